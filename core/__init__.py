@@ -1,0 +1,1 @@
+"""Non-rigid structure from motion with the weighted nuclear norm."""

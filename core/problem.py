@@ -1,0 +1,152 @@
+r"""The non-rigid pOSE problem (paper, equation 5.3), reduced to one 3x3 quadratic form per observation.
+
+Symbols: F frames, P points, K basis shapes; m the calibrated observation of a point in a frame; R, t the
+camera; S_f (3 x P) the shape of frame f in the object's own coordinates; eta the pOSE weight; a the
+non-decreasing weights; gamma_k = (\|B_k\|^2 + \|C_k\|^2) / 2.
+
+The four residuals of an observation, with Y = R S + t (Section 5.1, rows weighted as in A.I), are
+
+    sqrt(eta) (Y_12 - m)    and    sqrt(1 - eta) (Y_12 - Y_3 m).
+
+All vanish at Y* = (m, 1), so that their sum of squares is exactly (Y - Y*)' G (Y - Y*) with
+
+    G = [[I, -(1 - eta) m], [-(1 - eta) m', (1 - eta) |m|^2]].
+
+At eta = 1 (the orthogonal camera) G = diag(1, 1, 0) and the third entry of Y* is free: it is set to 0, and
+the depth of t, which nothing measures, is pinned to 0.  A missing observation is G = 0.
+
+Rotating into the object frame removes R: with H = R' G R, y = R' Y*, s = R' t, and S_f = sum_k B_fk C_k,
+
+    loss(B, C, s) = sum_fj (S_fj + s_f - y_fj)' H_fj (S_fj + s_f - y_fj) + sum_k a_k gamma_k(B, C).
+
+There is no 1/2 on the data term.  `core.residuals` holds the four-row form as an independent check.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .arrays import Bools, Floats, InputError, frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence as Items
+
+ROTATION_TOLERANCE = 1e-6
+# The six distinct entries of a symmetric 3x3 matrix, in the order in which `planes` stores them.
+SYMMETRIC = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+
+
+@dataclass(frozen=True, eq=False)
+class Factors:
+    """A point of the bilinear parameterization: shapes S_f = sum_k B_fk C_k, offsets s_f = R_f' t_f.
+
+    C is kept as (K, 3, P); its K x 3P rearrangement `C.reshape(K, -1)` is the paper's C' (columns: x of all
+    points, then y, then z).
+    """
+
+    B: Floats  # (F, K)
+    C: Floats  # (K, 3, P)
+    s: Floats  # (F, 3) translations in the object frame
+
+    @property
+    def rank(self) -> int:
+        """K, the number of basis shapes."""
+        return int(self.B.shape[1])
+
+    def shapes(self) -> Floats:
+        """Return the shape of every frame in the object frame, (F, 3, P), without the translation."""
+        count, _, points = self.C.shape
+        product: Floats = self.B @ self.C.reshape(count, -1)
+        return product.reshape(-1, 3, points)
+
+    def gamma(self) -> Floats:
+        """Return gamma_k = (|B_k|^2 + |C_k|^2) / 2, shape (K,)."""
+        value: Floats = 0.5 * (np.einsum("fk,fk->k", self.B, self.B) + np.einsum("kip,kip->k", self.C, self.C))
+        return value
+
+
+def checked_weights(weights: Items[float] | Floats) -> Floats:
+    """Return the singular-value weights as a (K,) array.
+
+    Raises
+    ------
+    InputError
+        where a weight is negative or not finite, or the vector decreases: then a'gamma is no longer equal
+        to the weighted nuclear norm (paper, Section 4), which is a different problem.
+    """
+    a = np.asarray(weights, dtype=float)
+    if a.ndim != 1 or not a.size:
+        raise InputError(f"weights have shape {a.shape}; accepted is a list of at least one number")
+    if not np.isfinite(a).all():
+        raise InputError(f"weight {int(np.flatnonzero(~np.isfinite(a))[0]) + 1} is not a finite number")
+    if (a < 0).any():
+        k = int(np.flatnonzero(a < 0)[0])
+        raise InputError(f"weight {k + 1} is {a[k]:g}; weights must not be negative, or the problem has no minimum")
+    if (np.diff(a) < 0).any():
+        k = int(np.flatnonzero(np.diff(a) < 0)[0])
+        raise InputError(
+            f"weights decrease from {a[k]:g} (weight {k + 1}) to {a[k + 1]:g} (weight {k + 2}); they must be "
+            "non-decreasing, because only then is the bilinear form equal to the weighted nuclear norm"
+        )
+    return a
+
+
+@dataclass(frozen=True, eq=False)
+class NonRigidProblem:
+    """min over B, C, t of sum_k a_k gamma_k + pOSE(R g(BC') + t 1'), for calibrated tracks.
+
+    Raises
+    ------
+    InputError
+        where shapes disagree, eta is outside (0, 1], R is not a rotation, or the weights are refused.
+    """
+
+    tracks: Floats  # (F, 2, P) calibrated; hidden entries are ignored
+    visible: Bools  # (F, P)
+    rotations: Floats  # (F, 3, 3)
+    eta: float
+    weights: Floats  # (K,) non-decreasing
+
+    def __post_init__(self) -> None:
+        visible = frozen(self.visible, np.bool_)
+        tracks = np.where(visible[:, None, :], np.asarray(self.tracks, dtype=float), 0.0)
+        object.__setattr__(self, "visible", visible)
+        object.__setattr__(self, "tracks", frozen(tracks))
+        object.__setattr__(self, "rotations", frozen(self.rotations))
+        object.__setattr__(self, "weights", frozen(checked_weights(self.weights)))
+        frames, _, points = self.tracks.shape
+        if not 0 < self.eta <= 1:
+            raise InputError(f"eta is {self.eta:g}; accepted is 0 < eta <= 1 (1 is the affine error alone)")
+        if self.rotations.shape != (frames, 3, 3):
+            raise InputError(f"rotations have shape {self.rotations.shape}; accepted is ({frames}, 3, 3)")
+        gram = np.einsum("fab,fac->fbc", self.rotations, self.rotations)
+        if not np.allclose(gram, np.eye(3), atol=ROTATION_TOLERANCE):
+            frame = int(np.argmax(np.abs(gram - np.eye(3)).max(axis=(1, 2))))
+            raise InputError(f"the rotation of frame {frame} (0-based) is not orthogonal: R'R differs from I")
+        if self.rank > min(frames, 3 * points):
+            raise InputError(f"rank {self.rank} exceeds min(F, 3P) = {min(frames, 3 * points)}")
+        if not np.isfinite(self.tracks).all():
+            raise InputError("calibrated tracks hold a value that is not finite at a visible observation")
+
+    @property
+    def rank(self) -> int:
+        """K, the number of weights and of basis shapes."""
+        return int(self.weights.size)
+
+    @property
+    def affine(self) -> bool:
+        """Whether only the affine term is there (eta = 1), so that depth is not measured."""
+        return self.eta == 1.0
+
+    def with_weights(self, weights: Items[float] | Floats) -> NonRigidProblem:
+        """Return the same problem under other weights, sharing what does not depend on them."""
+        other = object.__new__(NonRigidProblem)
+        other.__dict__.update(self.__dict__)
+        object.__setattr__(other, "weights", frozen(checked_weights(weights)))
+        if other.rank > min(len(self.tracks), 3 * self.tracks.shape[2]):
+            raise InputError(f"rank {other.rank} exceeds min(F, 3P)")
+        return other

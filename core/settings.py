@@ -1,0 +1,86 @@
+"""Everything that determines a reconstruction besides the sequence, as one immutable value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from .arrays import InputError
+from .penalties import Penalty, WeightedNuclearNorm
+
+METHODS = {
+    "bilinear": "bilinear form, variable projection (Newton): the default",
+    "lm": "bilinear form, Levenberg-Marquardt on the Schur complement",
+    "paper": "Algorithm 1 of the paper as printed, on the sparse Jacobian",
+    "admm": "ADMM on the structure matrix, cut to rank K",
+    "admm+bilinear": "ADMM, then the bilinear form from where it ends: the paper's pipeline",
+}
+ROTATION_SOURCES = {
+    "best": "candidates from companion and tracks, chosen by loss",
+    "truth": "the true cameras, where the sequence has them",
+    "companion": "Dai et al. on the companion orthogonal tracks (the paper's way)",
+    "tracks": "Dai et al. on the calibrated tracks themselves",
+}
+INTRINSICS_SOURCES = {
+    "auto": "the sequence's own K, else estimated from its ground-truth frame",
+    "gt": "estimated from the ground-truth frame",
+    "calibrated": "tracks are already calibrated (K = I)",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """The parameters of a reconstruction. The defaults are the `recommended` preset.
+
+    Raises
+    ------
+    InputError
+        where a value is outside its range; the sentence names it and what is accepted.
+    """
+
+    method: str = "bilinear"  # a key of METHODS
+    rank: int = 6  # K
+    eta: float = 0.05  # pOSE weight in (0, 1]; orthogonal tracks are always solved at 1
+    penalty: Penalty = WeightedNuclearNorm(xi=0.5)
+    rotations: str | Path = "best"  # a key of ROTATION_SOURCES, or an .npz file with R (F, 3, 3)
+    rotation_rank: int | None = None  # rank of Dai et al.'s factorization; None = several, chosen by loss
+    intrinsics: str | Path | tuple[float, float, float, float] = "auto"  # a key, a file, or (fx, fy, cx, cy)
+    starts: int = 1  # starting points searched: rigid then grown to K, then random ones
+    seed: int = 0
+    tolerance: float = 1e-14  # stop at a predicted relative decrease below this
+    max_iterations: int = 500  # per phase
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise InputError(f"method is {self.method!r}; accepted are {', '.join(METHODS)}")
+        if isinstance(self.rotations, str) and self.rotations not in ROTATION_SOURCES:
+            object.__setattr__(self, "rotations", Path(self.rotations))
+        if isinstance(self.intrinsics, str) and self.intrinsics not in INTRINSICS_SOURCES:
+            object.__setattr__(self, "intrinsics", Path(self.intrinsics))
+        if not 0 < self.eta <= 1:
+            raise InputError(f"eta is {self.eta:g}; accepted is 0 < eta <= 1")
+        if not 0 <= self.tolerance < 1:
+            raise InputError(f"tolerance is {self.tolerance:g}; accepted is 0 <= tolerance < 1")
+        for name, least in (("rank", 1), ("starts", 1), ("max_iterations", 1), ("seed", 0)):
+            value = getattr(self, name)
+            if value < least:
+                raise InputError(f"{name} is {value}; accepted is a whole number of at least {least}")
+        if self.rotation_rank is not None and self.rotation_rank < 1:
+            raise InputError(f"rotation rank is {self.rotation_rank}; accepted is at least 1")
+
+    def with_changes(self, **changes: object) -> Settings:
+        """Return a copy with some fields changed."""
+        return replace(self, **changes)  # type: ignore[arg-type]
+
+
+PRESETS: dict[str, Settings] = {
+    "recommended": Settings(),
+    "paper": Settings(
+        method="admm+bilinear",
+        rank=2,
+        penalty=WeightedNuclearNorm(xi=5e-3),
+        rotations="companion",
+        rotation_rank=2,
+        intrinsics="gt",
+    ),
+}

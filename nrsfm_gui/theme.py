@@ -1,0 +1,40 @@
+"""Colors of the two themes, by what they mean; every view takes its colors from here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Theme:
+    """One set of colors, each a "#rrggbb" string."""
+
+    name: str  # "dark" or "light"
+    window: str  # around panels
+    panel: str  # behind plots, the 3-D view and fields
+    raised: str  # buttons, headers
+    border: str
+    text: str
+    muted: str  # secondary text, axis labels
+    accent: str  # focus, the running state
+    warning: str  # invalid fields
+    grid: str  # grid lines of plots and of the 3-D floor
+    estimate: str  # the reconstruction (blue)
+    truth: str  # ground truth (red)
+    measured: str  # measured 2-D points (blue)
+    reprojected: str  # reprojected 2-D points (green)
+    residual: str  # segments between the two
+    selection: str  # the selected point
+
+
+DARK = Theme(
+    name="dark", window="#1b1e23", panel="#14161a", raised="#2a2f37", border="#3a404a", text="#e8eaed",
+    muted="#9aa3ae", accent="#4c9aff", warning="#ff8b6b", grid="#343a44", estimate="#5aa9ff", truth="#ff6b6b",
+    measured="#5aa9ff", reprojected="#4fd18b", residual="#c9a227", selection="#ffd54a",
+)
+LIGHT = Theme(
+    name="light", window="#f2f3f5", panel="#ffffff", raised="#e4e7eb", border="#c3c9d1", text="#1c2024",
+    muted="#5c6670", accent="#0b63ce", warning="#b93815", grid="#d9dde3", estimate="#1565c0", truth="#c62828",
+    measured="#1565c0", reprojected="#1b8a4b", residual="#a06a00", selection="#d18b00",
+)
+THEMES = {theme.name: theme for theme in (DARK, LIGHT)}
