@@ -24,6 +24,6 @@ def frozen(array: npt.ArrayLike, dtype: type = np.float64) -> npt.NDArray[Any]:
     given = np.asarray(array)
     if given.dtype == dtype and given.flags.c_contiguous and not given.flags.writeable and given.base is None:
         return given
-    copy = np.array(given, dtype=dtype, order="C")
+    copy: npt.NDArray[Any] = np.array(given, dtype=dtype, order="C")
     copy.setflags(write=False)
     return copy

@@ -93,5 +93,7 @@ class ExplicitWeights:
             where their number is not the rank.
         """
         if len(self.a) != rank:
-            raise InputError(f"{len(self.a)} weights are given for rank {rank}; give one weight per basis shape")
+            raise InputError(
+                f"{len(self.a)} weights are given for rank {rank}; give one weight per basis shape"
+            )
         return np.asarray(self.a, dtype=float)

@@ -31,42 +31,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .arrays import Bools, Floats, InputError, frozen
+from .factors import Factors, penalty
+from .quadratic import DataTerm, data_term
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
 
+__all__ = ["Factors", "NonRigidProblem", "checked_weights"]
+
 ROTATION_TOLERANCE = 1e-6
-# The six distinct entries of a symmetric 3x3 matrix, in the order in which `planes` stores them.
-SYMMETRIC = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
-
-
-@dataclass(frozen=True, eq=False)
-class Factors:
-    """A point of the bilinear parameterization: shapes S_f = sum_k B_fk C_k, offsets s_f = R_f' t_f.
-
-    C is kept as (K, 3, P); its K x 3P rearrangement `C.reshape(K, -1)` is the paper's C' (columns: x of all
-    points, then y, then z).
-    """
-
-    B: Floats  # (F, K)
-    C: Floats  # (K, 3, P)
-    s: Floats  # (F, 3) translations in the object frame
-
-    @property
-    def rank(self) -> int:
-        """K, the number of basis shapes."""
-        return int(self.B.shape[1])
-
-    def shapes(self) -> Floats:
-        """Return the shape of every frame in the object frame, (F, 3, P), without the translation."""
-        count, _, points = self.C.shape
-        product: Floats = self.B @ self.C.reshape(count, -1)
-        return product.reshape(-1, 3, points)
-
-    def gamma(self) -> Floats:
-        """Return gamma_k = (|B_k|^2 + |C_k|^2) / 2, shape (K,)."""
-        value: Floats = 0.5 * (np.einsum("fk,fk->k", self.B, self.B) + np.einsum("kip,kip->k", self.C, self.C))
-        return value
 
 
 def checked_weights(weights: Items[float] | Floats) -> Floats:
@@ -85,7 +58,9 @@ def checked_weights(weights: Items[float] | Floats) -> Floats:
         raise InputError(f"weight {int(np.flatnonzero(~np.isfinite(a))[0]) + 1} is not a finite number")
     if (a < 0).any():
         k = int(np.flatnonzero(a < 0)[0])
-        raise InputError(f"weight {k + 1} is {a[k]:g}; weights must not be negative, or the problem has no minimum")
+        raise InputError(
+            f"weight {k + 1} is {a[k]:g}; weights must not be negative, or the problem has no minimum"
+        )
     if (np.diff(a) < 0).any():
         k = int(np.flatnonzero(np.diff(a) < 0)[0])
         raise InputError(
@@ -142,10 +117,20 @@ class NonRigidProblem:
         """Whether only the affine term is there (eta = 1), so that depth is not measured."""
         return self.eta == 1.0
 
+    @cached_property
+    def data(self) -> DataTerm:
+        """The planes of H, y and H y: built at first use, shared by `with_weights`."""
+        return data_term(self)
+
+    def loss(self, factors: Factors) -> float:
+        """Return the objective (paper, equation 5.3) at a point."""
+        e = self.data.error(factors)
+        return float(np.vdot(e, self.data.times_H(e))) + penalty(self.weights, factors)
+
     def with_weights(self, weights: Items[float] | Floats) -> NonRigidProblem:
         """Return the same problem under other weights, sharing what does not depend on them."""
         other = object.__new__(NonRigidProblem)
-        other.__dict__.update(self.__dict__)
+        other.__dict__.update(self.__dict__ | {"data": self.data})
         object.__setattr__(other, "weights", frozen(checked_weights(weights)))
         if other.rank > min(len(self.tracks), 3 * self.tracks.shape[2]):
             raise InputError(f"rank {other.rank} exceeds min(F, 3P)")

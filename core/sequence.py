@@ -65,7 +65,9 @@ class Observations:
             raise InputError(f"tracks hold an infinity at frame {f}, point {p} (both 0-based)")
         empty = np.flatnonzero(~self.visible.any(axis=1))
         if empty.size:
-            raise InputError(f"frame {empty[0]} (0-based) has no visible point; every frame needs at least one")
+            raise InputError(
+                f"frame {empty[0]} (0-based) has no visible point; every frame needs at least one"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,8 +161,15 @@ class Sequence:
             if value is None:
                 continue
             array = frozen(value, np.int64)
-            if array.ndim != 2 or array.shape[1] != columns or array.size and not (0 <= array.min() <= array.max() < points):
-                raise InputError(f"{field} of {self.name!r} must be (n, {columns}) point indices below {points}")
+            if (
+                array.ndim != 2
+                or array.shape[1] != columns
+                or array.size
+                and not (0 <= array.min() <= array.max() < points)
+            ):
+                raise InputError(
+                    f"{field} of {self.name!r} must be (n, {columns}) point indices below {points}"
+                )
             object.__setattr__(self, field, array)
 
     @property

@@ -1,0 +1,249 @@
+r"""Matrix-free variable projection: the shapes C are eliminated, Newton steps are taken in (B, s).
+
+With C at its best for (B, s) (P systems of 3K unknowns), phi(B, s) = min over C of the objective has
+
+    gradient / 2   g_B = (H e) C' + (a / 2) B,    g_s = sum_j H e,    e = S + s - y
+    Hessian / 2    A = D - W M^-1 W'
+
+where D holds one (K+3) x (K+3) block per frame, M one 3K x 3K block per point, and W couples them:
+
+    (W' x)_jk = sum_f B_fk H_fj (x_B C_j + x_s)_f   + [sum_f x_B,fk (H e)_fj]
+    (W z)_f   = (sum_j C_j' H_fj (B z_j)_f, sum_j H_fj (B z_j)_f)   + [(sum_j (H e)_fj z_j, 0)]
+
+The terms in brackets are what the exact Hessian has beyond Gauss-Newton.  A is nearly D, so that conjugate
+gradients preconditioned with D + lambda I need 1 to 4 products.  For K <= 3 a product is one matrix product
+with the planes of H each way and no F x P temporary; above, the three-step form has fewer flops.
+
+After a step the gauge is fixed exactly (`core.factors`): a Gauss-Newton step is balanced before C is
+eliminated; a Newton step has C eliminated first, or balancing with the old C would undo its gauge part and
+the quadratic convergence with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..factors import Factors, balanced, centered, penalty
+from ..quadratic import COLUMN, OFF_DIAGONAL, PLANE, ROW, batched_inverse, multiply
+from ..solver import Status
+
+if TYPE_CHECKING:
+    from ..arrays import Floats
+    from ..problem import NonRigidProblem
+    from ..quadratic import PointSystem
+
+PRODUCT_RANK = 3  # up to here one product with the planes of H is the cheaper form
+MOST_PRODUCTS = 25  # of conjugate gradients in one step
+NEWTON_BELOW = 1e-3  # relative decrease from which the exact Hessian is used
+LEAST_DAMPING = 1e-12
+MOST_TRIALS = 12
+
+
+@dataclass(frozen=True, eq=False)
+class VariableProjectionState:
+    """A point with C eliminated, and what the next step needs."""
+
+    factors: Factors
+    system: PointSystem
+    He: Floats  # (F, 3, P)
+    loss: float
+    gradient: Floats  # (K+3, F) half of the gradient in (B, s)
+    blocks: Floats  # (K+3, K+3, F) half of the Hessian in (B_f, s_f) at fixed C
+    predicted: float  # g' (D + lambda)^-1 g: what a preconditioned gradient step would gain
+    damping: float
+    decrease: float  # relative decrease of the last step
+    previous_predicted: float  # of the state before, for the forcing term
+    stuck: bool = False  # no trial of the last step lowered the objective
+
+
+@dataclass(frozen=True)
+class VariableProjection:
+    """The default method. Each step: one damped (Gauss-)Newton system, solved by conjugate gradients."""
+
+    tolerance: float = 1e-14  # stop where the predicted decrease is below this fraction of the loss
+    max_iterations: int = 500
+    damping: float = 1e-3  # initial lambda; 1e-9 suits a warm start
+
+    def init(self, problem: NonRigidProblem, start: Factors) -> VariableProjectionState:
+        """Eliminate C at the start's (B, s); only the start's B and s matter."""
+        system = problem.data.best_C(start.B, start.s, problem.weights)
+        factors = balanced(centered(Factors(start.B, system.C, start.s)))
+        return _settle(problem, factors, self.damping, None)
+
+    def step(self, problem: NonRigidProblem, state: VariableProjectionState) -> VariableProjectionState:
+        """Take one accepted step, raising the damping until the objective falls."""
+        newton = state.decrease < NEWTON_BELOW
+        damping, growth = state.damping, 2.0
+        for _ in range(MOST_TRIALS):
+            curvature = _Curvature(problem, state, damping, exact=newton)
+            step = curvature.solve()
+            if step is None:  # negative curvature at once: the Gauss-Newton matrix has none
+                newton = False
+                continue
+            rank = state.factors.rank
+            B = state.factors.B + step[:rank].T
+            s = state.factors.s + step[rank:].T
+            trial = Factors(B, state.factors.C, s)
+            if newton:
+                trial = Factors(B, problem.data.best_C(B, s, problem.weights).C, s)
+            new = _settle(problem, balanced(centered(trial)), max(damping / 10, LEAST_DAMPING), state)
+            if new.loss < state.loss:
+                return new
+            if newton:
+                newton = False
+                continue
+            slope = -float(np.vdot(state.gradient, step)) / max(float(np.vdot(step, step)), 1e-300)
+            damping = max(growth * damping, 0.3 * slope)
+            growth *= 2.0
+        return replace(state, stuck=True)
+
+    def status(self, problem: NonRigidProblem, state: VariableProjectionState) -> Status:
+        """Converged on a predicted decrease below the tolerance; stalled when no trial helped."""
+        if not np.isfinite(state.loss):
+            return Status.DIVERGED
+        if state.predicted <= self.tolerance * state.loss:
+            return Status.CONVERGED
+        return Status.STALLED if state.stuck else Status.RUNNING
+
+    def loss(self, state: VariableProjectionState) -> float:
+        """Return the objective."""
+        return state.loss
+
+    def factors(self, problem: NonRigidProblem, state: VariableProjectionState) -> Factors:
+        """Return the point."""
+        return state.factors
+
+
+def _settle(
+    problem: NonRigidProblem, start: Factors, damping: float, before: VariableProjectionState | None
+) -> VariableProjectionState:
+    """Eliminate C at (B, s) and evaluate everything that the next step and the stop rule need."""
+    data = problem.data
+    system = data.best_C(start.B, start.s, problem.weights)
+    factors = Factors(start.B, system.C, start.s)
+    e = data.error(factors)
+    He = data.times_H(e)
+    loss = float(np.vdot(e, He)) + penalty(problem.weights, factors)
+    rank, frames = factors.rank, len(factors.B)
+    gradient = np.empty((rank + 3, frames))
+    gradient[:rank] = (
+        He.reshape(frames, -1) @ factors.C.reshape(rank, -1).T + 0.5 * problem.weights * factors.B
+    ).T
+    gradient[rank:] = He.sum(axis=2).T
+    blocks = data.frame_blocks(factors.C, problem.weights)
+    scaled = multiply(_damped_inverse(blocks, damping), gradient)
+    predicted = float(np.vdot(gradient, scaled))
+    decrease = 1.0 if before is None else (before.loss - loss) / before.loss if before.loss else 0.0
+    return VariableProjectionState(
+        factors,
+        system,
+        He,
+        loss,
+        gradient,
+        blocks,
+        predicted,
+        damping,
+        decrease,
+        predicted if before is None else before.predicted,
+    )
+
+
+def _damped_inverse(blocks: Floats, damping: float) -> Floats:
+    damped = blocks.copy()
+    diagonal = np.arange(len(blocks))
+    damped[diagonal, diagonal] += damping
+    return batched_inverse(damped)
+
+
+class _Curvature:
+    """Products with A + lambda I at one state, and the step that solves it."""
+
+    def __init__(
+        self, problem: NonRigidProblem, state: VariableProjectionState, damping: float, *, exact: bool
+    ) -> None:
+        self.data = problem.data
+        self.state = state
+        self.damping = damping
+        self.exact = exact
+        self.rank = state.factors.rank
+        self.He = state.He.reshape(len(state.factors.B), -1)
+
+    def solve(self) -> Floats | None:
+        """Return the step (K+3, F), or None where the first direction has negative curvature."""
+        state = self.state
+        preconditioner = _damped_inverse(state.blocks, self.damping)
+        residual = -state.gradient
+        scaled = multiply(preconditioner, residual)
+        size = first = float(np.vdot(residual, scaled))
+        forcing = float(np.clip(0.9 * size / max(state.previous_predicted, 1e-300), 0.01, 0.3))
+        step = np.zeros_like(residual)
+        direction = scaled
+        for product in range(MOST_PRODUCTS):
+            image = self.times(direction)
+            curvature = float(np.vdot(direction, image))
+            if not curvature > 0:
+                return step if product > 1 else None
+            length = size / curvature
+            step += length * direction
+            residual -= length * image
+            scaled = multiply(preconditioner, residual)
+            new = float(np.vdot(residual, scaled))
+            if new <= forcing**2 * first:
+                break
+            direction = scaled + (new / size) * direction
+            size = new
+        return step
+
+    def times(self, x: Floats) -> Floats:
+        """Return (A + lambda I) x for x (K+3, F)."""
+        z = multiply(self.state.system.inverse, self.to_points(x))
+        image = multiply(self.state.blocks, x)
+        image += self.damping * x
+        image -= self.to_frames(z)
+        return image
+
+    def to_points(self, x: Floats) -> Floats:
+        """Return W' x, shape (3K, P)."""
+        B, C = self.state.factors.B, self.state.factors.C
+        rank, _, points = C.shape
+        if rank <= PRODUCT_RANK:
+            coefficients = (B.T[:, None, :] * x[None]).reshape(-1, len(B))  # (K (K+3), F)
+            sums = (coefficients @ self.data.H).reshape(rank, rank + 3, 6, points)
+            out: Floats = np.einsum("klabp,lbp->kap", sums[:, :rank, PLANE], C)
+            for c in range(3):
+                out += sums[:, rank + c, PLANE[c]]
+        else:
+            moved = x[:rank].T @ C.reshape(rank, -1)
+            moved = moved.reshape(len(B), 3, points) + x[rank:].T[:, :, None]
+            out = B.T @ self.data.times_H(moved).reshape(len(B), -1)
+        out = out.reshape(rank, -1)
+        if self.exact:
+            out += x[:rank] @ self.He
+        flat: Floats = out.reshape(3 * rank, points)
+        return flat
+
+    def to_frames(self, z: Floats) -> Floats:
+        """Return W z, shape (K+3, F), for z (3K, P)."""
+        B, C = self.state.factors.B, self.state.factors.C
+        rank, _, points = C.shape
+        z = z.reshape(rank, 3, points)
+        out = np.empty((rank + 3, len(B)))
+        if rank <= PRODUCT_RANK:
+            right = np.zeros((rank, rank + 3, 6, points))  # z's shape, then C's shape or the coordinate of s
+            pair = z[:, ROW][:, None] * C[:, COLUMN][None]
+            pair += np.where(OFF_DIAGONAL, z[:, COLUMN][:, None] * C[:, ROW][None], 0.0)
+            right[:, :rank] = pair
+            for c in range(3):
+                right[:, rank + c, PLANE[c]] = z
+            sums = (right.reshape(-1, 6 * points) @ self.data.H.T).reshape(rank, rank + 3, -1)
+            np.einsum("fk,kqf->qf", B, sums, out=out)
+        else:
+            moved = self.data.times_H((B @ z.reshape(rank, -1)).reshape(len(B), 3, points))
+            out[:rank] = (moved.reshape(len(B), -1) @ C.reshape(rank, -1).T).T
+            out[rank:] = moved.sum(axis=2).T
+        if self.exact:
+            out[:rank] += z.reshape(rank, -1) @ self.He.T
+        return out

@@ -1,0 +1,195 @@
+r"""The data term as one 3x3 quadratic form per observation, and the closed forms that rest on it.
+
+`core.problem` derives H = R' G R and y = R' Y*.  Written out with the rows r1, r2, r3 of a frame's R and
+c = 1 - eta, H is linear in (1, m_x, m_y, |m|^2):
+
+    H = r1 r1' + r2 r2' - c m_x (r1 r3' + r3 r1') - c m_y (r2 r3' + r3 r2') + c |m|^2 r3 r3'
+
+so the six distinct planes of H are one small product per frame, and H y = R' (eta m, 0) needs no H.
+
+Layout: the planes are stored as an F x 6P matrix, because every sum that a solver needs, over frames with
+coefficients quadratic in B, or over points with coefficients quadratic in C, is then one matrix product with
+it.  Small symmetric systems (3K per point, K + 3 per frame) are kept with the batch index last, (n, n, P):
+elimination without pivoting then runs over contiguous vectors, which for n <= 12 beats a LAPACK call each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .arrays import Floats, Ints
+    from .factors import Factors
+    from .problem import NonRigidProblem
+
+# PLANE[a, b] is the plane that holds H_ab.
+PLANE = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])
+ROW, COLUMN = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 1, 2, 1, 2, 2])  # of each plane
+OFF_DIAGONAL = (ROW != COLUMN)[:, None]
+# Batched elimination is cheaper than LAPACK up to this size (measured at batches of 50 to 400).
+ELIMINATION_LIMIT = 12
+
+
+@lru_cache(maxsize=32)
+def pairs(count: int) -> tuple[Ints, Ints, Ints]:
+    """Return the index pairs (i <= l) of `count` items, and the (count, count) table of their positions."""
+    upper, lower = np.triu_indices(count)
+    table = np.zeros((count, count), dtype=np.int64)
+    table[upper, lower] = table[lower, upper] = np.arange(len(upper))
+    return upper, lower, table
+
+
+def batched_inverse(blocks: Floats) -> Floats:
+    """Invert symmetric positive definite blocks stored as (n, n, batch), or pseudo-invert them."""
+    size = len(blocks)
+    if size > ELIMINATION_LIMIT:
+        stacked = np.ascontiguousarray(np.moveaxis(blocks, 2, 0))
+        try:
+            inverse: Floats = np.linalg.inv(stacked)
+        except np.linalg.LinAlgError:
+            inverse = np.linalg.pinv(stacked, hermitian=True)
+        return np.ascontiguousarray(np.moveaxis(inverse, 0, 2))
+    out: Floats = blocks.copy()
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        for k in range(size):  # Gauss-Jordan in place: no pivoting is needed for a definite matrix
+            pivot = 1.0 / out[k, k]
+            row = out[k] * pivot
+            row[k] = pivot
+            column = out[:, k].copy()
+            column[k] = 0.0
+            out[:, k] = 0.0
+            out[k] = 0.0
+            out -= column[:, None] * row
+            out[k] = row
+    if not np.isfinite(out).all():
+        stacked = np.linalg.pinv(np.moveaxis(blocks, 2, 0), hermitian=True)
+        return np.ascontiguousarray(np.moveaxis(stacked, 0, 2))
+    return out
+
+
+def multiply(blocks: Floats, vectors: Floats) -> Floats:
+    """Return blocks @ vectors for blocks (n, n, batch) and vectors (n, batch)."""
+    product: Floats = np.einsum("ijp,jp->ip", blocks, vectors)
+    return product
+
+
+@dataclass(frozen=True, eq=False)
+class PointSystem:
+    """The normal equations of the basis shapes at fixed (B, s), and their solution."""
+
+    inverse: Floats  # (3K, 3K, P)
+    C: Floats  # (K, 3, P)
+
+
+@dataclass(frozen=True, eq=False)
+class DataTerm:
+    """Planes of H, and the products with them that the solvers share. Immutable."""
+
+    H: Floats  # (F, 6P): planes xx, xy, xz, yy, yz, zz
+    y: Floats  # (F, 3, P)
+    Hy: Floats  # (F, 3, P)
+    H_sum: Floats  # (3, 3, F): H summed over points
+    pin: Floats | None  # (3, 3, F): r3 r3' P at eta = 1, where the depth of t is free and pinned to 0
+
+    @property
+    def points(self) -> int:
+        """P, the number of points."""
+        return int(self.y.shape[2])
+
+    def times_H(self, vectors: Floats) -> Floats:
+        """Return H_fj e_fj for e (F, 3, P)."""
+        frames, _, points = vectors.shape
+        H = self.H.reshape(frames, 6, points)
+        out = np.empty_like(vectors)
+        scratch = np.empty((frames, points))
+        for a in range(3):
+            row = out[:, a]
+            np.multiply(H[:, PLANE[a, 0]], vectors[:, 0], out=row)
+            for b in (1, 2):
+                np.multiply(H[:, PLANE[a, b]], vectors[:, b], out=scratch)
+                row += scratch
+        return out
+
+    def error(self, factors: Factors) -> Floats:
+        """Return e = S + s - y, shape (F, 3, P)."""
+        e = factors.shapes()
+        e += factors.s[:, :, None]
+        e -= self.y
+        return e
+
+    def best_C(self, B: Floats, s: Floats, weights: Floats) -> PointSystem:
+        """Minimize over C at fixed (B, s): P independent systems of 3K unknowns.
+
+        The block of point j is sum_f B_fi B_fl H_fj + delta_il a_i / 2, the right side
+        sum_f B_fk (H y - H s)_fj.
+        """
+        rank, points = B.shape[1], self.points
+        upper, lower, table = pairs(rank)
+        coefficients = np.concatenate(
+            (B[:, upper] * B[:, lower], (B[:, :, None] * s[:, None, :]).reshape(len(B), -1)), axis=1
+        )
+        sums = (coefficients.T @ self.H).reshape(-1, 6, points)
+        moved = sums[len(upper) :].reshape(rank, 3, 6, points)
+        rhs = (B.T @ self.Hy.reshape(len(B), -1)).reshape(rank, 3, points)
+        for c in range(3):
+            rhs -= moved[:, c, PLANE[c]]
+        blocks = sums[table[:, :, None, None], PLANE]  # (K, K, 3, 3, P)
+        blocks = np.ascontiguousarray(blocks.transpose(0, 2, 1, 3, 4)).reshape(3 * rank, 3 * rank, points)
+        diagonal = np.arange(3 * rank)
+        blocks[diagonal, diagonal] += np.repeat(0.5 * weights, 3)[:, None]
+        inverse = batched_inverse(blocks)
+        right = rhs.reshape(3 * rank, points)
+        C = multiply(inverse, right)
+        C += multiply(inverse, right - multiply(blocks, C))  # one step of refinement
+        return PointSystem(inverse, C.reshape(rank, 3, points))
+
+    def frame_blocks(self, C: Floats, weights: Floats) -> Floats:
+        """Return the exact (K+3) x (K+3) Hessian blocks of (B_f, s_f) at fixed C, shape (K+3, K+3, F)."""
+        rank, _, points = C.shape
+        upper, lower, table = pairs(rank)
+        symmetric = C[upper][:, ROW] * C[lower][:, COLUMN]  # (n, 6, P)
+        symmetric += np.where(OFF_DIAGONAL, C[upper][:, COLUMN] * C[lower][:, ROW], 0.0)
+        linear = np.zeros((rank, 3, 6, points))
+        for a in range(3):
+            linear[:, a, PLANE[a]] = C
+        right = np.concatenate((symmetric, linear.reshape(-1, 6, points))).reshape(-1, 6 * points)
+        sums = (self.H @ right.T).T  # (n + 3K, F)
+        size = rank + 3
+        blocks = np.empty((size, size, len(self.H)))
+        blocks[:rank, :rank] = sums[table]
+        blocks[:rank, rank:] = sums[len(upper) :].reshape(rank, 3, -1)
+        blocks[rank:, :rank] = blocks[:rank, rank:].transpose(1, 0, 2)
+        blocks[rank:, rank:] = self.H_sum if self.pin is None else self.H_sum + self.pin
+        diagonal = np.arange(rank)
+        blocks[diagonal, diagonal] += 0.5 * weights[:, None]
+        return blocks
+
+
+def data_term(problem: NonRigidProblem) -> DataTerm:
+    """Build the planes of H, y and H y of a problem."""
+    frames, _, points = problem.tracks.shape
+    c = 1.0 - problem.eta
+    R = problem.rotations
+    seen = problem.visible.astype(float)
+    m = problem.tracks  # 0 where hidden
+    outer = R[:, :, ROW] * R[:, :, COLUMN]  # (F, 3, 6): r_i r_i'
+    mixed = [R[:, i][:, ROW] * R[:, 2][:, COLUMN] + R[:, 2][:, ROW] * R[:, i][:, COLUMN] for i in (0, 1)]
+    basis = np.stack((outer[:, 0] + outer[:, 1], -c * mixed[0], -c * mixed[1], c * outer[:, 2]), axis=2)
+    features = np.empty((frames, 4, points))
+    features[:, 0] = seen
+    features[:, 1:3] = m
+    np.einsum("fip,fip->fp", m, m, out=features[:, 3])
+    H = basis @ features  # (F, 6, P)
+    y = R[:, :2].transpose(0, 2, 1) @ m
+    if not problem.affine:
+        y += R[:, 2, :, None] * seen[:, None, :]
+    Hy = problem.eta * (R[:, :2].transpose(0, 2, 1) @ m)
+    H_sum = np.ascontiguousarray(H.sum(axis=2).T[PLANE])
+    pin = None
+    if problem.affine:
+        pin = np.ascontiguousarray(np.einsum("fa,fb->abf", R[:, 2], R[:, 2])) * points
+    return DataTerm(H.reshape(frames, -1), y, Hy, H_sum, pin)
