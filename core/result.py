@@ -19,17 +19,61 @@ File format, version 1 (every entry a plain array; `allow_pickle=False` reads it
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import json
+import math
+import zipfile
+from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from .arrays import Bools, Floats, InputError, Ints, frozen
+from .atomic import replacing
+from .sequence import CameraModel, GroundTruth
+
 if TYPE_CHECKING:
-    from .arrays import Bools, Floats, Ints
-    from .sequence import CameraModel, GroundTruth
+    from collections.abc import Mapping
+
+FORMAT = "nrsfm-result"
+VERSION = 1
+
+# Letters are sizes that must agree between arrays; a result names a frame count F, and so on.
+SHAPES: dict[str, tuple[str | int, ...]] = {
+    "tracks": ("F", 2, "P"),
+    "visible": ("F", "P"),
+    "rotations": ("F", 3, 3),
+    "translations": ("F", 3),
+    "points": ("F", 3, "P"),
+    "B": ("F", "K"),
+    "C": ("3P", "K"),
+    "weights": ("K",),
+    "eta": (),
+    "loss": (),
+    "history": ("N", 3),
+    "intrinsics": (3, 3),
+    "edges": ("E", 2),
+    "faces": ("T", 3),
+    "truth_points": ("G", 3, "P"),
+    "truth_frames": ("G",),
+    "truth_reference": (),
+}
+OPTIONAL = {"edges", "faces", "truth_points", "truth_frames", "truth_reference"}
+KINDS = {"visible": np.bool_, "edges": np.int64, "faces": np.int64, "truth_frames": np.int64}
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """A reconstruction with all that is needed to evaluate, show and reproduce it."""
+    """A reconstruction with all that is needed to evaluate, show and reproduce it.
+
+    Arrays are read-only. `meta` holds `method`, `settings`, `preset`, `versions`, `source`, `digest`,
+    `command`, `python`, `starts`, `status`, `seconds` and `units`, as `core.recipes.provenance` writes them.
+
+    Raises
+    ------
+    InputError
+        where the shapes of the arrays disagree.
+    """
 
     tracks: Floats  # (F, 2, P) calibrated, 0 where hidden
     visible: Bools  # (F, P)
@@ -48,8 +92,199 @@ class Result:
     faces: Ints | None = None
     meta: dict[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        arrays = {name: getattr(self, name) for name in _own_arrays() if getattr(self, name) is not None}
+        _check_shapes("result", arrays)
+        for name, value in arrays.items():
+            object.__setattr__(self, name, frozen(value, KINDS.get(name, np.float64)))
+        object.__setattr__(self, "eta", float(self.eta))
+        object.__setattr__(self, "loss", float(self.loss))
+
     @property
     def points(self) -> Floats:
-        """(F, 3, P) shapes in the object frame."""
+        """(F, 3, P) shapes S in the object frame, calibrated units."""
         product: Floats = self.B @ self.C.T
         return product.reshape(len(self.B), 3, -1)
+
+    @property
+    def camera_points(self) -> Floats:
+        """(F, 3, P) shapes in the camera frame, Y = R S + t, calibrated units."""
+        return self.rotations @ self.points + self.translations[:, :, None]
+
+    @property
+    def frame_count(self) -> int:
+        """F, the number of frames."""
+        return len(self.B)
+
+    @property
+    def point_count(self) -> int:
+        """P, the number of points."""
+        return int(self.visible.shape[1])
+
+    @property
+    def rank(self) -> int:
+        """K, the number of basis shapes."""
+        return int(self.weights.size)
+
+    @property
+    def log_loss(self) -> float:
+        """The logarithm to base 10 of the objective; minus infinity where it is 0."""
+        return math.log10(self.loss) if self.loss > 0 else -math.inf
+
+    @property
+    def singular_values(self) -> Floats:
+        """(K,) singular values of X# = BC', in descending order."""
+        _, R_B = np.linalg.qr(self.B)
+        _, R_C = np.linalg.qr(self.C)
+        values: Floats = np.linalg.svd(R_B @ R_C.T, compute_uv=False)
+        return np.pad(values, (0, self.rank - len(values)))
+
+    @property
+    def iterations(self) -> int:
+        """The number of iterations, through all phases."""
+        return int(self.history[-1, 0]) if len(self.history) else 0
+
+    @property
+    def seconds(self) -> float:
+        """Seconds spent computing."""
+        return float(self.history[-1, 1]) if len(self.history) else 0.0
+
+    def observations(self) -> Floats:
+        """Return the measured tracks in the units of the sequence, (F, 2, P), NaN where hidden."""
+        measured = np.where(self.visible[:, None, :], self.tracks, np.nan)
+        return _in_track_units(self.intrinsics, measured)
+
+    def reprojections(self) -> Floats:
+        """Return where the reconstruction projects to, (F, 2, P), in the units of the sequence's tracks.
+
+        Perspective cameras divide by depth, and a point at depth 0 is NaN; orthogonal ones drop it.
+        """
+        Y = self.camera_points
+        flat = Y[:, :2]
+        if self.camera is CameraModel.PERSPECTIVE:
+            depth = Y[:, 2:]
+            flat = flat / np.where(depth == 0, np.nan, depth)
+        return _in_track_units(self.intrinsics, flat)
+
+
+def _in_track_units(intrinsics: Floats, calibrated: Floats) -> Floats:
+    value: Floats = intrinsics[:2, :2] @ calibrated + intrinsics[:2, 2:]
+    return value
+
+
+def _own_arrays() -> list[str]:
+    return [entry.name for entry in fields(Result) if entry.name in SHAPES]
+
+
+def _check_shapes(where: str, arrays: Mapping[str, Any]) -> None:
+    """Compare every array with SHAPES; the first array that uses a letter fixes its size."""
+    sizes: dict[str, int] = {}
+    for name, wanted in SHAPES.items():
+        if name not in arrays:
+            continue
+        shape = np.shape(arrays[name])
+        if len(shape) == len(wanted):
+            for letter, size in zip(wanted, shape, strict=True):
+                if isinstance(letter, str):
+                    sizes.setdefault(letter, size)
+                    if letter == "P":
+                        sizes.setdefault("3P", 3 * size)
+        expected = tuple(sizes.get(entry, entry) if isinstance(entry, str) else entry for entry in wanted)
+        if shape != expected:
+            text = ", ".join(str(entry) for entry in expected)
+            letters = ", ".join(str(entry) for entry in wanted)
+            raise InputError(f"{where}: {name} has shape {shape}; accepted is ({letters}), here ({text})")
+
+
+def arrays_of(result: Result) -> dict[str, Any]:
+    """Return the result as the arrays that its file holds, under their names; `meta` is JSON text."""
+    values: dict[str, Any] = {
+        name: getattr(result, name) for name in _own_arrays() if getattr(result, name) is not None
+    }
+    values["points"] = result.points
+    if result.truth is not None:
+        values["truth_points"] = result.truth.points
+        values["truth_frames"] = result.truth.frames
+        values["truth_reference"] = np.int64(result.truth.reference)
+    meta = {"format": FORMAT, "version": VERSION, "camera": result.camera.value} | result.meta
+    values["meta"] = json.dumps(meta, ensure_ascii=False, sort_keys=True)
+    return values
+
+
+def save_result(result: Result, path: str | Path) -> Path:
+    """Write a result file (version 1, see above), whole or not at all, and return its path.
+
+    Raises
+    ------
+    InputError
+        where the file cannot be written.
+    """
+    path = Path(path)
+    with replacing(path) as temporary, temporary.open("wb") as stream:
+        np.savez(stream, **arrays_of(result))
+    return path
+
+
+def load_result(path: str | Path) -> Result:
+    """Read a result file.
+
+    Raises
+    ------
+    InputError
+        where the file is absent, is not a result, is of another version, or lacks an array.
+    """
+    path = Path(path)
+    arrays = _read_arrays(path)
+    meta = _read_meta(path, arrays)
+    missing = [name for name in SHAPES if name not in arrays and name not in OPTIONAL]
+    if missing:
+        raise InputError(f"{path} lacks the array {missing[0]!r}; it holds {', '.join(sorted(arrays))}")
+    _check_shapes(str(path), arrays)
+    for name, value in arrays.items():
+        if name in SHAPES and value.dtype.kind not in "fiub":
+            raise InputError(f"{path}: {name} has type {value.dtype}; accepted are numbers")
+    truth = None
+    if "truth_points" in arrays:
+        frames = arrays.get("truth_frames", np.arange(len(arrays["truth_points"])))
+        truth = GroundTruth(frames, arrays["truth_points"], int(arrays.get("truth_reference", frames[0])))
+    try:
+        camera = CameraModel(meta.pop("camera"))
+    except (KeyError, ValueError) as error:
+        known = ", ".join(model.value for model in CameraModel)
+        raise InputError(f"{path}: meta names no camera model; accepted are {known}") from error
+    for name in ("format", "version"):
+        del meta[name]
+    own = {name: arrays[name] for name in _own_arrays() if name in arrays}
+    return Result(**own, camera=camera, truth=truth, meta=meta)
+
+
+def _read_arrays(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise InputError(f"{path} is not a file; a result is an .npz file as `nrsfm solve` writes it")
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            if not isinstance(archive, np.lib.npyio.NpzFile):
+                raise InputError(f"{path} is a single array; a result is an .npz file")
+            return {name: archive[name] for name in archive.files}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path} is not a readable .npz file: {error}") from error
+
+
+def _read_meta(path: Path, arrays: dict[str, Any]) -> dict[str, Any]:
+    try:
+        meta = json.loads(str(arrays.pop("meta")[()]))
+    except KeyError as error:
+        raise InputError(
+            f"{path} lacks 'meta', so it is not a result; it holds {', '.join(sorted(arrays))}"
+        ) from error
+    except (json.JSONDecodeError, IndexError) as error:
+        raise InputError(f"{path}: meta is not JSON text: {error}") from error
+    if not isinstance(meta, dict) or meta.get("format") != FORMAT:
+        raise InputError(f"{path} is not a result: its meta does not name the format {FORMAT!r}")
+    if meta.get("version") != VERSION:
+        raise InputError(
+            f"{path} is a result of version {meta.get('version')!r}; this program reads version {VERSION}"
+        )
+    return meta

@@ -1,0 +1,65 @@
+# make help lists what there is.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+VIRTUAL_DISPLAY := xvfb-run -a -s '-screen 0 1600x1000x24'
+SAMPLE ?= sample:balloon/circle
+
+.PHONY: help run test lint format wheel wheel-check clean
+.DEFAULT_GOAL := help
+
+help:  ## List the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /:/' | awk -F: '{printf "make %-12s %s\n", $$1, $$2}'
+
+run: $(INSTALLED)  ## Open the application on a bundled sequence and solve it
+	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ]; then \
+	    .ci/system-packages --optional; \
+	    exec $(BIN)/nrsfm-gui "$(SAMPLE)" --run; \
+	else \
+	    .ci/system-packages && mkdir -p out; \
+	    echo "There is no display here (DISPLAY and WAYLAND_DISPLAY are empty):"; \
+	    echo "the same window is drawn on a virtual one, to out/window.png, and its result to out/reconstruction.npz."; \
+	    $(VIRTUAL_DISPLAY) $(BIN)/nrsfm-gui "$(SAMPLE)" --run --screenshot out/window.png \
+	        --export out/reconstruction.npz --exit; \
+	fi
+
+test: $(INSTALLED)  ## Run all tests, on a virtual display
+	@.ci/system-packages
+	OPENBLAS_NUM_THREADS=1 $(VIRTUAL_DISPLAY) $(BIN)/python -m pytest $(TESTS)
+
+lint: $(INSTALLED)  ## Check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(INSTALLED)  ## Bring the code into the house's style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+wheel: $(INSTALLED)  ## Build the wheel into dist/
+	rm -rf dist
+	$(BIN)/python -m build --wheel
+
+wheel-check: wheel  ## Install the wheel into an empty environment and use the bundled samples from there
+	.ci/wheel-check dist/*.whl
+
+clean:  ## Remove the environment and everything that was made
+	rm -rf $(VENV) dist build out .pytest_cache .mypy_cache .ruff_cache .benchmarks *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamp is newer than what it was made from, so that nothing is installed twice.
+$(INSTALLED): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "$(PYTHON) is older than 3.11; name another one: make PYTHON=python3.11" >&2; exit 1; }
+	@if [ ! -x $(BIN)/python ] && ! $(PYTHON) -c 'import ensurepip' 2>/dev/null; then \
+	    if [ "$$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then \
+	        apt-get update -qq && apt-get install -y -qq --no-install-recommends python3-venv >/dev/null; \
+	    else \
+	        echo "Python's venv module is missing; install it with: sudo apt-get install python3-venv" >&2; exit 1; \
+	    fi; \
+	fi
+	@[ -x $(BIN)/python ] || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]' -c constraints.txt
+	@touch $@

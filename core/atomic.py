@@ -1,0 +1,60 @@
+"""Files that appear whole or not at all: written under a temporary name in the same folder, then renamed."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .arrays import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a path that could not be written, before hours of work are spent on what should go there.
+
+    Raises
+    ------
+    InputError
+        where the folder is absent or not writable, or the path is itself a folder.
+    """
+    folder = path.parent
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; name a file to write")
+    if not folder.is_dir():
+        raise InputError(f"{path} cannot be written: the folder {folder} does not exist")
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"{path} cannot be written: no permission to write in the folder {folder}")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a temporary path beside `path`; it takes the place of `path` if the block ends without an error.
+
+    Raises
+    ------
+    InputError
+        where the folder is absent or not writable, or the disk refuses the bytes.
+    """
+    check_writable(path)
+    temporary = None
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent)
+        os.close(handle)
+        temporary = Path(name)
+        yield temporary
+        # mkstemp makes files private; a result is an ordinary file with the permissions of the user's umask.
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(0o666 & ~umask)
+        os.replace(temporary, path)
+        temporary = None
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
