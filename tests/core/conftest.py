@@ -1,0 +1,58 @@
+"""Small problems with a known origin, for the tests of the solvers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.factors import Factors
+from core.problem import NonRigidProblem
+
+
+def random_rotations(random: np.random.Generator, frames: int) -> np.ndarray:
+    """Rotations about a slowly turning axis: Rodrigues' formula."""
+    axis = np.array([0.2, 1.0, 0.1]) + 0.1 * random.standard_normal((frames, 3))
+    axis /= np.linalg.norm(axis, axis=1, keepdims=True)
+    angle = np.linspace(0.0, 1.5 * np.pi, frames)[:, None, None]
+    cross = np.zeros((frames, 3, 3))
+    cross[:, [2, 0, 1], [1, 2, 0]] = axis
+    cross[:, [1, 2, 0], [2, 0, 1]] = -axis
+    return np.eye(3) + np.sin(angle) * cross + (1 - np.cos(angle)) * cross @ cross
+
+
+@pytest.fixture
+def simulated():
+    """Make `(problem, true factors)`: a rank-K object seen by a moving camera, with noise and gaps."""
+
+    def make(
+        frames=10, points=14, weights=(1e-3, 4e-3), *, eta=0.05, noise=2e-3, missing=0.0, rank=2, seed=0
+    ) -> tuple[NonRigidProblem, Factors]:
+        random = np.random.default_rng(seed)
+        R = random_rotations(random, frames)
+        C = 0.3 * random.standard_normal((rank, 3, points))
+        B = np.column_stack((np.ones(frames), 0.3 * random.standard_normal((frames, rank - 1))))
+        t = np.column_stack((0.1 * random.standard_normal((frames, 2)), 2 + random.random(frames)))
+        true = Factors(B, C, np.einsum("fab,fa->fb", R, t))
+        Y = np.einsum("fab,fbp->fap", R, true.shapes()) + t[:, :, None]
+        tracks = Y[:, :2] if eta == 1 else Y[:, :2] / Y[:, 2:]
+        tracks = tracks + noise * random.standard_normal(tracks.shape)
+        visible = random.random((frames, points)) >= missing
+        return NonRigidProblem(tracks, visible, R, eta, np.asarray(weights, dtype=float)), true
+
+    return make
+
+
+@pytest.fixture
+def random_factors():
+    """Make a random point for a problem."""
+
+    def make(problem: NonRigidProblem, seed: int = 1) -> Factors:
+        random = np.random.default_rng(seed)
+        frames, _, points = problem.tracks.shape
+        return Factors(
+            random.standard_normal((frames, problem.rank)),
+            random.standard_normal((problem.rank, 3, points)),
+            random.standard_normal((frames, 3)),
+        )
+
+    return make

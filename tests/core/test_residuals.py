@@ -1,0 +1,127 @@
+"""The four-row form: its Jacobian, its sizes, and its agreement with the 3x3 form."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core import residuals
+from core.algorithms.closed_form import (
+    best_offsets,
+    closed_form_structure,
+    reference_singular_values,
+    svd_start,
+)
+from core.factors import Factors
+
+
+def test_pack_and_unpack_are_inverse_and_in_the_order_of_the_paper(simulated, random_factors):
+    problem, _ = simulated(frames=5, points=7)
+    factors = random_factors(problem)
+    z = residuals.pack(problem, factors)
+    C = factors.C.reshape(2, 21).T
+    t = np.einsum("fab,fb->fa", problem.rotations, factors.s)
+    expected = np.concatenate(
+        (factors.B.ravel(order="F"), C.T.ravel(order="F"), t.ravel())  # vec stacks columns
+    )
+    np.testing.assert_array_equal(z, expected)
+    again = residuals.unpack(problem, z)
+    np.testing.assert_array_equal(again.B, factors.B)
+    np.testing.assert_array_equal(again.C, factors.C)
+    np.testing.assert_allclose(again.s, factors.s, atol=1e-14)
+
+
+@pytest.mark.parametrize("eta", [0.05, 0.95, 1.0])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_jacobian_matches_finite_differences(simulated, random_factors, eta, missing):
+    problem, _ = simulated(frames=4, points=5, weights=(0.1, 0.2, 0.4), eta=eta, missing=missing)
+    z = residuals.pack(problem, random_factors(problem))
+
+    def residual(at):
+        return residuals.residual_vector(problem, residuals.unpack(problem, at))
+
+    J = residuals.jacobian(problem, residuals.unpack(problem, z))
+    observations = int(problem.visible.sum())
+    assert J.shape == (4 * observations + (4 + 15) * 3, (4 + 15) * 3 + 12)
+    assert J.shape == (residual(z).size, z.size)
+    step = 1e-4  # the residual is quadratic in z: central differences are exact up to rounding
+    numeric = np.column_stack(
+        [(residual(z + d) - residual(z - d)) / (2 * step) for d in step * np.eye(len(z))]
+    )
+    np.testing.assert_allclose(J.toarray(), numeric, atol=1e-10)
+
+
+def test_gradient_matches_finite_differences_of_the_3x3_loss(simulated, random_factors):
+    problem, _ = simulated(frames=4, points=5, missing=0.2)
+    z = residuals.pack(problem, random_factors(problem))
+    step = 1e-5
+    numeric = np.array(
+        [
+            (problem.loss(residuals.unpack(problem, z + d)) - problem.loss(residuals.unpack(problem, z - d)))
+            / (2 * step)
+            for d in step * np.eye(len(z))
+        ]
+    )
+    analytic = residuals.gradient(problem, residuals.unpack(problem, z))
+    np.testing.assert_allclose(analytic, numeric, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("eta", [0.05, 0.5, 1.0])
+@pytest.mark.parametrize("missing", [0.0, 0.4])
+def test_four_row_loss_equals_the_3x3_loss(simulated, random_factors, eta, missing):
+    problem, true = simulated(frames=9, points=11, eta=eta, missing=missing)
+    for factors in (true, random_factors(problem)):
+        assert residuals.loss(problem, factors) == pytest.approx(problem.loss(factors), rel=1e-12)
+
+
+def test_relative_gradient_vanishes_only_at_a_stationary_point(simulated):
+    problem, _ = simulated(missing=0.2)
+    start = svd_start(problem)
+    assert 1e-3 < residuals.relative_gradient(problem, start) <= 1
+    # B = C = 0 with the best offsets is stationary, although far from a minimum.
+    zero = Factors(0 * start.B, 0 * start.C, best_offsets(problem, 0 * start.shapes()))
+    assert residuals.relative_gradient(problem, zero) < 1e-13
+    moved = Factors(zero.B, zero.C, zero.s + 0.01)
+    assert residuals.relative_gradient(problem, moved) > 1e-3
+
+
+@pytest.mark.parametrize("eta", [0.05, 1.0])
+def test_closed_form_structure_is_the_minimum_norm_minimizer_without_translation(simulated, eta):
+    problem, _ = simulated(frames=5, points=6, eta=eta, missing=0.3)
+    X = closed_form_structure(problem).reshape(5, 3, 6)
+    H = problem.data.H.reshape(5, 6, 6)
+    table = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])
+    for frame in range(5):
+        for point in range(6):
+            block = H[frame, table, point]
+            seen = problem.visible[frame, point]
+            m = np.append(problem.tracks[frame, :, point], 0.0)
+            right = problem.eta * problem.rotations[frame].T @ m * seen
+            expected = np.linalg.pinv(block, rcond=1e-10, hermitian=True) @ right
+            np.testing.assert_allclose(X[frame, :, point], expected, atol=1e-9)
+
+
+def test_reference_singular_values_are_those_of_the_closed_form(simulated):
+    problem, _ = simulated(missing=0.2)
+    X = closed_form_structure(problem)
+    squares = np.linalg.eigvalsh(X @ X.T)[::-1]
+    np.testing.assert_allclose(reference_singular_values(problem) ** 2, squares, atol=1e-12)
+
+
+@pytest.mark.parametrize("eta", [0.05, 1.0])
+def test_best_offsets_leave_no_slope_in_the_translation(simulated, random_factors, eta):
+    problem, _ = simulated(eta=eta, missing=0.2)
+    factors = random_factors(problem)
+    s = best_offsets(problem, factors.shapes())
+    gradient = residuals.gradient(problem, Factors(factors.B, factors.C, s))
+    np.testing.assert_allclose(gradient[-30:], 0, atol=1e-9)
+
+
+def test_svd_start_is_the_best_cut_and_at_full_rank_the_closed_form_itself(simulated):
+    problem, _ = simulated()
+    X = closed_form_structure(problem)
+    start = svd_start(problem)
+    sigma = reference_singular_values(problem)
+    assert np.linalg.norm(start.shapes().reshape(10, -1) - X) == pytest.approx(np.linalg.norm(sigma[2:]))
+    np.testing.assert_allclose(start.gamma(), sigma[:2], rtol=1e-12)  # balanced
+    np.testing.assert_allclose(svd_start(problem, rank=10).shapes().reshape(10, -1), X, atol=1e-12)
