@@ -1,0 +1,310 @@
+"""The folder layout of the NRSfM Challenge 2017 (Jensen et al.), in plain text.
+
+    <object>/sequence/{orthogonal,perspective}/{circle,flyby,line,semi_circle,tricky,zigzag}.txt
+                                              2F x P, rows x, y of frame 1, x, y of frame 2, ...
+    <object>/visibility/<the same>            2F x P of 0 and 1; a point is seen where both rows are nonzero;
+                                              absent: everything is seen
+    <object>/gt_frame_N.txt                   3 x P or P x 3, the true shape of one frame, in millimeters
+
+An object is often nested in a folder of the same name (`balloon/balloon/sequence/...`). Three additions of
+this project are read where they are present:
+
+    <object>/truth/<path>.npz                 S (F, 3, P) true shapes, R (F, 3, 3) and t (F, 3) true cameras
+    <object>/edges.txt, <object>/faces.txt    E x 2 and T x 3 point indices from 0
+
+Intrinsics are never taken from there: the Challenge gives none, and they are estimated from the
+ground-truth frame.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..arrays import InputError
+from ..sequence import CameraModel, GroundTruth, Observations, Sequence
+from .entry import SequenceEntry
+from .source import digest, naming, read_bytes
+from .text import parse_mask, parse_matrix
+from .zipped import load_arrays
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ..arrays import Floats, Ints
+
+PATHS = ("circle", "flyby", "line", "semi_circle", "tricky", "zigzag")
+DEPTH = 3  # how far below a folder objects are looked for
+_TRUTH_NAME = re.compile(r"gt_frame_(\d+)\.txt", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class ChallengeFile:
+    """One sequence file of an object and where its neighbors are."""
+
+    root: Path  # the folder that holds sequence/
+    camera: CameraModel
+    path_name: str
+
+    @property
+    def file(self) -> Path:
+        """The 2F x P text file of the tracks."""
+        return self.root / "sequence" / self.camera.value / f"{self.path_name}.txt"
+
+    @property
+    def visibility(self) -> Path:
+        """The file of zeros and ones, which may be absent."""
+        return self.root / "visibility" / self.camera.value / f"{self.path_name}.txt"
+
+    @property
+    def truth(self) -> Path:
+        """The npz with all true shapes and cameras, which may be absent."""
+        return self.root / "truth" / f"{self.path_name}.npz"
+
+    @cached_property
+    def companion(self) -> ChallengeFile | None:
+        """The same path under the orthogonal camera, for a perspective file that has one."""
+        other = ChallengeFile(self.root, CameraModel.ORTHOGONAL, self.path_name)
+        return other if self.camera is CameraModel.PERSPECTIVE and other.file.is_file() else None
+
+    @property
+    def name(self) -> str:
+        """Object and path, as in "balloon circle"."""
+        return f"{self.root.name} {self.path_name}"
+
+
+def challenge_file(path: Path) -> ChallengeFile | None:
+    """Return what a text file is in the Challenge's layout, or None where it does not lie in one."""
+    path = path.absolute()
+    cameras = {camera.value: camera for camera in CameraModel}
+    if path.suffix != ".txt" or path.parent.parent.name != "sequence" or path.parent.name not in cameras:
+        return None
+    return ChallengeFile(path.parent.parent.parent, cameras[path.parent.name], path.stem)
+
+
+def find(folder: Path) -> tuple[ChallengeFile, ...]:
+    """Return the sequence files of every object in or below a folder, objects by name, paths in their order.
+
+    `folder` may also be the `sequence` folder of an object, or one camera's folder in it.
+    """
+    folder = folder.absolute()
+    if folder.parent.name == "sequence" and folder.name in {camera.value for camera in CameraModel}:
+        return tuple(item for item in _files_of(folder.parent.parent) if item.camera.value == folder.name)
+    if folder.name == "sequence":
+        return _files_of(folder.parent)
+    return tuple(item for root in _objects(folder, DEPTH) for item in _files_of(root))
+
+
+def _objects(folder: Path, depth: int) -> list[Path]:
+    if (folder / "sequence").is_dir():
+        return [folder]
+    if depth == 0:
+        return []
+    try:
+        below = sorted(item for item in folder.iterdir() if item.is_dir() and not item.name.startswith("."))
+    except OSError:
+        return []  # a folder that may not be listed holds nothing that could be read
+    return [root for item in below for root in _objects(item, depth - 1)]
+
+
+def _files_of(root: Path) -> tuple[ChallengeFile, ...]:
+    found = []
+    for camera in (CameraModel.PERSPECTIVE, CameraModel.ORTHOGONAL):
+        names = {item.stem for item in (root / "sequence" / camera.value).glob("*.txt")}
+        known = [name for name in PATHS if name in names]
+        found += [ChallengeFile(root, camera, name) for name in known + sorted(names - set(known))]
+    return tuple(found)
+
+
+def read(item: ChallengeFile, frame_base: int) -> Sequence:
+    """Return one sequence with its companion, ground truth and cameras.
+
+    Parameters
+    ----------
+    item
+        the sequence's file.
+    frame_base
+        number of the first frame in `gt_frame_N`: 1 or 0.
+
+    Raises
+    ------
+    InputError
+        with the file and the row at fault.
+    """
+    content = read_bytes(item.file)
+    observations = _observations(item, content)
+    frames, points = observations.visible.shape
+    companion = None
+    if item.companion is not None:
+        companion = _observations(item.companion, read_bytes(item.companion.file))
+        if companion.visible.shape != (frames, points):
+            raise InputError(
+                f"{item.companion.file}: has (frames, points) {companion.visible.shape}; "
+                f"the perspective tracks of the same path have {(frames, points)}"
+            )
+    truth, rotations, translations = _truth(item, frames, points, frame_base)
+    with naming(item.file):
+        return Sequence(
+            observations,
+            item.camera,
+            item.name,
+            truth=truth,
+            rotations=rotations,
+            translations=translations,
+            companion=companion,
+            edges=_indices(item.root / "edges.txt", 2, points),
+            faces=_indices(item.root / "faces.txt", 3, points),
+            units="px" if item.camera is CameraModel.PERSPECTIVE else "mm",
+            source=item.file,
+            digest=digest(content),
+        )
+
+
+def _observations(item: ChallengeFile, content: bytes) -> Observations:
+    matrix = parse_matrix(content, item.file)
+    rows, points = matrix.shape
+    if rows % 2:
+        raise InputError(f"{item.file}: has {rows} rows; accepted is an even number, x and y of every frame")
+    tracks = matrix.reshape(-1, 2, points)
+    visible = np.ones((rows // 2, points), dtype=bool)
+    if item.visibility.is_file():
+        mask = parse_mask(read_bytes(item.visibility), item.visibility)
+        if mask.shape != matrix.shape:
+            raise InputError(
+                f"{item.visibility}: is {mask.shape[0]} x {mask.shape[1]}; "
+                f"the tracks in {item.file} are {rows} x {points}, and both must agree"
+            )
+        visible = mask[0::2] & mask[1::2]
+    bad = np.isinf(matrix) | (np.isnan(matrix) & np.repeat(visible, 2, axis=0))
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        raise InputError(
+            f"{item.file}: row {row + 1}, column {column + 1} is {matrix[row, column]}; accepted are finite "
+            "numbers, and NaN only where the visibility file says 0"
+        )
+    with naming(item.file):
+        return Observations(tracks, visible)
+
+
+def _truth(
+    item: ChallengeFile, frames: int, points: int, base: int
+) -> tuple[GroundTruth | None, Floats | None, Floats | None]:
+    """Return the ground truth and the true cameras, as far as the files give them."""
+    one = truth_file(item.root)
+    shape, reference = None, None
+    if one is not None:
+        file, number = one
+        reference = number - base
+        if not 0 <= reference < frames:
+            raise InputError(
+                f"{file}: is for frame {number}, counted from {base}; {item.file} has {frames} frames"
+            )
+        shape = _shape(file, points)
+    if not item.truth.is_file():
+        if shape is None or reference is None:
+            return None, None, None
+        return GroundTruth(np.array([reference]), shape[None], reference), None, None
+    arrays = load_arrays(read_bytes(item.truth), item.truth)
+    expected = {"S": (frames, 3, points), "R": (frames, 3, 3), "t": (frames, 3)}
+    for key, wanted in expected.items():
+        if key not in arrays or arrays[key].shape != wanted:
+            found = arrays[key].shape if key in arrays else "absent"
+            raise InputError(f"{item.truth}: {key} is {found}; accepted is {wanted}")
+    shapes = arrays["S"].astype(np.float64)
+    if shape is not None and reference is not None:
+        # Storage as 32-bit numbers costs 1e-7 of the size; another frame of the same object is percents away.
+        size = np.abs(shapes[reference] - shapes[reference].mean(axis=1, keepdims=True)).max()
+        if np.abs(shapes[reference] - shape).max() > 1e-3 * size:
+            raise InputError(
+                f"{one[0] if one else item.root}: is not frame {reference} (counted from 0) of {item.truth}; "
+                f"the ground-truth number was counted from {base}"
+            )
+        shapes[reference] = shape
+    middle = frames // 2 if reference is None else reference
+    return GroundTruth(np.arange(frames), shapes, middle), arrays["R"], arrays["t"]
+
+
+def truth_file(root: Path) -> tuple[Path, int] | None:
+    """Return the `gt_frame_N.txt` of an object and N; None where there is none.
+
+    Raises
+    ------
+    InputError
+        where there are several.
+    """
+    folders = [root, root.parent] if root.parent.name == root.name else [root]
+    for folder in folders:
+        found = [
+            (item, int(match[1]))
+            for item in sorted(folder.iterdir())
+            if (match := _TRUTH_NAME.fullmatch(item.name)) is not None
+        ]
+        if len(found) > 1:
+            raise InputError(
+                f"{folder}: holds {', '.join(item.name for item, _ in found)}; one ground truth is accepted"
+            )
+        if found:
+            return found[0]
+    return None
+
+
+def _shape(file: Path, points: int) -> Floats:
+    matrix = parse_matrix(read_bytes(file), file)
+    if matrix.shape not in ((3, points), (points, 3)):
+        raise InputError(
+            f"{file}: is {matrix.shape[0]} x {matrix.shape[1]}; accepted is 3 x {points} or {points} x 3"
+        )
+    if not np.isfinite(matrix).all():
+        row, column = np.argwhere(~np.isfinite(matrix))[0]
+        raise InputError(f"{file}: row {row + 1}, column {column + 1} is not finite")
+    return matrix if matrix.shape == (3, points) else np.ascontiguousarray(matrix.T)
+
+
+def _indices(file: Path, columns: int, points: int) -> Ints | None:
+    if not file.is_file():
+        return None
+    matrix = parse_matrix(read_bytes(file), file)
+    whole = np.isfinite(matrix).all() and (matrix == np.floor(matrix)).all()
+    if matrix.shape[1] != columns or not whole or matrix.min() < 0 or matrix.max() >= points:
+        raise InputError(f"{file}: accepted are {columns} point indices per row, from 0 to {points - 1}")
+    return matrix.astype(np.int64)
+
+
+def entry(item: ChallengeFile, frame_base: int) -> SequenceEntry:
+    """Return the facts about one sequence, its numbers counted but not parsed."""
+    try:
+        content = read_bytes(item.file)
+        lines = [line for line in content.splitlines() if line.strip()]
+        frames, points = len(lines) // 2, len(lines[0].split())
+        fraction = 1.0
+        if item.visibility.is_file():
+            mask = parse_mask(read_bytes(item.visibility), item.visibility)
+            fraction = float((mask[0::2] & mask[1::2]).mean()) if len(mask) % 2 == 0 else 0.0
+        one = truth_file(item.root)
+        full = item.truth.is_file()
+        reference = frames // 2 if full else None
+        return SequenceEntry(
+            object_name=item.root.name,
+            camera=item.camera,
+            path_name=item.path_name,
+            file=item.file,
+            frames=frames,
+            points=points,
+            visible_fraction=fraction,
+            truth_frame=reference if one is None else one[1] - frame_base,
+            truth_frames=frames if full else int(one is not None),
+            rotations=full,
+            companion=item.companion is not None,
+            edges=_line_count(item.root / "edges.txt"),
+            faces=_line_count(item.root / "faces.txt"),
+        )
+    except InputError as error:
+        return SequenceEntry(item.root.name, item.camera, item.path_name, item.file, problem=str(error))
+
+
+def _line_count(file: Path) -> int:
+    return sum(1 for line in file.read_bytes().splitlines() if line.strip()) if file.is_file() else 0

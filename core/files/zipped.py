@@ -1,0 +1,37 @@
+"""The arrays of an .npz file, without ever unpickling one."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..arrays import InputError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy.typing as npt
+
+
+def load_arrays(content: bytes, path: Path) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays of an .npz by name; those that would need unpickling are left out.
+
+    Raises
+    ------
+    InputError
+        where the bytes, which `path` names, are not an .npz.
+    """
+    arrays = {}
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as stored:
+            for name in stored.files:
+                try:
+                    arrays[name] = stored[name]
+                except ValueError:
+                    continue  # an object array, which only unpickling could read
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, TypeError, AttributeError) as error:
+        raise InputError(f"{path}: is not an .npz file that can be read ({error})") from error
+    return arrays
