@@ -47,7 +47,7 @@ class Observations:
         frames, _, points = self.tracks.shape
         if self.visible.shape != (frames, points):
             raise InputError(
-                f"visible has shape {self.visible.shape}; tracks {self.tracks.shape} need ({frames}, {points})"
+                f"visible has shape {self.visible.shape}; these tracks need ({frames}, {points})"
             )
         if frames < MIN_FRAMES:
             raise InputError(f"tracks have {frames} frame(s); at least {MIN_FRAMES} are needed")
@@ -86,7 +86,7 @@ class GroundTruth:
         object.__setattr__(self, "points", frozen(self.points))
         if self.points.ndim != 3 or self.points.shape[:2] != (len(self.frames), 3):
             raise InputError(
-                f"ground truth has shape {self.points.shape}; accepted is ({len(self.frames)} frames, 3, points)"
+                f"ground truth has shape {self.points.shape}; accepted is ({len(self.frames)}, 3, points)"
             )
         if self.reference not in self.frames:
             raise InputError(f"ground truth has no frame {self.reference} (0-based)")
@@ -144,7 +144,8 @@ class Sequence:
         if self.truth is not None:
             if self.truth.points.shape[2] != points:
                 raise InputError(
-                    f"ground truth of {self.name!r} has {self.truth.points.shape[2]} points; the tracks have {points}"
+                    f"ground truth of {self.name!r} has {self.truth.points.shape[2]} points; the tracks "
+                    f"have {points}"
                 )
             if self.truth.frames.min() < 0 or self.truth.frames.max() >= frames:
                 raise InputError(
@@ -161,12 +162,8 @@ class Sequence:
             if value is None:
                 continue
             array = frozen(value, np.int64)
-            if (
-                array.ndim != 2
-                or array.shape[1] != columns
-                or array.size
-                and not (0 <= array.min() <= array.max() < points)
-            ):
+            outside = array.size > 0 and not 0 <= array.min() <= array.max() < points
+            if array.ndim != 2 or array.shape[1] != columns or outside:
                 raise InputError(
                     f"{field} of {self.name!r} must be (n, {columns}) point indices below {points}"
                 )

@@ -8,6 +8,8 @@ from pathlib import Path
 from .arrays import InputError
 from .penalties import Penalty, WeightedNuclearNorm
 
+RECOMMENDED_PENALTY = WeightedNuclearNorm(xi=0.5)
+
 METHODS = {
     "bilinear": "bilinear form, variable projection (Newton): the default",
     "lm": "bilinear form, Levenberg-Marquardt on the Schur complement",
@@ -41,7 +43,7 @@ class Settings:
     method: str = "bilinear"  # a key of METHODS
     rank: int = 6  # K
     eta: float = 0.05  # pOSE weight in (0, 1]; orthogonal tracks are always solved at 1
-    penalty: Penalty = WeightedNuclearNorm(xi=0.5)
+    penalty: Penalty = RECOMMENDED_PENALTY
     rotations: str | Path = "best"  # a key of ROTATION_SOURCES, or an .npz file with R (F, 3, 3)
     rotation_rank: int | None = None  # rank of Dai et al.'s factorization; None = several, chosen by loss
     intrinsics: str | Path | tuple[float, float, float, float] = "auto"  # a key, a file, or (fx, fy, cx, cy)

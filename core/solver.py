@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 import threadpoolctl
 
-from .problem import Factors, NonRigidProblem
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+
+    from .factors import Factors
+    from .problem import NonRigidProblem
 
 State = TypeVar("State")
 
@@ -85,9 +87,10 @@ def _blas() -> threadpoolctl.ThreadpoolController:
     return threadpoolctl.ThreadpoolController()
 
 
-def single_threaded() -> threadpoolctl.ThreadpoolController:
+def single_threaded() -> AbstractContextManager[object]:
     """Context manager that pins BLAS to one thread, which is 5 to 28 times faster at these sizes."""
-    return _blas().limit(limits=1, user_api="blas")
+    limit: AbstractContextManager[object] = _blas().limit(limits=1, user_api="blas")
+    return limit
 
 
 def iterate(

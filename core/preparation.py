@@ -1,0 +1,75 @@
+"""Before a sequence is solved: its intrinsics are resolved, its tracks calibrated, the weights fixed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .algorithms.closed_form import reference_singular_values
+from .arrays import Bools, Floats, InputError
+from .cameras.calibrate import calibrate, orthogonal_intrinsics
+from .cameras.intrinsics import estimate_intrinsics, load_intrinsics
+from .problem import NonRigidProblem
+from .sequence import CameraModel, Sequence
+
+if TYPE_CHECKING:
+    from .penalties import Penalty
+    from .settings import Settings
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Calibrated observations, and the K that calibrated them."""
+
+    tracks: Floats  # (F, 2, P) calibrated
+    visible: Bools  # (F, P)
+    intrinsics: Floats  # (3, 3)
+    camera: CameraModel
+
+    def problem(self, rotations: Floats, penalty: Penalty, rank: int, eta: float) -> NonRigidProblem:
+        """Pose the problem for given rotations; orthogonal tracks are always posed at eta = 1."""
+        if self.camera is CameraModel.ORTHOGONAL:
+            eta = 1.0
+        unpenalized = NonRigidProblem(self.tracks, self.visible, rotations, eta, np.zeros(1))
+        return unpenalized.with_weights(penalty.weights(rank, reference_singular_values(unpenalized)))
+
+
+def prepare(sequence: Sequence, settings: Settings) -> Prepared:
+    """Resolve the intrinsics of a sequence and calibrate its tracks."""
+    K = resolve_intrinsics(sequence, settings.intrinsics)
+    tracks = calibrate(sequence.observations, K, sequence.camera)
+    return Prepared(tracks, sequence.visible, K, sequence.camera)
+
+
+def resolve_intrinsics(sequence: Sequence, source: str | Path | tuple[float, float, float, float]) -> Floats:
+    """Return K (3, 3) as the settings ask for it.
+
+    Raises
+    ------
+    InputError
+        where it is to be estimated and there is no ground-truth frame, or the estimate is refused.
+    """
+    if sequence.camera is CameraModel.ORTHOGONAL:
+        return orthogonal_intrinsics(sequence.observations)
+    if isinstance(source, tuple):
+        fx, fy, cx, cy = source
+        return np.array([[fx, 0.0, cx], [0.0, fy, cy], [0.0, 0.0, 1.0]])
+    if isinstance(source, Path):
+        return load_intrinsics(source)
+    if source == "calibrated":
+        return np.eye(3)
+    if source == "auto" and sequence.intrinsics is not None:
+        return sequence.intrinsics
+    truth = sequence.truth
+    if truth is None:
+        raise InputError(
+            f"{sequence.name}: the intrinsics are unknown, and there is no ground-truth frame to estimate "
+            "them from; give --intrinsics fx,fy,cx,cy, a file, or 'calibrated'"
+        )
+    frame = truth.reference
+    points = truth.at(frame)
+    assert points is not None  # GroundTruth checks that its reference is one of its frames
+    return estimate_intrinsics(points, sequence.tracks[frame], sequence.visible[frame]).K

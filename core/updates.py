@@ -1,0 +1,94 @@
+"""What a run says while it goes on, and the result that is made of what it has said so far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .recipes import provenance
+from .result import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .arrays import Floats
+    from .factors import Factors
+    from .problem import NonRigidProblem
+    from .sequence import Sequence
+    from .settings import Settings
+    from .solver import Status
+
+
+@dataclass(frozen=True)
+class Record:
+    """One line of the history of a run, numbered through all its phases."""
+
+    iteration: int
+    seconds: float  # spent computing, pauses excluded
+    loss: float
+    phase: str
+
+
+@dataclass(frozen=True)
+class StartReport:
+    """How one starting point of the search ended."""
+
+    name: str
+    loss: float
+    agrees: bool  # within a relative 1e-6 of the lowest
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A point together with the problem whose objective its loss is."""
+
+    problem: NonRigidProblem
+    factors: Factors
+    loss: float
+
+
+@dataclass(frozen=True, eq=False)
+class Update:
+    """An immutable moment of a reconstruction; also what a changed run starts from."""
+
+    settings: Settings
+    record: Record
+    status: Status  # of the whole run: finished only on the last update
+    phase: str  # in words: "rotations 2 of 7", "rigid", "rank 3", "start 2 of 4", "ADMM", "refine"
+    fraction: float  # of the phases that are done, for an ETA
+    intrinsics: Floats  # (3, 3)
+    rotations: str  # the name of the rotation candidate in `current`
+    settled: bool  # whether the rotations are chosen, so that losses from here on are of one problem
+    current: Candidate
+    best: Candidate  # lowest loss so far among comparable problems: what a stopped run keeps
+    starts: tuple[StartReport, ...] = ()
+
+
+def finish(sequence: Sequence, settings: Settings, last: Update, history: Iterable[Record]) -> Result:
+    """Return the best point so far of a run, whether it is done or was stopped, as a result.
+
+    `history` are the records of all updates up to `last`, in their order.
+    """
+    best = last.best
+    problem, factors = best.problem, best.factors
+    lines = [(record.iteration, record.seconds, record.loss) for record in history]
+    return Result(
+        tracks=problem.tracks,
+        visible=problem.visible,
+        rotations=problem.rotations,
+        translations=np.einsum("fab,fb->fa", problem.rotations, factors.s),
+        B=factors.B,
+        C=factors.C.reshape(factors.rank, -1).T,
+        weights=problem.weights,
+        eta=problem.eta,
+        loss=best.loss,
+        history=np.array(lines, dtype=float).reshape(-1, 3),
+        intrinsics=last.intrinsics,
+        camera=sequence.camera,
+        truth=sequence.truth,
+        edges=sequence.edges,
+        faces=sequence.faces,
+        meta=provenance(sequence, settings, last),
+    )
