@@ -77,6 +77,21 @@ def multiply(blocks: Floats, vectors: Floats) -> Floats:
     return product
 
 
+def times_planes(planes: Floats, vectors: Floats) -> Floats:
+    """Return M_fj v_fj for symmetric 3x3 matrices stored as planes (F, 6P), and v (F, 3, P)."""
+    frames, _, points = vectors.shape
+    M = planes.reshape(frames, 6, points)
+    out = np.empty_like(vectors)
+    scratch = np.empty((frames, points))
+    for a in range(3):
+        row = out[:, a]
+        np.multiply(M[:, PLANE[a, 0]], vectors[:, 0], out=row)
+        for b in (1, 2):
+            np.multiply(M[:, PLANE[a, b]], vectors[:, b], out=scratch)
+            row += scratch
+    return out
+
+
 @dataclass(frozen=True, eq=False)
 class PointSystem:
     """The normal equations of the basis shapes at fixed (B, s), and their solution."""
@@ -102,17 +117,7 @@ class DataTerm:
 
     def times_H(self, vectors: Floats) -> Floats:
         """Return H_fj e_fj for e (F, 3, P)."""
-        frames, _, points = vectors.shape
-        H = self.H.reshape(frames, 6, points)
-        out = np.empty_like(vectors)
-        scratch = np.empty((frames, points))
-        for a in range(3):
-            row = out[:, a]
-            np.multiply(H[:, PLANE[a, 0]], vectors[:, 0], out=row)
-            for b in (1, 2):
-                np.multiply(H[:, PLANE[a, b]], vectors[:, b], out=scratch)
-                row += scratch
-        return out
+        return times_planes(self.H, vectors)
 
     def error(self, factors: Factors) -> Floats:
         """Return e = S + s - y, shape (F, 3, P)."""
