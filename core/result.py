@@ -262,14 +262,13 @@ def _read_arrays(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise InputError(f"{path} is not a file; a result is an .npz file as `nrsfm solve` writes it")
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise InputError(f"{path} is a single array; a result is an .npz file")
-            return {name: archive[name] for name in archive.files}
+        archive = np.load(path, allow_pickle=False)
+        if not isinstance(archive, np.ndarray):
+            with archive:
+                return {name: archive[name] for name in archive.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        if isinstance(error, InputError):
-            raise
         raise InputError(f"{path} is not a readable .npz file: {error}") from error
+    raise InputError(f"{path} is a single array; a result is an .npz file")
 
 
 def _read_meta(path: Path, arrays: dict[str, Any]) -> dict[str, Any]:

@@ -5,9 +5,16 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from core.result import Result
+from core.sequence import CameraModel, GroundTruth
+
 ROOT = Path(__file__).resolve().parent.parent
+FRAMES, POINTS, RANK = 5, 7, 2
+INTRINSICS = np.array([[1400.0, 2.0, 640.0], [0.0, 1390.0, 480.0], [0.0, 0.0, 1.0]])
+MILLIMETERS = 250.0  # of one calibrated unit
 
 
 @pytest.fixture(scope="session")
@@ -17,3 +24,46 @@ def data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"{folder} is absent; set NRSFM_DATA to the folder that holds challenge_like/ and real/")
     return folder
+
+
+def _rotation(generator: np.random.Generator) -> np.ndarray:
+    Q, _ = np.linalg.qr(generator.standard_normal((3, 3)))
+    return Q * np.sign(np.linalg.det(Q))
+
+
+@pytest.fixture
+def small_result() -> Result:
+    """An exact perspective reconstruction; the truth of frames 1 and 3 is a similarity of it."""
+    generator = np.random.default_rng(7)
+    B = generator.standard_normal((FRAMES, RANK)) * 0.1 + [1.0, 0.0]
+    C = generator.standard_normal((3 * POINTS, RANK)) * 0.1
+    S = (B @ C.T).reshape(FRAMES, 3, POINTS)
+    R = np.stack([_rotation(generator) for _ in range(FRAMES)])
+    t = np.array([0.1, -0.05, 1.0]) + 0.05 * generator.standard_normal((FRAMES, 3))
+    Y = R @ S + t[:, :, None]
+    visible = np.ones((FRAMES, POINTS), dtype=bool)
+    visible[2, 4] = visible[0, 0] = False
+    known = np.array([1, 3])
+    moved = [
+        MILLIMETERS * _rotation(generator) @ S[f] + generator.standard_normal((3, 1)) * 100 for f in known
+    ]
+    truth = np.stack(moved)
+    truth[1, :, 5] = np.nan  # a point whose truth is missing
+    return Result(
+        tracks=np.where(visible[:, None, :], Y[:, :2] / Y[:, 2:], 0.0),
+        visible=visible,
+        rotations=R,
+        translations=t,
+        B=B,
+        C=C,
+        weights=np.array([0.1, 0.2]),
+        eta=0.05,
+        loss=1e-3,
+        history=np.array([[0, 0.0, 1.0], [1, 0.25, 0.1], [2, 0.5, 1e-3]]),
+        intrinsics=INTRINSICS,
+        camera=CameraModel.PERSPECTIVE,
+        truth=GroundTruth(known, truth, 3),
+        edges=np.array([[0, 1], [1, 2], [5, 6]]),
+        faces=np.array([[0, 1, 2], [2, 3, 4]]),
+        meta={"method": "bilinear", "settings": {"rank": 2}, "units": "px"},
+    )

@@ -1,0 +1,241 @@
+from __future__ import annotations
+
+import csv
+import json
+import struct
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.io import loadmat
+
+from core.arrays import InputError
+from core.exporters import EXPORTERS, export
+from core.exporters.options import common_scale, moved_onto
+from core.result import arrays_of, load_result
+
+
+def read_ply(path):
+    """Read a PLY file as the format's specification describes it: the header says all."""
+    content = path.read_bytes()
+    header, _, body = content.partition(b"end_header\n")
+    lines = header.decode("ascii").splitlines()
+    assert lines[0] == "ply"
+    binary = lines[1] == "format binary_little_endian 1.0"
+    assert binary or lines[1] == "format ascii 1.0"
+    codes = {"double": "d", "int": "i", "uchar": "B"}
+    elements = {}
+    for line in lines[2:]:
+        words = line.split()
+        if words[0] == "element":
+            elements[words[1]] = (int(words[2]), [])
+        elif words[0] == "property":
+            list(elements.values())[-1][1].append(words[1:])
+    read, rows, offset = {}, body.decode("ascii").splitlines() if not binary else [], 0
+    for name, (count, properties) in elements.items():
+        table = []
+        for _ in range(count):
+            if not binary:
+                words = rows.pop(0).split()
+                table.append(
+                    [float(word) for word in words[1:]]
+                    if properties[0][0] == "list"
+                    else [*map(float, words)]
+                )
+            elif properties[0][0] == "list":
+                size = body[offset]
+                table.append(struct.unpack_from(f"<{size}i", body, offset + 1))
+                offset += 1 + 4 * size
+            else:
+                form = "<" + "".join(codes[words[0]] for words in properties)
+                table.append(struct.unpack_from(form, body, offset))
+                offset += struct.calcsize(form)
+        read[name] = np.array(table)
+    assert offset == len(body) if binary else not rows
+    return read
+
+
+def test_the_table_names_every_format_of_the_command_line():
+    assert list(EXPORTERS) == [".npz", ".mat", ".csv", ".ply", ".obj"]
+
+
+@pytest.mark.parametrize("suffix", EXPORTERS)
+def test_every_format_writes_the_file_that_it_was_asked_for(small_result, tmp_path, suffix):
+    path = tmp_path / f"shape{suffix}"
+    assert export(small_result, path) == [path]
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_npz_is_the_result_file(small_result, tmp_path):
+    (path,) = export(small_result, tmp_path / "a.NPZ")
+    assert np.array_equal(load_result(path).C, small_result.C)
+
+
+def test_mat_holds_the_arrays_of_the_result_file(small_result, tmp_path):
+    (path,) = export(small_result, tmp_path / "a.mat")
+    read = loadmat(path)
+    for name, value in arrays_of(small_result).items():
+        if name == "meta":
+            assert json.loads(str(read[name][0]))["camera"] == "perspective"
+        else:
+            expected = np.asarray(value)
+            assert np.array_equal(read[name].reshape(expected.shape), expected, equal_nan=True), name
+    assert read["visible"].dtype == np.uint8 and read["points"].shape == (5, 3, 7)
+
+
+def test_csv_has_a_row_per_frame_and_point(small_result, tmp_path):
+    (path,) = export(small_result, tmp_path / "a.csv")
+    with path.open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert len(rows) == 5 * 7
+    measured, fitted = small_result.observations(), small_result.reprojections()
+    for index, row in enumerate(rows):
+        f, p = int(row["frame"]), int(row["point"])
+        assert (f, p) == divmod(index, 7)
+        assert [float(row[name]) for name in "xyz"] == small_result.points[f, :, p].tolist()
+        assert bool(int(row["visible"])) is bool(small_result.visible[f, p])
+        assert [float(row[name]) for name in ("u_fit", "v_fit")] == fitted[f, :, p].tolist()
+        if small_result.visible[f, p]:
+            assert [float(row[name]) for name in "uv"] == measured[f, :, p].tolist()
+        else:
+            assert row["u"] == row["v"] == ""
+
+
+def test_csv_of_one_frame(small_result, tmp_path):
+    (path,) = export(small_result, tmp_path / "a.csv", frame=3, coordinates="camera")
+    with path.open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert {row["frame"] for row in rows} == {"3"} and len(rows) == 7
+    Y = small_result.rotations[3] @ small_result.points[3] + small_result.translations[3][:, None]
+    assert np.allclose([[float(row[name]) for name in "xyz"] for row in rows], Y.T, rtol=1e-14)
+
+
+@pytest.mark.parametrize("text", [False, True])
+def test_ply_of_one_frame_holds_its_points_and_faces(small_result, tmp_path, text):
+    (path,) = export(small_result, tmp_path / "a.ply", frame=2, text=text)
+    read = read_ply(path)
+    assert set(read) == {"vertex", "face"}
+    assert np.array_equal(read["vertex"][:, :3], small_result.points[2].T)
+    assert np.array_equal(read["vertex"][:, 3], small_result.visible[2])
+    assert np.array_equal(read["face"], small_result.faces)
+
+
+@pytest.mark.parametrize("text", [False, True])
+def test_ply_without_faces_holds_the_skeleton(small_result, tmp_path, text):
+    (path,) = export(replace(small_result, faces=None), tmp_path / "a.ply", text=text)
+    assert np.array_equal(read_ply(path)["edge"], small_result.edges)
+    (path,) = export(replace(small_result, faces=None, edges=None), tmp_path / "b.ply", text=text)
+    assert set(read_ply(path)) == {"vertex"}
+
+
+def test_stacked_ply_tells_the_frame_of_every_point(small_result, tmp_path):
+    (path,) = export(small_result, tmp_path / "a.ply", frames="stacked")
+    read = read_ply(path)
+    assert np.array_equal(read["vertex"][:, 4], np.repeat(np.arange(5), 7))
+    assert np.array_equal(read["vertex"][:, :3], small_result.points.transpose(0, 2, 1).reshape(-1, 3))
+    expected = np.concatenate([small_result.faces + 7 * f for f in range(5)])
+    assert np.array_equal(read["face"], expected)
+
+
+@pytest.mark.parametrize("suffix", [".ply", ".obj"])
+def test_numbered_files_hold_a_frame_each(small_result, tmp_path, suffix):
+    paths = export(small_result, tmp_path / f"shape{suffix}", frames="numbered")
+    assert [path.name for path in paths] == [f"shape_{f:04d}{suffix}" for f in range(5)]
+    (single,) = export(small_result, tmp_path / f"one{suffix}", frame=4)
+    assert paths[4].read_bytes() == single.read_bytes()
+
+
+def test_obj_counts_from_one(small_result, tmp_path):
+    (path,) = export(small_result, tmp_path / "a.obj", frame=1)
+    lines = [line.split() for line in path.read_text().splitlines()]
+    vertices = np.array([[float(word) for word in line[1:]] for line in lines if line[0] == "v"])
+    assert np.array_equal(vertices, small_result.points[1].T)
+    assert [[int(word) for word in line[1:]] for line in lines if line[0] == "f"] == [[1, 2, 3], [3, 4, 5]]
+    (path,) = export(replace(small_result, faces=None), tmp_path / "b.obj")
+    assert [line for line in path.read_text().splitlines() if line[0] == "l"] == ["l 1 2", "l 2 3", "l 6 7"]
+    (path,) = export(replace(small_result, faces=None, edges=None), tmp_path / "c.obj")
+    assert path.read_text().splitlines()[-1] == "p 1 2 3 4 5 6 7"
+
+
+def test_alignment_moves_a_frame_onto_its_truth(small_result, tmp_path):
+    truth = small_result.truth
+    for coordinates in ("object", "camera"):
+        (path,) = export(small_result, tmp_path / "a.ply", frame=3, align="truth", coordinates=coordinates)
+        points = read_ply(path)["vertex"][:, :3].T
+        seen = np.isfinite(truth.at(3)).all(axis=0)
+        assert seen.sum() == 6
+        assert np.abs(points - truth.at(3))[:, seen].max() < 1e-9  # the truth is a similarity of the frame
+    paths = export(small_result, tmp_path / "b.ply", align="truth", frames="numbered")
+    assert [path.name for path in paths] == ["b_0001.ply", "b_0003.ply"]  # the frames that have a truth
+
+
+def test_scale_alignment_multiplies_by_the_size_of_the_truth(small_result, tmp_path):
+    (path,) = export(small_result, tmp_path / "a.ply", frame=0, align="scale")
+    assert np.allclose(read_ply(path)["vertex"][:, :3], 250.0 * small_result.points[0].T, rtol=1e-12)
+
+
+def test_similarity_is_the_best_one(small_result):
+    """Against random perturbations of the pose it finds, for a target that no similarity reaches."""
+    generator = np.random.default_rng(0)
+    X = small_result.points[0]
+    target = X * [[1.0], [1.0], [-1.0]] + 0.02 * generator.standard_normal(X.shape)  # mirrored
+    proper = moved_onto(X, target, mirror=False)
+    mirrored = moved_onto(X, target, mirror=True)
+    best = ((proper - target) ** 2).sum()
+    assert ((mirrored - target) ** 2).sum() < 0.5 * best
+    for size in (0.3, 0.03, 0.003):
+        for _ in range(100):
+            Q, _ = np.linalg.qr(np.eye(3) + size * generator.standard_normal((3, 3)))
+            Q = Q * np.sign(np.diag(Q)) if np.linalg.det(Q * np.sign(np.diag(Q))) > 0 else np.eye(3)
+            other = (1 + size * generator.standard_normal()) * Q @ proper
+            other += (target - other).mean(axis=1, keepdims=True)
+            assert ((other - target) ** 2).sum() >= best - 1e-12
+
+
+def test_common_scale_is_the_least_squares_factor(small_result):
+    generator = np.random.default_rng(1)
+    truth = replace(
+        small_result.truth,
+        points=small_result.truth.points + 5 * generator.standard_normal(small_result.truth.points.shape),
+    )
+
+    def cost(factor):
+        total = 0.0
+        for f, Z in zip(truth.frames, truth.points, strict=True):
+            seen = np.isfinite(Z).all(axis=0)
+            X, Z = small_result.points[f][:, seen], Z[:, seen]
+            X, Z = X - X.mean(axis=1, keepdims=True), Z - Z.mean(axis=1, keepdims=True)
+            U, _, Vt = np.linalg.svd(Z @ X.T)
+            total += ((factor * U @ Vt @ X - Z) ** 2).sum()
+        return total
+
+    best = common_scale(small_result.points, truth)
+    assert 200 < best < 300
+    assert cost(best) < min(cost(best * 1.001), cost(best * 0.999))
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "sentence"),
+    [
+        ("a.stl", {}, r"a\.stl has the suffix '\.stl'; accepted are \.npz, \.mat, \.csv, \.ply, \.obj"),
+        ("a", {}, "has no suffix"),
+        ("a.ply", {"frame": 5}, "frame is 5; the result has frames 0 to 4"),
+        ("a.ply", {"frame": -1}, "frame is -1"),
+        ("a.ply", {"frame": 1, "frames": "stacked"}, "choose one"),
+        ("a.ply", {"frames": "all"}, "frames is 'all'; accepted are one, numbered, stacked"),
+        ("a.ply", {"coordinates": "world"}, "coordinates is 'world'"),
+        ("a.ply", {"align": "mm"}, "align is 'mm'"),
+        ("a.ply", {"align": "truth", "frame": 0}, "frame 0 has no ground truth"),
+        ("a.obj", {"frames": "stacked"}, "OBJ cannot hold all frames"),
+        ("absent/a.ply", {}, "absent does not exist"),
+    ],
+)
+def test_what_cannot_be_exported_gives_its_sentence(small_result, tmp_path, name, options, sentence):
+    with pytest.raises(InputError, match=sentence):
+        export(small_result, tmp_path / name, **options)
+    assert not list(tmp_path.iterdir())
+
+
+def test_alignment_without_ground_truth_is_refused(small_result, tmp_path):
+    with pytest.raises(InputError, match="the result has no ground truth"):
+        export(replace(small_result, truth=None), tmp_path / "a.ply", align="scale")

@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+from core.arrays import InputError
+from core.atomic import replacing
+from core.result import OPTIONAL, SHAPES, load_result, save_result
+from core.sequence import CameraModel, GroundTruth
+
+
+def rewritten(path, **changes):
+    """Write the file again with some arrays replaced, or removed where the value is None."""
+    with np.load(path) as archive:
+        arrays = dict(archive.items())
+    arrays.update(changes)
+    np.savez(path, **{name: value for name, value in arrays.items() if value is not None})
+    return path
+
+
+def test_a_result_survives_its_file_bit_for_bit(small_result, tmp_path):
+    path = save_result(small_result, tmp_path / "result.npz")
+    read = load_result(path)
+    for entry in fields(small_result):
+        before, after = getattr(small_result, entry.name), getattr(read, entry.name)
+        if isinstance(before, np.ndarray):
+            assert np.array_equal(before, after), entry.name
+            assert before.dtype == after.dtype
+            assert not after.flags.writeable
+        elif isinstance(before, GroundTruth):
+            assert np.array_equal(before.points, after.points, equal_nan=True)
+            assert np.array_equal(before.frames, after.frames)
+            assert before.reference == after.reference == 3
+        else:
+            assert before == after, entry.name
+
+
+def test_the_file_holds_plain_arrays_with_the_documented_names(small_result, tmp_path):
+    path = save_result(small_result, tmp_path / "result.npz")
+    with np.load(path, allow_pickle=False) as archive:
+        assert set(archive.files) == set(SHAPES) | {"meta"}
+        S = (archive["B"] @ archive["C"].T).reshape(5, 3, 7)
+        assert np.array_equal(archive["points"], S)
+        meta = json.loads(str(archive["meta"]))
+    assert (meta["format"], meta["version"], meta["camera"]) == ("nrsfm-result", 1, "perspective")
+
+
+def test_optional_arrays_may_be_absent(small_result, tmp_path):
+    bare = replace(small_result, truth=None, edges=None, faces=None)
+    path = save_result(bare, tmp_path / "result.npz")
+    with np.load(path) as archive:
+        assert not OPTIONAL & set(archive.files)
+    read = load_result(path)
+    assert read.truth is None and read.edges is None and read.faces is None
+
+
+def test_the_object_frame_points_stack_x_then_y_then_z(small_result):
+    B, C = small_result.B, small_result.C
+    for f, axis, p in ((0, 0, 0), (3, 1, 6), (4, 2, 2)):
+        expected = sum(B[f, k] * C[axis * 7 + p, k] for k in range(2))
+        assert small_result.points[f, axis, p] == pytest.approx(expected, rel=1e-14)
+
+
+def test_perspective_reprojection_of_an_exact_result_meets_the_tracks(small_result):
+    fitted, measured = small_result.reprojections(), small_result.observations()
+    assert np.isnan(measured).any(axis=1).sum() == 2  # the hidden ones
+    seen = small_result.visible
+    difference = np.abs(fitted - measured).max(axis=1)[seen]
+    assert difference.max() < 1e-9
+    f, p = 3, 2  # and by the pinhole formula, written out
+    Y = small_result.rotations[f] @ small_result.points[f][:, p] + small_result.translations[f]
+    homogeneous = small_result.intrinsics @ Y
+    assert np.allclose(fitted[f, :, p], homogeneous[:2] / homogeneous[2], rtol=1e-13)
+
+
+def test_orthogonal_reprojection_does_not_divide_by_depth(small_result):
+    scale, cx, cy = 30.0, 4.0, -5.0
+    K = np.array([[scale, 0, cx], [0, scale, cy], [0, 0, 1]])
+    result = replace(small_result, camera=CameraModel.ORTHOGONAL, intrinsics=K)
+    f, p = 1, 6
+    Y = result.rotations[f] @ result.points[f][:, p] + result.translations[f]
+    assert np.allclose(result.reprojections()[f, :, p], [scale * Y[0] + cx, scale * Y[1] + cy], rtol=1e-13)
+
+
+def test_a_point_at_depth_zero_has_no_reprojection(small_result):
+    flat = replace(small_result, C=np.zeros_like(small_result.C), translations=np.zeros((5, 3)))
+    assert np.isnan(flat.reprojections()).all()
+
+
+def test_singular_values_are_those_of_the_product(small_result):
+    expected = np.linalg.svd(small_result.B @ small_result.C.T, compute_uv=False)[:2]
+    assert np.allclose(small_result.singular_values, expected, rtol=1e-12)
+
+
+def test_numbers_read_off_a_result(small_result):
+    assert small_result.log_loss == pytest.approx(-3, abs=1e-12)
+    assert (small_result.rank, small_result.frame_count, small_result.point_count) == (2, 5, 7)
+    assert (small_result.iterations, small_result.seconds) == (2, 0.5)
+    empty = replace(small_result, history=np.zeros((0, 3)), loss=0.0)
+    assert (empty.iterations, empty.seconds, empty.log_loss) == (0, 0.0, -np.inf)
+
+
+@pytest.mark.parametrize("name", sorted(set(SHAPES) - OPTIONAL))
+def test_a_missing_array_is_named(small_result, tmp_path, name):
+    path = rewritten(save_result(small_result, tmp_path / "result.npz"), **{name: None})
+    with pytest.raises(InputError, match=rf"result\.npz lacks the array '{name}'"):
+        load_result(path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"B": np.zeros((4, 2))}, r"B has shape \(4, 2\); accepted is \(F, K\), here \(5, 2\)"),
+        ({"C": np.zeros((20, 2))}, r"C has shape \(20, 2\); accepted is \(3P, K\), here \(21, 2\)"),
+        ({"rotations": np.zeros((5, 3))}, r"rotations has shape \(5, 3\); accepted is \(F, 3, 3\)"),
+        ({"loss": np.zeros(2)}, r"loss has shape \(2,\)"),
+        ({"tracks": np.full((5, 2, 7), "a")}, "tracks has type .*; accepted are numbers"),
+        ({"meta": None}, "lacks 'meta'"),
+        ({"meta": np.array("{")}, "meta is not JSON text"),
+        ({"meta": np.array("[1]")}, "does not name the format"),
+        (
+            {"meta": np.array('{"format": "nrsfm-result", "version": 2}')},
+            "version 2; this program reads version 1",
+        ),
+        (
+            {"meta": np.array('{"format": "nrsfm-result", "version": 1}')},
+            "camera model; accepted are perspective",
+        ),
+    ],
+)
+def test_a_broken_file_gives_its_sentence(small_result, tmp_path, changes, sentence):
+    path = rewritten(save_result(small_result, tmp_path / "result.npz"), **changes)
+    with pytest.raises(InputError, match=sentence) as caught:
+        load_result(path)
+    assert "result.npz" in str(caught.value)
+
+
+def test_what_is_no_npz_file_is_refused(tmp_path):
+    absent = tmp_path / "absent.npz"
+    text = tmp_path / "text.npz"
+    text.write_text("frame,point\n")
+    empty = tmp_path / "empty.npz"
+    empty.touch()
+    archive = tmp_path / "archive.npz"
+    with zipfile.ZipFile(archive, "w") as stream:
+        stream.writestr("tracks.npy", b"not an array")
+    single = tmp_path / "single.npz"
+    with single.open("wb") as stream:
+        np.save(stream, np.zeros(3))
+    pickled = tmp_path / "pickled.npz"
+    np.savez(pickled, tracks=np.array([{}], dtype=object))
+    for path in (absent, text, empty, archive, single, pickled, tmp_path):
+        with pytest.raises(InputError, match=path.name):
+            load_result(path)
+
+
+def test_shapes_that_disagree_are_refused_when_a_result_is_made(small_result):
+    with pytest.raises(InputError, match=r"translations has shape \(4, 3\)"):
+        replace(small_result, translations=np.zeros((4, 3)))
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path):
+    path = tmp_path / "result.npz"
+    path.write_text("old")
+    with pytest.raises(RuntimeError), replacing(path) as temporary:
+        temporary.write_text("half of the ne")
+        raise RuntimeError
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_written_file_has_ordinary_permissions(small_result, tmp_path):
+    mask = os.umask(0o022)
+    try:
+        path = save_result(small_result, tmp_path / "result.npz")
+    finally:
+        os.umask(mask)
+    assert path.stat().st_mode & 0o777 == 0o644
+
+
+def test_a_folder_that_does_not_exist_is_named(small_result, tmp_path):
+    with pytest.raises(InputError, match=r"absent does not exist"):
+        save_result(small_result, tmp_path / "absent" / "result.npz")
+    with pytest.raises(InputError, match="is a folder"):
+        save_result(small_result, tmp_path)
