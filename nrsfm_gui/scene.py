@@ -1,0 +1,220 @@
+"""What the views draw of one frame: a frozen value, computed by a pure function, no Qt.
+
+Views compare the scene they hold with the one they are given and touch only what changed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from .shapes import Alignment, Cameras, Shapes, Similarity, build_shapes
+
+if TYPE_CHECKING:
+    from core.arrays import Bools, Floats, Ints
+    from core.sequence import Sequence
+
+__all__ = [
+    "DEFAULT_LAYERS",
+    "LAYERS",
+    "Alignment",
+    "Camera",
+    "Cameras",
+    "ErrorSeries",
+    "Scene",
+    "Shapes",
+    "Similarity",
+    "build_scene",
+    "build_shapes",
+    "error_series",
+]
+
+# What can be shown or hidden, with the names that people read.
+LAYERS = {
+    "estimate": "Estimate",
+    "truth": "Ground truth",
+    "residuals": "Residuals",
+    "edges": "Edges",
+    "faces": "Mesh",
+    "trails": "Trails",
+    "grid": "Grid and axes",
+    "camera": "Camera",
+}
+DEFAULT_LAYERS = frozenset(LAYERS) - {"trails"}
+TRAIL_FRAMES = 16
+NO_RECONSTRUCTION = "No reconstruction yet: press Run (Ctrl+R)"
+NO_SEQUENCE = "Open a sequence (Ctrl+O) or drop a file here"
+
+
+@dataclass(frozen=True, eq=False)
+class Camera:
+    """The camera of the current frame, in the coordinates of the scene."""
+
+    R: Floats  # (3, 3) world to camera; a reflection where the alignment mirrors
+    t: Floats  # (3,)
+    K: Floats  # (3, 3) camera frame to the units of the tracks
+    orthogonal: bool  # whether depth is ignored instead of divided by
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """One frame as it is drawn. Arrays are read-only; None stands for "there is none"."""
+
+    subject: str  # what is shown and in which coordinates: views fit themselves when it changes
+    frame: int  # 0-based
+    frame_count: int
+    estimate: Floats | None  # (P, 3) in `unit`
+    truth: Floats | None  # (P, 3) in `unit`, NaN rows where missing
+    edges: Ints | None  # (E, 2) point indices
+    faces: Ints | None  # (T, 3) point indices
+    measured: Floats  # (P, 2) in `track_unit`, NaN where the file gives none
+    visible: Bools  # (P,)
+    reprojected: Floats | None  # (P, 2) in `track_unit`
+    errors: Floats | None  # (P,) distance of estimate and truth, in `error_unit`, NaN where there is no truth
+    residuals_px: Floats | None  # (P,) distance of reprojection and track, in `track_unit`, NaN where hidden
+    error_unit: str
+    unit: str  # of the 3-D points
+    track_unit: str  # of the tracks: px, or mm of an orthogonal camera
+    selected: int | None  # point index
+    camera: Camera | None
+    color_by: Literal["role", "error"]
+    color_top: float | None  # the error at which the color scale ends
+    layers: frozenset[str]  # keys of LAYERS
+    trail: Floats | None  # (T, P, 3) the latest frames, oldest first
+    extent: Floats | None  # (2, 3) lowest and highest corner of the whole sequence
+    image_extent: Floats  # (2, 2) the same of all tracks
+    caption: str  # "frame 51 · per-frame similarity · 3.2 mm"
+    message: str  # what to do next, where there is nothing to show; else ""
+
+    @property
+    def color_values(self) -> Floats | None:
+        """(P,) what color stands for: 3-D errors, or residuals where no frame of the sequence has truth."""
+        return self.residuals_px if self.errors is None else self.errors
+
+    @property
+    def color_label(self) -> str:
+        """Name and unit of `color_values`."""
+        if self.errors is None:
+            return f"reprojection error ({self.track_unit})"
+        return f"3-D error ({self.error_unit})"
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorSeries:
+    """What the timeline shows, in the order of `Timeline.set_errors`."""
+
+    per_frame: Floats | None  # (F,) mean over points, NaN where there is none
+    per_point: Floats | None  # (F, P)
+    unit: str
+    name: str
+
+
+def build_scene(
+    sequence: Sequence,
+    shapes: Shapes,
+    *,
+    frame: int,
+    selected: int | None = None,
+    color_by: Literal["role", "error"] = "role",
+    layers: frozenset[str] = DEFAULT_LAYERS,
+) -> Scene:
+    """Return one frame as it is drawn.
+
+    Parameters
+    ----------
+    sequence
+        the sequence that `shapes` were built from.
+    shapes
+        `build_shapes` of the sequence and its newest reconstruction.
+    frame
+        0-based; clamped to the frames there are.
+    selected
+        index of the selected point, or None.
+    color_by
+        "role" (blue, red) or "error".
+    layers
+        keys of LAYERS that are shown.
+    """
+    f = min(max(frame, 0), sequence.frame_count - 1)
+    cameras = shapes.cameras
+    errors = None if shapes.errors is None else shapes.errors[f]
+    truth = None if shapes.truth is None else shapes.truth[f].T
+    empty = shapes.points is None and truth is None
+    return Scene(
+        subject=f"{sequence.name}|{sequence.camera.value}|{sequence.digest}|{shapes.unit}",
+        frame=f,
+        frame_count=sequence.frame_count,
+        estimate=None if shapes.points is None else shapes.points[f].T,
+        truth=truth,
+        edges=sequence.edges,
+        faces=sequence.faces,
+        measured=sequence.tracks[f].T,
+        visible=sequence.visible[f],
+        reprojected=None if shapes.reprojected is None else shapes.reprojected[f].T,
+        errors=errors,
+        residuals_px=None if shapes.residuals is None else shapes.residuals[f],
+        error_unit=shapes.unit,
+        unit=shapes.unit,
+        track_unit=sequence.units,
+        selected=selected if selected is not None and 0 <= selected < sequence.point_count else None,
+        camera=None
+        if cameras is None
+        else Camera(cameras.R[f], cameras.t[f], cameras.K[f], cameras.orthogonal),
+        color_by=color_by,
+        color_top=shapes.color_top,
+        layers=layers,
+        trail=_trail(shapes, f) if "trails" in layers else None,
+        extent=shapes.extent,
+        image_extent=shapes.image_extent,
+        caption=_caption(shapes, f),
+        message=NO_RECONSTRUCTION if empty else "",
+    )
+
+
+def error_series(sequence: Sequence, shapes: Shapes) -> ErrorSeries | None:
+    """Return the errors that the timeline shows, or None before any reconstruction.
+
+    3-D errors where most frames have truth, else reprojection errors: a curve with one point says nothing.
+    """
+    if shapes.residuals is None:
+        return None
+    values, unit, name = shapes.residuals, sequence.units, "reprojection error"
+    if shapes.errors is not None:
+        known = np.isfinite(shapes.errors).any(axis=1)
+        if 2 * known.sum() > known.size:
+            values, unit, name = shapes.errors, shapes.unit, "3-D error"
+    return ErrorSeries(_row_means(values), values, unit, name)
+
+
+def _row_means(values: Floats) -> Floats:
+    finite = np.isfinite(values)
+    count = finite.sum(axis=1)
+    total = np.where(finite, values, 0.0).sum(axis=1)
+    means: Floats = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    return means
+
+
+def _trail(shapes: Shapes, frame: int) -> Floats | None:
+    source = shapes.truth if shapes.points is None else shapes.points
+    if source is None or frame == 0:
+        return None
+    trail: Floats = source[max(frame - TRAIL_FRAMES, 0) : frame + 1].transpose(0, 2, 1)
+    return trail
+
+
+def _caption(shapes: Shapes, frame: int) -> str:
+    """Return frame, alignment and error in words; the frame is 1-based, as people count."""
+    parts = [f"frame {frame + 1}"]
+    if shapes.points is None:
+        parts.append("ground truth" if shapes.truth is not None else "tracks only")
+        return " · ".join(parts)
+    if shapes.truth is None:
+        parts.append("no alignment, unit size")
+    elif shapes.errors is not None and np.isfinite(shapes.errors[frame]).any():
+        parts.append(shapes.alignment.value)
+        parts.append(f"{np.nanmean(shapes.errors[frame]):.3g} {shapes.unit}")
+    else:
+        parts.append(f"{shapes.alignment.value} of the nearest frame with truth")
+    return " · ".join(parts)

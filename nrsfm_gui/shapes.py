@@ -1,0 +1,305 @@
+"""The whole sequence in the coordinates that it is drawn in: built once per solver update, no Qt.
+
+A reconstruction has its own object frame and calibrated units.  Where ground truth is known, every frame S is
+moved onto it by Q = s A S + b (an `Alignment`), so that the truth stays still and is shown in its own
+millimeters.  The camera follows, so that it sees the same picture:
+
+    R' = R A',  t' = s t - R' b   give   R' Q + t' = s (R S + t).
+
+Where there is none, the object is turned so that its mean camera looks along z, centered, and scaled so that
+its radius is 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from core.arrays import frozen
+from core.result import Result
+from core.sequence import CameraModel
+
+if TYPE_CHECKING:
+    from core.arrays import Floats
+    from core.reconstruct import Update
+    from core.sequence import Sequence
+
+MIN_ALIGNED = 3  # points that a similarity needs
+ROBUST = (
+    1.0,
+    99.0,
+)  # percentiles of an estimate that count for its extent: a stray point must not shrink the view
+PAD = 0.06  # of the extent's size, on each side
+
+
+class Alignment(Enum):
+    """How an estimate is moved onto the ground truth before it is shown and measured."""
+
+    PER_FRAME = "per-frame similarity"
+    PER_FRAME_MIRROR = "per-frame similarity, mirror allowed"
+    SEQUENCE = "one similarity for the sequence"
+    NONE = "no alignment"
+
+
+class Similarity(NamedTuple):
+    """Q = scale A S + offset, one per frame."""
+
+    scale: Floats  # (F,)
+    A: Floats  # (F, 3, 3) orthogonal
+    offset: Floats  # (F, 3)
+
+    def apply(self, points: Floats) -> Floats:
+        """Return the moved points, (F, 3, P)."""
+        moved: Floats = (self.scale[:, None, None] * self.A) @ points + self.offset[:, :, None]
+        return moved
+
+
+@dataclass(frozen=True, eq=False)
+class Cameras:
+    """The camera of every frame, in the coordinates of the drawn points."""
+
+    R: Floats  # (F, 3, 3) world to camera; a reflection where the alignment mirrors
+    t: Floats  # (F, 3)
+    K: Floats  # (F, 3, 3) camera frame to the units of the tracks
+    orthogonal: bool  # whether depth is ignored instead of divided by
+
+
+@dataclass(frozen=True, eq=False)
+class Shapes:
+    """Every frame of a sequence and its reconstruction as it is drawn. Arrays are read-only."""
+
+    points: Floats | None  # (F, 3, P) the estimate, in `unit`; None before any reconstruction
+    truth: Floats | None  # (F, 3, P) in `unit`, NaN where unknown; None where no frame has any
+    cameras: Cameras | None
+    reprojected: Floats | None  # (F, 2, P) in the units of the tracks
+    errors: Floats | None  # (F, P) distance of estimate and truth, in `unit`; NaN where there is no truth
+    residuals: (
+        Floats | None
+    )  # (F, P) distance of reprojection and track, in the tracks' units; NaN where hidden
+    unit: str  # of `points` and `truth`
+    alignment: Alignment
+    extent: Floats | None  # (2, 3) lowest and highest corner of the whole sequence
+    image_extent: Floats  # (2, 2) lowest and highest corner of all visible tracks
+    color_top: float | None  # the error at which a color scale ends, over the whole sequence
+
+    @property
+    def rotations(self) -> Floats | None:
+        """(F, 3, 3) world-to-camera rotations in the coordinates of `points`."""
+        return None if self.cameras is None else self.cameras.R
+
+    @property
+    def translations(self) -> Floats | None:
+        """(F, 3) translations that belong to `rotations`, in `unit`."""
+        return None if self.cameras is None else self.cameras.t
+
+
+def build_shapes(
+    sequence: Sequence, source: Update | Result | None, alignment: Alignment = Alignment.PER_FRAME
+) -> Shapes:
+    """Return the sequence as it is drawn with a reconstruction, or without one.
+
+    Parameters
+    ----------
+    sequence
+        tracks and what is known about them.
+    source
+        the solver's update (its best point is shown), a result, or None before any reconstruction.
+    alignment
+        how the estimate is moved onto the truth. `NONE` shows the estimate by itself.
+    """
+    truth = _spread_truth(sequence)
+    image_extent = _image_extent(sequence)
+    if source is None:
+        return Shapes(
+            points=None,
+            truth=truth,
+            cameras=_true_cameras(sequence) if truth is not None else None,
+            reprojected=None,
+            errors=None,
+            residuals=None,
+            unit=sequence.truth_units,
+            alignment=alignment,
+            extent=_extent(truth, None),
+            image_extent=image_extent,
+            color_top=None,
+        )
+    S, R, t, K, affine = _reconstruction(source)
+    if alignment is Alignment.NONE:
+        truth = None
+    aligned = truth is not None
+    similarity = align(S, truth, alignment) if truth is not None else _unit_size(S, R)
+    Q = similarity.apply(S)
+    cameras = _moved_cameras(R, t, K, similarity, affine=affine)
+    reprojected = project(cameras, Q)
+    errors = None if truth is None else np.linalg.norm(Q - truth, axis=1)
+    residuals = np.linalg.norm(reprojected - sequence.tracks, axis=1)
+    residuals = np.where(sequence.visible, residuals, np.nan)
+    return Shapes(
+        points=frozen(Q),
+        truth=truth,
+        cameras=cameras,
+        reprojected=frozen(reprojected),
+        errors=None if errors is None else frozen(errors),
+        residuals=frozen(residuals),
+        unit=sequence.truth_units if aligned else "units",
+        alignment=alignment if aligned else Alignment.NONE,
+        extent=_extent(truth, Q),
+        image_extent=image_extent,
+        color_top=_color_top(residuals if errors is None else errors),
+    )
+
+
+def project(cameras: Cameras, points: Floats) -> Floats:
+    """Return the picture (F, 2, P) of points (F, 3, P), in the units of the tracks."""
+    Y = cameras.R @ points + cameras.t[:, :, None]
+    if cameras.orthogonal:
+        Y[:, 2] = 1.0
+    else:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            Y = Y / Y[:, 2:]
+    picture: Floats = cameras.K[:, :2] @ Y
+    return picture
+
+
+def align(points: Floats, truth: Floats, alignment: Alignment) -> Similarity:
+    """Return the least-squares similarity of every frame onto its truth.
+
+    Frames whose truth is unknown take the similarity of the nearest frame that has one.
+
+    Parameters
+    ----------
+    points
+        (F, 3, P) estimate.
+    truth
+        (F, 3, P), NaN where unknown.
+    alignment
+        not `NONE`.
+    """
+    known = np.isfinite(truth).all(axis=1)  # (F, P)
+    frames = len(points)
+    if alignment is Alignment.SEQUENCE:
+        joint = (np.moveaxis(points, 0, 1).reshape(1, 3, -1), np.moveaxis(truth, 0, 1).reshape(1, 3, -1))
+        one = _procrustes(*joint, known.reshape(1, -1), mirror=False)
+        return Similarity(*(np.repeat(part, frames, axis=0) for part in one))
+    similarity = _procrustes(points, truth, known, mirror=alignment is Alignment.PER_FRAME_MIRROR)
+    usable = np.flatnonzero(known.sum(axis=1) >= MIN_ALIGNED)
+    if usable.size == frames:
+        return similarity
+    nearest = usable[np.abs(np.arange(frames)[:, None] - usable[None, :]).argmin(axis=1)]
+    return Similarity(*(part[nearest] for part in similarity))
+
+
+def _procrustes(points: Floats, truth: Floats, known: np.ndarray, *, mirror: bool) -> Similarity:
+    """Batched similarity Procrustes (Umeyama 1991) over the known points of each frame."""
+    weight = known[:, None, :].astype(float)
+    count = np.maximum(weight.sum(axis=2), 1.0)
+    target = np.where(known[:, None, :], truth, 0.0)
+    mean_points = (points * weight).sum(axis=2) / count
+    mean_truth = target.sum(axis=2) / count
+    x = (points - mean_points[:, :, None]) * weight
+    y = (target - mean_truth[:, :, None]) * weight
+    U, sigma, Vt = np.linalg.svd(y @ x.transpose(0, 2, 1))
+    if not mirror:
+        sign = np.sign(np.linalg.det(U) * np.linalg.det(Vt))
+        sigma = sigma * np.stack([np.ones_like(sign), np.ones_like(sign), sign], axis=1)
+        Vt = Vt.copy()
+        Vt[:, 2] *= sign[:, None]
+    A = U @ Vt
+    spread = (x * x).sum(axis=(1, 2))
+    scale = sigma.sum(axis=1) / np.where(spread > 0, spread, 1.0)
+    scale = np.where(scale > 0, scale, 1.0)
+    offset = mean_truth - scale[:, None] * (A @ mean_points[:, :, None])[:, :, 0]
+    return Similarity(scale, A, offset)
+
+
+def _unit_size(points: Floats, rotations: Floats) -> Similarity:
+    """Turn the mean camera upright, center the whole sequence, and make its radius 1."""
+    U, _, Vt = np.linalg.svd(rotations.sum(axis=0))
+    A = U @ np.diag([1.0, 1.0, np.sign(np.linalg.det(U @ Vt))]) @ Vt
+    center = np.median(points, axis=(0, 2))
+    radius = np.percentile(np.linalg.norm(points - center[:, None], axis=1), ROBUST[1])
+    scale = 1.0 / radius if radius > 0 else 1.0
+    frames = len(points)
+    return Similarity(
+        np.full(frames, scale),
+        np.repeat(A[None], frames, axis=0),
+        np.repeat((-scale * A @ center)[None], frames, 0),
+    )
+
+
+def _reconstruction(source: Update | Result) -> tuple[Floats, Floats, Floats, Floats, bool]:
+    """Return S (F, 3, P), R, t, K and whether depth is not measured."""
+    if isinstance(source, Result):
+        return source.points, source.rotations, source.translations, source.intrinsics, source.eta == 1.0
+    problem, factors = source.best.problem, source.best.factors
+    t = np.einsum("fij,fj->fi", problem.rotations, factors.s)
+    return factors.shapes(), problem.rotations, t, source.intrinsics, problem.affine
+
+
+def _moved_cameras(R: Floats, t: Floats, K: Floats, similarity: Similarity, *, affine: bool) -> Cameras:
+    moved = R @ similarity.A.transpose(0, 2, 1)
+    offset = similarity.scale[:, None] * t - (moved @ similarity.offset[:, :, None])[:, :, 0]
+    intrinsics = np.repeat(K[None], len(R), axis=0)
+    if affine:  # depth does not divide the scale away again
+        intrinsics[:, :, :2] /= similarity.scale[:, None, None]
+    return Cameras(frozen(moved), frozen(offset), frozen(intrinsics), affine)
+
+
+def _true_cameras(sequence: Sequence) -> Cameras | None:
+    if sequence.rotations is None or sequence.translations is None:
+        return None
+    orthogonal = sequence.camera is CameraModel.ORTHOGONAL
+    K = np.eye(3) if orthogonal else sequence.intrinsics
+    if K is None:
+        return None
+    frames = sequence.frame_count
+    return Cameras(sequence.rotations, sequence.translations, np.repeat(K[None], frames, axis=0), orthogonal)
+
+
+def _spread_truth(sequence: Sequence) -> Floats | None:
+    truth = sequence.truth
+    if truth is None or np.isfinite(truth.points).all(axis=1).sum(axis=1).max() < MIN_ALIGNED:
+        return None
+    if len(truth.frames) == sequence.frame_count:
+        return truth.points
+    spread = np.full((sequence.frame_count, 3, sequence.point_count), np.nan)
+    spread[truth.frames] = truth.points
+    return frozen(spread)
+
+
+def _bounds(values: Floats) -> Floats:
+    """Return the padded (2, D) bounds of finite (N, D) values; no side is degenerate."""
+    low, high = values.min(axis=0), values.max(axis=0)
+    size = max(float((high - low).max()), 1e-12)
+    thin = np.maximum((high - low), 0.1 * size) - (high - low)
+    return np.stack([low - thin / 2 - PAD * size, high + thin / 2 + PAD * size])
+
+
+def _image_extent(sequence: Sequence) -> Floats:
+    return frozen(_bounds(np.moveaxis(sequence.tracks, 1, 2)[sequence.visible]))
+
+
+def _extent(truth: Floats | None, points: Floats | None) -> Floats | None:
+    """Bounds of the truth where every frame has one, else of truth and estimate."""
+    corners = []
+    covered = False
+    if truth is not None:
+        known = np.isfinite(truth).all(axis=1)
+        if known.any():
+            corners.append(np.moveaxis(truth, 1, 2)[known])
+            covered = bool(known.any(axis=1).all())
+    if points is not None and not covered:
+        corners.append(np.percentile(np.moveaxis(points, 1, 2).reshape(-1, 3), ROBUST, axis=0))
+    if not corners:
+        return None
+    return frozen(_bounds(np.concatenate(corners)))
+
+
+def _color_top(values: Floats) -> float | None:
+    finite = values[np.isfinite(values)]
+    if not finite.size:
+        return None
+    return float(np.percentile(finite, 98.0)) or 1.0

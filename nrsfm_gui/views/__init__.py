@@ -1,0 +1,1 @@
+"""One widget per file: setters and request signals; never imports the session, solvers or each other."""

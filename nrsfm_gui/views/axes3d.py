@@ -1,0 +1,126 @@
+"""The floor under the object and the labels of its axes: pure geometry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from core.arrays import Floats
+
+    from .orbit import Projection
+
+STEPS = 5  # about so many grid cells along the longest side
+MIN_LABEL_GAP = 26.0  # pixels between ticks below which an axis is not labeled
+LABEL_OFFSET = 13.0  # pixels from a tick to its label
+AXES = "xyz"
+
+
+@dataclass(frozen=True)
+class Label:
+    """A text at a pixel."""
+
+    x: float
+    y: float
+    text: str
+    title: bool  # the name of an axis, not a number
+
+
+@dataclass(frozen=True, eq=False)
+class Ruler:
+    """One labeled edge: its line and what is written along it."""
+
+    start: Floats  # (2,) pixels
+    end: Floats  # (2,) pixels
+    labels: tuple[Label, ...]
+
+
+def nice_step(size: float, steps: int = STEPS) -> float:
+    """Return 1, 2 or 5 times a power of ten, so that `size` holds about `steps` of it."""
+    raw = size / steps
+    power = 10.0 ** np.floor(np.log10(raw))
+    return float(power * next(factor for factor in (1, 2, 5, 10) if factor * power >= raw * 0.999))
+
+
+def floor_box(extent: Floats) -> tuple[Floats, float]:
+    """Return the box (2, 3) that the axes run along, x and z widened to whole steps, and the step."""
+    step = nice_step(float((extent[1] - extent[0]).max()))
+    box = np.array(extent)
+    for axis in (0, 2):
+        box[0, axis] = np.floor(extent[0, axis] / step) * step
+        box[1, axis] = np.ceil(extent[1, axis] / step) * step
+    return box, step
+
+
+def ticks(low: float, high: float, step: float) -> Floats:
+    """Return the multiples of `step` between two numbers."""
+    return np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1) * step
+
+
+def floor_segments(extent: Floats) -> Floats:
+    """Return the grid under an extent (2, 3), as pairs of points (2M, 3). Down is +y."""
+    box, step = floor_box(extent)
+    level = box[1, 1]
+    lines = []
+    for x in ticks(box[0, 0], box[1, 0], step):
+        lines += [(x, level, box[0, 2]), (x, level, box[1, 2])]
+    for z in ticks(box[0, 2], box[1, 2], step):
+        lines += [(box[0, 0], level, z), (box[1, 0], level, z)]
+    return np.array(lines)
+
+
+def rulers(extent: Floats, projection: Projection, unit: str) -> list[Ruler]:
+    """Return the labeled edges of the floor that face the viewer, and an upright one at its left corner."""
+    box, step = floor_box(extent)
+    level = box[1, 1]
+    corners = np.array([[x, level, z] for x in box[:, 0] for z in box[:, 2]])
+    pixels, depth = projection.pixels(corners)
+    if not np.isfinite(pixels).all():
+        return []
+    middle = pixels.mean(axis=0)
+    edges = {"x": [(0, 2), (1, 3)], "z": [(0, 1), (2, 3)]}  # indices of corners
+    found = []
+    for axis, candidates in edges.items():
+        nearest = min(candidates, key=lambda pair: depth[list(pair)].sum())
+        found.append(_ruler(corners[list(nearest)], AXES.index(axis), step, unit, projection, middle))
+    left = corners[int(np.argmin(pixels[:, 0]))]
+    upright = np.array([left, [left[0], box[0, 1], left[2]]])
+    found.append(_ruler(upright, 1, step, unit, projection, middle))
+    return [ruler for ruler in found if ruler is not None]
+
+
+def _ruler(
+    line: Floats, axis: int, step: float, unit: str, projection: Projection, middle: Floats
+) -> Ruler | None:
+    """Label a line (2, 3), away from `middle`; None where its ticks are too close to read."""
+    ends, _ = projection.pixels(line)
+    if not np.isfinite(ends).all():
+        return None
+    low, high = sorted(line[:, axis])
+    values = ticks(low, high, step)
+    along = ends[1] - ends[0]
+    length = float(np.hypot(*along))
+    count = max((high - low) / step, 1.0)
+    if len(values) < 2 or length / count < MIN_LABEL_GAP:
+        return None
+    outward = np.array([-along[1], along[0]]) / length
+    if outward @ (ends.mean(axis=0) - middle) < 0 or (axis == 1 and outward[0] > 0):
+        outward = -outward
+    where = np.repeat(line[:1], len(values), axis=0)
+    where[:, axis] = values
+    marks, _ = projection.pixels(where)
+    labels = [
+        Label(*(mark + LABEL_OFFSET * outward), number(value, step), False)
+        for mark, value in zip(marks, values, strict=True)
+    ]
+    title = ends.mean(axis=0) + (2.6 if axis != 1 else 3.0) * LABEL_OFFSET * outward
+    labels.append(Label(float(title[0]), float(title[1]), f"{AXES[axis]} ({unit})", True))
+    return Ruler(ends[0], ends[1], tuple(labels))
+
+
+def number(value: float, step: float) -> str:
+    """Return a tick's number with as many decimals as its step needs, and a true minus sign."""
+    decimals = max(0, -int(np.floor(np.log10(step) + 1e-9)))
+    return f"{value + 0.0:.{decimals}f}".replace("-", "−")

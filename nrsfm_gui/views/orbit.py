@@ -1,0 +1,178 @@
+"""The virtual camera of the 3-D view: pure numbers, shared by the OpenGL and the software picture.
+
+Conventions are those of computer vision: the view frame has x to the right, y down, z into the picture, so
+that a camera of the sequence and the orbiting one are the same kind of thing, and y points down in the world.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from core.arrays import Floats
+
+    from ..scene import Camera
+
+FIELD_OF_VIEW = 30.0  # degrees, vertical
+FILL = 0.86  # of the picture that a fitted object takes
+NEAR, FAR = 0.02, 50.0  # clipping planes, times the distance of what is looked at
+MIN_DEPTH = 1e-9
+PRESETS = {  # azimuth, elevation in degrees
+    "front": (0.0, 0.0),
+    "side": (90.0, 0.0),
+    "top": (0.0, 90.0),
+    "iso": (35.0, 22.0),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """World points to the pixels of a picture, and the same map as a matrix for OpenGL."""
+
+    R: Floats  # (3, 3) world to view
+    t: Floats  # (3,)
+    K: Floats  # (3, 3) view frame to pixels
+    parallel: bool  # no division by depth
+    near: float
+    far: float
+    width: int
+    height: int
+
+    def view(self, points: Floats) -> Floats:
+        """Return points (..., 3) in the view frame."""
+        moved: Floats = points @ self.R.T + self.t
+        return moved
+
+    def pixels(self, points: Floats) -> tuple[Floats, Floats]:
+        """Return pixels (..., 2), y down, and depths (...,); NaN pixels for what is not in front."""
+        Y = self.view(np.asarray(points, dtype=float))
+        depth = Y[..., 2].copy()
+        if self.parallel:
+            Y[..., 2] = 1.0
+            flat = Y @ self.K.T
+            return flat[..., :2], depth
+        behind = ~(depth > max(self.near * 1e-3, MIN_DEPTH))
+        Y[behind] = np.nan
+        flat = (Y / Y[..., 2:]) @ self.K.T
+        return flat[..., :2], depth
+
+    def clip_matrix(self) -> Floats:
+        """Return the (4, 4) matrix from the world to OpenGL's clip coordinates."""
+        n, f = self.near, self.far
+        scale = np.array([2.0 / self.width, -2.0 / self.height])
+        M = np.zeros((4, 4))
+        if self.parallel:
+            M[:2, :2] = scale[:, None] * self.K[:2, :2]
+            M[:2, 3] = scale * self.K[:2, 2] + (-1.0, 1.0)
+            M[2, 2], M[2, 3] = 2.0 / (f - n), -(f + n) / (f - n)
+            M[3, 3] = 1.0
+        else:
+            M[:2, :3] = scale[:, None] * self.K[:2]
+            M[:2, 2] += (-1.0, 1.0)
+            M[2, 2], M[2, 3] = (f + n) / (f - n), -2.0 * f * n / (f - n)
+            M[3, 2] = 1.0
+        world = np.eye(4)
+        world[:3, :3], world[:3, 3] = self.R, self.t
+        clip: Floats = M @ world
+        return clip
+
+
+@dataclass(frozen=True)
+class Orbit:
+    """A camera that turns around a center, upright. Immutable: every movement returns another one."""
+
+    center: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    distance: float = 4.0
+    azimuth: float = PRESETS["iso"][0]  # degrees around the vertical
+    elevation: float = PRESETS["iso"][1]  # degrees above the horizon
+    orthographic: bool = False
+
+    @property
+    def rotation(self) -> Floats:
+        """(3, 3) world to view."""
+        a, e = np.radians([self.azimuth, self.elevation])
+        yaw = np.array([[np.cos(a), 0, np.sin(a)], [0, 1, 0], [-np.sin(a), 0, np.cos(a)]])
+        pitch = np.array([[1, 0, 0], [0, np.cos(e), -np.sin(e)], [0, np.sin(e), np.cos(e)]])
+        turned: Floats = pitch @ yaw
+        return turned
+
+    def turned(self, right: float, down: float) -> Orbit:
+        """Follow a drag, in degrees: the object turns with the mouse; the elevation ends at the poles."""
+        return replace(
+            self,
+            azimuth=(self.azimuth - right + 180.0) % 360.0 - 180.0,
+            elevation=float(np.clip(self.elevation + down, -90.0, 90.0)),
+        )
+
+    def panned(self, right: float, down: float, height: int) -> Orbit:
+        """Follow a drag in pixels of a picture of that height: what is at the center stays under the mouse."""
+        per_pixel = self.distance / _focal(height)
+        shift = self.rotation.T @ np.array([right, down, 0.0]) * per_pixel
+        x, y, z = np.array(self.center) - shift
+        return replace(self, center=(float(x), float(y), float(z)))
+
+    def zoomed(self, factor: float) -> Orbit:
+        """Enlarge by a factor."""
+        return replace(self, distance=float(np.clip(self.distance / factor, 1e-6, 1e9)))
+
+    def preset(self, name: str) -> Orbit:
+        """Look along an axis; `name` is a key of PRESETS."""
+        azimuth, elevation = PRESETS[name]
+        return replace(self, azimuth=azimuth, elevation=elevation)
+
+    def fitted(self, extent: Floats, width: int, height: int) -> Orbit:
+        """Move so that a box (2, 3) fills the picture, whatever the direction."""
+        low, high = extent
+        center = (low + high) / 2
+        corners = np.array([[x, y, z] for x in extent[:, 0] for y in extent[:, 1] for z in extent[:, 2]])
+        right, down, depth = self.rotation @ (corners - center).T
+        half = np.array([max(width, 1), max(height, 1)]) * FILL / 2
+        reach = _focal(height) * np.maximum(np.abs(right) / half[0], np.abs(down) / half[1])
+        distance = reach.max() if self.orthographic else (reach - depth).max()
+        x, y, z = center
+        return replace(self, center=(float(x), float(y), float(z)), distance=max(float(distance), 1e-6))
+
+    def projection(self, width: int, height: int) -> Projection:
+        """Return the map to a picture of that size."""
+        R = self.rotation
+        t = -R @ np.array(self.center) + np.array([0.0, 0.0, self.distance])
+        f = _focal(height) / (self.distance if self.orthographic else 1.0)
+        K = np.array([[f, 0, width / 2], [0, f, height / 2], [0, 0, 1]])
+        far = FAR * self.distance
+        near = -far if self.orthographic else NEAR * self.distance
+        return Projection(R, t, K, self.orthographic, near, far, width, height)
+
+
+def locked_projection(
+    camera: Camera, image_extent: Floats, extent: Floats, width: int, height: int
+) -> Projection:
+    """Return the picture that a camera of the sequence took, fitted to a widget of that size."""
+    window = image_window(image_extent, width, height)
+    K = window @ camera.K
+    depth = ((extent.mean(axis=0) @ camera.R.T) + camera.t)[2]
+    size = float(np.linalg.norm(extent[1] - extent[0]))
+    if camera.orthogonal:
+        return Projection(camera.R, camera.t, K, True, depth - 20 * size, depth + 20 * size, width, height)
+    near = max(NEAR * abs(depth), MIN_DEPTH)
+    return Projection(camera.R, camera.t, K, False, near, FAR * max(abs(depth), size), width, height)
+
+
+def image_window(image_extent: Floats, width: int, height: int) -> Floats:
+    """Return the (3, 3) map from track units to the pixels of a widget: aspect kept, everything inside."""
+    low, high = image_extent
+    scale = FILL * min(width / (high[0] - low[0]), height / (high[1] - low[1]))
+    middle = (low + high) / 2
+    return np.array(
+        [
+            [scale, 0.0, width / 2 - scale * middle[0]],
+            [0.0, scale, height / 2 - scale * middle[1]],
+            [0.0, 0.0, 1.0],
+        ]
+    )
+
+
+def _focal(height: int) -> float:
+    return 0.5 * max(height, 1) / float(np.tan(np.radians(FIELD_OF_VIEW) / 2))
