@@ -32,6 +32,8 @@ ROW, COLUMN = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 1, 2, 1, 2, 2])  # of e
 OFF_DIAGONAL = (ROW != COLUMN)[:, None]
 # Batched elimination is cheaper than LAPACK up to this size (measured at batches of 50 to 400).
 ELIMINATION_LIMIT = 12
+# Observations whose planes, vectors and products fit the second-level cache together.
+CACHED = 8192
 
 
 @lru_cache(maxsize=32)
@@ -82,13 +84,17 @@ def times_planes(planes: Floats, vectors: Floats) -> Floats:
     frames, _, points = vectors.shape
     M = planes.reshape(frames, 6, points)
     out = np.empty_like(vectors)
-    scratch = np.empty((frames, points))
-    for a in range(3):
-        row = out[:, a]
-        np.multiply(M[:, PLANE[a, 0]], vectors[:, 0], out=row)
-        for b in (1, 2):
-            np.multiply(M[:, PLANE[a, b]], vectors[:, b], out=scratch)
-            row += scratch
+    rows = max(1, CACHED // points)
+    scratch = np.empty((min(rows, frames), points))
+    for first in range(0, frames, rows):  # a few frames at a time stay in the cache
+        part = slice(first, min(first + rows, frames))
+        M_part, v, product = M[part], vectors[part], scratch[: part.stop - first]
+        for a in range(3):
+            row = out[part, a]
+            np.multiply(M_part[:, PLANE[a, 0]], v[:, 0], out=row)
+            for b in (1, 2):
+                np.multiply(M_part[:, PLANE[a, b]], v[:, b], out=product)
+                row += product
     return out
 
 
@@ -98,6 +104,7 @@ class PointSystem:
 
     inverse: Floats  # (3K, 3K, P)
     C: Floats  # (K, 3, P)
+    rhs_C: float  # the right side times C
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +115,8 @@ class DataTerm:
     y: Floats  # (F, 3, P)
     Hy: Floats  # (F, 3, P)
     H_sum: Floats  # (3, 3, F): H summed over points
+    Hy_sum: Floats  # (3, F): H y summed over points
+    yHy: float  # sum of y' H y: the data term of S + s = 0
     pin: Floats | None  # (3, 3, F): r3 r3' P at eta = 1, where the depth of t is free and pinned to 0
 
     @property
@@ -150,7 +159,16 @@ class DataTerm:
         right = rhs.reshape(3 * rank, points)
         C = multiply(inverse, right)
         C += multiply(inverse, right - multiply(blocks, C))  # one step of refinement
-        return PointSystem(inverse, C.reshape(rank, 3, points))
+        return PointSystem(inverse, C.reshape(rank, 3, points), float(np.vdot(right, C)))
+
+    def eliminated_loss(self, B: Floats, s: Floats, weights: Floats, system: PointSystem) -> float:
+        """Return the objective at (B, s) with C at its best, from sums alone.
+
+        C' M C = C' rhs turns the objective into yHy + s' H s - 2 s' H y - rhs' C + a' |B_k|^2 / 2, which
+        costs O(F + P). It loses the digits by which yHy = eta sum |m|^2 exceeds the result: good to about 1e-11.
+        """
+        offsets = float(np.einsum("fa,abf,fb->", s, self.H_sum, s)) - 2 * float(np.vdot(s.T, self.Hy_sum))
+        return self.yHy + offsets - system.rhs_C + 0.5 * float(weights @ np.einsum("fk,fk->k", B, B))
 
     def frame_blocks(self, C: Floats, weights: Floats) -> Floats:
         """Return the exact (K+3) x (K+3) Hessian blocks of (B_f, s_f) at fixed C, shape (K+3, K+3, F)."""
@@ -194,7 +212,9 @@ def data_term(problem: NonRigidProblem) -> DataTerm:
         y += R[:, 2, :, None] * seen[:, None, :]
     Hy = problem.eta * (R[:, :2].transpose(0, 2, 1) @ m)
     H_sum = np.ascontiguousarray(H.sum(axis=2).T[PLANE])
+    Hy_sum = np.ascontiguousarray(Hy.sum(axis=2).T)
+    yHy = problem.eta * float(features[:, 3].sum())
     pin = None
     if problem.affine:
         pin = np.ascontiguousarray(np.einsum("fa,fb->abf", R[:, 2], R[:, 2])) * points
-    return DataTerm(H.reshape(frames, -1), y, Hy, H_sum, pin)
+    return DataTerm(H.reshape(frames, -1), y, Hy, H_sum, Hy_sum, yHy, pin)

@@ -48,7 +48,7 @@ class VariableProjectionState:
 
     factors: Factors
     system: PointSystem
-    He: Floats  # (F, 3, P)
+    He: Floats | None  # (F, 3, P); only where the next step is a Newton step
     loss: float
     gradient: Floats  # (K+3, F) half of the gradient in (B, s)
     blocks: Floats  # (K+3, K+3, F) half of the Hessian in (B_f, s_f) at fixed C
@@ -75,11 +75,10 @@ class VariableProjection:
 
     def step(self, problem: NonRigidProblem, state: VariableProjectionState) -> VariableProjectionState:
         """Take one accepted step, raising the damping until the objective falls."""
-        newton = state.decrease < NEWTON_BELOW
+        newton = state.He is not None
         damping, growth = state.damping, 2.0
         for _ in range(MOST_TRIALS):
-            curvature = _Curvature(problem, state, damping, exact=newton)
-            step = curvature.solve()
+            step = _Curvature(problem, state, damping, exact=newton).solve()
             if step is None:  # negative curvature at once: the Gauss-Newton matrix has none
                 newton = False
                 continue
@@ -121,22 +120,30 @@ def _settle(
     problem: NonRigidProblem, start: Factors, damping: float, before: VariableProjectionState | None
 ) -> VariableProjectionState:
     """Eliminate C at (B, s) and evaluate everything that the next step and the stop rule need."""
-    data = problem.data
-    system = data.best_C(start.B, start.s, problem.weights)
-    factors = Factors(start.B, system.C, start.s)
-    e = data.error(factors)
-    He = data.times_H(e)
-    loss = float(np.vdot(e, He)) + penalty(problem.weights, factors)
-    rank, frames = factors.rank, len(factors.B)
+    data, weights = problem.data, problem.weights
+    B, s = start.B, start.s
+    system = data.best_C(B, s, weights)
+    factors = Factors(B, system.C, s)
+    blocks = data.frame_blocks(factors.C, weights)
+    loss = data.eliminated_loss(B, s, weights, system)
+    decrease = 1.0 if before is None else _relative(before.loss, loss)
+    rank, frames = factors.rank, len(B)
+    flat = factors.C.reshape(rank, -1)
     gradient = np.empty((rank + 3, frames))
-    gradient[:rank] = (
-        He.reshape(frames, -1) @ factors.C.reshape(rank, -1).T + 0.5 * problem.weights * factors.B
-    ).T
-    gradient[rank:] = He.sum(axis=2).T
-    blocks = data.frame_blocks(factors.C, problem.weights)
+    He = None
+    if decrease < NEWTON_BELOW:
+        e = data.error(factors)
+        He = data.times_H(e)
+        loss = float(np.vdot(e, He)) + penalty(weights, factors)
+        decrease = _relative(before.loss, loss) if before is not None else decrease
+        gradient[:rank] = flat @ He.reshape(frames, -1).T + 0.5 * weights[:, None] * B.T
+        gradient[rank:] = He.sum(axis=2).T
+    else:  # the same from the sums at hand, to fewer digits
+        gradient[:] = multiply(blocks, np.concatenate((B, s), axis=1).T)
+        gradient[:rank] -= flat @ data.Hy.reshape(frames, -1).T
+        gradient[rank:] -= data.Hy_sum
     scaled = multiply(_damped_inverse(blocks, damping), gradient)
     predicted = float(np.vdot(gradient, scaled))
-    decrease = 1.0 if before is None else (before.loss - loss) / before.loss if before.loss else 0.0
     return VariableProjectionState(
         factors,
         system,
@@ -149,6 +156,10 @@ def _settle(
         decrease,
         predicted if before is None else before.predicted,
     )
+
+
+def _relative(before: float, after: float) -> float:
+    return (before - after) / before if before else 0.0
 
 
 def _damped_inverse(blocks: Floats, damping: float) -> Floats:
@@ -167,9 +178,7 @@ class _Curvature:
         self.data = problem.data
         self.state = state
         self.damping = damping
-        self.exact = exact
-        self.rank = state.factors.rank
-        self.He = state.He.reshape(len(state.factors.B), -1)
+        self.He = state.He.reshape(len(state.factors.B), -1) if exact and state.He is not None else None
 
     def solve(self) -> Floats | None:
         """Return the step (K+3, F), or None where the first direction has negative curvature."""
@@ -220,7 +229,7 @@ class _Curvature:
             moved = moved.reshape(len(B), 3, points) + x[rank:].T[:, :, None]
             out = B.T @ self.data.times_H(moved).reshape(len(B), -1)
         out = out.reshape(rank, -1)
-        if self.exact:
+        if self.He is not None:
             out += x[:rank] @ self.He
         flat: Floats = out.reshape(3 * rank, points)
         return flat
@@ -244,6 +253,6 @@ class _Curvature:
             moved = self.data.times_H((B @ z.reshape(rank, -1)).reshape(len(B), 3, points))
             out[:rank] = (moved.reshape(len(B), -1) @ C.reshape(rank, -1).T).T
             out[rank:] = moved.sum(axis=2).T
-        if self.exact:
+        if self.He is not None:
             out[:rank] += z.reshape(rank, -1) @ self.He.T
         return out

@@ -1,0 +1,110 @@
+"""The 3x3 form of the data term and its closed forms, against dense and brute-force computations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core import residuals
+from core.algorithms.closed_form import best_offsets
+from core.factors import Factors, balanced, centered
+from core.quadratic import ELIMINATION_LIMIT, batched_inverse, multiply
+
+
+@pytest.mark.parametrize("size", [1, 3, 6, ELIMINATION_LIMIT, ELIMINATION_LIMIT + 3])
+def test_batched_inverse_inverts_each_definite_block(size):
+    rng = np.random.default_rng(size)
+    half = rng.normal(size=(7, size, 2 * size))
+    stacked = half @ half.transpose(0, 2, 1)
+    blocks = np.ascontiguousarray(stacked.transpose(1, 2, 0))
+    inverse = batched_inverse(blocks)
+    np.testing.assert_allclose(inverse.transpose(2, 0, 1), np.linalg.inv(stacked), rtol=1e-9, atol=1e-12)
+    vectors = rng.normal(size=(size, 7))
+    np.testing.assert_allclose(multiply(blocks, multiply(inverse, vectors)), vectors, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("size", [3, ELIMINATION_LIMIT + 3])
+def test_a_singular_block_gets_its_pseudo_inverse(size):
+    blocks = np.zeros((size, size, 2))
+    blocks[:, :, 0] = np.eye(size)
+    np.testing.assert_allclose(batched_inverse(blocks)[:, :, 0], np.eye(size))
+    np.testing.assert_allclose(batched_inverse(blocks)[:, :, 1], 0.0)
+
+
+@pytest.mark.parametrize("eta", [0.05, 1.0])
+def test_planes_are_the_rotated_form_of_the_derivation(simulated, eta):
+    problem, _ = simulated(frames=4, points=6, eta=eta, missing=0.3)
+    data = problem.data
+    for f in range(4):
+        for p in range(6):
+            m, R = problem.tracks[f, :, p], problem.rotations[f]
+            c = 1 - eta
+            G = np.array([[1, 0, -c * m[0]], [0, 1, -c * m[1]], [-c * m[0], -c * m[1], c * m @ m]])
+            H = R.T @ (G * problem.visible[f, p]) @ R
+            xx, xy, xz, yy, yz, zz = data.H.reshape(4, 6, 6)[f, :, p]
+            np.testing.assert_allclose([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], H, atol=1e-14)
+            np.testing.assert_allclose(data.Hy[f, :, p], H @ data.y[f, :, p], atol=1e-14)
+
+
+@pytest.mark.parametrize("eta", [0.05, 0.6, 1.0])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_best_C_minimizes_the_four_row_form(simulated, random_factors, eta, missing):
+    problem, _ = simulated(frames=9, points=7, weights=(0.1, 0.2, 0.4), eta=eta, missing=missing)
+    start = random_factors(problem)
+    system = problem.data.best_C(start.B, start.s, problem.weights)
+    best = Factors(start.B, system.C, start.s)
+    gradient = residuals.unpack(problem, residuals.gradient(problem, best))
+    scale = np.abs(residuals.unpack(problem, residuals.gradient(problem, start)).C).max()
+    assert np.abs(gradient.C).max() < 1e-12 * scale
+    exact = residuals.loss(problem, best)
+    assert problem.loss(best) == pytest.approx(exact, rel=1e-12)
+    assert problem.data.eliminated_loss(start.B, start.s, problem.weights, system) == pytest.approx(
+        exact, rel=1e-9
+    )
+
+
+def test_frame_blocks_are_the_second_derivatives_at_fixed_C(simulated, random_factors):
+    problem, _ = simulated(frames=4, points=6, missing=0.2)
+    factors = random_factors(problem)
+    blocks = problem.data.frame_blocks(factors.C, problem.weights)
+    J = residuals.jacobian(problem, factors).toarray()
+    frames, rank = factors.B.shape
+    for f in range(frames):
+        columns = [k * frames + f for k in range(rank)]
+        translation = J[:, J.shape[1] - 3 * frames :][:, 3 * f : 3 * f + 3]
+        own = np.column_stack((J[:, columns], translation @ problem.rotations[f]))
+        np.testing.assert_allclose(blocks[:, :, f], own.T @ own, atol=1e-12)
+
+
+def test_the_gauge_changes_neither_the_shapes_nor_raises_the_objective(simulated, random_factors):
+    problem, _ = simulated(frames=8, points=7, weights=(0.1, 0.5, 2.0))
+    factors = random_factors(problem)
+    fixed = balanced(centered(factors))
+    moved = factors.shapes() + factors.s[:, :, None]
+    np.testing.assert_allclose(fixed.shapes() + fixed.s[:, :, None], moved, atol=1e-12)
+    assert problem.loss(fixed) <= problem.loss(factors)
+    np.testing.assert_allclose(fixed.C.mean(axis=2), 0.0, atol=1e-14)
+
+
+def test_balanced_gamma_are_the_singular_values(random_factors, simulated):
+    problem, _ = simulated(frames=8, points=7, weights=(0.1, 0.5, 2.0))
+    factors = random_factors(problem)
+    matrix = factors.shapes().reshape(8, -1)
+    expected = np.linalg.svd(matrix, compute_uv=False)[:3]
+    np.testing.assert_allclose(balanced(factors).gamma(), expected, rtol=1e-12)
+    scale = np.array([2.0, 0.1, 1.0])
+    other = Factors(factors.B * scale, factors.C / scale[:, None, None], factors.s)
+    np.testing.assert_allclose(balanced(other).gamma(), expected, rtol=1e-12)
+
+
+def test_with_weights_shares_the_planes(simulated):
+    problem, _ = simulated(frames=4, points=5)
+    assert problem.with_weights((0.3, 0.7)).data is problem.data
+
+
+def test_offsets_of_the_closed_form_zero_their_gradient(simulated, random_factors):
+    problem, _ = simulated(frames=5, points=6, missing=0.2)
+    factors = random_factors(problem)
+    best = Factors(factors.B, factors.C, best_offsets(problem, factors.shapes()))
+    gradient = residuals.unpack(problem, residuals.gradient(problem, best))
+    assert np.abs(gradient.s).max() < 1e-11

@@ -1,0 +1,156 @@
+"""Variable projection: its gradient, its curvature, its convergence, and its bookkeeping."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from core import residuals
+from core.algorithms import variable_projection as vp
+from core.factors import Factors
+from core.solver import Status, iterate, solve
+from core.starts import resized, rigid_start
+
+RANKS = [(0.2,), (0.1, 0.3), (0.05, 0.1, 0.2, 0.4)]  # both forms of the product: K <= 3 and above
+
+
+def settled(problem, factors, *, newton):
+    """Return the state at a point, with or without what a Newton step needs."""
+    algorithm = vp.VariableProjection()
+    state = algorithm.init(problem, factors)
+    if newton:
+        pretended = vp.replace(state, loss=state.loss * (1 + 1e-9))
+        state = vp._settle(problem, state.factors, 1e-3, pretended)
+        assert state.He is not None
+    return state
+
+
+def reduced_loss(problem, B, s):
+    """Return phi(B, s): the objective with C eliminated, evaluated by the four-row form."""
+    C = problem.data.best_C(B, s, problem.weights).C
+    return residuals.loss(problem, Factors(B, C, s))
+
+
+@pytest.mark.parametrize("weights", RANKS)
+@pytest.mark.parametrize("newton", [False, True])
+def test_gradient_matches_finite_differences_of_the_reduced_loss(simulated, random_factors, weights, newton):
+    problem, _ = simulated(frames=7, points=8, weights=weights, missing=0.2)
+    state = settled(problem, random_factors(problem), newton=newton)
+    B, s = state.factors.B, state.factors.s
+    rank, step = B.shape[1], 1e-5
+    for f in (0, 3):
+        for q in range(rank + 3):
+            moved = []
+            for sign in (1, -1):
+                B_new, s_new = B.copy(), s.copy()
+                if q < rank:
+                    B_new[f, q] += sign * step
+                else:
+                    s_new[f, q - rank] += sign * step
+                moved.append(reduced_loss(problem, B_new, s_new))
+            numeric = (moved[0] - moved[1]) / (4 * step)  # half of the derivative
+            assert state.gradient[q, f] == pytest.approx(numeric, rel=1e-5, abs=1e-7)
+
+
+@pytest.mark.parametrize("weights", RANKS)
+@pytest.mark.parametrize("eta", [0.05, 1.0])
+def test_exact_curvature_matches_finite_differences_of_the_gradient(simulated, random_factors, weights, eta):
+    problem, _ = simulated(frames=6, points=8, weights=weights, eta=eta, missing=0.2)
+    state = settled(problem, random_factors(problem), newton=True)
+    curvature = vp._Curvature(problem, state, 0.0, exact=True)
+    rank, frames = state.factors.rank, len(state.factors.B)
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(rank + 3, frames))
+    if problem.affine:  # the depth of t is pinned: no such direction is ever taken
+        depth = np.einsum("fa,af->f", problem.rotations[:, 2], x[rank:])
+        x[rank:] -= problem.rotations[:, 2].T * depth
+    step = 1e-5
+
+    def gradient(sign):
+        B = state.factors.B + sign * step * x[:rank].T
+        s = state.factors.s + sign * step * x[rank:].T
+        C = problem.data.best_C(B, s, problem.weights).C
+        full = residuals.unpack(problem, residuals.gradient(problem, Factors(B, C, s)))
+        return np.concatenate((full.B, full.s), axis=1).T / 2
+
+    numeric = (gradient(1) - gradient(-1)) / (2 * step)
+    np.testing.assert_allclose(curvature.times(x), numeric, rtol=1e-5, atol=1e-6 * np.abs(numeric).max())
+
+
+@pytest.mark.parametrize("weights", RANKS)
+def test_gauss_newton_curvature_is_the_schur_complement_of_the_jacobian(simulated, random_factors, weights):
+    problem, _ = simulated(frames=6, points=7, weights=weights, missing=0.1)
+    state = settled(problem, random_factors(problem), newton=False)
+    curvature = vp._Curvature(problem, state, 0.25, exact=False)
+    rank, frames = state.factors.rank, len(state.factors.B)
+    J = residuals.jacobian(problem, state.factors).toarray()
+    A = J.T @ J
+    points = np.arange(rank * frames, rank * frames + 3 * 7 * rank)
+    others = np.setdiff1d(np.arange(len(A)), points)
+    schur = A[np.ix_(others, others)] - A[np.ix_(others, points)] @ np.linalg.solve(
+        A[np.ix_(points, points)], A[np.ix_(points, others)]
+    )
+    x = np.random.default_rng(2).normal(size=(rank + 3, frames))
+    t = np.einsum("fab,bf->fa", problem.rotations, x[rank:])
+    packed = schur @ np.concatenate((x[:rank].ravel(), t.ravel()))
+    image = np.concatenate(
+        (
+            packed[: rank * frames].reshape(rank, frames),
+            np.einsum("fba,fb->af", problem.rotations, packed[rank * frames :].reshape(frames, 3)),
+        )
+    )
+    np.testing.assert_allclose(curvature.times(x), image + 0.25 * x, atol=1e-10)
+
+
+@pytest.mark.parametrize("eta", [0.05, 1.0])
+@pytest.mark.parametrize("weights", RANKS)
+def test_solution_is_a_stationary_point_of_the_four_row_form(simulated, weights, eta):
+    problem, _ = simulated(frames=20, points=15, weights=weights, eta=eta, missing=0.1)
+    factors = rigid_start(problem)
+    factors = resized(factors, problem.rank, np.random.default_rng(0))
+    last = solve(problem, vp.VariableProjection(), factors)
+    assert last.status is Status.CONVERGED
+    end = last.state.factors
+    assert last.progress.loss == pytest.approx(residuals.loss(problem, end), rel=1e-10)
+    gradient = residuals.gradient(problem, end)
+    assert np.linalg.norm(gradient) < 1e-6 * last.progress.loss
+    assert end.gamma() == pytest.approx(
+        np.linalg.svd(end.shapes().reshape(20, -1), compute_uv=False)[: problem.rank], rel=1e-6
+    )
+
+
+def test_objective_never_rises(simulated, random_factors):
+    problem, _ = simulated(frames=12, points=15, weights=(0.01, 0.02), missing=0.2)
+    losses = [s.progress.loss for s in iterate(problem, vp.VariableProjection(), random_factors(problem))]
+    assert len(losses) > 3
+    assert (np.diff(losses) <= 0).all()
+
+
+def test_resumed_run_equals_the_uninterrupted_one_bit_for_bit(simulated, random_factors):
+    problem, _ = simulated(frames=12, points=15, weights=(0.01, 0.02), missing=0.2)
+    algorithm = vp.VariableProjection()
+    whole = list(iterate(problem, algorithm, random_factors(problem)))
+    middle = list(islice(iterate(problem, algorithm, random_factors(problem)), 3))[-1]
+    rest = list(iterate(problem, algorithm, middle))
+    assert [s.progress.loss for s in rest] == [s.progress.loss for s in whole[3:]]
+    np.testing.assert_array_equal(rest[-1].state.factors.B, whole[-1].state.factors.B)
+    assert rest[-1].progress.iteration == whole[-1].progress.iteration
+
+
+def test_iteration_limit_is_said(simulated, random_factors):
+    problem, _ = simulated(frames=12, points=15, weights=(0.01, 0.02))
+    last = solve(problem, vp.VariableProjection(max_iterations=2), random_factors(problem))
+    assert (last.status, last.progress.iteration) == (Status.LIMIT, 2)
+
+
+def test_balance_reaches_the_weighted_nuclear_norm(simulated):
+    """The bilinear minimum is the minimum of the original problem's objective at its own BC' (Section 4)."""
+    problem, _ = simulated(frames=20, points=15, weights=(0.05, 0.3, 0.9))
+    start = resized(rigid_start(problem), 3, np.random.default_rng(0))
+    end = solve(problem, vp.VariableProjection(), start).state.factors
+    sigma = np.linalg.svd(end.shapes().reshape(20, -1), compute_uv=False)[:3]
+    e = problem.data.error(end)
+    original = float(problem.weights @ sigma + np.vdot(e, problem.data.times_H(e)))
+    assert problem.loss(end) == pytest.approx(original, rel=1e-12)
