@@ -35,10 +35,11 @@ if TYPE_CHECKING:
 
     from .arrays import Floats
     from .problem import Factors, NonRigidProblem
+    from .result import Result
     from .sequence import Sequence
     from .settings import Settings
 
-__all__ = ["Candidate", "Record", "StartReport", "Update", "finish", "reconstruct"]
+__all__ = ["Candidate", "Record", "StartReport", "Update", "finish", "reconstruct", "solve_sequence"]
 
 SHORT_TOLERANCE = 1e-8  # of a start that is only compared with others
 AGREEMENT = 1e-6  # relative difference of two losses that counts as the same minimum
@@ -69,6 +70,20 @@ def reconstruct(sequence: Sequence, settings: Settings, *, start: Update | None 
         or the weights are refused.
     """
     return _Run(sequence, settings).updates(start)
+
+
+def solve_sequence(sequence: Sequence, settings: Settings) -> Result:
+    """Drain `reconstruct` and return the result.
+
+    Raises
+    ------
+    InputError
+        as `reconstruct` does.
+    """
+    history = []
+    for last in reconstruct(sequence, settings):
+        history.append(last.record)
+    return finish(sequence, settings, last, history)
 
 
 class _Run:

@@ -6,7 +6,7 @@ one); `core.cameras.calibrate` turns them into the calibrated observations that 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ import numpy as np
 from .arrays import Bools, Floats, InputError, Ints, frozen
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 MIN_FRAMES = 2
@@ -123,6 +124,7 @@ class Sequence:
     source: Path | None = None  # the file or folder it was read from
     digest: str = ""  # SHA-256 of the file's bytes (or of the tracks, for a sequence that has no file)
     provenance: str = ""  # how the tracks came to be, where that needs saying
+    reading: Mapping[str, str | int] = field(default_factory=dict)  # options that `read_sequence` was given
 
     def __post_init__(self) -> None:
         frames, points = self.visible.shape
@@ -131,16 +133,16 @@ class Sequence:
             "rotations": (frames, 3, 3),
             "translations": (frames, 3),
         }
-        for field, shape in expected.items():
-            value = getattr(self, field)
+        for name, shape in expected.items():
+            value = getattr(self, name)
             if value is None:
                 continue
             array = frozen(value)
             if array.shape != shape:
-                raise InputError(f"{field} of {self.name!r} have shape {array.shape}; accepted is {shape}")
+                raise InputError(f"{name} of {self.name!r} have shape {array.shape}; accepted is {shape}")
             if not np.isfinite(array).all():
-                raise InputError(f"{field} of {self.name!r} hold a value that is not finite")
-            object.__setattr__(self, field, array)
+                raise InputError(f"{name} of {self.name!r} hold a value that is not finite")
+            object.__setattr__(self, name, array)
         if self.truth is not None:
             if self.truth.points.shape[2] != points:
                 raise InputError(
@@ -157,17 +159,17 @@ class Sequence:
                 f"companion tracks of {self.name!r} are {self.companion.visible.shape} (frames, points); "
                 f"the tracks are ({frames}, {points})"
             )
-        for field, columns in (("edges", 2), ("faces", 3)):
-            value = getattr(self, field)
+        for name, columns in (("edges", 2), ("faces", 3)):
+            value = getattr(self, name)
             if value is None:
                 continue
             array = frozen(value, np.int64)
             outside = array.size > 0 and not 0 <= array.min() <= array.max() < points
             if array.ndim != 2 or array.shape[1] != columns or outside:
                 raise InputError(
-                    f"{field} of {self.name!r} must be (n, {columns}) point indices below {points}"
+                    f"{name} of {self.name!r} must be (n, {columns}) point indices below {points}"
                 )
-            object.__setattr__(self, field, array)
+            object.__setattr__(self, name, array)
 
     @property
     def tracks(self) -> Floats:

@@ -1,0 +1,216 @@
+"""How a reconstruction is written down so that it can be made again: as a command, as Python, as JSON.
+
+Only what differs from the nearest preset is printed. The command line parses what `command_for` prints.
+"""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .arrays import InputError
+from .penalties import ExplicitWeights, NuclearNorm, Penalty, TruncatedNuclearNorm, WeightedNuclearNorm
+from .settings import PRESETS, Settings
+from .version import versions
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .sequence import Sequence
+    from .updates import Update
+
+DEFAULT_PRESET = "recommended"
+# The penalties by the name that --penalty takes; explicit weights have an option of their own.
+PENALTIES: dict[str, type[NuclearNorm | TruncatedNuclearNorm | WeightedNuclearNorm]] = {
+    "wnn": WeightedNuclearNorm,
+    "nn": NuclearNorm,
+    "tnn": TruncatedNuclearNorm,
+}
+UNSAVED = "sequence.npz"  # stands for a sequence that is in no file
+UNSAVED_NOTE = f"the sequence is in no file yet: save it as {UNSAVED} first"
+
+
+def nearest_preset(settings: Settings) -> str:
+    """Return the name of the preset that the fewest settings differ from; the default one where equal."""
+    names = sorted(PRESETS, key=lambda name: name != DEFAULT_PRESET)
+    return min(names, key=lambda name: len(_changes(settings, PRESETS[name])))
+
+
+def preset_name(settings: Settings) -> str | None:
+    """Return the name of the preset that the settings equal, or None."""
+    return next((name for name, preset in PRESETS.items() if preset == settings), None)
+
+
+def command_for(sequence: Sequence, settings: Settings, output: str | Path = "result.npz") -> str:
+    """Return the shell command that makes this reconstruction.
+
+    A sequence that is in no file is named `sequence.npz`, and a comment says so.
+    """
+    words = ["nrsfm", "solve", _source(sequence)]
+    for name, value in sequence.reading.items():
+        words += ["--" + name.replace("_", "-"), str(value)]
+    words += options_for(settings)
+    words += ["-o", str(output)]
+    return shlex.join(words) + ("" if sequence.source else f"  # {UNSAVED_NOTE}")
+
+
+def options_for(settings: Settings) -> list[str]:
+    """Return the options of `nrsfm solve` that say these settings, none for the default ones."""
+    preset = nearest_preset(settings)
+    words = [] if preset == DEFAULT_PRESET else ["--preset", preset]
+    changes = _changes(settings, PRESETS[preset])
+    if isinstance(settings.penalty, ExplicitWeights):
+        changes.pop("rank", None)  # their number says it
+    for name, value in changes.items():
+        if name == "penalty":
+            words += _penalty_options(value, PRESETS[preset].penalty)
+        else:
+            words += ["--" + name.replace("_", "-"), _word(value)]
+    return words
+
+
+def python_for(sequence: Sequence, settings: Settings, output: str | Path = "result.npz") -> str:
+    """Return the Python program that makes this reconstruction and saves it."""
+    preset = nearest_preset(settings)
+    changes = {name: _literal(value) for name, value in _changes(settings, PRESETS[preset]).items()}
+    arguments = ", ".join(f"{name}={value}" for name, value in changes.items())
+    if preset == DEFAULT_PRESET:
+        made = f"Settings({arguments})"
+    else:
+        made = f'PRESETS["{preset}"]' + (f".with_changes({arguments})" if arguments else "")
+    reading = {
+        name: f"CameraModel({value!r})" if name == "camera" else repr(value)
+        for name, value in sequence.reading.items()
+    }
+    opened = ", ".join([repr(_source(sequence)), *(f"{name}={value}" for name, value in reading.items())])
+    names = ["read_sequence", "save_result", "solve_sequence"]
+    names += ["Settings"] if preset == DEFAULT_PRESET else ["PRESETS"]
+    names += [type(settings.penalty).__name__] if "penalty" in changes else []
+    names += ["CameraModel"] if "camera" in reading else []
+    lines = [
+        f"from core import {', '.join(sorted(names))}",
+        "",
+        f"sequence = read_sequence({opened})",
+        f"settings = {made}",
+        "result = solve_sequence(sequence, settings)",
+        f"save_result(result, {str(output)!r})",
+    ]
+    if not sequence.source:
+        lines.insert(1, f"# {UNSAVED_NOTE[0].upper()}{UNSAVED_NOTE[1:]}.")
+    return "\n".join(lines) + "\n"
+
+
+def settings_to_dict(settings: Settings) -> dict[str, Any]:
+    """Return the settings as values that JSON can hold; `settings_from_dict` is the inverse."""
+    values = {entry.name: getattr(settings, entry.name) for entry in fields(settings)}
+    penalty = settings.penalty
+    values["penalty"] = {"kind": penalty_name(penalty)} | asdict(penalty)  # type: ignore[call-overload]
+    for name in ("rotations", "intrinsics"):
+        if isinstance(values[name], Path):
+            values[name] = _word(values[name])
+    return values
+
+
+def settings_from_dict(values: Mapping[str, Any]) -> Settings:
+    """Rebuild settings from `meta["settings"]` of a result.
+
+    Raises
+    ------
+    InputError
+        where a name is unknown or a value is outside its range.
+    """
+    changes = dict(values)
+    unknown = sorted(set(changes) - {entry.name for entry in fields(Settings)})
+    if unknown:
+        raise InputError(f"settings hold {unknown[0]!r}, which is not a setting of this version")
+    if "penalty" in changes:
+        numbers = dict(changes["penalty"])
+        kind = numbers.pop("kind", None)
+        try:
+            if kind == "weights":
+                changes["penalty"] = ExplicitWeights(tuple(numbers["a"]))
+            else:
+                changes["penalty"] = PENALTIES[kind](**numbers)
+        except (KeyError, TypeError) as error:
+            raise InputError(
+                f"settings hold the penalty {changes['penalty']!r}; accepted kinds are "
+                f"{', '.join(PENALTIES)} and weights, each with its own numbers"
+            ) from error
+    if isinstance(changes.get("intrinsics"), list):
+        changes["intrinsics"] = tuple(changes["intrinsics"])
+    return Settings(**changes)
+
+
+def penalty_name(penalty: Penalty) -> str:
+    """Return "wnn", "nn" or "tnn", or "weights" for explicit ones."""
+    if isinstance(penalty, ExplicitWeights):
+        return "weights"
+    return next(name for name, kind in PENALTIES.items() if type(penalty) is kind)
+
+
+def provenance(sequence: Sequence, settings: Settings, last: Update) -> dict[str, Any]:
+    """Return the `meta` of a result: what it was made of, with what, and how to make it again.
+
+    `status` is "stopped" where the run had not ended.
+    """
+    status = last.status.value if last.status.finished else "stopped"
+    return {
+        "name": sequence.name,
+        "method": settings.method,
+        "settings": settings_to_dict(settings),
+        "preset": preset_name(settings),
+        "versions": versions(),
+        "source": str(sequence.source.resolve()) if sequence.source else None,
+        "digest": sequence.digest,
+        "provenance": sequence.provenance,
+        "units": sequence.units,
+        "truth_units": sequence.truth_units,
+        "rotations": last.rotations,
+        "starts": [{"name": s.name, "loss": s.loss, "agrees": s.agrees} for s in last.starts],
+        "status": status,
+        "phase": last.phase,
+        "seconds": last.record.seconds,
+        "iterations": last.record.iteration,
+        "command": command_for(sequence, settings),
+        "python": python_for(sequence, settings),
+    }
+
+
+def _changes(settings: Settings, base: Settings) -> dict[str, Any]:
+    return {
+        entry.name: getattr(settings, entry.name)
+        for entry in fields(settings)
+        if getattr(settings, entry.name) != getattr(base, entry.name)
+    }
+
+
+def _penalty_options(penalty: Penalty, base: Penalty) -> list[str]:
+    if isinstance(penalty, ExplicitWeights):
+        return ["--weights", _word(penalty.a)]
+    name = penalty_name(penalty)
+    words = [] if type(base) is type(penalty) else ["--penalty", name]
+    reference = base if type(base) is type(penalty) else PENALTIES[name]()
+    for entry in fields(PENALTIES[name]):
+        value = getattr(penalty, entry.name)
+        if value != getattr(reference, entry.name):
+            words += [f"--{entry.name}", _word(value)]
+    return words
+
+
+def _source(sequence: Sequence) -> str:
+    return str(sequence.source.resolve()) if sequence.source else UNSAVED
+
+
+def _word(value: object) -> str:
+    """Return a value as the command line takes it; numbers keep all their digits."""
+    if isinstance(value, Path):
+        return str(value.resolve())
+    if isinstance(value, tuple):
+        return ",".join(_word(item) for item in value)
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def _literal(value: object) -> str:
+    return repr(str(value.resolve())) if isinstance(value, Path) else repr(value)
