@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..arrays import InputError
 from . import challenge
-from .entry import SequenceEntry
+from .challenge_folder import ChallengeFile, challenge_file, find
+from .csv_tracks import is_csv, read_csv, write_csv
+from .entry import SequenceEntry, entry_of
+from .layouts import sequence_of
+from .mat import is_mat, load_variables
+from .npz import read_npz, write_npz
+from .source import check_camera, read_bytes
+from .text import parse_matrix
 
 if TYPE_CHECKING:
     import os
 
     from ..sequence import CameraModel, Sequence
 
-__all__ = ["SequenceEntry", "list_sequences", "read_sequence"]
+__all__ = ["SequenceEntry", "list_sequences", "read_sequence", "write_csv", "write_npz"]
+
+SUFFIXES = (".txt", ".mat", ".npz", ".csv")
+_FOLDERS = (
+    "accepted is a folder of the NRSfM Challenge, <object>/sequence/{orthogonal,perspective}/<path>.txt, "
+    "the folder above it, or a folder of .mat, .npz or .csv files"
+)
 
 
 def read_sequence(
@@ -33,9 +47,11 @@ def read_sequence(
         a file (`.txt`, `.mat`, `.npz`, `.csv`), or the folder of one NRSfM Challenge object.
     camera
         which of an object's cameras to read (the default: perspective where it is there). For a file that
-        does not say what camera it is of: the model to assume.
+        does not say what camera it is of: the model to assume (the default: perspective where the file gives
+        intrinsics, else orthogonal; `provenance` says so).
     layout
-        name of the layout of a `.mat` or `.npz`, where its variables fit several or none.
+        name of the layout of a `.mat`, `.npz` or single `.txt`, where its variables fit several or none: a
+        key of `core.files.layouts.LAYOUTS`, or of `SHAPES` with ":" and the variable.
     frame_base
         number of the first frame in the Challenge's `gt_frame_N`: 1 or 0.
     path_name
@@ -50,13 +66,49 @@ def read_sequence(
     if frame_base not in (0, 1):
         raise InputError(f"frame base is {frame_base}; accepted are 1 and 0")
     if path.is_dir():
-        return challenge.read(_chosen(path, camera, path_name), frame_base)
-    item = challenge.challenge_file(path)
-    if item is not None:
-        if camera not in (None, item.camera):
-            raise InputError(f"{path}: holds {item.camera.value} tracks; {camera.value} ones were asked for")
-        return challenge.read(item, frame_base)
-    raise InputError(f"{path}: is none of the formats that can be read")
+        return _with_options(
+            challenge.read(_chosen(path, camera, path_name), frame_base), frame_base=frame_base
+        )
+    item = challenge_file(path)
+    if item is not None and layout is None:
+        check_camera(item.camera, camera, path)
+        return _with_options(challenge.read(item, frame_base), frame_base=frame_base)
+    return _with_options(_read_file(path, camera, layout), camera=camera, layout=layout)
+
+
+def _with_options(
+    sequence: Sequence,
+    *,
+    camera: CameraModel | None = None,
+    layout: str | None = None,
+    frame_base: int = 1,
+) -> Sequence:
+    """Return the sequence with the options that its file must be read with to give it again."""
+    reading: dict[str, str | int] = {}
+    if camera is not None:
+        reading["camera"] = camera.value
+    if layout is not None:
+        reading["layout"] = layout
+    if frame_base != 1:
+        reading["frame_base"] = frame_base
+    return replace(sequence, reading=reading) if reading else sequence
+
+
+def _read_file(path: Path, camera: CameraModel | None, layout: str | None) -> Sequence:
+    """Read a file that holds one sequence, by its first bytes, and by its suffix where they say nothing."""
+    content = read_bytes(path)
+    if content.startswith(b"PK\x03\x04") or path.suffix.lower() == ".npz":
+        return read_npz(path, camera=camera, layout=layout)
+    if is_mat(content) or path.suffix.lower() == ".mat":
+        return sequence_of(load_variables(content, path), path, content, camera=camera, layout=layout)
+    if is_csv(content) or path.suffix.lower() == ".csv":
+        if layout is not None:
+            raise InputError(f"{path}: layout is {layout!r}; a csv file has only one and accepts none")
+        return read_csv(path, camera=camera)
+    if path.suffix.lower() == ".txt":
+        variables = {"text": parse_matrix(content, path)}
+        return sequence_of(variables, path, content, camera=camera, layout=layout or "interleaved:text")
+    raise InputError(f"{path}: is none of the formats that can be read: {', '.join(SUFFIXES)}")
 
 
 def list_sequences(path: str | os.PathLike[str], *, frame_base: int = 1) -> tuple[SequenceEntry, ...]:
@@ -68,7 +120,8 @@ def list_sequences(path: str | os.PathLike[str], *, frame_base: int = 1) -> tupl
     Parameters
     ----------
     path
-        a Challenge object's folder, a folder of such folders (up to three levels deep), or one file.
+        a Challenge object's folder, a folder of such folders (up to three levels deep), a folder of `.mat`,
+        `.npz` or `.csv` files, or one file.
     frame_base
         as in `read_sequence`.
 
@@ -78,28 +131,31 @@ def list_sequences(path: str | os.PathLike[str], *, frame_base: int = 1) -> tupl
         where there is no such path, or nothing in it that can be read.
     """
     path = Path(path)
+    if not path.exists():
+        raise InputError(f"{path}: there is no such file or folder")
     if path.is_dir():
-        entries = tuple(challenge.entry(item, frame_base) for item in challenge.find(path))
+        entries = [challenge.entry(item, frame_base) for item in find(path)]
+        files = [item for item in sorted(path.iterdir()) if item.suffix.lower() in SUFFIXES[1:]]
+        entries += [_entry(item) for item in files]
         if not entries:
             raise InputError(f"{path}: holds no sequence; {_FOLDERS}")
-        return entries
-    item = challenge.challenge_file(path)
-    if item is not None and path.is_file():
-        return (challenge.entry(item, frame_base),)
-    raise InputError(f"{path}: is none of the formats that can be read")
+        return tuple(entries)
+    item = challenge_file(path)
+    return (_entry(path) if item is None else challenge.entry(item, frame_base),)
 
 
-_FOLDERS = (
-    "accepted is a folder of the NRSfM Challenge, <object>/sequence/{orthogonal,perspective}/<path>.txt, "
-    "or the folder above it"
-)
+def _entry(path: Path) -> SequenceEntry:
+    try:
+        return entry_of(_read_file(path, None, None))
+    except InputError as error:
+        return SequenceEntry(path.stem, None, "", path.absolute(), problem=str(error))
 
 
-def _chosen(folder: Path, camera: CameraModel | None, path_name: str | None) -> challenge.ChallengeFile:
+def _chosen(folder: Path, camera: CameraModel | None, path_name: str | None) -> ChallengeFile:
     """Return the one sequence of a folder that the camera and path ask for."""
-    found = challenge.find(folder)
+    found = find(folder)
     if not found:
-        raise InputError(f"{folder}: holds no sequence; {_FOLDERS}")
+        raise InputError(f"{folder}: holds no sequence of the Challenge; {_FOLDERS}")
     objects = list(dict.fromkeys(item.root for item in found))
     if len(objects) > 1:
         names = ", ".join(root.name for root in objects)

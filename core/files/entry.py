@@ -19,7 +19,7 @@ class SequenceEntry:
     """
 
     object_name: str  # "balloon"
-    camera: CameraModel
+    camera: CameraModel | None  # None where the file is broken and does not say
     path_name: str  # "circle"; empty where the file holds one sequence that has no path
     file: Path
     frames: int = 0

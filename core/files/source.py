@@ -1,18 +1,19 @@
-"""Reading bytes from, and writing them to, files: what is common to all formats."""
+"""The bytes of a file, and sentences that name it."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-import threading
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from ..arrays import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from ..sequence import CameraModel
 
 
 def read_bytes(path: Path) -> bytes:
@@ -39,6 +40,12 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+def check_camera(stated: CameraModel, wanted: CameraModel | None, path: Path) -> None:
+    """Refuse to read a file as what it says it is not."""
+    if wanted not in (None, stated):
+        raise InputError(f"{path}: holds {stated.value} tracks; accepted are that camera or none")
+
+
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
     """Put the file's path before every InputError raised inside that does not name a file itself."""
@@ -49,27 +56,3 @@ def naming(path: Path) -> Iterator[None]:
         if sentence.startswith((f"{path}: ", f"{path.parent}{os.sep}")):
             raise
         raise InputError(f"{path}: {sentence}") from error
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """Open a temporary file beside `path` that takes its place when the block ends without an error.
-
-    Raises
-    ------
-    InputError
-        where the folder does not exist or cannot be written to.
-    """
-    # Named by process and thread, so that two writers of one file cannot meet in the temporary one.
-    temporary = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.tmp")
-    try:
-        stream = temporary.open("wb")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror or error})") from error
-    try:
-        with stream:
-            yield stream
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise

@@ -1,0 +1,132 @@
+"""A sequence in one `.npz` of plain arrays: every field, every bit; and the foreign `.npz` files.
+
+Format, version 1 (entries that the sequence does not have are absent):
+
+    format                 "nrsfm-sequence 1"
+    tracks (F, 2, P), visible (F, P)      observations
+    camera, name, units, truth_units, provenance      text
+    intrinsics (3, 3), rotations (F, 3, 3), translations (F, 3)
+    truth_frames (G,), truth_points (G, 3, P), truth_reference
+    companion_tracks (F, 2, P), companion_visible (F, P)
+    edges (E, 2), faces (T, 3)            0-based
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..arrays import InputError
+from ..atomic import replacing
+from ..sequence import CameraModel, GroundTruth, Observations, Sequence
+from .layouts import sequence_of
+from .source import check_camera, digest, naming, read_bytes
+from .zipped import load_arrays
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy.typing as npt
+
+FORMAT = "nrsfm-sequence 1"
+_TEXTS = ("name", "units", "truth_units", "provenance")
+_ARRAYS = ("intrinsics", "rotations", "translations", "edges", "faces")
+
+
+def read_npz(path: Path, *, camera: CameraModel | None = None, layout: str | None = None) -> Sequence:
+    """Return the sequence that `write_npz` wrote, or that a foreign file's arrays hold.
+
+    `source` and `digest` of what is returned are those of the file that was read.
+
+    Raises
+    ------
+    InputError
+        where the file is broken, of another version, a reconstruction, or fits no layout or two.
+    """
+    content = read_bytes(path)
+    arrays = load_arrays(content, path)
+    if "format" not in arrays or layout is not None:
+        if {"B", "C", "weights"} <= arrays.keys():
+            raise InputError(
+                f"{path}: is a reconstruction, not a sequence; `nrsfm evaluate` and `nrsfm export` read it"
+            )
+        return sequence_of(dict(arrays), path, content, camera=camera, layout=layout)
+    if str(arrays["format"]) != FORMAT:
+        raise InputError(f"{path}: format is {str(arrays['format'])[:40]!r}; accepted is {FORMAT!r}")
+    with naming(path):
+        model = _camera(arrays)
+        check_camera(model, camera, path)
+
+        return Sequence(
+            Observations(_get(arrays, "tracks"), _get(arrays, "visible")),
+            model,
+            str(_get(arrays, "name")),
+            truth=_truth(arrays),
+            companion=_companion(arrays),
+            source=path.absolute(),
+            digest=digest(content),
+            units=str(_get(arrays, "units")),
+            truth_units=str(_get(arrays, "truth_units")),
+            provenance=str(_get(arrays, "provenance")),
+            intrinsics=arrays.get("intrinsics"),
+            rotations=arrays.get("rotations"),
+            translations=arrays.get("translations"),
+            edges=arrays.get("edges"),
+            faces=arrays.get("faces"),
+        )
+
+
+def _get(arrays: dict[str, npt.NDArray[Any]], key: str) -> npt.NDArray[Any]:
+    if key not in arrays:
+        raise InputError(f"{key} is absent; a file of format {FORMAT!r} needs it")
+    return arrays[key]
+
+
+def _camera(arrays: dict[str, npt.NDArray[Any]]) -> CameraModel:
+    name = str(_get(arrays, "camera"))
+    names = [model.value for model in CameraModel]
+    if name not in names:
+        raise InputError(f"camera is {name!r}; accepted are {', '.join(names)}")
+    return CameraModel(name)
+
+
+def _truth(arrays: dict[str, npt.NDArray[Any]]) -> GroundTruth | None:
+    if "truth_points" not in arrays:
+        return None
+    frames, reference = _get(arrays, "truth_frames"), _get(arrays, "truth_reference")
+    return GroundTruth(frames, arrays["truth_points"], int(reference))
+
+
+def _companion(arrays: dict[str, npt.NDArray[Any]]) -> Observations | None:
+    if "companion_tracks" not in arrays:
+        return None
+    return Observations(arrays["companion_tracks"], _get(arrays, "companion_visible"))
+
+
+def write_npz(sequence: Sequence, path: Path) -> None:
+    """Write a sequence whole; `read_npz` returns the same values, bit for bit.
+
+    Raises
+    ------
+    InputError
+        where the file cannot be written.
+    """
+    entries: dict[str, Any] = {
+        "format": FORMAT,
+        "tracks": sequence.tracks,
+        "visible": sequence.visible,
+        "camera": sequence.camera.value,
+    }
+    entries |= {
+        key: getattr(sequence, key) for key in (*_TEXTS, *_ARRAYS) if getattr(sequence, key) is not None
+    }
+    if sequence.truth is not None:
+        entries["truth_frames"] = sequence.truth.frames
+        entries["truth_points"] = sequence.truth.points
+        entries["truth_reference"] = sequence.truth.reference
+    if sequence.companion is not None:
+        entries["companion_tracks"] = sequence.companion.tracks
+        entries["companion_visible"] = sequence.companion.visible
+    with replacing(path) as temporary, temporary.open("wb") as stream:
+        np.savez_compressed(stream, allow_pickle=False, **entries)
