@@ -41,7 +41,9 @@ def random_start(problem: NonRigidProblem, rng: np.random.Generator) -> Factors:
 
 def resized(factors: Factors, rank: int, rng: np.random.Generator) -> Factors:
     """Return the point with its weakest columns cut, or with small random columns of B added."""
-    if rank <= factors.rank:
+    if rank == factors.rank:
+        return factors
+    if rank < factors.rank:
         strongest = balanced(factors)
         return Factors(strongest.B[:, :rank], strongest.C[:rank], factors.s)
     frames, _ = factors.B.shape
