@@ -1,4 +1,4 @@
-"""Colors as the drawing code wants them: QColor for painters, (N, 4) floats for OpenGL, one scale for errors."""
+"""Colors as drawing code wants them: QColor for painters, (N, 4) floats for OpenGL, one scale for errors."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from core.arrays import Floats
-
-    from ..theme import Theme
+    from nrsfm_gui.theme import Theme
 
 # The ends of the scale that have contrast with the panel: dark purple vanishes on black, yellow on white.
 SPAN = {"dark": (0.12, 1.0), "light": (0.92, 0.0)}

@@ -13,8 +13,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from core.arrays import Floats
-
-    from ..scene import Camera
+    from nrsfm_gui.scene import Camera
 
 FIELD_OF_VIEW = 30.0  # degrees, vertical
 FILL = 0.86  # of the picture that a fitted object takes
@@ -108,7 +107,7 @@ class Orbit:
         )
 
     def panned(self, right: float, down: float, height: int) -> Orbit:
-        """Follow a drag in pixels of a picture of that height: what is at the center stays under the mouse."""
+        """Follow a drag in pixels of a picture of that height: the center stays under the mouse."""
         per_pixel = self.distance / _focal(height)
         shift = self.rotation.T @ np.array([right, down, 0.0]) * per_pixel
         x, y, z = np.array(self.center) - shift

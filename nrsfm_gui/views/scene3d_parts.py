@@ -12,9 +12,8 @@ from .colors import error_colors, rgba
 
 if TYPE_CHECKING:
     from core.arrays import Floats, Ints
-
-    from ..scene import Camera, Scene
-    from ..theme import Theme
+    from nrsfm_gui.scene import Camera, Scene
+    from nrsfm_gui.theme import Theme
 
 LIGHT = np.array([-0.35, -0.8, -0.5])  # towards the light: from above, in front
 FRUSTUM_DEPTH = 0.14  # of the extent's diagonal

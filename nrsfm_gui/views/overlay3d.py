@@ -1,0 +1,130 @@
+"""What is written over the 3-D picture: axis labels, legend, caption, color bar, the marked points."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PyQt6.QtCore import QPointF, QRectF, Qt
+from PyQt6.QtGui import QFont, QFontMetricsF, QPainter, QPen
+
+from .axes3d import rulers
+from .colorbar import paint_color_bar
+from .colors import qcolor
+from .legend import LegendEntry, paint_legend
+
+if TYPE_CHECKING:
+    from nrsfm_gui.scene import Scene
+    from nrsfm_gui.theme import Theme
+
+    from .orbit import Projection
+
+MARGIN = 12.0
+RING = 7.0  # radius around the selected point, pixels
+
+
+def paint_overlay(
+    painter: QPainter,
+    scene: Scene,
+    projection: Projection,
+    theme: Theme,
+    *,
+    hovered: int = -1,
+    note: str = "",
+) -> None:
+    """Paint all that is flat over a picture of the scene.
+
+    Parameters
+    ----------
+    painter
+        active on something of the projection's size.
+    scene, projection, theme
+        what the picture shows, from where, in which colors.
+    hovered
+        index of the point under the mouse, or -1.
+    note
+        the state of the view that needs saying: "camera of frame 51", "orthographic".
+    """
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
+    if scene.message:
+        _paint_message(painter, scene.message, projection, theme)
+        return
+    if "grid" in scene.layers and scene.extent is not None:
+        _paint_rulers(painter, scene, projection, theme)
+    for index, color, width in ((hovered, theme.text, 1.2), (scene.selected, theme.selection, 2.4)):
+        _paint_ring(painter, scene, projection, -1 if index is None else index, QPen(qcolor(color), width))
+    top = _paint_caption(painter, scene, theme, note)
+    _paint_legend(painter, scene, theme, top)
+    colored = scene.color_by == "error" and scene.estimate is not None and scene.color_values is not None
+    if colored and scene.color_top is not None:
+        area = QRectF(MARGIN, projection.height - MARGIN - 34.0, 190.0, 34.0)
+        paint_color_bar(painter, area, theme, top=scene.color_top, label=scene.color_label)
+
+
+def _font(painter: QPainter, *, scale: float = 1.0, bold: bool = False) -> QFont:
+    font = QFont(painter.font())
+    if font.pointSizeF() > 0:
+        font.setPointSizeF(font.pointSizeF() * scale)
+    font.setBold(bold)
+    return font
+
+
+def _paint_message(painter: QPainter, message: str, projection: Projection, theme: Theme) -> None:
+    painter.setPen(qcolor(theme.muted))
+    area = QRectF(24, 0, projection.width - 48, projection.height)
+    painter.drawText(area, int(Qt.AlignmentFlag.AlignCenter) | int(Qt.TextFlag.TextWordWrap), message)
+
+
+def _paint_rulers(painter: QPainter, scene: Scene, projection: Projection, theme: Theme) -> None:
+    assert scene.extent is not None  # the caller asks only where there is one
+    painter.save()
+    painter.setFont(_font(painter, scale=0.88))
+    for ruler in rulers(scene.extent, projection, scene.unit):
+        painter.setPen(QPen(qcolor(theme.muted, 0.7), 1.0))
+        painter.drawLine(QPointF(*ruler.start), QPointF(*ruler.end))
+        for label in ruler.labels:
+            painter.setPen(qcolor(theme.text if label.title else theme.muted))
+            area = QRectF(label.x - 60, label.y - 10, 120, 20)
+            painter.drawText(area, Qt.AlignmentFlag.AlignCenter, label.text)
+    painter.restore()
+
+
+def _paint_ring(painter: QPainter, scene: Scene, projection: Projection, index: int, pen: QPen) -> None:
+    if index < 0:
+        return
+    painter.setPen(pen)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    for name, points in (("estimate", scene.estimate), ("truth", scene.truth)):
+        if points is None or name not in scene.layers or index >= len(points):
+            continue
+        pixel, _ = projection.pixels(points[index])
+        if np.isfinite(pixel).all():
+            painter.drawEllipse(QPointF(*pixel), RING, RING)
+
+
+def _paint_caption(painter: QPainter, scene: Scene, theme: Theme, note: str) -> float:
+    """Write the caption in the upper left corner; return the y below it."""
+    text = scene.caption + (f" · {note}" if note else "")
+    painter.save()
+    painter.setFont(_font(painter, bold=True))
+    metrics = QFontMetricsF(painter.font())
+    painter.setPen(qcolor(theme.text))
+    painter.drawText(QPointF(MARGIN, MARGIN + metrics.ascent()), text)
+    painter.restore()
+    return MARGIN + metrics.height() + 4.0
+
+
+def _paint_legend(painter: QPainter, scene: Scene, theme: Theme, top: float) -> None:
+    known = scene.truth is not None and bool(np.isfinite(scene.truth).any())
+    present = [
+        ("estimate", scene.estimate is not None, LegendEntry("estimate", theme.estimate)),
+        ("truth", known, LegendEntry("ground truth", theme.truth)),
+        (
+            "residuals",
+            known and scene.estimate is not None,
+            LegendEntry("residual", theme.residual, line=True),
+        ),
+    ]
+    entries = [entry for layer, there, entry in present if there and layer in scene.layers]
+    paint_legend(painter, entries, theme, MARGIN, top)

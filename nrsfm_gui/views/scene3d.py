@@ -1,0 +1,270 @@
+"""The 3-D panel: orbiting camera, mouse, picking and labels over an OpenGL or a software picture."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PyQt6.QtCore import QEvent, QPointF, QSize, Qt, pyqtSignal
+from PyQt6.QtGui import QImage, QOffscreenSurface, QOpenGLContext, QPainter
+from PyQt6.QtWidgets import QSizePolicy, QWidget
+
+from nrsfm_gui.theme import DARK, Theme
+
+from .colors import qcolor
+from .orbit import Orbit, Projection, locked_projection
+from .overlay3d import paint_overlay
+from .scene3d_parts import scene_parts
+from .scene3d_software import SoftwareCanvas
+
+if TYPE_CHECKING:
+    from PyQt6.QtGui import QMouseEvent, QPaintEvent, QResizeEvent, QWheelEvent
+
+    from nrsfm_gui.scene import Scene
+
+    from .scene3d_gl import OpenGLCanvas
+
+PICK_RADIUS = 12.0  # pixels
+CLICK_TRAVEL = 4.0  # pixels that a click may move before it is a drag
+DEGREES_PER_PIXEL = 0.4
+ZOOM_PER_NOTCH = 1.15
+LOWEST_OPENGL = (2, 1)
+
+
+def opengl_available() -> bool:
+    """Probe for a working context: a 3-D widget made without one would blacken the whole window."""
+    context = QOpenGLContext()
+    if not context.create():
+        return False
+    surface = QOffscreenSurface()
+    surface.setFormat(context.format())
+    surface.create()
+    if not surface.isValid() or not context.makeCurrent(surface):
+        return False
+    version = context.format().version()
+    context.doneCurrent()
+    return tuple(version) >= LOWEST_OPENGL
+
+
+class _Overlay(QWidget):
+    """A transparent sheet over the picture."""
+
+    def __init__(self, view: SceneView) -> None:
+        super().__init__(view)
+        self._view = view
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+
+    def paintEvent(self, event: QPaintEvent | None) -> None:
+        painter = QPainter(self)
+        self._view.paint_labels(painter)
+        painter.end()
+
+
+class SceneView(QWidget):
+    """Estimate, ground truth and residuals in 3-D.
+
+    Left button turns, middle button (or shift and left) moves, the wheel zooms, a double click fits, a click
+    selects the nearest point.
+
+    Parameters
+    ----------
+    parent
+        as of any widget.
+    software
+        paint without OpenGL even where it is available.
+    """
+
+    point_selected = pyqtSignal(int)  # index, or -1 for none
+    point_hovered = pyqtSignal(int)  # index, or -1 for none
+
+    def __init__(self, parent: QWidget | None = None, *, software: bool = False) -> None:
+        super().__init__(parent)
+        self.setMinimumSize(200, 160)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setMouseTracking(True)
+        self._scene: Scene | None = None
+        self._theme = DARK
+        self._orbit = Orbit()
+        self._locked = False
+        self._hovered = -1
+        self._pressed: QPointF | None = None
+        self._last = QPointF()
+        self._dragging = False
+        self._canvas: SoftwareCanvas | OpenGLCanvas = self._make_canvas(software)
+        self._overlay = _Overlay(self)
+        self.set_theme(DARK)
+
+    def sizeHint(self) -> QSize:
+        """Return a size that leaves room for the other panels."""
+        return QSize(640, 480)
+
+    @property
+    def uses_opengl(self) -> bool:
+        """Whether the picture is drawn by OpenGL."""
+        return not isinstance(self._canvas, SoftwareCanvas)
+
+    # What is shown
+
+    def set_scene(self, scene: Scene) -> None:
+        """Show a scene; the camera stays where it is unless the subject is another one."""
+        old, self._scene = self._scene, scene
+        if scene.extent is not None and (old is None or old.subject != scene.subject or old.extent is None):
+            self._orbit = self._orbit.fitted(scene.extent, self.width(), self.height())
+        self._canvas.set_parts(scene_parts(scene, self._theme) if not scene.message else {})
+        self._show_camera()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self._theme = theme
+        self._canvas.set_background(qcolor(theme.panel))
+        if self._scene is not None:
+            self.set_scene(self._scene)
+        self._overlay.update()
+
+    def grab_image(self) -> QImage:
+        """Return the picture with its labels."""
+        image = self._canvas.grab_picture()
+        painter = QPainter(image)
+        self.paint_labels(painter)
+        painter.end()
+        return image
+
+    def paint_labels(self, painter: QPainter) -> None:
+        """Paint what is flat: axis labels, legend, caption, rings."""
+        if self._scene is None:
+            return
+        painter.setFont(self.font())
+        note = ""
+        if self._locked and self._scene.camera is not None:
+            note = f"camera of frame {self._scene.frame + 1}"
+        elif self._orbit.orthographic:
+            note = "orthographic"
+        paint_overlay(painter, self._scene, self._projection(), self._theme, hovered=self._hovered, note=note)
+
+    # Where it is seen from
+
+    def fit(self) -> None:
+        """Move the camera so that the whole sequence fills the view."""
+        if self._scene is not None and self._scene.extent is not None:
+            self._orbit = self._orbit.fitted(self._scene.extent, self.width(), self.height())
+            self._show_camera()
+
+    def set_axis_preset(self, name: str) -> None:
+        """Look from the "front", "side", "top" or "iso"."""
+        self._locked = False
+        self._orbit = self._orbit.preset(name)
+        self.fit()
+        self._show_camera()
+
+    def set_orthographic(self, on: bool) -> None:
+        """Project along parallel rays, or towards a point; what is at the center keeps its size."""
+        self._orbit = replace(self._orbit, orthographic=on)
+        self._show_camera()
+
+    def set_camera_locked(self, on: bool) -> None:
+        """See through the camera of the current frame, or through the orbiting one."""
+        self._locked = on
+        self._show_camera()
+
+    def _projection(self) -> Projection:
+        scene = self._scene
+        width, height = max(self.width(), 1), max(self.height(), 1)
+        if self._locked and scene is not None and scene.camera is not None and scene.extent is not None:
+            return locked_projection(scene.camera, scene.image_extent, scene.extent, width, height)
+        return self._orbit.projection(width, height)
+
+    def _show_camera(self) -> None:
+        self._canvas.set_projection(self._projection())
+        self._overlay.update()
+
+    def _make_canvas(self, software: bool) -> SoftwareCanvas | OpenGLCanvas:
+        if software or not opengl_available():
+            return SoftwareCanvas(self)
+        from .scene3d_gl import OpenGLCanvas
+
+        return OpenGLCanvas(self)
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        """Keep picture and labels as large as the view."""
+        self._canvas.setGeometry(self.rect())
+        self._overlay.setGeometry(self.rect())
+        self._overlay.raise_()
+        self._show_camera()
+
+    # Mouse
+
+    def point_at(self, position: QPointF) -> int:
+        """Return the index of the point nearest to a pixel, or -1 where none is near."""
+        scene = self._scene
+        if scene is None or scene.message:
+            return -1
+        best, found = PICK_RADIUS, -1
+        for name, points in (("estimate", scene.estimate), ("truth", scene.truth)):
+            if points is None or name not in scene.layers:
+                continue
+            pixels, _ = self._projection().pixels(points)
+            distance = np.hypot(*(pixels - (position.x(), position.y())).T)
+            distance = np.where(np.isfinite(distance), distance, np.inf)
+            nearest = int(distance.argmin())
+            if distance[nearest] < best:
+                best, found = float(distance[nearest]), nearest
+        return found
+
+    def mousePressEvent(self, event: QMouseEvent | None) -> None:
+        """Remember where a click or a drag begins."""
+        assert event is not None
+        self._pressed = self._last = event.position()
+        self._dragging = False
+
+    def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
+        """Turn, move, or say what is under the mouse."""
+        assert event is not None
+        if self._pressed is None:
+            self._hover(self.point_at(event.position()))
+            return
+        if not self._dragging:
+            travel = event.position() - self._pressed
+            if travel.manhattanLength() < CLICK_TRAVEL:
+                return
+            self._dragging = True
+            self._last = self._pressed
+        delta = event.position() - self._last
+        self._last = event.position()
+        buttons, shift = event.buttons(), event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+        if self._locked:
+            return
+        if buttons & Qt.MouseButton.MiddleButton or (buttons & Qt.MouseButton.LeftButton and shift):
+            self._orbit = self._orbit.panned(delta.x(), delta.y(), self.height())
+        elif buttons & Qt.MouseButton.LeftButton:
+            self._orbit = self._orbit.turned(delta.x() * DEGREES_PER_PIXEL, delta.y() * DEGREES_PER_PIXEL)
+        self._show_camera()
+
+    def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
+        """Select, where the mouse did not move."""
+        assert event is not None
+        if self._pressed is not None and not self._dragging and event.button() == Qt.MouseButton.LeftButton:
+            self.point_selected.emit(self.point_at(event.position()))
+        self._pressed = None
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent | None) -> None:
+        """Fit the view."""
+        self._pressed = None
+        self.fit()
+
+    def wheelEvent(self, event: QWheelEvent | None) -> None:
+        """Zoom."""
+        assert event is not None
+        self._orbit = self._orbit.zoomed(ZOOM_PER_NOTCH ** (event.angleDelta().y() / 120.0))
+        self._show_camera()
+        event.accept()
+
+    def leaveEvent(self, event: QEvent | None) -> None:
+        """Nothing is under the mouse any more."""
+        self._hover(-1)
+
+    def _hover(self, index: int) -> None:
+        if index != self._hovered:
+            self._hovered = index
+            self.point_hovered.emit(index)
+            self._overlay.update()

@@ -1,0 +1,130 @@
+"""The 3-D picture painted by QPainter, for machines without OpenGL: the same parts, the same projection."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PyQt6.QtCore import QLineF, QPointF, Qt
+from PyQt6.QtGui import QBrush, QColor, QImage, QPainter, QPen, QPolygonF
+from PyQt6.QtWidgets import QWidget
+
+from .scene3d_parts import Part, Points, Segments, Triangles
+
+if TYPE_CHECKING:
+    from PyQt6.QtGui import QPaintEvent
+
+    from core.arrays import Floats
+
+    from .orbit import Projection
+
+LIMIT = 1e5  # pixels: what lies farther out is not painted, QPainter would choke on it
+
+
+class SoftwareCanvas(QWidget):
+    """Paints parts through a projection. Mouse events pass through to the view behind it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self._parts: dict[str, Part] = {}
+        self._projection: Projection | None = None
+        self._background = QColor("black")
+
+    def set_parts(self, parts: dict[str, Part]) -> None:
+        """Show these instead."""
+        self._parts = parts
+        self.update()
+
+    def set_projection(self, projection: Projection) -> None:
+        """Look from there."""
+        self._projection = projection
+        self.update()
+
+    def set_background(self, color: QColor) -> None:
+        """Fill with this color before painting."""
+        self._background = color
+        self.update()
+
+    def grab_picture(self) -> QImage:
+        """Return what is shown, at the resolution of the screen."""
+        ratio = self.devicePixelRatioF()
+        image = QImage(self.size() * ratio, QImage.Format.Format_RGB32)
+        image.setDevicePixelRatio(ratio)
+        painter = QPainter(image)
+        self._paint(painter)
+        painter.end()
+        return image
+
+    def paintEvent(self, event: QPaintEvent | None) -> None:
+        """Paint everything."""
+        painter = QPainter(self)
+        self._paint(painter)
+        painter.end()
+
+    def _paint(self, painter: QPainter) -> None:
+        painter.fillRect(self.rect(), self._background)
+        if self._projection is None:
+            return
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for part in self._parts.values():
+            if isinstance(part, Triangles):
+                _paint_triangles(painter, part, self._projection)
+            elif isinstance(part, Segments):
+                _paint_segments(painter, part, self._projection)
+        dots = [part for part in self._parts.values() if isinstance(part, Points)]
+        _paint_points(painter, dots, self._projection)
+
+
+def _paint_segments(painter: QPainter, part: Segments, projection: Projection) -> None:
+    pixels = _in_front(part.positions.reshape(-1, 2, 3), projection)
+    lines = pixels.reshape(-1, 4)
+    usable = np.isfinite(lines).all(axis=1) & (np.abs(lines) < LIMIT).all(axis=1)
+    lines, colors = lines[usable], part.colors[1::2][usable]
+    for color in np.unique(colors, axis=0) if len(colors) else ():
+        painter.setPen(QPen(QColor.fromRgbF(*color), 1.0))
+        painter.drawLines([QLineF(*line) for line in lines[(colors == color).all(axis=1)]])
+
+
+def _in_front(pairs: Floats, projection: Projection) -> Floats:
+    """Return the pixels (M, 2, 2) of segments (M, 2, 3), cut at the near plane; NaN where wholly behind."""
+    if not projection.parallel:
+        near = max(projection.near, 1e-9)
+        depth = projection.view(pairs)[..., 2]
+        for end in (0, 1):
+            behind = (depth[:, end] < near) & (depth[:, 1 - end] > near)
+            share = (near - depth[behind, end]) / (depth[behind, 1 - end] - depth[behind, end])
+            pairs = pairs.copy()
+            pairs[behind, end] += share[:, None] * (pairs[behind, 1 - end] - pairs[behind, end])
+    pixels, _ = projection.pixels(pairs)
+    return pixels
+
+
+def _paint_triangles(painter: QPainter, part: Triangles, projection: Projection) -> None:
+    pixels, depth = projection.pixels(part.corners)
+    usable = np.isfinite(pixels).all(axis=(1, 2)) & (np.abs(pixels) < LIMIT).all(axis=(1, 2))
+    painter.setPen(Qt.PenStyle.NoPen)
+    for index in np.argsort(-depth.mean(axis=1)):
+        if usable[index]:
+            painter.setBrush(QColor.fromRgbF(*part.colors[index]))
+            painter.drawPolygon(QPolygonF([QPointF(x, y) for x, y in pixels[index]]))
+
+
+def _paint_points(painter: QPainter, parts: list[Points], projection: Projection) -> None:
+    """Paint all dots from back to front, whichever part they belong to."""
+    if not parts:
+        return
+    pixels, depth = projection.pixels(np.concatenate([part.positions for part in parts]))
+    colors = np.concatenate([part.colors for part in parts])
+    radius = np.concatenate([np.full(len(part.positions), part.size / 2) for part in parts])
+    usable = np.isfinite(pixels).all(axis=1) & (np.abs(pixels) < LIMIT).all(axis=1)
+    order = np.argsort(-depth)
+    painter.setPen(Qt.PenStyle.NoPen)
+    brushes: dict[bytes, QBrush] = {}
+    for index in order[usable[order]]:
+        key = colors[index].tobytes()
+        if key not in brushes:
+            brushes[key] = QBrush(QColor.fromRgbF(*colors[index]))
+        painter.setBrush(brushes[key])
+        painter.drawEllipse(QPointF(*pixels[index]), radius[index], radius[index])

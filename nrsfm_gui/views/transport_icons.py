@@ -1,0 +1,71 @@
+"""The signs on the buttons of the timeline, drawn in the colors of the theme."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QPointF, QRectF, Qt
+from PyQt6.QtGui import QIcon, QPainter, QPainterPath, QPainterPathStroker, QPixmap, QPolygonF
+
+from .colors import qcolor
+
+if TYPE_CHECKING:
+    from nrsfm_gui.theme import Theme
+
+SIDE = 16.0
+SCALES = (1, 2, 3)
+
+
+def _triangle(path: QPainterPath, base: float, tip: float) -> None:
+    path.addPolygon(QPolygonF([QPointF(base, 3), QPointF(tip, 8), QPointF(base, 13)]))
+    path.closeSubpath()
+
+
+def _drawing(name: str) -> QPainterPath:
+    path = QPainterPath()
+    path.setFillRule(Qt.FillRule.WindingFill)
+    if name == "first":
+        path.addRect(QRectF(3, 3, 2, 10))
+        _triangle(path, 13, 5.5)
+    elif name == "previous":
+        _triangle(path, 11.5, 4)
+    elif name == "play":
+        _triangle(path, 4, 13)
+    elif name == "pause":
+        path.addRect(QRectF(4, 3, 3, 10))
+        path.addRect(QRectF(9, 3, 3, 10))
+    elif name == "next":
+        _triangle(path, 4.5, 12)
+    elif name == "last":
+        _triangle(path, 3, 10.5)
+        path.addRect(QRectF(11, 3, 2, 10))
+    elif name == "loop":
+        stroker = QPainterPathStroker()
+        stroker.setWidth(1.7)
+        oval = QPainterPath()
+        oval.arcMoveTo(QRectF(2, 4, 12, 8.5), 50)
+        oval.arcTo(QRectF(2, 4, 12, 8.5), 50, 310)
+        path.addPath(stroker.createStroke(oval))
+        path.addPolygon(QPolygonF([QPointF(9.2, 1.6), QPointF(13.6, 4.8), QPointF(8.8, 7.4)]))
+        path.closeSubpath()
+    else:
+        raise KeyError(name)
+    return path
+
+
+def transport_icon(name: str, theme: Theme) -> QIcon:
+    """Return the icon of "first", "previous", "play", "pause", "next", "last" or "loop"."""
+    path = _drawing(name)
+    icon = QIcon()
+    for mode, color in ((QIcon.Mode.Normal, theme.text), (QIcon.Mode.Disabled, theme.border)):
+        for scale in SCALES:
+            picture = QPixmap(int(SIDE * scale), int(SIDE * scale))
+            picture.fill(Qt.GlobalColor.transparent)
+            painter = QPainter(picture)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.scale(scale, scale)
+            painter.fillPath(path, qcolor(color))
+            painter.end()
+            picture.setDevicePixelRatio(scale)
+            icon.addPixmap(picture, mode)
+    return icon
