@@ -98,6 +98,20 @@ def times_planes(planes: Floats, vectors: Floats) -> Floats:
     return out
 
 
+def point_blocks(sums: Floats, weights: Floats) -> Floats:
+    """Return the blocks sum_f B_fi B_fl H_fj + delta_il a_i / 2, shape (3K, 3K, P).
+
+    `sums` holds sum_f B_fi B_fl H_fj for the pairs (i <= l), as planes (K (K + 1) / 2, 6, P).
+    """
+    rank, points = len(weights), sums.shape[2]
+    table = pairs(rank)[2]
+    blocks = sums[table[:, :, None, None], PLANE]  # (K, K, 3, 3, P)
+    blocks = np.ascontiguousarray(blocks.transpose(0, 2, 1, 3, 4)).reshape(3 * rank, 3 * rank, points)
+    diagonal = np.arange(3 * rank)
+    blocks[diagonal, diagonal] += np.repeat(0.5 * weights, 3)[:, None]
+    return blocks
+
+
 @dataclass(frozen=True, eq=False)
 class PointSystem:
     """The normal equations of the basis shapes at fixed (B, s), and their solution."""
@@ -142,7 +156,7 @@ class DataTerm:
         sum_f B_fk (H y - H s)_fj.
         """
         rank, points = B.shape[1], self.points
-        upper, lower, table = pairs(rank)
+        upper, lower, _ = pairs(rank)
         coefficients = np.concatenate(
             (B[:, upper] * B[:, lower], (B[:, :, None] * s[:, None, :]).reshape(len(B), -1)), axis=1
         )
@@ -151,10 +165,7 @@ class DataTerm:
         rhs = (B.T @ self.Hy.reshape(len(B), -1)).reshape(rank, 3, points)
         for c in range(3):
             rhs -= moved[:, c, PLANE[c]]
-        blocks = sums[table[:, :, None, None], PLANE]  # (K, K, 3, 3, P)
-        blocks = np.ascontiguousarray(blocks.transpose(0, 2, 1, 3, 4)).reshape(3 * rank, 3 * rank, points)
-        diagonal = np.arange(3 * rank)
-        blocks[diagonal, diagonal] += np.repeat(0.5 * weights, 3)[:, None]
+        blocks = point_blocks(sums[: len(upper)], weights)
         inverse = batched_inverse(blocks)
         right = rhs.reshape(3 * rank, points)
         C = multiply(inverse, right)
