@@ -1,0 +1,85 @@
+"""`nrsfm simulate`: a sequence with a known answer, in the NRSfM Challenge's folders."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..sequence import CameraModel
+from ..synthetic import KINDS, PATHS, simulate, write_challenge
+
+if TYPE_CHECKING:
+    import argparse
+
+    from . import Subparsers
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add `simulate OBJECT -o FOLDER`."""
+    parser = subparsers.add_parser(
+        "simulate",
+        help="write a sequence of a deforming object with known truth",
+        description="Write sequences of a deforming object into FOLDER/OBJECT, in the layout of the NRSfM "
+        "Challenge, with the true shapes and cameras of every frame beside them.",
+        allow_abbrev=False,
+    )
+    defaults = {name: value.default for name, value in inspect.signature(simulate).parameters.items()}
+    parser.add_argument("object", choices=list(KINDS), metavar="OBJECT", help=", ".join(KINDS))
+    parser.add_argument(
+        "--path",
+        choices=[*PATHS, "all"],
+        default=defaults["path"],
+        help="camera path, or all six (default %(default)s)",
+    )
+    parser.add_argument(
+        "--camera",
+        choices=[*(model.value for model in CameraModel), "both"],
+        default="both",
+        help="perspective tracks have the orthogonal ones as companion where both are written (default both)",
+    )
+    counts = {
+        "frames": "number of frames",
+        "points": "number of points",
+        "seed": "of noise and missing tracks",
+    }
+    for name, meaning in counts.items():
+        parser.add_argument(
+            f"--{name}",
+            type=int,
+            default=defaults[name],
+            metavar="N",
+            help=f"{meaning} (default %(default)s)",
+        )
+    parser.add_argument(
+        "--noise",
+        type=float,
+        default=defaults["noise"],
+        metavar="PX",
+        help="standard deviation in pixels (default %(default)s)",
+    )
+    parser.add_argument(
+        "--occlusion",
+        type=float,
+        default=defaults["occlusion"],
+        metavar="SHARE",
+        help="share of the self-occluded observations that is missing, 0 to 1 (default %(default)s)",
+    )
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="FOLDER", help="where to write")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Write the sequences and name their folder on stderr."""
+    root = write_challenge(
+        args.output,
+        args.object,
+        paths=PATHS if args.path == "all" else (args.path,),
+        camera_models=tuple(CameraModel) if args.camera == "both" else (CameraModel(args.camera),),
+        frames=args.frames,
+        points=args.points,
+        noise=args.noise,
+        occlusion=args.occlusion,
+        seed=args.seed,
+    )
+    print(f"wrote {root}", file=sys.stderr)

@@ -1,0 +1,10 @@
+"""Sequences with a known answer: deforming objects seen along camera paths, for demonstrations and tests."""
+
+from __future__ import annotations
+
+from ..files.challenge_folder import PATHS
+from .objects import KINDS
+from .simulation import MIN_POINTS, simulate
+from .writing import write_challenge
+
+__all__ = ["KINDS", "MIN_POINTS", "PATHS", "simulate", "write_challenge"]

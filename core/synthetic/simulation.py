@@ -1,0 +1,128 @@
+"""What the cameras of a path see of a deforming object."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..arrays import InputError
+from ..files.challenge_folder import PATHS
+from ..sequence import MIN_FRAMES, CameraModel, GroundTruth, Observations, Sequence
+from .camera_paths import DISTANCE, FOCAL, INTRINSICS, cameras
+from .objects import KINDS
+from .occlusion import hidden
+
+if TYPE_CHECKING:
+    from ..arrays import Floats, Ints
+
+MIN_POINTS = 15  # below which a link of the arm, or a sheet, is no surface
+
+
+def simulate(
+    kind: str,
+    *,
+    path: str = "circle",
+    camera: CameraModel = CameraModel.PERSPECTIVE,
+    frames: int = 60,
+    points: int = 120,
+    noise: float = 0.3,
+    occlusion: float = 0.5,
+    seed: int = 0,
+) -> Sequence:
+    """Return a sequence of a deforming object with its exact truth.
+
+    A perspective sequence has the true intrinsics, and the orthogonal tracks of the same frames as its
+    companion. The same arguments give the same sequence.
+
+    Parameters
+    ----------
+    kind
+        "articulated", "balloon", "paper", "stretch" or "tearing".
+    path
+        "circle", "flyby", "line", "semi_circle", "tricky" or "zigzag".
+    camera
+        perspective tracks in pixels of a 1280 x 960 image, or orthogonal ones in millimeters.
+    frames, points
+        F and P.
+    noise
+        standard deviation of each coordinate in pixels; orthogonal tracks get what that is in millimeters at
+        the average distance.
+    occlusion
+        share of the observations that the object itself hides which is missing: 0 none, 1 all of them.
+    seed
+        of the noise and of the choice of missing observations.
+
+    Raises
+    ------
+    InputError
+        where an argument is outside its range.
+    """
+    _check(kind, path, frames, points, noise, occlusion, seed)
+    body = KINDS[kind](frames, points)
+    rotations, translations = cameras(path, frames)
+    seen = rotations @ body.shapes + translations[:, :, None]
+    # One stream each, so that the companion is the orthogonal sequence of the same seed.
+    perspective = camera is CameraModel.PERSPECTIVE
+    wanted = (CameraModel.ORTHOGONAL, CameraModel.PERSPECTIVE) if perspective else (CameraModel.ORTHOGONAL,)
+    models = {
+        model: _observe(
+            seen, body.occluders, model, (noise, occlusion), np.random.default_rng([seed, stream])
+        )
+        for stream, model in enumerate(wanted)
+    }
+    tracks = models[camera].tracks
+    return Sequence(
+        models[camera],
+        camera,
+        f"{kind} {path}",
+        intrinsics=INTRINSICS if perspective else None,
+        truth=GroundTruth(np.arange(frames), body.shapes, frames // 2),
+        rotations=rotations,
+        translations=translations,
+        companion=models[CameraModel.ORTHOGONAL] if perspective else None,
+        edges=body.edges,
+        faces=body.faces,
+        units="px" if perspective else "mm",
+        digest=hashlib.sha256(tracks.tobytes()).hexdigest(),
+        provenance=f"simulated: noise {noise:g} px, occlusion {occlusion:g}, seed {seed}",
+    )
+
+
+def _observe(
+    seen: Floats,
+    occluders: Ints,
+    model: CameraModel,
+    amounts: tuple[float, float],
+    rng: np.random.Generator,
+) -> Observations:
+    """Return the noisy tracks of points (F, 3, P) in camera coordinates, and which of them are seen."""
+    noise, occlusion = amounts
+    perspective = model is CameraModel.PERSPECTIVE
+
+    if perspective:
+        image = INTRINSICS @ seen
+        exact, spread = image[:, :2] / image[:, 2:], noise
+    else:
+        exact, spread = seen[:, :2], noise * DISTANCE / FOCAL
+    behind = hidden(exact, seen[:, 2], occluders, perspective=perspective)
+    tracks = exact + spread * rng.standard_normal(exact.shape)
+    return Observations(tracks, ~(behind & (rng.random(behind.shape) < occlusion)))
+
+
+def _check(kind: str, path: str, frames: int, points: int, noise: float, occlusion: float, seed: int) -> None:
+    for name, value, accepted in (("object", kind, tuple(KINDS)), ("path", path, PATHS)):
+        if value not in accepted:
+            raise InputError(f"{name} is {value!r}; accepted are {', '.join(accepted)}")
+    for name, count, least in (
+        ("frames", frames, MIN_FRAMES),
+        ("points", points, MIN_POINTS),
+        ("seed", seed, 0),
+    ):
+        if count < least:
+            raise InputError(f"{name} is {count}; accepted is a whole number of at least {least}")
+    if not 0 <= noise < np.inf:
+        raise InputError(f"noise is {noise:g}; accepted is a number of pixels, at least 0")
+    if not 0 <= occlusion <= 1:
+        raise InputError(f"occlusion is {occlusion:g}; accepted is a share from 0 to 1")
