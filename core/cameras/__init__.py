@@ -1,0 +1,1 @@
+"""Cameras: intrinsics, calibration of tracks, and rotations estimated from tracks."""

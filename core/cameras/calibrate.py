@@ -1,0 +1,93 @@
+"""From the units of a sequence's tracks to calibrated observations, and back.
+
+    perspective    m = K^-1 (x, y, 1), so that m = Y_12 / Y_3 in the camera frame
+    orthogonal     m = (x - c) / s with K = [[s, 0, c_x], [0, s, c_y], [0, 0, 1]]
+
+The s and c of an orthogonal sequence have no physical meaning.  c is the mean of all visible tracks, and s
+their centered norm, so that every sequence has sum |m|^2 = 1 and a weight means the same for all of them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..arrays import Floats, InputError
+from ..sequence import CameraModel
+
+if TYPE_CHECKING:
+    from ..sequence import Observations
+
+
+def calibrate(observations: Observations, intrinsics: Floats, camera: CameraModel) -> Floats:
+    """Return the calibrated tracks, (F, 2, P); hidden entries without a value stay NaN.
+
+    Raises
+    ------
+    InputError
+        where K is not an upper triangular matrix with positive focal lengths.
+    """
+    K = checked_intrinsics(intrinsics)
+    if camera is CameraModel.ORTHOGONAL and K[0, 1] != 0:
+        raise InputError(f"K of an orthogonal camera has skew {K[0, 1]:g}; accepted is 0")
+    moved = observations.tracks - K[:2, 2:]
+    calibrated: Floats = np.linalg.inv(K[:2, :2]) @ moved
+    return calibrated
+
+
+def to_pixels(calibrated: Floats, intrinsics: Floats) -> Floats:
+    """Return calibrated points (F, 2, P) in the units of the tracks: the inverse of `calibrate`."""
+    pixels: Floats = intrinsics[:2, :2] @ calibrated + intrinsics[:2, 2:]
+    return pixels
+
+
+def project(points: Floats, intrinsics: Floats, camera: CameraModel) -> Floats:
+    """Return where points in the camera frame (F, 3, P) are seen, (F, 2, P), in the units of the tracks.
+
+    A point at depth 0 of a perspective camera is NaN.
+    """
+    flat = points[:, :2]
+    if camera is CameraModel.PERSPECTIVE:
+        depth = points[:, 2:]
+        flat = flat / np.where(depth == 0, np.nan, depth)
+    return to_pixels(flat, intrinsics)
+
+
+def orthogonal_intrinsics(observations: Observations) -> Floats:
+    """Return the affine normalization (3, 3) of an orthogonal sequence (see the module).
+
+    Raises
+    ------
+    InputError
+        where all visible tracks coincide.
+    """
+    seen = np.moveaxis(observations.tracks, 1, 0)[:, observations.visible]  # (2, N)
+    center = seen.mean(axis=1)
+    size = float(np.linalg.norm(seen - center[:, None]))
+    if not size > 1e-12 * float(np.abs(center).max(initial=0.0)):
+        raise InputError("all visible tracks coincide; a sequence needs points that differ")
+    return np.array([[size, 0.0, center[0]], [0.0, size, center[1]], [0.0, 0.0, 1.0]])
+
+
+def checked_intrinsics(intrinsics: Floats, name: str = "K") -> Floats:
+    """Return K divided by its last entry.
+
+    Raises
+    ------
+    InputError
+        where it is not a finite upper triangular 3x3 matrix with positive focal lengths.
+    """
+    K = np.asarray(intrinsics, dtype=float)
+    if K.shape != (3, 3):
+        raise InputError(f"{name} has shape {K.shape}; accepted is (3, 3)")
+    if not np.isfinite(K).all():
+        raise InputError(f"{name} holds a value that is not finite")
+    if K[2, 2] == 0 or (K[[1, 2, 2], [0, 0, 1]] != 0).any():
+        raise InputError(
+            f"{name} is {K.tolist()}; accepted is [[fx, skew, cx], [0, fy, cy], [0, 0, 1]] with zeros there"
+        )
+    K = np.asarray(K / K[2, 2])
+    if not (K[0, 0] > 0 and K[1, 1] > 0):
+        raise InputError(f"{name} has focal lengths {K[0, 0]:g} and {K[1, 1]:g}; both must be positive")
+    return K

@@ -1,0 +1,218 @@
+import numpy as np
+import pytest
+
+from core.arrays import InputError
+from core.cameras.calibrate import calibrate, checked_intrinsics, orthogonal_intrinsics, project, to_pixels
+from core.cameras.intrinsics import estimate_intrinsics, load_intrinsics, parse_intrinsics
+from core.files import read_sequence
+from core.linalg import rotation_from_vector
+from core.sequence import CameraModel, Observations
+
+K = np.array([[1400.0, 0.0, 640.0], [0.0, 1350.0, 480.0], [0.0, 0.0, 1.0]])
+R = rotation_from_vector(np.array([0.4, -0.7, 0.2]))
+T = np.array([6.0, -4.0, 420.0])
+
+
+def view(points: np.ndarray) -> np.ndarray:
+    return project((R @ points + T[:, None])[None], K, CameraModel.PERSPECTIVE)[0]
+
+
+def cloud(count: int, seed: int = 0) -> np.ndarray:
+    return 60.0 * np.random.default_rng(seed).normal(size=(3, count))
+
+
+def seen(count: int) -> np.ndarray:
+    return np.ones(count, dtype=bool)
+
+
+@pytest.mark.parametrize("count", [6, 7, 40])
+def test_exact_projections_give_back_the_camera(count):
+    points = cloud(count)
+    found = estimate_intrinsics(points, view(points), seen(count))
+    np.testing.assert_allclose(found.K, K, rtol=1e-7)
+    np.testing.assert_allclose(found.rotation, R, atol=1e-7)
+    np.testing.assert_allclose(found.translation, T, rtol=1e-6, atol=1e-5)
+    assert found.rms < 1e-6
+
+
+def test_hidden_and_unknown_points_do_not_count():
+    points = cloud(20)
+    tracks = view(points)
+    visible = seen(20)
+    visible[3], tracks[:, 3] = False, 1e4
+    points[1, 8] = np.nan
+    tracks[0, 11] = np.nan
+    found = estimate_intrinsics(points, tracks, visible)
+    np.testing.assert_allclose(found.K, K, rtol=1e-7)
+
+
+def test_a_mirror_image_of_the_object_gives_the_same_intrinsics():
+    points = cloud(30)
+    found = estimate_intrinsics(points * [[1.0], [1.0], [-1.0]], view(points), seen(30))
+    np.testing.assert_allclose(found.K, K, rtol=1e-7)
+    assert np.linalg.det(found.rotation) == pytest.approx(-1.0)
+
+
+def test_noise_moves_the_intrinsics_by_about_the_stated_uncertainty():
+    rng = np.random.default_rng(1)
+    points = cloud(60)
+    ratios = []
+    for _ in range(40):
+        tracks = view(points) + 0.5 * rng.normal(size=(2, 60))
+        found = estimate_intrinsics(points, tracks, seen(60))
+        assert 0.4 < found.rms / np.sqrt(0.5) < 1.4
+        ratios.append((found.K[0, 0] / 1400.0 - 1.0) / found.uncertainty)
+    assert 0.6 < np.std(ratios) < 1.5
+
+
+def test_no_nearby_camera_fits_better_than_the_refined_one():
+    rng = np.random.default_rng(2)
+    points = cloud(15)
+    tracks = view(points) + rng.normal(size=(2, 15))
+    found = estimate_intrinsics(points, tracks, seen(15))
+    for _ in range(200):
+        other = found.K.copy()
+        other[[0, 1, 0, 1], [0, 1, 2, 2]] += 0.5 * rng.normal(size=4)
+        turn = rotation_from_vector(2e-3 * rng.normal(size=3)) @ found.rotation
+        shifted = found.translation + 0.1 * rng.normal(size=3)
+        picture = project((turn @ points + shifted[:, None])[None], other, CameraModel.PERSPECTIVE)[0]
+        assert np.sqrt(np.mean(np.sum((picture - tracks) ** 2, axis=0))) > found.rms
+
+
+def test_too_few_points_are_refused():
+    points = cloud(6)
+    visible = seen(6)
+    visible[0] = False
+    with pytest.raises(InputError, match="has 5 points"):
+        estimate_intrinsics(points, view(points), visible)
+
+
+def test_planar_points_are_refused():
+    points = cloud(30)
+    points[2] = 0.5 * points[0] - points[1]
+    with pytest.raises(InputError, match="planar"):
+        estimate_intrinsics(points, view(points), seen(30))
+
+
+def test_nearly_planar_noisy_points_are_refused():
+    rng = np.random.default_rng(3)
+    points = cloud(30)
+    points[2] *= 0.01
+    with pytest.raises(InputError, match="give or take"):
+        estimate_intrinsics(points, view(points) + rng.normal(size=(2, 30)), seen(30))
+
+
+def test_a_picture_without_perspective_is_refused():
+    points = cloud(30)
+    rng = np.random.default_rng(4)
+    tracks = (R @ points)[:2] * 3.0 + 500.0 + 0.3 * rng.normal(size=(2, 30))
+    with pytest.raises(InputError, match="give the intrinsics as fx,fy,cx,cy"):
+        estimate_intrinsics(points, tracks, seen(30))
+
+
+def test_tracks_of_something_else_are_refused():
+    rng = np.random.default_rng(5)
+    with pytest.raises(InputError, match="give the intrinsics as fx,fy,cx,cy"):
+        estimate_intrinsics(cloud(12), 1000.0 * rng.random(size=(2, 12)), seen(12))
+
+
+def test_intrinsics_of_the_challenge_like_sequences(data):
+    for name in ("face", "pickup", "dance"):
+        sequence = read_sequence(data / "challenge_like" / name / "sequence" / "perspective" / "tricky.txt")
+        assert sequence.truth is not None
+        frame = sequence.truth.reference
+        found = estimate_intrinsics(sequence.truth.at(frame), sequence.tracks[frame], sequence.visible[frame])
+        assert abs(found.K[0, 0] / 1400.0 - 1.0) < 0.02
+        assert found.rms < 0.6
+
+
+def observations(seed: int = 6) -> Observations:
+    rng = np.random.default_rng(seed)
+    tracks = 300.0 + 50.0 * rng.normal(size=(5, 2, 9))
+    visible = rng.random(size=(5, 9)) > 0.2
+    tracks[np.repeat(~visible[:, None, :], 2, axis=1)] = np.nan
+    return Observations(tracks, visible)
+
+
+def test_calibrated_tracks_are_viewing_rays():
+    given = observations()
+    calibrated = calibrate(given, K, CameraModel.PERSPECTIVE)
+    f, p = np.argwhere(given.visible)[4]
+    ray = np.linalg.solve(K, [*given.tracks[f, :, p], 1.0])
+    np.testing.assert_allclose(calibrated[f, :, p], ray[:2] / ray[2], rtol=1e-12)
+    assert np.isnan(calibrated[np.repeat(~given.visible[:, None, :], 2, axis=1)]).all()
+    np.testing.assert_allclose(to_pixels(calibrated, K), given.tracks, rtol=1e-12)
+
+
+def test_skew_is_part_of_calibration():
+    skewed = K.copy()
+    skewed[0, 1] = 20.0
+    given = observations()
+    calibrated = calibrate(given, skewed, CameraModel.PERSPECTIVE)
+    np.testing.assert_allclose(to_pixels(calibrated, skewed), given.tracks, rtol=1e-12)
+    f, p = np.argwhere(given.visible)[0]
+    ray = np.linalg.solve(skewed, [*given.tracks[f, :, p], 1.0])
+    np.testing.assert_allclose(calibrated[f, :, p], ray[:2], rtol=1e-12)
+
+
+def test_points_at_depth_zero_project_to_nothing():
+    Y = np.array([[[1.0, 2.0], [1.0, 2.0], [0.0, 2.0]]])
+    picture = project(Y, np.eye(3), CameraModel.PERSPECTIVE)
+    assert np.isnan(picture[0, :, 0]).all() and (picture[0, :, 1] == 1.0).all()
+    np.testing.assert_array_equal(project(Y, np.eye(3), CameraModel.ORTHOGONAL), Y[:, :2])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("1 2\n3 4\n5 6\n", "3 x 2 numbers"),
+        ("1400 0 640\n0 1400\n", "row 2"),
+        ("1400 1400 640 x\n", "'x'"),
+        ("-1400 1400 640 480\n", "must be positive"),
+        ("1400 0 640\n5 1400 480\n0 0 1\n", "accepted is"),
+        ("", "empty"),
+    ],
+)
+def test_a_file_that_holds_no_intrinsics_is_refused_by_name(tmp_path, content, message):
+    file = tmp_path / "camera.txt"
+    file.write_text(content)
+    with pytest.raises(InputError, match=message) as caught:
+        load_intrinsics(file)
+    assert "camera.txt" in str(caught.value)
+
+
+def test_intrinsics_are_read_from_text_and_npz(tmp_path):
+    numbers = tmp_path / "four.txt"
+    numbers.write_text("1400, 1350, 640, 480\n")
+    matrix = tmp_path / "matrix.txt"
+    np.savetxt(matrix, 2.0 * K)  # K is known up to a factor
+    archive = tmp_path / "camera.npz"
+    np.savez(archive, K=K)
+    for file in (numbers, matrix, archive):
+        np.testing.assert_allclose(load_intrinsics(file), K)
+    other = tmp_path / "other.npz"
+    np.savez(other, camera=K)
+    with pytest.raises(InputError, match=r"other\.npz.*camera \(3, 3\)"):
+        load_intrinsics(other)
+    with pytest.raises(InputError, match="no such file"):
+        load_intrinsics(tmp_path / "absent.txt")
+
+
+def test_four_numbers_in_a_string():
+    np.testing.assert_allclose(parse_intrinsics("1400,1350,640,480"), K)
+    for text in ("1400,1350,640", "a,b,c,d", "", "nan,1,1,1", "0,1,1,1"):
+        with pytest.raises(InputError):
+            parse_intrinsics(text)
+
+
+def test_a_matrix_that_is_no_camera_is_refused():
+    with pytest.raises(InputError, match=r"\(2, 3\)"):
+        checked_intrinsics(K[:2])
+    with pytest.raises(InputError, match="not finite"):
+        checked_intrinsics(np.full((3, 3), np.nan))
+
+
+def test_coincident_orthogonal_tracks_are_refused():
+    tracks = np.full((3, 2, 4), 7.0)
+    with pytest.raises(InputError, match="coincide"):
+        orthogonal_intrinsics(Observations(tracks, np.ones((3, 4), dtype=bool)))

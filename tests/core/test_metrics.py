@@ -1,0 +1,226 @@
+import numpy as np
+import pytest
+
+from core.arrays import InputError
+from core.challenge_score import _score_residuals
+from core.linalg import rotation_from_vector
+from core.metrics import (
+    Alignment,
+    align,
+    challenge_v02,
+    e3d_global,
+    frobenius_relative,
+    procrustes_mm,
+    reprojection_px,
+)
+from core.sequence import GroundTruth
+
+FRAMES, POINTS = 6, 12
+
+
+@pytest.fixture
+def shapes() -> np.ndarray:
+    return 50.0 * np.random.default_rng(0).normal(size=(FRAMES, 3, POINTS))
+
+
+def truth_of(points: np.ndarray, frames=None) -> GroundTruth:
+    frames = np.arange(len(points)) if frames is None else np.array(frames)
+    return GroundTruth(frames, points, int(frames[0]))
+
+
+def moved(points: np.ndarray, seed: int) -> np.ndarray:
+    """Return every frame under a similarity of its own."""
+    rng = np.random.default_rng(seed)
+    R = rotation_from_vector(rng.normal(size=(len(points), 3)))
+    scale = np.exp(rng.normal(size=(len(points), 1, 1)))
+    return scale * R @ points + rng.normal(size=(len(points), 3, 1))
+
+
+def test_a_similar_shape_has_no_procrustes_error(shapes):
+    errors = procrustes_mm(moved(shapes, 1), truth_of(shapes))
+    assert errors.per_point.shape == (FRAMES, POINTS)
+    assert errors.per_frame.shape == (FRAMES,)
+    assert errors.mean < 1e-11
+
+
+def test_the_procrustes_error_of_a_square_with_one_corner_lifted():
+    # Corners of a square, and the same with two opposite corners lifted by h: the best similarity keeps the
+    # axes, moves to the mean height h/2 and scales by 4/(4 + h^2) < 1 of the lifted shape.
+    h = 0.5
+    square = np.array([[1.0, -1.0, -1.0, 1.0], [1.0, 1.0, -1.0, -1.0], [0.0, 0.0, 0.0, 0.0]])
+    lifted = square + np.array([[0.0], [0.0], [1.0]]) * np.array([h, 0.0, h, 0.0])
+    scale = 8.0 / (8.0 + h * h)
+    expected = np.sqrt(2.0 * (1.0 - scale) ** 2 + (scale * h / 2.0) ** 2)
+    errors = procrustes_mm(np.stack((lifted, lifted)), truth_of(square[None], [1]))
+    np.testing.assert_allclose(errors.per_point, expected, rtol=1e-12)
+    assert errors.mean == pytest.approx(expected)
+
+
+def test_unknown_truth_is_left_out_and_an_infinite_estimate_is_not(shapes):
+    truth = shapes.copy()
+    truth[2, 1, 4] = truth[0, :, :] = np.nan
+    estimate = moved(shapes, 2)
+    errors = procrustes_mm(estimate, truth_of(truth))
+    assert np.isnan(errors.per_point[2, 4]) and np.isnan(errors.per_frame[0])
+    assert np.isfinite(errors.per_point).sum() == (FRAMES - 1) * POINTS - 1
+    assert errors.mean < 1e-11
+    estimate[3, 0, 0] = np.nan
+    broken = procrustes_mm(estimate, truth_of(truth))
+    assert np.isnan(broken.mean) and np.isnan(broken.per_frame[3]) and np.isfinite(broken.per_frame[4])
+
+
+def test_a_mirror_image_is_wrong_unless_reflections_are_allowed(shapes):
+    mirrored = moved(shapes * np.array([1.0, 1.0, -1.0])[:, None], 3)
+    assert procrustes_mm(mirrored, truth_of(shapes), reflection=True).mean < 1e-11
+    assert procrustes_mm(mirrored, truth_of(shapes)).mean > 5.0
+
+
+def test_only_the_frames_with_truth_are_measured(shapes):
+    estimate = moved(shapes, 4)
+    estimate[[0, 2, 3, 5]] += np.random.default_rng(5).normal(size=(4, 3, POINTS))
+    errors = procrustes_mm(estimate, truth_of(shapes[[1, 4]], [1, 4]))
+    assert errors.per_point.shape == (2, POINTS) and errors.mean < 1e-11
+
+
+def test_an_estimate_without_the_frames_of_the_truth_is_refused(shapes):
+    with pytest.raises(InputError, match=r"\(6, 3, 12\).*\(F, 3, 12\) with F above 9"):
+        procrustes_mm(shapes, truth_of(shapes[:1], [9]))
+    with pytest.raises(InputError, match=r"\(6, 3, 11\)"):
+        procrustes_mm(shapes[:, :, 1:], truth_of(shapes))
+
+
+@pytest.mark.parametrize("kind", list(Alignment))
+def test_each_alignment_undoes_the_motion_it_is_named_after(shapes, kind):
+    mirror = np.array([1.0, -1.0, 1.0])[:, None] if "mirror" in kind.value else np.ones((3, 1))
+    if "sequence" in kind.value:
+        R = rotation_from_vector(np.array([0.3, -1.0, 0.7]))
+        estimate = 0.1 * R @ (mirror * shapes) + np.array([[1.0], [2.0], [3.0]])
+    else:
+        estimate = moved(mirror * shapes, 6)
+    chosen = [1, 3, 4]
+    found = align(estimate, truth_of(shapes[chosen], chosen), kind)
+    assert found.scale.shape == (3,) and found.rotation.shape == (3, 3, 3)
+    np.testing.assert_allclose(found.apply(estimate[chosen]), shapes[chosen], atol=1e-10)
+    assert np.sign(np.linalg.det(found.rotation)).tolist() == [np.sign(mirror.prod())] * 3
+
+
+def test_one_similarity_for_the_sequence_does_not_follow_single_frames(shapes):
+    estimate = moved(shapes, 7)
+    found = align(estimate, truth_of(shapes), Alignment.SEQUENCE)
+    np.testing.assert_array_equal(found.scale, found.scale[0])
+    np.testing.assert_array_equal(found.rotation, np.tile(found.rotation[0], (FRAMES, 1, 1)))
+    assert np.abs(found.apply(estimate) - shapes).max() > 1.0
+
+
+def test_e3d_equals_its_definition_written_out(shapes):
+    rng = np.random.default_rng(8)
+    estimate = shapes + rng.normal(size=shapes.shape) + 30.0
+    found = e3d_global(estimate, truth_of(shapes))
+    a = estimate - estimate.mean(axis=2, keepdims=True)
+    b = shapes - shapes.mean(axis=2, keepdims=True)
+    U, _, Vt = np.linalg.svd(sum(b[f] @ a[f].T for f in range(FRAMES)))
+    unit = np.mean([b[f, c].std() for f in range(FRAMES) for c in range(3)])
+    total = 0.0
+    for f in range(FRAMES):
+        for p in range(POINTS):
+            total += np.linalg.norm(U @ Vt @ a[f, :, p] - b[f, :, p]) / unit
+    assert found.mean == pytest.approx(total / (FRAMES * POINTS), rel=1e-12)
+
+
+def test_e3d_allows_one_orthogonal_matrix_and_no_scale(shapes):
+    mirror = np.diag([1.0, 1.0, -1.0]) @ rotation_from_vector(np.array([1.0, 0.2, -0.4]))
+    assert e3d_global(mirror @ shapes + 5.0, truth_of(shapes)).mean < 1e-13
+    spread = shapes - shapes.mean(axis=2, keepdims=True)
+    doubled = e3d_global(2.0 * shapes, truth_of(shapes))
+    unit = spread.std(axis=2).mean()
+    assert doubled.mean == pytest.approx(np.linalg.norm(spread, axis=1).mean() / unit)
+
+
+def test_frobenius_relative_flips_the_depth_of_single_frames(shapes):
+    estimate = shapes + np.array([10.0, -3.0, 500.0])[:, None]
+    estimate[[1, 4], 2] *= -1.0
+    assert frobenius_relative(estimate, truth_of(shapes)).mean < 1e-12
+    centered = shapes - shapes.mean(axis=2, keepdims=True)
+    grown = frobenius_relative(1.1 * shapes, truth_of(shapes))
+    np.testing.assert_allclose(grown.per_frame, 0.1, rtol=1e-10)
+    expected = 0.1 * np.linalg.norm(centered, axis=1) / np.linalg.norm(centered, axis=(1, 2))[:, None]
+    np.testing.assert_allclose(grown.per_point, expected, rtol=1e-10)
+
+
+def test_frobenius_relative_leaves_out_what_is_unknown(shapes):
+    truth = shapes.copy()
+    truth[0] = truth[3, 2, 7] = np.nan
+    found = frobenius_relative(shapes, truth_of(truth))
+    assert np.isnan(found.per_frame[0]) and np.isnan(found.per_point[3, 7])
+    assert found.mean < 1e-12
+
+
+def test_reprojection_error_counts_visible_points_only():
+    tracks = np.zeros((2, 2, 4))
+    tracks[:, :, 3] = np.nan
+    reprojected = np.zeros((2, 2, 4))
+    reprojected[0, :, 0] = [3.0, 4.0]  # 5 px
+    reprojected[1, :, 1] = [900.0, 0.0]
+    visible = np.array([[True, True, False, False], [True, False, True, False]])
+    found = reprojection_px(reprojected, tracks, visible)
+    assert found.per_point[0, 0] == 5.0 and np.isnan(found.per_point[1, 1])
+    np.testing.assert_allclose(found.per_frame, [5.0 / np.sqrt(2.0), 0.0])
+    assert found.mean == 2.5
+    with pytest.raises(InputError, match="accepted"):
+        reprojection_px(reprojected[:1], tracks, visible)
+
+
+def brute_score(X: np.ndarray, Y: np.ndarray) -> float:
+    """Return the Challenge's score of two point sets (N, 3), (M, 3) as they lie."""
+    distances = np.linalg.norm(X[:, None] - Y[None], axis=2)
+    total = []
+    for one_way in (distances.min(axis=1), distances.min(axis=0)):
+        low, high = np.quantile(one_way, [0.25, 0.75], method="hazen")
+        total.append(np.minimum(one_way, high + 1.5 * (high - low)))
+    return float(np.sqrt(np.mean(np.concatenate(total) ** 2)))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_residuals_of_the_challenge_score_are_the_score(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(31, 3))
+    Y = X + 0.2 * rng.normal(size=(31, 3))
+    Y[3] += 5.0  # an outlier, which the clamp holds
+    z = np.concatenate((np.eye(3).ravel(), np.zeros(3))) + 0.05 * rng.normal(size=12)
+    r, J = _score_residuals(X, Y, z)
+    score = brute_score(X @ z[:9].reshape(3, 3).T + z[9:], Y)
+    assert r @ r == pytest.approx(score**2, rel=1e-12)
+    step = 1e-7
+    for n in range(12):
+        up, down = z.copy(), z.copy()
+        up[n] += step
+        down[n] -= step
+        numeric = (_score_residuals(X, Y, up)[0] - _score_residuals(X, Y, down)[0]) / (2 * step)
+        np.testing.assert_allclose(J[:, n], numeric, atol=1e-7)
+
+
+def test_the_challenge_score_of_a_mirrored_affine_copy_is_zero(shapes):
+    A = np.diag([1.0, 1.1, -0.9])
+    assert challenge_v02(A @ shapes[0] / 300.0 + 7.0, shapes[0]) < 1e-6
+
+
+def test_the_challenge_score_is_no_worse_than_after_the_similarity(shapes):
+    rng = np.random.default_rng(9)
+    estimate = shapes[0] + 8.0 * rng.normal(size=(3, POINTS))
+    estimate[:, 2] += 400.0
+    truth = truth_of(shapes[:1])
+    errors = align(estimate[None], truth, Alignment.PER_FRAME_MIRROR).apply(estimate[None])[0]
+    score = challenge_v02(estimate, shapes[0])
+    assert 0.0 < score < brute_score(errors.T, shapes[0].T)
+
+
+def test_the_challenge_score_leaves_out_unknown_points_and_refuses_too_few(shapes):
+    truth = shapes[0].copy()
+    truth[:, 5] = np.nan
+    kept = np.arange(POINTS) != 5
+    rng = np.random.default_rng(10)
+    estimate = shapes[0] + rng.normal(size=(3, POINTS))
+    assert challenge_v02(estimate, truth) == challenge_v02(estimate[:, kept], truth[:, kept])
+    truth[:, 3:] = np.nan
+    with pytest.raises(InputError, match="3 points"):
+        challenge_v02(estimate, truth)
