@@ -2,17 +2,16 @@
 
 `reconstruct` is what the command line, the viewer and a script all drain, so that all give the same numbers.
 
-    rotations   each candidate gets a quick rank-2 solve at equal settings; the lowest loss is kept
-    rigid       one basis shape
-    rank k      one small random column at a time, at the final weights, up to K
-    start n     further starting points (the SVD of the closed form, then random ones), each short
-    refine      the best of them, to the tolerance
+    rotations n   each candidate's reconstruction is grown from rigid to rank K; the lowest losses win
+    start n       rigid and grown, the SVD of the closed form, then random ones, each to 1e-8
+    refine        the best of them, to the tolerance
 
-The methods that start from ADMM (`admm`, `admm+bilinear`, `paper`) replace all but the first and the last.
+The methods that start from ADMM (`admm`, `admm+bilinear`, `paper`) replace the starts by their own.
 """
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,17 +22,17 @@ from .algorithms.algorithm_one import AlgorithmOne
 from .algorithms.closed_form import reference_singular_values, svd_start
 from .algorithms.levenberg_marquardt import LevenbergMarquardt
 from .algorithms.variable_projection import VariableProjection
-from .cameras.candidates import rotation_candidates
-from .penalties import ExplicitWeights, WeightedNuclearNorm
+from .cameras.candidates import RotationCandidate, rotation_candidates
+from .penalties import ExplicitWeights
 from .preparation import Prepared, prepare
-from .solver import Algorithm, Status, iterate
+from .solver import Algorithm, Status, iterate, single_threaded
 from .starts import random_start, resized, rigid_start
 from .updates import Candidate, Record, StartReport, Update, finish
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
+    from collections.abc import Sequence as Items
 
-    from .arrays import Floats
     from .problem import Factors, NonRigidProblem
     from .result import Result
     from .sequence import Sequence
@@ -42,10 +41,9 @@ if TYPE_CHECKING:
 __all__ = ["Candidate", "Record", "StartReport", "Update", "finish", "reconstruct", "solve_sequence"]
 
 SHORT_TOLERANCE = 1e-8  # of a start that is only compared with others
+START_NAMES = ("rigid, grown", "closed form")  # further ones are random
 AGREEMENT = 1e-6  # relative difference of two losses that counts as the same minimum
-SELECTION_RANK = 2  # rotations are compared at this rank and penalty, whatever the run's own
-SELECTION_PENALTY = WeightedNuclearNorm(xi=5e-3)
-SELECTION_TOLERANCE = 1e-5
+COMPARISON_TOLERANCE = 1e-5  # of the runs that only compare rotations
 WARM_DAMPING = 1e-9
 
 
@@ -115,34 +113,47 @@ class _Run:
         candidates = rotation_candidates(
             self.sequence, prepared.tracks, source=settings.rotations, rank=settings.rotation_rank
         )
-        from_admm = settings.method in ("admm", "admm+bilinear", "paper")
-        later = 2 if from_admm else settings.rank + settings.starts
-        self.phase_count = later + (len(candidates) if len(candidates) > 1 else 0)
-        chosen: tuple[float, str, Floats] | None = None
-        for index, candidate in enumerate(candidates):
-            R = candidate.compute()
-            if len(candidates) == 1:
-                chosen = (0.0, candidate.name, R)
-                break
-            self.rotations = candidate.name
-            loss = np.inf
-            for update in self._compare(prepared, R, f"rotations {index + 1} of {len(candidates)}"):
-                loss = update.current.loss
-                yield update
-            self.phases_done = index + 1
-            if chosen is None or loss < chosen[0]:
-                chosen = (loss, candidate.name, R)
-        assert chosen is not None  # rotation_candidates() refuses to return none
-        _, self.rotations, R = chosen
+        compared = len(candidates) if len(candidates) > 1 else 0
+        search = 2 if self._starts_from_admm else 1 + settings.starts + (0 if compared else settings.rank)
+        self.phase_count = compared * settings.rank + search
+        if compared:
+            grown = yield from self._choose(prepared, candidates)
+            problem, factors = grown.problem, grown.factors
+        else:
+            self.rotations, factors = candidates[0].name, None
+            problem = self._problem(prepared, candidates[0])
         self.best, self.settled = None, True
-        problem = prepared.problem(R, settings.penalty, settings.rank, settings.eta)
-        yield from self._from_admm(problem) if from_admm else self._search(problem)
+        yield from self._from_admm(problem) if self._starts_from_admm else self._search(problem, factors)
 
-    def _compare(self, prepared: Prepared, R: Floats, phase: str) -> Iterator[Update]:
-        rank = min(SELECTION_RANK, len(R))
-        problem = prepared.problem(R, SELECTION_PENALTY, rank, self.settings.eta)
-        quick = VariableProjection(tolerance=SELECTION_TOLERANCE)
-        yield from self._grow(problem, quick, lambda _: phase)
+    def _problem(self, prepared: Prepared, candidate: RotationCandidate) -> NonRigidProblem:
+        began = time.perf_counter()
+        with single_threaded():
+            R = candidate.compute()
+        self.seconds += time.perf_counter() - began
+        return prepared.problem(R, self.settings.penalty, self.settings.rank, self.settings.eta)
+
+    def _choose(
+        self, prepared: Prepared, candidates: Items[RotationCandidate]
+    ) -> Generator[Update, None, Candidate]:
+        """Grow a reconstruction on each candidate's rotations; return the end of the best one.
+
+        Losses are comparable at equal rank, penalty and eta only, and a candidate that wins at one rank may
+        overfit there: the mean of the logarithms over ranks 1 to K decides.
+        """
+        quick = VariableProjection(tolerance=COMPARISON_TOLERANCE)
+        ends: dict[float, tuple[str, Candidate]] = {}
+        for index, candidate in enumerate(candidates):
+            self.rotations = candidate.name
+            problem = self._problem(prepared, candidate)
+            losses = np.ones(problem.rank)
+            phase = f"rotations {index + 1} of {len(candidates)}: {candidate.name}"
+            for update in self._grow(problem, quick, phase):
+                end = update.current
+                losses[end.problem.rank - 1] = max(end.loss, np.finfo(float).tiny)
+                yield update
+            ends.setdefault(float(np.log(losses).mean()), (candidate.name, end))
+        self.rotations, chosen = ends[min(ends)]
+        return chosen
 
     def _warm(self, start: Update) -> Iterator[Update]:
         settings = self.settings
@@ -151,46 +162,41 @@ class _Run:
         prepared = self.prepared = Prepared(old.tracks, old.visible, start.intrinsics, self.sequence.camera)
         problem = prepared.problem(old.rotations, settings.penalty, settings.rank, settings.eta)
         factors = resized(start.current.factors, settings.rank, self._rng(0))
-        if settings.method in ("admm", "admm+bilinear", "paper"):
+        if self._starts_from_admm:
             yield from self._from_admm(problem, factors)
             return
         yield from self._last(problem, self._polisher(warm=True), factors, "refine", "from where it was")
 
-    def _search(self, problem: NonRigidProblem) -> Iterator[Update]:
+    def _search(self, problem: NonRigidProblem, grown: Factors | None) -> Iterator[Update]:
+        """Run each start to a loss that can be compared, then refine the lowest."""
         count = self.settings.starts
         short = self._algorithm(SHORT_TOLERANCE)
         ends: dict[str, Candidate] = {}
         for index in range(count):
-            name, factors = self._start(problem, index)
-            if factors is None:
-                phases = self._grow(problem, short, lambda rank: "rigid" if rank == 1 else f"rank {rank}")
+            name = START_NAMES[index] if index < len(START_NAMES) else f"random {index - 1}"
+            phase = f"start {index + 1} of {count}: {name}"
+            if index == 0 and grown is None:
+                phases = self._grow(problem, short, phase)
             else:
-                phases = self._phase(problem, short, factors, f"start {index + 1} of {count}")
-            end: Candidate | None = None
+                phases = self._phase(problem, short, grown or self._start(problem, index), phase)
+            grown = None
             for update in phases:
-                end = update.current
+                ends[name] = update.current
                 yield update
-            assert end is not None  # a phase yields its start
-            ends[name] = end
-            self.reports[name] = end.loss
+            self.reports[name] = ends[name].loss
         lowest = min(ends, key=lambda name: ends[name].loss)
         yield from self._last(problem, self._polisher(warm=True), ends[lowest].factors, "refine", lowest)
 
-    def _start(self, problem: NonRigidProblem, index: int) -> tuple[str, Factors | None]:
-        """Name the n-th start of the search and make its point; None stands for rigid, then grown."""
-        if index == 0:
-            return "rigid, grown", None
-        if index == 1:
-            return "closed form", svd_start(problem)
-        return f"random {index - 1}", random_start(problem, self._rng(index))
+    def _start(self, problem: NonRigidProblem, index: int) -> Factors:
+        return svd_start(problem) if index == 1 else random_start(problem, self._rng(index))
 
-    def _grow(self, problem: NonRigidProblem, algorithm: Algorithm[Any], name: Any) -> Iterator[Update]:
+    def _grow(self, problem: NonRigidProblem, algorithm: Algorithm[Any], phase: str) -> Iterator[Update]:
         """Solve at rank 1, then add one column at a time up to the problem's rank."""
         factors = rigid_start(problem)
         for rank in range(1, problem.rank + 1):
             factors = resized(factors, rank, self._rng(rank))
             smaller = problem.with_weights(problem.weights[:rank])
-            for update in self._phase(smaller, algorithm, factors, name(rank)):
+            for update in self._phase(smaller, algorithm, factors, f"{phase}, rank {rank}"):
                 factors = update.current.factors
                 yield update
 
@@ -265,10 +271,13 @@ class _Run:
         return np.random.default_rng([self.settings.seed, stream])
 
     def _starts(self) -> tuple[StartReport, ...]:
-        if not self.reports:
-            return ()
-        lowest = min(loss for _, loss in self.reports)
-        return tuple(StartReport(name, loss, loss <= lowest * (1 + AGREEMENT)) for name, loss in self.reports)
+        lowest = min(self.reports.values(), default=0.0)
+        limit = lowest * (1 + AGREEMENT)
+        return tuple(StartReport(name, loss, loss <= limit) for name, loss in self.reports.items())
+
+    @property
+    def _starts_from_admm(self) -> bool:
+        return self.settings.method in ("admm", "admm+bilinear", "paper")
 
 
 def _compatible(start: Update, settings: Settings) -> bool:
