@@ -14,6 +14,7 @@ from .entry import SequenceEntry, entry_of
 from .layouts import sequence_of
 from .mat import is_mat, load_variables
 from .npz import read_npz, write_npz
+from .samples import PREFIX, bundled_samples, resolve, sample_path
 from .source import check_camera, read_bytes
 from .text import parse_matrix
 
@@ -22,7 +23,15 @@ if TYPE_CHECKING:
 
     from ..sequence import CameraModel, Sequence
 
-__all__ = ["SequenceEntry", "list_sequences", "read_sequence", "write_csv", "write_npz"]
+__all__ = [
+    "SequenceEntry",
+    "bundled_samples",
+    "list_sequences",
+    "read_sequence",
+    "sample_path",
+    "write_csv",
+    "write_npz",
+]
 
 SUFFIXES = (".txt", ".mat", ".npz", ".csv")
 _FOLDERS = (
@@ -44,7 +53,8 @@ def read_sequence(
     Parameters
     ----------
     path
-        a file (`.txt`, `.mat`, `.npz`, `.csv`), or the folder of one NRSfM Challenge object.
+        a file (`.txt`, `.mat`, `.npz`, `.csv`), the folder of one NRSfM Challenge object, or "sample:NAME"
+        with a name that `sample_path` accepts.
     camera
         which of an object's cameras to read (the default: perspective where it is there). For a file that
         does not say what camera it is of: the model to assume (the default: perspective where the file gives
@@ -62,7 +72,7 @@ def read_sequence(
     InputError
         one sentence with the file, the variable or row, what was found and what is accepted.
     """
-    path = Path(path)
+    path = resolve(Path(path))
     if frame_base not in (0, 1):
         raise InputError(f"frame base is {frame_base}; accepted are 1 and 0")
     if path.is_dir():
@@ -121,7 +131,7 @@ def list_sequences(path: str | os.PathLike[str], *, frame_base: int = 1) -> tupl
     ----------
     path
         a Challenge object's folder, a folder of such folders (up to three levels deep), a folder of `.mat`,
-        `.npz` or `.csv` files, or one file.
+        `.npz` or `.csv` files, one file, or "sample:NAME"; "sample:" lists all bundled ones.
     frame_base
         as in `read_sequence`.
 
@@ -130,7 +140,9 @@ def list_sequences(path: str | os.PathLike[str], *, frame_base: int = 1) -> tupl
     InputError
         where there is no such path, or nothing in it that can be read.
     """
-    path = Path(path)
+    if str(path) == PREFIX:
+        return bundled_samples()
+    path = resolve(Path(path))
     if not path.exists():
         raise InputError(f"{path}: there is no such file or folder")
     if path.is_dir():

@@ -5,6 +5,6 @@ from __future__ import annotations
 from ..files.challenge_folder import PATHS
 from .objects import KINDS
 from .simulation import MIN_POINTS, simulate
-from .writing import write_challenge
+from .writing import SAMPLE_PATHS, write_challenge, write_samples
 
-__all__ = ["KINDS", "MIN_POINTS", "PATHS", "simulate", "write_challenge"]
+__all__ = ["KINDS", "MIN_POINTS", "PATHS", "SAMPLE_PATHS", "simulate", "write_challenge", "write_samples"]

@@ -13,6 +13,7 @@ from ..atomic import replacing
 from ..files.challenge_folder import PATHS, ChallengeFile, truth_file
 from ..sequence import CameraModel
 from .camera_paths import INTRINSICS
+from .objects import KINDS
 from .simulation import simulate
 
 if TYPE_CHECKING:
@@ -22,6 +23,14 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ..sequence import Sequence
+
+SAMPLE_PATHS = ("circle", "tricky", "zigzag")
+
+
+def write_samples(folder: str | os.PathLike[str]) -> None:
+    """Write the bundled samples: every object under three paths and both cameras, 45 frames of 96 points."""
+    for kind in KINDS:
+        write_challenge(folder, kind, paths=SAMPLE_PATHS, frames=45, points=96, decimals=2)
 
 
 def write_challenge(
