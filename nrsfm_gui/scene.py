@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from .shapes import Alignment, Cameras, Shapes, Similarity, build_shapes
+from .shapes import Alignment, Cameras, Shapes, build_shapes
 
 if TYPE_CHECKING:
     from core.arrays import Bools, Floats, Ints
@@ -25,7 +25,6 @@ __all__ = [
     "ErrorSeries",
     "Scene",
     "Shapes",
-    "Similarity",
     "build_scene",
     "build_shapes",
     "error_series",

@@ -1,7 +1,7 @@
 """The whole sequence in the coordinates that it is drawn in: built once per solver update, no Qt.
 
 A reconstruction has its own object frame and calibrated units.  Where ground truth is known, every frame S is
-moved onto it by Q = s A S + b (an `Alignment`), so that the truth stays still and is shown in its own
+moved onto it by Q = s A S + b (see `Alignment`), so that the truth stays still and is shown in its own
 millimeters.  The camera follows, so that it sees the same picture:
 
     R' = R A',  t' = s t - R' b   give   R' Q + t' = s (R S + t).
@@ -14,16 +14,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core import metrics
 from core.arrays import frozen
+from core.linalg import Similarity
 from core.result import Result
-from core.sequence import CameraModel
+from core.sequence import CameraModel, GroundTruth
 
 if TYPE_CHECKING:
-    from core.arrays import Floats
+    from core.arrays import Bools, Floats
     from core.reconstruct import Update
     from core.sequence import Sequence
 
@@ -38,23 +41,11 @@ PAD = 0.06  # of the extent's size, on each side
 class Alignment(Enum):
     """How an estimate is moved onto the ground truth before it is shown and measured."""
 
-    PER_FRAME = "per-frame similarity"
-    PER_FRAME_MIRROR = "per-frame similarity, mirror allowed"
-    SEQUENCE = "one similarity for the sequence"
-    NONE = "no alignment"
-
-
-class Similarity(NamedTuple):
-    """Q = scale A S + offset, one per frame."""
-
-    scale: Floats  # (F,)
-    A: Floats  # (F, 3, 3) orthogonal
-    offset: Floats  # (F, 3)
-
-    def apply(self, points: Floats) -> Floats:
-        """Return the moved points, (F, 3, P)."""
-        moved: Floats = (self.scale[:, None, None] * self.A) @ points + self.offset[:, :, None]
-        return moved
+    PER_FRAME = metrics.Alignment.PER_FRAME.value
+    PER_FRAME_MIRROR = metrics.Alignment.PER_FRAME_MIRROR.value
+    SEQUENCE = metrics.Alignment.SEQUENCE.value
+    SEQUENCE_MIRROR = metrics.Alignment.SEQUENCE_MIRROR.value
+    NONE = "no alignment"  # the estimate by itself, in its own coordinates
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,8 +101,7 @@ def build_shapes(
     alignment
         how the estimate is moved onto the truth. `NONE` shows the estimate by itself.
     """
-    truth = _spread_truth(sequence)
-    image_extent = _image_extent(sequence)
+    truth, image_extent = _background(sequence)
     if source is None:
         return Shapes(
             points=None,
@@ -130,7 +120,10 @@ def build_shapes(
     if alignment is Alignment.NONE:
         truth = None
     aligned = truth is not None
-    similarity = align(S, truth, alignment) if truth is not None else _unit_size(S, R)
+    if truth is not None and sequence.truth is not None:
+        similarity = align(S, sequence.truth, alignment)
+    else:
+        similarity = _unit_size(S, R)
     Q = similarity.apply(S)
     cameras = _moved_cameras(R, t, K, similarity, affine=affine)
     reprojected = project(cameras, Q)
@@ -164,55 +157,23 @@ def project(cameras: Cameras, points: Floats) -> Floats:
     return picture
 
 
-def align(points: Floats, truth: Floats, alignment: Alignment) -> Similarity:
-    """Return the least-squares similarity of every frame onto its truth.
+def align(points: Floats, truth: GroundTruth, alignment: Alignment) -> Similarity:
+    """Return the similarity of every frame of points (F, 3, P) onto its truth.
 
-    Frames whose truth is unknown take the similarity of the nearest frame that has one.
-
-    Parameters
-    ----------
-    points
-        (F, 3, P) estimate.
-    truth
-        (F, 3, P), NaN where unknown.
-    alignment
-        not `NONE`.
+    Frames without enough truth take the similarity of the nearest frame that has it.
     """
-    known = np.isfinite(truth).all(axis=1)  # (F, P)
-    frames = len(points)
-    if alignment is Alignment.SEQUENCE:
-        joint = (np.moveaxis(points, 0, 1).reshape(1, 3, -1), np.moveaxis(truth, 0, 1).reshape(1, 3, -1))
-        one = _procrustes(*joint, known.reshape(1, -1), mirror=False)
-        return Similarity(*(np.repeat(part, frames, axis=0) for part in one))
-    similarity = _procrustes(points, truth, known, mirror=alignment is Alignment.PER_FRAME_MIRROR)
-    usable = np.flatnonzero(known.sum(axis=1) >= MIN_ALIGNED)
-    if usable.size == frames:
-        return similarity
-    nearest = usable[np.abs(np.arange(frames)[:, None] - usable[None, :]).argmin(axis=1)]
-    return Similarity(*(part[nearest] for part in similarity))
+    usable = np.flatnonzero(_known(truth.points).sum(axis=1) >= MIN_ALIGNED)
+    frames = truth.frames[usable]
+    chosen = GroundTruth(frames, truth.points[usable], int(frames[0]))
+    known = metrics.align(points, chosen, metrics.Alignment(alignment.value))
+    nearest = np.abs(np.arange(len(points))[:, None] - frames).argmin(axis=1)
+    return Similarity(known.scale[nearest], known.rotation[nearest], known.translation[nearest])
 
 
-def _procrustes(points: Floats, truth: Floats, known: np.ndarray, *, mirror: bool) -> Similarity:
-    """Batched similarity Procrustes (Umeyama 1991) over the known points of each frame."""
-    weight = known[:, None, :].astype(float)
-    count = np.maximum(weight.sum(axis=2), 1.0)
-    target = np.where(known[:, None, :], truth, 0.0)
-    mean_points = (points * weight).sum(axis=2) / count
-    mean_truth = target.sum(axis=2) / count
-    x = (points - mean_points[:, :, None]) * weight
-    y = (target - mean_truth[:, :, None]) * weight
-    U, sigma, Vt = np.linalg.svd(y @ x.transpose(0, 2, 1))
-    if not mirror:
-        sign = np.sign(np.linalg.det(U) * np.linalg.det(Vt))
-        sigma = sigma * np.stack([np.ones_like(sign), np.ones_like(sign), sign], axis=1)
-        Vt = Vt.copy()
-        Vt[:, 2] *= sign[:, None]
-    A = U @ Vt
-    spread = (x * x).sum(axis=(1, 2))
-    scale = sigma.sum(axis=1) / np.where(spread > 0, spread, 1.0)
-    scale = np.where(scale > 0, scale, 1.0)
-    offset = mean_truth - scale[:, None] * (A @ mean_points[:, :, None])[:, :, 0]
-    return Similarity(scale, A, offset)
+def _known(points: Floats) -> Bools:
+    """(F, P) which of the points (F, 3, P) are there."""
+    there: Bools = np.isfinite(points).all(axis=1)
+    return there
 
 
 def _unit_size(points: Floats, rotations: Floats) -> Similarity:
@@ -223,11 +184,8 @@ def _unit_size(points: Floats, rotations: Floats) -> Similarity:
     radius = np.percentile(np.linalg.norm(points - center[:, None], axis=1), ROBUST[1])
     scale = 1.0 / radius if radius > 0 else 1.0
     frames = len(points)
-    return Similarity(
-        np.full(frames, scale),
-        np.repeat(A[None], frames, axis=0),
-        np.repeat((-scale * A @ center)[None], frames, 0),
-    )
+    offset = np.repeat((-scale * A @ center)[None], frames, axis=0)
+    return Similarity(np.full(frames, scale), np.repeat(A[None], frames, axis=0), offset)
 
 
 def _reconstruction(source: Update | Result) -> tuple[Floats, Floats, Floats, Floats, bool]:
@@ -240,10 +198,10 @@ def _reconstruction(source: Update | Result) -> tuple[Floats, Floats, Floats, Fl
 
 
 def _moved_cameras(R: Floats, t: Floats, K: Floats, similarity: Similarity, *, affine: bool) -> Cameras:
-    moved = R @ similarity.A.transpose(0, 2, 1)
-    offset = similarity.scale[:, None] * t - (moved @ similarity.offset[:, :, None])[:, :, 0]
+    moved = R @ similarity.rotation.transpose(0, 2, 1)
+    offset = similarity.scale[:, None] * t - (moved @ similarity.translation[:, :, None])[:, :, 0]
     intrinsics = np.repeat(K[None], len(R), axis=0)
-    if affine:  # depth does not divide the scale away again
+    if affine:  # no division by depth takes the scale away again
         intrinsics[:, :, :2] /= similarity.scale[:, None, None]
     return Cameras(frozen(moved), frozen(offset), frozen(intrinsics), affine)
 
@@ -259,9 +217,15 @@ def _true_cameras(sequence: Sequence) -> Cameras | None:
     return Cameras(sequence.rotations, sequence.translations, np.repeat(K[None], frames, axis=0), orthogonal)
 
 
+@lru_cache(maxsize=4)
+def _background(sequence: Sequence) -> tuple[Floats | None, Floats]:
+    """Return what no update changes: the truth of all frames, and the extent of the tracks."""
+    return _spread_truth(sequence), _image_extent(sequence)
+
+
 def _spread_truth(sequence: Sequence) -> Floats | None:
     truth = sequence.truth
-    if truth is None or np.isfinite(truth.points).all(axis=1).sum(axis=1).max() < MIN_ALIGNED:
+    if truth is None or _known(truth.points).sum(axis=1).max() < MIN_ALIGNED:
         return None
     if len(truth.frames) == sequence.frame_count:
         return truth.points
@@ -271,15 +235,15 @@ def _spread_truth(sequence: Sequence) -> Floats | None:
 
 
 def _bounds(values: Floats) -> Floats:
-    """Return the padded (2, D) bounds of finite (N, D) values; no side is degenerate."""
-    low, high = values.min(axis=0), values.max(axis=0)
+    """Return the padded (2, D) bounds of finite (D, N) values; no side is degenerate."""
+    low, high = values.min(axis=1), values.max(axis=1)
     size = max(float((high - low).max()), 1e-12)
     thin = np.maximum((high - low), 0.1 * size) - (high - low)
     return np.stack([low - thin / 2 - PAD * size, high + thin / 2 + PAD * size])
 
 
 def _image_extent(sequence: Sequence) -> Floats:
-    return frozen(_bounds(np.moveaxis(sequence.tracks, 1, 2)[sequence.visible]))
+    return frozen(_bounds(np.moveaxis(sequence.tracks, 1, 0)[:, sequence.visible]))
 
 
 def _extent(truth: Floats | None, points: Floats | None) -> Floats | None:
@@ -287,15 +251,15 @@ def _extent(truth: Floats | None, points: Floats | None) -> Floats | None:
     corners = []
     covered = False
     if truth is not None:
-        known = np.isfinite(truth).all(axis=1)
+        known = _known(truth)
         if known.any():
-            corners.append(np.moveaxis(truth, 1, 2)[known])
+            corners.append(np.moveaxis(truth, 1, 0)[:, known])
             covered = bool(known.any(axis=1).all())
     if points is not None and not covered:
-        corners.append(np.percentile(np.moveaxis(points, 1, 2).reshape(-1, 3), ROBUST, axis=0))
+        corners.append(np.percentile(np.moveaxis(points, 1, 0).reshape(3, -1), ROBUST, axis=1).T)
     if not corners:
         return None
-    return frozen(_bounds(np.concatenate(corners)))
+    return frozen(_bounds(np.concatenate(corners, axis=1)))
 
 
 def _color_top(values: Floats) -> float | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -115,9 +115,40 @@ def _ruler(
         Label(*(mark + LABEL_OFFSET * outward), number(value, step), False)
         for mark, value in zip(marks, values, strict=True)
     ]
-    title = ends.mean(axis=0) + (2.6 if axis != 1 else 3.0) * LABEL_OFFSET * outward
+    if axis == 1:  # above the upper end, where there is room however far to the left the ruler stands
+        title = ends[int(np.argmin(ends[:, 1]))] - (0.0, 1.2 * LABEL_OFFSET)
+    else:
+        title = ends.mean(axis=0) + 2.7 * LABEL_OFFSET * outward
     labels.append(Label(float(title[0]), float(title[1]), f"{AXES[axis]} ({unit})", True))
     return Ruler(ends[0], ends[1], tuple(labels))
+
+
+def without_overlaps(found: list[Ruler], character: float, height: float) -> list[Ruler]:
+    """Drop the labels that would be written over earlier ones; names of axes go first.
+
+    Parameters
+    ----------
+    found
+        rulers with all their labels.
+    character, height
+        size of a character, pixels.
+    """
+    taken: list[Label] = []
+    order = sorted(
+        (not label.title, k, m) for k, ruler in enumerate(found) for m, label in enumerate(ruler.labels)
+    )
+    kept: list[list[Label]] = [[] for _ in found]
+    for _, k, m in order:
+        label = found[k].labels[m]
+        clear = all(
+            abs(label.x - other.x) > character * (len(label.text) + len(other.text) + 1) / 2
+            or abs(label.y - other.y) > height
+            for other in taken
+        )
+        if clear:
+            taken.append(label)
+            kept[k].append(label)
+    return [replace(ruler, labels=tuple(labels)) for ruler, labels in zip(found, kept, strict=True)]
 
 
 def number(value: float, step: float) -> str:

@@ -65,6 +65,8 @@ class TracksView(QWidget):
         self._box.setAspectLocked(True)
         self._box.invertY(True)
         self._box.disableAutoRange()
+        self._plot.getAxis("left").setWidth(60)
+        self._plot.getAxis("bottom").setHeight(42)
         self._residuals = pg.PlotCurveItem(connect="pairs")
         self._hidden = pg.ScatterPlotItem(pxMode=True)
         self._measured = pg.ScatterPlotItem(pxMode=True)

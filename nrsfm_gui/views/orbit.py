@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene import Camera
 
 FIELD_OF_VIEW = 30.0  # degrees, vertical
-FILL = 0.86  # of the picture that a fitted object takes
+MARGINS = (56.0, 66.0)  # pixels beside and above a fitted object, for the labels
+FILL = 0.86  # of the picture that the tracks take when seen through a camera of the sequence
 NEAR, FAR = 0.02, 50.0  # clipping planes, times the distance of what is looked at
 MIN_DEPTH = 1e-9
 PRESETS = {  # azimuth, elevation in degrees
@@ -122,13 +123,13 @@ class Orbit:
         azimuth, elevation = PRESETS[name]
         return replace(self, azimuth=azimuth, elevation=elevation)
 
-    def fitted(self, extent: Floats, width: int, height: int) -> Orbit:
-        """Move so that a box (2, 3) fills the picture, whatever the direction."""
-        low, high = extent
-        center = (low + high) / 2
-        corners = np.array([[x, y, z] for x in extent[:, 0] for y in extent[:, 1] for z in extent[:, 2]])
+    def fitted(self, box: Floats, width: int, height: int) -> Orbit:
+        """Move so that a box (2, 3) fills the picture but for a margin, seen from the same direction."""
+        center = box.mean(axis=0)
+        corners = np.array([[x, y, z] for x in box[:, 0] for y in box[:, 1] for z in box[:, 2]])
         right, down, depth = self.rotation @ (corners - center).T
-        half = np.array([max(width, 1), max(height, 1)]) * FILL / 2
+        sides = zip((width, height), MARGINS, strict=True)
+        half = [max(0.5 * side - margin, 0.25 * side, 1.0) for side, margin in sides]
         reach = _focal(height) * np.maximum(np.abs(right) / half[0], np.abs(down) / half[1])
         distance = reach.max() if self.orthographic else (reach - depth).max()
         x, y, z = center

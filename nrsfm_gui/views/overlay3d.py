@@ -8,7 +8,7 @@ import numpy as np
 from PyQt6.QtCore import QPointF, QRectF, Qt
 from PyQt6.QtGui import QFont, QFontMetricsF, QPainter, QPen
 
-from .axes3d import rulers
+from .axes3d import rulers, without_overlaps
 from .colorbar import paint_color_bar
 from .colors import qcolor
 from .legend import LegendEntry, paint_legend
@@ -55,7 +55,7 @@ def paint_overlay(
     for index, color, width in ((hovered, theme.text, 1.2), (scene.selected, theme.selection, 2.4)):
         _paint_ring(painter, scene, projection, -1 if index is None else index, QPen(qcolor(color), width))
     top = _paint_caption(painter, scene, theme, note)
-    _paint_legend(painter, scene, theme, top)
+    _paint_legend(painter, scene, theme, top, projection.width)
     colored = scene.color_by == "error" and scene.estimate is not None and scene.color_values is not None
     if colored and scene.color_top is not None:
         area = QRectF(MARGIN, projection.height - MARGIN - 34.0, 190.0, 34.0)
@@ -80,7 +80,9 @@ def _paint_rulers(painter: QPainter, scene: Scene, projection: Projection, theme
     assert scene.extent is not None  # the caller asks only where there is one
     painter.save()
     painter.setFont(_font(painter, scale=0.88))
-    for ruler in rulers(scene.extent, projection, scene.unit):
+    metrics = QFontMetricsF(painter.font())
+    found = rulers(scene.extent, projection, scene.unit)
+    for ruler in without_overlaps(found, metrics.horizontalAdvance("0"), metrics.height()):
         painter.setPen(QPen(qcolor(theme.muted, 0.7), 1.0))
         painter.drawLine(QPointF(*ruler.start), QPointF(*ruler.end))
         for label in ruler.labels:
@@ -115,7 +117,7 @@ def _paint_caption(painter: QPainter, scene: Scene, theme: Theme, note: str) -> 
     return MARGIN + metrics.height() + 4.0
 
 
-def _paint_legend(painter: QPainter, scene: Scene, theme: Theme, top: float) -> None:
+def _paint_legend(painter: QPainter, scene: Scene, theme: Theme, top: float, width: float) -> None:
     known = scene.truth is not None and bool(np.isfinite(scene.truth).any())
     present = [
         ("estimate", scene.estimate is not None, LegendEntry("estimate", theme.estimate)),
@@ -127,4 +129,4 @@ def _paint_legend(painter: QPainter, scene: Scene, theme: Theme, top: float) -> 
         ),
     ]
     entries = [entry for layer, there, entry in present if there and layer in scene.layers]
-    paint_legend(painter, entries, theme, MARGIN, top)
+    paint_legend(painter, entries, theme, MARGIN, top, horizontal_to=width - MARGIN)

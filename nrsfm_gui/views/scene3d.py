@@ -12,6 +12,7 @@ from PyQt6.QtWidgets import QSizePolicy, QWidget
 
 from nrsfm_gui.theme import DARK, Theme
 
+from .axes3d import floor_box
 from .colors import qcolor
 from .orbit import Orbit, Projection, locked_projection
 from .overlay3d import paint_overlay
@@ -21,6 +22,7 @@ from .scene3d_software import SoftwareCanvas
 if TYPE_CHECKING:
     from PyQt6.QtGui import QMouseEvent, QPaintEvent, QResizeEvent, QWheelEvent
 
+    from core.arrays import Floats
     from nrsfm_gui.scene import Scene
 
     from .scene3d_gl import OpenGLCanvas
@@ -110,7 +112,7 @@ class SceneView(QWidget):
         """Show a scene; the camera stays where it is unless the subject is another one."""
         old, self._scene = self._scene, scene
         if scene.extent is not None and (old is None or old.subject != scene.subject or old.extent is None):
-            self._orbit = self._orbit.fitted(scene.extent, self.width(), self.height())
+            self._fit_orbit(scene.extent)
         self._canvas.set_parts(scene_parts(scene, self._theme) if not scene.message else {})
         self._show_camera()
 
@@ -147,8 +149,12 @@ class SceneView(QWidget):
     def fit(self) -> None:
         """Move the camera so that the whole sequence fills the view."""
         if self._scene is not None and self._scene.extent is not None:
-            self._orbit = self._orbit.fitted(self._scene.extent, self.width(), self.height())
+            self._fit_orbit(self._scene.extent)
             self._show_camera()
+
+    def _fit_orbit(self, extent: Floats) -> None:
+        box, _ = floor_box(extent)
+        self._orbit = self._orbit.fitted(box, self.width(), self.height())
 
     def set_axis_preset(self, name: str) -> None:
         """Look from the "front", "side", "top" or "iso"."""

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyqtgraph.opengl as gl
+from OpenGL import GL
 from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QMatrix4x4
 from PyQt6.QtWidgets import QSizePolicy
+from pyqtgraph.opengl.GLGraphicsItem import GLOptions
 
+from .dots_gl import Dots
 from .scene3d_parts import Part, Points, Segments, Triangles
 
 if TYPE_CHECKING:
@@ -20,6 +23,9 @@ if TYPE_CHECKING:
 
 # Translucent triangles go last: what is behind them shines through, what is in front hides them.
 ORDER = {Segments: 0, Points: 1, Triangles: 2}
+# Only dots hide what is behind them: the soft edge of a line would cut holes into the dots at its ends.
+SOLID = {**GLOptions["translucent"], "glDepthMask": (True,)}
+SHEER = {**GLOptions["translucent"], "glDepthMask": (False,)}
 
 
 class OpenGLCanvas(gl.GLViewWidget):
@@ -66,6 +72,11 @@ class OpenGLCanvas(gl.GLViewWidget):
         image.setDevicePixelRatio(self.devicePixelRatioF())
         return image
 
+    def paint(self, **options: Any) -> None:
+        """Draw; the depth of the last picture could not be cleared where the last item left it locked."""
+        GL.glDepthMask(True)
+        super().paint(**options)
+
     def projectionMatrix(self, region: object, viewport: object) -> QMatrix4x4:
         """Return the whole map: the view's own camera is the only one."""
         return self._clip
@@ -77,19 +88,17 @@ class OpenGLCanvas(gl.GLViewWidget):
 
 def _new_item(part: Part, ratio: float) -> GLGraphicsItem:
     if isinstance(part, Points):
-        return gl.GLScatterPlotItem(
-            pos=part.positions, color=part.colors, size=part.size * ratio, glOptions="translucent"
-        )
+        return Dots(pos=part.positions, color=part.colors, size=part.size * ratio, glOptions=SOLID)
     if isinstance(part, Segments):
         return gl.GLLinePlotItem(
-            pos=part.positions, color=part.colors, mode="lines", antialias=True, glOptions="translucent"
+            pos=part.positions, color=part.colors, mode="lines", antialias=True, glOptions=SHEER
         )
     return gl.GLMeshItem(
         vertexes=part.corners,
         faceColors=part.colors,
         smooth=False,
         computeNormals=False,
-        glOptions="translucent",
+        glOptions=SHEER,
     )
 
 

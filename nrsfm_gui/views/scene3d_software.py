@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from .orbit import Projection
 
+RIM = 165  # percent by which the rim of a dot is darker, so that neighbors stay apart
 LIMIT = 1e5  # pixels: what lies farther out is not painted, QPainter would choke on it
 
 
@@ -120,11 +121,13 @@ def _paint_points(painter: QPainter, parts: list[Points], projection: Projection
     radius = np.concatenate([np.full(len(part.positions), part.size / 2) for part in parts])
     usable = np.isfinite(pixels).all(axis=1) & (np.abs(pixels) < LIMIT).all(axis=1)
     order = np.argsort(-depth)
-    painter.setPen(Qt.PenStyle.NoPen)
-    brushes: dict[bytes, QBrush] = {}
+    tools: dict[bytes, tuple[QPen, QBrush]] = {}
     for index in order[usable[order]]:
         key = colors[index].tobytes()
-        if key not in brushes:
-            brushes[key] = QBrush(QColor.fromRgbF(*colors[index]))
-        painter.setBrush(brushes[key])
+        if key not in tools:
+            color = QColor.fromRgbF(*colors[index])
+            tools[key] = QPen(color.darker(RIM), 1.0), QBrush(color)
+        pen, brush = tools[key]
+        painter.setPen(pen)
+        painter.setBrush(brush)
         painter.drawEllipse(QPointF(*pixels[index]), radius[index], radius[index])
