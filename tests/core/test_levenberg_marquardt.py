@@ -1,0 +1,138 @@
+"""Levenberg-Marquardt: its linear algebra against dense matrices, its optimum against the default method."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from core import residuals
+from core.algorithms.closed_form import svd_start
+from core.algorithms.levenberg_marquardt import (
+    LevenbergMarquardt,
+    damped_step,
+    exact_gauge,
+    normal_equations,
+)
+from core.algorithms.variable_projection import VariableProjection
+from core.solver import Status, iterate, solve
+
+
+def dense_step(problem, factors, damping):
+    """Solve (J'J + lambda I) dz = -J'r on the four-row form, and return the point at its end."""
+    J = residuals.jacobian(problem, factors).toarray()
+    r = residuals.residual_vector(problem, factors)
+    normal = J.T @ J + damping * np.eye(J.shape[1])
+    dz = np.linalg.solve(normal, -(J.T @ r))
+    promised = r @ r - np.sum((r + J @ dz) ** 2)
+    return residuals.unpack(problem, residuals.pack(problem, factors) + dz), promised
+
+
+@pytest.mark.parametrize(("frames", "points"), [(5, 9), (14, 4)])  # frames kept, points kept
+@pytest.mark.parametrize("eta", [0.05, 1.0])
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_a_step_equals_that_of_the_dense_damped_normal_equations(
+    simulated, random_factors, frames, points, eta, missing
+):
+    problem, _ = simulated(frames=frames, points=points, weights=(0.1, 0.2, 0.3), eta=eta, missing=missing)
+    factors = random_factors(problem)
+    expected, promised = dense_step(problem, factors, 0.07)
+    step = damped_step(normal_equations(problem, factors), 0.07)
+    found = step.from_point(factors)
+    np.testing.assert_allclose(found.B, expected.B, atol=1e-9)
+    np.testing.assert_allclose(found.C, expected.C, atol=1e-9)
+    depth = problem.rotations[:, 2] if problem.affine else np.zeros((frames, 3))
+    moved = found.s - factors.s
+    np.testing.assert_allclose(np.einsum("fa,fa->f", depth, moved), 0, atol=1e-12)
+    np.testing.assert_allclose(found.s, expected.s, atol=1e-9)
+    assert step.predicted == pytest.approx(promised, rel=1e-9)
+
+
+@pytest.mark.parametrize("eta", [0.05, 1.0])
+def test_half_gradient_agrees_with_the_four_row_form(simulated, random_factors, eta):
+    problem, _ = simulated(eta=eta, missing=0.2)
+    factors = random_factors(problem)
+    normal = normal_equations(problem, factors)
+    gradient = residuals.unpack(problem, 0.5 * residuals.gradient(problem, factors))
+    np.testing.assert_allclose(normal.frame_gradient[:, :2], gradient.B, atol=1e-10)
+    np.testing.assert_allclose(normal.frame_gradient[:, 2:], gradient.s, atol=1e-10)
+    np.testing.assert_allclose(normal.point_gradient.T.reshape(2, 3, -1), gradient.C, atol=1e-10)
+
+
+@pytest.mark.parametrize(("frames", "points"), [(12, 25), (40, 6)])
+@pytest.mark.parametrize("eta", [0.05, 1.0])
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_it_reaches_the_optimum_of_variable_projection_and_a_vanishing_gradient(
+    simulated, frames, points, eta, missing
+):
+    problem, true = simulated(frames=frames, points=points, eta=eta, missing=missing)
+    end = solve(problem, LevenbergMarquardt(), true)
+    other = solve(problem, VariableProjection(), true)
+    assert end.status is Status.CONVERGED
+    assert end.progress.loss == pytest.approx(other.progress.loss, rel=1e-11)
+    assert residuals.relative_gradient(problem, end.state.factors) < 1e-7
+    assert end.progress.loss == pytest.approx(residuals.loss(problem, end.state.factors), rel=1e-10)
+
+
+def test_the_objective_falls_at_every_step_and_every_point_is_balanced_and_centered(simulated):
+    problem, _ = simulated(weights=(1e-3, 4e-3, 9e-3), rank=3, missing=0.1)
+    snapshots = list(iterate(problem, LevenbergMarquardt(), svd_start(problem)))
+    losses = [snapshot.progress.loss for snapshot in snapshots]
+    assert len(losses) > 5
+    assert all(after <= before for before, after in pairwise(losses))
+    assert losses[-2] < losses[0]
+    for snapshot in snapshots:
+        factors = snapshot.state.factors
+        flat = factors.C.reshape(3, -1)
+        sigma = np.linalg.svd(factors.shapes().reshape(10, -1), compute_uv=False)[:3]
+        np.testing.assert_allclose(factors.B.T @ factors.B, np.diag(sigma), atol=1e-10)
+        np.testing.assert_allclose(flat @ flat.T, np.diag(sigma), atol=1e-10)
+        np.testing.assert_allclose(factors.C.mean(axis=2), 0, atol=1e-12)
+        assert snapshot.progress.loss == problem.loss(factors)
+
+
+def test_the_gauge_keeps_the_reconstruction_and_the_depth_of_an_orthogonal_camera_at_zero(
+    simulated, random_factors
+):
+    problem, _ = simulated(eta=1.0)
+    factors = random_factors(problem)
+    fixed = exact_gauge(problem, factors)
+    np.testing.assert_allclose(np.einsum("fa,fa->f", problem.rotations[:, 2], fixed.s), 0, atol=1e-12)
+
+    def image(point):
+        return np.einsum("fab,fbp->fap", problem.rotations, point.shapes() + point.s[:, :, None])[:, :2]
+
+    np.testing.assert_allclose(image(fixed), image(factors), atol=1e-12)
+    assert problem.loss(fixed) < problem.loss(factors)
+
+
+def test_a_resumed_run_equals_an_uninterrupted_one(simulated):
+    problem, _ = simulated(missing=0.1)
+    method = LevenbergMarquardt()
+    snapshots = list(iterate(problem, method, svd_start(problem)))
+    again = list(iterate(problem, method, snapshots[3]))
+    assert len(again) == len(snapshots) - 4
+    np.testing.assert_array_equal(again[-1].state.factors.B, snapshots[-1].state.factors.B)
+    np.testing.assert_array_equal(again[-1].state.factors.C, snapshots[-1].state.factors.C)
+    np.testing.assert_array_equal(again[-1].state.factors.s, snapshots[-1].state.factors.s)
+    assert again[-1].progress.loss == snapshots[-1].progress.loss
+
+
+def test_without_noise_and_penalty_the_objective_goes_to_zero(simulated):
+    problem, true = simulated(points=30, weights=(0.0, 0.0), noise=0.0, eta=1.0)
+    assert problem.loss(true) < 1e-13  # rounding: depth, which is free, enters the 3x3 form and cancels
+    random = np.random.default_rng(2)
+    start = replace(true, C=true.C + 0.03 * random.standard_normal(true.C.shape))
+    end = solve(problem, LevenbergMarquardt(), start)
+    assert end.status in (Status.CONVERGED, Status.STALLED)
+    assert problem.loss(start) > 1e-2
+    assert end.progress.loss < 1e-13
+
+
+def test_a_start_that_is_not_finite_is_reported_as_diverged(simulated):
+    problem, true = simulated()
+    end = solve(problem, LevenbergMarquardt(), replace(true, s=np.full_like(true.s, np.nan)))
+    assert end.status is Status.DIVERGED
+    assert end.progress.iteration == 0
