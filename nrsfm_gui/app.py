@@ -1,0 +1,99 @@
+"""Starting the application: the platform first, then Qt, then the window; and what happens when it breaks."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from typing import TYPE_CHECKING, Any
+
+from .arguments import Arguments, parse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence as Items
+    from types import TracebackType
+
+    from PyQt6.QtWidgets import QApplication
+
+    from .main_window import MainWindow
+
+SWITCH_INTERVAL = 0.001  # seconds: the solver's thread hands the interpreter back to the window this often
+FAILED = 2  # exit code where something that was asked for could not be done
+
+
+def main(argv: Items[str] | None = None) -> int:
+    """Run the application; return its exit code."""
+    arguments = parse(sys.argv[1:] if argv is None else argv)
+    prepare_platform(os.environ)
+    app = make_application()
+    from .main_window import MainWindow
+
+    window = MainWindow()
+    install_excepthook(window)
+    window.begin(arguments)
+    _show(window, arguments)
+    if arguments.scripted or arguments.path:
+        from .script import Script
+
+        script = Script(window, arguments, parent=window)
+        script.start()
+    code = app.exec()
+    return code
+
+
+def prepare_platform(environment: Any) -> None:
+    """Choose X11 on a Wayland desktop that also has X: there, PyOpenGL and Qt must agree on the platform."""
+    import faulthandler
+
+    if sys.stderr is not None:
+        faulthandler.enable()
+    sys.setswitchinterval(SWITCH_INTERVAL)
+    # One BLAS thread: at these sizes more of them are slower, and they starve the window.
+    environment.setdefault("OPENBLAS_NUM_THREADS", "1")
+    both = environment.get("WAYLAND_DISPLAY") and environment.get("DISPLAY")
+    if both and "QT_QPA_PLATFORM" not in environment:
+        environment["QT_QPA_PLATFORM"] = "xcb"
+        environment.setdefault("PYOPENGL_PLATFORM", "glx")
+
+
+def make_application() -> QApplication:
+    """Return the QApplication, with what has to be set before it exists."""
+    from PyQt6.QtCore import QCoreApplication, Qt
+    from PyQt6.QtGui import QSurfaceFormat
+    from PyQt6.QtWidgets import QApplication
+
+    from .settings_store import APPLICATION, ORGANIZATION
+
+    QCoreApplication.setAttribute(Qt.ApplicationAttribute.AA_ShareOpenGLContexts)
+    surface = QSurfaceFormat()
+    surface.setVersion(3, 3)
+    surface.setProfile(QSurfaceFormat.OpenGLContextProfile.CoreProfile)
+    surface.setDepthBufferSize(24)
+    surface.setSamples(0)  # multisampling costs four times as much where OpenGL is done in software
+    QSurfaceFormat.setDefaultFormat(surface)
+    app = QApplication(sys.argv[:1])
+    app.setOrganizationName(ORGANIZATION)
+    app.setApplicationName(APPLICATION)
+    app.setApplicationDisplayName("NRSfM Studio")
+    app.setDesktopFileName(APPLICATION)
+    return app
+
+
+def install_excepthook(window: MainWindow) -> None:
+    """Show defects in a dialog that offers to save the work; without this, PyQt ends the process."""
+
+    def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if issubclass(kind, KeyboardInterrupt):
+            window.close()
+            return
+        text = "".join(traceback.format_exception(kind, error, trace))
+        sys.stderr.write(text)
+        window.show_defect(f"{kind.__name__}: {error}", text)
+
+    sys.excepthook = hook
+
+
+def _show(window: MainWindow, arguments: Arguments) -> None:
+    if arguments.size is not None:
+        window.resize(*arguments.size)
+    window.show()

@@ -1,0 +1,267 @@
+"""What surrounds the panels: menus, tool bar and status bar, made of the table of actions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QObject, QSize, Qt
+from PyQt6.QtGui import QAction, QActionGroup, QFontMetrics
+from PyQt6.QtWidgets import QLabel, QMenu, QProgressBar, QSizePolicy, QToolBar, QToolButton
+
+from . import summaries
+from .actions import ActionSpec, Situation, make_action
+from .icons import icon
+from .layout import docks
+from .scene import LAYERS
+from .shapes import Alignment
+from .style import faint_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence as Items
+
+    from PyQt6.QtGui import QResizeEvent
+
+    from core.sequence import Sequence
+
+    from .main_window import MainWindow
+    from .session import Run
+    from .theme import Theme
+
+TOOLS = ("run", "pause", "step", "stop", "reset", "", "live")
+TOOLS_WITH_TEXT = ("run",)
+ICON_SIZE = 18
+PROGRESS_WIDTH = 140
+
+
+class ElidedLabel(QLabel):
+    """A label that shortens its text instead of widening the window; the whole text is its tip."""
+
+    def __init__(self, *, alignment: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft) -> None:
+        super().__init__()
+        self._whole = ""
+        self.setAlignment(alignment | Qt.AlignmentFlag.AlignVCenter)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+
+    def set_whole(self, text: str) -> None:
+        """Show a text, as much of it as there is room for."""
+        if text != self._whole:
+            self._whole = text
+            self._elide()
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        """Elide anew."""
+        super().resizeEvent(event)
+        self._elide()
+
+    def _elide(self) -> None:
+        room = max(self.width() - 14, 0)
+        short = QFontMetrics(self.font()).elidedText(self._whole, Qt.TextElideMode.ElideRight, room)
+        self.setText(short)
+        self.setToolTip(self._whole if short != self._whole else "")
+
+
+class Chrome(QObject):
+    """Owns menus, tool bar and status bar of a window."""
+
+    def __init__(self, window: MainWindow, table: Items[ActionSpec]) -> None:
+        super().__init__(window)
+        self._window = window
+        self._table = table
+        self.actions: dict[str, QAction] = {}
+        self._menus: dict[str, QMenu] = {}
+        self._headline = ElidedLabel(alignment=Qt.AlignmentFlag.AlignRight)
+        self._activity = ElidedLabel()
+        self._hover = QLabel()
+        self._facts = QLabel()
+        self._progress = QProgressBar()
+        self._make_menus()
+        self._make_tool_bar()
+        self._make_status_bar()
+        self.say("Ready")
+
+    # -- setters --------------------------------------------------------------------------------------------
+
+    def say(self, sentence: str) -> None:
+        """Show what is going on."""
+        self._activity.set_whole(sentence)
+
+    def show_activity(self, run: Run | None) -> None:
+        """Show what the solver does, how far it is and how long it will take."""
+        self.say(summaries.activity(run))
+        alive = run is not None and run.state.alive
+        self._progress.setVisible(alive)
+        if run is not None and alive:
+            self._progress.setValue(round(1000 * run.last.fraction) if run.last is not None else 0)
+
+    def show_headline(self, text: str) -> None:
+        """Show the numbers that matter most."""
+        self._headline.set_whole(text)
+
+    def show_hover(self, text: str) -> None:
+        """Show the values of the point under the mouse."""
+        self._hover.setText(text)
+
+    def show_sequence(self, sequence: Sequence) -> None:
+        """Show the size of a sequence."""
+        self._facts.setText(summaries.sequence_facts(sequence))
+        self._facts.setToolTip(sequence.provenance)
+        self.say("Ready")
+
+    def show_situation(self, situation: Situation) -> None:
+        """Enable what is possible, and check what is so."""
+        for spec in self._table:
+            self.actions[spec.name].setEnabled(spec.when(situation))
+        self.actions["pause"].setChecked(situation.paused)
+        self.actions["pause"].setText("&Resume" if situation.paused else "&Pause")
+
+    def set_theme(self, theme: Theme) -> None:
+        """Draw the icons in the colors of a theme."""
+        for spec in self._table:
+            if spec.icon:
+                color = theme.accent if spec.name == "run" else theme.text
+                self.actions[spec.name].setIcon(icon(spec.icon, color, disabled=faint_text(theme)))
+        self.actions["theme"].setChecked(theme.name == "light")
+
+    # -- making ---------------------------------------------------------------------------------------------
+
+    def _make_menus(self) -> None:
+        bar = self._window.menuBar()
+        assert bar is not None
+        for spec in self._table:
+            if spec.menu not in self._menus:
+                menu = bar.addMenu(spec.menu)
+                assert menu is not None
+                menu.setToolTipsVisible(True)
+                self._menus[spec.menu] = menu
+            action = make_action(spec, self._window)
+            self.actions[spec.name] = action
+            self._window.addAction(action)  # its shortcut works even where the menu bar is hidden
+            if spec.separated:
+                self._menus[spec.menu].addSeparator()
+            self._menus[spec.menu].addAction(action)
+        self._make_file_menus()
+        self._make_view_menus()
+
+    def _make_file_menus(self) -> None:
+        menu, quit_action = self._menus["&File"], self.actions["quit"]
+        recent = QMenu("&Recent", menu)
+        recent.aboutToShow.connect(lambda: self._fill_recent(recent))
+        samples = QMenu("&Samples", menu)
+        samples.aboutToShow.connect(lambda: self._fill_samples(samples))
+        for submenu in (recent, samples):
+            submenu.setToolTipsVisible(True)
+            menu.insertMenu(quit_action, submenu)
+        menu.insertSeparator(quit_action)
+        self._recent, self._samples = recent, samples
+
+    def _make_view_menus(self) -> None:
+        window, menu, before = self._window, self._menus["&View"], self.actions["theme"]
+        layers = QMenu("L&ayers", menu)
+        for key, title in LAYERS.items():
+            action = QAction(title, layers, checkable=True)
+            action.setChecked(key in window.display.layers)
+            action.setObjectName(f"layer {key}")
+            action.toggled.connect(lambda on, key=key: self._toggle_layer(key, on))
+            layers.addAction(action)
+        alignments = QMenu("Ali&gnment of the ground truth", menu)
+        group = QActionGroup(alignments)
+        for alignment in Alignment:
+            action = QAction(alignment.value.capitalize(), alignments, checkable=True)
+            action.setChecked(alignment is window.session.alignment)
+            action.triggered.connect(lambda _on, chosen=alignment: window.session.set_alignment(chosen))
+            group.addAction(action)
+            alignments.addAction(action)
+        panels = QMenu("&Panels", menu)
+        for dock in docks(window):
+            panels.addAction(dock.toggleViewAction())
+        for submenu in (layers, alignments, panels):
+            menu.insertMenu(before, submenu)
+
+    def _make_tool_bar(self) -> None:
+        bar = QToolBar("Tools", self._window)
+        bar.setObjectName("tool bar")
+        bar.setMovable(False)
+        bar.setIconSize(QSize(ICON_SIZE, ICON_SIZE))
+        bar.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
+        opener = QToolButton()
+        opener.setDefaultAction(self.actions["open"])
+        opener.setText("Open")
+        opener.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        opener.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
+        menu = QMenu(opener)
+        menu.addAction(self.actions["open"])
+        menu.addAction(self.actions["open_folder"])
+        menu.addMenu(self._samples)
+        menu.addMenu(self._recent)
+        opener.setMenu(menu)
+        opener.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        bar.addWidget(opener)
+        bar.addSeparator()
+        for name in TOOLS:
+            if not name:
+                bar.addSeparator()
+                continue
+            bar.addAction(self.actions[name])
+            button = bar.widgetForAction(self.actions[name])
+            if name in TOOLS_WITH_TEXT and isinstance(button, QToolButton):
+                button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._headline.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._headline.setMinimumWidth(60)
+        self._headline.setObjectName("headline")
+        bar.addWidget(self._headline)
+        for name in ("fit", "export", "theme"):
+            bar.addAction(self.actions[name])
+        self._window.addToolBar(Qt.ToolBarArea.TopToolBarArea, bar)
+
+    def _make_status_bar(self) -> None:
+        bar = self._window.statusBar()
+        assert bar is not None
+        bar.setSizeGripEnabled(False)
+        self._progress.setRange(0, 1000)
+        self._progress.setTextVisible(False)
+        self._progress.setFixedWidth(PROGRESS_WIDTH)
+        self._progress.hide()
+        bar.addWidget(self._activity, 1)
+        for widget in (self._progress, self._hover, self._facts):
+            bar.addPermanentWidget(widget)
+
+    # -- menus that are filled when they open ---------------------------------------------------------------
+
+    def _fill_recent(self, menu: QMenu) -> None:
+        menu.clear()
+        paths = self._window.store.recent()
+        for path in paths:
+            action = menu.addAction(_short(path), lambda path=path: self._window.opening.open(path))
+            assert action is not None
+            action.setToolTip(str(path))
+        if not paths:
+            _say_none(menu, "Nothing was opened yet")
+            return
+        menu.addSeparator()
+        menu.addAction("Forget these", self._window.store.clear_recent)
+
+    def _fill_samples(self, menu: QMenu) -> None:
+        menu.clear()
+        for title, tip, path in self._window.opening.samples():
+            action = menu.addAction(title, lambda path=path: self._window.opening.open(path))
+            assert action is not None
+            action.setToolTip(tip)
+        if menu.isEmpty():
+            _say_none(menu, "No samples are installed")
+
+    def _toggle_layer(self, key: str, shown: bool) -> None:
+        display = self._window.display
+        display.set_layers(display.layers | {key} if shown else display.layers - {key})
+
+
+def _short(path: Path) -> str:
+    """Return the last parts of a path; the whole is the tip."""
+    return str(Path(*path.parts[-3:])) if len(path.parts) > 4 else str(path)
+
+
+def _say_none(menu: QMenu, sentence: str) -> None:
+    action = menu.addAction(sentence)
+    assert action is not None
+    action.setEnabled(False)

@@ -1,0 +1,81 @@
+"""The history of a run as it grows: arrays that a plot takes as they are, phases, and changes of settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from core.arrays import Floats
+    from core.reconstruct import Record
+
+    from .solver_thread import Change
+
+FIRST_ROOM = 256
+# Losses are drawn by their logarithm: a loss of zero or a value that is not finite has none.
+LOWEST_LOSS, HIGHEST_LOSS = 1e-300, 1e300
+
+
+@dataclass(frozen=True)
+class Phase:
+    """The part of a history from record `first` on, up to the next phase."""
+
+    first: int
+    name: str
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A change of the settings at record `first`."""
+
+    first: int
+    text: str
+
+
+class History:
+    """Every record of a run, in columns that grow by doubling."""
+
+    def __init__(self) -> None:
+        self.records: list[Record] = []
+        self.phases: list[Phase] = []
+        self.ticks: list[Tick] = []
+        self._columns = np.empty((3, FIRST_ROOM))  # iteration, seconds, log10 loss
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def extend(self, records: Iterable[Record]) -> None:
+        """Append records."""
+        for record in records:
+            count = len(self.records)
+            if not self.phases or self.phases[-1].name != record.phase:
+                self.phases.append(Phase(count, record.phase))
+            if count == self._columns.shape[1]:
+                self._columns = np.concatenate([self._columns, np.empty_like(self._columns)], axis=1)
+            loss = record.loss if np.isfinite(record.loss) else HIGHEST_LOSS
+            clamped = min(max(loss, LOWEST_LOSS), HIGHEST_LOSS)
+            self._columns[:, count] = record.iteration, record.seconds, np.log10(clamped)
+            self.records.append(record)
+
+    def tick(self, change: Change, text: str) -> None:
+        """Note that the settings changed at the record of that iteration."""
+        self.ticks.append(Tick(int(np.searchsorted(self.iterations, change.iteration)), text))
+
+    @property
+    def iterations(self) -> Floats:
+        """(N,) iteration numbers."""
+        return self._columns[0, : len(self.records)]
+
+    @property
+    def seconds(self) -> Floats:
+        """(N,) seconds of computing."""
+        return self._columns[1, : len(self.records)]
+
+    @property
+    def log_losses(self) -> Floats:
+        """(N,) base-10 logarithms of the loss, clamped to be finite."""
+        return self._columns[2, : len(self.records)]

@@ -1,0 +1,378 @@
+"""The window: it builds the parts and connects them. What they do is theirs; what holds is the session's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QApplication, QMainWindow, QVBoxLayout, QWidget
+
+from . import dialogs, summaries
+from .actions import Situation, action_table
+from .chrome import Chrome
+from .display import Display
+from .exporting import Exporting
+from .layout import arrange, restore
+from .opening import FIRST_SAMPLE, Opening
+from .playback import Playback
+from .run_control import RunControl
+from .session import Run, RunState, Session
+from .settings_store import SettingsStore
+from .solver_thread import Work, real_work
+from .style import apply_theme
+from .theme import DARK, LIGHT, THEMES, Theme
+from .views.image2d import TracksView
+from .views.loss_plot import LossPlot
+from .views.message_bar import MessageBar
+from .views.numbers import NumbersPanel
+from .views.parameters import ParametersPanel
+from .views.run_list import RunList
+from .views.scene3d import SceneView
+from .views.sequence_tree import SequenceTree
+from .views.spectrum_plot import SpectrumPlot
+from .views.timeline import Timeline
+
+if TYPE_CHECKING:
+    from PyQt6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
+
+    from core.files import SequenceEntry
+    from core.sequence import Sequence
+
+    from .arguments import Arguments
+
+TITLE = "NRSfM Studio"
+
+
+class MainWindow(QMainWindow):
+    """The application's only window.
+
+    Parameters
+    ----------
+    store
+        where settings are kept.
+    work
+        gives the solver's stream; tests pass their own.
+    software
+        paint the 3-D view without OpenGL.
+
+    Signals
+    -------
+    reported(str)
+        a sentence about something that could not be done.
+    """
+
+    reported = pyqtSignal(str)
+
+    def __init__(
+        self, *, store: SettingsStore | None = None, work: Work = real_work, software: bool = False
+    ) -> None:
+        super().__init__()
+        self.store = store or SettingsStore()
+        self.session = Session(self)
+        self.control = RunControl(self.session, work=work, parent=self)
+        self.playback = Playback(self)
+        self.scene_view = SceneView(software=software)
+        self.tracks_view = TracksView()
+        self.timeline = Timeline()
+        self.tree = SequenceTree()
+        self.parameters = ParametersPanel()
+        self.loss_plot = LossPlot()
+        self.spectrum_plot = SpectrumPlot()
+        self.numbers = NumbersPanel()
+        self.run_list = RunList()
+        self.messages = MessageBar()
+        self.display = Display(self.session, (self.scene_view, self.tracks_view), parent=self)
+        self.opening = Opening(self.store, self)
+        self.exporting = Exporting(
+            self.session,
+            pictures={"view": self.scene_view.grab_image, "tracks": self.tracks_view.grab_image},
+            plots={"loss": self.loss_plot.plot_widget, "spectrum": self.spectrum_plot.plot_widget},
+            parent=self,
+        )
+        self._closing = False
+        self._build()
+        self.table = action_table(self)
+        self.chrome = Chrome(self, self.table)
+        self._connect()
+        self._first_state = self.saveState()
+        restore(self, self.store)
+        self.update_situation()
+
+    # -- building -------------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        self.setWindowTitle(TITLE)
+        self.setAcceptDrops(True)
+        center = QWidget()
+        column = QVBoxLayout(center)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.messages)
+        column.addWidget(self.scene_view, 1)
+        self.setCentralWidget(center)
+        arrange(
+            self,
+            left={"Sequences": self.tree, "Runs": self.run_list},
+            right={"Parameters": self.parameters, "Numbers": self.numbers},
+            below={"2-D": self.tracks_view, "Loss": self.loss_plot, "Weights": self.spectrum_plot},
+            bottom=self.timeline,
+        )
+
+    def _connect(self) -> None:
+        session, control, playback = self.session, self.control, self.playback
+        self.opening.started.connect(lambda what: self.chrome.say(f"Reading {what}"))
+        self.opening.opened.connect(self._show_sequence)
+        self.opening.listed.connect(self.tree.set_entries)
+        self.opening.failed.connect(self.report)
+        self.tree.sequence_requested.connect(self.opening.open_entry)
+        self.exporting.saved.connect(self.messages.note)
+        self.exporting.failed.connect(self.report)
+        control.refused.connect(lambda sentence: self.report(sentence, ""))
+        control.crashed.connect(self.report)
+        self.parameters.settings_changed.connect(session.set_settings)
+        self.parameters.validity_changed.connect(lambda _valid: self.update_situation())
+        session.runs_changed.connect(self._show_runs)
+        session.shown_changed.connect(lambda _run: self._show_runs())
+        session.run_changed.connect(self._show_run)
+        session.theme_changed.connect(self._show_theme)
+        session.frame_changed.connect(self.timeline.set_frame)
+        session.frame_changed.connect(playback.set_frame)
+        session.point_changed.connect(lambda point: self.timeline.set_selected(point if point >= 0 else None))
+        self.run_list.run_requested.connect(self._request_run)
+        for view in (self.scene_view, self.tracks_view, self.timeline):
+            view.point_selected.connect(session.set_point)
+            view.point_hovered.connect(self._hover)
+        self.timeline.frame_requested.connect(session.set_frame)
+        self.timeline.playing_requested.connect(playback.set_playing)
+        self.timeline.speed_requested.connect(playback.set_speed)
+        self.timeline.loop_requested.connect(playback.set_loop)
+        playback.frame_requested.connect(session.set_frame)
+        playback.playing_changed.connect(self.timeline.set_playing)
+        self.display.series_changed.connect(self._show_series)
+        self.display.quality_changed.connect(self._show_numbers)
+        self.display.scene_shown.connect(lambda _scene: self._show_point())
+
+    def begin(self, arguments: Arguments) -> None:
+        """Show the theme, parameters and sequence that the arguments or the last session ask for."""
+        from core.settings import PRESETS
+
+        name = arguments.theme or self.store.theme() or DARK.name
+        self.session.set_theme(THEMES.get(name, DARK))
+        settings = PRESETS[arguments.preset] if arguments.preset else self.store.parameters()
+        if settings is not None:
+            self.session.set_settings(settings)
+        self.parameters.set_settings(self.session.settings)
+        self.opening.open(arguments.path or FIRST_SAMPLE)
+
+    # -- what the actions call ------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Start a run from what is shown."""
+        self._start(warm=True)
+
+    def run_from_scratch(self) -> None:
+        """Start a run from nothing."""
+        self._start(warm=False)
+
+    def step(self) -> None:
+        """Do one iteration."""
+        self.parameters.flush()
+        if self.parameters.valid:
+            self.control.step()
+
+    def toggle_playing(self) -> None:
+        """Play, or stop."""
+        self.playback.set_playing(not self.playback.playing)
+
+    def step_frame(self, by: int) -> None:
+        """Move by some frames."""
+        self.playback.set_playing(False)
+        self.session.set_frame(self.session.frame + by)
+
+    def go_to_frame(self, frame: int) -> None:
+        """Go to a frame; negative ones count from the end."""
+        sequence = self.session.sequence
+        if sequence is not None:
+            self.session.set_frame(frame % sequence.frame_count)
+
+    def go_to_truth(self) -> None:
+        """Go to the frame that the intrinsics are estimated from."""
+        sequence = self.session.sequence
+        if sequence is not None and sequence.truth is not None:
+            self.session.set_frame(sequence.truth.reference)
+
+    def fit(self) -> None:
+        """Show the whole sequence in both views."""
+        self.scene_view.fit()
+        self.tracks_view.fit()
+
+    def set_light(self, light: bool) -> None:
+        """Choose the light theme or the dark one, and remember it."""
+        self.session.set_theme(LIGHT if light else DARK)
+        self.store.set_theme(self.session.theme.name)
+
+    def reset_layout(self) -> None:
+        """Put all panels back where they were at first."""
+        self.store.forget_layout()
+        self.restoreState(self._first_state)
+
+    def show_shortcuts(self) -> None:
+        """Show all shortcuts."""
+        dialogs.ShortcutSheet(self.table, self).open()
+
+    def show_about(self) -> None:
+        """Show version and licence."""
+        dialogs.show_about(self)
+
+    def report(self, sentence: str, details: str) -> None:
+        """Say that something could not be done; with details, that it is a defect."""
+        self.reported.emit(sentence)
+        if self._closing:
+            return
+        if details:
+            self.show_defect(sentence, details)
+        else:
+            self.messages.warn(sentence)
+
+    def show_defect(self, sentence: str, details: str) -> None:
+        """Show a defect of the program, with the offer to save."""
+        shown = self.session.shown
+        save = self.exporting.ask_for_reconstruction if shown is not None and shown.last is not None else None
+        dialogs.DefectDialog(sentence, details, self, save=save).open()
+
+    # -- what the session and the parts tell ----------------------------------------------------------------
+
+    def _start(self, *, warm: bool) -> None:
+        self.parameters.flush()
+        if self.session.sequence is not None and self.parameters.valid:
+            self.messages.hide()
+            self.control.start(warm=warm)
+
+    def _show_sequence(self, sequence: Sequence, entry: SequenceEntry | None) -> None:
+        self.control.cancel()
+        self.messages.hide()
+        self.playback.set_frame_count(sequence.frame_count)
+        self.timeline.set_frame_count(sequence.frame_count)
+        truth = sequence.truth
+        frames = () if truth is None else tuple(int(frame) for frame in truth.frames)
+        self.timeline.set_truth_frames(frames, -1 if truth is None else truth.reference)
+        self.timeline.set_errors(None, None)
+        self.parameters.set_sequence(sequence)
+        self.session.set_sequence(sequence)
+        self.tree.set_current(entry)
+        self.setWindowTitle(f"{summaries.sequence_title(sequence)} – {TITLE}")
+        self.chrome.show_sequence(sequence)
+        self.display.refresh()
+        self.fit()
+        self._show_numbers()
+        self.update_situation()
+
+    def _show_runs(self) -> None:
+        shown = self.session.shown
+        histories = {run.number: run.history for run in self.session.runs}
+        self.loss_plot.set_histories(histories, None if shown is None else shown.number)
+        self._show_numbers()
+        self._show_spectrum()
+        self.update_situation()
+
+    def _show_run(self, run: Run) -> None:
+        self.chrome.show_activity(self.control.current or self.session.shown)
+        if run is self.session.shown:
+            self.loss_plot.refresh()
+        if not run.state.alive or run.state is RunState.PAUSED or not len(run.history):
+            self._show_numbers()
+            self._show_spectrum()
+        self.update_situation()
+
+    def _show_series(self, series: object) -> None:
+        if series is None:
+            self.timeline.set_errors(None, None)
+        else:
+            self.timeline.set_errors(series.per_frame, series.per_point, series.unit, series.name)
+
+    def _show_numbers(self) -> None:
+        run, sequence = self.session.shown, self.session.sequence
+        known = None if run is None else self.display.quality_of(run)
+        self.numbers.set_numbers(summaries.numbers(run, known, sequence))
+        self.chrome.show_headline(summaries.headline(run, known, sequence))
+        rows = [summaries.run_row(run, self.display.quality_of(run)) for run in reversed(self.session.runs)]
+        self.run_list.set_rows(rows, None if run is None else run.number)
+        self._show_spectrum()
+
+    def _show_spectrum(self) -> None:
+        run = self.session.shown
+        last = None if run is None else run.last
+        if run is None or last is None:
+            self.parameters.set_spectrum(None, None, None)
+            self.spectrum_plot.set_values(None, None)
+            return
+        weights = last.best.problem.weights
+        values = last.best.factors.gamma()
+        self.parameters.set_spectrum(run.settings, weights, values)
+        self.spectrum_plot.set_values(values, weights)
+
+    def _show_point(self) -> None:
+        point = self.session.point
+        title = "Selected point" if point < 0 else f"Point {point + 1}, frame {self.session.frame + 1}"
+        self.numbers.set_point(title, summaries.point_numbers(self.display.scene, point))
+
+    def _hover(self, point: int) -> None:
+        self.chrome.show_hover(summaries.hover(self.display.scene, point))
+
+    def _request_run(self, number: int) -> None:
+        self.session.set_shown(next(run for run in self.session.runs if run.number == number))
+
+    def _show_theme(self, theme: Theme) -> None:
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        apply_theme(app, theme)
+        for part in (
+            self.scene_view, self.tracks_view, self.timeline, self.parameters, self.loss_plot,
+            self.spectrum_plot, self.messages, self.tree, self.chrome,
+        ):  # fmt: skip
+            part.set_theme(theme)
+
+    def update_situation(self) -> None:
+        """Enable what is possible now, and nothing else."""
+        sequence, shown, current = self.session.sequence, self.session.shown, self.control.current
+        self.chrome.show_situation(
+            Situation(
+                sequence=sequence is not None,
+                frames=sequence is not None and sequence.frame_count > 1,
+                alive=current is not None,
+                paused=current is not None and current.state is RunState.PAUSED,
+                reconstruction=shown is not None and shown.last is not None,
+                runs=bool(self.session.runs),
+                valid=self.parameters.valid,
+            )
+        )
+
+    # -- Qt's events ----------------------------------------------------------------------------------------
+
+    def dragEnterEvent(self, event: QDragEnterEvent | None) -> None:
+        """Accept one file or folder."""
+        assert event is not None
+        data = event.mimeData()
+        if data is not None and len(data.urls()) == 1 and data.urls()[0].isLocalFile():
+            event.setDropAction(Qt.DropAction.CopyAction)
+            event.accept()
+
+    def dropEvent(self, event: QDropEvent | None) -> None:
+        """Open what was dropped."""
+        assert event is not None
+        data = event.mimeData()
+        assert data is not None
+        self.opening.open(data.urls()[0].toLocalFile())
+
+    def closeEvent(self, event: QCloseEvent | None) -> None:
+        """Stop everything, remember everything, and only then close."""
+        assert event is not None
+        self._closing = True
+        self.playback.set_playing(False)
+        self.control.shut_down()
+        self.opening.shut_down()
+        self.exporting.shut_down()
+        self.store.set_layout(self.saveGeometry(), self.saveState())
+        self.store.set_parameters(self.session.settings)
+        self.store.sync()
+        event.accept()

@@ -1,0 +1,150 @@
+"""Opening sequences: from a dialog, a drop, the list of recent ones, the bundled samples or the tree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QObject, pyqtSignal
+from PyQt6.QtWidgets import QFileDialog, QWidget
+
+from .solver_thread import Job
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from core.files import SequenceEntry
+    from core.sequence import Sequence
+
+    from .settings_store import SettingsStore
+
+# What was listed, the entry to show ("sample:NAME" has one too) and its sequence.
+Read = tuple[tuple["SequenceEntry", ...], "SequenceEntry | None", "Sequence"]
+FILTER = "Sequences (*.txt *.mat *.npz *.csv);;All files (*)"
+SAMPLE = "sample:"
+FIRST_SAMPLE = f"{SAMPLE}balloon/circle"
+
+
+class Opening(QObject):
+    """Reads beside the window and reports.
+
+    Signals
+    -------
+    started(str)
+        what is being read.
+    opened(Sequence, SequenceEntry or None)
+        it has been read; the entry is the one of the list that it belongs to.
+    listed(object)
+        a tuple of `SequenceEntry`: what a folder holds.
+    failed(str, str)
+        a sentence, and the traceback of a defect.
+    """
+
+    started = pyqtSignal(str)
+    opened = pyqtSignal(object, object)
+    listed = pyqtSignal(object)
+    failed = pyqtSignal(str, str)
+
+    def __init__(self, store: SettingsStore, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._window = parent
+        self._jobs: set[Job] = set()
+        self._newest: Job | None = None
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is being read."""
+        return bool(self._jobs)
+
+    def ask_for_file(self) -> None:
+        """Ask for a file, and open it."""
+        name, _filter = QFileDialog.getOpenFileName(self._window, "Open a sequence", self._folder(), FILTER)
+        if name:
+            self.open(name)
+
+    def ask_for_folder(self) -> None:
+        """Ask for a folder, and open it."""
+        name = QFileDialog.getExistingDirectory(self._window, "Open a folder", self._folder())
+        if name:
+            self.open(name)
+
+    def open(self, path: str | Path) -> None:
+        """Open a file, a folder (its sequences are listed, the first is shown) or "sample:NAME"."""
+        self._start(lambda: _read(path), str(path))
+
+    def samples(self) -> list[tuple[str, str, str]]:
+        """Return title, tip and path of the perspective tracks of every bundled sample."""
+        from core.files import bundled_samples
+        from core.sequence import CameraModel
+
+        return [
+            (
+                f"{entry.object_name}, {entry.path_name}",
+                f"{entry.frames} frames of {entry.points} points",
+                f"{SAMPLE}{entry.object_name}/{entry.path_name}",
+            )
+            for entry in bundled_samples()
+            if entry.camera is CameraModel.PERSPECTIVE
+        ]
+
+    def open_entry(self, entry: SequenceEntry) -> None:
+        """Open one sequence of a list."""
+        self._start(lambda: _read_entry(entry), str(entry.file))
+
+    def shut_down(self) -> None:
+        """Wait for what is being read."""
+        for job in list(self._jobs):
+            job.wait()
+
+    def _start(self, function: Callable[[], Read], what: str) -> None:
+        job = Job(function)
+        self._jobs.add(job)
+        self._newest = job
+        job.done.connect(lambda read: self._finish(job, read, what))
+        job.failed.connect(lambda sentence, details: self._fail(job, sentence, details))
+        job.finished.connect(lambda: self._jobs.discard(job))
+        self.started.emit(what)
+        job.start()
+
+    def _finish(self, job: Job, read: Read, what: str) -> None:
+        if job is not self._newest:  # another one was asked for since
+            return
+        entries, entry, sequence = read
+        if entries:
+            self.listed.emit(entries)
+        if not what.startswith(SAMPLE):
+            self._store.add_recent(Path(what))
+        self.opened.emit(sequence, entry)
+
+    def _fail(self, job: Job, sentence: str, details: str) -> None:
+        if job is self._newest:
+            self.failed.emit(sentence, details)
+
+    def _folder(self) -> str:
+        recent = self._store.recent()
+        return str(recent[0].parent) if recent else ""
+
+
+def _read(path: str | Path) -> Read:
+    """Return what a path holds and its first sequence that can be read; beside a sample, all samples."""
+    from core.arrays import InputError
+    from core.files import bundled_samples, list_sequences, read_sequence
+
+    if str(path).startswith(SAMPLE):
+        sequence = read_sequence(path)
+        entries = bundled_samples()
+        return entries, next(entry for entry in entries if entry.file == sequence.source), sequence
+    entries = list_sequences(path)
+    readable = [entry for entry in entries if not entry.problem]
+    if not readable:
+        raise InputError(entries[0].problem)
+    if Path(path).is_file():
+        return entries, readable[0], read_sequence(path)
+    return entries, readable[0], read_sequence(readable[0].file)
+
+
+def _read_entry(entry: SequenceEntry) -> Read:
+    from core.files import read_sequence
+
+    return (), entry, read_sequence(entry.file)

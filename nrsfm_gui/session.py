@@ -1,0 +1,147 @@
+"""What the application is about at this moment: the only mutable state, and the signals that tell of it.
+
+Views never hold a session; `main_window` passes them values. Handlers change the session, the session says
+what changed, and the window shows it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QObject, pyqtSignal
+
+from core.settings import Settings
+
+from .history import History
+from .shapes import Alignment
+from .theme import DARK, Theme
+
+if TYPE_CHECKING:
+    from core.reconstruct import Update
+    from core.sequence import Sequence
+
+
+class RunState(Enum):
+    """Where a run stands."""
+
+    RUNNING = "running"
+    PAUSED = "paused"
+    FINISHED = "done"
+    STOPPED = "stopped"
+    FAILED = "failed"
+
+    @property
+    def alive(self) -> bool:
+        """Whether a thread works on it."""
+        return self in (RunState.RUNNING, RunState.PAUSED)
+
+
+@dataclass(eq=False, repr=False)
+class Run:
+    """One reconstruction of this session; only `run_control` writes to it."""
+
+    number: int  # 1-based
+    sequence: Sequence
+    settings: Settings  # in force now
+    warm_from: int | None = None  # number of the run it went on from
+    state: RunState = RunState.RUNNING
+    history: History = field(default_factory=History)
+    last: Update | None = None
+    message: str = ""
+
+
+class Session(QObject):
+    """The sequence, the settings, the runs, and what of them is shown."""
+
+    sequence_changed = pyqtSignal(object)  # Sequence
+    settings_changed = pyqtSignal(object)  # Settings
+    runs_changed = pyqtSignal()  # one was added, or all were dropped
+    run_changed = pyqtSignal(object)  # Run: it has new records, a new update, or another state
+    shown_changed = pyqtSignal(object)  # Run or None
+    frame_changed = pyqtSignal(int)
+    point_changed = pyqtSignal(int)  # -1 for none
+    alignment_changed = pyqtSignal(object)  # Alignment
+    theme_changed = pyqtSignal(object)  # Theme
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.sequence: Sequence | None = None
+        self.settings = Settings()
+        self.runs: list[Run] = []
+        self.shown: Run | None = None
+        self.frame = 0
+        self.point = -1
+        self.alignment = Alignment.PER_FRAME
+        self.theme: Theme = DARK
+        self._runs_made = 0
+
+    def set_sequence(self, sequence: Sequence) -> None:
+        """Show another sequence; its runs start afresh."""
+        self.sequence = sequence
+        self.runs = []
+        self.shown = None
+        self.frame = 0
+        self.point = -1
+        self.sequence_changed.emit(sequence)
+        self.runs_changed.emit()
+        self.shown_changed.emit(None)
+        self.frame_changed.emit(0)
+        self.point_changed.emit(-1)
+
+    def set_settings(self, settings: Settings) -> None:
+        """Take other parameters for the next run (and, through `run_control`, for the present one)."""
+        if settings != self.settings:
+            self.settings = settings
+            self.settings_changed.emit(settings)
+
+    def add_run(self, settings: Settings, *, warm_from: Run | None = None) -> Run:
+        """Append a run of the current sequence and show it."""
+        assert self.sequence is not None  # there is no Run button without one
+        self._runs_made += 1
+        number = None if warm_from is None else warm_from.number
+        run = Run(self._runs_made, self.sequence, settings, warm_from=number)
+        run.last = None if warm_from is None else warm_from.last
+        self.runs.append(run)
+        self.runs_changed.emit()
+        self.set_shown(run)
+        return run
+
+    def set_shown(self, run: Run | None) -> None:
+        """Show a run of this session, or the bare sequence."""
+        if run is not self.shown:
+            self.shown = run
+            self.shown_changed.emit(run)
+
+    def remove_runs(self) -> None:
+        """Forget all runs."""
+        self.runs = []
+        self.runs_changed.emit()
+        self.set_shown(None)
+
+    def set_frame(self, frame: int) -> None:
+        """Show a frame; numbers outside the sequence are brought into it."""
+        if self.sequence is None:
+            return
+        frame = min(max(frame, 0), self.sequence.frame_count - 1)
+        if frame != self.frame:
+            self.frame = frame
+            self.frame_changed.emit(frame)
+
+    def set_point(self, point: int) -> None:
+        """Select a point; -1 selects none."""
+        if point != self.point:
+            self.point = point
+            self.point_changed.emit(point)
+
+    def set_alignment(self, alignment: Alignment) -> None:
+        """Choose how the ground truth is laid over the estimate."""
+        if alignment is not self.alignment:
+            self.alignment = alignment
+            self.alignment_changed.emit(alignment)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Choose the colors."""
+        self.theme = theme
+        self.theme_changed.emit(theme)

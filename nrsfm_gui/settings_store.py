@@ -1,0 +1,94 @@
+"""What is remembered between two starts: window geometry, docks, recent files, parameters, theme.
+
+Everything is kept as plain text or bytes in the platform's place for settings; an entry that cannot be read
+(of an older version, or edited by hand) counts as absent.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QByteArray, QSettings
+
+from core.recipes import settings_from_dict, settings_to_dict
+
+if TYPE_CHECKING:
+    from core.settings import Settings
+
+ORGANIZATION = "nrsfm"
+APPLICATION = "nrsfm-gui"
+RECENT_FILES = 10
+# Part of the keys of geometry and docks: raised when the set of docks changes, to drop an old layout.
+LAYOUT_VERSION = 1
+
+
+class SettingsStore:
+    """Typed access to the stored settings."""
+
+    def __init__(self, backend: QSettings | None = None) -> None:
+        self._backend = backend if backend is not None else QSettings(ORGANIZATION, APPLICATION)
+
+    def layout(self) -> tuple[QByteArray, QByteArray] | None:
+        """Return geometry and dock state as they were last, or None."""
+        geometry = self._backend.value(f"layout{LAYOUT_VERSION}/geometry")
+        docks = self._backend.value(f"layout{LAYOUT_VERSION}/docks")
+        if isinstance(geometry, QByteArray) and isinstance(docks, QByteArray):
+            return geometry, docks
+        return None
+
+    def set_layout(self, geometry: QByteArray, docks: QByteArray) -> None:
+        """Remember geometry and dock state."""
+        self._backend.setValue(f"layout{LAYOUT_VERSION}/geometry", geometry)
+        self._backend.setValue(f"layout{LAYOUT_VERSION}/docks", docks)
+
+    def forget_layout(self) -> None:
+        """Drop geometry and dock state."""
+        self._backend.remove(f"layout{LAYOUT_VERSION}")
+
+    def recent(self) -> list[Path]:
+        """Return the files and folders opened last, newest first, without those that are gone."""
+        try:
+            names = json.loads(self._text("recent", "[]"))
+        except ValueError:
+            return []
+        return [Path(name) for name in names if isinstance(name, str) and Path(name).exists()]
+
+    def add_recent(self, path: Path) -> None:
+        """Put a file or folder at the head of the recent ones."""
+        path = path.absolute()
+        others = [other for other in self.recent() if other != path]
+        names = [str(other) for other in [path, *others][:RECENT_FILES]]
+        self._backend.setValue("recent", json.dumps(names))
+
+    def clear_recent(self) -> None:
+        """Forget the recent files."""
+        self._backend.remove("recent")
+
+    def parameters(self) -> Settings | None:
+        """Return the parameters used last, or None."""
+        try:
+            return settings_from_dict(json.loads(self._text("parameters", "")))
+        except (ValueError, TypeError, AttributeError):  # InputError is a ValueError
+            return None
+
+    def set_parameters(self, settings: Settings) -> None:
+        """Remember the parameters."""
+        self._backend.setValue("parameters", json.dumps(settings_to_dict(settings)))
+
+    def theme(self) -> str:
+        """Return the name of the theme, "" where none was chosen."""
+        return self._text("theme", "")
+
+    def set_theme(self, name: str) -> None:
+        """Remember the theme."""
+        self._backend.setValue("theme", name)
+
+    def sync(self) -> None:
+        """Write everything out now."""
+        self._backend.sync()
+
+    def _text(self, key: str, default: str) -> str:
+        value = self._backend.value(key, default)
+        return value if isinstance(value, str) else default

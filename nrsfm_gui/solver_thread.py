@@ -1,0 +1,280 @@
+"""The one module in which two threads meet.
+
+`SolverThread` drains the stream of a reconstruction into a mailbox with one slot: the newest update and every
+record since the last look. The window empties it at display rate (`take`), so that a run of 20 000 iterations
+costs it no more than one of 20. A pause is a condition on which the thread waits between two iterations; a
+cancel wakes it. A thread is never terminated: its owner cancels it, waits, and only then lets go of it.
+
+`Job` runs one function (reading a file, writing one) beside the window and reports with a queued signal.
+"""
+
+from __future__ import annotations
+
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from PyQt6.QtCore import QObject, QThread, pyqtSignal
+
+from core.arrays import InputError
+
+if TYPE_CHECKING:
+    from core.reconstruct import Record, Update
+    from core.sequence import Sequence
+    from core.settings import Settings
+
+Work = Callable[["Sequence", "Settings", "Update | None"], Iterator["Update"]]
+
+
+def real_work(sequence: Sequence, settings: Settings, start: Update | None) -> Iterator[Update]:
+    """Return the stream of `core.reconstruct.reconstruct`, imported in the thread that runs it."""
+    from core.reconstruct import reconstruct
+
+    return reconstruct(sequence, settings, start=start)
+
+
+class Outcome(Enum):
+    """How a run ended."""
+
+    FINISHED = "finished"  # the stream came to its end
+    STOPPED = "stopped"  # cancelled; what it had is kept
+    REFUSED = "refused"  # the settings or the sequence were refused with a sentence
+    CRASHED = "crashed"  # any other exception: a defect
+
+
+@dataclass(frozen=True)
+class Ending:
+    """The last word of a run."""
+
+    outcome: Outcome
+    sentence: str = ""  # of the refusal, or the last line of the traceback
+    details: str = ""  # the traceback
+
+
+@dataclass(frozen=True)
+class Change:
+    """Settings that took effect while a run went on."""
+
+    iteration: int  # of the first record under them
+    settings: Settings
+
+
+@dataclass(frozen=True, eq=False)
+class Mail:
+    """What happened since the mailbox was last emptied."""
+
+    records: tuple[Record, ...] = ()  # every one, oldest first
+    update: Update | None = None  # the newest
+    changes: tuple[Change, ...] = ()
+    refusal: str = ""  # why changed settings were not taken; the run goes on under the old ones
+    ending: Ending | None = None
+
+
+class SolverThread(QThread):
+    """Drains one stream of updates; see the module's docstring.
+
+    Parameters
+    ----------
+    sequence, settings
+        what is reconstructed, and how.
+    start
+        an update to go on from.
+    continued
+        whether the history of `start` goes on: iterations and seconds are then counted from its record.
+    work
+        gives the stream for (sequence, settings, start).
+    """
+
+    def __init__(
+        self,
+        sequence: Sequence,
+        settings: Settings,
+        *,
+        start: Update | None = None,
+        continued: bool = False,
+        work: Work = real_work,
+    ) -> None:
+        super().__init__()
+        self._work = work
+        self._sequence = sequence
+        self._start = start
+        self._condition = threading.Condition()
+        # All that follows is shared and only touched while the condition is held.
+        self._settings = settings
+        self._pending: Settings | None = None
+        self._paused = self._cancelled = self._over = False
+        self._steps = 0
+        self._delay = 0.0
+        self._records: list[Record] = []
+        self._changes: list[Change] = []
+        self._update: Update | None = None
+        self._refusal = ""
+        self._ending: Ending | None = None
+        # Only the thread itself touches these.
+        self._last = start if continued else None
+        self._shift: tuple[int, float] | None = None  # unknown before the first update
+
+    # -- called by the window -------------------------------------------------------------------------------
+
+    def take(self) -> Mail:
+        """Empty the mailbox."""
+        with self._condition:
+            mail = Mail(tuple(self._records), self._update, tuple(self._changes), self._refusal, self._ending)
+            self._records, self._changes, self._update = [], [], None
+            self._refusal, self._ending = "", None
+        return mail
+
+    def set_paused(self, paused: bool) -> None:
+        """Hold the run between two iterations, or let it go on."""
+        with self._condition:
+            self._paused = paused
+            self._steps = 0
+            self._condition.notify_all()
+
+    def step(self) -> None:
+        """Let a paused run do one iteration."""
+        with self._condition:
+            self._steps += 1
+            self._condition.notify_all()
+
+    def set_delay(self, seconds: float) -> None:
+        """Wait this long after every iteration, so that an eye can follow."""
+        with self._condition:
+            self._delay = seconds
+            self._condition.notify_all()
+
+    def change(self, settings: Settings) -> bool:
+        """Go on from the current update under other settings; False where the run is already over."""
+        with self._condition:
+            if self._over:
+                return False
+            self._pending = settings
+            self._condition.notify_all()
+            return True
+
+    def cancel(self) -> None:
+        """Stop after the current iteration; wakes a paused run."""
+        with self._condition:
+            self._cancelled = True
+            self._condition.notify_all()
+
+    # -- the thread itself ----------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Drain the stream; every exception ends as a value in the mailbox, none leaves the thread."""
+        try:
+            ending = Ending(self._drain())
+        except InputError as refusal:
+            ending = Ending(Outcome.REFUSED, str(refusal))
+        except Exception as defect:
+            ending = Ending(Outcome.CRASHED, f"{type(defect).__name__}: {defect}", traceback.format_exc())
+        with self._condition:
+            self._over = True
+            self._ending = ending
+
+    def _drain(self) -> Outcome:
+        stream = self._work(self._sequence, self._settings, self._start)
+        try:
+            while self._may_go_on():
+                settings = self._take_change()
+                if settings is not None:
+                    stream = self._redirected(stream, settings)
+                    continue
+                update = next(stream, None)
+                if update is not None:
+                    self._post(update)
+                elif self._is_over():
+                    return Outcome.FINISHED
+            return Outcome.STOPPED
+        finally:
+            _close(stream)
+
+    def _may_go_on(self) -> bool:
+        """Wait while paused; return False once cancelled."""
+        with self._condition:
+            if self._delay and not self._paused:
+                self._condition.wait_for(lambda: self._cancelled or self._paused, timeout=self._delay)
+            self._condition.wait_for(lambda: self._cancelled or not self._paused or self._steps > 0)
+            self._steps = max(0, self._steps - 1)
+            return not self._cancelled
+
+    def _is_over(self) -> bool:
+        """Whether nothing is left to do: no change arrived since the stream ended."""
+        with self._condition:
+            self._over = self._pending is None
+            return self._over
+
+    def _take_change(self) -> Settings | None:
+        with self._condition:
+            settings, self._pending = self._pending, None
+        return settings
+
+    def _redirected(self, stream: Iterator[Update], settings: Settings) -> Iterator[Update]:
+        """Return a stream from the current update under other settings, or the old one where refused."""
+        other = self._work(self._sequence, settings, self._last or self._start)
+        try:
+            first = next(other, None)
+        except InputError as refusal:
+            with self._condition:
+                self._refusal = str(refusal)
+            return stream
+        _close(stream)
+        self._settings = settings
+        if first is not None:
+            self._post(first, settings)
+        return other
+
+    def _post(self, update: Update, settings: Settings | None = None) -> None:
+        """Put an update into the mailbox; `settings` are given with the first one under changed settings."""
+        if self._last is not None and (settings is not None or self._shift is None):
+            self._shift = _shift(self._last.record, update.record)
+        if self._shift is not None:
+            iteration, seconds = self._shift
+            record = update.record
+            record = replace(record, iteration=record.iteration + iteration, seconds=record.seconds + seconds)
+            update = replace(update, record=record)
+        else:
+            self._shift = (0, 0.0)
+        self._last = update
+        with self._condition:
+            self._records.append(update.record)
+            self._update = update
+            if settings is not None:
+                self._changes.append(Change(update.record.iteration, settings))
+
+
+def _shift(last: Record, first: Record) -> tuple[int, float]:
+    """Return what to add to a new stream's iterations and seconds, so that the history goes on counting."""
+    return last.iteration + 1 - first.iteration, last.seconds - first.seconds
+
+
+def _close(stream: Any) -> None:
+    """Close a stream that is a generator; other iterators have nothing to close."""
+    close = getattr(stream, "close", None)
+    if close is not None:
+        close()
+
+
+class Job(QThread):
+    """One function call beside the window; `done` or `failed` arrives in the thread that made the job."""
+
+    done = pyqtSignal(object)
+    failed = pyqtSignal(str, str)  # a sentence, and the traceback of a defect ("" for bad input)
+
+    def __init__(self, function: Callable[[], object], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._function = function
+
+    def run(self) -> None:
+        """Call the function and report."""
+        try:
+            value = self._function()
+        except (InputError, OSError) as refusal:
+            self.failed.emit(str(refusal), "")
+        except Exception as defect:
+            self.failed.emit(f"{type(defect).__name__}: {defect}", traceback.format_exc())
+        else:
+            self.done.emit(value)

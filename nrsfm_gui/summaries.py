@@ -1,0 +1,275 @@
+"""What the application says about a run, in words and numbers: pure functions, no Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.recipes import penalty_name, preset_name
+from core.settings import METHODS
+
+from .session import Run, RunState
+from .views.numbers import NONE, Number
+from .views.run_list import RunRow
+
+if TYPE_CHECKING:
+    from core.reconstruct import Update
+    from core.sequence import Sequence
+    from core.settings import Settings
+
+    from .scene import Scene
+    from .shapes import Shapes
+
+MINUS = "−"
+ETA_FROM_SECONDS = 1.0  # before that, what is left is not worth a word
+SHORT_METHODS = {
+    "bilinear": "bilinear",
+    "lm": "LM",
+    "paper": "Algorithm 1",
+    "admm": "ADMM",
+    "admm+bilinear": "ADMM+bilinear",
+}
+PENALTY_WORDS = {"wnn": "WNN", "nn": "NN", "tnn": "TNN", "weights": "weights"}
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How good a reconstruction is, over all frames and points; None where it cannot be told."""
+
+    reprojection: float | None  # RMS, in the units of the tracks
+    error: float | None  # mean 3-D distance, in `unit`
+    unit: str
+    alignment: str
+
+
+def quality(shapes: Shapes) -> Quality:
+    """Return the errors of what is drawn."""
+    reprojection = error = None
+    if shapes.residuals is not None:
+        seen = shapes.residuals[np.isfinite(shapes.residuals)]
+        reprojection = float(np.sqrt(np.mean(seen**2))) if seen.size else None
+    if shapes.errors is not None:
+        known = shapes.errors[np.isfinite(shapes.errors)]
+        error = float(known.mean()) if known.size else None
+    return Quality(reprojection, error, shapes.unit, shapes.alignment.value)
+
+
+def signed(value: float, digits: int) -> str:
+    """Return a fixed-point number with a true minus sign."""
+    return f"{value:.{digits}f}".replace("-", MINUS)
+
+
+def log_loss(loss: float) -> str:
+    """Return log10 of a loss as text."""
+    return signed(float(np.log10(loss)), 4) if loss > 0 and np.isfinite(loss) else NONE
+
+
+def measure(value: float | None, unit: str) -> str:
+    """Return a length with three digits and its unit, without an exponent."""
+    if value is None or not np.isfinite(value):
+        return NONE
+    digits = 3 if value < 1 else 2 if value < 100 else 1
+    return f"{value:.{digits}f} {unit}"
+
+
+def duration(seconds: float) -> str:
+    """Return a span of time: "4.2 ms", "0.31 s", "2 min 5 s"."""
+    if seconds < 0.1:
+        return f"{1000 * seconds:.1f} ms"
+    if seconds < 60:
+        return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s"
+
+
+def run_name(settings: Settings) -> str:
+    """Return a preset's name, or method and penalty."""
+    return preset_name(settings) or (
+        f"{SHORT_METHODS[settings.method]}, {PENALTY_WORDS[penalty_name(settings.penalty)]}"
+    )
+
+
+def run_row(run: Run, known: Quality | None) -> RunRow:
+    """Return the line of a run in the list."""
+    has = run.last is not None
+    error = NONE if known is None else measure(known.error, known.unit)
+    lines = [
+        f"Run {run.number}: {METHODS[run.settings.method]}",
+        f"rank {run.settings.rank}, eta {run.settings.eta:g}, {run.settings.penalty}",
+        f"{run.state.value}, {len(run.history)} records",
+    ]
+    if run.warm_from is not None:
+        lines.append(f"went on from run {run.warm_from}")
+    if known is not None and known.error is not None:
+        lines.append(f"error: mean over points and frames, {known.alignment}")
+    return RunRow(
+        number=run.number,
+        name=run_name(run.settings),
+        rank=str(run.settings.rank),
+        loss=log_loss(run.last.best.loss) if has and run.last is not None else NONE,
+        error=error,
+        tip="\n".join(lines),
+    )
+
+
+def headline(run: Run | None, known: Quality | None, sequence: Sequence | None) -> str:
+    """Return the numbers that matter most, for the tool bar."""
+    if run is None or run.last is None or known is None or sequence is None:
+        return ""
+    parts = [f"log10 loss {log_loss(run.last.best.loss)}", measure(known.reprojection, sequence.units)]
+    if known.error is not None:
+        parts.append(f"{measure(known.error, known.unit)} ({known.alignment})")
+    return "   ".join(parts)
+
+
+def numbers(run: Run | None, known: Quality | None, sequence: Sequence | None) -> list[Number]:
+    """Return the lines of the panel of numbers."""
+    last = None if run is None else run.last
+    loss = NONE if last is None else f"{last.best.loss:.6g}   (log10 {log_loss(last.best.loss)})"
+    reprojection = measure(known.reprojection, sequence.units) if known and sequence else NONE
+    error = NONE
+    if last is not None and known is not None:
+        error = measure(known.error, known.unit) if known.error is not None else "no ground truth here"
+    rows = [
+        Number("loss", loss, "The objective: squared pOSE residuals plus the weighted singular values."),
+        Number("reprojection RMS", reprojection, "Root mean square over all visible points of all frames."),
+        Number(
+            "mean 3-D error",
+            error,
+            "Mean distance to the ground truth, over all points and frames that have one.",
+        ),
+    ]
+    if known is not None and known.error is not None:
+        rows.append(Number("alignment", known.alignment, "How the estimate was laid over the ground truth."))
+    rows += [
+        Number(
+            "rank",
+            NONE if last is None else str(last.best.factors.rank),
+            "Basis shapes of the best point so far.",
+        ),
+        Number(
+            "iterations", NONE if last is None or run is None else _iterations(run), "Of all phases together."
+        ),
+        Number(
+            "computing time",
+            NONE if last is None else duration(last.record.seconds),
+            "Pauses are not counted.",
+        ),
+        Number("starts that agree", NONE if last is None else starts_that_agree(last), STARTS_TIP),
+    ]
+    if last is not None and last.rotations:
+        rows.append(Number("rotations", last.rotations, "Where the rotation of every frame came from."))
+    return rows
+
+
+STARTS_TIP = (
+    "Starting points whose loss is within a relative 1e-6 of the lowest. More starts: see Parameters."
+)
+
+
+def starts_that_agree(last: Update) -> str:
+    """Return "2 of 4", or a dash before any start has ended."""
+    if not last.starts:
+        return NONE
+    return f"{sum(start.agrees for start in last.starts)} of {len(last.starts)}"
+
+
+def point_numbers(scene: Scene | None, point: int) -> list[Number]:
+    """Return the lines for a selected point in the frame that is shown; none where nothing is selected."""
+    if scene is None or point < 0 or point >= len(scene.measured):
+        return []
+    rows = [Number("measured", _pair(scene.measured[point], scene.track_unit))]
+    if not scene.visible[point]:
+        rows[0] = Number("measured", "hidden in this frame")
+    if scene.reprojected is not None:
+        rows.append(Number("reprojected", _pair(scene.reprojected[point], scene.track_unit)))
+    if scene.residuals_px is not None:
+        rows.append(Number("reprojection error", measure(float(scene.residuals_px[point]), scene.track_unit)))
+    if scene.estimate is not None:
+        rows.append(Number("estimate", _triple(scene.estimate[point], scene.unit)))
+    if scene.truth is not None:
+        rows.append(Number("ground truth", _triple(scene.truth[point], scene.unit)))
+    if scene.errors is not None:
+        rows.append(Number("3-D error", measure(float(scene.errors[point]), scene.error_unit)))
+    return rows
+
+
+def activity(run: Run | None) -> str:
+    """Return what the solver does or did, for the status bar."""
+    if run is None:
+        return "Ready"
+    last = run.last
+    state = {
+        RunState.RUNNING: "Running",
+        RunState.PAUSED: "Paused",
+        RunState.FINISHED: "Done",
+        RunState.STOPPED: "Stopped",
+        RunState.FAILED: "Failed",
+    }[run.state]
+    if run.state is RunState.FAILED:
+        return f"Run {run.number} failed: {run.message}"
+    if last is None or not len(run.history):
+        return f"{state}: run {run.number}, preparing" if run.state.alive else f"{state}: run {run.number}"
+    parts = [f"{state}: run {run.number}"]
+    if run.state is RunState.FINISHED:
+        parts.append(last.status.value)
+    else:
+        parts.append(last.phase)
+    parts.append(f"{_iterations(run)} iterations in {duration(last.record.seconds)}")
+    left = seconds_left(last)
+    if run.state is RunState.RUNNING and left is not None and left > ETA_FROM_SECONDS:
+        parts.append(f"about {duration(left)} left")
+    return " · ".join(parts)
+
+
+def seconds_left(last: Update) -> float | None:
+    """Return an estimate of the computing time that is left, None where nothing is known."""
+    if last.fraction is None or not 0 < last.fraction < 1:
+        return None
+    return last.record.seconds * (1 - last.fraction) / last.fraction
+
+
+def _iterations(run: Run) -> str:
+    return f"{run.history.records[-1].iteration:,}".replace(",", "\u202f") if len(run.history) else "0"
+
+
+def _pair(values: np.ndarray, unit: str) -> str:
+    return f"{signed(float(values[0]), 2)}, {signed(float(values[1]), 2)} {unit}"
+
+
+def _triple(values: np.ndarray, unit: str) -> str:
+    if not np.isfinite(values).all():
+        return NONE
+    return ", ".join(signed(float(value), 2) for value in values) + f" {unit}"
+
+
+def sequence_title(sequence: Sequence) -> str:
+    """Return the name and the camera of a sequence."""
+    return f"{sequence.name} ({sequence.camera.value})"
+
+
+def sequence_facts(sequence: Sequence) -> str:
+    """Return the size of a sequence, for the status bar."""
+    parts = [f"{sequence.frame_count} frames", f"{sequence.point_count} points"]
+    hidden = 1.0 - float(sequence.visible.mean())
+    if hidden > 0:
+        parts.append(f"{100 * hidden:.0f} % hidden" if hidden >= 0.01 else "< 1 % hidden")
+    return " · ".join((sequence_title(sequence), *parts))
+
+
+def hover(scene: Scene | None, point: int) -> str:
+    """Return the values of a point under the mouse, "" where there is none."""
+    if scene is None or not 0 <= point < len(scene.measured):
+        return ""
+    parts = [f"point {point + 1}"]
+    if not scene.visible[point]:
+        parts.append("hidden")
+    elif scene.residuals_px is not None:
+        parts.append(measure(float(scene.residuals_px[point]), scene.track_unit))
+    else:
+        parts.append(_pair(scene.measured[point], scene.track_unit))
+    if scene.errors is not None and np.isfinite(scene.errors[point]):
+        parts.append(measure(float(scene.errors[point]), scene.error_unit))
+    return " · ".join(parts)

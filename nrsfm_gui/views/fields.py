@@ -1,0 +1,181 @@
+"""Form fields that suit parameters: numbers over many decades, and a sentence below what is refused."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QGridLayout, QLabel, QLineEdit, QSizePolicy, QWidget
+
+if TYPE_CHECKING:
+    from PyQt6.QtGui import QKeyEvent, QWheelEvent
+
+# Ten presses of an arrow key are one decade, and every step is a round number.
+DECADE = (1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 5.0, 6.3, 8.0)
+LABEL_WIDTH = 100  # the widest label, so that the fields of all sections stand below each other
+
+
+def format_number(value: float) -> str:
+    """Return the shortest text with up to six digits: "0.5", "5e-03" becomes "0.005", "1e-14" stays."""
+    if value == 0 or 1e-3 <= abs(value) < 1e5:
+        return f"{value:.6g}"
+    mantissa, exponent = f"{value:.5e}".split("e")
+    return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
+
+
+def stepped(value: float, steps: int) -> float:
+    """Return a positive number moved along 1, 1.25, 1.6, 2 ... by a number of steps."""
+    exponent = math.floor(math.log10(value) + 1e-9)
+    nearest = min(
+        range(len(DECADE)), key=lambda k: abs(math.log10(DECADE[k]) - (math.log10(value) - exponent))
+    )
+    decades, k = divmod(nearest + steps, len(DECADE))
+    return float(f"{DECADE[k]:g}e{exponent + decades}")
+
+
+class NumberField(QLineEdit):
+    """A line for one number. Arrow keys and the wheel step it: by a tenth of a decade, or by one if whole.
+
+    Signals
+    -------
+    edited()
+        the text was changed by the user, whether or not it is a number.
+    """
+
+    edited = pyqtSignal()
+
+    def __init__(self, *, whole: bool = False, optional: bool = False, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._whole = whole
+        self._optional = optional
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setMinimumWidth(56)
+        self.textEdited.connect(lambda _text: self.edited.emit())
+
+    def set_value(self, value: float | None) -> None:
+        """Show a number, unless the text already says just that (so as not to move the caret)."""
+        try:
+            if self.text().strip() and self.value() == value:
+                return
+        except ValueError:
+            pass
+        self.setText("" if value is None else str(int(value)) if self._whole else format_number(value))
+
+    def value(self) -> float | int | None:
+        """Return the number; None where the field is optional and empty.
+
+        Raises
+        ------
+        ValueError
+            with a sentence, where the text is not a number.
+        """
+        text = self.text().strip().replace(",", ".")
+        if not text and self._optional:
+            return None
+        kind = "a whole number" if self._whole else "a number"
+        try:
+            return int(text) if self._whole else float(text)
+        except ValueError:
+            found = f"{text!r} is not {kind}" if text else f"empty; accepted is {kind}"
+            raise ValueError(found) from None
+
+    def step_by(self, steps: int) -> None:
+        """Move the number by steps, as an arrow key does."""
+        try:
+            value = self.value()
+        except ValueError:
+            return
+        if self._whole:
+            stepped_value: float = (0 if value is None else int(value)) + steps
+        elif value is None or value <= 0:
+            return
+        else:
+            stepped_value = stepped(float(value), steps)
+        self.set_value(stepped_value)
+        self.edited.emit()
+
+    def keyPressEvent(self, event: QKeyEvent | None) -> None:
+        """Step on Up and Down; leave the field on Return and Escape, so that the window has its keys."""
+        assert event is not None
+        steps = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1, Qt.Key.Key_PageUp: 10, Qt.Key.Key_PageDown: -10}
+        key = Qt.Key(event.key())
+        if key in steps:
+            self.step_by(steps[key])
+            return
+        super().keyPressEvent(event)
+        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape):
+            self.clearFocus()
+
+    def wheelEvent(self, event: QWheelEvent | None) -> None:
+        """Step, but only where the field has the focus: otherwise the form scrolls."""
+        assert event is not None
+        if self.hasFocus() and event.angleDelta().y():
+            self.step_by(1 if event.angleDelta().y() > 0 else -1)
+            event.accept()
+        else:
+            event.ignore()
+
+
+class Form(QWidget):
+    """Rows of a label, an editor, and a sentence below the editor where its value is refused."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(10)
+        self._grid.setVerticalSpacing(5)
+        self._grid.setColumnMinimumWidth(0, LABEL_WIDTH)
+        self._grid.setColumnStretch(1, 1)
+        self._rows: dict[str, tuple[QLabel, QWidget, QLabel]] = {}
+
+    def add(self, name: str, label: str, editor: QWidget, *, tip: str) -> None:
+        """Append a row; `tip` gives meaning, unit and range."""
+        row = 2 * len(self._rows)
+        caption = QLabel(label)
+        caption.setToolTip(tip)
+        caption.setBuddy(editor)
+        editor.setToolTip(tip)
+        editor.setObjectName(name)
+        editor.setAccessibleName(label)
+        note = QLabel()
+        note.setProperty("role", "warning")
+        note.setWordWrap(True)
+        note.setObjectName(f"{name}_note")
+        note.hide()
+        self._grid.addWidget(caption, row, 0, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self._grid.addWidget(editor, row, 1)
+        self._grid.addWidget(note, row + 1, 0, 1, 2)
+        self._rows[name] = (caption, editor, note)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._rows
+
+    def set_row_visible(self, name: str, visible: bool) -> None:
+        """Show or hide a row."""
+        caption, editor, note = self._rows[name]
+        caption.setVisible(visible)
+        editor.setVisible(visible)
+        note.setVisible(visible and bool(note.text()))
+
+    def set_note(self, name: str, sentence: str) -> None:
+        """Show a sentence below an editor and mark it; "" takes both away."""
+        _caption, editor, note = self._rows[name]
+        note.setText(sentence)
+        note.setVisible(bool(sentence) and not editor.isHidden())
+        if bool(editor.property("invalid")) != bool(sentence):
+            editor.setProperty("invalid", bool(sentence))
+            style = editor.style()
+            assert style is not None
+            style.unpolish(editor)
+            style.polish(editor)
+
+    def note(self, name: str) -> str:
+        """Return the sentence below an editor, "" where its value is accepted."""
+        return self._rows[name][2].text()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The rows from top to bottom."""
+        return tuple(self._rows)

@@ -1,0 +1,324 @@
+"""The parameters of a reconstruction: the fields of `core.settings.Settings`, with unit and range."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PyQt6.QtCore import Qt, QTimer, pyqtSignal
+from PyQt6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
+from superqt import QCollapsible
+
+from core.arrays import InputError
+from core.penalties import WeightedNuclearNorm
+from core.sequence import CameraModel
+from core.settings import INTRINSICS_SOURCES, METHODS, PRESETS, ROTATION_SOURCES, Settings
+
+from .fields import Form, NumberField
+from .penalty import PenaltyEditor
+from .sources import Choice, SourceChoice
+
+if TYPE_CHECKING:
+    from core.arrays import Floats
+    from core.sequence import Sequence
+    from nrsfm_gui.theme import Theme
+
+COMMIT_MILLISECONDS = 200  # typing "12" should not first solve for 1
+PRESET_TIPS = {
+    "recommended": "rotation candidates chosen by loss, rigid start, rank grown at the final xi",
+    "paper": "the paper's settings exactly: ADMM, then the bilinear form",
+    "custom": "neither preset",
+}
+METHOD_TITLES = {
+    "bilinear": "bilinear (Newton)",
+    "lm": "bilinear (Levenberg-Marquardt)",
+    "paper": "Algorithm 1 as printed",
+    "admm": "ADMM",
+    "admm+bilinear": "ADMM, then bilinear",
+}
+ROTATION_TITLES = {
+    "best": "best of the candidates",
+    "truth": "true cameras",
+    "companion": "companion tracks",
+    "tracks": "the tracks themselves",
+}
+INTRINSICS_TITLES = {
+    "auto": "automatic",
+    "gt": "from the ground truth",
+    "calibrated": "tracks are calibrated",
+}
+# name: label, whole, optional, tip
+NUMBERS: dict[str, tuple[str, bool, bool, str]] = {
+    "rank": ("rank K", True, False, "Number of basis shapes: a whole number, 1 to min(F, 3P)."),
+    "eta": ("eta", False, False, "pOSE weight, above 0 and at most 1: near 0 is perspective, 1 is affine."),
+    "rotation_rank": (
+        "rotation rank",
+        True,
+        True,
+        "Rank of the factorization that the rotations come from, at least 1. Empty: several, chosen by loss.",
+    ),
+    "starts": (
+        "starts",
+        True,
+        False,
+        "Starting points that are searched, at least 1: rigid then grown, then random.",
+    ),
+    "seed": (
+        "seed",
+        True,
+        False,
+        "Seed of the random starts: a whole number, 0 or more. Same seed, same result.",
+    ),
+    "tolerance": ("tolerance", False, False, "Stop at a predicted relative decrease below this; 0 to 1."),
+    "max_iterations": ("max. iterations", True, False, "Iterations per phase, at least 1."),
+}
+SECTIONS = (("Model", ("rank", "eta")), ("Cameras", ("rotation_rank",)), ("Solver", ("starts",)))
+ADVANCED = ("seed", "tolerance", "max_iterations")
+
+
+class ParametersPanel(QScrollArea):
+    """Edits a `Settings`.
+
+    Signals
+    -------
+    settings_changed(Settings)
+        valid parameters that differ from the ones before.
+    validity_changed(bool)
+        whether every field holds an accepted value.
+    """
+
+    settings_changed = pyqtSignal(object)
+    validity_changed = pyqtSignal(bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._settings = Settings()
+        self._valid = True
+        self._fields: dict[str, NumberField] = {}
+        self._forms: dict[str, Form] = {}
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(COMMIT_MILLISECONDS)
+        self._timer.timeout.connect(self.flush)
+        self._build()
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setMinimumWidth(300)
+        self.set_settings(self._settings)
+
+    # -- what it shows --------------------------------------------------------------------------------------
+
+    @property
+    def settings(self) -> Settings:
+        """The last accepted parameters."""
+        return self._settings
+
+    @property
+    def valid(self) -> bool:
+        """Whether every field holds an accepted value."""
+        return self._valid
+
+    def set_settings(self, settings: Settings) -> None:
+        """Show parameters."""
+        self._settings = settings
+        for name, field in self._fields.items():
+            field.set_value(getattr(settings, name))
+            self._note(name, "")
+        self._method.set_key(settings.method)
+        self._rotations.set_value(settings.rotations)
+        self._intrinsics.set_value(settings.intrinsics)
+        self._penalty.set_penalty(settings.penalty, settings.rank)
+        self._show_preset()
+        self._set_valid(True)
+
+    def set_sequence(self, sequence: Sequence) -> None:
+        """Gray out what this sequence does not have; eta does not apply to orthogonal tracks."""
+        self._rotations.set_available(
+            "truth", sequence.rotations is not None, why_not="This sequence has no true cameras."
+        )
+        self._rotations.set_available(
+            "companion", sequence.companion is not None, why_not="This sequence has no companion tracks."
+        )
+        self._intrinsics.set_available(
+            "gt", sequence.truth is not None, why_not="This sequence has no ground truth."
+        )
+        orthogonal = sequence.camera is CameraModel.ORTHOGONAL
+        self._fields["eta"].setEnabled(not orthogonal)
+        self._fields["eta"].setToolTip(
+            "Orthogonal tracks are always solved at eta = 1." if orthogonal else NUMBERS["eta"][3]
+        )
+        self._intrinsics.setEnabled(not orthogonal)
+
+    def set_spectrum(
+        self, settings: Settings | None, weights: Floats | None, singular_values: Floats | None
+    ) -> None:
+        """Show the singular values of a run and derive what its weights tell of the data.
+
+        Parameters
+        ----------
+        settings
+            of the run, None without one.
+        weights
+            (K,) that it used.
+        singular_values
+            (K,) of its reconstruction, largest first.
+        """
+        reference = None
+        if settings is not None and weights is not None and isinstance(settings.penalty, WeightedNuclearNorm):
+            penalty = settings.penalty
+            if penalty.xi > 0:
+                reference = penalty.xi / weights - penalty.gamma
+        if reference is None and singular_values is not None:
+            reference = self._penalty.reference
+        self._penalty.set_spectrum(reference, singular_values)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self._penalty.set_theme(theme)
+
+    def flush(self) -> None:
+        """Read every field now; called before a run starts, so that what was typed last counts."""
+        self._timer.stop()
+        read = self._read()
+        if read is not None and read != self._settings:
+            self._settings = read
+            self._show_preset()
+            self._penalty.show_weights(read.penalty, read.rank)
+            self.settings_changed.emit(read)
+
+    # -- how it is built ------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        content = QWidget()
+        self._layout = QVBoxLayout(content)
+        self._layout.setContentsMargins(12, 6, 10, 10)
+        self._layout.setSpacing(6)
+        self._preset = Choice({name: PRESET_TIPS[name] for name in (*PRESETS, "custom")})
+        self._preset.chosen.connect(self._choose_preset)
+        top = Form()
+        top.add("preset", "preset", self._preset, tip="A whole set of parameters at once.")
+        self._layout.addWidget(top)
+        self._method = Choice(METHODS, titles=METHOD_TITLES)
+        self._method.chosen.connect(lambda _key: self.flush())
+        self._rotations = SourceChoice(
+            ROTATION_SOURCES, titles=ROTATION_TITLES, file_tip="an .npz file that holds R (F, 3, 3)"
+        )
+        self._intrinsics = SourceChoice(
+            INTRINSICS_SOURCES,
+            titles=INTRINSICS_TITLES,
+            file_tip="a file that holds K (3, 3)",
+            numbers_tip="focal lengths and principal point, in pixels",
+        )
+        for source in (self._rotations, self._intrinsics):
+            source.edited.connect(self._schedule)
+        for title, names in SECTIONS:
+            form = self._section(title)
+            if title == "Solver":
+                self._add(form, "method", "method", self._method, "How the minimum is searched.")
+            if title == "Cameras":
+                self._add(
+                    form,
+                    "rotations",
+                    "rotations",
+                    self._rotations,
+                    "Where the rotation of every frame comes from.",
+                )
+            for name in names:
+                self._add_number(form, name)
+            if title == "Cameras":
+                self._add(
+                    form, "intrinsics", "intrinsics", self._intrinsics, "How pixels become calibrated units."
+                )
+            if title == "Model":
+                self._penalty = PenaltyEditor()
+                self._penalty.edited.connect(self._schedule)
+                self._penalty.moved.connect(self.flush)
+                self._layout.addWidget(self._penalty)
+        advanced = Form()
+        for name in ADVANCED:
+            self._add_number(advanced, name)
+        self._advanced = QCollapsible("Advanced")
+        self._advanced.setDuration(0)
+        self._advanced.addWidget(advanced)
+        self._advanced.layout().setContentsMargins(0, 0, 0, 0)
+        self._advanced.collapse(animate=False)
+        self._layout.addWidget(self._advanced)
+        self._layout.addStretch(1)
+        self.setWidget(content)
+
+    def _section(self, title: str) -> Form:
+        heading = QLabel(title)
+        heading.setProperty("role", "heading")
+        line = QFrame()
+        line.setProperty("role", "line")
+        form = Form()
+        top = QVBoxLayout()
+        top.setSpacing(3)
+        top.setContentsMargins(0, 6, 0, 0)
+        top.addWidget(heading)
+        top.addWidget(line)
+        self._layout.addLayout(top)
+        self._layout.addWidget(form)
+        return form
+
+    def _add(self, form: Form, name: str, label: str, editor: QWidget, tip: str) -> None:
+        form.add(name, label, editor, tip=tip)
+        self._forms[name] = form
+
+    def _add_number(self, form: Form, name: str) -> None:
+        label, whole, optional, tip = NUMBERS[name]
+        field = NumberField(whole=whole, optional=optional)
+        if optional:
+            field.setPlaceholderText("several, chosen by loss")
+        field.edited.connect(self._schedule)
+        self._fields[name] = field
+        self._add(form, name, label, field, tip)
+
+    # -- what happens in it ---------------------------------------------------------------------------------
+
+    def _note(self, name: str, sentence: str) -> None:
+        self._forms[name].set_note(name, sentence)
+        if sentence and name in ADVANCED:
+            self._advanced.expand(animate=False)
+
+    def _schedule(self) -> None:
+        self._read()  # notes appear at once, the run changes a moment later
+        self._timer.start()
+
+    def _read(self) -> Settings | None:
+        """Read every field; note each refusal beside it. None where there is one."""
+        changes: dict[str, Any] = {"method": self._method.key}
+        readers: dict[str, Any] = {name: field.value for name, field in self._fields.items()}
+        readers |= {"rotations": self._rotations.value, "intrinsics": self._intrinsics.value}
+        valid = True
+        for name, read in readers.items():
+            try:
+                changes[name] = read()
+                self._settings.with_changes(**{name: changes[name]})
+                self._note(name, "")
+            except ValueError as refusal:  # InputError is one
+                self._note(name, str(refusal))
+                valid = False
+        try:
+            changes["penalty"] = self._penalty.read(changes.get("rank") or self._settings.rank)
+        except InputError:
+            valid = False  # noted by the editor
+        self._set_valid(valid)
+        return self._settings.with_changes(**changes) if valid else None
+
+    def _choose_preset(self, name: str) -> None:
+        self._timer.stop()
+        if name in PRESETS and PRESETS[name] != self._settings:
+            self.set_settings(PRESETS[name])
+            self.settings_changed.emit(self._settings)
+        else:
+            self._show_preset()
+
+    def _show_preset(self) -> None:
+        name = next((name for name, preset in PRESETS.items() if preset == self._settings), "custom")
+        self._preset.set_key(name)
+
+    def _set_valid(self, valid: bool) -> None:
+        if valid != self._valid:
+            self._valid = valid
+            self.validity_changed.emit(valid)
