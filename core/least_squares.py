@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .arrays import Floats
 
 INITIAL_DAMPING = 1e-3
-MOST_DAMPING = 1e15
+LEAST_DAMPING, MOST_DAMPING = 1e-12, 1e15  # the lower one keeps directions that change nothing solvable
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ def levenberg_marquardt(
         trial = float(trial_r @ trial_r)
         if trial < cost:
             gain = (cost - trial) / predicted
-            damping *= max(1.0 / 3.0, 1.0 - (2.0 * gain - 1.0) ** 3)
+            damping = max(damping * max(1.0 / 3.0, 1.0 - (2.0 * gain - 1.0) ** 3), LEAST_DAMPING)
             growth = 2.0
             x, r, J, cost = x + step, trial_r, trial_J, trial
             continue

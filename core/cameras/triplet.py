@@ -1,0 +1,93 @@
+r"""The corrective triplet of a non-rigid factorization (Dai et al. 2014), by Levenberg-Marquardt.
+
+The centered 2F x P tracks of K basis shapes factor as M B with M (2F x 3K), and some g (3K x 3) makes the
+two rows m_1, m_2 of every frame parallel to the first two rows of its rotation: with a = g' m_1, b = g' m_2,
+
+    1 - |b|^2 / |a|^2 = 0    and    2 a' b / |a|^2 = 0.
+
+Ratios leave each frame its own scale, as a weak-perspective camera has.  The sum of squares is minimized from
+the rigid solution and from random starts; no semidefinite program is needed.  g is defined up to a rotation
+on its right and a factor: the damping of Levenberg-Marquardt takes care of these directions.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..least_squares import levenberg_marquardt
+
+if TYPE_CHECKING:
+    from ..arrays import Floats
+
+TOLERANCE = 1e-10
+MAX_ITERATIONS = 200
+
+
+def triplet_residuals(motion: Floats, g: Floats) -> tuple[Floats, Floats]:
+    """Return the residuals (2F,) and their Jacobian (2F, 9K) in the entries of g, row by row.
+
+    Parameters
+    ----------
+    motion
+        (F, 2, 3K) rows of M.
+    g
+        (3K, 3).
+    """
+    a, b = motion[:, 0] @ g, motion[:, 1] @ g
+    aa = np.einsum("fc,fc->f", a, a)
+    aa = np.where(aa > 0, aa, np.finfo(float).tiny)
+    bb, ab = np.einsum("fc,fc->f", b, b), np.einsum("fc,fc->f", a, b)
+    r = np.stack((1.0 - bb / aa, 2.0 * ab / aa), axis=1)
+    # d|a|^2 = 2 a' da with da = dg' m_1, and so on.
+    of_first = 2.0 * np.stack((bb[:, None] * a, aa[:, None] * b - 2.0 * ab[:, None] * a), axis=1)
+    of_second = 2.0 * np.stack((-b, a), axis=1)
+    of_first /= (aa**2)[:, None, None]
+    of_second /= aa[:, None, None]
+    J = motion[:, None, 0, :, None] * of_first[:, :, None, :]
+    J += motion[:, None, 1, :, None] * of_second[:, :, None, :]
+    return r.ravel(), J.reshape(r.size, -1)
+
+
+def corrective_triplet(motion: Floats, rng: np.random.Generator, starts: int) -> tuple[Floats, float]:
+    """Return the g (3K, 3) of the lowest cost, and the cost, from the rigid and from random starts."""
+    size = motion.shape[2]
+
+    def residuals(x: Floats) -> tuple[Floats, Floats]:
+        return triplet_residuals(motion, x.reshape(size, 3))
+
+    best = None
+    for index in range(1 + starts if size > 3 else 1):
+        start = rigid_triplet(motion) if index == 0 else rng.normal(size=(size, 3))
+        end = levenberg_marquardt(
+            residuals, start.ravel(), tolerance=TOLERANCE, max_iterations=MAX_ITERATIONS
+        )
+        if best is None or end.cost < best.cost:
+            best = end
+    assert best is not None  # there is at least one start
+    return best.x.reshape(size, 3), best.cost
+
+
+def rigid_triplet(motion: Floats) -> Floats:
+    """Return g (3K, 3) that uses the first three columns of M alone.
+
+    With Q = g g' the conditions m_1' Q m_1 = m_2' Q m_2 and m_1' Q m_2 = 0 are linear in the six entries of
+    Q; where noise makes the least-squares Q indefinite, the identity is as good a start.
+    """
+    m, n = motion[:, 0, :3], motion[:, 1, :3]
+    row, column = np.triu_indices(3)
+    twice = np.where(row == column, 1.0, 2.0)
+
+    def product(u: Floats, v: Floats) -> Floats:
+        symmetric: Floats = 0.5 * twice * (u[:, row] * v[:, column] + u[:, column] * v[:, row])
+        return symmetric
+
+    equations = np.concatenate((product(m, m) - product(n, n), 2.0 * product(m, n)))
+    _, vectors = np.linalg.eigh(equations.T @ equations)
+    Q = np.zeros((3, 3))
+    Q[row, column] = Q[column, row] = vectors[:, 0]
+    values, axes = np.linalg.eigh(Q * np.sign(np.trace(Q)))
+    g = np.zeros((motion.shape[2], 3))
+    g[:3] = axes * np.sqrt(values) if values[0] > 0 else np.eye(3)
+    return g
