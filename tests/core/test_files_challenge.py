@@ -1,0 +1,212 @@
+"""Reading the NRSfM Challenge's folders."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from core.arrays import InputError
+from core.files import list_sequences, read_sequence
+from core.sequence import CameraModel
+from core.synthetic import simulate, write_challenge
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FRAMES, POINTS = 9, 20
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder above two objects of two paths."""
+    folder = tmp_path_factory.mktemp("challenge")
+    for kind in ("balloon", "articulated"):
+        write_challenge(folder, kind, paths=("flyby", "circle"), frames=FRAMES, points=POINTS, seed=3)
+    return folder
+
+
+@pytest.fixture
+def balloon(written: Path, tmp_path: Path) -> Path:
+    """A copy of one object that a test may change."""
+    shutil.copytree(written / "balloon", tmp_path / "balloon")
+    return tmp_path / "balloon"
+
+
+def test_everything_that_was_simulated_comes_back(written: Path) -> None:
+    true = simulate("balloon", path="flyby", frames=FRAMES, points=POINTS, seed=3)
+    read = read_sequence(written / "balloon" / "sequence" / "perspective" / "flyby.txt")
+    assert read.camera is CameraModel.PERSPECTIVE
+    assert read.name == "balloon flyby"
+    assert read.units == "px"
+    np.testing.assert_allclose(read.tracks, true.tracks, rtol=0, atol=1e-6)
+    np.testing.assert_array_equal(read.visible, true.visible)
+    assert read.companion is not None and true.companion is not None
+    np.testing.assert_allclose(read.companion.tracks, true.companion.tracks, rtol=0, atol=1e-6)
+    np.testing.assert_array_equal(read.companion.visible, true.companion.visible)
+    assert read.truth is not None and true.truth is not None
+    assert read.truth.reference == FRAMES // 2
+    np.testing.assert_allclose(read.truth.points, true.truth.points, rtol=0, atol=1e-4)
+    np.testing.assert_array_equal(read.rotations, true.rotations)
+    np.testing.assert_array_equal(read.translations, true.translations)
+    np.testing.assert_array_equal(read.edges, true.edges)
+    np.testing.assert_array_equal(read.faces, true.faces)
+
+
+def test_intrinsics_are_left_to_be_estimated(written: Path) -> None:
+    assert read_sequence(written / "balloon").intrinsics is None
+
+
+def test_true_cameras_project_the_truth_onto_the_tracks(written: Path) -> None:
+    read = read_sequence(written / "balloon", camera=CameraModel.ORTHOGONAL)
+    assert read.truth is not None and read.rotations is not None and read.translations is not None
+    seen = read.rotations @ read.truth.points + read.translations[:, :, None]
+    assert np.abs(seen[:, :2] - read.tracks).max() < 1.0  # mm; the noise has 0.1
+
+
+def test_orthogonal_tracks_are_in_millimeters_and_have_no_companion(written: Path) -> None:
+    read = read_sequence(written / "balloon", camera=CameraModel.ORTHOGONAL)
+    assert read.units == "mm"
+    assert read.companion is None
+
+
+def test_a_folder_gives_perspective_and_its_first_path(written: Path) -> None:
+    read = read_sequence(written / "balloon")
+    assert (read.camera, read.name) == (CameraModel.PERSPECTIVE, "balloon circle")
+    assert read_sequence(written / "balloon", path_name="flyby").name == "balloon flyby"
+
+
+def test_an_object_nested_in_a_folder_of_its_name_is_found(balloon: Path, tmp_path: Path) -> None:
+    outer = tmp_path / "all" / "balloon"
+    outer.mkdir(parents=True)
+    balloon.rename(outer / "balloon")
+    assert len(list_sequences(tmp_path / "all")) == 4
+    shutil.move(outer / "balloon" / "gt_frame_5.txt", outer / "gt_frame_5.txt")
+    shutil.rmtree(outer / "balloon" / "truth")
+    truth = read_sequence(outer).truth
+    assert truth is not None and list(truth.frames) == [4]
+
+
+def test_without_a_visibility_folder_everything_is_seen(balloon: Path) -> None:
+    shutil.rmtree(balloon / "visibility")
+    assert read_sequence(balloon).visible.all()
+
+
+def test_a_point_is_seen_only_where_both_its_rows_say_so(balloon: Path) -> None:
+    mask = np.ones((2 * FRAMES, POINTS), dtype=int)
+    mask[0, 3] = mask[5, 7] = mask[2, 9] = mask[3, 9] = 0
+    np.savetxt(balloon / "visibility" / "perspective" / "circle.txt", mask, fmt="%d")
+    hidden = ~read_sequence(balloon).visible
+    assert sorted(map(tuple, np.argwhere(hidden))) == [(0, 3), (1, 9), (2, 7)]
+
+
+@pytest.mark.parametrize("number", ["%d", "%.6e", "%.1f"])
+def test_visibility_may_be_written_in_any_number_format(balloon: Path, number: str) -> None:
+    mask = np.repeat(np.random.default_rng(0).random((FRAMES, POINTS)) < 0.7, 2, axis=0)
+    np.savetxt(balloon / "visibility" / "perspective" / "circle.txt", mask, fmt=number)
+    np.testing.assert_array_equal(read_sequence(balloon).visible, mask[::2])
+
+
+def test_ground_truth_may_be_transposed(balloon: Path) -> None:
+    shutil.rmtree(balloon / "truth")
+    file = balloon / "gt_frame_5.txt"
+    shape = np.loadtxt(file)
+    np.savetxt(file, shape.T)
+    truth = read_sequence(balloon).truth
+    assert truth is not None
+    np.testing.assert_allclose(truth.at(4), shape)
+
+
+def test_the_index_base_of_the_ground_truth_is_a_setting(balloon: Path) -> None:
+    shutil.rmtree(balloon / "truth")
+    for base, frame in ((1, 4), (0, 5)):
+        read = read_sequence(balloon, frame_base=base)
+        assert read.truth is not None
+        assert (read.truth.reference, list(read.truth.frames)) == (frame, [frame])
+        entry = list_sequences(balloon, frame_base=base)[0]
+        assert (entry.truth_frame, entry.truth_frames) == (frame, 1)
+    assert read.reading == {"frame_base": 0}
+
+
+def test_a_wrong_index_base_is_noticed_where_all_frames_are_known(balloon: Path) -> None:
+    with pytest.raises(InputError, match=r"gt_frame_5\.txt: is not frame 5 .*counted from 0"):
+        read_sequence(balloon, frame_base=0)
+
+
+def test_hidden_entries_may_be_nan(balloon: Path) -> None:
+    file, mask = (balloon / name / "perspective" / "circle.txt" for name in ("sequence", "visibility"))
+    tracks, seen = np.loadtxt(file), np.loadtxt(mask)
+    tracks[4:6, 2], seen[4:6, 2] = np.nan, 0
+    np.savetxt(file, tracks)
+    np.savetxt(mask, seen, fmt="%d")
+    read = read_sequence(balloon)
+    assert np.isnan(read.tracks[2, :, 2]).all() and not read.visible[2, 2]
+
+
+def test_a_listing_has_the_facts_without_reading_the_numbers(written: Path) -> None:
+    entries = list_sequences(written)
+    assert [(e.object_name, e.camera.value, e.path_name) for e in entries if e.camera] == [
+        (kind, camera, path)
+        for kind in ("articulated", "balloon")
+        for camera in ("perspective", "orthogonal")
+        for path in ("circle", "flyby")
+    ]
+    for entry in entries:
+        read = read_sequence(entry.file)
+        assert (entry.frames, entry.points) == (read.frame_count, read.point_count)
+        assert entry.visible_fraction == read.visible.mean()
+        assert read.truth is not None and entry.truth_frame == read.truth.reference
+        assert entry.truth_frames == len(read.truth.frames)
+        assert entry.companion == (read.companion is not None)
+        assert read.edges is not None and entry.edges == len(read.edges)
+        assert entry.rotations and not entry.intrinsics
+
+
+@pytest.mark.parametrize("below", ["sequence", "sequence/perspective"])
+def test_a_folder_inside_an_object_lists_what_is_in_it(written: Path, below: str) -> None:
+    assert len(list_sequences(written / "balloon" / below)) == (4 if below == "sequence" else 2)
+
+
+def test_a_broken_file_is_listed_with_its_problem_and_the_others_still_read(balloon: Path) -> None:
+    (balloon / "sequence" / "perspective" / "flyby.txt").write_text("")
+    problems = [entry.problem for entry in list_sequences(balloon)]
+    assert [bool(problem) for problem in problems] == [False, True, False, False]
+    assert "flyby.txt: the file is empty" in problems[1]
+
+
+def test_a_text_sequence_is_read_within_50_ms(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    for camera in ("perspective", "orthogonal"):
+        (tmp_path / "sequence" / camera).mkdir(parents=True)
+        (tmp_path / "visibility" / camera).mkdir(parents=True)
+        np.savetxt(tmp_path / "sequence" / camera / "line.txt", 1000 * rng.random((200, 300)), fmt="%.6f")
+        np.savetxt(tmp_path / "visibility" / camera / "line.txt", np.ones((200, 300)), fmt="%d")
+    best = np.inf
+    for _ in range(7):
+        start = time.process_time()
+        read_sequence(tmp_path)
+        best = min(best, time.process_time() - start)
+    assert best < 0.05
+
+
+def test_the_challenge_like_data_reads(data: Path) -> None:
+    folder = data / "challenge_like"
+    entries = list_sequences(folder)
+    assert len(entries) == 60
+    sizes = {entry.object_name: (entry.frames, entry.points) for entry in entries}
+    assert sizes == {
+        "dance": (88, 75),
+        "face": (80, 40),
+        "kinect_paper": (23, 301),
+        "pickup": (100, 41),
+        "shark": (100, 91),
+    }
+    for entry in entries:
+        read = read_sequence(entry.file)
+        assert read.truth is not None and len(read.truth.frames) == read.frame_count
+        assert (read.companion is not None) == (read.camera is CameraModel.PERSPECTIVE)
+        shown = np.loadtxt(entry.file).reshape(read.tracks.shape)
+        np.testing.assert_array_equal(read.tracks, shown)

@@ -1,0 +1,258 @@
+"""Reading MATLAB files, and choosing what in them are the tracks."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import h5py
+import numpy as np
+import pytest
+from scipy.io import savemat
+
+from core.arrays import InputError
+from core.files import list_sequences, read_sequence
+from core.sequence import CameraModel
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+F, P = 6, 9
+K = np.array([[900.0, 0, 320], [0, 905.0, 240], [0, 0, 1]])
+Arrays = dict[str, Any]
+
+
+def shapes() -> np.ndarray:
+    """(F, 3, P), in front of a camera."""
+    return np.random.default_rng(0).normal(size=(F, 3, P)) + np.array([0, 0, 10.0])[:, None]
+
+
+def rows(array: np.ndarray) -> np.ndarray:
+    """(F, d, P) to d F x P, the rows of a frame together."""
+    return array.reshape(-1, array.shape[2])
+
+
+def stacked(array: np.ndarray) -> np.ndarray:
+    """(F, d, P) to d F x P, the rows of a coordinate together."""
+    return np.concatenate([array[:, row] for row in range(array.shape[1])])
+
+
+def cell(items: list[np.ndarray]) -> np.ndarray:
+    box = np.empty((1, len(items)), dtype=object)
+    for index, item in enumerate(items):
+        box[0, index] = item
+    return box
+
+
+def turns() -> np.ndarray:
+    """(F, 3, 3) rotations."""
+    matrices = np.linalg.qr(np.random.default_rng(1).normal(size=(F, 3, 3)))[0]
+    return matrices * np.linalg.det(matrices)[:, None, None]
+
+
+def save(path: Path, variables: Arrays) -> Path:
+    savemat(path, variables)
+    return path
+
+
+def test_motion_capture_with_cameras_and_skeleton(tmp_path: Path) -> None:
+    R, S = turns(), shapes()
+    pairs = np.array([[1, 2], [2, P]])
+    W = R[:, :2] @ S + np.array([1.0, -2.0])[:, None]
+    variables = {"W": rows(W), "S": rows(S), "Rs": rows(R[:, :2]), "list": pairs, "K": 5}
+    read = read_sequence(save(tmp_path / "mocap.mat", variables))
+    assert read.camera is CameraModel.ORTHOGONAL and read.units == read.truth_units == "units"
+    np.testing.assert_array_equal(read.tracks, W)
+    assert read.truth is not None
+    np.testing.assert_array_equal(read.truth.points, S)
+    np.testing.assert_allclose(read.rotations, R, atol=1e-14)
+    np.testing.assert_allclose(read.translations, np.tile([1.0, -2.0, 0.0], (F, 1)), atol=1e-14)
+    np.testing.assert_array_equal(read.edges, pairs - 1)
+
+
+def test_blocked_shapes_are_seen_from_the_front(tmp_path: Path) -> None:
+    S = shapes()
+    read = read_sequence(save(tmp_path / "face.mat", {"P3_gt": stacked(S)}))
+    np.testing.assert_array_equal(read.tracks, S[:, :2])
+    assert read.truth is not None
+    np.testing.assert_array_equal(read.truth.points, S)
+    assert "orthogonal projection" in read.provenance
+
+
+@pytest.mark.parametrize(("name", "filler"), [("X", 0.0), ("M", np.nan)])
+def test_the_mask_says_what_is_missing(tmp_path: Path, name: str, filler: float) -> None:
+    W = shapes()[:, :2].copy()
+    seen = np.random.default_rng(2).random((F, P)) < 0.8
+    W[np.repeat(~seen[:, None], 2, axis=1)] = filler
+    mask = rows(np.repeat(seen[:, None], 2, axis=1)).astype(np.uint8)
+    read = read_sequence(save(tmp_path / "book.mat", {name: rows(W), "W": mask}))
+    np.testing.assert_array_equal(read.visible, seen)
+    np.testing.assert_array_equal(read.tracks, W)
+    assert read.camera is CameraModel.ORTHOGONAL
+    assert "orthogonal is assumed" in read.provenance
+
+
+def test_a_camera_matrix_makes_it_perspective_and_the_user_may_overrule(tmp_path: Path) -> None:
+    file = save(tmp_path / "house.mat", {"M": rows(shapes()[:, :2]), "W": np.ones((2 * F, P)), "K": 2 * K})
+    read = read_sequence(file)
+    assert read.camera is CameraModel.PERSPECTIVE and read.units == "px"
+    np.testing.assert_array_equal(read.intrinsics, K)
+    overruled = read_sequence(file, camera=CameraModel.ORTHOGONAL)
+    assert overruled.camera is CameraModel.ORTHOGONAL and overruled.intrinsics is None
+    assert overruled.provenance == "" and overruled.reading == {"camera": "orthogonal"}
+
+
+def test_back_takes_zero_columns_for_missing_truth(tmp_path: Path) -> None:
+    S = shapes()
+    W = 100 * S[:, :2]
+    known = S.copy()
+    known[0, :, 1] = known[0, :, 2] = known[3, :, 4] = 0
+    variables = {"L_tracks": W.transpose(1, 2, 0), "track3D": known.transpose(1, 2, 0)}
+    read = read_sequence(save(tmp_path / "back.mat", variables))
+    assert read.camera is CameraModel.PERSPECTIVE and read.intrinsics is None
+    np.testing.assert_array_equal(read.tracks, W)
+    assert read.truth is not None
+    missing = np.isnan(read.truth.points).all(axis=1)
+    assert sorted(map(tuple, np.argwhere(missing))) == [(0, 1), (0, 2), (3, 4)]
+    assert read.truth.reference == 1  # the first frame with all points known
+
+
+@pytest.mark.parametrize("variant", ["Pgth", "res"])
+def test_kinect_points_are_projected_and_it_says_so(tmp_path: Path, variant: str) -> None:
+    S = shapes()
+    if variant == "Pgth":
+        file = save(tmp_path / "mat.mat", {"Pgth": cell(list(S)), "K": K})
+    else:
+        file = save(tmp_path / "results.mat", {"res": {"Pg": cell(list(S)), "err3d": np.ones((1, F))}})
+        save(tmp_path / "mdh_camcalib.mat", {"KK": K})
+    read = read_sequence(file)
+    exact = K @ S
+    np.testing.assert_allclose(read.tracks, exact[:, :2] / exact[:, 2:], rtol=1e-14)
+    np.testing.assert_array_equal(read.intrinsics, K)
+    assert read.truth is not None
+    np.testing.assert_array_equal(read.truth.points, S)
+    assert "projected from the 3-D points" in read.provenance and "without noise" in read.provenance
+    orthogonal = read_sequence(file, camera=CameraModel.ORTHOGONAL)
+    np.testing.assert_array_equal(orthogonal.tracks, S[:, :2])
+
+
+def test_views_of_a_scene_count_points_from_1_and_their_cameras_are_factored(tmp_path: Path) -> None:
+    R, scene = turns(), np.random.default_rng(3).normal(size=(3, P))
+    t = np.tile([0.1, -0.2, 12.0], (F, 1))
+    cameras = [
+        scale * K @ np.column_stack([r, s]) for r, s, scale in zip(R, t, (1, -2, 3, 1, -1, 4), strict=True)
+    ]
+    exact = K @ (R @ scene + t[:, :, None])
+    exact = exact[:, :2] / exact[:, 2:]
+    seen = [np.array([0, 2, 4, 8, 5]), *[np.arange(P)] * (F - 1)]
+    points = [np.vstack([exact[f][:, index], np.ones(len(index))]) for f, index in enumerate(seen)]
+    views = {"pointnr": P, "points": cell(points), "index": cell([index + 1 for index in seen])}
+    variables = {"u": views, "P": cell(cameras), "U": np.vstack([scene, np.ones(P)]) * 2.0}
+    read = read_sequence(save(tmp_path / "data.mat", variables))
+    assert list(np.flatnonzero(read.visible[0])) == [0, 2, 4, 5, 8] and read.visible[1:].all()
+    np.testing.assert_allclose(
+        read.tracks[read.visible[:, None].repeat(2, 1)], exact[read.visible[:, None].repeat(2, 1)]
+    )
+    np.testing.assert_allclose(read.intrinsics, K, atol=1e-9)
+    np.testing.assert_allclose(read.rotations, R, atol=1e-9)
+    np.testing.assert_allclose(read.translations, t, atol=1e-9)
+    assert read.truth is not None
+    np.testing.assert_allclose(read.truth.points, np.tile(scene, (F, 1, 1)))
+
+
+def generic(array: np.ndarray) -> dict[str, np.ndarray]:
+    """(F, 2, P) in every generic shape."""
+    return {
+        "interleaved": rows(array),
+        "blocked": stacked(array),
+        "frames-points-xy": array.transpose(0, 2, 1),
+        "xy-points-frames": array.transpose(1, 2, 0),
+        "frames-xy-points": array,
+    }
+
+
+@pytest.mark.parametrize("layout", generic(shapes()[:, :2]))
+def test_a_single_array_is_read_by_its_shape_with_nan_for_missing(tmp_path: Path, layout: str) -> None:
+    W = shapes()[:, :2].copy()
+    W[2, :, 3] = np.nan
+    W[4, 1, 5] = np.nan
+    name = "W2D" if layout == "blocked" else "positions"
+    file = save(tmp_path / "w.mat", {name: generic(W)[layout], "frame_rate": 25.0})
+    for asked in (None, layout, f"{layout}:{name}"):
+        read = read_sequence(file, layout=asked)
+        np.testing.assert_array_equal(read.tracks, W)
+        assert sorted(map(tuple, np.argwhere(~read.visible))) == [(2, 3), (4, 5)]
+        assert read.reading == ({} if asked is None else {"layout": asked})
+
+
+def test_two_arrays_that_fit_are_settled_by_the_layout_option(tmp_path: Path) -> None:
+    first, second = rows(shapes()[:, :2]), rows(shapes()[:, 1:])
+    file = save(tmp_path / "two.mat", {"left": first, "right": second})
+    with pytest.raises(InputError) as refused:
+        read_sequence(file)
+    for word in ("two.mat", "interleaved:left", "interleaved:right", "left 12 x 9", "--layout", "mocap"):
+        assert word in str(refused.value)
+    np.testing.assert_array_equal(rows(read_sequence(file, layout="interleaved:right").tracks), second)
+
+
+def test_two_named_layouts_are_settled_by_the_layout_option(tmp_path: Path) -> None:
+    S = shapes()
+    file = save(tmp_path / "both.mat", {"P3_gt": stacked(S), "W": rows(S[:, :2]), "S": rows(S)})
+    with pytest.raises(InputError, match=r"fits several layouts \(mocap, blocked-shape\)"):
+        read_sequence(file)
+    assert read_sequence(file, layout="blocked-shape").truth is not None
+
+
+def matlab_73(path: Path, variables: Arrays) -> Path:
+    """Write a file as MATLAB -v7.3 does: 512 bytes of text, axes reversed, cells as references."""
+    with h5py.File(path, "w", userblock_size=512) as file:
+        cells = file.create_group("#refs#")
+        for name, value in variables.items():
+            parent, _, leaf = name.rpartition(".")
+            group = file.require_group(parent) if parent else file
+            if isinstance(value, list):
+                references = np.empty((len(value), 1), dtype=h5py.ref_dtype)
+                for index, item in enumerate(value):
+                    references[index, 0] = cells.create_dataset(f"{leaf}{index}", data=item.T).ref
+                stored = group.create_dataset(leaf, data=references)
+                stored.attrs["MATLAB_class"] = np.bytes_("cell")
+            else:
+                stored = group.create_dataset(leaf, data=np.asarray(value).T)
+                stored.attrs["MATLAB_class"] = np.bytes_("double")
+        note = file.create_dataset("note", data=np.array([[104], [105]], dtype=np.uint16))
+        note.attrs["MATLAB_class"] = np.bytes_("char")
+    with path.open("r+b") as stream:
+        stream.write(b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(512))
+    return path
+
+
+def test_version_73_gives_the_same_as_version_5(tmp_path: Path) -> None:
+    S = shapes()
+    variables = {"W": rows(S[:, :2]), "S": rows(S)}
+    old, new = save(tmp_path / "old.mat", variables), matlab_73(tmp_path / "new.mat", variables)
+    np.testing.assert_array_equal(read_sequence(new).tracks, read_sequence(old).tracks)
+    cells = read_sequence(matlab_73(tmp_path / "cells.mat", {"res.Pg": list(S), "K": K}))
+    assert cells.truth is not None
+    np.testing.assert_array_equal(cells.truth.points, S)
+
+
+def test_version_73_without_h5py_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = matlab_73(tmp_path / "new.mat", {"W2D": stacked(shapes()[:, :2])})
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    with pytest.raises(InputError, match=r"new\.mat: is a MATLAB 7\.3 file.*nrsfm-gui\[hdf5\]"):
+        read_sequence(file)
+
+
+def test_importing_the_readers_does_not_import_scipy_io() -> None:
+    code = "import sys, core.files; print([m for m in sys.modules if m.startswith(('scipy.io', 'h5py'))])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_listing_of_a_folder_of_files_goes_on_past_broken_ones(tmp_path: Path) -> None:
+    save(tmp_path / "good.mat", {"P3_gt": stacked(shapes())})
+    (tmp_path / "bad.mat").write_bytes(b"MATLAB 5.0 MAT-file" + bytes(200))
+    bad, good = list_sequences(tmp_path)
+    assert "bad.mat" in bad.problem and not good.problem
+    assert (good.object_name, good.frames, good.points, good.truth_frames) == ("good", F, P, F)

@@ -1,0 +1,108 @@
+"""Every real file loads as the data's description says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pytest
+
+from core.files import read_sequence
+from core.sequence import CameraModel
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PERSPECTIVE, ORTHOGONAL = CameraModel.PERSPECTIVE, CameraModel.ORTHOGONAL
+
+
+class Expected(NamedTuple):
+    camera: CameraModel
+    frames: int
+    points: int
+    visible: float = 1.0
+    truth: bool = True
+    focal: float | None = None
+    rotations: bool = False
+    edges: int = 0
+
+
+FILES = {
+    "mocap/pickup.mat": Expected(ORTHOGONAL, 357, 41, rotations=True, edges=55),
+    "mocap/drink.mat": Expected(ORTHOGONAL, 1102, 41, rotations=True, edges=53),
+    "mocap/stretch.mat": Expected(ORTHOGONAL, 370, 41, rotations=True, edges=51),
+    "mocap/dance.mat": Expected(ORTHOGONAL, 264, 75),
+    "mocap/face.mat": Expected(ORTHOGONAL, 316, 40),
+    "mocap/jaws.mat": Expected(ORTHOGONAL, 240, 91),
+    "pyproximal/mocap.npz": Expected(ORTHOGONAL, 357, 41),
+    "kinect_paper/mdh_results-KPaper.mat": Expected(PERSPECTIVE, 23, 301, focal=528.0144),
+    "kinect_mat/mat.mat": Expected(PERSPECTIVE, 60, 1500, focal=1054.66875),
+    "back/back_L_3D.mat": Expected(PERSPECTIVE, 150, 245),
+    "door/data.mat": Expected(PERSPECTIVE, 12, 17650, visible=0.664, focal=2398.12, rotations=True),
+    "book/book.mat": Expected(ORTHOGONAL, 668, 85, visible=0.6465, truth=False),
+    "rigid/dinosaur_trimmed.mat": Expected(PERSPECTIVE, 36, 319, visible=0.2308, truth=False, focal=3217.33),
+    "rigid/house.mat": Expected(PERSPECTIVE, 10, 672, visible=0.4235, truth=False, focal=645.555),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_it_loads_as_described(data: Path, name: str) -> None:
+    expected = FILES[name]
+    read = read_sequence(data / "real" / name)
+    assert read.camera is expected.camera
+    assert (read.frame_count, read.point_count) == (expected.frames, expected.points)
+    assert read.visible.mean() == pytest.approx(expected.visible, abs=1e-3)
+    assert (read.truth is not None) == expected.truth
+    assert (None if read.intrinsics is None else read.intrinsics[0, 0]) == pytest.approx(
+        expected.focal, abs=1e-2
+    )
+    assert (read.rotations is not None) == expected.rotations
+    assert (0 if read.edges is None else len(read.edges)) == expected.edges
+    assert len(read.digest) == 64 and read.source == data / "real" / name
+
+
+@pytest.mark.parametrize("name", [name for name, expected in FILES.items() if expected.rotations])
+def test_true_cameras_and_shapes_give_the_tracks(data: Path, name: str) -> None:
+    read = read_sequence(data / "real" / name)
+    assert read.truth is not None and read.rotations is not None and read.translations is not None
+    seen = read.rotations @ read.truth.points + read.translations[:, :, None]
+    if read.intrinsics is not None:
+        seen = read.intrinsics @ seen
+        seen = seen[:, :2] / seen[:, 2:]
+    misses = (seen[:, :2] - read.tracks).transpose(0, 2, 1)[read.visible]
+    rms = np.sqrt((misses**2).mean())
+    assert rms < (0.45 if name.startswith("door") else 1e-12)
+    assert np.linalg.det(read.rotations) == pytest.approx(1)
+
+
+def test_one_pinhole_camera_sees_the_truth_of_back(data: Path) -> None:
+    read = read_sequence(data / "real" / "back" / "back_L_3D.mat")
+    assert read.truth is not None
+    known = np.isfinite(read.truth.points).all(axis=1)
+    assert known.all(axis=0).sum() == 126
+    points = read.truth.points.transpose(0, 2, 1)[known]
+    pixels = read.tracks.transpose(0, 2, 1)[known]
+    # Direct linear transformation, in coordinates of size 1.
+    points = np.column_stack([(points - points.mean(axis=0)) / points.std(), np.ones(len(points))])
+    size, middle = pixels.std(), pixels.mean(axis=0)
+    targets = (pixels - middle) / size
+    nothing = np.zeros_like(points)
+    rows = [
+        np.hstack([points, nothing, -targets[:, :1] * points]),
+        np.hstack([nothing, points, -targets[:, 1:] * points]),
+    ]
+    design = np.vstack(rows)
+    camera = np.linalg.eigh(design.T @ design)[1][:, 0].reshape(3, 4)
+    image = points @ camera.T
+    misses = (image[:, :2] / image[:, 2:] - targets) * size
+    assert np.sqrt((misses**2).sum(axis=1).mean()) < 0.12
+    x, y, z = camera[:, :3] / np.linalg.norm(camera[2, :3])
+    for row, focal, center, shift in ((x, 1458, 620, middle[0]), (y, 1460, 514, middle[1])):
+        assert size * (row @ z) + shift == pytest.approx(center, abs=2)
+        assert size * np.sqrt(row @ row - (row @ z) ** 2) == pytest.approx(focal, abs=2)
+
+
+def test_pyproximals_copy_is_pickup(data: Path) -> None:
+    copy = read_sequence(data / "real" / "pyproximal" / "mocap.npz")
+    pickup = read_sequence(data / "real" / "mocap" / "pickup.mat")
+    np.testing.assert_allclose(copy.tracks, pickup.tracks, rtol=0, atol=1e-12)

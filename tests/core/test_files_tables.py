@@ -1,0 +1,140 @@
+"""Our own npz, foreign npz, csv and plain text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from core.arrays import InputError
+from core.files import list_sequences, read_sequence, write_csv, write_npz
+from core.sequence import CameraModel, GroundTruth, Observations, Sequence
+from core.synthetic import simulate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def assert_equal(first: object, second: object) -> None:
+    """Compare bit for bit, NaN with NaN."""
+    if isinstance(first, np.ndarray):
+        assert isinstance(second, np.ndarray)
+        assert first.dtype == second.dtype and first.shape == second.shape
+        assert first.tobytes() == second.tobytes()
+    elif isinstance(first, Observations | GroundTruth):
+        assert type(first) is type(second)
+        for name in vars(first):
+            assert_equal(getattr(first, name), getattr(second, name))
+    else:
+        assert first == second
+
+
+def awkward() -> Sequence:
+    """A sequence with every field set, and values that text would lose."""
+    full = simulate("articulated", frames=5, points=20, seed=2)
+    assert full.truth is not None and full.companion is not None
+    tracks = full.tracks.copy()
+    tracks[0, :, 0] = np.pi * 1e-200, -0.0
+    visible = full.visible.copy()
+    visible[1, 2] = visible[3, 4] = False
+    tracks[1, :, 2] = np.nan
+    truth = full.truth.points[1:4].copy()
+    truth[0, :, 5] = np.nan
+    return Sequence(
+        Observations(tracks, visible),
+        CameraModel.PERSPECTIVE,
+        "a name with Ünicode",
+        intrinsics=full.intrinsics,
+        truth=GroundTruth(np.array([1, 2, 3]), truth, 2),
+        rotations=full.rotations,
+        translations=full.translations,
+        companion=full.companion,
+        edges=full.edges,
+        faces=np.array([[0, 1, 2]]),
+        units="px",
+        truth_units="cm",
+        provenance="made up; for a test",
+    )
+
+
+def test_npz_round_trip_loses_nothing(tmp_path: Path) -> None:
+    original = awkward()
+    file = tmp_path / "sequence.npz"
+    write_npz(original, file)
+    read = read_sequence(file)
+    for name in set(vars(original)) - {"source", "digest"}:
+        assert_equal(getattr(original, name), getattr(read, name))
+    assert read.source == file
+    assert [item.name for item in tmp_path.iterdir()] == ["sequence.npz"]
+
+
+def test_npz_round_trip_of_the_least_there_can_be(tmp_path: Path) -> None:
+    original = Sequence(
+        Observations(np.arange(16.0).reshape(2, 2, 4), np.ones((2, 4), bool)), CameraModel.ORTHOGONAL, ""
+    )
+    write_npz(original, tmp_path / "s.npz")
+    read = read_sequence(tmp_path / "s.npz")
+    for name in set(vars(original)) - {"source", "digest"}:
+        assert_equal(getattr(original, name), getattr(read, name))
+
+
+def test_npz_holds_nothing_that_needs_unpickling(tmp_path: Path) -> None:
+    write_npz(awkward(), tmp_path / "s.npz")
+    with np.load(tmp_path / "s.npz", allow_pickle=False) as stored:
+        assert all(stored[name].dtype != object for name in stored.files)
+
+
+def test_a_foreign_npz_is_read_by_its_variables_and_never_unpickled(tmp_path: Path) -> None:
+    sequence = simulate("paper", camera=CameraModel.ORTHOGONAL, frames=6, points=15)
+    assert sequence.truth is not None
+    box = np.empty(1, dtype=object)
+    box[0] = {"not": "read"}
+    np.savez(
+        tmp_path / "mocap.npz",
+        M=sequence.tracks.reshape(-1, 15),
+        X_gt=sequence.truth.points.reshape(-1, 15),
+        R=sequence.rotations,
+        markers=box,
+    )
+    read = read_sequence(tmp_path / "mocap.npz")
+    np.testing.assert_array_equal(read.tracks, sequence.tracks)
+    assert read.rotations is None and "estimate" in read.provenance
+    assert read.truth is not None
+    np.testing.assert_array_equal(read.truth.points, sequence.truth.points)
+
+
+def test_csv_round_trip_keeps_every_digit_and_what_is_missing(tmp_path: Path) -> None:
+    original = awkward()
+    write_csv(original, tmp_path / "tracks.csv")
+    read = read_sequence(tmp_path / "tracks.csv", camera=CameraModel.PERSPECTIVE)
+    assert_equal(original.observations, read.observations)
+    assert read.camera is CameraModel.PERSPECTIVE and read.reading == {"camera": "perspective"}
+
+
+def test_csv_without_a_visible_column_takes_absent_lines_for_missing(tmp_path: Path) -> None:
+    lines = ["frame,point,x,y"]
+    lines += [f"{f},{p},{f + 0.5},{p}" for f in (2, 1) for p in (70, 7, 12, 30) if (f, p) != (2, 12)]
+    (tmp_path / "t.csv").write_text("\r\n".join(lines) + "\r\n\r\n")
+    read = read_sequence(tmp_path / "t.csv")
+    np.testing.assert_array_equal(read.visible, [[1, 1, 1, 1], [1, 0, 1, 1]])
+    np.testing.assert_array_equal(read.tracks[0], [[1.5] * 4, [7, 12, 30, 70]])
+    assert read.camera is CameraModel.ORTHOGONAL and "orthogonal is assumed" in read.provenance
+
+
+def test_a_single_text_file_is_interleaved_unless_the_layout_says_otherwise(tmp_path: Path) -> None:
+    tracks = np.random.default_rng(0).normal(size=(5, 2, 7))
+    np.savetxt(tmp_path / "w.txt", tracks.reshape(-1, 7), fmt="%.17g")
+    assert_equal(read_sequence(tmp_path / "w.txt").tracks, tracks)
+    np.savetxt(tmp_path / "b.txt", np.concatenate([tracks[:, 0], tracks[:, 1]]), fmt="%.17g")
+    assert_equal(read_sequence(tmp_path / "b.txt", layout="blocked:text").tracks, tracks)
+    entry = list_sequences(tmp_path / "w.txt")[0]
+    assert (entry.object_name, entry.frames, entry.points) == ("w", 5, 7)
+
+
+def test_a_reconstruction_is_not_a_sequence(tmp_path: Path) -> None:
+    np.savez(
+        tmp_path / "r.npz", tracks=np.zeros((3, 2, 5)), B=np.ones((3, 1)), C=np.ones((15, 1)), weights=[1.0]
+    )
+    with pytest.raises(InputError, match=r"r\.npz: is a reconstruction.*nrsfm evaluate"):
+        read_sequence(tmp_path / "r.npz")
