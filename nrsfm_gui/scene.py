@@ -140,7 +140,6 @@ def build_scene(
     cameras = shapes.cameras
     errors = None if shapes.errors is None else shapes.errors[f]
     truth = None if shapes.truth is None else shapes.truth[f].T
-    empty = shapes.points is None and truth is None
     return Scene(
         subject=f"{sequence.name}|{sequence.camera.value}|{sequence.digest}|{shapes.unit}",
         frame=f,
@@ -168,7 +167,7 @@ def build_scene(
         extent=shapes.extent,
         image_extent=shapes.image_extent,
         caption=_caption(shapes, f),
-        message=NO_RECONSTRUCTION if empty else "",
+        message=_message(sequence, shapes, f),
     )
 
 
@@ -193,6 +192,16 @@ def _row_means(values: Floats) -> Floats:
     total = np.where(finite, values, 0.0).sum(axis=1)
     means: Floats = np.where(count > 0, total / np.maximum(count, 1), np.nan)
     return means
+
+
+def _message(sequence: Sequence, shapes: Shapes, frame: int) -> str:
+    if shapes.points is not None:
+        return ""
+    if shapes.truth is None or sequence.truth is None:
+        return NO_RECONSTRUCTION
+    if np.isfinite(shapes.truth[frame]).any():
+        return ""
+    return f"{NO_RECONSTRUCTION}\nGround truth is in frame {sequence.truth.reference + 1}"
 
 
 def _trail(shapes: Shapes, frame: int) -> Floats | None:

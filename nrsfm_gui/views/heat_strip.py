@@ -98,7 +98,7 @@ class HeatStrip(QWidget):
         painter.drawLine(QLineF(x, area.top(), x, area.bottom()))
         if 0 <= self._selected < self._errors.shape[1]:
             y = area.top() + (self._selected + 0.5) * area.height() / self._errors.shape[1]
-            painter.setPen(QPen(qcolor(theme.selection), 1.4))
+            painter.setPen(QPen(qcolor(theme.selection), 1.0))
             painter.drawLine(QLineF(axis.left - 6, y, axis.right, y))
         self._paint_scales(painter, area)
         painter.end()

@@ -15,6 +15,7 @@ from nrsfm_gui.theme import DARK, Theme
 
 from .colors import error_levels, error_table, qcolor
 from .legend import LegendEntry, paint_legend
+from .overlay3d import paint_message
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QImage, QPaintEvent, QResizeEvent
@@ -60,6 +61,7 @@ class TracksView(QWidget):
         self._plot = pg.PlotWidget()
         self._plot.setMenuEnabled(False)
         self._plot.hideButtons()
+        self._plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._plot.setFrameShape(pg.QtWidgets.QFrame.Shape.NoFrame)
         self._box = self._plot.getPlotItem().getViewBox()
         self._box.setAspectLocked(True)
@@ -96,6 +98,7 @@ class TracksView(QWidget):
         if old is None or old.track_unit != scene.track_unit:
             self._name_axes()
         if old is None or not np.array_equal(old.image_extent, scene.image_extent):
+            self._hovered = -1
             self.fit()
         self._overlay.update()
 
@@ -115,6 +118,12 @@ class TracksView(QWidget):
             self._show_rings()
         self._overlay.update()
 
+    def set_hovered(self, index: int) -> None:
+        """Circle a point that the mouse is on elsewhere, or none with -1. Emits nothing."""
+        if index != self._hovered and self._scene is not None:
+            self._hovered = index
+            self._show_rings()
+
     def fit(self) -> None:
         """Show the range that holds all tracks of the sequence."""
         if self._scene is None:
@@ -133,9 +142,7 @@ class TracksView(QWidget):
         area = self._box.sceneBoundingRect()
         theme, scene = self._theme, self._scene
         if scene is None:
-            painter.setPen(qcolor(theme.muted))
-            flags = int(Qt.AlignmentFlag.AlignCenter) | int(Qt.TextFlag.TextWordWrap)
-            painter.drawText(QRectF(self.rect()).adjusted(24, 0, -24, 0), flags, NO_SEQUENCE)
+            paint_message(painter, NO_SEQUENCE, self.width(), self.height(), theme)
             return
         entries = [LegendEntry("measured", theme.measured)]
         if self._hidden_mask(scene).any():
@@ -270,14 +277,12 @@ class TracksView(QWidget):
 
     def _hover(self, index: int) -> None:
         if index != self._hovered:
-            self._hovered = index
-            self._show_rings()
+            self.set_hovered(index)
             self.point_hovered.emit(index)
 
     def leaveEvent(self, event: QEvent | None) -> None:
         """Nothing is under the mouse any more."""
-        if self._scene is not None:
-            self._hover(-1)
+        self._hover(-1)
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
         """Keep the overlay over the plot."""

@@ -48,7 +48,7 @@ def paint_overlay(
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
     if scene.message:
-        _paint_message(painter, scene.message, projection, theme)
+        paint_message(painter, scene.message, projection.width, projection.height, theme)
         return
     if "grid" in scene.layers and scene.extent is not None:
         _paint_rulers(painter, scene, projection, theme)
@@ -70,9 +70,10 @@ def _font(painter: QPainter, *, scale: float = 1.0, bold: bool = False) -> QFont
     return font
 
 
-def _paint_message(painter: QPainter, message: str, projection: Projection, theme: Theme) -> None:
+def paint_message(painter: QPainter, message: str, width: int, height: int, theme: Theme) -> None:
+    """Write a message in the middle."""
     painter.setPen(qcolor(theme.muted))
-    area = QRectF(24, 0, projection.width - 48, projection.height)
+    area = QRectF(24, 0, max(width - 48, 0), height)
     painter.drawText(area, int(Qt.AlignmentFlag.AlignCenter) | int(Qt.TextFlag.TextWordWrap), message)
 
 

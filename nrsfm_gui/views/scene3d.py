@@ -6,26 +6,29 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import QEvent, QPointF, QSize, Qt, pyqtSignal
+from PyQt6.QtCore import QEvent, QPointF, QSize, Qt, QTimer, pyqtSignal
 from PyQt6.QtGui import QImage, QOffscreenSurface, QOpenGLContext, QPainter
 from PyQt6.QtWidgets import QSizePolicy, QWidget
 
+from nrsfm_gui.scene import NO_SEQUENCE
 from nrsfm_gui.theme import DARK, Theme
 
 from .axes3d import floor_box
 from .colors import qcolor
 from .orbit import Orbit, Projection, locked_projection
-from .overlay3d import paint_overlay
+from .overlay3d import paint_message, paint_overlay
 from .scene3d_parts import scene_parts
-from .scene3d_software import SoftwareCanvas
+from .scene3d_software import SoftwareCanvas, software_picture
+from .view_buttons import ViewButtons
 
 if TYPE_CHECKING:
-    from PyQt6.QtGui import QMouseEvent, QPaintEvent, QResizeEvent, QWheelEvent
+    from PyQt6.QtGui import QMouseEvent, QPaintEvent, QResizeEvent, QShowEvent, QWheelEvent
 
     from core.arrays import Floats
     from nrsfm_gui.scene import Scene
 
     from .scene3d_gl import OpenGLCanvas
+    from .scene3d_parts import Part
 
 PICK_RADIUS = 12.0  # pixels
 CLICK_TRAVEL = 4.0  # pixels that a click may move before it is a drag
@@ -67,7 +70,7 @@ class SceneView(QWidget):
     """Estimate, ground truth and residuals in 3-D.
 
     Left button turns, middle button (or shift and left) moves, the wheel zooms, a double click fits, a click
-    selects the nearest point.
+    selects the nearest point. While the camera is locked to the frame's, turning or zooming takes it back.
 
     Parameters
     ----------
@@ -79,6 +82,8 @@ class SceneView(QWidget):
 
     point_selected = pyqtSignal(int)  # index, or -1 for none
     point_hovered = pyqtSignal(int)  # index, or -1 for none
+    orthographic_changed = pyqtSignal(bool)
+    camera_locked_changed = pyqtSignal(bool)
 
     def __init__(self, parent: QWidget | None = None, *, software: bool = False) -> None:
         super().__init__(parent)
@@ -86,8 +91,10 @@ class SceneView(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMouseTracking(True)
         self._scene: Scene | None = None
+        self._parts: dict[str, Part] = {}
         self._theme = DARK
         self._orbit = Orbit()
+        self._fitted = True  # until the camera is moved by hand: a resized view fits itself again
         self._locked = False
         self._hovered = -1
         self._pressed: QPointF | None = None
@@ -95,6 +102,14 @@ class SceneView(QWidget):
         self._dragging = False
         self._canvas: SoftwareCanvas | OpenGLCanvas = self._make_canvas(software)
         self._overlay = _Overlay(self)
+        self._buttons = ViewButtons(self)
+        self._buttons.preset_requested.connect(self.set_axis_preset)
+        self._buttons.orthographic_requested.connect(self.set_orthographic)
+        self._buttons.lock_requested.connect(self.set_camera_locked)
+        self._buttons.fit_requested.connect(self.fit)
+        self._check = QTimer(self)
+        self._check.setSingleShot(True)
+        self._check.timeout.connect(self._replace_broken_canvas)
         self.set_theme(DARK)
 
     def sizeHint(self) -> QSize:
@@ -106,6 +121,16 @@ class SceneView(QWidget):
         """Whether the picture is drawn by OpenGL."""
         return not isinstance(self._canvas, SoftwareCanvas)
 
+    @property
+    def orthographic(self) -> bool:
+        """Whether rays are parallel."""
+        return self._orbit.orthographic
+
+    @property
+    def camera_locked(self) -> bool:
+        """Whether the view is seen through the camera of the current frame."""
+        return self._locked
+
     # What is shown
 
     def set_scene(self, scene: Scene) -> None:
@@ -113,20 +138,36 @@ class SceneView(QWidget):
         old, self._scene = self._scene, scene
         if scene.extent is not None and (old is None or old.subject != scene.subject or old.extent is None):
             self._fit_orbit(scene.extent)
-        self._canvas.set_parts(scene_parts(scene, self._theme) if not scene.message else {})
+        self._parts = {} if scene.message else scene_parts(scene, self._theme)
+        self._canvas.set_parts(self._parts)
         self._show_camera()
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""
         self._theme = theme
         self._canvas.set_background(qcolor(theme.panel))
+        self._buttons.set_theme(theme)
         if self._scene is not None:
             self.set_scene(self._scene)
-        self._overlay.update()
+        self._place()
+
+    def set_hovered(self, index: int) -> None:
+        """Circle a point that the mouse is on elsewhere, or none with -1. Emits nothing."""
+        if index != self._hovered:
+            self._hovered = index
+            self._overlay.update()
 
     def grab_image(self) -> QImage:
         """Return the picture with its labels."""
-        image = self._canvas.grab_picture()
+        if isinstance(self._canvas, SoftwareCanvas) or not self._canvas.isValid():
+            image = software_picture(
+                self._parts,
+                self._projection(),
+                qcolor(self._theme.panel),
+                ratio=self.devicePixelRatioF(),
+            )
+        else:
+            image = self._canvas.grab_picture()
         painter = QPainter(image)
         self.paint_labels(painter)
         painter.end()
@@ -134,11 +175,12 @@ class SceneView(QWidget):
 
     def paint_labels(self, painter: QPainter) -> None:
         """Paint what is flat: axis labels, legend, caption, rings."""
-        if self._scene is None:
-            return
         painter.setFont(self.font())
+        if self._scene is None:
+            paint_message(painter, NO_SEQUENCE, self.width(), self.height(), self._theme)
+            return
         note = ""
-        if self._locked and self._scene.camera is not None:
+        if self._sees_through_frame:
             note = f"camera of frame {self._scene.frame + 1}"
         elif self._orbit.orthographic:
             note = "orthographic"
@@ -152,26 +194,37 @@ class SceneView(QWidget):
             self._fit_orbit(self._scene.extent)
             self._show_camera()
 
-    def _fit_orbit(self, extent: Floats) -> None:
-        box, _ = floor_box(extent)
-        self._orbit = self._orbit.fitted(box, self.width(), self.height())
-
     def set_axis_preset(self, name: str) -> None:
         """Look from the "front", "side", "top" or "iso"."""
-        self._locked = False
+        self.set_camera_locked(False)
         self._orbit = self._orbit.preset(name)
         self.fit()
         self._show_camera()
 
     def set_orthographic(self, on: bool) -> None:
         """Project along parallel rays, or towards a point; what is at the center keeps its size."""
+        changed = on != self._orbit.orthographic
         self._orbit = replace(self._orbit, orthographic=on)
         self._show_camera()
+        if changed:
+            self.orthographic_changed.emit(on)
 
     def set_camera_locked(self, on: bool) -> None:
         """See through the camera of the current frame, or through the orbiting one."""
-        self._locked = on
+        changed, self._locked = on != self._locked, on
         self._show_camera()
+        if changed:
+            self.camera_locked_changed.emit(on)
+
+    @property
+    def _sees_through_frame(self) -> bool:
+        scene = self._scene
+        return self._locked and scene is not None and scene.camera is not None and scene.extent is not None
+
+    def _fit_orbit(self, extent: Floats) -> None:
+        box, _ = floor_box(extent)
+        self._orbit = self._orbit.fitted(box, self.width(), self.height())
+        self._fitted = True
 
     def _projection(self) -> Projection:
         scene = self._scene
@@ -181,8 +234,17 @@ class SceneView(QWidget):
         return self._orbit.projection(width, height)
 
     def _show_camera(self) -> None:
+        scene = self._scene
         self._canvas.set_projection(self._projection())
+        self._buttons.set_state(
+            orthographic=self._orbit.orthographic,
+            locked=self._locked,
+            lockable=scene is not None and scene.camera is not None,
+        )
+        self._buttons.setVisible(scene is not None and not scene.message)
         self._overlay.update()
+
+    # The picture
 
     def _make_canvas(self, software: bool) -> SoftwareCanvas | OpenGLCanvas:
         if software or not opengl_available():
@@ -191,11 +253,36 @@ class SceneView(QWidget):
 
         return OpenGLCanvas(self)
 
-    def resizeEvent(self, event: QResizeEvent | None) -> None:
-        """Keep picture and labels as large as the view."""
+    def _replace_broken_canvas(self) -> None:
+        """Paint by software where the probe found a context but the widget could not make its own."""
+        if isinstance(self._canvas, SoftwareCanvas) or self._canvas.isValid() or not self.isVisible():
+            return
+        self._canvas.hide()
+        self._canvas.deleteLater()
+        self._canvas = SoftwareCanvas(self)
+        self._canvas.show()
+        self._place()
+        self.set_theme(self._theme)
+
+    def _place(self) -> None:
         self._canvas.setGeometry(self.rect())
         self._overlay.setGeometry(self.rect())
         self._overlay.raise_()
+        size = self._buttons.sizeHint()
+        self._buttons.setGeometry(
+            self.width() - size.width() - 10, self.height() - size.height() - 10, size.width(), size.height()
+        )
+        self._buttons.raise_()
+
+    def showEvent(self, event: QShowEvent | None) -> None:
+        """Look after the picture once it had the chance to start."""
+        self._check.start(500)
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        """Keep picture and labels as large as the view."""
+        self._place()
+        if self._fitted and self._scene is not None and self._scene.extent is not None:
+            self._fit_orbit(self._scene.extent)
         self._show_camera()
 
     # Mouse
@@ -238,8 +325,7 @@ class SceneView(QWidget):
         delta = event.position() - self._last
         self._last = event.position()
         buttons, shift = event.buttons(), event.modifiers() & Qt.KeyboardModifier.ShiftModifier
-        if self._locked:
-            return
+        self._take_camera()
         if buttons & Qt.MouseButton.MiddleButton or (buttons & Qt.MouseButton.LeftButton and shift):
             self._orbit = self._orbit.panned(delta.x(), delta.y(), self.height())
         elif buttons & Qt.MouseButton.LeftButton:
@@ -261,6 +347,7 @@ class SceneView(QWidget):
     def wheelEvent(self, event: QWheelEvent | None) -> None:
         """Zoom."""
         assert event is not None
+        self._take_camera()
         self._orbit = self._orbit.zoomed(ZOOM_PER_NOTCH ** (event.angleDelta().y() / 120.0))
         self._show_camera()
         event.accept()
@@ -269,8 +356,12 @@ class SceneView(QWidget):
         """Nothing is under the mouse any more."""
         self._hover(-1)
 
+    def _take_camera(self) -> None:
+        """Movement by hand ends the lock, and the fit that follows the size of the view."""
+        self._fitted = False
+        self.set_camera_locked(False)
+
     def _hover(self, index: int) -> None:
         if index != self._hovered:
-            self._hovered = index
+            self.set_hovered(index)
             self.point_hovered.emit(index)
-            self._overlay.update()

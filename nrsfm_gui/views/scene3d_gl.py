@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
     from .orbit import Projection
 
-# Translucent triangles go last: what is behind them shines through, what is in front hides them.
-ORDER = {Segments: 0, Points: 1, Triangles: 2}
+ORDER = {Triangles: 0, Segments: 1, Points: 2}  # as the software picture has it: dots over all else
 # Only dots hide what is behind them: the soft edge of a line would cut holes into the dots at its ends.
 SOLID = {**GLOptions["translucent"], "glDepthMask": (True,)}
 SHEER = {**GLOptions["translucent"], "glDepthMask": (False,)}
@@ -93,13 +92,7 @@ def _new_item(part: Part, ratio: float) -> GLGraphicsItem:
         return gl.GLLinePlotItem(
             pos=part.positions, color=part.colors, mode="lines", antialias=True, glOptions=SHEER
         )
-    return gl.GLMeshItem(
-        vertexes=part.corners,
-        faceColors=part.colors,
-        smooth=False,
-        computeNormals=False,
-        glOptions=SHEER,
-    )
+    return gl.GLMeshItem(glOptions=SHEER, **_mesh(part))
 
 
 def _change_item(item: GLGraphicsItem, part: Part, ratio: float) -> None:
@@ -108,4 +101,10 @@ def _change_item(item: GLGraphicsItem, part: Part, ratio: float) -> None:
     elif isinstance(part, Segments):
         item.setData(pos=part.positions, color=part.colors)
     else:
-        item.setMeshData(vertexes=part.corners, faceColors=part.colors, smooth=False, computeNormals=False)
+        item.setMeshData(**_mesh(part))
+
+
+def _mesh(part: Triangles) -> dict[str, Any]:
+    """Arguments of a mesh item without shared corners, which wants the color of every corner."""
+    colors = part.colors[:, None, :].repeat(3, axis=1)
+    return {"vertexes": part.corners, "faceColors": colors, "smooth": False, "computeNormals": False}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import QLineF, QPointF, Qt
+from PyQt6.QtCore import QLineF, QPointF, QSize, Qt
 from PyQt6.QtGui import QBrush, QColor, QImage, QPainter, QPen, QPolygonF
 from PyQt6.QtWidgets import QWidget
 
@@ -48,34 +48,39 @@ class SoftwareCanvas(QWidget):
         self._background = color
         self.update()
 
-    def grab_picture(self) -> QImage:
-        """Return what is shown, at the resolution of the screen."""
-        ratio = self.devicePixelRatioF()
-        image = QImage(self.size() * ratio, QImage.Format.Format_RGB32)
-        image.setDevicePixelRatio(ratio)
-        painter = QPainter(image)
-        self._paint(painter)
-        painter.end()
-        return image
-
     def paintEvent(self, event: QPaintEvent | None) -> None:
         """Paint everything."""
         painter = QPainter(self)
-        self._paint(painter)
+        painter.fillRect(self.rect(), self._background)
+        if self._projection is not None:
+            paint_parts(painter, self._parts, self._projection)
         painter.end()
 
-    def _paint(self, painter: QPainter) -> None:
-        painter.fillRect(self.rect(), self._background)
-        if self._projection is None:
-            return
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for part in self._parts.values():
-            if isinstance(part, Triangles):
-                _paint_triangles(painter, part, self._projection)
-            elif isinstance(part, Segments):
-                _paint_segments(painter, part, self._projection)
-        dots = [part for part in self._parts.values() if isinstance(part, Points)]
-        _paint_points(painter, dots, self._projection)
+
+def software_picture(
+    parts: dict[str, Part], projection: Projection, background: QColor, *, ratio: float
+) -> QImage:
+    """Return a picture of parts, with `ratio` pixels of the image to one of the projection."""
+    size = QSize(projection.width, projection.height) * ratio
+    image = QImage(size, QImage.Format.Format_RGB32)
+    image.setDevicePixelRatio(ratio)
+    image.fill(background)
+    painter = QPainter(image)
+    paint_parts(painter, parts, projection)
+    painter.end()
+    return image
+
+
+def paint_parts(painter: QPainter, parts: dict[str, Part], projection: Projection) -> None:
+    """Paint triangles, then segments, then all dots from back to front."""
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    for part in parts.values():
+        if isinstance(part, Triangles):
+            _paint_triangles(painter, part, projection)
+    for part in parts.values():
+        if isinstance(part, Segments):
+            _paint_segments(painter, part, projection)
+    _paint_points(painter, [part for part in parts.values() if isinstance(part, Points)], projection)
 
 
 def _paint_segments(painter: QPainter, part: Segments, projection: Projection) -> None:
