@@ -1,1 +1,85 @@
-"""Non-rigid structure from motion with the weighted nuclear norm."""
+"""Non-rigid structure from motion with the weighted nuclear norm.
+
+A sequence and settings make a result; `reconstruct` is the same as a stream of updates:
+
+    from core import Settings, read_sequence, save_result, solve_sequence
+    sequence = read_sequence("sample:balloon/circle")
+    settings = Settings(rank=2, eta=0.05)
+    result = solve_sequence(sequence, settings)
+    print(f"log10 loss {result.log_loss:.4f} at rank {result.rank}")
+    save_result(result, "result.npz")
+"""
+
+from .algorithms.admm import ADMM
+from .algorithms.algorithm_one import AlgorithmOne
+from .algorithms.levenberg_marquardt import LevenbergMarquardt
+from .algorithms.variable_projection import VariableProjection
+from .arrays import InputError
+from .exporters import EXPORTERS, ExportOptions, export
+from .factors import Factors
+from .files import SequenceEntry, list_sequences, read_sequence, write_csv, write_npz
+from .files.samples import bundled_samples, sample_path
+from .penalties import ExplicitWeights, NuclearNorm, Penalty, TruncatedNuclearNorm, WeightedNuclearNorm
+from .problem import NonRigidProblem
+from .recipes import command_for, python_for
+from .reconstruct import Candidate, Record, StartReport, Update, finish, reconstruct, solve_sequence
+from .result import Result, load_result, save_result
+from .sequence import CameraModel, GroundTruth, Observations, Sequence
+from .settings import METHODS, PRESETS, Settings
+from .solver import Progress, Snapshot, Status, iterate, solve
+from .synthetic import simulate, write_challenge
+from .version import VERSION
+
+__version__ = VERSION
+
+__all__ = [
+    "ADMM",
+    "EXPORTERS",
+    "METHODS",
+    "PRESETS",
+    "VERSION",
+    "AlgorithmOne",
+    "CameraModel",
+    "Candidate",
+    "ExplicitWeights",
+    "ExportOptions",
+    "Factors",
+    "GroundTruth",
+    "InputError",
+    "LevenbergMarquardt",
+    "NonRigidProblem",
+    "NuclearNorm",
+    "Observations",
+    "Penalty",
+    "Progress",
+    "Record",
+    "Result",
+    "Sequence",
+    "SequenceEntry",
+    "Settings",
+    "Snapshot",
+    "StartReport",
+    "Status",
+    "TruncatedNuclearNorm",
+    "Update",
+    "VariableProjection",
+    "WeightedNuclearNorm",
+    "bundled_samples",
+    "command_for",
+    "export",
+    "finish",
+    "iterate",
+    "list_sequences",
+    "load_result",
+    "python_for",
+    "read_sequence",
+    "reconstruct",
+    "sample_path",
+    "save_result",
+    "simulate",
+    "solve",
+    "solve_sequence",
+    "write_challenge",
+    "write_csv",
+    "write_npz",
+]

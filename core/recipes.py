@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .arrays import InputError
+from .files.samples import sample_name
 from .penalties import ExplicitWeights, NuclearNorm, Penalty, TruncatedNuclearNorm, WeightedNuclearNorm
 from .settings import PRESETS, Settings
 from .version import versions
@@ -200,7 +201,10 @@ def _penalty_options(penalty: Penalty, base: Penalty) -> list[str]:
 
 
 def _source(sequence: Sequence) -> str:
-    return str(sequence.source.resolve()) if sequence.source else UNSAVED
+    """Return the file of a sequence as its readers take it: samples by name, others from the root."""
+    if sequence.source is None:
+        return UNSAVED
+    return sample_name(sequence.source) or str(sequence.source.resolve())
 
 
 def _word(value: object) -> str:

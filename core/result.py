@@ -30,6 +30,7 @@ import numpy as np
 
 from .arrays import Bools, Floats, InputError, Ints, frozen
 from .atomic import replacing
+from .cameras.calibrate import project, to_pixels
 from .sequence import CameraModel, GroundTruth
 
 if TYPE_CHECKING:
@@ -152,24 +153,14 @@ class Result:
     def observations(self) -> Floats:
         """Return the measured tracks in the units of the sequence, (F, 2, P), NaN where hidden."""
         measured = np.where(self.visible[:, None, :], self.tracks, np.nan)
-        return _in_track_units(self.intrinsics, measured)
+        return to_pixels(measured, self.intrinsics)
 
     def reprojections(self) -> Floats:
         """Return where the reconstruction projects to, (F, 2, P), in the units of the sequence's tracks.
 
         Perspective cameras divide by depth, and a point at depth 0 is NaN; orthogonal ones drop it.
         """
-        Y = self.camera_points
-        flat = Y[:, :2]
-        if self.camera is CameraModel.PERSPECTIVE:
-            depth = Y[:, 2:]
-            flat = flat / np.where(depth == 0, np.nan, depth)
-        return _in_track_units(self.intrinsics, flat)
-
-
-def _in_track_units(intrinsics: Floats, calibrated: Floats) -> Floats:
-    value: Floats = intrinsics[:2, :2] @ calibrated + intrinsics[:2, 2:]
-    return value
+        return project(self.camera_points, self.intrinsics, self.camera)
 
 
 def _own_arrays() -> list[str]:

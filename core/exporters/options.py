@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..arrays import InputError
+from ..linalg import procrustes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from ..arrays import Floats
+    from ..arrays import Bools, Floats
     from ..result import Result
     from ..sequence import GroundTruth
 
@@ -97,44 +98,40 @@ def _chosen(result: Result, options: ExportOptions, every: bool) -> list[int]:
     return known if every or options.frames != "one" else known[:1]
 
 
-def similarity(points: Floats, target: Floats, *, mirror: bool) -> tuple[float, Floats, Floats]:
-    """Return s, R, t that minimize |s R X + t 1' - Z|, points NaN in the target left out (Umeyama 1991)."""
-    seen = np.isfinite(target).all(axis=0)
-    if seen.sum() < 3:
-        raise InputError(f"only {seen.sum()} points of the frame have a ground truth; alignment needs 3")
-    X, Z = points[:, seen], target[:, seen]
-    x, z = X.mean(axis=1, keepdims=True), Z.mean(axis=1, keepdims=True)
-    U, sigma, Vt = np.linalg.svd((Z - z) @ (X - x).T)
-    signs = np.ones(3)
-    if not mirror:
-        signs[2] = np.sign(np.linalg.det(U @ Vt))
-    R = (U * signs) @ Vt
-    size = float(((X - x) ** 2).sum())
-    s = float(sigma @ signs) / size if size > 0 else 1.0
-    return s, R, z - s * R @ x
-
-
 def moved_onto(points: Floats, target: Floats, *, mirror: bool) -> Floats:
-    """Return the points (3, P) after the similarity that moves them onto the target best."""
-    s, R, t = similarity(points, target, mirror=mirror)
-    return s * R @ points + t
+    """Return the points (3, P) after the similarity that moves them onto the target best.
+
+    Raises
+    ------
+    InputError
+        where fewer than three points of the target are known.
+    """
+    known = int(np.isfinite(target).all(axis=0).sum())
+    if known < 3:
+        raise InputError(f"only {known} points of the frame have a ground truth; alignment needs 3")
+    return procrustes(points, target, reflection=mirror).apply(points)
 
 
 def common_scale(points: Floats, truth: GroundTruth) -> float:
     """Return the one factor that fits the sizes of all true frames best, whatever their orientation.
 
     The minimum over c, and over an orthogonal R_g and a t_g for every true frame g, of
-    sum_g |c R_g X_g + t_g 1' - Z_g|^2: the R_g do not depend on c, so that c is a ratio of sums.
+    sum_g |c R_g X_g + t_g 1' - Z_g|^2: the R_g do not depend on c, so that c is a mean of the factors of
+    single frames, weighted by the squared sizes of their X_g.
+
+    Raises
+    ------
+    InputError
+        where no frame has three points with a truth.
     """
-    numerator = denominator = 0.0
-    for frame, target in zip(truth.frames, truth.points, strict=True):
-        seen = np.isfinite(target).all(axis=0)
-        X = points[frame][:, seen] - points[frame][:, seen].mean(axis=1, keepdims=True)
-        s, _, _ = similarity(points[frame], target, mirror=True)
-        size = float((X**2).sum())
-        numerator += s * size
-        denominator += size
-    return numerator / denominator if denominator > 0 else 1.0
+    known: Bools = np.asarray(np.isfinite(truth.points).all(axis=1))
+    usable = known.sum(axis=1) >= 3
+    if not usable.any():
+        raise InputError("no frame of the ground truth has three known points; alignment needs them")
+    X = np.where(known[:, None], points[truth.frames], np.nan)[usable]
+    factors = procrustes(X, truth.points[usable], reflection=True).scale
+    sizes = np.nansum((X - np.nanmean(X, axis=2, keepdims=True)) ** 2, axis=(1, 2))
+    return float(np.average(factors, weights=sizes))
 
 
 def numbered(path: Path, frame: int) -> Path:

@@ -53,6 +53,15 @@ def sample_path(name: str) -> Path:
     raise InputError(f"there is no sample {name!r}; there are {there or 'none installed'}")
 
 
+def sample_name(path: Path) -> str | None:
+    """Return "sample:NAME" for the file of a bundled sequence, which `resolve` turns back, or None."""
+    for item in _files():
+        if item.file.resolve() == path.resolve():
+            other = "" if item.camera is CameraModel.PERSPECTIVE else f"/{item.camera.value}"
+            return f"{PREFIX}{item.root.name}/{item.path_name}{other}"
+    return None
+
+
 def resolve(path: Path) -> Path:
     """Return the file that "sample:NAME" stands for, and any other path as it is."""
     name = path.as_posix()

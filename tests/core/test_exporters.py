@@ -239,3 +239,16 @@ def test_what_cannot_be_exported_gives_its_sentence(small_result, tmp_path, name
 def test_alignment_without_ground_truth_is_refused(small_result, tmp_path):
     with pytest.raises(InputError, match="the result has no ground truth"):
         export(replace(small_result, truth=None), tmp_path / "a.ply", align="scale")
+
+
+def test_alignment_ignores_true_frames_without_enough_points(small_result, tmp_path):
+    points = small_result.truth.points.copy()
+    points[0] = np.nan
+    partial = replace(small_result, truth=replace(small_result.truth, points=points))
+    (path,) = export(partial, tmp_path / "a.ply", frame=0, align="scale")
+    assert np.allclose(read_ply(path)["vertex"][:, :3], 250.0 * small_result.points[0].T, rtol=1e-12)
+    with pytest.raises(InputError, match="only 0 points of the frame"):
+        export(partial, tmp_path / "b.ply", frame=1, align="truth")
+    nothing = replace(small_result, truth=replace(small_result.truth, points=np.full((2, 3, 7), np.nan)))
+    with pytest.raises(InputError, match="no frame of the ground truth"):
+        export(nothing, tmp_path / "b.ply", align="scale")

@@ -1,0 +1,69 @@
+"""The command line: `nrsfm COMMAND ...`, a module here for every command.
+
+A module has `add_parser(subparsers)`, which adds one parser, and `run(args)`, which may return an exit code.
+Bad input of any kind is one sentence on stderr and exit code 2; Ctrl-C is 130.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
+
+from ..arrays import InputError
+from ..version import VERSION
+from . import evaluate, export, info, simulate, solve
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence as Items
+
+Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+COMMANDS = {"info": info, "simulate": simulate, "solve": solve, "evaluate": evaluate, "export": export}
+BAD_INPUT = 2
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that refuses with one sentence, as everything else does."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(BAD_INPUT, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
+    whole = _Parser(
+        prog="nrsfm",
+        description="Non-rigid structure from motion with the weighted nuclear norm.",
+        allow_abbrev=False,
+    )
+    where = Path(__file__).resolve().parent.parent
+    whole.add_argument("--version", action="version", version=f"nrsfm {VERSION}, core loaded from {where}")
+    subparsers = whole.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for module in COMMANDS.values():
+        module.add_parser(subparsers)
+    return whole
+
+
+def main(arguments: Items[str] | None = None) -> int:
+    """Run one command and return its exit code: 0, 2 for bad input, 130 after Ctrl-C."""
+    try:
+        args = parser().parse_args(arguments)
+    except SystemExit as end:  # argparse has said why
+        return int(end.code or 0)
+    try:
+        return COMMANDS[args.command].run(args) or 0
+    except InputError as error:
+        print(f"nrsfm {args.command}: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        print(f"nrsfm {args.command}: stopped", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output went away, as `head` does; keep the interpreter from saying so at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE

@@ -1,0 +1,89 @@
+"""`nrsfm export`: a result file in another format."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..exporters import ALIGNMENTS, EXPORTERS, export, exporter_for
+from ..result import load_result
+
+if TYPE_CHECKING:
+    import argparse
+
+    from . import Subparsers
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add `export RESULT.npz -o FILE`."""
+    parser = subparsers.add_parser(
+        "export",
+        help="write a result in another format",
+        description="Write a result in another format, chosen by the suffix of FILE. The options are for the "
+        "formats that hold shapes (csv, ply, obj); npz and mat hold the whole result.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("result", type=Path, metavar="RESULT.npz")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        action="append",
+        required=True,
+        metavar="FILE",
+        help=f"file to write, {', '.join(EXPORTERS)}; may be repeated",
+    )
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--frame", type=int, metavar="N", help="write this frame, counted from 0")
+    which.add_argument(
+        "--all-frames",
+        dest="frames",
+        action="store_const",
+        const="numbered",
+        default="one",
+        help="write a numbered file for every frame (ply, obj)",
+    )
+    which.add_argument(
+        "--stacked",
+        dest="frames",
+        action="store_const",
+        const="stacked",
+        help="write all frames into one file (ply)",
+    )
+    parser.add_argument(
+        "--camera-frame",
+        dest="coordinates",
+        action="store_const",
+        const="camera",
+        default="object",
+        help="camera coordinates Y = R S + t in place of the object's own",
+    )
+    parser.add_argument(
+        "--align",
+        choices=list(ALIGNMENTS),
+        default="none",
+        help="; ".join(f"{name}: {meaning}" for name, meaning in ALIGNMENTS.items()),
+    )
+    parser.add_argument("--mirror", action="store_true", help="let --align truth mirror the shape")
+    parser.add_argument("--text", action="store_true", help="write ply as text, not binary")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Write every output and name the files on stderr."""
+    for path in args.output:
+        exporter_for(path)
+    result = load_result(args.result)
+    for path in args.output:
+        written = export(
+            result,
+            path,
+            frame=args.frame,
+            frames=args.frames,
+            coordinates=args.coordinates,
+            align=args.align,
+            mirror=args.mirror,
+            text=args.text,
+        )
+        last = f" to {written[-1]}" if len(written) > 1 else ""
+        print(f"wrote {written[0]}{last}", file=sys.stderr)

@@ -1,0 +1,56 @@
+"""One line of progress that rewrites itself, where stderr is a terminal."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import time
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from ..reconstruct import Update
+
+INTERVAL = 0.1  # seconds between two drawings
+
+
+class ProgressLine:
+    """Phase, iteration, log loss, rate and estimated time left; silent where the stream is no terminal."""
+
+    def __init__(self, stream: TextIO, *, shown: bool = True) -> None:
+        self._stream = stream
+        self._shown = shown and stream.isatty()
+        self._began = self._drawn = time.monotonic()
+        self._width = 0
+
+    def show(self, update: Update) -> None:
+        """Draw an update, at most ten times a second."""
+        now = time.monotonic()
+        if not self._shown or now - self._drawn < INTERVAL:
+            return
+        self._drawn = now
+        text = progress_text(update, now - self._began)
+        text = text[: shutil.get_terminal_size().columns - 1]
+        self._stream.write("\r" + text.ljust(self._width))
+        self._stream.flush()
+        self._width = len(text)
+
+    def clear(self) -> None:
+        """Remove the line."""
+        if self._width:
+            self._stream.write("\r" + " " * self._width + "\r")
+            self._stream.flush()
+            self._width = 0
+
+
+def progress_text(update: Update, elapsed: float) -> str:
+    """Return the line: the rate counts computing time, the time left assumes equally long phases."""
+    record = update.record
+    parts = [update.phase, f"iteration {record.iteration}"]
+    if record.loss > 0:
+        parts.append(f"log10 loss {math.log10(record.loss):.5f}")
+    if record.seconds > 0:
+        parts.append(f"{record.iteration / record.seconds:.0f} it/s")
+    if update.fraction is not None and 0 < update.fraction < 1:
+        parts.append(f"{100 * update.fraction:.0f} %")
+        parts.append(f"ETA {elapsed * (1 - update.fraction) / update.fraction:.0f} s")
+    return "  ".join(parts)

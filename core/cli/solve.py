@@ -1,0 +1,226 @@
+"""`nrsfm solve`: reconstruct a sequence and write what comes out."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..arrays import InputError
+from ..atomic import check_writable, replacing
+from ..exporters import EXPORTERS, export, exporter_for
+from ..penalties import ExplicitWeights
+from ..recipes import DEFAULT_PRESET, PENALTIES, command_for, penalty_name
+from ..reconstruct import finish, reconstruct
+from ..settings import INTRINSICS_SOURCES, METHODS, PRESETS, ROTATION_SOURCES, Settings
+from .progress import ProgressLine
+from .sequence_options import add_sequence_options, chosen_sequence
+from .summary import as_json, as_lines, summary_of
+
+if TYPE_CHECKING:
+    import argparse
+
+    from ..penalties import Penalty
+    from ..reconstruct import Record, Update
+    from ..result import Result
+    from ..sequence import Sequence
+    from . import Subparsers
+
+INTERRUPTED = 130
+# The options that are fields of Settings under the same name, with the type of their value.
+PLAIN = {
+    "method": str,
+    "eta": float,
+    "rotations": str,
+    "rotation_rank": int,
+    "starts": int,
+    "seed": int,
+    "tolerance": float,
+    "max_iterations": int,
+}
+PENALTY_NUMBERS = {"mu": float, "xi": float, "gamma": float, "free": int}
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add `solve SEQUENCE -o OUT`."""
+    parser = subparsers.add_parser(
+        "solve",
+        help="reconstruct a sequence",
+        description="Reconstruct a sequence. A preset gives the defaults that the other options override.",
+        allow_abbrev=False,
+    )
+    add_sequence_options(parser)
+    parser.add_argument(
+        "--preset", choices=list(PRESETS), default=DEFAULT_PRESET, help="default: %(default)s"
+    )
+    parser.add_argument("--method", choices=list(METHODS), help=_table(METHODS))
+    parser.add_argument("--rank", type=int, metavar="K", help="number of basis shapes")
+    parser.add_argument("--eta", type=float, metavar="E", help="pOSE weight, 0 < E <= 1")
+    penalty = parser.add_argument_group("penalty on the singular values")
+    penalty.add_argument("--penalty", choices=list(PENALTIES), help="weighted, plain, truncated nuclear norm")
+    penalty.add_argument("--mu", type=float, metavar="M", help="weight of nn and tnn")
+    penalty.add_argument("--xi", type=float, metavar="X", help="wnn: weights are X / (sigma_k + G)")
+    penalty.add_argument("--gamma", type=float, metavar="G", help="wnn: see --xi")
+    penalty.add_argument("--free", type=int, metavar="N", help="tnn: singular values that cost nothing")
+    penalty.add_argument(
+        "--weights", type=_numbers, metavar="A1,A2,...", help="the weights themselves, non-decreasing; sets K"
+    )
+    cameras = parser.add_argument_group("cameras")
+    cameras.add_argument(
+        "--rotations", metavar="SOURCE", help=f"an npz file with R (F, 3, 3), or {_table(ROTATION_SOURCES)}"
+    )
+    cameras.add_argument("--rotation-rank", type=int, metavar="N", help="rank that they are factored at")
+    cameras.add_argument(
+        "--intrinsics", metavar="SOURCE", help=f"fx,fy,cx,cy, a file, or {_table(INTRINSICS_SOURCES)}"
+    )
+    effort = parser.add_argument_group("effort")
+    effort.add_argument("--starts", type=int, metavar="N", help="starting points searched")
+    effort.add_argument("--seed", type=int, metavar="N", help="of the random starts")
+    effort.add_argument("--tolerance", type=float, metavar="T", help="predicted relative decrease to stop at")
+    effort.add_argument("--max-iterations", type=int, metavar="N", help="per phase")
+    output = parser.add_argument_group("output")
+    output.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        action="append",
+        required=True,
+        metavar="OUT",
+        help=f"file to write, its format by its suffix ({', '.join(EXPORTERS)}); may be repeated",
+    )
+    output.add_argument("--history", type=Path, metavar="CSV", help="write the loss of every iteration")
+    output.add_argument("--json", action="store_true", help="print the summary as one JSON object")
+    output.add_argument("--quiet", action="store_true", help="print no progress and no summary")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Solve, write every output, print the summary; after Ctrl-C with the best so far."""
+    for path in args.output:
+        exporter_for(path)
+        check_writable(path)
+    if args.history:
+        check_writable(args.history)
+    settings = settings_from(args)
+    sequence = chosen_sequence(args)
+    records, last, interrupted = _drain(sequence, settings, quiet=args.quiet)
+    if last is None:  # interrupted before there was anything to keep
+        raise KeyboardInterrupt
+    result = finish(sequence, settings, last, records)
+    result.meta["command"] = command_for(sequence, settings, args.output[0])
+    written = _write(result, args.output)
+    if args.history:
+        _write_history(args.history, records)
+    summary = summary_of(result) | {"output": written}
+    if args.json:
+        print(as_json(summary))
+    elif not args.quiet:
+        lines = as_lines(summary, units=sequence.units, truth_units=sequence.truth_units)
+        print("\n".join(lines))
+    if interrupted:
+        print(f"nrsfm solve: stopped; the best so far is in {', '.join(written)}", file=sys.stderr)
+        return INTERRUPTED
+    return 0
+
+
+def settings_from(args: argparse.Namespace) -> Settings:
+    """Return the settings that the options ask for.
+
+    Raises
+    ------
+    InputError
+        where a value is out of range, or an option does not belong to the penalty.
+    """
+    base = PRESETS[args.preset]
+    changes: dict[str, Any] = {name: getattr(args, name) for name in PLAIN if getattr(args, name) is not None}
+    if args.rank is not None:
+        changes["rank"] = args.rank
+    if args.intrinsics is not None:
+        changes["intrinsics"] = _intrinsics(args.intrinsics)
+    changes["penalty"] = _penalty(args, base.penalty)
+    if isinstance(changes["penalty"], ExplicitWeights):
+        count = len(changes["penalty"].a)
+        if changes.setdefault("rank", count) != count:
+            raise InputError(f"--rank is {args.rank}, but --weights gives {count}; one per basis shape")
+    return base.with_changes(**changes)
+
+
+def _penalty(args: argparse.Namespace, base: Penalty) -> Penalty:
+    given = {name: getattr(args, name) for name in PENALTY_NUMBERS if getattr(args, name) is not None}
+    if args.weights is not None:
+        clash = ["penalty"] if args.penalty else list(given)
+        if clash:
+            raise InputError(f"--weights and --{clash[0]} are both given; the weights are the whole penalty")
+        return ExplicitWeights(args.weights)
+    name = args.penalty or penalty_name(base)
+    start = base if name == penalty_name(base) else PENALTIES[name]()
+    accepted = [entry.name for entry in fields(PENALTIES[name])]
+    for option in given:
+        if option not in accepted:
+            takes = ", ".join(f"--{entry}" for entry in accepted)
+            raise InputError(f"--{option} does not belong to the penalty {name!r}, which takes {takes}")
+    return replace(start, **given)  # type: ignore[type-var]
+
+
+def _intrinsics(text: str) -> str | tuple[float, ...]:
+    if "," not in text or Path(text).exists():
+        return text
+    try:
+        numbers = _numbers(text)
+    except ValueError:
+        numbers = ()
+    if len(numbers) != 4:
+        raise InputError(f"--intrinsics is {text!r}; accepted are four numbers fx,fy,cx,cy, or a file")
+    return numbers
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    return tuple(float(part) for part in text.split(","))
+
+
+def _table(entries: dict[str, str]) -> str:
+    return "; ".join(f"{name}: {meaning}" for name, meaning in entries.items())
+
+
+def _drain(
+    sequence: Sequence, settings: Settings, *, quiet: bool
+) -> tuple[list[Record], Update | None, bool]:
+    """Run to the end or to Ctrl-C; return the records, the last update and whether it was Ctrl-C."""
+    records: list[Record] = []
+    last: Update | None = None
+    line = ProgressLine(sys.stderr, shown=not quiet)
+    try:
+        for update in reconstruct(sequence, settings):
+            last = update
+            records.append(update.record)
+            line.show(update)
+    except KeyboardInterrupt:
+        if last is not None and records[-1:] != [last.record]:  # interrupted between the two lines above
+            records.append(last.record)
+        return records, last, True
+    finally:
+        line.clear()
+    return records, last, False
+
+
+def _write(result: Result, outputs: list[Path]) -> list[str]:
+    """Write every output; one that fails does not keep the others from being written."""
+    written: list[str] = []
+    failed: list[InputError] = []
+    for path in outputs:
+        try:
+            written += [str(file) for file in export(result, path)]
+        except InputError as error:
+            failed.append(error)
+    if failed:
+        raise failed[0]
+    return written
+
+
+def _write_history(path: Path, records: list[Record]) -> None:
+    with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
+        table = csv.writer(stream, lineterminator="\n")
+        table.writerow(("iteration", "seconds", "loss", "phase"))
+        for record in records:
+            table.writerow((record.iteration, repr(record.seconds), repr(record.loss), record.phase))

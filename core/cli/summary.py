@@ -1,0 +1,117 @@
+"""What is said about a result: its loss, how it was reached, and its errors, each by its name."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+from ..metrics import challenge_v02, e3d_global, frobenius_relative, procrustes_mm, reprojection_px
+from ..sequence import CameraModel
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..result import Result
+
+
+def summary_of(result: Result) -> dict[str, Any]:
+    """Return the numbers of a run, ready for JSON."""
+    meta = result.meta
+    starts = meta.get("starts", [])
+    return {
+        "loss": result.loss,
+        "log10_loss": result.log_loss,
+        "rank": result.rank,
+        "iterations": result.iterations,
+        "seconds": result.seconds,
+        "status": meta.get("status", ""),
+        "rotations": meta.get("rotations", ""),
+        "starts": starts,
+        "starts_agreed": sum(bool(start["agrees"]) for start in starts),
+        "errors": errors_of(result),
+    }
+
+
+def errors_of(result: Result, *, thorough: bool = False) -> dict[str, float]:
+    """Return the errors that the ground truth and the tracks allow, named as in `core.metrics`.
+
+    `procrustes_mm` is the mean over all frames with truth, `procrustes_mm_reference` that of the reference
+    frame, `procrustes_mm_mirror` the first with mirror images allowed.
+
+    Parameters
+    ----------
+    result
+        the reconstruction.
+    thorough
+        whether to add the Challenge's score of the reference frame, which takes seconds, and, for
+        orthogonal cameras with truth in several frames, the errors of the published tables.
+    """
+    errors: dict[str, float] = {}
+    truth = result.truth
+    if truth is not None:
+        every = procrustes_mm(result.points, truth)
+        at = truth.frames.tolist().index(truth.reference)
+        errors["procrustes_mm"] = every.mean
+        errors["procrustes_mm_reference"] = float(every.per_frame[at])
+        errors["procrustes_mm_mirror"] = procrustes_mm(result.points, truth, reflection=True).mean
+        if thorough:
+            errors["challenge_v02"] = challenge_v02(result.points[truth.reference], truth.points[at])
+        if thorough and result.camera is CameraModel.ORTHOGONAL and len(truth.frames) > 1:
+            # The published tables compare in the camera frame, in the units of the truth and of the tracks.
+            sized = result.camera_points * result.intrinsics[0, 0]
+            errors["e3d_global"] = e3d_global(sized, truth).mean
+            errors["frobenius_relative"] = frobenius_relative(sized, truth).mean
+    errors["reprojection_px"] = reprojection_px(
+        result.reprojections(), result.observations(), result.visible
+    ).mean
+    return errors
+
+
+def error_lines(errors: Mapping[str, float], units: str, truth_units: str) -> list[str]:
+    """Return the errors as lines with their units and what they mean."""
+    meaning = {
+        "procrustes_mm": (truth_units, "mean 3-D error, per-frame similarity"),
+        "procrustes_mm_reference": (truth_units, "the same at the reference frame"),
+        "procrustes_mm_mirror": (truth_units, "mean 3-D error, per-frame similarity, mirror allowed"),
+        "challenge_v02": (truth_units, "NRSfM Challenge score 0.2 of the reference frame"),
+        "e3d_global": ("", "one orthogonal alignment, relative to the spread of the truth"),
+        "frobenius_relative": ("", "camera frame, relative to the size of the truth"),
+        "reprojection_px": (units, "root mean square reprojection error"),
+    }
+    lines = []
+    for name, value in errors.items():
+        unit, words = meaning[name]
+        lines.append(f"{name:24} {value:.5g} {unit}".rstrip().ljust(44) + words)
+    return lines
+
+
+def as_lines(summary: Mapping[str, Any], *, units: str, truth_units: str) -> list[str]:
+    """Return the summary of a run for people."""
+    lines = [
+        f"log10 loss {summary['log10_loss']:.6f} (loss {summary['loss']:.10g}), rank {summary['rank']}",
+        f"{summary['status']} after {summary['iterations']} iterations, {summary['seconds']:.2f} s",
+    ]
+    if summary["rotations"]:
+        lines.append(f"rotations: {summary['rotations']}")
+    for start in summary["starts"]:
+        agrees = "agrees" if start["agrees"] else "higher"
+        lines.append(f"start {start['name']}: loss {start['loss']:.10g}, {agrees}")
+    lines += error_lines(summary["errors"], units, truth_units)
+    lines += [f"wrote {path}" for path in summary["output"]]
+    return lines
+
+
+def as_json(summary: Mapping[str, Any]) -> str:
+    """Return one JSON object on one line; what is not a finite number is null."""
+    return json.dumps(_plain(summary), allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _plain(entry) for name, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

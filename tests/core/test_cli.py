@@ -1,0 +1,338 @@
+from __future__ import annotations
+
+import csv
+import json
+import os
+import pty
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.cli import main
+from core.files import read_sequence, write_npz
+from core.reconstruct import solve_sequence
+from core.result import load_result, save_result
+from core.settings import Settings
+from core.synthetic import simulate, write_challenge
+
+FAST = ["--rank", "2", "--rotations", "truth"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """An object's folder in the Challenge's layout: two paths, both cameras."""
+    root = tmp_path_factory.mktemp("challenge")
+    return write_challenge(root, "paper", paths=("circle", "line"), frames=14, points=24, seed=3)
+
+
+@pytest.fixture(scope="module")
+def tracks(folder):
+    return str(folder / "sequence" / "perspective" / "circle.txt")
+
+
+@pytest.fixture(scope="module")
+def solved(tracks, tmp_path_factory):
+    """A result file that the command line wrote."""
+    path = tmp_path_factory.mktemp("solved") / "result.npz"
+    assert main(["solve", tracks, *FAST, "--quiet", "-o", str(path)]) == 0
+    return path
+
+
+def same(first, second):
+    """Whether two results are equal, bit for bit, in all but how long they took."""
+    arrays = ("tracks", "visible", "rotations", "translations", "B", "C", "weights", "intrinsics")
+    assert (first.loss, first.eta) == (second.loss, second.eta)
+    assert np.array_equal(first.history[:, [0, 2]], second.history[:, [0, 2]])
+    return all(np.array_equal(getattr(first, name), getattr(second, name)) for name in arrays)
+
+
+def test_solve_gives_the_numbers_of_python(solved, tracks):
+    sequence = read_sequence(tracks)
+    assert same(load_result(solved), solve_sequence(sequence, Settings(rank=2, rotations="truth")))
+
+
+def test_solve_writes_every_output_and_says_so_in_one_json_object(tracks, tmp_path, capsys):
+    outputs = [tmp_path / name for name in ("a.npz", "a.mat", "a.csv", "a.ply", "a.obj")]
+    history = tmp_path / "loss.csv"
+    words = ["solve", tracks, *FAST, "--json", "--history", str(history)]
+    for path in outputs:
+        words += ["-o", str(path)]
+    assert main(words) == 0
+    captured = capsys.readouterr()
+    said = json.loads(captured.out)
+    assert captured.err == ""  # no progress where stderr is no terminal
+    assert said["output"] == [str(path) for path in outputs]
+    assert all(path.stat().st_size for path in outputs)
+    result = load_result(outputs[0])
+    assert said["loss"] == result.loss and said["log10_loss"] == np.log10(result.loss)
+    assert said["iterations"] == result.iterations and said["seconds"] == result.seconds
+    assert said["status"] == "converged" and said["rank"] == 2
+    assert said["starts_agreed"] == len(said["starts"]) == 1
+    assert set(said["errors"]) == {
+        "procrustes_mm", "procrustes_mm_reference", "procrustes_mm_mirror", "reprojection_px",
+    }  # fmt: skip
+    assert 0 < said["errors"]["reprojection_px"] < 20 and 0 < said["errors"]["procrustes_mm"] < 50
+    with history.open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [float(row["loss"]) for row in rows] == result.history[:, 2].tolist()
+    assert "rank 1" in rows[0]["phase"] and rows[-1]["phase"] == "refine"
+
+
+def test_the_summary_is_for_people_unless_quiet(tracks, tmp_path, capsys):
+    words = ["solve", tracks, *FAST, "-o", str(tmp_path / "a.npz")]
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("log10 loss -") and "reprojection_px" in said and f"wrote {tmp_path}" in said
+    assert main([*words, "--quiet"]) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+def test_the_command_in_a_result_makes_it_again(solved, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = load_result(solved)
+    words = shlex.split(result.meta["command"])
+    words[words.index("-o") + 1] = "again.npz"
+    assert words[0] == "nrsfm" and main([*words[1:], "--quiet"]) == 0
+    assert same(load_result("again.npz"), result)
+
+
+def test_the_python_in_a_result_makes_it_again(solved, tmp_path):
+    result = load_result(solved)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", result.meta["python"]],
+        cwd=tmp_path, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert same(load_result(tmp_path / "result.npz"), result)
+
+
+def test_a_result_says_what_it_was_made_of(solved, tracks):
+    meta = load_result(solved).meta
+    assert meta["source"] == str(Path(tracks).resolve()) and len(meta["digest"]) == 64
+    assert meta["digest"] == read_sequence(tracks).digest
+    assert meta["status"] == "converged" and meta["preset"] is None
+    assert meta["settings"]["rank"] == 2 and meta["versions"]["numpy"] == np.__version__
+    assert meta["units"] == "px" and meta["truth_units"] == "mm"
+
+
+def test_reading_options_are_kept_in_the_recipe(tmp_path, folder):
+    counted = shutil.copytree(folder, tmp_path / "paper")
+    shutil.rmtree(counted / "truth")  # whose frames would contradict the other base
+    source = tmp_path / "base.npz"
+    assert main(
+        ["solve", str(counted), "--camera", "orthogonal", "--path", "line", "--frame-base", "0",
+         "--rank", "2", "--quiet", "-o", str(source)]
+    ) == 0  # fmt: skip
+    result = load_result(source)
+    words = shlex.split(result.meta["command"])
+    assert words[words.index("--frame-base") + 1] == "0"
+    words[words.index("-o") + 1] = str(tmp_path / "again.npz")
+    assert main([*words[1:], "--quiet"]) == 0
+    again = load_result(tmp_path / "again.npz")
+    assert same(again, result) and again.truth.reference == result.truth.reference
+    assert result.camera.value == "orthogonal" and result.eta == 1.0
+
+
+def test_explicit_weights_set_the_rank(tracks, tmp_path):
+    path = tmp_path / "a.npz"
+    words = [
+        "solve",
+        tracks,
+        "--rotations",
+        "truth",
+        "--weights",
+        "0.01,0.02,0.05",
+        "--quiet",
+        "-o",
+        str(path),
+    ]
+    assert main(words) == 0
+    result = load_result(path)
+    assert result.weights.tolist() == [0.01, 0.02, 0.05] and result.rank == 3
+    assert "--weights 0.01,0.02,0.05" in result.meta["command"] and "--rank" not in result.meta["command"]
+
+
+@pytest.mark.parametrize("method", ["lm", "admm", "admm+bilinear"])
+def test_every_method_runs_from_the_command_line(tracks, tmp_path, method):
+    path = tmp_path / "a.npz"
+    words = [
+        "solve",
+        tracks,
+        *FAST,
+        "--method",
+        method,
+        "--max-iterations",
+        "200",
+        "--quiet",
+        "-o",
+        str(path),
+    ]
+    assert main(words) == 0
+    assert load_result(path).meta["method"] == method
+
+
+def test_rotations_and_intrinsics_come_from_files_and_numbers(tracks, folder, tmp_path):
+    truth = folder / "truth" / "circle.npz"
+    fx, fy, cx, cy = 1400.0, 1390.5, 640.0, 480.0
+    path = tmp_path / "a.npz"
+    words = ["solve", tracks, "--rank", "2", "--rotations", str(truth), "--quiet", "-o", str(path)]
+    assert main([*words, "--intrinsics", f"{fx},{fy},{cx},{cy}"]) == 0
+    result = load_result(path)
+    assert np.array_equal(result.intrinsics, [[fx, 0, cx], [0, fy, cy], [0, 0, 1]])
+    with np.load(truth) as stored:
+        assert np.allclose(result.rotations, stored["R"], atol=1e-7)  # the file has single precision
+
+
+def test_evaluate_agrees_with_the_loss_and_finds_no_slope(solved, capsys):
+    assert main(["evaluate", str(solved), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["loss_difference"] < 1e-10
+    assert said["relative_gradient"] < 1e-7
+    assert {"procrustes_mm", "challenge_v02", "reprojection_px"} <= set(said["errors"])
+    assert main(["evaluate", str(solved)]) == 0
+    assert "relative gradient" in capsys.readouterr().out
+
+
+def test_evaluate_notices_a_result_that_is_no_minimum(solved, tmp_path, capsys):
+    from dataclasses import replace
+
+    result = load_result(solved)
+    path = save_result(replace(result, B=result.B * 1.01), tmp_path / "moved.npz")
+    assert main(["evaluate", str(path), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["loss_difference"] > 1e-6 and said["relative_gradient"] > 1e-4
+
+
+def test_evaluate_takes_another_truth(solved, tmp_path, capsys):
+    result = load_result(solved)
+    truth = tmp_path / "truth.npz"
+    np.savez(truth, S=300.0 * result.points + 7.0)
+    assert main(["evaluate", str(solved), "--truth", str(truth), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["errors"]["procrustes_mm"] < 1e-9
+
+
+def test_export_writes_what_was_asked_for(solved, tmp_path, capsys):
+    words = ["export", str(solved), "-o", str(tmp_path / "a.ply"), "-o", str(tmp_path / "a.obj")]
+    assert main([*words, "--all-frames", "--camera-frame", "--align", "truth"]) == 0
+    assert len(list(tmp_path.glob("a_*.ply"))) == len(list(tmp_path.glob("a_*.obj"))) == 14
+    assert "wrote" in capsys.readouterr().err
+    assert main(["export", str(solved), "-o", str(tmp_path / "b.csv"), "--frame", "3"]) == 0
+    assert len((tmp_path / "b.csv").read_text().splitlines()) == 1 + 24
+
+
+def test_version_says_where_core_is_from(capsys):
+    assert main(["--version"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("nrsfm ") and str(Path(__file__).resolve().parents[2] / "core") in said
+
+
+REFUSED = {
+    "no command": ([], "COMMAND"),
+    "unknown command": (["solves"], "invalid choice: 'solves'"),
+    "no output": (["solve", "{tracks}"], "-o/--output"),
+    "unknown option": (["solve", "{tracks}", "-o", "a.npz", "--ranks", "2"], "--ranks"),
+    "not a number": (["solve", "{tracks}", "-o", "a.npz", "--rank", "two"], "invalid int value: 'two'"),
+    "rank 0": (["solve", "{tracks}", "-o", "a.npz", "--rank", "0"], "rank is 0"),
+    "rank too large": (["solve", "{tracks}", "-o", "a.npz", "--rank", "99", "--rotations", "truth"], "rank"),
+    "eta": (["solve", "{tracks}", "-o", "a.npz", "--eta", "1.5"], "0 < eta <= 1"),
+    "decreasing weights": (["solve", "{tracks}", "-o", "a.npz", "--weights", "2,1"], "weights decrease"),
+    "negative weight": (["solve", "{tracks}", "-o", "a.npz", "--weights=-1,1"], "must not be negative"),
+    "words for weights": (["solve", "{tracks}", "-o", "a.npz", "--weights", "a,b"], "--weights"),
+    "rank and weights": (["solve", "{tracks}", "-o", "a.npz", "--weights", "1,2", "--rank", "3"], "gives 2"),
+    "two penalties": (["solve", "{tracks}", "-o", "a.npz", "--weights", "1,2", "--xi", "1"], "both given"),
+    "foreign number": (
+        ["solve", "{tracks}", "-o", "a.npz", "--mu", "1"],
+        "does not belong to the penalty 'wnn'",
+    ),
+    "negative xi": (["solve", "{tracks}", "-o", "a.npz", "--xi", "-1"], "xi is -1"),
+    "suffix": (["solve", "{tracks}", "-o", "a.stl"], "accepted are .npz"),
+    "output folder": (["solve", "absent.txt", "-o", "absent/a.npz"], "the folder absent does not exist"),
+    "history folder": (["solve", "absent.txt", "-o", "a.npz", "--history", "absent/a.csv"], "absent/a.csv"),
+    "absent sequence": (["solve", "absent.txt", "-o", "a.npz"], "absent.txt"),
+    "which path": (["solve", "{folder}", "-o", "a.npz"], "--camera perspective --path circle"),
+    "no such path": (["solve", "{folder}", "-o", "a.npz", "--path", "flyby"], "has no such sequence"),
+    "which object": (["solve", "{folder}/..", "-o", "a.npz", "--path", "flyby"], "has no such sequence"),
+    "rotations file": (["solve", "{tracks}", "-o", "a.npz", "--rotations", "absent.npz"], "absent.npz"),
+    "three intrinsics": (["solve", "{tracks}", "-o", "a.npz", "--intrinsics", "1,2,3"], "fx,fy,cx,cy"),
+    "absent result": (["evaluate", "absent.npz"], "absent.npz is not a file"),
+    "no result": (["evaluate", "{folder}/truth/circle.npz"], "lacks 'meta'"),
+    "truth without S": (["evaluate", "{solved}", "--truth", "{solved}"], "accepted is an npz with S"),
+    "export suffix": (["export", "{solved}", "-o", "a.stl"], "accepted are .npz"),
+    "export frame": (["export", "{solved}", "-o", "a.ply", "--frame", "14"], "frames 0 to 13"),
+    "frame and all": (
+        ["export", "{solved}", "-o", "a.ply", "--frame", "1", "--all-frames"],
+        "not allowed with",
+    ),
+    "absent info": (["info", "absent"], "absent"),
+    "simulate what": (["simulate", "teapot", "-o", "a"], "teapot"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_bad_input_is_one_sentence_and_exit_code_2(
+    case, tracks, folder, solved, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    words, sentence = REFUSED[case]
+    places = {"tracks": tracks, "folder": folder, "solved": solved}
+    assert main([word.format(**places) for word in words]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("nrsfm") and captured.err.count("\n") == 1
+    assert sentence in captured.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_unwritable_output_is_refused_before_anything_is_read(tmp_path, capsys):
+    assert main(["solve", str(tmp_path / "absent.mat"), "-o", str(tmp_path / "no" / "a.npz")]) == 2
+    assert f"the folder {tmp_path / 'no'} does not exist" in capsys.readouterr().err
+
+
+@pytest.fixture(scope="module")
+def long_run(tmp_path_factory):
+    """A sequence that keeps the solver busy for minutes, given enough starts."""
+    path = tmp_path_factory.mktemp("long") / "long.npz"
+    write_npz(simulate("articulated", frames=150, points=150), path)
+    return path
+
+
+def test_ctrl_c_keeps_the_best_so_far_and_says_where(long_run, tmp_path):
+    output = tmp_path / "kept.npz"
+    words = ["solve", str(long_run), "--rotations", "truth", "--starts", "500", "--json", "-o", str(output)]
+    terminal, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "core", *words], stdout=subprocess.PIPE, stderr=theirs, text=True
+    )
+    os.close(theirs)
+    shown = ""
+    while "ETA" not in shown:  # the progress line, which a terminal gets
+        shown += os.read(terminal, 4096).decode()
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    try:
+        while True:
+            shown += os.read(terminal, 4096).decode()
+    except OSError:  # the other side is closed
+        os.close(terminal)
+    assert process.returncode == 130
+    assert "iteration" in shown and "it/s" in shown and "log10 loss" in shown
+    assert f"stopped; the best so far is in {output}" in shown
+    result = load_result(output)
+    said = json.loads(out)
+    assert said["status"] == result.meta["status"] == "stopped"
+    assert said["loss"] == result.loss and result.iterations > 0
+    assert "Traceback" not in shown
+
+
+def test_a_reader_that_goes_away_is_no_error(solved):
+    done = subprocess.run(
+        f"{shlex.quote(sys.executable)} -m core export --help | head -n 1",
+        shell=True, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.stdout.startswith("usage: nrsfm export") and done.stderr == ""

@@ -1,0 +1,101 @@
+"""The rules of the house that a machine can check."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import core
+from core.cli import parser
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+CORE = sorted((ROOT / "core").rglob("*.py"))
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+GRAPHICS = ("PyQt6", "pyqtgraph", "OpenGL", "superqt", "nrsfm_gui")
+
+
+def python(code, folder):
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], cwd=folder, capture_output=True, text=True, timeout=120
+    )
+
+
+def test_importing_core_loads_no_window_and_no_slow_module(tmp_path):
+    done = python("import core, core.cli, sys; print('\\n'.join(sys.modules))", tmp_path)
+    assert done.returncode == 0, done.stderr
+    loaded = set(done.stdout.split())
+    assert "core.reconstruct" in loaded
+    for name in (*GRAPHICS, "scipy.io", "h5py", "matplotlib"):
+        assert not any(module == name or module.startswith(name + ".") for module in loaded), name
+
+
+@pytest.mark.parametrize("path", CORE, ids=lambda path: str(path.relative_to(ROOT)))
+def test_core_imports_itself_relatively_and_the_window_never(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.level == 0:
+            names = [node.module or ""]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            continue
+        for name in names:
+            assert name.split(".")[0] not in (*GRAPHICS, "core"), f"line {node.lineno}: {name}"
+
+
+def test_every_public_name_is_there():
+    assert len(set(core.__all__)) == len(core.__all__)
+    for name in core.__all__:
+        assert getattr(core, name) is not None
+
+
+def test_the_example_of_the_package_runs(tmp_path):
+    lines = core.__doc__.splitlines()
+    example = [line[4:] for line in lines if line.startswith("    ")]
+    assert len(example) == 6
+    done = python("\n".join(example), tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["result.npz"]
+
+
+def test_the_example_of_the_readme_runs(tmp_path):
+    (example,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    assert len([line for line in example.splitlines() if line]) == 6
+    done = python(example, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert re.match(r"log10 loss -?\d\.\d{4} after \d+ iterations", done.stdout)
+    assert (tmp_path / "balloon.ply").stat().st_size > 0
+
+
+def test_the_commands_of_the_readme_are_understood():
+    commands = re.findall(r"^    (nrsfm [a-z]+ .*?)(?:  +#.*)?$", README, flags=re.MULTILINE)
+    assert {command.split()[1] for command in commands} == {"info", "simulate", "solve", "evaluate", "export"}
+    for command in commands:
+        parser().parse_args(shlex.split(re.sub(r"\[(.*?)\]", r"\1", command))[1:])
+
+
+def test_tests_have_no_packages():
+    assert not list((ROOT / "tests").rglob("__init__.py"))  # a tests/core package would shadow core
+
+
+def test_the_license_is_the_one_that_is_named():
+    text = (ROOT / "LICENSE").read_text(encoding="utf-8")
+    assert "GNU GENERAL PUBLIC LICENSE" in text and "Version 3, 29 June 2007" in text
+    assert "END OF TERMS AND CONDITIONS" in text
+
+
+def test_pinned_versions_name_no_host():
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pins = [line for line in lines if not line.startswith("#")]
+    assert pins and all(re.fullmatch(r"[A-Za-z0-9_.-]+==[0-9][A-Za-z0-9.]*", line) for line in pins)
+
+
+def test_make_help_lists_the_targets():
+    done = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    for target in ("run", "test", "lint", "help", "clean"):
+        assert re.search(rf"^make {target} +\w", done.stdout, flags=re.MULTILINE)

@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import json
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.arrays import InputError
+from core.cli import parser
+from core.cli.solve import settings_from
+from core.penalties import ExplicitWeights, NuclearNorm, TruncatedNuclearNorm, WeightedNuclearNorm
+from core.recipes import (
+    command_for,
+    nearest_preset,
+    options_for,
+    penalty_name,
+    preset_name,
+    python_for,
+    settings_from_dict,
+    settings_to_dict,
+)
+from core.sequence import CameraModel, Observations, Sequence
+from core.settings import PRESETS, Settings
+
+PAPER = PRESETS["paper"]
+VARIED = [
+    Settings(),
+    PAPER,
+    Settings(rank=3, eta=0.1, seed=5, starts=4, tolerance=0.0, max_iterations=7),
+    Settings(method="lm", penalty=WeightedNuclearNorm(xi=0.1 + 0.2, gamma=1e-7)),
+    Settings(penalty=WeightedNuclearNorm()),
+    Settings(penalty=NuclearNorm()),
+    Settings(penalty=NuclearNorm(mu=2.5)),
+    Settings(penalty=TruncatedNuclearNorm(mu=1 / 3, free=2), rank=4),
+    Settings(penalty=ExplicitWeights((0.0, 1e-3, 1 / 7)), rank=3),
+    Settings(rotations="truth", intrinsics=(1400.5, 1399.0, 640.0, 480.0)),
+    Settings(rotations=Path("/data/with space/R.npz"), intrinsics=Path("/data/K.txt")),
+    PAPER.with_changes(rank=3, penalty=replace(PAPER.penalty, xi=0.02)),
+    PAPER.with_changes(method="bilinear", rotation_rank=3),
+    PAPER.with_changes(penalty=ExplicitWeights((0.1, 0.1)), rank=2),
+]
+
+
+def sequence_at(source, **changes):
+    tracks = np.arange(40, dtype=float).reshape(4, 2, 5)
+    observations = Observations(tracks, np.ones((4, 5), dtype=bool))
+    return Sequence(observations, CameraModel.PERSPECTIVE, "small", source=source, **changes)
+
+
+@pytest.mark.parametrize("settings", VARIED, ids=range(len(VARIED)))
+def test_the_command_line_understands_the_options_that_are_printed(settings):
+    words = ["solve", "tracks.txt", *options_for(settings), "-o", "out.npz"]
+    assert settings_from(parser().parse_args(words)) == settings
+
+
+@pytest.mark.parametrize("settings", VARIED, ids=range(len(VARIED)))
+def test_settings_survive_json(settings):
+    text = json.dumps(settings_to_dict(settings))
+    assert settings_from_dict(json.loads(text)) == settings
+
+
+@pytest.mark.parametrize("settings", VARIED, ids=range(len(VARIED)))
+def test_the_settings_in_the_python_that_is_printed_are_the_same(settings):
+    lines = python_for(sequence_at(Path("/data/tracks.txt")), settings).splitlines()
+    namespace = {}
+    exec("\n".join(line for line in lines if line.startswith(("from", "settings"))), namespace)
+    assert namespace["settings"] == settings
+
+
+def test_only_what_differs_from_the_nearest_preset_is_printed():
+    assert options_for(Settings()) == []
+    assert options_for(PAPER) == ["--preset", "paper"]
+    assert options_for(Settings(rank=4)) == ["--rank", "4"]
+    assert options_for(PAPER.with_changes(eta=0.5)) == ["--preset", "paper", "--eta", "0.5"]
+    assert options_for(Settings(penalty=NuclearNorm())) == ["--penalty", "nn"]
+    weights = Settings(penalty=ExplicitWeights((0.1, 0.25)), rank=2)
+    assert options_for(weights) == ["--weights", "0.1,0.25"]
+
+
+def test_presets_are_recognized():
+    assert (preset_name(Settings()), preset_name(PAPER)) == ("recommended", "paper")
+    assert preset_name(Settings(rank=2)) is None
+    assert nearest_preset(Settings(rank=2)) == "recommended"
+    assert nearest_preset(PAPER.with_changes(seed=1)) == "paper"
+
+
+def test_penalties_are_named():
+    penalties = (WeightedNuclearNorm(), NuclearNorm(), TruncatedNuclearNorm(), ExplicitWeights((0.0,)))
+    assert [penalty_name(penalty) for penalty in penalties] == ["wnn", "nn", "tnn", "weights"]
+
+
+def test_the_command_quotes_its_paths_and_keeps_the_reading_options():
+    sequence = sequence_at(Path("/data/two words/a.mat"), reading={"layout": "W S", "camera": "orthogonal"})
+    words = shlex.split(command_for(sequence, Settings(rank=2), "my out.npz"))
+    assert words[:3] == ["nrsfm", "solve", "/data/two words/a.mat"]
+    args = parser().parse_args(words[1:])
+    assert (args.layout, args.camera, args.output) == ("W S", "orthogonal", [Path("my out.npz")])
+    text = python_for(sequence, Settings())
+    assert "read_sequence('/data/two words/a.mat', layout='W S', camera=CameraModel('orthogonal'))" in text
+
+
+def test_a_sequence_in_no_file_is_said_to_be_in_none():
+    assert "no file yet" in command_for(sequence_at(None), Settings())
+    assert "no file yet" in python_for(sequence_at(None), Settings())
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({"ranks": 2}, "'ranks', which is not a setting"),
+        ({"penalty": {"kind": "lasso"}}, "accepted kinds are wnn, nn, tnn and weights"),
+        ({"penalty": {"kind": "wnn", "mu": 1}}, "accepted kinds"),
+        ({"penalty": {}}, "accepted kinds"),
+        ({"penalty": {"kind": "weights", "a": [2, 1]}}, "weights decrease"),
+        ({"rank": 0}, "rank is 0"),
+    ],
+)
+def test_settings_that_cannot_be_rebuilt_give_their_sentence(values, sentence):
+    with pytest.raises(InputError, match=sentence):
+        settings_from_dict(values)
