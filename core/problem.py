@@ -124,8 +124,8 @@ class NonRigidProblem:
 
     def loss(self, factors: Factors) -> float:
         """Return the objective (paper, equation 5.3) at a point."""
-        e = self.data.error(factors)
-        return float(np.vdot(e, self.data.times_H(e))) + penalty(self.weights, factors)
+        _, misfit = self.data.residual_force(factors)
+        return misfit + penalty(self.weights, factors)
 
     def with_weights(self, weights: Items[float] | Floats) -> NonRigidProblem:
         """Return the same problem under other weights, sharing what does not depend on them."""

@@ -96,32 +96,25 @@ def times_planes(planes: Floats, vectors: Floats) -> Floats:
     frames, _, points = vectors.shape
     M = planes.reshape(frames, 6, points)
     out = np.empty_like(vectors)
-    rows = max(1, CACHED // points)
-    scratch = np.empty((min(rows, frames), points))
-    for first in range(0, frames, rows):  # a few frames at a time stay in the cache
-        part = slice(first, min(first + rows, frames))
-        M_part, v, product = M[part], vectors[part], scratch[: part.stop - first]
-        for a in range(3):
-            row = out[part, a]
-            np.multiply(M_part[:, PLANE[a, 0]], v[:, 0], out=row)
-            for b in (1, 2):
-                np.multiply(M_part[:, PLANE[a, b]], v[:, b], out=product)
-                row += product
+    for part in _cached_parts(frames, points):
+        _times_part(M[part], vectors[part], out[part])
     return out
 
 
-def point_blocks(sums: Floats, weights: Floats) -> Floats:
-    """Return the blocks sum_f B_fi B_fl H_fj + delta_il a_i / 2, shape (3K, 3K, P).
+def _cached_parts(frames: int, points: int) -> list[slice]:
+    """Cut the frames into runs that stay in the cache while they are worked on."""
+    rows = max(1, CACHED // points)
+    return [slice(first, min(first + rows, frames)) for first in range(0, frames, rows)]
 
-    `sums` holds sum_f B_fi B_fl H_fj for the pairs (i <= l), as planes (K (K + 1) / 2, 6, P).
-    """
-    rank, points = len(weights), sums.shape[2]
-    table = pairs(rank)[2]
-    blocks = sums[table[:, :, None, None], PLANE]  # (K, K, 3, 3, P)
-    blocks = np.ascontiguousarray(blocks.transpose(0, 2, 1, 3, 4)).reshape(3 * rank, 3 * rank, points)
-    diagonal = np.arange(3 * rank)
-    blocks[diagonal, diagonal] += np.repeat(0.5 * weights, 3)[:, None]
-    return blocks
+
+def _times_part(M: Floats, v: Floats, out: Floats) -> None:
+    product = np.empty_like(v[:, 0])
+    for a in range(3):
+        row = out[:, a]
+        np.multiply(M[:, PLANE[a, 0]], v[:, 0], out=row)
+        for b in (1, 2):
+            np.multiply(M[:, PLANE[a, b]], v[:, b], out=product)
+            row += product
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,12 +147,20 @@ class DataTerm:
         """Return H_fj e_fj for e (F, 3, P)."""
         return times_planes(self.H, vectors)
 
-    def error(self, factors: Factors) -> Floats:
-        """Return e = S + s - y, shape (F, 3, P)."""
-        e = factors.shapes()
-        e += factors.s[:, :, None]
-        e -= self.y
-        return e
+    def residual_force(self, factors: Factors) -> tuple[Floats, float]:
+        """Return H e, (F, 3, P), and e' H e, for e = S + s - y; e itself is never stored whole."""
+        frames, _, points = self.y.shape
+        H = self.H.reshape(frames, 6, points)
+        flat = factors.C.reshape(factors.rank, -1)
+        out = np.empty_like(self.y)
+        total = 0.0
+        for part in _cached_parts(frames, points):
+            e = (factors.B[part] @ flat).reshape(-1, 3, points)
+            e += factors.s[part, :, None]
+            e -= self.y[part]
+            _times_part(H[part], e, out[part])
+            total += float(np.vdot(e, out[part]))
+        return out, total
 
     def best_C(self, B: Floats, s: Floats, weights: Floats) -> PointSystem:
         """Minimize over C at fixed (B, s): P independent systems of 3K unknowns.

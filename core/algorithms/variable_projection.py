@@ -52,6 +52,7 @@ class VariableProjectionState:
     loss: float
     gradient: Floats  # (K+3, F) half of the gradient in (B, s)
     blocks: Floats  # (K+3, K+3, F) half of the Hessian in (B_f, s_f) at fixed C
+    preconditioner: Floats  # (K+3, K+3, F) inverse of the blocks with the damping
     predicted: float  # g' (D + lambda)^-1 g: what a preconditioned gradient step would gain
     damping: float
     decrease: float  # relative decrease of the last step
@@ -132,9 +133,8 @@ def _settle(
     gradient = np.empty((rank + 3, frames))
     He = None
     if decrease < NEWTON_BELOW:
-        e = data.error(factors)
-        He = data.times_H(e)
-        loss = float(np.vdot(e, He)) + penalty(weights, factors)
+        He, misfit = data.residual_force(factors)
+        loss = misfit + penalty(weights, factors)
         decrease = _relative(before.loss, loss) if before is not None else decrease
         gradient[:rank] = flat @ He.reshape(frames, -1).T + 0.5 * weights[:, None] * B.T
         gradient[rank:] = He.sum(axis=2).T
@@ -142,19 +142,20 @@ def _settle(
         gradient[:] = multiply(blocks, np.concatenate((B, s), axis=1).T)
         gradient[:rank] -= flat @ data.Hy.reshape(frames, -1).T
         gradient[rank:] -= data.Hy_sum
-    scaled = multiply(_damped_inverse(blocks, damping), gradient)
-    predicted = float(np.vdot(gradient, scaled))
+    preconditioner = _damped_inverse(blocks, damping)
+    predicted = float(np.vdot(gradient, multiply(preconditioner, gradient)))
     return VariableProjectionState(
-        factors,
-        system,
-        He,
-        loss,
-        gradient,
-        blocks,
-        predicted,
-        damping,
-        decrease,
-        predicted if before is None else before.predicted,
+        factors=factors,
+        system=system,
+        He=He,
+        loss=loss,
+        gradient=gradient,
+        blocks=blocks,
+        preconditioner=preconditioner,
+        predicted=predicted,
+        damping=damping,
+        decrease=decrease,
+        previous_predicted=predicted if before is None else before.predicted,
     )
 
 
@@ -183,7 +184,9 @@ class _Curvature:
     def solve(self) -> Floats | None:
         """Return the step (K+3, F), or None where the first direction has negative curvature."""
         state = self.state
-        preconditioner = _damped_inverse(state.blocks, self.damping)
+        preconditioner = state.preconditioner
+        if self.damping != state.damping:  # raised by a rejected step
+            preconditioner = _damped_inverse(state.blocks, self.damping)
         residual = -state.gradient
         scaled = multiply(preconditioner, residual)
         size = first = float(np.vdot(residual, scaled))
