@@ -117,6 +117,20 @@ def _times_part(M: Floats, v: Floats, out: Floats) -> None:
             row += product
 
 
+def point_blocks(sums: Floats, weights: Floats) -> Floats:
+    """Return the blocks sum_f B_fi B_fl H_fj + delta_il a_i / 2, shape (3K, 3K, P).
+
+    `sums` holds sum_f B_fi B_fl H_fj for the pairs (i <= l), as planes (K (K + 1) / 2, 6, P).
+    """
+    rank, points = len(weights), sums.shape[2]
+    table = pairs(rank)[2]
+    blocks = sums[table[:, :, None, None], PLANE]  # (K, K, 3, 3, P)
+    blocks = np.ascontiguousarray(blocks.transpose(0, 2, 1, 3, 4)).reshape(3 * rank, 3 * rank, points)
+    diagonal = np.arange(3 * rank)
+    blocks[diagonal, diagonal] += np.repeat(0.5 * weights, 3)[:, None]
+    return blocks
+
+
 @dataclass(frozen=True, eq=False)
 class PointSystem:
     """The normal equations of the basis shapes at fixed (B, s), and their solution."""

@@ -152,7 +152,7 @@ def normal_equations(problem: NonRigidProblem, factors: Factors) -> NormalEquati
     np.einsum("kdp,fdcp->fkcp", C, H, out=half[:, :rank])
     upper, lower, _ = pairs(rank)
     sums = ((B[:, upper] * B[:, lower]).T @ data.H).reshape(-1, 6, points)
-    He = data.times_H(data.error(factors))
+    He, _ = data.residual_force(factors)
     flat = He.reshape(frames, -1)
     of_B = flat @ C.reshape(rank, -1).T + 0.5 * weights * B
     of_C = (B.T @ flat).reshape(rank, 3, points) + 0.5 * weights[:, None, None] * C
