@@ -306,20 +306,20 @@ def test_ctrl_c_keeps_the_best_so_far_and_says_where(long_run, tmp_path):
     output = tmp_path / "kept.npz"
     words = ["solve", str(long_run), "--rotations", "truth", "--starts", "500", "--json", "-o", str(output)]
     terminal, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "core", *words], stdout=subprocess.PIPE, stderr=theirs, text=True
-    )
-    os.close(theirs)
-    shown = ""
-    while "ETA" not in shown:  # the progress line, which a terminal gets
-        shown += os.read(terminal, 4096).decode()
-    process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=60)
-    try:
-        while True:
-            shown += os.read(terminal, 4096).decode()
-    except OSError:  # the other side is closed
-        os.close(terminal)
+    command = [sys.executable, "-m", "core", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, text=True) as process:
+        os.close(theirs)
+        shown = ""
+        interrupted = False
+        try:
+            while True:  # until the other side is closed
+                shown += os.read(terminal, 4096).decode()
+                if "ETA" in shown and not interrupted:  # the progress line, which a terminal gets
+                    process.send_signal(signal.SIGINT)
+                    interrupted = True
+        except OSError:
+            os.close(terminal)
+        out = process.stdout.read()
     assert process.returncode == 130
     assert "iteration" in shown and "it/s" in shown and "log10 loss" in shown
     assert f"stopped; the best so far is in {output}" in shown
