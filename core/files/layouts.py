@@ -141,7 +141,8 @@ def sequence_of(
     InputError
         where the variables fit no layout, or two, or break the one that they fit.
     """
-    with naming(path):
+    # Numbers near the limit of the format overflow in checks, which then refuse them.
+    with naming(path), np.errstate(over="ignore", invalid="ignore"):
         parts = (
             _read_named(variables, path, camera, layout) if layout else _read_found(variables, path, camera)
         )

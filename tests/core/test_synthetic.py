@@ -1,0 +1,263 @@
+"""The simulated objects, cameras and occlusion, each against an independent calculation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from core.arrays import InputError
+from core.files import bundled_samples, list_sequences, read_sequence, sample_path
+from core.sequence import CameraModel
+from core.synthetic import KINDS, PATHS, SAMPLE_PATHS, simulate, write_challenge, write_samples
+from core.synthetic.camera_paths import cameras
+from core.synthetic.occlusion import hidden
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from core.sequence import Sequence
+
+ORTHOGONAL = CameraModel.ORTHOGONAL
+
+
+def truth_of(sequence: Sequence) -> np.ndarray:
+    assert sequence.truth is not None
+    return sequence.truth.points
+
+
+def seen_by(sequence: Sequence) -> np.ndarray:
+    """(F, 3, P) true points in camera coordinates."""
+    assert sequence.rotations is not None and sequence.translations is not None
+    return sequence.rotations @ truth_of(sequence) + sequence.translations[:, :, None]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("path", PATHS)
+def test_without_noise_the_truth_projects_exactly_onto_the_tracks(kind: str, path: str) -> None:
+    read = simulate(kind, path=path, frames=8, points=30, noise=0)
+    seen = seen_by(read)
+    assert seen[:, 2].min() > 100
+    fx, fy, cx, cy = 1400, 1400, 640, 480
+    pixels = np.stack([fx * seen[:, 0] / seen[:, 2] + cx, fy * seen[:, 1] / seen[:, 2] + cy], axis=1)
+    np.testing.assert_allclose(read.tracks, pixels, rtol=0, atol=1e-9)
+    assert read.intrinsics is not None and read.intrinsics[0, 0] == fx
+    assert read.companion is not None
+    np.testing.assert_allclose(read.companion.tracks, seen[:, :2], rtol=0, atol=1e-12)
+    assert 0 < pixels[:, 0].min() and pixels[:, 0].max() < 1280
+    assert 0 < pixels[:, 1].min() and pixels[:, 1].max() < 960
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_cameras_turn_upright_and_look_at_the_object(path: str) -> None:
+    R, t = cameras(path, 50)
+    np.testing.assert_allclose(R @ R.transpose(0, 2, 1), np.tile(np.eye(3), (50, 1, 1)), atol=1e-12)
+    assert np.linalg.det(R) == pytest.approx(1)
+    assert np.linalg.norm(t[:, :2], axis=1).max() < 10  # mm off the axis; the object is 100 mm in radius
+    if path != "tricky":  # which rolls
+        np.testing.assert_allclose(R[:, 0, 1], 0, atol=1e-12)
+    steps = np.linalg.norm(R[1:] @ R[:-1].transpose(0, 2, 1) - np.eye(3), axis=(1, 2)) / np.sqrt(2)
+    assert steps.max() < 0.4  # radians, nearly: no jump
+
+
+def test_paths_differ_and_a_circle_goes_around() -> None:
+    centers = {path: -np.einsum("fba,fb->fa", *cameras(path, 40)) for path in PATHS}
+    azimuth = np.unwrap(np.arctan2(centers["circle"][:, 0], -centers["circle"][:, 2]))
+    assert azimuth[-1] - azimuth[0] == pytest.approx(2 * np.pi * 39 / 40)
+    line = centers["line"] - centers["line"][0]
+    assert np.linalg.svd(line, compute_uv=False)[1] < 1e-9
+    for first in PATHS:
+        for second in PATHS:
+            assert first == second or np.abs(centers[first] - centers[second]).max() > 50
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_objects_have_as_many_points_as_asked_and_really_deform(kind: str) -> None:
+    for points in (15, 16, 37, 120):
+        shapes = truth_of(simulate(kind, frames=20, points=points, occlusion=0))
+        assert shapes.shape == (20, 3, points)
+    assert 60 < np.linalg.norm(shapes, axis=1).max() < 140
+    assert min(np.ptp(shapes, axis=(0, 2))) > 30
+    # No rotation of one frame onto another explains the motion, so that a rigid solver must fail.
+    first, last = (shapes[f] - shapes[f].mean(axis=1, keepdims=True) for f in (2, 12))
+    u, _, v = np.linalg.svd(last @ first.T)
+    turn = u @ np.diag([1, 1, np.linalg.det(u @ v)]) @ v
+    assert np.sqrt(((last - turn @ first) ** 2).sum(axis=0).mean()) > 5
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_edges_and_faces_join_neighbors_and_reach_every_point(kind: str) -> None:
+    read = simulate(kind, frames=5, points=60)
+    assert read.edges is not None
+    assert set(np.unique(read.edges)) == set(range(60))
+    assert len(np.unique(np.sort(read.edges, axis=1), axis=0)) == len(read.edges)
+    lengths = np.linalg.norm(np.diff(truth_of(read)[0][:, read.edges], axis=2)[:, :, 0], axis=0)
+    assert lengths.max() < 90
+    assert (read.faces is None) == (kind == "articulated")
+    if read.faces is not None:
+        pairs = {tuple(sorted(pair)) for a, b, c in read.faces.tolist() for pair in ((a, b), (b, c), (c, a))}
+        assert pairs == set(map(tuple, read.edges.tolist()))
+
+
+def test_paper_bends_without_stretching_and_the_balloon_and_the_sheets_stretch() -> None:
+    def strain(kind: str) -> float:
+        read = simulate(kind, frames=30, points=600, occlusion=0)
+        assert read.edges is not None
+        ends = truth_of(read)[:, :, read.edges]
+        lengths = np.linalg.norm(ends[..., 0] - ends[..., 1], axis=1)
+        return float((np.ptp(lengths, axis=0) / lengths.mean(axis=0)).max())
+
+    assert strain("paper") < 0.01  # chords of short edges are shorter than arcs by this much at most
+    assert strain("balloon") > 0.3
+    assert strain("stretch") > 0.3
+
+
+def test_links_of_the_arm_are_rigid() -> None:
+    shapes = truth_of(simulate("articulated", frames=12, points=30, occlusion=0))
+    for link in (shapes[:, :, :10], shapes[:, :, 10:20], shapes[:, :, 20:]):
+        apart = np.linalg.norm(link[:, :, :, None] - link[:, :, None, :], axis=1)
+        np.testing.assert_allclose(apart, np.tile(apart[0], (12, 1, 1)), atol=1e-10)
+
+
+def test_the_tear_opens_and_no_face_bridges_it() -> None:
+    read = simulate("tearing", frames=10, points=150, occlusion=0)
+    shapes = truth_of(read)
+    top = np.flatnonzero(shapes[0, 1] < -60)
+    left, right = (top[shapes[0, 0, top] < 0], top[shapes[0, 0, top] >= 0])
+    gap = shapes[:, 0, right].min(axis=1) - shapes[:, 0, left].max(axis=1)
+    assert gap[-1] > gap[0] + 30
+    assert read.faces is not None
+    side = shapes[0, 0, read.faces] < 0
+    across = side.any(axis=1) & ~side.all(axis=1)
+    assert (
+        across.any() and shapes[0, 1, read.faces[across]].min() > 30
+    )  # whole below the deepest tear, torn above
+
+
+def test_noise_has_the_asked_standard_deviation_and_the_seed_moves_it() -> None:
+    clean = simulate("paper", frames=40, points=100, noise=0)
+    noisy = simulate("paper", frames=40, points=100, noise=2.0, seed=5)
+    assert (noisy.tracks - clean.tracks).std() == pytest.approx(2.0, rel=0.03)
+    assert noisy.companion is not None and clean.companion is not None
+    assert (noisy.companion.tracks - clean.companion.tracks).std() == pytest.approx(
+        2.0 * 450 / 1400, rel=0.03
+    )
+    again, other = (simulate("paper", frames=40, points=100, noise=2.0, seed=seed) for seed in (5, 6))
+    np.testing.assert_array_equal(noisy.tracks, again.tracks)
+    assert noisy.digest == again.digest != other.digest
+    np.testing.assert_array_equal(truth_of(noisy), truth_of(other))
+
+
+def test_the_orthogonal_sequence_is_the_companion_of_the_perspective_one() -> None:
+    companion = simulate("balloon", frames=6, points=40, seed=4).companion
+    alone = simulate("balloon", frames=6, points=40, seed=4, camera=ORTHOGONAL)
+    assert companion is not None and alone.companion is None and alone.intrinsics is None
+    np.testing.assert_array_equal(companion.tracks, alone.tracks)
+    np.testing.assert_array_equal(companion.visible, alone.visible)
+
+
+@pytest.mark.parametrize("camera", CameraModel)
+def test_occlusion_agrees_with_rays_cast_one_by_one(camera: CameraModel) -> None:
+    read = simulate("balloon", path="tricky", frames=4, points=40, noise=0, occlusion=1, camera=camera)
+    assert read.faces is not None
+    for frame, seen in enumerate(seen_by(read)):
+        for point in range(40):
+            target = seen[:, point]
+            perspective = camera is CameraModel.PERSPECTIVE
+            toward = -target / np.linalg.norm(target) if perspective else np.array([0, 0, -1.0])
+            expected = not _blocked(target, toward, seen, read.faces, point)
+            assert read.visible[frame, point] == expected
+
+
+def _blocked(
+    origin: np.ndarray, direction: np.ndarray, points: np.ndarray, faces: np.ndarray, own: int
+) -> bool:
+    """Return whether a ray meets a triangle more than 1 mm of depth away (Moeller and Trumbore)."""
+    for face in faces:
+        if own in face:
+            continue
+        a, b, c = points[:, face].T
+        system = np.column_stack([b - a, c - a, -direction])
+        if abs(np.linalg.det(system)) < 1e-9:
+            continue
+        u, v, distance = np.linalg.solve(system, origin - a)
+        if min(u, v, 1 - u - v) > 1e-9 and -distance * direction[2] > 1.0:
+            return True
+    return False
+
+
+def test_a_wall_hides_what_is_behind_it_and_not_what_is_before_it() -> None:
+    corners = np.array([[-10, -10], [30, -10], [-10, 30.0]]).T
+    others = np.array([[0, 0], [0, 0], [25, 25.0]]).T  # behind, before, and behind but beside
+    image, depths = np.hstack([corners, others])[None], np.array([[100, 100, 100, 150, 50, 150.0]])
+    for perspective in (True, False):
+        found = hidden(image, depths, np.array([[0, 1, 2]]), perspective=perspective)
+        assert found.tolist() == [[False, False, False, True, False, False]]
+
+
+def test_occlusion_is_a_share() -> None:
+    counts = [
+        (~simulate("balloon", frames=20, points=100, occlusion=share).visible).sum() for share in (0, 0.25, 1)
+    ]
+    assert counts[0] == 0 and counts[1] == pytest.approx(counts[2] / 4, rel=0.15)
+    assert 0.4 < counts[2] / 2000 < 0.65  # about half of a closed surface faces away
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"kind": "kraken"}, "object is 'kraken'; accepted are articulated, balloon"),
+        ({"path": "spiral"}, "path is 'spiral'; accepted are circle"),
+        ({"frames": 1}, "frames is 1; accepted is a whole number of at least 2"),
+        ({"points": 14}, "points is 14; accepted is a whole number of at least 15"),
+        ({"noise": -1.0}, "noise is -1; accepted is a number of pixels, at least 0"),
+        ({"noise": np.nan}, "noise is nan"),
+        ({"occlusion": 1.5}, r"occlusion is 1\.5; accepted is a share from 0 to 1"),
+        ({"seed": -1}, "seed is -1; accepted is a whole number of at least 0"),
+    ],
+)
+def test_arguments_out_of_range_are_refused(changes: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(InputError, match=sentence):
+        simulate(**({"kind": "paper"} | changes))
+
+
+def test_another_object_of_the_same_name_is_not_mixed_with_the_first(tmp_path: Path) -> None:
+    write_challenge(tmp_path, "paper", paths=("line",), frames=5, points=20)
+    write_challenge(tmp_path, "paper", paths=("circle",), frames=5, points=20, seed=9)
+    assert len(list_sequences(tmp_path)) == 4
+    with pytest.raises(InputError, match="holds another object"):
+        write_challenge(tmp_path, "paper", paths=("circle",), frames=7, points=20)
+    assert len({entry.frames for entry in list_sequences(tmp_path)}) == 1
+
+
+def test_the_bundled_samples_are_what_the_function_writes(tmp_path: Path) -> None:
+    entries = bundled_samples()
+    assert {(e.object_name, e.camera, e.path_name) for e in entries} == {
+        (kind, camera, path) for kind in KINDS for camera in CameraModel for path in SAMPLE_PATHS
+    }
+    folder = sample_path("balloon").parents[3]
+    files = [item for item in folder.rglob("*") if item.is_file()]
+    assert sum(item.stat().st_size for item in files) < 3_000_000
+    write_samples(tmp_path)
+    assert sorted(item.relative_to(folder) for item in files) == sorted(
+        item.relative_to(tmp_path) for item in tmp_path.rglob("*") if item.is_file()
+    )
+    for file in files:
+        if file.suffix == ".txt":
+            # The last digit may be rounded otherwise where mathematical functions differ by a bit.
+            last = 0.01 if "sequence" in file.parts else 1e-6
+            fresh = np.loadtxt(tmp_path / file.relative_to(folder))
+            np.testing.assert_allclose(np.loadtxt(file), fresh, rtol=0, atol=1.01 * last)
+    for entry in entries:
+        read = read_sequence(entry.file)
+        assert read.truth is not None and read.edges is not None
+        assert read.visible.sum(axis=0).min() >= 5
+
+
+def test_samples_have_names() -> None:
+    assert read_sequence("sample:balloon/circle").source == sample_path("balloon/circle")
+    assert read_sequence("sample:paper/tricky/orthogonal").camera is ORTHOGONAL
+    assert list_sequences("sample:") == bundled_samples()
+    assert list_sequences("sample:tearing")[0].object_name == "tearing"
+    assert sample_path("") == bundled_samples()[0].file
