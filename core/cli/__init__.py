@@ -39,6 +39,7 @@ def parser() -> argparse.ArgumentParser:
     whole = _Parser(
         prog="nrsfm",
         description="Non-rigid structure from motion with the weighted nuclear norm.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,  # or the version would be wrapped
         allow_abbrev=False,
     )
     where = Path(__file__).resolve().parent.parent
