@@ -85,12 +85,16 @@ class LevenbergMarquardt:
     damping: float = 1e-3  # initial lambda
 
     def init(self, problem: NonRigidProblem, start: Factors) -> LevenbergMarquardtState:
-        """Put the start into its exact gauge."""
+        """Put C at its best for the start's (B, s), and the point into its exact gauge.
+
+        Balancing alone would take away a column of B whose shape is still zero, and no step brings it back.
+        """
         with np.errstate(all="ignore"):
             loss = problem.loss(start)
         if not np.isfinite(loss):
             return LevenbergMarquardtState(start, loss, self.damping)
-        factors = exact_gauge(problem, start)
+        system = problem.data.best_C(start.B, start.s, problem.weights)
+        factors = exact_gauge(problem, replace(start, C=system.C))
         return LevenbergMarquardtState(factors, problem.loss(factors), self.damping)
 
     def step(self, problem: NonRigidProblem, state: LevenbergMarquardtState) -> LevenbergMarquardtState:

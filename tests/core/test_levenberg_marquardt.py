@@ -18,6 +18,7 @@ from core.algorithms.levenberg_marquardt import (
 )
 from core.algorithms.variable_projection import VariableProjection
 from core.solver import Status, iterate, solve
+from core.starts import resized, rigid_start
 
 
 def dense_step(problem, factors, damping):
@@ -106,6 +107,18 @@ def test_the_gauge_keeps_the_reconstruction_and_the_depth_of_an_orthogonal_camer
 
     np.testing.assert_allclose(image(fixed), image(factors), atol=1e-12)
     assert problem.loss(fixed) < problem.loss(factors)
+
+
+def test_a_new_column_whose_shape_is_still_zero_comes_to_life(simulated):
+    problem, _ = simulated(missing=0.1)
+    rigid = solve(problem.with_weights(problem.weights[:1]), LevenbergMarquardt(), rigid_start(problem))
+    assert rigid.state.factors.gamma() > 0.1
+    start = resized(rigid.state.factors, 2, np.random.default_rng(0))
+    assert not start.C[1].any()
+    end = solve(problem, LevenbergMarquardt(), start)
+    other = solve(problem, VariableProjection(), start)
+    assert end.progress.loss == pytest.approx(other.progress.loss, rel=1e-10)
+    assert end.progress.loss < 0.9 * rigid.progress.loss
 
 
 def test_a_resumed_run_equals_an_uninterrupted_one(simulated):
