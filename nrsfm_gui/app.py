@@ -88,7 +88,7 @@ def install_excepthook(window: MainWindow) -> None:
             return
         text = "".join(traceback.format_exception(kind, error, trace))
         sys.stderr.write(text)
-        window.show_defect(f"{kind.__name__}: {error}", text)
+        window.report(f"{kind.__name__}: {error}", text)
 
     sys.excepthook = hook
 

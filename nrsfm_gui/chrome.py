@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, QSize, Qt
-from PyQt6.QtGui import QAction, QActionGroup, QFontMetrics
+from PyQt6.QtGui import QAction, QActionGroup
 from PyQt6.QtWidgets import QLabel, QMenu, QProgressBar, QSizePolicy, QToolBar, QToolButton
 
 from . import summaries
@@ -16,11 +16,10 @@ from .layout import docks
 from .scene import LAYERS
 from .shapes import Alignment
 from .style import faint_text
+from .views.labels import ElidedLabel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
-
-    from PyQt6.QtGui import QResizeEvent
 
     from core.sequence import Sequence
 
@@ -32,34 +31,6 @@ TOOLS = ("run", "pause", "step", "stop", "reset", "", "live")
 TOOLS_WITH_TEXT = ("run",)
 ICON_SIZE = 18
 PROGRESS_WIDTH = 140
-
-
-class ElidedLabel(QLabel):
-    """A label that shortens its text instead of widening the window; the whole text is its tip."""
-
-    def __init__(self, *, alignment: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft) -> None:
-        super().__init__()
-        self._whole = ""
-        self.setAlignment(alignment | Qt.AlignmentFlag.AlignVCenter)
-        self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-
-    def set_whole(self, text: str) -> None:
-        """Show a text, as much of it as there is room for."""
-        if text != self._whole:
-            self._whole = text
-            self._elide()
-
-    def resizeEvent(self, event: QResizeEvent | None) -> None:
-        """Elide anew."""
-        super().resizeEvent(event)
-        self._elide()
-
-    def _elide(self) -> None:
-        room = max(self.width() - 14, 0)
-        short = QFontMetrics(self.font()).elidedText(self._whole, Qt.TextElideMode.ElideRight, room)
-        self.setText(short)
-        self.setToolTip(self._whole if short != self._whole else "")
 
 
 class Chrome(QObject):

@@ -73,6 +73,7 @@ class Display(QObject):
             session.alignment_changed,
         ):
             signal.connect(self._note)
+        session.runs_changed.connect(self._forget_runs)
 
     def set_layers(self, layers: frozenset[str]) -> None:
         """Choose what is shown: keys of `scene.LAYERS`."""
@@ -141,6 +142,10 @@ class Display(QObject):
         assert sequence is not None
         self.series_changed.emit(error_series(sequence, self._shapes))
         self.quality_changed.emit()
+
+    def _forget_runs(self) -> None:
+        runs = set(self._session.runs)
+        self._qualities = {run: known for run, known in self._qualities.items() if run in runs}
 
     def _note(self, *_: object) -> None:
         if not self._timer.isActive():

@@ -134,7 +134,7 @@ class Exporting(QObject):
 
         job = Job(write)
         self._jobs.add(job)
-        job.done.connect(self.saved)
+        job.done.connect(lambda sentence: self.saved.emit(str(sentence)))
         job.failed.connect(self.failed)
         job.finished.connect(lambda: self._jobs.discard(job))
         job.start()

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QSize, Qt
-from PyQt6.QtWidgets import QDockWidget, QMainWindow, QSizePolicy, QToolBar, QWidget
+from PyQt6.QtWidgets import QDockWidget, QMainWindow, QSizePolicy, QStyle, QToolBar, QToolButton, QWidget
 
 from .arguments import DEFAULT_SIZE, SMALLEST_SIZE
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from .settings_store import SettingsStore
 
 # Shares of the window that the docks get at first.
-LEFT_WIDTH, RIGHT_WIDTH, BELOW_HEIGHT = 0.165, 0.24, 0.34
-LEFT_RANGE, RIGHT_RANGE = (210, 300), (316, 400)
+LEFT_WIDTH, RIGHT_WIDTH, BELOW_HEIGHT = 0.175, 0.24, 0.31
+LEFT_RANGE, RIGHT_RANGE = (236, 320), (316, 400)
 
 
 def arrange(
@@ -104,7 +104,26 @@ def _dock(title: str, panel: QWidget, window: QMainWindow) -> QDockWidget:
     dock = QDockWidget(title, window)
     dock.setObjectName(f"dock {title}")
     dock.setWidget(panel)
+    header = getattr(panel, "header", None)
+    if header is not None:
+        dock.setTitleBarWidget(_with_float_button(header, dock))
     return dock
+
+
+def _with_float_button(header: QWidget, dock: QDockWidget) -> QWidget:
+    """Append to a panel's own header the one button of a title bar that a tab does not replace."""
+    button = QToolButton()
+    style = dock.style()
+    assert style is not None
+    button.setIcon(style.standardIcon(QStyle.StandardPixmap.SP_TitleBarNormalButton))
+    button.setAutoRaise(True)
+    button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    button.setToolTip("Take this panel out of the window, or put it back")
+    button.clicked.connect(lambda _checked: dock.setFloating(not dock.isFloating()))
+    layout = header.layout()
+    assert layout is not None
+    layout.addWidget(button)
+    return header
 
 
 def _find(window: QMainWindow, title: str) -> QDockWidget:

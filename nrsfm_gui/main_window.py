@@ -15,8 +15,9 @@ from .exporting import Exporting
 from .layout import arrange, restore
 from .opening import FIRST_SAMPLE, Opening
 from .playback import Playback
+from .presenting import Presenter
 from .run_control import RunControl
-from .session import Run, RunState, Session
+from .session import RunState, Session
 from .settings_store import SettingsStore
 from .solver_thread import Work, real_work
 from .style import apply_theme
@@ -90,9 +91,11 @@ class MainWindow(QMainWindow):
             parent=self,
         )
         self._closing = False
+        self._remembers = True
         self._build()
         self.table = action_table(self)
         self.chrome = Chrome(self, self.table)
+        self.presenter = Presenter(self)
         self._connect()
         self._first_state = self.saveState()
         restore(self, self.store)
@@ -131,31 +134,28 @@ class MainWindow(QMainWindow):
         control.crashed.connect(self.report)
         self.parameters.settings_changed.connect(session.set_settings)
         self.parameters.validity_changed.connect(lambda _valid: self.update_situation())
-        session.runs_changed.connect(self._show_runs)
-        session.shown_changed.connect(lambda _run: self._show_runs())
-        session.run_changed.connect(self._show_run)
         session.theme_changed.connect(self._show_theme)
         session.frame_changed.connect(self.timeline.set_frame)
         session.frame_changed.connect(playback.set_frame)
         session.point_changed.connect(lambda point: self.timeline.set_selected(point if point >= 0 else None))
         self.run_list.run_requested.connect(self._request_run)
+        self.scene_view.orthographic_changed.connect(self.chrome.actions["orthographic"].setChecked)
+        self.scene_view.camera_locked_changed.connect(self.chrome.actions["camera_lock"].setChecked)
         for view in (self.scene_view, self.tracks_view, self.timeline):
             view.point_selected.connect(session.set_point)
-            view.point_hovered.connect(self._hover)
+            view.point_hovered.connect(self.presenter.show_hover)
         self.timeline.frame_requested.connect(session.set_frame)
         self.timeline.playing_requested.connect(playback.set_playing)
         self.timeline.speed_requested.connect(playback.set_speed)
         self.timeline.loop_requested.connect(playback.set_loop)
         playback.frame_requested.connect(session.set_frame)
         playback.playing_changed.connect(self.timeline.set_playing)
-        self.display.series_changed.connect(self._show_series)
-        self.display.quality_changed.connect(self._show_numbers)
-        self.display.scene_shown.connect(lambda _scene: self._show_point())
 
     def begin(self, arguments: Arguments) -> None:
         """Show the theme, parameters and sequence that the arguments or the last session ask for."""
         from core.settings import PRESETS
 
+        self._remembers = not arguments.exit  # a script must not change what a person set up
         name = arguments.theme or self.store.theme() or DARK.name
         self.session.set_theme(THEMES.get(name, DARK))
         settings = PRESETS[arguments.preset] if arguments.preset else self.store.parameters()
@@ -264,60 +264,8 @@ class MainWindow(QMainWindow):
         self.chrome.show_sequence(sequence)
         self.display.refresh()
         self.fit()
-        self._show_numbers()
+        self.presenter.show_numbers()
         self.update_situation()
-
-    def _show_runs(self) -> None:
-        shown = self.session.shown
-        histories = {run.number: run.history for run in self.session.runs}
-        self.loss_plot.set_histories(histories, None if shown is None else shown.number)
-        self._show_numbers()
-        self._show_spectrum()
-        self.update_situation()
-
-    def _show_run(self, run: Run) -> None:
-        self.chrome.show_activity(self.control.current or self.session.shown)
-        if run is self.session.shown:
-            self.loss_plot.refresh()
-        if not run.state.alive or run.state is RunState.PAUSED or not len(run.history):
-            self._show_numbers()
-            self._show_spectrum()
-        self.update_situation()
-
-    def _show_series(self, series: object) -> None:
-        if series is None:
-            self.timeline.set_errors(None, None)
-        else:
-            self.timeline.set_errors(series.per_frame, series.per_point, series.unit, series.name)
-
-    def _show_numbers(self) -> None:
-        run, sequence = self.session.shown, self.session.sequence
-        known = None if run is None else self.display.quality_of(run)
-        self.numbers.set_numbers(summaries.numbers(run, known, sequence))
-        self.chrome.show_headline(summaries.headline(run, known, sequence))
-        rows = [summaries.run_row(run, self.display.quality_of(run)) for run in reversed(self.session.runs)]
-        self.run_list.set_rows(rows, None if run is None else run.number)
-        self._show_spectrum()
-
-    def _show_spectrum(self) -> None:
-        run = self.session.shown
-        last = None if run is None else run.last
-        if run is None or last is None:
-            self.parameters.set_spectrum(None, None, None)
-            self.spectrum_plot.set_values(None, None)
-            return
-        weights = last.best.problem.weights
-        values = last.best.factors.gamma()
-        self.parameters.set_spectrum(run.settings, weights, values)
-        self.spectrum_plot.set_values(values, weights)
-
-    def _show_point(self) -> None:
-        point = self.session.point
-        title = "Selected point" if point < 0 else f"Point {point + 1}, frame {self.session.frame + 1}"
-        self.numbers.set_point(title, summaries.point_numbers(self.display.scene, point))
-
-    def _hover(self, point: int) -> None:
-        self.chrome.show_hover(summaries.hover(self.display.scene, point))
 
     def _request_run(self, number: int) -> None:
         self.session.set_shown(next(run for run in self.session.runs if run.number == number))
@@ -372,7 +320,8 @@ class MainWindow(QMainWindow):
         self.control.shut_down()
         self.opening.shut_down()
         self.exporting.shut_down()
-        self.store.set_layout(self.saveGeometry(), self.saveState())
-        self.store.set_parameters(self.session.settings)
-        self.store.sync()
+        if self._remembers:
+            self.store.set_layout(self.saveGeometry(), self.saveState())
+            self.store.set_parameters(self.session.settings)
+            self.store.sync()
         event.accept()

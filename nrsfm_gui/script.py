@@ -39,7 +39,7 @@ class Script(QObject):
         window.control.ended.connect(self._after_run)
         window.exporting.saved.connect(self._after_export)
 
-    def _after_opening(self, _sequence: object) -> None:
+    def _after_opening(self, _sequence: object, _entry: object) -> None:
         self._window.opening.opened.disconnect(self._after_opening)
         if self._arguments.run:
             self._window.run_from_scratch()

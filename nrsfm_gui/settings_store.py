@@ -69,7 +69,8 @@ class SettingsStore:
     def parameters(self) -> Settings | None:
         """Return the parameters used last, or None."""
         try:
-            return settings_from_dict(json.loads(self._text("parameters", "")))
+            values = json.loads(self._text("parameters", ""))
+            return settings_from_dict(values) if isinstance(values, dict) else None
         except (ValueError, TypeError, AttributeError):  # InputError is a ValueError
             return None
 

@@ -214,8 +214,8 @@ class SolverThread(QThread):
 
     def _redirected(self, stream: Iterator[Update], settings: Settings) -> Iterator[Update]:
         """Return a stream from the current update under other settings, or the old one where refused."""
-        other = self._work(self._sequence, settings, self._last or self._start)
         try:
+            other = self._work(self._sequence, settings, self._last or self._start)
             first = next(other, None)
         except InputError as refusal:
             with self._condition:

@@ -27,7 +27,8 @@ QToolBar QToolButton { padding: 4px 8px; border: 1px solid transparent; border-r
 QToolBar QToolButton:hover { background: $raised; border-color: $border; }
 QToolBar QToolButton:pressed, QToolBar QToolButton:checked { background: $raised; border-color: $accent; }
 QToolBar QToolButton:disabled { color: $faint; }
-QToolBar QToolButton[popupMode="1"] { padding-right: 18px; }
+QToolBar QToolButton[popupMode="1"] { padding-right: 20px; }
+QToolButton::menu-button { border: 0; width: 16px; }
 QMenuBar { background: $window; padding: 1px 4px; }
 QMenuBar::item { padding: 4px 9px; border-radius: 4px; background: transparent; }
 QMenuBar::item:selected { background: $raised; }
@@ -41,7 +42,7 @@ QTabBar::tab:selected { color: $text; border-bottom-color: $accent; }
 QTabBar::tab:hover { color: $text; }
 QHeaderView { background: $panel; border: 0; }
 QHeaderView::section { background: $panel; color: $muted; border: 0; border-bottom: 1px solid $border;
-    padding: 4px 6px; }
+    padding: 4px 5px; }
 QAbstractScrollArea { border: 0; }
 QTreeView, QListView, QTableView { background: $panel; border: 0; alternate-background-color: $stripe; }
 QTreeView::item, QListView::item { padding: 2px 0; }

@@ -61,9 +61,9 @@ def signed(value: float, digits: int) -> str:
     return f"{value:.{digits}f}".replace("-", MINUS)
 
 
-def log_loss(loss: float) -> str:
+def log_loss(loss: float, digits: int = 4) -> str:
     """Return log10 of a loss as text."""
-    return signed(float(np.log10(loss)), 4) if loss > 0 and np.isfinite(loss) else NONE
+    return signed(float(np.log10(loss)), digits) if loss > 0 and np.isfinite(loss) else NONE
 
 
 def measure(value: float | None, unit: str) -> str:
@@ -93,7 +93,6 @@ def run_name(settings: Settings) -> str:
 
 def run_row(run: Run, known: Quality | None) -> RunRow:
     """Return the line of a run in the list."""
-    has = run.last is not None
     error = NONE if known is None else measure(known.error, known.unit)
     lines = [
         f"Run {run.number}: {METHODS[run.settings.method]}",
@@ -108,7 +107,7 @@ def run_row(run: Run, known: Quality | None) -> RunRow:
         number=run.number,
         name=run_name(run.settings),
         rank=str(run.settings.rank),
-        loss=log_loss(run.last.best.loss) if has and run.last is not None else NONE,
+        loss=NONE if run.last is None else log_loss(run.last.best.loss, digits=3),
         error=error,
         tip="\n".join(lines),
     )

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QGridLayout, QLabel, QLineEdit, QSizePolicy, QWidget
+from PyQt6.QtWidgets import QGridLayout, QLabel, QLineEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QKeyEvent, QWheelEvent
@@ -179,3 +179,34 @@ class Form(QWidget):
     def names(self) -> tuple[str, ...]:
         """The rows from top to bottom."""
         return tuple(self._rows)
+
+
+class Collapsible(QWidget):
+    """A heading that shows or hides what is below it; hidden at first."""
+
+    def __init__(self, title: str, content: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._content = content
+        self._button = QToolButton()
+        self._button.setText(title)
+        self._button.setCheckable(True)
+        self._button.setAutoRaise(True)
+        self._button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._button.toggled.connect(self.set_expanded)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 4, 0, 0)
+        layout.setSpacing(4)
+        layout.addWidget(self._button)
+        layout.addWidget(content)
+        self.set_expanded(False)
+
+    @property
+    def expanded(self) -> bool:
+        """Whether the content is shown."""
+        return self._button.isChecked()
+
+    def set_expanded(self, expanded: bool) -> None:
+        """Show or hide the content."""
+        self._button.setChecked(expanded)
+        self._button.setArrowType(Qt.ArrowType.DownArrow if expanded else Qt.ArrowType.RightArrow)
+        self._content.setVisible(expanded)

@@ -10,6 +10,7 @@ import pyqtgraph as pg
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
+from .labels import ElidedLabel
 from .plots import dress
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.theme import Theme
 
 AXES = {"iterations": "iteration", "seconds": "computing time (s)"}
+SELECTION = "rotations"  # how the names of the phases begin that choose rotations
 LABEL_GAP = 6  # pixels between the labels of two phases; those that do not fit are left out
 EMPTY = "The loss appears here while a run goes on"
 EARLIER_ALPHA = 110  # of 255: earlier runs stay in the background
@@ -45,7 +47,7 @@ class _PhaseMark:
 
 
 class LossPlot(QWidget):
-    """Shows histories; the current one in front. No signals."""
+    """Shows histories; the current one in front. `header` is the line above it, placed by the window."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -71,7 +73,7 @@ class LossPlot(QWidget):
         self._empty.setWordWrap(True)
         self._empty.setProperty("role", "muted")
         self._empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self._reading = QLabel()
+        self._reading = ElidedLabel()
         self._reading.setProperty("role", "muted")
         self._axis_choice = QComboBox()
         self._axis_choice.addItems(list(AXES))
@@ -82,15 +84,20 @@ class LossPlot(QWidget):
         fit.setAutoRaise(True)
         fit.setToolTip("show the whole curve again, and follow it")
         fit.clicked.connect(self.fit)
-        bar = QHBoxLayout()
-        bar.setContentsMargins(8, 2, 6, 2)
+        final = QToolButton()
+        final.setText("Final")
+        final.setAutoRaise(True)
+        final.setToolTip("show the part after the rotations were chosen")
+        final.clicked.connect(self.show_final)
+        self.header = QWidget()
+        bar = QHBoxLayout(self.header)
+        bar.setContentsMargins(8, 2, 4, 2)
         bar.addWidget(self._reading, 1)
         bar.addWidget(self._axis_choice)
         bar.addWidget(fit)
+        bar.addWidget(final)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(bar)
         layout.addWidget(self._widget, 1)
         self.setMinimumSize(240, 150)
         self._widget.scene().sigMouseMoved.connect(self._read_at)
@@ -146,6 +153,18 @@ class LossPlot(QWidget):
         """Show everything, and keep following the curve."""
         self._plot.enableAutoRange()
 
+    def show_final(self) -> None:
+        """Show the part of the current curve in which the rotations are fixed."""
+        curve = self._curves.get(self._current) if self._current is not None else None
+        if curve is None or not len(curve.history):
+            return
+        firsts = [phase.first for phase in curve.history.phases if not phase.name.startswith(SELECTION)]
+        first = firsts[0] if firsts else 0
+        x, y = self._x(curve.history)[first:], curve.history.log_losses[first:]
+        low, high = float(y.min()), float(np.quantile(y, 0.9))
+        self._plot.setXRange(float(x[0]), float(x[-1]), padding=0.04)
+        self._plot.setYRange(low, max(high, low + 1e-6), padding=0.15)
+
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""
         self._theme = theme
@@ -191,7 +210,7 @@ class LossPlot(QWidget):
     def _place_phases(self, *_: object) -> None:
         """Put a line where each phase of the current run begins; name those whose names do not overlap."""
         curve = self._curves.get(self._current) if self._current is not None else None
-        phases = curve.history.phases if curve is not None and len(curve.history) else []
+        phases = short_phases(curve.history) if curve is not None and len(curve.history) else []
         while len(self._marks) < len(phases):
             self._marks.append(_PhaseMark(self._plot))
             if self._theme is not None:
@@ -205,12 +224,12 @@ class LossPlot(QWidget):
         pixel = (right - left) / max(box.width(), 1.0)
         free_from = -np.inf
         x = self._x(curve.history)
-        for mark, phase in zip(self._marks, phases, strict=False):
-            where = float(x[phase.first])
+        for mark, (first, name) in zip(self._marks, phases, strict=False):
+            where = float(x[first])
             mark.line.setValue(where)
             mark.line.setVisible(len(phases) > 1)
-            if mark.text.toPlainText() != phase.name:
-                mark.text.setPlainText(phase.name)
+            if mark.text.toPlainText() != name:
+                mark.text.setPlainText(name)
             width = mark.text.boundingRect().width() * pixel
             fits = where >= free_from and left <= where and where + width <= right + width * 0.2
             mark.text.setVisible(fits)
@@ -222,13 +241,13 @@ class LossPlot(QWidget):
         """Say the value of the current curve under the mouse."""
         curve = self._curves.get(self._current) if self._current is not None else None
         if curve is None or not len(curve.history):
-            self._reading.clear()
+            self._reading.set_whole("")
             return
         x = self._x(curve.history)
         where = self._plot.getViewBox().mapSceneToView(position).x()
         index = int(np.clip(np.searchsorted(x, where), 0, len(x) - 1))
         record = curve.history.records[index]
-        self._reading.setText(
+        self._reading.set_whole(
             f"{record.phase} · iteration {record.iteration} · {record.seconds:.3g} s · "
             f"log10 loss {curve.history.log_losses[index]:.4f}"
         )
@@ -237,6 +256,24 @@ class LossPlot(QWidget):
         """Keep the sentence for the empty state in the middle."""
         super().resizeEvent(event)  # type: ignore[arg-type]
         self._empty.setGeometry(self._widget.rect().adjusted(12, 0, -12, 0))
+
+
+def short_phases(history: History) -> list[tuple[int, str]]:
+    """Return where phases begin and what to call them: "rotations 1 of 7", "2", "3", "rigid", "rank 2", "3".
+
+    Parts of a phase, which a colon sets apart, are not told from each other.
+    """
+    result: list[tuple[int, str]] = []
+    before = ""
+    for phase in history.phases:
+        name = phase.name.split(":")[0]
+        if name == before:
+            continue
+        words, last = name.split(), before.split()
+        numbered = len(words) > 1 and words[1].isdigit() and words[:1] == last[:1] and last[1].isdigit()
+        result.append((phase.first, words[1] if numbered else name))
+        before = name
+    return result
 
 
 def _tick_tip(x: float, y: float, data: object) -> str:

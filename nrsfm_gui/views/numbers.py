@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
@@ -23,7 +23,7 @@ class Number:
     tip: str = ""
 
 
-class NumbersPanel(QWidget):
+class NumbersPanel(QScrollArea):
     """Two lists of labeled values: of the reconstruction, and of the selected point. No signals."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -37,7 +37,8 @@ class NumbersPanel(QWidget):
         self._hint = QLabel("Click a point in the 3-D or 2-D view to see its numbers.")
         self._hint.setProperty("role", "muted")
         self._hint.setWordWrap(True)
-        layout = QVBoxLayout(self)
+        content = QWidget()
+        layout = QVBoxLayout(content)
         layout.setContentsMargins(12, 6, 12, 10)
         layout.setSpacing(6)
         layout.addWidget(self._main)
@@ -47,6 +48,10 @@ class NumbersPanel(QWidget):
         layout.addWidget(self._hint)
         layout.addWidget(self._point)
         layout.addStretch(1)
+        self.setWidget(content)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setMinimumHeight(90)
 
     def set_numbers(self, numbers: Items[Number]) -> None:
         """Show the numbers of the reconstruction."""

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import Qt, QTimer, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
-from superqt import QCollapsible
 
 from core.arrays import InputError
 from core.penalties import WeightedNuclearNorm
 from core.sequence import CameraModel
 from core.settings import INTRINSICS_SOURCES, METHODS, PRESETS, ROTATION_SOURCES, Settings
 
-from .fields import Form, NumberField
+from .fields import Collapsible, Form, NumberField
 from .penalty import PenaltyEditor
 from .sources import Choice, SourceChoice
 
@@ -237,11 +236,7 @@ class ParametersPanel(QScrollArea):
         advanced = Form()
         for name in ADVANCED:
             self._add_number(advanced, name)
-        self._advanced = QCollapsible("Advanced")
-        self._advanced.setDuration(0)
-        self._advanced.addWidget(advanced)
-        self._advanced.layout().setContentsMargins(0, 0, 0, 0)
-        self._advanced.collapse(animate=False)
+        self._advanced = Collapsible("Advanced", advanced)
         self._layout.addWidget(self._advanced)
         self._layout.addStretch(1)
         self.setWidget(content)
@@ -279,7 +274,7 @@ class ParametersPanel(QScrollArea):
     def _note(self, name: str, sentence: str) -> None:
         self._forms[name].set_note(name, sentence)
         if sentence and name in ADVANCED:
-            self._advanced.expand(animate=False)
+            self._advanced.set_expanded(True)
 
     def _schedule(self) -> None:
         self._read()  # notes appear at once, the run changes a moment later

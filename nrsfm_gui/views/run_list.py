@@ -11,7 +11,14 @@ from PyQt6.QtWidgets import QHeaderView, QLabel, QStackedLayout, QTreeWidget, QT
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
 
-COLUMNS = ("#", "run", "K", "log10 loss", "error")
+COLUMNS = ("#", "run", "K", "log10", "error")
+TIPS = (
+    "number of the run",
+    "preset, or method and penalty",
+    "rank",
+    "base-10 logarithm of the loss",
+    "mean 3-D error after the alignment that is chosen",
+)
 EMPTY = "No runs yet.\nPress Run (Ctrl+R)."
 
 
@@ -56,6 +63,12 @@ class RunList(QWidget):
             header.setSectionResizeMode(
                 column, QHeaderView.ResizeMode.Stretch if stretch else QHeaderView.ResizeMode.ResizeToContents
             )
+        head = self._tree.headerItem()
+        assert head is not None
+        for column, tip in enumerate(TIPS):
+            head.setToolTip(column, tip)
+            if column != 1:
+                head.setTextAlignment(column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._tree.currentItemChanged.connect(self._request)
         self._empty = QLabel(EMPTY)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)

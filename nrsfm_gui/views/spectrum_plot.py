@@ -21,7 +21,7 @@ BAR_WIDTH = 0.5
 
 
 class SpectrumPlot(QWidget):
-    """Bars for the singular values, diamonds for the weights. No signals."""
+    """Bars for singular values, diamonds for weights. `header` is the line above, placed by the window."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -43,13 +43,12 @@ class SpectrumPlot(QWidget):
         self._empty.setProperty("role", "muted")
         self._legend = QLabel()
         self._legend.setTextFormat(Qt.TextFormat.RichText)
-        bar = QHBoxLayout()
-        bar.setContentsMargins(8, 5, 6, 5)
+        self.header = QWidget()
+        bar = QHBoxLayout(self.header)
+        bar.setContentsMargins(8, 2, 4, 2)
         bar.addWidget(self._legend, 1)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(bar)
         layout.addWidget(self._widget, 1)
         self.setMinimumSize(200, 150)
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 SLIDER_STEPS = 1000
 LOWEST, HIGHEST = 1e-6, 1e2  # what the slider spans; the leftmost step is a weight of zero
 BAR_DECADES = 4  # a bar of no length is this many decades below the largest singular value
+NEGLIGIBLE = 1e-9  # of the largest: shown as 0, the tip has the digits
 ROWS_BEFORE_SCROLLING = 8
 
 
@@ -87,6 +88,8 @@ class SingularBar(QWidget):
         painter.drawRoundedRect(QRectF(0, 3, self.share() * self.width(), self.height() - 6), 2, 2)
         painter.setPen(self._text)
         text = "–" if self._value is None else f"{self._value:.3g}"
+        if self._value is not None and self._value < NEGLIGIBLE * self._largest:
+            text = "0"
         painter.drawText(self.rect().adjusted(5, 0, -4, 0), Qt.AlignmentFlag.AlignVCenter, text)
         painter.end()
 
@@ -207,7 +210,7 @@ class WeightsEditor(QWidget):
             slider.setAccessibleName(f"weight {k + 1}")
             slider.valueChanged.connect(lambda step, k=k: self._move(k, from_step(step)))
             field = NumberField()
-            field.setFixedWidth(64)
+            field.setFixedWidth(70)
             field.setAccessibleName(f"weight {k + 1}")
             field.edited.connect(lambda k=k: self._type(k))
             for column, widget in enumerate((label, bar, slider, field)):
@@ -254,5 +257,5 @@ class WeightsEditor(QWidget):
 
 
 def short(weight: float) -> str:
-    """Return a weight with at most four digits."""
-    return format_number(float(f"{weight:.4g}"))
+    """Return a weight with at most three digits."""
+    return format_number(float(f"{weight:.3g}"))

@@ -2,16 +2,40 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pytest
 
 if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PyQt6.QtCore import QCoreApplication, QSettings, Qt
-from PyQt6.QtGui import QSurfaceFormat
+from PyQt6.QtGui import QColor, QImage, QSurfaceFormat
+
+from core.arrays import InputError
+from core.factors import Factors
+from core.linalg import rotation_from_vector
+from core.problem import NonRigidProblem
+from core.reconstruct import Candidate, Record, Update
+from core.result import Result
+from core.sequence import CameraModel, GroundTruth, Observations, Sequence
+from core.solver import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import numpy.typing as npt
+
+    from core.arrays import Floats
+    from core.settings import Settings
+
+CAMERA = np.array([[1400.0, 0, 640], [0, 1400.0, 480], [0, 0, 1]])
 
 # pyqtgraph keeps its shaders per class: without shared contexts, every 3-D view after the first stays empty.
 QCoreApplication.setAttribute(Qt.ApplicationAttribute.AA_ShareOpenGLContexts)
@@ -31,3 +55,157 @@ def settings_folder(tmp_path_factory: pytest.TempPathFactory) -> str:
         QSettings.setPath(QSettings.Format.IniFormat, scope, folder)
         QSettings.setPath(QSettings.Format.NativeFormat, scope, folder)
     return folder
+
+
+@dataclass(frozen=True)
+class Known:
+    """A bending sheet with everything known, and an exact reconstruction of it in coordinates of its own."""
+
+    sequence: Sequence
+    result: Result
+    scale: Floats  # (F,) the similarity Q = scale A S + offset that moves the reconstruction onto the truth
+    A: Floats  # (F, 3, 3)
+    offset: Floats  # (F, 3)
+
+
+def known_case(*, frames: int = 12, rows: int = 4, columns: int = 5, affine: bool = False) -> Known:
+    """Return a case whose shapes and cameras differ from frame to frame, with two hidden points per frame."""
+    rng = np.random.default_rng(3)
+    grid = np.stack(np.meshgrid(np.linspace(-60, 60, columns), np.linspace(-45, 45, rows)), axis=-1)
+    flat = grid.reshape(-1, 2)
+    points = len(flat)
+    bend = np.linspace(-1.0, 1.0, frames)[:, None] * 0.004 * flat[:, 0] ** 2
+    x, y = (np.repeat(flat[None, :, axis], frames, axis=0) for axis in (0, 1))
+    truth = np.stack([x, y, bend], axis=1)
+    turn = np.linspace(-0.5, 0.5, frames)
+    R = rotation_from_vector(np.stack([0.2 + 0 * turn, turn, 0 * turn], axis=1))
+    t = np.tile([4.0, -3.0, 0.0 if affine else 400.0], (frames, 1))
+    K = np.array([[2.0, 0, 5], [0, 2.0, 6], [0, 0, 1]]) if affine else CAMERA
+    tracks = pictured(R @ truth + t[:, :, None], K, affine=affine) + rng.normal(0, 0.2, (frames, 2, points))
+    visible = np.ones((frames, points), dtype=bool)
+    visible[:, 3] = visible[:, 11] = False
+    tracks[0, :, 3] = np.nan  # hidden, and the file gives nothing there
+    sequence = Sequence(
+        Observations(tracks, visible),
+        CameraModel.ORTHOGONAL if affine else CameraModel.PERSPECTIVE,
+        "sheet",
+        intrinsics=K,
+        truth=GroundTruth(np.arange(frames), truth, frames // 2),
+        rotations=R,
+        translations=t,
+        edges=np.array([(p, p + 1) for p in range(points - 1) if (p + 1) % columns]),
+        faces=np.array([(0, 1, columns), (1, columns + 1, columns)]),
+    )
+    # The reconstruction: the same shapes moved back by a known similarity, seen by the same cameras.
+    A = rotation_from_vector(rng.normal(0, 1, (frames, 3)))
+    scale, offset = rng.uniform(300, 500, frames), rng.normal(0, 20, (frames, 3))
+    S = A.transpose(0, 2, 1) @ (truth - offset[:, :, None]) / scale[:, None, None]
+    own_R = R @ A
+    own_t = (t + np.einsum("fij,fj->fi", R, offset)) / scale[:, None]
+    own_K = K
+    if affine:  # no depth divides the scale away, so every frame must share it
+        S, own_t, scale = S * scale[:, None, None] / 400, own_t * scale[:, None] / 400, np.full(frames, 400.0)
+        own_K = K @ np.diag([400.0, 400.0, 1.0])
+    U, sigma, Vt = np.linalg.svd(S.reshape(frames, -1), full_matrices=False)
+    result = Result(
+        tracks=np.where(visible[:, None], tracks, 0.0),
+        visible=visible,
+        rotations=own_R,
+        translations=own_t,
+        B=U * sigma,
+        C=Vt.T,
+        weights=np.ones(frames),
+        eta=1.0 if affine else 0.05,
+        loss=1.0,
+        history=np.zeros((1, 3)),
+        intrinsics=own_K,
+        camera=sequence.camera,
+    )
+    return Known(sequence, result, scale, A, offset)
+
+
+def pictured(Y: Floats, K: Floats, *, affine: bool) -> Floats:
+    """Return the picture (F, 2, P) of points in the camera frame, one entry after the other."""
+    u = Y[:, 0] if affine else Y[:, 0] / Y[:, 2]
+    v = Y[:, 1] if affine else Y[:, 1] / Y[:, 2]
+    return np.stack([K[0, 0] * u + K[0, 2], K[1, 1] * v + K[1, 2]], axis=1)
+
+
+def _near(image: QImage, color: str, *, tolerance: int = 40) -> npt.NDArray[np.bool_]:
+    """Return which pixels (height, width) of a picture have about a "#rrggbb" color."""
+    picture = image.convertToFormat(QImage.Format.Format_RGB32)
+    bits = picture.constBits()
+    assert bits is not None
+    raw = np.frombuffer(bits.asarray(picture.sizeInBytes()), dtype=np.uint8)
+    bgr = raw.reshape(picture.height(), picture.bytesPerLine() // 4, 4)[:, : picture.width(), :3]
+    wanted = QColor(color)
+    target = np.array([wanted.blue(), wanted.green(), wanted.red()])
+    return (np.abs(bgr.astype(int) - target) <= tolerance).all(axis=2)
+
+
+@pytest.fixture
+def make_known() -> Callable[..., Known]:
+    """Return `known_case`."""
+    return known_case
+
+
+@pytest.fixture
+def known() -> Known:
+    """Return a perspective case with an exact reconstruction."""
+    return known_case()
+
+
+@pytest.fixture
+def near() -> Callable[..., npt.NDArray[np.bool_]]:
+    """Return a function that tells which pixels of a picture have about a color."""
+    return _near
+
+
+class Stream:
+    """A reconstruction without arithmetic: updates that only count, each after a pause."""
+
+    def __init__(
+        self, *, length: int | None = None, pause: float = 0.0, refuses: Settings | None = None
+    ) -> None:
+        self.length, self.pause, self.refuses = length, pause, refuses
+        self.given = 0  # updates, over all streams
+        self.closed = 0  # streams that were closed or came to their end
+        self.starts: list[Update | None] = []
+        seen = np.ones((3, 4), dtype=bool)
+        problem = NonRigidProblem(np.zeros((3, 2, 4)), seen, np.tile(np.eye(3), (3, 1, 1)), 0.05, np.ones(2))
+        factors = Factors(np.ones((3, 2)), np.ones((2, 3, 4)), np.zeros((3, 3)))
+        self._candidate = Candidate(problem, factors, 1.0)
+
+    def __call__(self, sequence: Sequence, settings: Settings, start: Update | None) -> Iterator[Update]:
+        if settings == self.refuses:
+            raise InputError(f"rank {settings.rank} is refused")
+        self.starts.append(start)
+        return self._updates(settings)
+
+    def _updates(self, settings: Settings) -> Iterator[Update]:
+        try:
+            for iteration in itertools.count() if self.length is None else range(self.length):
+                time.sleep(self.pause)
+                self.given += 1
+                over = iteration + 1 == self.length
+                loss = 1.0 / (1 + iteration)
+                yield Update(
+                    settings=settings,
+                    record=Record(iteration, 1e-3 * iteration, loss, "counting"),
+                    status=Status.CONVERGED if over else Status.RUNNING,
+                    phase="counting",
+                    fraction=(iteration + 1) / self.length if self.length else 0.5,
+                    intrinsics=np.eye(3),
+                    rotations="known",
+                    settled=True,
+                    current=self._candidate,
+                    best=self._candidate,
+                )
+        finally:
+            self.closed += 1
+
+
+@pytest.fixture
+def make_stream() -> Callable[..., Stream]:
+    """Return `Stream`, which stands for a solver where only threads and history are tested."""
+    return Stream

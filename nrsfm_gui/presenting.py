@@ -1,0 +1,93 @@
+"""Showing the session in the panels of numbers: runs, losses, weights, errors, the selected point."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QObject
+
+from . import summaries
+from .session import Run, RunState
+
+if TYPE_CHECKING:
+    from .main_window import MainWindow
+    from .scene import ErrorSeries
+
+
+class Presenter(QObject):
+    """Tells the panels of a window what the session says. It keeps nothing."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        session, display = window.session, window.display
+        session.runs_changed.connect(self.show_runs)
+        session.shown_changed.connect(lambda _run: self.show_runs())
+        session.run_changed.connect(self.show_run)
+        display.series_changed.connect(self.show_series)
+        display.quality_changed.connect(self.show_numbers)
+        display.scene_shown.connect(lambda _scene: self.show_point())
+
+    def show_runs(self) -> None:
+        """Show which runs there are, and the one that is chosen."""
+        window = self._window
+        shown = window.session.shown
+        histories = {run.number: run.history for run in window.session.runs}
+        window.loss_plot.set_histories(histories, None if shown is None else shown.number)
+        window.chrome.show_activity(window.control.current or shown)
+        self.show_numbers()
+        window.update_situation()
+
+    def show_run(self, run: Run) -> None:
+        """Show what a run gained, or its new state; the numbers of a running one follow with the errors."""
+        window = self._window
+        window.chrome.show_activity(window.control.current or window.session.shown)
+        if run in window.session.runs:
+            window.loss_plot.refresh()
+            if run.state is not RunState.RUNNING:
+                self.show_numbers()
+        window.update_situation()
+
+    def show_series(self, series: ErrorSeries | None) -> None:
+        """Show the errors of all frames."""
+        if series is None:
+            self._window.timeline.set_errors(None, None)
+        else:
+            self._window.timeline.set_errors(series.per_frame, series.per_point, series.unit, series.name)
+
+    def show_numbers(self) -> None:
+        """Show the numbers of the run that is chosen, and the list of all."""
+        window = self._window
+        run, sequence = window.session.shown, window.session.sequence
+        known = None if run is None else window.display.quality_of(run)
+        window.numbers.set_numbers(summaries.numbers(run, known, sequence))
+        window.chrome.show_headline(summaries.headline(run, known, sequence))
+        runs = reversed(window.session.runs)
+        rows = [summaries.run_row(each, window.display.quality_of(each)) for each in runs]
+        window.run_list.set_rows(rows, None if run is None else run.number)
+        self._show_spectrum(run)
+
+    def show_point(self) -> None:
+        """Show the numbers of the selected point in the frame that is shown."""
+        session = self._window.session
+        title = (
+            "Selected point" if session.point < 0 else f"Point {session.point + 1}, frame {session.frame + 1}"
+        )
+        rows = summaries.point_numbers(self._window.display.scene, session.point)
+        self._window.numbers.set_point(title, rows)
+
+    def show_hover(self, point: int) -> None:
+        """Show the values of the point under the mouse."""
+        self._window.chrome.show_hover(summaries.hover(self._window.display.scene, point))
+
+    def _show_spectrum(self, run: Run | None) -> None:
+        window = self._window
+        last = None if run is None else run.last
+        if run is None or last is None:
+            window.parameters.set_spectrum(None, None, None)
+            window.spectrum_plot.set_values(None, None)
+            return
+        weights, values = last.best.problem.weights, last.best.factors.gamma()
+        # While the rotations are chosen, the weights are those of the comparison, not of the settings.
+        window.parameters.set_spectrum(last.settings if last.settled else None, weights, values)
+        window.spectrum_plot.set_values(values, weights)

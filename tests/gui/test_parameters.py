@@ -1,0 +1,259 @@
+"""The form of parameters: what it accepts, what it refuses and how it says so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QLabel, QSlider, QWidget
+
+from core.penalties import ExplicitWeights, NuclearNorm, TruncatedNuclearNorm, WeightedNuclearNorm
+from core.sequence import CameraModel
+from core.settings import PRESETS, Settings
+from nrsfm_gui.views.fields import Collapsible, NumberField, format_number, stepped
+from nrsfm_gui.views.parameters import ParametersPanel
+from nrsfm_gui.views.sources import Choice
+from nrsfm_gui.views.weights import HIGHEST, LOWEST, SLIDER_STEPS, from_step, ordered, to_step
+
+
+@pytest.fixture
+def panel(qtbot) -> ParametersPanel:
+    panel = ParametersPanel()
+    panel.resize(330, 900)
+    qtbot.addWidget(panel)
+    with qtbot.waitExposed(panel):
+        panel.show()
+    return panel
+
+
+def field(panel: QWidget, name: str) -> NumberField:
+    found = panel.findChild(NumberField, name)
+    assert found is not None
+    return found
+
+
+def note(panel: QWidget, name: str) -> str:
+    found = panel.findChild(QLabel, f"{name}_note")
+    assert found is not None
+    return found.text() if found.isVisibleTo(panel) else ""
+
+
+def write(qtbot, panel: QWidget, name: str, text: str) -> None:
+    target = field(panel, name)
+    target.setFocus()
+    target.selectAll()
+    qtbot.keyClicks(target, text)
+
+
+def choose(panel: QWidget, name: str, key: str) -> None:
+    choice = panel.findChild(Choice, name)
+    assert choice is not None
+    choice.set_key(key)
+    choice.chosen.emit(key)
+
+
+def test_what_is_typed_becomes_settings_a_moment_later(qtbot, panel):
+    with qtbot.waitSignal(panel.settings_changed) as changed:
+        write(qtbot, panel, "rank", "12")
+    assert changed.args == [Settings(rank=12)]  # one signal: not first for a rank of 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("eta", "2", "eta is 2; accepted is 0 < eta <= 1"),
+        ("eta", "0", "eta is 0"),
+        ("eta", "five", "'five' is not a number"),
+        ("rank", "0", "rank is 0"),
+        ("rank", "2.5", "'2.5' is not a whole number"),
+        ("starts", "-1", "starts is -1"),
+        ("tolerance", "1", "tolerance is 1"),
+        ("max_iterations", "0", "max_iterations is 0"),
+        ("seed", "-3", "seed is -3"),
+        ("rotation_rank", "0", "rotation rank is 0"),
+        ("xi", "-1", "xi is -1"),
+        ("gamma", "0", "gamma is 0"),
+        ("xi", "nan", "xi is nan"),
+    ],
+)
+def test_an_invalid_value_is_explained_beside_its_field(qtbot, panel, name, text, words):
+    emitted = []
+    panel.settings_changed.connect(emitted.append)
+    write(qtbot, panel, name, text)
+    assert words in note(panel, name)
+    assert not panel.valid
+    assert field(panel, name).property("invalid") is True
+    panel.flush()
+    assert emitted == []
+    assert panel.settings == Settings()
+    panel.set_settings(Settings())
+    assert panel.valid
+    assert note(panel, name) == ""
+
+
+def test_an_invalid_advanced_field_unfolds_its_section(qtbot, panel):
+    advanced = panel.findChild(Collapsible)
+    assert advanced is not None
+    assert not advanced.expanded
+    write(qtbot, panel, "seed", "x")
+    assert advanced.expanded
+
+
+def test_an_empty_field_is_only_accepted_where_it_means_something(qtbot, panel):
+    target = field(panel, "rank")
+    target.selectAll()
+    qtbot.keyClick(target, Qt.Key.Key_Delete)
+    assert "whole number" in note(panel, "rank")
+    panel.set_settings(Settings(rotation_rank=3))
+    target = field(panel, "rotation_rank")
+    target.selectAll()
+    with qtbot.waitSignal(panel.settings_changed) as changed:
+        qtbot.keyClick(target, Qt.Key.Key_Delete)
+    assert changed.args == [Settings(rotation_rank=None)]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        *PRESETS.values(),
+        Settings(penalty=NuclearNorm(mu=0.02), rotations="tracks", rotation_rank=3),
+        Settings(penalty=TruncatedNuclearNorm(mu=0.5, free=2), method="lm", intrinsics="calibrated"),
+        Settings(penalty=ExplicitWeights((0.1, 0.2)), rank=2, intrinsics=(1400.0, 1400.0, 640.0, 480.0)),
+    ],
+)
+def test_settings_shown_are_settings_read(panel, settings):
+    panel.set_settings(settings)
+    panel.flush()
+    assert panel.settings == settings
+    assert panel.valid
+
+
+def test_a_preset_sets_everything_and_a_change_makes_it_custom(qtbot, panel):
+    with qtbot.waitSignal(panel.settings_changed) as changed:
+        choose(panel, "preset", "paper")
+    assert changed.args == [PRESETS["paper"]]
+    write(qtbot, panel, "rank", "3")
+    qtbot.waitUntil(lambda: panel.settings.rank == 3)
+    assert panel.findChild(Choice, "preset").key == "custom"
+
+
+def test_arrow_keys_step_by_a_tenth_of_a_decade_and_return_leaves_the_field(qtbot, panel):
+    eta = field(panel, "eta")
+    eta.setFocus()
+    qtbot.keyClick(eta, Qt.Key.Key_Up)
+    assert eta.text() == "0.063"
+    qtbot.keyClick(eta, Qt.Key.Key_Down)
+    assert eta.text() == "0.05"
+    rank = field(panel, "rank")
+    rank.setFocus()
+    qtbot.keyClick(rank, Qt.Key.Key_Up)
+    assert rank.text() == "7"
+    qtbot.keyClick(rank, Qt.Key.Key_Return)
+    assert not rank.hasFocus()
+
+
+def test_steps_are_round_numbers_over_many_decades():
+    value = 1e-6
+    for _ in range(60):
+        value = stepped(value, 1)
+    assert value == 1.0
+    assert stepped(1.0, -1) == 0.8
+    assert stepped(0.005, 10) == 0.05
+
+
+def test_numbers_are_written_short():
+    assert [format_number(value) for value in (0.5, 5e-3, 1e-6, 1e-14, 0, 250.0)] == [
+        "0.5",
+        "0.005",
+        "1e-6",
+        "1e-14",
+        "0",
+        "250",
+    ]
+
+
+def test_moving_a_weight_makes_the_penalty_explicit_and_brings_the_others_along(qtbot, panel):
+    weights = np.array([0.01, 0.05, 0.1, 0.5, 1.0, 2.0])
+    panel.set_spectrum(panel.settings, weights, np.array([30.0, 9, 4, 1, 0.5, 0.1]))
+    slider = next(s for s in panel.findChildren(QSlider) if s.accessibleName() == "weight 3")
+    with qtbot.waitSignal(panel.settings_changed) as changed:
+        slider.setValue(to_step(10.0))
+    penalty = changed.args[0].penalty
+    assert isinstance(penalty, ExplicitWeights)
+    assert penalty.a[:2] == pytest.approx((0.01, 0.05))
+    assert penalty.a[2:] == pytest.approx((10.0,) * 4, rel=0.02)
+
+
+def test_a_decreasing_weight_that_is_typed_is_refused_with_the_reason(qtbot, panel):
+    panel.set_settings(Settings(rank=2, penalty=ExplicitWeights((0.5, 1.0))))
+    typed = next(f for f in panel.findChildren(NumberField) if f.accessibleName() == "weight 1")
+    typed.setFocus()
+    typed.selectAll()
+    qtbot.keyClicks(typed, "2")
+    shown = " ".join(label.text() for label in panel.findChildren(QLabel) if label.isVisibleTo(panel))
+    assert "weights decrease from 2 (weight 1) to 1 (weight 2)" in shown
+    assert not panel.valid
+
+
+def test_explicit_weights_follow_the_rank(qtbot, panel):
+    panel.set_settings(Settings(rank=2, penalty=ExplicitWeights((0.5, 1.0))))
+    write(qtbot, panel, "rank", "3")
+    qtbot.waitUntil(lambda: panel.settings.rank == 3)
+    assert panel.settings.penalty == ExplicitWeights((0.5, 1.0, 1.0))
+
+
+def test_weights_of_a_run_tell_what_another_strength_would_give(panel):
+    reference = np.array([20.0, 5.0, 1.0])
+    settings = Settings(rank=3, penalty=WeightedNuclearNorm(xi=0.5))
+    panel.set_settings(settings)
+    panel.set_spectrum(settings, settings.penalty.weights(3, reference), np.array([19.0, 4.0, 0.5]))
+    field(panel, "xi").setText("0.05")
+    panel.flush()
+    shown = [f.value() for f in panel.findChildren(NumberField) if f.accessibleName().startswith("weight ")]
+    assert shown == pytest.approx(0.05 / reference, rel=0.01)
+
+
+def test_weights_are_ordered_around_the_one_that_was_moved():
+    assert ordered((1.0, 2.0, 3.0, 4.0), 1) == (1.0, 2.0, 3.0, 4.0)
+    assert ordered((1.0, 9.0, 3.0, 4.0), 1) == (1.0, 9.0, 9.0, 9.0)
+    assert ordered((1.0, 2.0, 0.5, 4.0), 2) == (0.5, 0.5, 0.5, 4.0)
+
+
+def test_the_slider_spans_its_range_and_zero():
+    assert from_step(0) == 0.0
+    assert from_step(1) == LOWEST
+    assert from_step(SLIDER_STEPS) == HIGHEST
+    for weight in (1e-5, 3e-3, 0.4, 27.0):
+        assert from_step(to_step(weight)) == pytest.approx(weight, rel=0.01)
+
+
+def test_sources_that_a_sequence_does_not_have_are_grayed_out(panel, known):
+    panel.set_sequence(known.sequence)
+    choice = panel.findChild(QWidget, "rotations").findChild(Choice)
+    model = choice.model()
+    assert model.item(choice.findData("truth")).isEnabled()
+    assert not model.item(choice.findData("companion")).isEnabled()
+    panel.set_sequence(replace(known.sequence, companion=known.sequence.observations))
+    assert model.item(choice.findData("companion")).isEnabled()
+
+
+def test_eta_does_not_apply_to_orthogonal_tracks(panel, known):
+    panel.set_sequence(replace(known.sequence, camera=CameraModel.ORTHOGONAL))
+    assert not field(panel, "eta").isEnabled()
+    panel.set_sequence(known.sequence)
+    assert field(panel, "eta").isEnabled()
+
+
+def test_four_numbers_are_accepted_as_intrinsics_and_three_are_refused(qtbot, panel):
+    panel.set_settings(Settings(intrinsics=(1.0, 2.0, 3.0, 4.0)))
+    source = panel.findChild(QWidget, "intrinsics")
+    line = source._line
+    line.setFocus()
+    line.selectAll()
+    qtbot.keyClicks(line, "900, 900, 320")
+    assert "give four numbers" in note(panel, "intrinsics")
+    qtbot.keyClicks(line, ", 240")
+    assert note(panel, "intrinsics") == ""
+    qtbot.waitUntil(lambda: panel.settings.intrinsics == (900.0, 900.0, 320.0, 240.0))

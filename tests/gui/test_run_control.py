@@ -1,0 +1,162 @@
+"""Runs of a session: started, held, stepped, stopped, changed while they go on."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.arrays import InputError
+from core.settings import Settings
+from nrsfm_gui.run_control import RunControl, difference
+from nrsfm_gui.session import RunState, Session
+
+
+@pytest.fixture
+def controls(qapp, known):
+    """Make (session, control) on a small sequence; every control is shut down."""
+    made = []
+
+    def make(stream):
+        session = Session()
+        session.set_sequence(known.sequence)
+        control = RunControl(session, work=stream)
+        made.append(control)
+        return session, control
+
+    yield make
+    for control in made:
+        control.shut_down()
+
+
+def numbers(run):
+    return [record.iteration for record in run.history.records]
+
+
+def test_a_run_that_ends_by_itself_keeps_every_record(qtbot, controls, make_stream):
+    session, control = controls(make_stream(length=3000))
+    run = control.start(warm=False)
+    qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
+    assert numbers(run) == list(range(3000))
+    assert run.last.record == run.history.records[-1]
+    assert control.current is None
+    assert session.shown is run
+
+
+def test_stop_keeps_what_the_run_has(qtbot, controls, make_stream):
+    _session, control = controls(make_stream(pause=0.001))
+    run = control.start(warm=False)
+    qtbot.waitUntil(lambda: len(run.history) > 10)
+    with qtbot.waitSignal(control.ended):
+        control.cancel()
+    assert run.state is RunState.STOPPED
+    assert numbers(run) == list(range(len(run.history)))
+    assert run.last.record == run.history.records[-1]
+
+
+def test_a_second_start_stops_the_first_run_and_neither_loses_a_record(qtbot, controls, make_stream):
+    session, control = controls(make_stream(pause=0.001))
+    first = control.start(warm=False)
+    qtbot.waitUntil(lambda: len(first.history) > 5)
+    second = control.start(warm=True)
+    assert second.warm_from == first.number
+    qtbot.waitUntil(lambda: len(second.history) > 5)
+    assert first.state is RunState.STOPPED
+    assert numbers(first) == list(range(len(first.history)))
+    assert numbers(second) == list(range(len(second.history)))
+    assert control.current is second
+    assert session.shown is second
+
+
+def test_step_without_a_run_starts_one_that_is_held(qtbot, controls, make_stream):
+    _session, control = controls(make_stream())
+    control.step()
+    run = control.current
+    qtbot.waitUntil(lambda: len(run.history) == 1)
+    qtbot.wait(50)
+    assert len(run.history) == 1
+    assert run.state is RunState.PAUSED
+    control.step()
+    qtbot.waitUntil(lambda: len(run.history) == 2)
+
+
+def test_changed_settings_are_ticked_on_the_history(qtbot, controls, make_stream):
+    session, control = controls(make_stream(pause=0.001))
+    run = control.start(warm=False)
+    qtbot.waitUntil(lambda: len(run.history) > 5)
+    session.set_settings(Settings(rank=4))
+    qtbot.waitUntil(lambda: bool(run.history.ticks))
+    (tick,) = run.history.ticks
+    assert tick.text == "rank 4"
+    assert run.settings == Settings(rank=4)
+    assert run.history.records[tick.first].iteration == tick.first
+    assert len(session.runs) == 1
+
+
+def test_refused_settings_are_reported_and_the_run_goes_on(qtbot, controls, make_stream):
+    session, control = controls(make_stream(pause=0.001, refuses=Settings(rank=3)))
+    run = control.start(warm=False)
+    qtbot.waitUntil(lambda: len(run.history) > 5)
+    with qtbot.waitSignal(control.refused) as refused:
+        session.set_settings(Settings(rank=3))
+    assert refused.args == ["rank 3 is refused"]
+    count = len(run.history)
+    qtbot.waitUntil(lambda: len(run.history) > count)
+    assert run.state is RunState.RUNNING
+
+
+def test_live_parameters_take_up_a_run_that_was_done(qtbot, controls, make_stream):
+    session, control = controls(make_stream(length=10))
+    control.set_live(True)
+    run = control.start(warm=False)
+    qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
+    session.set_settings(Settings(rank=4))
+    qtbot.waitUntil(lambda: len(run.history) == 20 and run.state is RunState.FINISHED)
+    assert numbers(run) == list(range(20))
+    assert [tick.first for tick in run.history.ticks] == [10]
+    session.set_settings(Settings(rank=5))
+    qtbot.waitUntil(lambda: len(run.history) == 30 and run.state is RunState.FINISHED)
+
+
+def test_without_live_parameters_a_run_that_was_done_stays_so(qtbot, controls, make_stream):
+    session, control = controls(make_stream(length=10))
+    run = control.start(warm=False)
+    qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
+    session.set_settings(Settings(rank=4))
+    qtbot.wait(50)
+    assert len(run.history) == 10
+
+
+def test_a_refused_start_fails_with_its_sentence(qtbot, controls):
+    def refuse(sequence, settings, start):
+        raise InputError("there is no companion")
+
+    _session, control = controls(refuse)
+    with qtbot.waitSignal(control.refused) as refused:
+        run = control.start(warm=False)
+    assert refused.args == ["there is no companion"]
+    assert run.state is RunState.FAILED
+    assert run.message == "there is no companion"
+
+
+def test_reset_forgets_the_runs_and_stops_the_present_one(qtbot, controls, make_stream):
+    session, control = controls(make_stream(pause=0.001))
+    run = control.start(warm=False)
+    qtbot.waitUntil(lambda: len(run.history) > 3)
+    with qtbot.waitSignal(control.ended):
+        control.reset()
+    assert session.runs == []
+    assert session.shown is None
+
+
+def test_shutting_down_waits_for_every_thread(qtbot, controls, make_stream):
+    _session, control = controls(make_stream(pause=0.001))
+    run = control.start(warm=False)
+    qtbot.waitUntil(lambda: len(run.history) > 3)
+    control.set_paused(True)
+    control.shut_down()
+    assert run.state is RunState.STOPPED
+    assert numbers(run) == list(range(len(run.history)))
+    assert control.current is None
+
+
+def test_a_change_is_named_by_what_differs():
+    assert difference(Settings(), Settings(rank=2, eta=0.1)) == "rank 2, eta 0.1"

@@ -1,0 +1,74 @@
+"""What is remembered between two starts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PyQt6.QtCore import QByteArray, QSettings
+
+from core.penalties import ExplicitWeights, NuclearNorm, TruncatedNuclearNorm, WeightedNuclearNorm
+from core.settings import PRESETS, Settings
+from nrsfm_gui.settings_store import RECENT_FILES, SettingsStore
+
+
+@pytest.fixture
+def file(tmp_path) -> str:
+    return str(tmp_path / "settings.ini")
+
+
+def opened(file: str) -> SettingsStore:
+    return SettingsStore(QSettings(file, QSettings.Format.IniFormat))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        *PRESETS.values(),
+        Settings(penalty=NuclearNorm(mu=0.25), method="lm", starts=4),
+        Settings(penalty=TruncatedNuclearNorm(mu=1e-5, free=3), rotations=Path("rotations.npz").absolute()),
+        Settings(penalty=WeightedNuclearNorm(xi=0.1, gamma=1e-3), intrinsics=(900.0, 901.5, 320.0, 240.0)),
+        Settings(penalty=ExplicitWeights((0.0, 0.125, 3.0)), rank=3, rotation_rank=2),
+    ],
+)
+def test_parameters_come_back_as_they_were(file, settings):
+    store = opened(file)
+    store.set_parameters(settings)
+    store.sync()
+    assert opened(file).parameters() == settings
+
+
+def test_parameters_that_cannot_be_read_count_as_absent(file):
+    for text in ("", "no JSON", "[]", '{"rank": 0}', '{"penalty": {"kind": "none"}}', '{"colour": 1}'):
+        backend = QSettings(file, QSettings.Format.IniFormat)
+        backend.setValue("parameters", text)
+        assert SettingsStore(backend).parameters() is None, text
+
+
+def test_recent_files_are_newest_first_without_doubles_and_without_the_ones_that_are_gone(file, tmp_path):
+    paths = [tmp_path / f"{k}.txt" for k in range(RECENT_FILES + 3)]
+    for path in paths:
+        path.touch()
+    store = opened(file)
+    for path in paths:
+        store.add_recent(path)
+    store.add_recent(paths[5])
+    assert store.recent() == [paths[5], *[p for p in reversed(paths[3:]) if p != paths[5]]][:RECENT_FILES]
+    paths[5].unlink()
+    assert paths[5] not in opened(file).recent()
+    store.clear_recent()
+    assert store.recent() == []
+
+
+def test_layout_and_theme_come_back_and_the_layout_can_be_forgotten(file):
+    store = opened(file)
+    assert store.layout() is None
+    assert store.theme() == ""
+    store.set_layout(QByteArray(b"geometry"), QByteArray(b"docks"))
+    store.set_theme("light")
+    store.sync()
+    again = opened(file)
+    assert again.layout() == (QByteArray(b"geometry"), QByteArray(b"docks"))
+    assert again.theme() == "light"
+    again.forget_layout()
+    assert again.layout() is None

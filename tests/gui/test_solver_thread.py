@@ -1,0 +1,208 @@
+"""The mailbox between the solver's thread and the window."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+
+from core.arrays import InputError
+from core.settings import Settings
+from nrsfm_gui.solver_thread import Job, Outcome, SolverThread
+
+
+@pytest.fixture
+def threads():
+    """Make threads; none outlives its test."""
+    made = []
+
+    def make(stream, settings=None, **options):
+        thread = SolverThread(None, settings or Settings(), work=stream, **options)
+        made.append(thread)
+        return thread
+
+    yield make
+    for thread in made:
+        thread.cancel()
+        assert thread.wait(5000)
+
+
+def drained(thread):
+    """Take mail until the run has ended; return all records, changes, the last update and the ending."""
+    records, changes, last, ending = [], [], None, None
+    deadline = time.monotonic() + 20
+    while ending is None:
+        assert time.monotonic() < deadline, "the run did not end"
+        mail = thread.take()
+        records += mail.records
+        changes += mail.changes
+        last = mail.update or last
+        ending = mail.ending
+        time.sleep(0.001)
+    return records, changes, last, ending
+
+
+def wait_until(condition):
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline, "the condition did not come true"
+        time.sleep(0.001)
+
+
+def test_every_record_arrives_and_only_the_newest_update(threads, make_stream):
+    thread = threads(make_stream(length=5000))
+    thread.start()
+    records, _changes, last, ending = drained(thread)
+    assert [record.iteration for record in records] == list(range(5000))
+    assert last.record == records[-1]
+    assert ending.outcome is Outcome.FINISHED
+
+
+def test_cancel_wakes_a_paused_run(threads, make_stream):
+    thread = threads(make_stream())
+    thread.set_paused(True)
+    thread.start()
+    time.sleep(0.02)
+    thread.cancel()
+    assert thread.wait(2000)
+    assert drained(thread)[3].outcome is Outcome.STOPPED
+
+
+def test_a_paused_run_does_nothing_and_pause_followed_at_once_by_resume_goes_on(threads, make_stream):
+    stream = make_stream(pause=0.0005)
+    thread = threads(stream)
+    thread.start()
+    wait_until(lambda: stream.given > 5)
+    thread.set_paused(True)
+    time.sleep(0.02)
+    before = stream.given
+    time.sleep(0.05)
+    assert stream.given == before
+    for _ in range(50):
+        thread.set_paused(True)
+        thread.set_paused(False)
+    wait_until(lambda: stream.given > before + 5)
+
+
+def test_a_step_does_exactly_one_iteration(threads, make_stream):
+    stream = make_stream()
+    thread = threads(stream)
+    thread.set_paused(True)
+    thread.start()
+    for expected in (1, 2, 3):
+        thread.step()
+        wait_until(lambda expected=expected: stream.given >= expected)
+        time.sleep(0.02)
+        assert stream.given == expected
+
+
+def test_a_change_goes_on_from_the_current_update_and_the_history_goes_on_counting(threads, make_stream):
+    stream = make_stream(length=400, pause=0.0005)
+    thread = threads(stream)
+    thread.start()
+    wait_until(lambda: stream.given > 20)
+    assert thread.change(Settings(rank=3))
+    records, changes, last, _ending = drained(thread)
+    assert [record.iteration for record in records] == list(range(len(records)))
+    seconds = [record.seconds for record in records]
+    assert seconds == sorted(seconds)
+    (change,) = changes
+    assert change.settings == Settings(rank=3)
+    assert last.settings == Settings(rank=3)
+    start = stream.starts[1]
+    assert start.record.iteration == change.iteration - 1
+    assert stream.closed == 2  # the first stream was closed when the second began
+
+
+def test_refused_settings_leave_the_run_as_it_was(threads, make_stream):
+    stream = make_stream(length=200, pause=0.0005, refuses=Settings(rank=3))
+    thread = threads(stream)
+    thread.start()
+    wait_until(lambda: stream.given > 5)
+    thread.change(Settings(rank=3))
+    refusals = []
+    deadline = time.monotonic() + 10
+    while thread.isRunning() and time.monotonic() < deadline:
+        refusals.append(thread.take().refusal)
+        time.sleep(0.001)
+    assert "rank 3 is refused" in refusals
+    assert stream.given == 200
+
+
+def test_a_change_after_the_end_is_told_to_be_too_late(threads, make_stream):
+    thread = threads(make_stream(length=3))
+    thread.start()
+    assert thread.wait(5000)
+    assert not thread.change(Settings(rank=3))
+
+
+def test_a_refusal_and_a_defect_end_as_values(threads):
+    def refuse(sequence, settings, start):
+        raise InputError("the tracks are not there")
+
+    def break_down(sequence, settings, start):
+        yield from ()
+        raise RuntimeError("a defect")
+
+    for stream, outcome, sentence in (
+        (refuse, Outcome.REFUSED, "the tracks are not there"),
+        (break_down, Outcome.CRASHED, "RuntimeError: a defect"),
+    ):
+        thread = threads(stream)
+        thread.start()
+        ending = drained(thread)[3]
+        assert (ending.outcome, ending.sentence) == (outcome, sentence)
+        assert ("Traceback" in ending.details) is (outcome is Outcome.CRASHED)
+
+
+def test_slow_motion_waits_between_iterations_and_cancel_does_not_wait_for_it(threads, make_stream):
+    stream = make_stream()
+    thread = threads(stream)
+    thread.set_delay(60.0)
+    thread.start()
+    time.sleep(0.05)
+    assert stream.given <= 1
+    thread.cancel()
+    assert thread.wait(2000)
+
+
+def test_updates_continue_the_numbers_of_a_run_that_is_taken_up_again(threads, make_stream):
+    first = threads(make_stream(length=10))
+    first.start()
+    records, _changes, last, _ending = drained(first)
+    second = threads(make_stream(length=5), start=last, continued=True)
+    second.start()
+    more = drained(second)[0]
+    assert [record.iteration for record in records + more] == list(range(15))
+
+
+def test_a_job_reports_in_the_thread_that_made_it(qtbot):
+    here = threading.get_ident()
+    reported = []
+
+    def refuse():
+        raise InputError("cannot be read")
+
+    for function in (lambda: 42, refuse, lambda: 1 / 0):
+        job = Job(function)
+        job.done.connect(lambda value: reported.append((value, threading.get_ident())))
+        job.failed.connect(lambda sentence, details: reported.append((sentence, bool(details))))
+        with qtbot.waitSignal(job.finished):
+            job.start()
+        qtbot.waitUntil(lambda job=job: job.isFinished())
+    assert reported == [
+        (42, here),
+        ("cannot be read", False),
+        ("ZeroDivisionError: division by zero", True),
+    ]
+
+
+def test_an_update_is_never_changed_in_place(threads, make_stream):
+    stream = make_stream(length=10)
+    first = next(iter(stream(None, Settings(), None)))
+    thread = threads(make_stream(length=4), start=replace(first), continued=True)
+    thread.start()
+    drained(thread)
+    assert first.record.iteration == 0
