@@ -16,12 +16,12 @@ help:  ## List the targets
 run: $(INSTALLED)  ## Open the application on a bundled sequence and solve it
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY" ]; then \
 	    .ci/system-packages --optional; \
-	    exec $(BIN)/nrsfm-gui "$(SAMPLE)" --run; \
+	    exec $(BIN)/nrsfm-gui "$(SAMPLE)" --preset recommended --run; \
 	else \
 	    .ci/system-packages && mkdir -p out; \
 	    echo "There is no display here (DISPLAY and WAYLAND_DISPLAY are empty):"; \
 	    echo "the same window is drawn on a virtual one, to out/window.png, and its result to out/reconstruction.npz."; \
-	    $(VIRTUAL_DISPLAY) $(BIN)/nrsfm-gui "$(SAMPLE)" --run --screenshot out/window.png \
+	    $(VIRTUAL_DISPLAY) $(BIN)/nrsfm-gui "$(SAMPLE)" --preset recommended --run --screenshot out/window.png \
 	        --export out/reconstruction.npz --exit; \
 	fi
 

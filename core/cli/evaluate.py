@@ -16,7 +16,7 @@ from ..files.zipped import load_arrays
 from ..problem import NonRigidProblem
 from ..result import load_result
 from ..sequence import GroundTruth
-from .summary import as_json, error_lines, errors_of
+from .summary import as_json, error_lines, errors_of, published_errors
 
 if TYPE_CHECKING:
     import argparse
@@ -39,7 +39,8 @@ def add_parser(subparsers: Subparsers) -> None:
         "--truth",
         type=Path,
         metavar="FILE",
-        help="npz with S (F, 3, P), in place of the ground truth in the result",
+        help="npz with S (F, 3, P), in place of the ground truth in the result; where it has R (F, 3, 3), "
+        "the errors in the camera's coordinates are added for an orthogonal camera",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -47,12 +48,16 @@ def add_parser(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print the evaluation."""
     result = load_result(args.result)
+    camera_truth = None
     if args.truth:
-        result = replace(result, truth=load_truth(args.truth, result))
+        truth, camera_truth = load_truth(args.truth, result)
+        result = replace(result, truth=truth)
     numbers = optimality(result)
-    errors = errors_of(result, thorough=True)
+    errors = errors_of(result) | published_errors(result, camera_truth)
+    units, truth_units = result.meta.get("units", "px"), result.meta.get("truth_units", "mm")
     if args.json:
-        print(as_json({"result": str(args.result), **numbers, "errors": errors}))
+        said = {"result": str(args.result), **numbers, "errors": errors}
+        print(as_json(said | {"units": units, "truth_units": truth_units}))
         return
     print(f"log10 loss {numbers['log10_loss']:.6f} (loss {numbers['loss']:.10g}), rank {result.rank}")
     print(
@@ -60,8 +65,7 @@ def run(args: argparse.Namespace) -> None:
         f"relative difference {numbers['loss_difference']:.1e}"
     )
     print(f"relative gradient {numbers['relative_gradient']:.1e}")
-    meta = result.meta
-    for line in error_lines(errors, meta.get("units", "px"), meta.get("truth_units", "mm")):
+    for line in error_lines(errors, units, truth_units):
         print(line)
 
 
@@ -81,21 +85,33 @@ def optimality(result: Result) -> dict[str, Any]:
     }
 
 
-def load_truth(path: Path, result: Result) -> GroundTruth:
+def load_truth(path: Path, result: Result) -> tuple[GroundTruth, GroundTruth | None]:
     """Read the true shapes S (F, 3, P) of all frames; the reference frame stays the result's own.
+
+    Returns
+    -------
+    tuple
+        the shapes, and where the file has the true rotations R (F, 3, 3), the shapes R S in the camera's
+        coordinates up to the translation.
 
     Raises
     ------
     InputError
-        where the file has no S, or its shape is not the result's.
+        where the file has no S, or a shape is not the result's.
     """
     arrays = load_arrays(read_bytes(path), path)
     if "S" not in arrays:
         held = ", ".join(sorted(arrays)) or "no array"
         raise InputError(f"{path}: holds {held}; accepted is an npz with S (F, 3, P)")
-    expected = (result.frame_count, 3, result.point_count)
-    S = arrays["S"]
-    if S.shape != expected or S.dtype.kind not in "fiu":
-        raise InputError(f"{path}: S is {S.dtype} of shape {S.shape}; accepted are numbers, {expected}")
+    count, points = result.frame_count, result.point_count
+    for name, expected in (("S", (count, 3, points)), ("R", (count, 3, 3))):
+        value = arrays.get(name)
+        if value is not None and (value.shape != expected or value.dtype.kind not in "fiu"):
+            raise InputError(
+                f"{path}: {name} is {value.dtype} of shape {value.shape}; accepted are numbers, {expected}"
+            )
     reference = result.truth.reference if result.truth is not None else 0
-    return GroundTruth(np.arange(result.frame_count), S.astype(float), reference)
+    S = arrays["S"].astype(float)
+    truth = GroundTruth(np.arange(count), S, reference)
+    R = arrays.get("R")
+    return truth, None if R is None else replace(truth, points=R.astype(float) @ S)

@@ -116,8 +116,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(as_json(summary))
     elif not args.quiet:
-        lines = as_lines(summary, units=sequence.units, truth_units=sequence.truth_units)
-        print("\n".join(lines))
+        print("\n".join(as_lines(summary)))
     if interrupted:
         print(f"nrsfm solve: stopped; the best so far is in {', '.join(written)}", file=sys.stderr)
         return INTERRUPTED

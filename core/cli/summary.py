@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..result import Result
+    from ..sequence import GroundTruth
+
+SCORED_POINTS = 2000  # the Challenge's score compares all pairs of points: above this it takes minutes
 
 
 def summary_of(result: Result) -> dict[str, Any]:
@@ -30,41 +33,53 @@ def summary_of(result: Result) -> dict[str, Any]:
         "starts": starts,
         "starts_agreed": sum(bool(start["agrees"]) for start in starts),
         "errors": errors_of(result),
+        "units": meta.get("units", "px"),
+        "truth_units": meta.get("truth_units", "mm"),
     }
 
 
-def errors_of(result: Result, *, thorough: bool = False) -> dict[str, float]:
-    """Return the errors that the ground truth and the tracks allow, named as in `core.metrics`.
+def errors_of(result: Result) -> dict[str, float]:
+    """Return the errors that take no time, named as in `core.metrics`.
 
     `procrustes_mm` is the mean over all frames with truth, `procrustes_mm_reference` that of the reference
     frame, `procrustes_mm_mirror` the first with mirror images allowed.
-
-    Parameters
-    ----------
-    result
-        the reconstruction.
-    thorough
-        whether to add the Challenge's score of the reference frame, which takes seconds, and, for
-        orthogonal cameras with truth in several frames, the errors of the published tables.
     """
     errors: dict[str, float] = {}
     truth = result.truth
     if truth is not None:
         every = procrustes_mm(result.points, truth)
-        at = truth.frames.tolist().index(truth.reference)
         errors["procrustes_mm"] = every.mean
-        errors["procrustes_mm_reference"] = float(every.per_frame[at])
+        errors["procrustes_mm_reference"] = float(every.per_frame[truth.frames == truth.reference][0])
         errors["procrustes_mm_mirror"] = procrustes_mm(result.points, truth, reflection=True).mean
-        if thorough:
-            errors["challenge_v02"] = challenge_v02(result.points[truth.reference], truth.points[at])
-        if thorough and result.camera is CameraModel.ORTHOGONAL and len(truth.frames) > 1:
-            # The published tables compare in the camera frame, in the units of the truth and of the tracks.
-            sized = result.camera_points * result.intrinsics[0, 0]
-            errors["e3d_global"] = e3d_global(sized, truth).mean
-            errors["frobenius_relative"] = frobenius_relative(sized, truth).mean
     errors["reprojection_px"] = reprojection_px(
         result.reprojections(), result.observations(), result.visible
     ).mean
+    return errors
+
+
+def published_errors(result: Result, camera_truth: GroundTruth | None) -> dict[str, float]:
+    """Return the errors of published tables, as far as the truth allows them.
+
+    The Challenge's score is that of the reference frame, up to 2000 points. The others compare without
+    scaling, so that only an orthogonal camera has them, and in the camera's coordinates.
+
+    Parameters
+    ----------
+    result
+        the reconstruction.
+    camera_truth
+        the true shapes in the camera's coordinates, where they are known.
+    """
+    errors: dict[str, float] = {}
+    truth = result.truth
+    if truth is not None and result.point_count <= SCORED_POINTS:
+        target = truth.at(truth.reference)
+        assert target is not None  # GroundTruth checks that its reference is one of its frames
+        errors["challenge_v02"] = challenge_v02(result.points[truth.reference], target)
+    if camera_truth is not None and result.camera is CameraModel.ORTHOGONAL:
+        sized = result.camera_points * result.intrinsics[0, 0]  # in the units of the tracks
+        errors["e3d_global"] = e3d_global(sized, camera_truth).mean
+        errors["frobenius_relative"] = frobenius_relative(sized, camera_truth).mean
     return errors
 
 
@@ -75,7 +90,7 @@ def error_lines(errors: Mapping[str, float], units: str, truth_units: str) -> li
         "procrustes_mm_reference": (truth_units, "the same at the reference frame"),
         "procrustes_mm_mirror": (truth_units, "mean 3-D error, per-frame similarity, mirror allowed"),
         "challenge_v02": (truth_units, "NRSfM Challenge score 0.2 of the reference frame"),
-        "e3d_global": ("", "one orthogonal alignment, relative to the spread of the truth"),
+        "e3d_global": ("", "camera frame, one orthogonal alignment, relative to the spread of the truth"),
         "frobenius_relative": ("", "camera frame, relative to the size of the truth"),
         "reprojection_px": (units, "root mean square reprojection error"),
     }
@@ -86,7 +101,7 @@ def error_lines(errors: Mapping[str, float], units: str, truth_units: str) -> li
     return lines
 
 
-def as_lines(summary: Mapping[str, Any], *, units: str, truth_units: str) -> list[str]:
+def as_lines(summary: Mapping[str, Any]) -> list[str]:
     """Return the summary of a run for people."""
     lines = [
         f"log10 loss {summary['log10_loss']:.6f} (loss {summary['loss']:.10g}), rank {summary['rank']}",
@@ -97,7 +112,7 @@ def as_lines(summary: Mapping[str, Any], *, units: str, truth_units: str) -> lis
     for start in summary["starts"]:
         agrees = "agrees" if start["agrees"] else "higher"
         lines.append(f"start {start['name']}: loss {start['loss']:.10g}, {agrees}")
-    lines += error_lines(summary["errors"], units, truth_units)
+    lines += error_lines(summary["errors"], summary["units"], summary["truth_units"])
     lines += [f"wrote {path}" for path in summary["output"]]
     return lines
 

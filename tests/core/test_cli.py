@@ -9,15 +9,18 @@ import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from core.cameras.calibrate import calibrate, orthogonal_intrinsics
 from core.cli import main
 from core.files import read_sequence, write_npz
 from core.reconstruct import solve_sequence
-from core.result import load_result, save_result
+from core.result import Result, load_result, save_result
+from core.sequence import CameraModel
 from core.settings import Settings
 from core.synthetic import simulate, write_challenge
 
@@ -200,13 +203,44 @@ def test_evaluate_agrees_with_the_loss_and_finds_no_slope(solved, capsys):
 
 
 def test_evaluate_notices_a_result_that_is_no_minimum(solved, tmp_path, capsys):
-    from dataclasses import replace
-
     result = load_result(solved)
     path = save_result(replace(result, B=result.B * 1.01), tmp_path / "moved.npz")
     assert main(["evaluate", str(path), "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["loss_difference"] > 1e-6 and said["relative_gradient"] > 1e-4
+
+
+def test_evaluate_adds_the_errors_of_published_tables_where_the_truth_allows_them(tmp_path, capsys):
+    """An exact orthogonal reconstruction, its frames its basis: all errors vanish, but not for a wrong R."""
+    sequence = simulate("stretch", camera=CameraModel.ORTHOGONAL, frames=8, points=25, noise=0, occlusion=0)
+    K = orthogonal_intrinsics(sequence.observations)
+    S, R = sequence.truth.points, sequence.rotations
+    exact = Result(
+        tracks=calibrate(sequence.observations, K, sequence.camera),
+        visible=sequence.visible,
+        rotations=R,
+        translations=(sequence.translations - [*K[:2, 2], 0.0]) / K[0, 0],
+        B=np.eye(8),
+        C=S.reshape(8, -1).T / K[0, 0],
+        weights=np.zeros(8),
+        eta=1.0,
+        loss=0.0,
+        history=np.zeros((0, 3)),
+        intrinsics=K,
+        camera=sequence.camera,
+        truth=sequence.truth,
+    )
+    path = save_result(exact, tmp_path / "exact.npz")
+    for name, rotations in (("right", R), ("wrong", R[::-1])):
+        truth = tmp_path / f"{name}.npz"
+        np.savez(truth, S=S, R=rotations)
+        assert main(["evaluate", str(path), "--truth", str(truth), "--json"]) == 0
+        errors = json.loads(capsys.readouterr().out)["errors"]
+        assert errors["reprojection_px"] < 1e-9 and errors["procrustes_mm"] < 1e-9
+        for table in ("e3d_global", "frobenius_relative"):
+            assert errors[table] < 1e-9 if name == "right" else errors[table] > 0.1
+    assert main(["evaluate", str(path)]) == 0
+    assert "e3d_global" not in capsys.readouterr().out
 
 
 def test_evaluate_takes_another_truth(solved, tmp_path, capsys):

@@ -11,6 +11,7 @@ import pytest
 from core.arrays import InputError
 from core.cli import parser
 from core.cli.solve import settings_from
+from core.files import read_sequence
 from core.penalties import ExplicitWeights, NuclearNorm, TruncatedNuclearNorm, WeightedNuclearNorm
 from core.recipes import (
     command_for,
@@ -100,6 +101,13 @@ def test_the_command_quotes_its_paths_and_keeps_the_reading_options():
     assert (args.layout, args.camera, args.output) == ("W S", "orthogonal", [Path("my out.npz")])
     text = python_for(sequence, Settings())
     assert "read_sequence('/data/two words/a.mat', layout='W S', camera=CameraModel('orthogonal'))" in text
+
+
+@pytest.mark.parametrize("name", ["sample:balloon/circle", "sample:paper/zigzag/orthogonal"])
+def test_bundled_samples_are_called_by_their_names(name):
+    sequence = read_sequence(name)
+    assert command_for(sequence, Settings()) == f"nrsfm solve {name} -o result.npz"
+    assert f"read_sequence({name!r})" in python_for(sequence, Settings())
 
 
 def test_a_sequence_in_no_file_is_said_to_be_in_none():
