@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arrays import InputError
+from .mat_check import check_elements
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,6 +44,7 @@ def load_variables(content: bytes, path: Path) -> Variables:
     import scipy.io
 
     try:
+        check_elements(content)
         stored = scipy.io.loadmat(io.BytesIO(content))  # type: ignore[arg-type]  # the stubs know only paths
     except (
         Exception
@@ -77,7 +79,7 @@ def _load_hdf5(content: bytes, path: Path) -> Variables:
     try:
         with h5py.File(io.BytesIO(content), "r") as file:
             found = {name: _from_hdf5(file, item, h5py) for name, item in file.items() if name[0] != "#"}
-    except (OSError, RuntimeError, ValueError, KeyError) as error:
+    except Exception as error:  # as above, with what h5py raises and what a damaged tree leads to
         raise InputError(f"{path}: is not an HDF5 file that can be read ({error})") from error
     return {name: value for name, value in found.items() if value is not None}
 

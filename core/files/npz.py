@@ -59,7 +59,7 @@ def read_npz(path: Path, *, camera: CameraModel | None = None, layout: str | Non
         check_camera(model, camera, path)
 
         return Sequence(
-            Observations(_get(arrays, "tracks"), _get(arrays, "visible")),
+            Observations(_numbers(arrays, "tracks"), _numbers(arrays, "visible")),
             model,
             str(_get(arrays, "name")),
             truth=_truth(arrays),
@@ -69,11 +69,11 @@ def read_npz(path: Path, *, camera: CameraModel | None = None, layout: str | Non
             units=str(_get(arrays, "units")),
             truth_units=str(_get(arrays, "truth_units")),
             provenance=str(_get(arrays, "provenance")),
-            intrinsics=arrays.get("intrinsics"),
-            rotations=arrays.get("rotations"),
-            translations=arrays.get("translations"),
-            edges=arrays.get("edges"),
-            faces=arrays.get("faces"),
+            intrinsics=_numbers(arrays, "intrinsics") if "intrinsics" in arrays else None,
+            rotations=_numbers(arrays, "rotations") if "rotations" in arrays else None,
+            translations=_numbers(arrays, "translations") if "translations" in arrays else None,
+            edges=_indices(arrays, "edges") if "edges" in arrays else None,
+            faces=_indices(arrays, "faces") if "faces" in arrays else None,
         )
 
 
@@ -91,17 +91,37 @@ def _camera(arrays: dict[str, npt.NDArray[Any]]) -> CameraModel:
     return CameraModel(name)
 
 
+def _numbers(arrays: dict[str, npt.NDArray[Any]], key: str) -> npt.NDArray[Any]:
+    array = _get(arrays, key)
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"{key} holds {array.dtype}; accepted are real numbers")
+    return array
+
+
+def _indices(arrays: dict[str, npt.NDArray[Any]], key: str) -> npt.NDArray[Any]:
+    array = _get(arrays, key)
+    if array.dtype.kind not in "iu":
+        raise InputError(f"{key} holds {array.dtype}; accepted are whole numbers")
+    return array
+
+
 def _truth(arrays: dict[str, npt.NDArray[Any]]) -> GroundTruth | None:
     if "truth_points" not in arrays:
         return None
-    frames, reference = _get(arrays, "truth_frames"), _get(arrays, "truth_reference")
-    return GroundTruth(frames, arrays["truth_points"], int(reference))
+    frames, points = _indices(arrays, "truth_frames"), _numbers(arrays, "truth_points")
+    reference = _indices(arrays, "truth_reference")
+    if reference.size != 1 or frames.ndim != 1:
+        raise InputError(
+            f"truth_reference and truth_frames have shapes {reference.shape} and {frames.shape}; "
+            "accepted are one number and (frames,)"
+        )
+    return GroundTruth(frames, points, int(reference.item()))
 
 
 def _companion(arrays: dict[str, npt.NDArray[Any]]) -> Observations | None:
     if "companion_tracks" not in arrays:
         return None
-    return Observations(arrays["companion_tracks"], _get(arrays, "companion_visible"))
+    return Observations(_numbers(arrays, "companion_tracks"), _numbers(arrays, "companion_visible"))
 
 
 def write_npz(sequence: Sequence, path: Path) -> None:

@@ -1,0 +1,89 @@
+"""`nrsfm info` and `nrsfm simulate`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from core.cli import main
+from core.files import read_sequence
+from core.synthetic import simulate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Path:
+    """A folder with one path of two objects."""
+    for kind in ("paper", "articulated"):
+        options = ["--path", "zigzag", "--frames", "7", "--points", "21", "--noise", "0.5", "--seed", "4"]
+        assert main(["simulate", kind, *options, "-o", str(tmp_path)]) == 0
+    return tmp_path
+
+
+def test_simulate_writes_what_the_function_gives(written: Path) -> None:
+    expected = simulate("paper", path="zigzag", frames=7, points=21, noise=0.5, seed=4)
+    read = read_sequence(written / "paper")
+    np.testing.assert_allclose(read.tracks, expected.tracks, rtol=0, atol=1e-6)
+    assert read.companion is not None
+
+
+def test_simulate_writes_one_camera_or_all_paths_when_asked(tmp_path: Path) -> None:
+    options = ["--camera", "perspective", "--path", "all", "--frames", "3", "--points", "16"]
+    assert main(["simulate", "stretch", *options, "-o", str(tmp_path)]) == 0
+    assert len(list((tmp_path / "stretch" / "sequence" / "perspective").iterdir())) == 6
+    assert not (tmp_path / "stretch" / "sequence" / "orthogonal").exists()
+
+
+def test_simulate_refuses_with_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["simulate", "paper", "--frames", "1", "-o", str(tmp_path)]) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.count("\n") == 1 and "frames is 1" in said.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_info_prints_a_table_of_all_that_is_there(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert main(["info", str(written)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split()[:6] == ["object", "camera", "path", "frames", "points", "visible"]
+    rows = [line.split() for line in lines[1:5]]
+    assert [row[:5] for row in rows] == [
+        [kind, camera, "zigzag", "7", "21"]
+        for kind in ("articulated", "paper")
+        for camera in ("perspective", "orthogonal")
+    ]
+    assert all("all (frame 4)" in line for line in lines[1:5])
+    assert lines[-1] == "4 sequences of 2 objects"
+
+
+def test_info_as_json_has_the_same_facts(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert main(["info", str(written / "paper"), "--json"]) == 0
+    first = json.loads(capsys.readouterr().out)[0]
+    read = read_sequence(first["file"])
+    assert read.edges is not None
+    assert (first["object"], first["camera"], first["path"]) == ("paper", "perspective", "zigzag")
+    assert (first["frames"], first["points"], first["edges"]) == (7, 21, len(read.edges))
+    assert first["visible"] == read.visible.mean()
+    assert (first["truth_frame"], first["truth_frames"], first["companion"]) == (4, 7, True)
+
+
+def test_info_goes_on_past_a_broken_file_and_says_what_is_wrong(
+    written: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (written / "paper" / "sequence" / "orthogonal" / "zigzag.txt").write_text("")
+    capsys.readouterr()
+    assert main(["info", str(written)]) == 0
+    out = capsys.readouterr().out
+    assert "3 sequences of 2 objects" in out
+    assert "cannot be read: " in out and "zigzag.txt: the file is empty" in out
+
+
+def test_info_of_nothing_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", str(tmp_path)]) == 2
+    assert "holds no sequence" in capsys.readouterr().err
