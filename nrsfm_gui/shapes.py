@@ -12,7 +12,7 @@ its radius is 1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -101,7 +101,8 @@ def build_shapes(
     alignment
         how the estimate is moved onto the truth. `NONE` shows the estimate by itself.
     """
-    truth, image_extent = _background(sequence)
+    background = _background(sequence)
+    truth = background.truth
     if source is None:
         return Shapes(
             points=None,
@@ -112,13 +113,14 @@ def build_shapes(
             residuals=None,
             unit=sequence.truth_units,
             alignment=alignment,
-            extent=_extent(truth, None),
-            image_extent=image_extent,
+            extent=_extent(background, None),
+            image_extent=background.image_extent,
             color_top=None,
         )
     S, R, t, K, affine = _reconstruction(source)
     if alignment is Alignment.NONE:
         truth = None
+        background = replace(background, corners=None, covered=False)
     aligned = truth is not None
     if truth is not None and sequence.truth is not None:
         similarity = align(S, sequence.truth, alignment)
@@ -139,8 +141,8 @@ def build_shapes(
         residuals=frozen(residuals),
         unit=sequence.truth_units if aligned else "units",
         alignment=alignment if aligned else Alignment.NONE,
-        extent=_extent(truth, Q),
-        image_extent=image_extent,
+        extent=_extent(background, Q),
+        image_extent=background.image_extent,
         color_top=_color_top(residuals if errors is None else errors),
     )
 
@@ -217,10 +219,26 @@ def _true_cameras(sequence: Sequence) -> Cameras | None:
     return Cameras(sequence.rotations, sequence.translations, np.repeat(K[None], frames, axis=0), orthogonal)
 
 
+@dataclass(frozen=True, eq=False)
+class _Background:
+    """What no update changes."""
+
+    truth: Floats | None  # (F, 3, P)
+    corners: Floats | None  # (3, 2) lowest and highest coordinates of the truth
+    covered: bool  # whether every frame has truth
+    image_extent: Floats  # (2, 2)
+
+
 @lru_cache(maxsize=4)
-def _background(sequence: Sequence) -> tuple[Floats | None, Floats]:
-    """Return what no update changes: the truth of all frames, and the extent of the tracks."""
-    return _spread_truth(sequence), _image_extent(sequence)
+def _background(sequence: Sequence) -> _Background:
+    truth = _spread_truth(sequence)
+    image_extent = frozen(_bounds(np.moveaxis(sequence.tracks, 1, 0)[:, sequence.visible]))
+    if truth is None:
+        return _Background(None, None, False, image_extent)
+    known = _known(truth)
+    points = np.moveaxis(truth, 1, 0)[:, known]
+    corners = np.stack([points.min(axis=1), points.max(axis=1)], axis=1)
+    return _Background(truth, corners, bool(known.any(axis=1).all()), image_extent)
 
 
 def _spread_truth(sequence: Sequence) -> Floats | None:
@@ -242,20 +260,10 @@ def _bounds(values: Floats) -> Floats:
     return np.stack([low - thin / 2 - PAD * size, high + thin / 2 + PAD * size])
 
 
-def _image_extent(sequence: Sequence) -> Floats:
-    return frozen(_bounds(np.moveaxis(sequence.tracks, 1, 0)[:, sequence.visible]))
-
-
-def _extent(truth: Floats | None, points: Floats | None) -> Floats | None:
+def _extent(background: _Background, points: Floats | None) -> Floats | None:
     """Bounds of the truth where every frame has one, else of truth and estimate."""
-    corners = []
-    covered = False
-    if truth is not None:
-        known = _known(truth)
-        if known.any():
-            corners.append(np.moveaxis(truth, 1, 0)[:, known])
-            covered = bool(known.any(axis=1).all())
-    if points is not None and not covered:
+    corners = [] if background.corners is None else [background.corners]
+    if points is not None and not background.covered:
         corners.append(np.percentile(np.moveaxis(points, 1, 0).reshape(3, -1), ROBUST, axis=1).T)
     if not corners:
         return None

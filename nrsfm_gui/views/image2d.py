@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
-from PyQt6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, pyqtSignal
+from PyQt6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QBrush, QColor, QPainter, QPen
 from PyQt6.QtWidgets import QToolTip, QVBoxLayout, QWidget
 
@@ -80,6 +80,7 @@ class TracksView(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._plot)
         self._overlay = _Overlay(self)
+        self._plot.viewport().installEventFilter(self)
         self._plot.scene().sigMouseMoved.connect(self._moved)
         self._plot.scene().sigMouseClicked.connect(self._clicked)
         self.set_theme(DARK)
@@ -270,10 +271,14 @@ class TracksView(QWidget):
     def _clicked(self, event: MouseClickEvent) -> None:
         if event.button() != Qt.MouseButton.LeftButton:
             return
-        if event.double():
-            self.fit()
-        elif self._box.sceneBoundingRect().contains(event.scenePos()):
+        if not event.double() and self._box.sceneBoundingRect().contains(event.scenePos()):
             self.point_selected.emit(self.point_at(event.scenePos()))
+
+    def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
+        """Fit on a double click into the plot."""
+        if event is not None and event.type() == QEvent.Type.MouseButtonDblClick:
+            self.fit()
+        return super().eventFilter(watched, event)
 
     def _hover(self, index: int) -> None:
         if index != self._hovered:

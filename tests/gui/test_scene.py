@@ -1,0 +1,259 @@
+"""The scene: alignment, cameras that follow it, and what each state of knowledge shows."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.penalties import WeightedNuclearNorm
+from core.problem import Factors, NonRigidProblem
+from core.sequence import GroundTruth
+from core.settings import Settings
+from core.solver import Status, single_threaded
+from core.updates import Candidate, Record, Update
+from nrsfm_gui.scene import LAYERS, Alignment, build_scene, build_shapes, error_series
+
+
+def without_truth(sequence):
+    return replace(sequence, truth=None)
+
+
+def truth_only_at(sequence, frame):
+    points = sequence.truth.points[frame : frame + 1]
+    return replace(sequence, truth=GroundTruth(np.array([frame]), points, frame))
+
+
+def update_of(known):
+    """The same reconstruction as `known.result`, as a solver reports it."""
+    result = known.result
+    offsets = np.einsum("fji,fj->fi", result.rotations, result.translations)
+    factors = Factors(result.B, result.C.T.reshape(result.B.shape[1], 3, -1), offsets)
+    problem = NonRigidProblem(
+        result.tracks, result.visible, result.rotations, result.eta, np.ones(result.B.shape[1])
+    )
+    candidate = Candidate(problem, factors, 1.0)
+    return Update(
+        settings=Settings(penalty=WeightedNuclearNorm(xi=0.1)),
+        record=Record(1, 0.1, 1.0, "refine"),
+        status=Status.RUNNING,
+        phase="refine",
+        fraction=0.5,
+        intrinsics=result.intrinsics,
+        rotations="truth",
+        settled=True,
+        current=candidate,
+        best=candidate,
+    )
+
+
+def test_estimate_lands_on_the_truth_by_the_known_similarity(known):
+    shapes = build_shapes(known.sequence, known.result)
+    np.testing.assert_allclose(shapes.points, known.sequence.truth.points, atol=1e-8)
+    assert np.nanmax(shapes.errors) < 1e-8
+    assert shapes.unit == "mm"
+    assert shapes.truth is known.sequence.truth.points  # red stays where it is
+
+
+def test_update_and_result_give_the_same_shapes(known):
+    one, two = build_shapes(known.sequence, known.result), build_shapes(known.sequence, update_of(known))
+    np.testing.assert_allclose(one.points, two.points, atol=1e-9)
+    np.testing.assert_allclose(one.reprojected, two.reprojected, atol=1e-9)
+
+
+@pytest.mark.parametrize("affine", [False, True])
+@pytest.mark.parametrize("alignment", list(Alignment))
+def test_cameras_follow_the_alignment(make_known, affine, alignment):
+    known = make_known(affine=affine)
+    result, K = known.result, known.result.intrinsics
+    shapes = build_shapes(known.sequence, result, alignment)
+    Y = np.einsum("fij,fjp->fip", result.rotations, result.points) + result.translations[:, :, None]
+    expected = Y[:, :2] if affine else Y[:, :2] / Y[:, 2:]
+    expected = expected * np.diag(K)[:2, None] + K[:2, 2:]
+    np.testing.assert_allclose(shapes.reprojected, expected, atol=1e-7)
+
+
+def test_mirrored_estimate_is_right_only_where_a_mirror_is_allowed(known):
+    flip = np.diag([1.0, 1.0, -1.0])
+    C = known.result.C.T.reshape(known.result.B.shape[1], 3, -1)
+    mirrored = replace(
+        known.result, C=(flip @ C).reshape(len(C), -1).T, rotations=known.result.rotations @ flip
+    )
+    allowed = build_shapes(known.sequence, mirrored, Alignment.PER_FRAME_MIRROR)
+    assert np.nanmax(allowed.errors) < 1e-8
+    assert np.nanmean(build_shapes(known.sequence, mirrored, Alignment.PER_FRAME).errors) > 1.0
+    np.testing.assert_allclose(
+        np.linalg.det(allowed.rotations), np.linalg.det(mirrored.rotations) * -1, atol=1e-9
+    )
+
+
+def test_one_similarity_for_the_sequence_is_the_same_in_all_frames(known):
+    shapes = build_shapes(known.sequence, known.result, Alignment.SEQUENCE)
+    S, Q = known.result.points, shapes.points
+    sizes = np.linalg.norm(Q[:, :, 1] - Q[:, :, 0], axis=1) / np.linalg.norm(S[:, :, 1] - S[:, :, 0], axis=1)
+    np.testing.assert_allclose(sizes, sizes[0])
+    assert np.nanmean(shapes.errors) > 1.0  # every frame has its own in this case
+
+
+def test_frames_without_truth_take_the_similarity_of_the_nearest_that_has_it(known):
+    sequence = truth_only_at(known.sequence, 6)
+    shapes = build_shapes(sequence, known.result)
+    expected = known.scale[6] * known.A[6] @ known.result.points[2] + known.offset[6][:, None]
+    np.testing.assert_allclose(shapes.points[2], expected, atol=1e-7)
+    assert np.isnan(shapes.errors[2]).all()
+    assert np.nanmax(shapes.errors[6]) < 1e-7
+    assert "nearest frame with truth" in build_scene(sequence, shapes, frame=2).caption
+
+
+def test_without_truth_the_object_is_centered_and_of_unit_size(known):
+    shapes = build_shapes(without_truth(known.sequence), known.result, Alignment.PER_FRAME)
+    assert shapes.errors is None
+    assert shapes.truth is None
+    assert shapes.unit != "mm"
+    radius = np.linalg.norm(shapes.points, axis=1)
+    assert 0.8 < np.percentile(radius, 99) < 1.2
+    assert np.abs(np.median(shapes.points, axis=(0, 2))).max() < 0.1
+    mean = shapes.rotations.sum(axis=0)
+    np.testing.assert_allclose(mean, mean.T, atol=1e-9)  # the nearest rotation to the mean camera is I
+
+
+def test_alignment_none_shows_the_estimate_by_itself(known):
+    scene = build_scene(known.sequence, build_shapes(known.sequence, known.result, Alignment.NONE), frame=0)
+    assert scene.truth is None
+    assert scene.errors is None
+    assert scene.estimate is not None
+
+
+def test_before_a_run_the_truth_is_shown_alone_with_the_true_cameras(known):
+    scene = build_scene(known.sequence, build_shapes(known.sequence, None), frame=4)
+    assert scene.message == ""
+    assert scene.estimate is None
+    assert scene.reprojected is None
+    np.testing.assert_array_equal(scene.truth, known.sequence.truth.points[4].T)
+    np.testing.assert_array_equal(scene.camera.R, known.sequence.rotations[4])
+    Y = scene.camera.R @ scene.truth.T + scene.camera.t[:, None]
+    pixels = (scene.camera.K @ (Y / Y[2]))[:2].T
+    assert np.nanmean(np.linalg.norm(pixels - scene.measured, axis=1)) < 1.0
+
+
+def test_before_a_run_without_truth_the_scene_says_what_to_do(known):
+    sequence = without_truth(known.sequence)
+    scene = build_scene(sequence, build_shapes(sequence, None), frame=0)
+    assert scene.message == "No reconstruction yet: press Run (Ctrl+R)"
+    sequence = truth_only_at(known.sequence, 6)
+    shapes = build_shapes(sequence, None)
+    assert "Ground truth is in frame 7" in build_scene(sequence, shapes, frame=0).message
+    assert build_scene(sequence, shapes, frame=6).message == ""
+
+
+def test_missing_truth_is_nan_and_does_not_disturb_the_others(known):
+    points = np.array(known.sequence.truth.points)
+    points[5, :, 7] = np.nan
+    sequence = replace(known.sequence, truth=GroundTruth(known.sequence.truth.frames, points, 6))
+    shapes = build_shapes(sequence, known.result)
+    scene = build_scene(sequence, shapes, frame=5)
+    assert np.isnan(scene.truth[7]).all()
+    assert np.isnan(scene.errors[7])
+    assert np.nanmax(scene.errors) < 1e-8
+    assert np.isfinite(scene.extent).all()
+
+
+def test_truth_with_too_few_points_anywhere_counts_as_none(known):
+    points = np.array(known.sequence.truth.points)
+    points[:, :, 2:] = np.nan
+    sequence = replace(known.sequence, truth=GroundTruth(known.sequence.truth.frames, points, 6))
+    assert build_shapes(sequence, known.result).truth is None
+
+
+def test_extents_are_those_of_the_whole_sequence(known):
+    shapes = build_shapes(known.sequence, known.result)
+    scenes = [build_scene(known.sequence, shapes, frame=f) for f in range(known.sequence.frame_count)]
+    for scene in scenes:
+        assert scene.extent is shapes.extent
+        seen = scene.measured[scene.visible]
+        assert (scene.image_extent[0] <= seen).all()
+        assert (seen <= scene.image_extent[1]).all()
+        assert (scene.extent[0] <= scene.truth).all()
+        assert (scene.truth <= scene.extent[1]).all()
+
+
+def test_arrays_of_a_scene_are_read_only(known):
+    scene = build_scene(
+        known.sequence, build_shapes(known.sequence, known.result), frame=3, layers=frozenset(LAYERS)
+    )
+    for name in (
+        "estimate",
+        "truth",
+        "measured",
+        "visible",
+        "reprojected",
+        "errors",
+        "residuals_px",
+        "trail",
+    ):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(scene, name)[...] = 0
+
+
+def test_residuals_are_distances_in_pixels_of_visible_points(known):
+    scene = build_scene(known.sequence, build_shapes(known.sequence, known.result), frame=4)
+    by_hand = np.hypot(*(scene.reprojected - scene.measured).T)
+    np.testing.assert_allclose(scene.residuals_px[scene.visible], by_hand[scene.visible])
+    assert np.isnan(scene.residuals_px[~scene.visible]).all()
+    assert 0.05 < np.nanmean(scene.residuals_px) < 0.6  # the noise is 0.2 px
+
+
+def test_timeline_shows_3d_errors_only_where_most_frames_have_truth(known):
+    full = error_series(known.sequence, build_shapes(known.sequence, known.result))
+    assert (full.name, full.unit) == ("3-D error", "mm")
+    assert full.per_point.shape == known.sequence.visible.shape
+    sparse = truth_only_at(known.sequence, 6)
+    series = error_series(sparse, build_shapes(sparse, known.result))
+    assert (series.name, series.unit) == ("reprojection error", "px")
+    np.testing.assert_allclose(series.per_frame, np.nanmean(series.per_point, axis=1))
+    assert error_series(known.sequence, build_shapes(known.sequence, None)) is None
+
+
+def test_caption_names_frame_alignment_and_error(known):
+    noisy = replace(known.result, B=known.result.B * (1 + 0.05 * np.sin(np.arange(12))[None]))
+    shapes = build_shapes(known.sequence, noisy, Alignment.PER_FRAME_MIRROR)
+    caption = build_scene(known.sequence, shapes, frame=4).caption
+    expected = f"{np.nanmean(shapes.errors[4]):.3g} mm"
+    assert caption == f"frame 5 · per-frame similarity, mirror allowed · {expected}"
+
+
+def test_trail_ends_at_the_current_frame(known):
+    shapes = build_shapes(known.sequence, known.result)
+    scene = build_scene(known.sequence, shapes, frame=5, layers=frozenset(LAYERS))
+    np.testing.assert_array_equal(scene.trail[-1], scene.estimate)
+    np.testing.assert_array_equal(scene.trail[0], shapes.points[0].T)
+
+
+def test_selection_and_frame_outside_the_sequence_are_not_passed_on(known):
+    shapes = build_shapes(known.sequence, None)
+    scene = build_scene(known.sequence, shapes, frame=99, selected=99)
+    assert scene.frame == known.sequence.frame_count - 1
+    assert scene.selected is None
+
+
+def test_shapes_of_100_frames_and_300_points_take_less_than_a_display_tick(make_known):
+    known = make_known(frames=100, rows=15, columns=20)
+    exact = known.result
+    result = replace(exact, B=exact.B[:, :6], C=exact.C[:, :6], weights=exact.weights[:6])
+    build_shapes(known.sequence, result)
+    took = []
+    with single_threaded():  # as the application runs
+        for _ in range(15):
+            start = time.process_time()
+            build_shapes(known.sequence, result)
+            took.append(time.process_time() - start)
+    assert min(took) < 0.016
+
+
+def test_scenes_are_built_without_qt():
+    code = "import sys, nrsfm_gui.scene; sys.exit(any(name.startswith('PyQt') for name in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,165 @@
+"""The 2-D panel: pixels of its picture, and what the mouse does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import QPoint, QPointF, Qt
+
+from nrsfm_gui.scene import build_scene, build_shapes
+from nrsfm_gui.theme import DARK, LIGHT
+from nrsfm_gui.views.image2d import TracksView
+
+SIZE = (640, 480)
+
+
+@pytest.fixture
+def view(qtbot):
+    shown = TracksView()
+    qtbot.addWidget(shown)
+    shown.resize(*SIZE)
+    with qtbot.waitExposed(shown):
+        shown.show()
+    return shown
+
+
+@pytest.fixture
+def shapes(known):
+    """Shapes whose reprojections are some pixels off."""
+    moved = replace(known.result, translations=known.result.translations + np.array([0.03, 0.02, 0.0]))
+    return build_shapes(known.sequence, moved)
+
+
+def pixels(view, points):
+    """(P, 2) where points of the image are, in the coordinates of the widget."""
+    found = [view._plot.mapFromScene(view._box.mapViewToScene(QPointF(x, y))) for x, y in points]
+    return np.array([(point.x(), point.y()) for point in found])
+
+
+def patch(mask, where, radius=2):
+    x, y = np.round(where).astype(int)
+    return mask[y - radius : y + radius + 1, x - radius : x + radius + 1]
+
+
+def test_measured_hidden_and_reprojected_points_are_drawn_where_they_are(view, known, shapes, near):
+    scene = build_scene(known.sequence, shapes, frame=4)
+    view.set_scene(scene)
+    picture = view.grab_image()
+    blue = near(picture, DARK.measured, tolerance=30)
+    green = near(picture, DARK.reprojected, tolerance=30)
+    measured, reprojected = pixels(view, scene.measured), pixels(view, scene.reprojected)
+    for p in range(len(measured)):
+        assert patch(green, reprojected[p]).any()
+        if scene.visible[p]:
+            assert patch(blue, measured[p]).sum() > 15  # filled
+        else:
+            assert not patch(blue, measured[p], 1).any()  # hollow
+            assert patch(near(picture, DARK.measured, tolerance=100), measured[p], 6).any()
+    middle = (measured[0] + reprojected[0]) / 2
+    assert patch(near(picture, DARK.residual, tolerance=70), middle).any()
+
+
+def test_y_points_down_and_pixels_are_square(view, known, shapes):
+    view.set_scene(build_scene(known.sequence, shapes, frame=4))
+    origin, right, below = pixels(view, [(500, 400), (600, 400), (500, 500)])
+    assert right[0] > origin[0]
+    assert below[1] > origin[1]
+    assert right[0] - origin[0] == pytest.approx(below[1] - origin[1], abs=2)
+
+
+def test_axes_name_their_unit(view, known, shapes, make_known):
+    view.set_scene(build_scene(known.sequence, shapes, frame=4))
+    assert view._plot.getAxis("bottom").labelText == "x (px)"
+    other = replace(make_known(affine=True).sequence, units="mm")
+    view.set_scene(build_scene(other, build_shapes(other, None), frame=0))
+    assert view._plot.getAxis("left").labelText == "y (mm)"
+
+
+def test_points_without_a_position_are_left_out(view, known, shapes):
+    scene = build_scene(known.sequence, shapes, frame=0)
+    assert np.isnan(scene.measured[3]).all()
+    view.set_scene(scene)
+    assert len(view._measured.data) == scene.visible.sum()
+    assert len(view._hidden.data) == (~scene.visible).sum() - 1
+    assert "hidden" in view.describe(3)
+
+
+def test_the_range_stays_while_scrubbing_and_holds_every_frame(view, known, shapes):
+    view.set_scene(build_scene(known.sequence, shapes, frame=0))
+    before = view._box.viewRange()
+    for frame in range(known.sequence.frame_count):
+        scene = build_scene(known.sequence, shapes, frame=frame)
+        view.set_scene(scene)
+        assert view._box.viewRange() == before
+        where = pixels(view, scene.measured[scene.visible])
+        assert (where > 0).all()
+        assert (where < SIZE).all()
+
+
+def test_zooming_is_undone_by_fit_and_by_a_double_click(view, known, shapes, qtbot):
+    view.set_scene(build_scene(known.sequence, shapes, frame=0))
+    before = view._box.viewRange()
+    view._box.scaleBy((0.3, 0.3))
+    assert view._box.viewRange() != before
+    view.fit()
+    np.testing.assert_allclose(view._box.viewRange(), before)
+    view._box.scaleBy((0.3, 0.3))
+    qtbot.mouseDClick(view._plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(300, 200))
+    np.testing.assert_allclose(view._box.viewRange(), before)
+
+
+def test_a_click_selects_the_nearest_point_and_elsewhere_none(view, known, shapes, qtbot):
+    scene = build_scene(known.sequence, shapes, frame=4)
+    view.set_scene(scene)
+    where = QPoint(*pixels(view, scene.measured)[9])
+    with qtbot.waitSignal(view.point_selected) as caught:
+        qtbot.mouseClick(view._plot.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    assert caught.args == [9]
+    with qtbot.waitSignal(view.point_selected) as caught:
+        qtbot.mouseClick(view._plot.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(620, 60))
+    assert caught.args == [-1]
+
+
+def test_the_selected_point_is_ringed_in_both_themes(view, known, shapes, near):
+    scene = build_scene(known.sequence, shapes, frame=4, selected=9)
+    for theme in (DARK, LIGHT):
+        view.set_theme(theme)
+        view.set_scene(scene)
+        picture = view.grab_image()
+        ring = near(picture, theme.selection, tolerance=30)
+        assert patch(ring, pixels(view, scene.measured)[9], 11).sum() > 20
+        assert near(picture, theme.panel, tolerance=2).mean() > 0.7
+
+
+def test_hovering_tells_index_and_error(view, known, shapes, qtbot):
+    scene = build_scene(known.sequence, shapes, frame=4)
+    view.set_scene(scene)
+    where = pixels(view, scene.measured)[9]
+    with qtbot.waitSignal(view.point_hovered) as caught:
+        view._moved(QPointF(*where))
+    assert caught.args == [9]
+    assert view.describe(9).startswith("point 10 ·")
+    assert f"residual {scene.residuals_px[9]:.3g} px" in view.describe(9)
+    assert "3-D error" in view.describe(9)
+    with qtbot.waitSignal(view.point_hovered) as caught:
+        view._moved(QPointF(620, 60))
+    assert caught.args == [-1]
+
+
+def test_color_by_error_gives_reprojections_the_color_of_their_error(view, known, shapes, near):
+    view.set_scene(build_scene(known.sequence, shapes, frame=4, color_by="error"))
+    assert not near(view.grab_image(), DARK.reprojected, tolerance=6)[60:400, 100:].any()
+
+
+def test_before_a_run_only_tracks_are_shown(view, known, near):
+    view.set_scene(build_scene(known.sequence, build_shapes(known.sequence, None), frame=4))
+    picture = view.grab_image()
+    assert near(picture, DARK.measured, tolerance=20).sum() > 300
+    assert not near(picture, DARK.reprojected, tolerance=20).any()
+
+
+def test_without_a_sequence_the_panel_says_what_to_do(view, near):
+    assert near(view.grab_image(), DARK.muted, tolerance=60)[200:280, 150:500].any()
+    assert view.point_at(QPointF(300, 200)) == -1

@@ -1,0 +1,139 @@
+"""The orbiting camera and the labels of its axes: pure numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nrsfm_gui.scene import build_scene, build_shapes
+from nrsfm_gui.views.axes3d import floor_box, floor_segments, nice_step, number, rulers, without_overlaps
+from nrsfm_gui.views.orbit import MARGINS, Orbit, image_window, locked_projection
+
+BOX = np.array([[-40.0, -30.0, -90.0], [60.0, 50.0, 30.0]])
+
+
+def corners(box):
+    return np.array([[x, y, z] for x in box[:, 0] for y in box[:, 1] for z in box[:, 2]])
+
+
+@pytest.mark.parametrize("orthographic", [False, True])
+def test_opengl_matrix_and_pixels_are_the_same_map(orthographic):
+    projection = Orbit((3.0, -2.0, 5.0), 400.0, 33.0, 21.0, orthographic).projection(800, 600)
+    points = np.random.default_rng(0).uniform(-60, 60, (50, 3))
+    clip = np.concatenate([points, np.ones((50, 1))], axis=1) @ projection.clip_matrix().T
+    device = clip[:, :3] / clip[:, 3:]
+    pixels, depth = projection.pixels(points)
+    np.testing.assert_allclose(pixels[:, 0], (device[:, 0] + 1) * 400, atol=1e-9)
+    np.testing.assert_allclose(pixels[:, 1], (1 - device[:, 1]) * 300, atol=1e-9)
+    assert (np.abs(device[:, 2]) < 1).all()
+    order = np.argsort(depth)
+    assert (np.diff(device[order, 2]) > 0).all()  # nearer is in front
+
+
+@pytest.mark.parametrize("preset", ["front", "side", "top", "iso"])
+@pytest.mark.parametrize("orthographic", [False, True])
+@pytest.mark.parametrize("size", [(800, 600), (500, 900), (1600, 500)])
+def test_fit_shows_all_of_a_box_and_fills_the_view(preset, orthographic, size):
+    orbit = Orbit(orthographic=orthographic).preset(preset).fitted(BOX, *size)
+    pixels, _ = orbit.projection(*size).pixels(corners(BOX))
+    room = np.array(size) / 2 - np.abs(pixels - np.array(size) / 2)
+    assert (room >= np.array(MARGINS) - 1e-6).all()
+    assert np.isclose(room.min(axis=0), MARGINS).any()  # it touches a margin
+
+
+def test_presets_look_along_the_axes():
+    size = (600, 600)
+    unit = np.eye(3)
+    for preset, right, down in (("front", 0, 1), ("side", 2, 1)):
+        projection = Orbit(distance=10.0, orthographic=True).preset(preset).projection(*size)
+        pixels, _ = projection.pixels(unit)
+        assert pixels[right, 0] > 300 + 10
+        assert pixels[down, 1] > 300 + 10
+    pixels, _ = Orbit(distance=10.0, orthographic=True).preset("top").projection(*size).pixels(unit)
+    assert pixels[0, 0] > 300 + 10  # x to the right
+    assert pixels[2, 1] < 300 - 10  # z away from the viewer, upwards
+    np.testing.assert_allclose(pixels[1], 300, atol=1e-6)
+
+
+def test_a_drag_turns_the_near_side_with_the_mouse():
+    near_side = np.array([[0.0, 0.0, -1.0]])
+    before, _ = Orbit(distance=10.0).preset("front").projection(600, 600).pixels(near_side)
+    after, _ = Orbit(distance=10.0).preset("front").turned(10.0, 10.0).projection(600, 600).pixels(near_side)
+    assert (after > before + 5).all()
+
+
+def test_elevation_ends_at_the_poles_and_azimuth_goes_round():
+    assert Orbit().turned(0, 500).elevation == 90
+    assert Orbit().turned(0, -500).elevation == -90
+    assert Orbit(azimuth=170.0).turned(-30, 0).azimuth == pytest.approx(-160)
+
+
+def test_panning_moves_the_center_as_far_as_the_mouse():
+    orbit = Orbit((1.0, 2.0, 3.0), 50.0, 20.0, 30.0)
+    pixel, _ = orbit.panned(25.0, -40.0, 600).projection(800, 600).pixels(np.array([[1.0, 2.0, 3.0]]))
+    np.testing.assert_allclose(pixel[0], [400 + 25, 300 - 40], atol=1e-9)
+
+
+def test_zoom_enlarges_what_is_at_the_center():
+    orbit = Orbit(distance=100.0)
+    point = orbit.rotation.T @ np.array([1.0, 0.0, 0.0])
+    one, _ = orbit.projection(600, 600).pixels(point)
+    two, _ = orbit.zoomed(2.0).projection(600, 600).pixels(point)
+    assert (two[0] - 300) == pytest.approx(2 * (one[0] - 300))
+
+
+def test_points_behind_the_camera_have_no_pixel():
+    projection = Orbit(distance=10.0).preset("front").projection(600, 600)
+    pixels, _ = projection.pixels(np.array([[0.0, 0.0, -20.0], [0.0, 0.0, 0.0]]))
+    assert np.isnan(pixels[0]).all()
+    assert np.isfinite(pixels[1]).all()
+
+
+@pytest.mark.parametrize("affine", [False, True])
+def test_locked_view_is_the_picture_of_the_tracks(make_known, affine):
+    known = make_known(affine=affine)
+    shapes = build_shapes(known.sequence, known.result)
+    scene = build_scene(known.sequence, shapes, frame=3)
+    projection = locked_projection(scene.camera, scene.image_extent, scene.extent, 700, 500)
+    pixels, _ = projection.pixels(scene.estimate)
+    window = image_window(scene.image_extent, 700, 500)
+    expected = scene.reprojected @ window[:2, :2].T + window[:2, 2]
+    np.testing.assert_allclose(pixels, expected, atol=1e-6)
+    assert (pixels > 0).all()
+    assert (pixels < (700, 500)).all()
+    clip = np.concatenate([scene.estimate, np.ones((len(pixels), 1))], axis=1) @ projection.clip_matrix().T
+    np.testing.assert_allclose((clip[:, 0] / clip[:, 3] + 1) * 350, pixels[:, 0], atol=1e-6)
+    assert (np.abs(clip[:, 2]) < clip[:, 3]).all()  # within the clipping planes
+
+
+@pytest.mark.parametrize(
+    ("size", "step"), [(100.0, 20.0), (1.3, 0.5), (0.011, 0.005), (7.0, 2.0), (1000, 200)]
+)
+def test_steps_are_1_2_or_5(size, step):
+    assert nice_step(size) == pytest.approx(step)
+
+
+def test_floor_lies_under_the_object_and_covers_it():
+    lines = floor_segments(BOX)
+    np.testing.assert_allclose(lines[:, 1], BOX[1, 1])
+    assert (lines.min(axis=0)[[0, 2]] <= BOX[0, [0, 2]]).all()
+    assert (lines.max(axis=0)[[0, 2]] >= BOX[1, [0, 2]]).all()
+
+
+def test_axes_are_labeled_with_their_unit_and_without_overlap():
+    box, _ = floor_box(BOX)
+    projection = Orbit().fitted(box, 800, 600).projection(800, 600)
+    found = without_overlaps(rulers(BOX, projection, "mm"), 7.0, 14.0)
+    labels = [label for ruler in found for label in ruler.labels]
+    assert {label.text for label in labels if label.title} == {"x (mm)", "y (mm)", "z (mm)"}
+    for k, one in enumerate(labels):
+        for two in labels[:k]:
+            wide = 7.0 * (len(one.text) + len(two.text)) / 2
+            assert abs(one.x - two.x) >= wide or abs(one.y - two.y) >= 14.0
+    assert all(0 < label.x < 800 and 0 < label.y < 600 for label in labels)
+
+
+def test_numbers_have_the_decimals_of_their_step():
+    assert number(-20.0, 20.0) == "−20"
+    assert number(0.5, 0.5) == "0.5"
+    assert number(0.04, 0.02) == "0.04"

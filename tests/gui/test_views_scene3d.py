@@ -1,0 +1,339 @@
+"""The 3-D panel, painted by software always and by OpenGL where there is a context: pixels and signals."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import QEvent, QPoint, QPointF, Qt
+from PyQt6.QtGui import QMouseEvent, QWheelEvent
+from PyQt6.QtWidgets import QApplication, QToolButton
+
+from nrsfm_gui.scene import DEFAULT_LAYERS, LAYERS, build_scene, build_shapes
+from nrsfm_gui.theme import DARK, LIGHT
+from nrsfm_gui.views import scene3d
+from nrsfm_gui.views.colors import error_table
+from nrsfm_gui.views.scene3d import SceneView, opengl_available
+from nrsfm_gui.views.scene3d_parts import Points, Triangles, scene_parts
+
+SIZE = (640, 480)
+
+
+@pytest.fixture(params=["software", "opengl"])
+def view(request, qtbot):
+    if request.param == "opengl" and not opengl_available():
+        pytest.skip("no OpenGL context can be made here")
+    shown = SceneView(software=request.param == "software")
+    assert shown.uses_opengl == (request.param == "opengl")
+    qtbot.addWidget(shown)
+    shown.resize(*SIZE)
+    with qtbot.waitExposed(shown):
+        shown.show()
+    return shown
+
+
+@pytest.fixture
+def shapes(known):
+    """Shapes with an error of some millimeters."""
+    return build_shapes(known.sequence, _disturbed(known.result))
+
+
+def _disturbed(result):
+    C = result.C.copy()
+    C[::7] *= 1.15
+    return replace(result, C=C)
+
+
+def pixel(view, scene, index):
+    where, _ = view._projection().pixels(scene.estimate[index])
+    return QPoint(*np.round(where).astype(int))
+
+
+def drag(view, button, start, end, modifiers=Qt.KeyboardModifier.NoModifier):
+    """Press, move in steps, release: QTest moves without buttons."""
+    none = Qt.MouseButton.NoButton
+    for kind, where, changed, held in (
+        (QEvent.Type.MouseButtonPress, start, button, button),
+        (QEvent.Type.MouseMove, (start + end) / 2, none, button),
+        (QEvent.Type.MouseMove, end, none, button),
+        (QEvent.Type.MouseButtonRelease, end, button, none),
+    ):
+        position = QPointF(where)
+        event = QMouseEvent(kind, position, view.mapToGlobal(position), changed, held, modifiers)
+        QApplication.sendEvent(view, event)
+
+
+def test_estimate_truth_and_residuals_have_their_colors(view, known, shapes, near):
+    scene = build_scene(known.sequence, shapes, frame=2)
+    view.set_scene(scene)
+    picture = view.grab_image()
+    blue, red = near(picture, DARK.estimate, tolerance=12), near(picture, DARK.truth, tolerance=30)
+    assert blue.sum() > 20 * 15
+    assert red.sum() > 150
+    where, _ = view._projection().pixels(scene.estimate)
+    for x, y in np.round(where).astype(int):  # one may cover most of the other
+        assert (blue | red)[y - 3 : y + 4, x - 3 : x + 4].sum() > 15
+    columns = np.nonzero(blue[60:430])[1]
+    assert columns.min() > where[:, 0].min() - 12
+    assert columns.max() < where[:, 0].max() + 12
+    assert near(picture, DARK.residual, tolerance=60)[60:430].any()
+
+
+def test_hidden_layers_are_not_drawn(view, known, shapes, near):
+    scene = build_scene(known.sequence, shapes, frame=2, layers=frozenset({"estimate"}))
+    view.set_scene(scene)
+    picture = view.grab_image()
+    assert not near(picture, DARK.truth, tolerance=25).any()
+    assert near(picture, DARK.estimate, tolerance=12).any()
+
+
+def test_light_theme_shows_dots_on_white(view, known, shapes, near):
+    view.set_theme(LIGHT)
+    view.set_scene(build_scene(known.sequence, shapes, frame=2, layers=DEFAULT_LAYERS - {"faces"}))
+    picture = view.grab_image()
+    assert near(picture, LIGHT.panel, tolerance=2).mean() > 0.8
+    assert near(picture, LIGHT.estimate, tolerance=12).sum() > 20 * 15
+
+
+def test_mesh_tints_what_it_covers(view, known, shapes):
+    layers = frozenset({"estimate", "faces"})
+    plain = build_scene(known.sequence, shapes, frame=2, layers=frozenset({"estimate"}))
+    view.set_scene(plain)
+    before = view.grab_image()
+    view.set_scene(build_scene(known.sequence, shapes, frame=2, layers=layers))
+    after = view.grab_image()
+    corners = plain.estimate[known.sequence.faces[0]]
+    where, _ = view._projection().pixels(corners.mean(axis=0))
+    middle = QPoint(*np.round(where).astype(int))
+    assert after.pixelColor(middle).blue() > before.pixelColor(middle).blue() + 15
+
+
+def test_color_by_error_gives_every_point_the_color_of_its_error(view, known, shapes):
+    layers = frozenset({"estimate"})
+    scene = build_scene(known.sequence, shapes, frame=2, color_by="error", layers=layers)
+    view.set_scene(scene)
+    picture = view.grab_image()
+    table = error_table(DARK.name)[:, :3].astype(int)
+    for index in (int(np.argmin(scene.errors)), int(np.argmax(scene.errors))):
+        where = pixel(view, scene, index)
+        red, green, blue, _ = picture.pixelColor(where).getRgb()
+        expected = table[round(min(scene.errors[index] / scene.color_top, 1.0) * 255)]
+        assert np.abs(expected - (red, green, blue)).max() < 12
+
+
+def test_empty_scene_says_what_to_do(view, known, near):
+    sequence = replace(known.sequence, truth=None)
+    view.set_scene(build_scene(sequence, build_shapes(sequence, None), frame=0))
+    picture = view.grab_image()
+    assert near(picture, DARK.muted, tolerance=60)[200:280].any()
+    assert not near(picture, DARK.estimate, tolerance=20).any()
+    assert view.point_at(QPointF(320, 240)) == -1
+
+
+def test_a_click_selects_the_nearest_point_and_elsewhere_none(view, known, shapes, qtbot):
+    scene = build_scene(known.sequence, shapes, frame=2)
+    view.set_scene(scene)
+    with qtbot.waitSignal(view.point_selected) as caught:
+        qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=pixel(view, scene, 9))
+    assert caught.args == [9]
+    with qtbot.waitSignal(view.point_selected) as caught:
+        qtbot.mouseClick(view, Qt.MouseButton.LeftButton, pos=QPoint(630, 200))
+    assert caught.args == [-1]
+
+
+def test_the_selected_point_is_ringed(view, known, shapes, near):
+    view.set_scene(build_scene(known.sequence, shapes, frame=2))
+    assert not near(view.grab_image(), DARK.selection, tolerance=12).any()
+    scene = build_scene(known.sequence, shapes, frame=2, selected=9)
+    view.set_scene(scene)
+    ring = near(view.grab_image(), DARK.selection, tolerance=30)
+    rows, columns = np.nonzero(ring)
+    where = pixel(view, scene, 9)
+    assert len(rows) > 20
+    assert np.hypot(rows - where.y(), columns - where.x()).max() < 25
+
+
+def test_hovering_tells_the_point_and_leaving_none(view, known, shapes, qtbot):
+    scene = build_scene(known.sequence, shapes, frame=2)
+    view.set_scene(scene)
+    told = []
+    view.point_hovered.connect(told.append)
+    for where in (pixel(view, scene, 9), QPoint(630, 200)):
+        qtbot.mouseMove(view, where)
+        position = QPointF(where)
+        none = Qt.MouseButton.NoButton
+        move = QMouseEvent(
+            QEvent.Type.MouseMove,
+            position,
+            view.mapToGlobal(position),
+            none,
+            none,
+            Qt.KeyboardModifier.NoModifier,
+        )
+        QApplication.sendEvent(view, move)
+    assert told[0] == 9
+    assert told[-1] == -1
+
+
+def test_a_drag_turns_without_selecting_and_a_double_click_fits(view, known, shapes, qtbot):
+    scene = build_scene(known.sequence, shapes, frame=2)
+    view.set_scene(scene)
+    selected = []
+    view.point_selected.connect(selected.append)
+    fitted = view._projection()
+    drag(view, Qt.MouseButton.LeftButton, QPoint(300, 200), QPoint(400, 200))
+    turned = view._projection()
+    assert selected == []
+    assert not np.allclose(turned.R, fitted.R)
+    drag(view, Qt.MouseButton.MiddleButton, QPoint(300, 200), QPoint(350, 260))
+    middle = np.array(view._orbit.center)
+    moved, _ = view._projection().pixels(np.array([scene.extent.mean(axis=0)]))
+    old, _ = turned.pixels(np.array([scene.extent.mean(axis=0)]))
+    np.testing.assert_allclose(moved - old, [[50, 60]], atol=6)
+    qtbot.mouseDClick(view, Qt.MouseButton.LeftButton, pos=QPoint(20, 200))
+    assert not np.allclose(view._orbit.center, middle)
+    np.testing.assert_allclose(view._projection().R, turned.R)
+
+
+def test_shift_and_left_button_move_like_the_middle_one(view, known, shapes):
+    view.set_scene(build_scene(known.sequence, shapes, frame=2))
+    rotation = view._projection().R
+    before = view._orbit.center
+    drag(
+        view,
+        Qt.MouseButton.LeftButton,
+        QPoint(300, 200),
+        QPoint(350, 260),
+        Qt.KeyboardModifier.ShiftModifier,
+    )
+    np.testing.assert_array_equal(view._projection().R, rotation)
+    assert view._orbit.center != before
+
+
+def test_the_wheel_zooms(view, known, shapes):
+    view.set_scene(build_scene(known.sequence, shapes, frame=2))
+    before = view._orbit.distance
+    position = QPointF(300, 200)
+    wheel = QWheelEvent(
+        position,
+        view.mapToGlobal(position),
+        QPoint(),
+        QPoint(0, 120),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(view, wheel)
+    assert view._orbit.distance < before
+
+
+def test_locked_camera_shows_the_reprojections_and_turning_releases_it(view, known, shapes, qtbot, near):
+    scene = build_scene(known.sequence, shapes, frame=2, layers=frozenset({"estimate"}))
+    view.set_scene(scene)
+    with qtbot.waitSignal(view.camera_locked_changed) as caught:
+        view.set_camera_locked(True)
+    assert caught.args == [True]
+    blue = near(view.grab_image(), DARK.estimate, tolerance=12)
+    where, _ = view._projection().pixels(scene.estimate)
+    relative = scene.reprojected - scene.reprojected[0]
+    shown = where - where[0]
+    scale = np.linalg.norm(shown) / np.linalg.norm(relative)
+    np.testing.assert_allclose(shown, scale * relative, atol=1e-6)  # the 2-D panel, enlarged
+    assert np.mean([blue[round(y), round(x)] for x, y in where]) > 0.95
+    with qtbot.waitSignal(view.camera_locked_changed) as caught:
+        drag(view, Qt.MouseButton.LeftButton, QPoint(300, 200), QPoint(340, 200))
+    assert caught.args == [False]
+
+
+def test_buttons_in_the_corner_work(view, known, shapes, qtbot):
+    view.set_scene(build_scene(known.sequence, shapes, frame=2))
+    qtbot.mouseClick(view.findChild(QToolButton, "top"), Qt.MouseButton.LeftButton)
+    assert view._orbit.elevation == 90
+    with qtbot.waitSignal(view.orthographic_changed) as caught:
+        qtbot.mouseClick(view.findChild(QToolButton, "orthographic"), Qt.MouseButton.LeftButton)
+    assert caught.args == [True]
+    assert view.orthographic
+    qtbot.mouseClick(view.findChild(QToolButton, "lock"), Qt.MouseButton.LeftButton)
+    assert view.camera_locked
+
+
+def test_scrubbing_keeps_the_camera_and_another_subject_fits(view, known, make_known, shapes):
+    view.set_scene(build_scene(known.sequence, shapes, frame=2))
+    drag(view, Qt.MouseButton.LeftButton, QPoint(300, 200), QPoint(400, 220))
+    before = view._orbit
+    view.set_scene(build_scene(known.sequence, shapes, frame=8))
+    assert view._orbit == before
+    other = make_known(affine=True)
+    scene = build_scene(other.sequence, build_shapes(other.sequence, other.result), frame=0)
+    view.set_scene(scene)
+    assert view._orbit.center != before.center or view._orbit.distance != before.distance
+
+
+def test_a_fitted_view_stays_fitted_when_resized(view, known, shapes):
+    scene = build_scene(known.sequence, shapes, frame=2)
+    view.set_scene(scene)
+    view.resize(500, 420)
+    where, _ = view._projection().pixels(scene.truth)
+    assert (where > 0).all()
+    assert (where < (500, 420)).all()
+    assert view.grab_image().width() == 500
+
+
+def test_only_changed_parts_are_sent_to_opengl(view, known, shapes, monkeypatch):
+    if not view.uses_opengl:
+        pytest.skip("the software picture is painted as a whole")
+    from nrsfm_gui.views import scene3d_gl
+
+    changed = []
+    original = scene3d_gl._change_item
+    monkeypatch.setattr(
+        scene3d_gl,
+        "_change_item",
+        lambda item, part, ratio: (changed.append(part), original(item, part, ratio)),
+    )
+    scene = build_scene(known.sequence, shapes, frame=2)
+    view.set_scene(scene)
+    view.set_scene(build_scene(known.sequence, shapes, frame=2, selected=4))
+    assert changed == []
+    view.set_scene(build_scene(known.sequence, shapes, frame=3))
+    assert changed
+    grid = scene_parts(scene, DARK)["grid"]
+    assert not any(grid.same(part) for part in changed)
+
+
+def test_two_views_both_draw(view, known, shapes, qtbot, near):
+    second = SceneView(software=not view.uses_opengl)
+    qtbot.addWidget(second)
+    second.resize(*SIZE)
+    with qtbot.waitExposed(second):
+        second.show()
+    scene = build_scene(known.sequence, shapes, frame=2)
+    for each in (view, second):
+        each.set_scene(scene)
+        assert near(each.grab_image(), DARK.estimate, tolerance=12).sum() > 200
+
+
+def test_parts_leave_out_what_is_missing(known, shapes):
+    scene = build_scene(known.sequence, shapes, frame=2, layers=frozenset(LAYERS))
+    truth = np.array(scene.truth)
+    truth[5] = np.nan
+    parts = scene_parts(replace(scene, truth=truth), DARK)
+    assert len(parts["truth"].positions) == len(truth) - 1
+    assert len(parts["residuals"].positions) == 2 * (len(truth) - 1)
+    for part in parts.values():
+        values = part.corners if isinstance(part, Triangles) else part.positions
+        assert np.isfinite(values).all()
+    assert isinstance(parts["estimate"], Points)
+    assert len(parts["estimate mesh"].corners) == 2
+
+
+def test_view_without_a_context_falls_back_to_software(qtbot, monkeypatch, known, shapes, near):
+    monkeypatch.setattr(scene3d, "opengl_available", lambda: False)
+    shown = SceneView()
+    qtbot.addWidget(shown)
+    shown.resize(*SIZE)
+    assert not shown.uses_opengl
+    shown.set_scene(build_scene(known.sequence, shapes, frame=2))
+    assert near(shown.grab_image(), DARK.estimate, tolerance=12).sum() > 200

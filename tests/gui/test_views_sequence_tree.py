@@ -1,0 +1,137 @@
+"""The tree of sequences: what it lists, and what a click opens."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QLineEdit, QTreeWidget
+
+from core.files import SequenceEntry
+from core.sequence import CameraModel
+from nrsfm_gui.theme import DARK, LIGHT
+from nrsfm_gui.views.sequence_tree import SequenceTree
+
+P, ORTHO = CameraModel.PERSPECTIVE, CameraModel.ORTHOGONAL
+
+
+def entry(name, path, camera, **facts):
+    file = Path(name) / "sequence" / camera.value / f"{path}.txt"
+    return SequenceEntry(name, camera, path, file, **{"frames": 51, "points": 211, **facts})
+
+
+ENTRIES = (
+    *(entry("balloon", path, camera) for path in ("circle", "flyby") for camera in (ORTHO, P)),
+    entry("paper", "line", P),
+    entry("paper", "line", ORTHO, frames=0, points=0, problem="line.txt: row 3 is ragged"),
+    SequenceEntry("back", P, "", Path("back.mat"), 150, 245),
+)
+
+
+@pytest.fixture
+def tree(qtbot):
+    shown = SequenceTree()
+    qtbot.addWidget(shown)
+    shown.resize(240, 400)
+    shown.set_entries(ENTRIES)
+    with qtbot.waitExposed(shown):
+        shown.show()
+    return shown
+
+
+def rows(tree):
+    """Text of all rows that are not filtered away, children indented."""
+    widget = tree.findChild(QTreeWidget)
+    listed = []
+    for k in range(widget.topLevelItemCount()):
+        top = widget.topLevelItem(k)
+        if top.isHidden():
+            continue
+        listed.append(" ".join(top.text(c) for c in range(3)).strip())
+        for j in range(top.childCount()):
+            if not top.child(j).isHidden():
+                listed.append("  " + " ".join(top.child(j).text(c) for c in range(3)).strip())
+    return listed
+
+
+def item(tree, *names):
+    widget = tree.findChild(QTreeWidget)
+    found = next(
+        widget.topLevelItem(k)
+        for k in range(widget.topLevelItemCount())
+        if widget.topLevelItem(k).text(0) == names[0]
+    )
+    if len(names) > 1:
+        found.setExpanded(True)
+        found = next(found.child(j) for j in range(found.childCount()) if found.child(j).text(0) == names[1])
+    return found
+
+
+def click(tree, qtbot, row, column):
+    widget = tree.findChild(QTreeWidget)
+    rect = widget.visualRect(widget.indexFromItem(row, column))
+    qtbot.mouseClick(widget.viewport(), Qt.MouseButton.LeftButton, pos=rect.center())
+
+
+def test_objects_paths_and_cameras_are_listed(tree):
+    assert rows(tree) == ["balloon", "  circle P O", "  flyby P O", "paper", "  line P !", "back P"]
+
+
+def test_a_click_on_a_camera_asks_for_its_sequence(tree, qtbot):
+    for column, camera in ((1, P), (2, ORTHO)):
+        with qtbot.waitSignal(tree.sequence_requested) as caught:
+            click(tree, qtbot, item(tree, "balloon", "flyby"), column)
+        assert caught.args[0].camera is camera
+        assert caught.args[0].path_name == "flyby"
+
+
+def test_a_click_on_an_object_only_unfolds_it(tree, qtbot):
+    asked = []
+    tree.sequence_requested.connect(asked.append)
+    row = item(tree, "paper")
+    assert not row.isExpanded()
+    click(tree, qtbot, row, 0)
+    assert row.isExpanded()
+    assert asked == []
+
+
+def test_return_opens_the_perspective_sequence_first(tree, qtbot):
+    widget = tree.findChild(QTreeWidget)
+    widget.setCurrentItem(item(tree, "balloon", "circle"), 0)
+    with qtbot.waitSignal(tree.sequence_requested) as caught:
+        qtbot.keyClick(widget, Qt.Key.Key_Return)
+    assert caught.args[0].camera is P
+
+
+def test_the_filter_looks_at_object_path_and_camera(tree):
+    field = tree.findChild(QLineEdit)
+    field.setText("fly")
+    assert rows(tree) == ["balloon", "  flyby P O"]
+    field.setText("paper line")
+    assert rows(tree) == ["paper", "  line P !"]
+    field.setText("nothing")
+    assert rows(tree) == []
+    field.setText("")
+    assert len(rows(tree)) == 6
+
+
+def test_tooltips_tell_size_or_problem(tree):
+    assert "51 frames × 211 points" in item(tree, "balloon", "circle").toolTip(1)
+    assert "row 3 is ragged" in item(tree, "paper", "line").toolTip(2)
+
+
+def test_the_open_sequence_is_marked_in_both_themes(tree, near):
+    tree.set_current(ENTRIES[1])
+    for theme in (DARK, LIGHT):
+        tree.set_theme(theme)
+        assert item(tree, "balloon", "circle").font(0).bold()
+        assert not item(tree, "balloon", "flyby").font(0).bold()
+        assert near(tree.grab().toImage(), theme.accent, tolerance=20).sum() > 200
+
+
+def test_without_entries_there_is_a_hint(tree):
+    tree.set_entries(())
+    assert not tree.findChild(QTreeWidget).isVisible()
+    assert "Open (Ctrl+O)" in tree._hint.text()
+    assert tree._hint.isVisible()
