@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -68,7 +69,8 @@ def parse(argv: Items[str]) -> Arguments:
     parser.add_argument("--version", action="store_true", help="say the version, and where it is loaded from")
     given = parser.parse_args(argv)
     if given.version:
-        parser.exit(0, version_text() + "\n")
+        sys.stdout.write(version_text() + "\n")
+        parser.exit(0)
     if given.exports and not given.run:
         parser.error("--export needs --run: there is no reconstruction otherwise")
     return Arguments(

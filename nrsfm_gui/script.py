@@ -38,9 +38,26 @@ class Script(QObject):
         window.opening.opened.connect(self._after_opening)
         window.control.ended.connect(self._after_run)
         window.exporting.saved.connect(self._after_export)
+        QTimer.singleShot(0, self._check_paths)
+
+    def _check_paths(self) -> None:
+        """Refuse what could not be written before the solver spends its time."""
+        from core.atomic import check_writable
+        from core.exporters import exporter_for
+
+        try:
+            for path in self._exports:
+                exporter_for(path)
+                check_writable(path)
+            if self._arguments.screenshot is not None:
+                check_writable(self._arguments.screenshot)
+        except ValueError as refusal:  # InputError is one
+            self._window.report(str(refusal), "")
 
     def _after_opening(self, _sequence: object, _entry: object) -> None:
         self._window.opening.opened.disconnect(self._after_opening)
+        if self._over:
+            return
         if self._arguments.run:
             self._window.run_from_scratch()
         else:

@@ -1,0 +1,126 @@
+"""The command line of the application."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nrsfm_gui.app import prepare_platform
+from nrsfm_gui.arguments import Arguments, parse
+
+
+def test_every_option_is_understood():
+    given = parse(
+        "data/face --run --screenshot a.png --export a.npz --export a.ply --exit --theme light "
+        "--size 1280x800 --preset paper".split()
+    )
+    assert given == Arguments(
+        path="data/face",
+        run=True,
+        screenshot=Path("a.png"),
+        exports=(Path("a.npz"), Path("a.ply")),
+        exit=True,
+        theme="light",
+        size=(1280, 800),
+        preset="paper",
+    )
+    assert given.scripted
+    assert not parse([]).scripted
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("--size 12", "WIDTHxHEIGHT"),
+        ("--size 10x10", "below 800x560"),
+        ("--theme pink", "invalid choice"),
+        ("--export a.npz", "--export needs --run"),
+        ("--preset best", "invalid choice"),
+    ],
+)
+def test_wrong_options_end_with_a_sentence_and_code_2(capsys, line, words):
+    with pytest.raises(SystemExit) as ended:
+        parse(line.split())
+    assert ended.value.code == 2
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_help_and_version_answer_without_qt(option):
+    code = (
+        "import sys\n"
+        "from nrsfm_gui.app import main\n"
+        "try:\n"
+        f"    main(['{option}'])\n"
+        "except SystemExit as ended:\n"
+        "    assert ended.code == 0\n"
+        "loaded = [name for name in sys.modules if name.startswith(('PyQt6', 'pyqtgraph', 'OpenGL'))]\n"
+        "assert not loaded, loaded\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert "nrsfm-gui" in done.stdout
+
+
+def test_x11_is_chosen_on_a_desktop_that_has_both():
+    environment = {"WAYLAND_DISPLAY": "wayland-0", "DISPLAY": ":0"}
+    prepare_platform(environment)
+    assert environment["QT_QPA_PLATFORM"] == "xcb"
+    assert environment["PYOPENGL_PLATFORM"] == "glx"
+    alone = {"WAYLAND_DISPLAY": "wayland-0"}
+    prepare_platform(alone)
+    assert "QT_QPA_PLATFORM" not in alone
+    chosen = {"WAYLAND_DISPLAY": "wayland-0", "DISPLAY": ":0", "QT_QPA_PLATFORM": "wayland"}
+    prepare_platform(chosen)
+    assert chosen["QT_QPA_PLATFORM"] == "wayland"
+
+
+def run_application(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the real program in a process of its own, with settings of its own."""
+    import os
+
+    environment = os.environ | {"XDG_CONFIG_HOME": str(folder), "OPENBLAS_NUM_THREADS": "1"}
+    return subprocess.run(
+        [sys.executable, "-m", "nrsfm_gui", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=environment,
+    )
+
+
+def test_a_script_runs_saves_and_leaves(tmp_path):
+    picture, table, result = (tmp_path / name for name in ("window.png", "table.csv", "result.npz"))
+    done = run_application(
+        "sample:stretch/circle", "--run", "--screenshot", str(picture), "--export", str(table),
+        "--export", str(result), "--exit", "--size", "1000x700", folder=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    from PyQt6.QtGui import QImage
+
+    from core import load_result
+
+    assert (QImage(str(picture)).width(), QImage(str(picture)).height()) == (1000, 700)
+    assert load_result(result).loss > 0
+    assert table.read_text().count("\n") > 45 * 96
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("sample:none", "--exit"), "there is no sample 'none'"),
+        (("/no/such/file.mat", "--run", "--exit"), "/no/such/file.mat"),
+        (("--exit", "--screenshot", "/no/such/folder/a.png"), "/no/such/folder does not exist"),
+        (("--exit", "--run", "--export", "result.xyz"), "has the suffix '.xyz'"),
+    ],
+)
+def test_what_fails_in_a_script_is_one_sentence_and_code_2(tmp_path, arguments, words):
+    done = run_application(*arguments, folder=tmp_path)
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr

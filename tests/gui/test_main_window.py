@@ -1,0 +1,410 @@
+"""The whole window, driven as a person would drive it, with the real solver."""
+
+from __future__ import annotations
+
+import random
+import threading
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import QMimeData, QPointF, QSettings, Qt, QUrl
+from PyQt6.QtGui import QDropEvent, QGuiApplication, QKeySequence
+from PyQt6.QtWidgets import QLabel, QPushButton
+
+from core import load_result, simulate, write_challenge
+from core.penalties import ExplicitWeights
+from core.settings import PRESETS, Settings
+from nrsfm_gui.arguments import Arguments
+from nrsfm_gui.dialogs import ShortcutSheet
+from nrsfm_gui.layout import docks
+from nrsfm_gui.main_window import MainWindow
+from nrsfm_gui.session import RunState
+from nrsfm_gui.settings_store import SettingsStore
+from nrsfm_gui.shapes import Alignment
+from nrsfm_gui.views.fields import NumberField
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
+
+
+@pytest.fixture(scope="module")
+def sequence():
+    return simulate("paper", frames=14, points=30, noise=0.3, seed=2)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """A Challenge folder of two objects."""
+    where = tmp_path_factory.mktemp("challenge")
+    for kind in ("paper", "stretch"):
+        write_challenge(where, kind, paths=["circle"], frames=10, points=24, seed=1)
+    return where
+
+
+@pytest.fixture
+def store(tmp_path) -> SettingsStore:
+    return SettingsStore(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+
+
+@pytest.fixture
+def make_window(qtbot, store):
+    """Make shown windows that paint 3-D without OpenGL; each is closed after the test."""
+    made = []
+
+    def make(sequence=None, **options) -> MainWindow:
+        window = MainWindow(store=store, software=True, **options)
+        made.append(window)
+        window.resize(1280, 800)
+        with qtbot.waitExposed(window):
+            window.show()
+        if sequence is not None:
+            window.parameters.set_settings(QUICK)
+            window.session.set_settings(QUICK)
+            window.opening.opened.emit(sequence, None)
+        return window
+
+    yield make
+    for window in made:
+        window.close()
+        window.deleteLater()
+    qtbot.wait(1)
+
+
+@pytest.fixture
+def window(make_window, sequence) -> MainWindow:
+    return make_window(sequence)
+
+
+def finished(qtbot, window, state=RunState.FINISHED):
+    qtbot.waitUntil(
+        lambda: window.session.shown is not None and window.session.shown.state is state, timeout=30_000
+    )
+    return window.session.shown
+
+
+def shown_text(window) -> str:
+    return " ".join(
+        label.text() for label in window.numbers.findChildren(QLabel) if label.isVisibleTo(window)
+    )
+
+
+def test_a_run_ends_and_its_numbers_are_those_of_the_core(qtbot, window, sequence):
+    from core import solve_sequence
+
+    window.chrome.actions["run"].trigger()
+    run = finished(qtbot, window)
+    expected = solve_sequence(sequence, QUICK)
+    assert run.last.best.loss == expected.loss
+    qtbot.waitUntil(lambda: f"{expected.loss:.6g}" in shown_text(window))
+    assert "per-frame similarity" in shown_text(window)
+    assert window.run_list._tree.topLevelItemCount() == 1
+
+
+def test_the_3d_picture_follows_the_run(qtbot, window, near):
+    theme = window.session.theme
+    window.display.refresh()
+    before = near(window.scene_view.grab_image(), theme.estimate).sum()
+    window.run()
+    finished(qtbot, window)
+    qtbot.waitUntil(lambda: near(window.scene_view.grab_image(), theme.estimate).sum() > before + 100)
+
+
+def test_actions_are_enabled_only_where_they_make_sense(qtbot, make_window, sequence):
+    window = make_window()
+    actions = window.chrome.actions
+    assert not actions["run"].isEnabled()
+    assert not actions["export"].isEnabled()
+    window.opening.opened.emit(sequence, None)
+    assert actions["run"].isEnabled()
+    assert not actions["stop"].isEnabled()
+    window.control.start(warm=False, paused=True)
+    assert actions["stop"].isEnabled()
+    assert actions["pause"].isChecked()
+    actions["stop"].trigger()
+    qtbot.waitUntil(lambda: not actions["stop"].isEnabled())
+
+
+def test_an_invalid_field_disables_run(qtbot, window):
+    field = window.parameters.findChild(NumberField, "eta")
+    field.setFocus()
+    field.selectAll()
+    qtbot.keyClicks(field, "7")
+    assert not window.chrome.actions["run"].isEnabled()
+    window.run()
+    assert window.session.runs == []
+
+
+def test_a_run_goes_on_from_the_shown_one_and_from_scratch_it_does_not(qtbot, window):
+    window.run()
+    first = finished(qtbot, window)
+    window.run()
+    second = finished(qtbot, window)
+    assert second.warm_from == first.number
+    assert {record.phase for record in second.history.records} == {"refine"}
+    window.run_from_scratch()
+    third = finished(qtbot, window)
+    assert third.warm_from is None
+    assert third.history.records[-1].loss == first.history.records[-1].loss
+
+
+def test_selecting_an_earlier_run_shows_it_again(qtbot, window):
+    window.run()
+    first = finished(qtbot, window)
+    window.run()
+    finished(qtbot, window)
+    window.run_list.run_requested.emit(first.number)
+    assert window.session.shown is first
+
+
+def test_frames_are_reached_by_keys_from_any_focus_but_not_while_typing(qtbot, window):
+    with qtbot.waitActive(window):
+        window.activateWindow()
+    window.tree.setFocus()
+    qtbot.keyClick(window, Qt.Key.Key_Right)
+    assert window.session.frame == 1
+    qtbot.keyClick(window, Qt.Key.Key_End)
+    assert window.session.frame == 13
+    qtbot.keyClick(window, Qt.Key.Key_J)
+    assert window.session.frame == 12
+    qtbot.keyClick(window, Qt.Key.Key_Home)
+    qtbot.keyClick(window, Qt.Key.Key_L)
+    assert window.session.frame == 1
+    field = window.parameters.findChild(NumberField, "rank")
+    field.setFocus()
+    qtbot.keyClick(field, Qt.Key.Key_Home)
+    qtbot.keyClick(field, Qt.Key.Key_Right)
+    qtbot.keyClick(field, Qt.Key.Key_Space)
+    assert window.session.frame == 1
+    assert not window.playback.playing
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    qtbot.keyClick(window, Qt.Key.Key_Space)
+    assert window.playback.playing
+    qtbot.waitUntil(lambda: window.session.frame > 2)
+    qtbot.keyClick(window, Qt.Key.Key_Space)
+    assert not window.playback.playing
+
+
+def test_shortcuts_are_unambiguous_and_all_are_listed(window):
+    keys = [QKeySequence(key).toString() for spec in window.table for key in spec.shortcuts]
+    assert len(keys) == len(set(keys))
+    sheet = ShortcutSheet(window.table, window)
+    text = " ".join(label.text() for label in sheet.findChildren(QLabel))
+    for key in keys:
+        assert key in text
+    sheet.deleteLater()
+
+
+def test_a_dropped_folder_is_listed_and_its_first_sequence_shown(qtbot, make_window, folder, store):
+    window = make_window()
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(folder))])
+    event = QDropEvent(
+        QPointF(50, 50),
+        Qt.DropAction.CopyAction,
+        mime,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    with qtbot.waitSignal(window.opening.opened):
+        window.dropEvent(event)
+    assert window.session.sequence.name.startswith("paper")
+    assert len(window.tree._entries) == 4
+    assert store.recent() == [folder]
+    entry = next(entry for entry in window.tree._entries if entry.object_name == "stretch")
+    with qtbot.waitSignal(window.opening.opened):
+        window.tree.sequence_requested.emit(entry)
+    assert window.session.sequence.name.startswith("stretch")
+
+
+def test_a_file_that_cannot_be_read_leaves_the_window_as_it_was(qtbot, window, tmp_path, sequence):
+    broken = tmp_path / "broken.txt"
+    broken.write_text("1 2 3\n4 5\n")
+    with qtbot.waitSignal(window.reported) as reported:
+        window.opening.open(broken)
+    assert "broken.txt" in reported.args[0]
+    assert window.messages.text == reported.args[0]
+    assert window.session.sequence is sequence
+
+
+def test_opening_another_sequence_stops_the_run(qtbot, window, folder):
+    window.control.set_slow(True, seconds=0.02)
+    window.run()
+    run = window.session.shown
+    qtbot.waitUntil(lambda: len(run.history) > 2)
+    with qtbot.waitSignal(window.opening.opened):
+        window.opening.open(folder / "stretch")
+    qtbot.waitUntil(lambda: run.state is RunState.STOPPED)
+    assert window.session.runs == []
+    assert window.session.shown is None
+
+
+def test_the_alignment_is_named_and_changes_the_error(qtbot, window):
+    window.run()
+    run = finished(qtbot, window)
+    per_frame = window.display.quality_of(run)
+    window.session.set_alignment(Alignment.SEQUENCE)
+    whole = window.display.quality_of(run)
+    assert whole.error > per_frame.error
+    qtbot.waitUntil(lambda: "one similarity for the sequence" in shown_text(window))
+
+
+def test_a_reconstruction_is_exported_from_the_window(qtbot, window, tmp_path):
+    window.run()
+    run = finished(qtbot, window)
+    for name in ("a.npz", "a.mat", "a.csv", "a.ply", "a.obj"):
+        with qtbot.waitSignal(window.exporting.saved):
+            window.exporting.save_reconstruction(tmp_path / name)
+    assert load_result(tmp_path / "a.npz").loss == run.last.best.loss
+    with qtbot.waitSignal(window.exporting.saved):
+        window.exporting.save_reconstruction(tmp_path / "all.ply", all_frames=True)
+    assert len(list(tmp_path.glob("all_*.ply"))) == 14
+    for which in ("view", "tracks"):
+        with qtbot.waitSignal(window.exporting.saved):
+            window.exporting.save_picture(which, tmp_path / f"{which}.png")
+    with qtbot.waitSignal(window.exporting.failed) as failed:
+        window.exporting.save_reconstruction(tmp_path / "absent" / "a.npz")
+    assert "does not exist" in failed.args[0]
+
+
+def test_the_copied_program_gives_the_same_loss(qtbot, make_window, folder, tmp_path, monkeypatch):
+    window = make_window()
+    with qtbot.waitSignal(window.opening.opened):
+        window.opening.open(folder / "paper")
+    window.parameters.set_settings(QUICK)
+    window.session.set_settings(QUICK)
+    window.run()
+    run = finished(qtbot, window)
+    window.chrome.actions["copy_python"].trigger()
+    monkeypatch.chdir(tmp_path)
+    exec(QGuiApplication.clipboard().text(), {})
+    assert load_result(tmp_path / "result.npz").loss == run.last.best.loss
+    window.chrome.actions["copy_command"].trigger()
+    assert QGuiApplication.clipboard().text().startswith("nrsfm solve ")
+
+
+def test_layout_parameters_and_theme_persist(qtbot, make_window, sequence, store):
+    first = make_window(sequence)
+    first.set_light(True)
+    changed = Settings(rank=3, penalty=ExplicitWeights((0.1, 0.2, 0.3)))
+    first.parameters.set_settings(changed)
+    first.session.set_settings(changed)
+    panel = next(dock for dock in docks(first) if dock.windowTitle() == "Numbers")
+    panel.hide()
+    first.close()
+    second = make_window()
+    second.begin(Arguments(path="sample:stretch/circle"))
+    assert second.session.theme.name == "light"
+    assert second.session.settings == changed
+    assert second.parameters.settings == changed
+    hidden = {dock.windowTitle() for dock in docks(second) if dock.isHidden()}
+    assert "Numbers" in hidden
+    second.reset_layout()
+    assert not next(dock for dock in docks(second) if dock.windowTitle() == "Numbers").isHidden()
+    assert store.layout() is None
+
+
+def test_a_script_changes_nothing_that_is_remembered(qtbot, make_window, store):
+    window = make_window()
+    window.begin(Arguments(path="sample:stretch/circle", exit=True, preset="paper", theme="light"))
+    assert window.session.settings == PRESETS["paper"]
+    window.close()
+    assert store.parameters() is None
+    assert store.layout() is None
+
+
+def test_a_defect_is_shown_and_offers_to_save(qtbot, window):
+    from nrsfm_gui.dialogs import DefectDialog
+
+    window.run()
+    finished(qtbot, window)
+    window.report("ValueError: something", "Traceback ...")
+    dialog = window.findChild(DefectDialog)
+    assert dialog is not None
+    assert "something" in " ".join(label.text() for label in dialog.findChildren(QLabel))
+    assert any("Save" in button.text() for button in dialog.findChildren(QPushButton))
+    dialog.close()
+
+
+def test_themes_change_every_panel(qtbot, window, near):
+    for light in (True, False, True):
+        window.set_light(light)
+        qtbot.wait(30)
+        picture = window.grab().toImage()
+        panel = near(picture, window.session.theme.panel, tolerance=6).mean()
+        ground = near(picture, window.session.theme.window, tolerance=6).mean()
+        assert panel + ground > 0.5
+
+
+def test_fifty_random_interruptions_lose_nothing(qtbot, window, tmp_path):
+    """Cancel, pause, resume, re-weight and export at random moments while the real solver runs."""
+    errors = []
+    window.reported.connect(errors.append)
+    chance = random.Random(7)
+    before = threading.active_count()
+    runs = []
+    exported = []
+
+    def cancel():
+        window.control.cancel()
+
+    def pause():
+        window.control.set_paused(True)
+
+    def resume():
+        window.control.set_paused(False)
+
+    def step():
+        window.control.step()
+
+    def reweight():
+        base = sorted(10 ** chance.uniform(-4, 0) for _ in range(chance.choice((1, 2, 3))))
+        window.session.set_settings(Settings(
+            rank=len(base), penalty=ExplicitWeights(tuple(base)), rotations="companion", rotation_rank=2
+        ))  # fmt: skip
+
+    def export():
+        if window.session.shown is not None and window.session.shown.last is not None:
+            path = tmp_path / f"{len(exported)}.npz"
+            exported.append(path)
+            window.exporting.save_reconstruction(path)
+
+    def start():
+        runs.append(window.control.start(warm=chance.random() < 0.5))
+
+    start()
+    actions = [cancel, pause, resume, reweight, reweight, export, step, start]
+    lengths: dict[object, int] = {}
+    for _ in range(50):
+        qtbot.wait(chance.randrange(0, 30))
+        if window.control.current is None:
+            start()
+        chance.choice(actions)()
+        for run in runs:
+            assert len(run.history) >= lengths.get(run, 0)
+            lengths[run] = len(run.history)
+    resume()
+    cancel()
+    qtbot.waitUntil(lambda: not window.control._threads and not window.exporting.busy, timeout=20_000)
+    assert errors == []
+    assert threading.active_count() <= before
+    for run in runs:
+        assert not run.state.alive
+        iterations = [record.iteration for record in run.history.records]
+        assert iterations == sorted(iterations)
+        assert np.diff([0, *iterations]).max(initial=0) <= 1  # none is missing
+        if run.history.records and run.last is not None:
+            assert run.last.record == run.history.records[-1]
+    assert exported
+    for path in exported:
+        assert load_result(path).loss > 0
+
+
+def test_closing_while_a_run_is_paused_waits_for_its_thread(qtbot, window):
+    window.control.start(warm=False, paused=True)
+    run = window.session.shown
+    window.close()
+    assert run.state is RunState.STOPPED
+    assert window.control.current is None

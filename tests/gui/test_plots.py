@@ -1,0 +1,177 @@
+"""The loss plot, the spectrum, and what is saved of them."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PyQt6.QtGui import QImage
+
+from core.arrays import InputError
+from core.reconstruct import Record
+from core.settings import Settings
+from nrsfm_gui.history import History
+from nrsfm_gui.solver_thread import Change
+from nrsfm_gui.theme import DARK, LIGHT
+from nrsfm_gui.views.loss_plot import LossPlot, short_phases
+from nrsfm_gui.views.plots import save_image, save_plot
+from nrsfm_gui.views.spectrum_plot import SpectrumPlot
+
+
+def history(count: int, *, phase: str = "refine", top: float = 1.0) -> History:
+    made = History()
+    made.extend(Record(k, 0.01 * k, top / (1 + k), phase) for k in range(count))
+    return made
+
+
+@pytest.fixture
+def plot(qtbot) -> LossPlot:
+    plot = LossPlot()
+    plot.resize(640, 360)
+    plot.set_theme(DARK)
+    qtbot.addWidget(plot)
+    with qtbot.waitExposed(plot):
+        plot.show()
+    return plot
+
+
+def test_a_history_grows_in_place_and_clamps_what_has_no_logarithm():
+    made = history(1000)
+    assert made.iterations.tolist() == list(range(1000))
+    assert made.log_losses[99] == pytest.approx(-2.0)
+    made.extend([Record(1000, 10.0, 0.0, "x"), Record(1001, 10.1, float("nan"), "x")])
+    assert np.isfinite(made.log_losses).all()
+    assert [(phase.first, phase.name) for phase in made.phases] == [(0, "refine"), (1000, "x")]
+
+
+def test_a_tick_is_put_at_the_record_where_the_settings_changed():
+    made = history(10)
+    made.tick(Change(7, Settings(rank=2)), "rank 2")
+    assert made.ticks[0].first == 7
+
+
+def test_phases_are_named_short_and_their_parts_are_not_told_apart():
+    made = History()
+    names = [
+        "rotations 1 of 2: tracks, rank 1",
+        "rotations 1 of 2: tracks, rank 2",
+        "rotations 2 of 2: tracks, rank 1",
+        "rigid",
+        "rank 2",
+        "rank 3",
+        "refine",
+    ]
+    made.extend(Record(k, k, 1.0, name) for k, name in enumerate(names))
+    assert short_phases(made) == [
+        (0, "rotations 1 of 2"),
+        (2, "2"),
+        (3, "rigid"),
+        (4, "rank 2"),
+        (5, "3"),
+        (6, "refine"),
+    ]
+
+
+def test_the_current_curve_has_the_accent_color_and_earlier_ones_do_not(qtbot, plot, near):
+    def colored(color: str) -> int:
+        return int(near(plot.plot_widget.grab().toImage(), color, tolerance=25).sum())
+
+    assert colored(DARK.accent) == 0
+    runs = {1: history(50), 2: history(80, top=30.0)}
+    plot.set_histories(runs, 2)
+    qtbot.wait(50)
+    both = colored(DARK.accent)
+    assert both > 50
+    plot.set_histories({1: runs[1]}, None)
+    qtbot.wait(50)
+    assert colored(DARK.accent) == 0
+
+
+def test_the_horizontal_axis_counts_iterations_or_seconds(plot):
+    plot.set_histories({1: history(101)}, 1)
+    curve = plot.plot_widget.getPlotItem().listDataItems()[-1]
+    assert curve.getOriginalDataset()[0][-1] == 100
+    plot.set_axis("seconds")
+    assert curve.getOriginalDataset()[0][-1] == pytest.approx(1.0)
+
+
+def test_a_long_history_is_followed_within_a_fraction_of_a_display_frame(qtbot, plot):
+    made = history(20_000)
+    plot.set_histories({1: made}, 1)
+    spent = []
+    for k in range(20):
+        made.extend([Record(20_000 + k, 200.0 + k, 1e-5, "refine")])
+        began = time.perf_counter()
+        plot.refresh()
+        spent.append(time.perf_counter() - began)
+    assert np.median(spent) < 0.016
+
+
+def test_the_final_part_leaves_out_the_choice_of_rotations(plot):
+    made = History()
+    made.extend(Record(k, k, 50.0, "rotations 1 of 1: tracks, rank 1") for k in range(100))
+    made.extend(Record(k, k, 1.0 / k, "refine") for k in range(100, 150))
+    plot.set_histories({1: made}, 1)
+    plot.show_final()
+    (left, right), (_low, high) = plot.plot_widget.getPlotItem().getViewBox().viewRange()
+    assert left > 90
+    assert right < 160
+    assert high < 0
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
+@pytest.mark.parametrize("which", ["loss", "spectrum"])
+def test_plots_are_saved_whole_in_every_format(qtbot, plot, tmp_path, suffix, which, near):
+    spectrum = SpectrumPlot()
+    spectrum.set_theme(DARK)
+    spectrum.resize(400, 300)
+    qtbot.addWidget(spectrum)
+    spectrum.show()
+    spectrum.set_values(np.array([10.0, 3.0, 0.5]), np.array([0.01, 0.02, 0.5]))
+    plot.set_histories({1: history(50)}, 1)
+    path = tmp_path / f"plot{suffix}"
+    widget = plot.plot_widget if which == "loss" else spectrum.plot_widget
+    save_plot(widget, path)
+    content = path.read_bytes()
+    if suffix == ".png":
+        image = QImage(str(path))
+        assert image.size() == widget.size() * 2
+        color = DARK.accent if which == "loss" else DARK.residual
+        assert near(image, color).sum() > 30
+    elif suffix == ".svg":
+        text = content.decode()
+        assert "<svg" in text
+        assert "</svg>" in text
+        assert text.count("<path") + text.count("<polyline") > 5
+        assert "log10" in text
+    else:
+        assert content.startswith(b"%PDF")
+        assert b"%%EOF" in content[-16:]
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_format_that_is_not_known_is_refused(plot, tmp_path):
+    with pytest.raises(InputError, match=r"\.gif; accepted for plots are \.png, \.svg, \.pdf"):
+        save_plot(plot.plot_widget, tmp_path / "plot.gif")
+    with pytest.raises(InputError, match=r"accepted for pictures is \.png"):
+        save_image(QImage(4, 4, QImage.Format.Format_RGB32), tmp_path / "picture.jpg")
+    with pytest.raises(InputError, match="does not exist"):
+        save_plot(plot.plot_widget, Path("/nowhere/plot.png"))
+
+
+def test_singular_values_and_weights_are_drawn_in_both_themes(qtbot, near):
+    spectrum = SpectrumPlot()
+    spectrum.resize(400, 300)
+    qtbot.addWidget(spectrum)
+    with qtbot.waitExposed(spectrum):
+        spectrum.show()
+    spectrum.set_values(np.array([10.0, 3.0, 0.0]), np.array([0.0, 0.02, 0.5]))
+    for theme in (DARK, LIGHT):
+        spectrum.set_theme(theme)
+        qtbot.wait(30)
+        assert near(spectrum.plot_widget.grab().toImage(), theme.residual).sum() > 20
+    spectrum.set_values(None, None)
+    qtbot.wait(30)
+    assert near(spectrum.plot_widget.grab().toImage(), LIGHT.residual).sum() == 0
