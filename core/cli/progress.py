@@ -14,7 +14,7 @@ INTERVAL = 0.1  # seconds between two drawings
 
 
 class ProgressLine:
-    """Phase, iteration, log loss, rate and estimated time left; silent where the stream is no terminal."""
+    """Estimated time left, iteration, log loss, rate and phase; silent where the stream is no terminal."""
 
     def __init__(self, stream: TextIO, *, shown: bool = True) -> None:
         self._stream = stream
@@ -45,12 +45,13 @@ class ProgressLine:
 def progress_text(update: Update, elapsed: float) -> str:
     """Return the line: the rate counts computing time, the time left assumes equally long phases."""
     record = update.record
-    parts = [update.phase, f"iteration {record.iteration}"]
+    parts = []
+    if 0 < update.fraction < 1:
+        parts.append(f"{100 * update.fraction:.0f} %")
+        parts.append(f"ETA {elapsed * (1 - update.fraction) / update.fraction:.0f} s")
+    parts.append(f"iteration {record.iteration}")
     if record.loss > 0:
         parts.append(f"log10 loss {math.log10(record.loss):.5f}")
     if record.seconds > 0:
         parts.append(f"{record.iteration / record.seconds:.0f} it/s")
-    if update.fraction is not None and 0 < update.fraction < 1:
-        parts.append(f"{100 * update.fraction:.0f} %")
-        parts.append(f"ETA {elapsed * (1 - update.fraction) / update.fraction:.0f} s")
-    return "  ".join(parts)
+    return "  ".join([*parts, update.phase])

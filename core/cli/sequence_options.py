@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 def add_sequence_options(parser: argparse.ArgumentParser) -> None:
     """Add SEQUENCE, --camera, --path, --layout and --frame-base."""
     parser.add_argument(
-        "sequence", metavar="SEQUENCE", help="a file (.txt, .mat, .npz, .csv) or a Challenge object's folder"
+        "sequence",
+        metavar="SEQUENCE",
+        help="a file (.txt, .mat, .npz, .csv), a Challenge object's folder, or sample:NAME for a bundled one",
     )
     parser.add_argument(
         "--camera",

@@ -55,13 +55,15 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--preset", choices=list(PRESETS), default=DEFAULT_PRESET, help="default: %(default)s"
     )
-    parser.add_argument("--method", choices=list(METHODS), help=_table(METHODS))
-    parser.add_argument("--rank", type=int, metavar="K", help="number of basis shapes")
-    parser.add_argument("--eta", type=float, metavar="E", help="pOSE weight, 0 < E <= 1")
+    parser.add_argument("--method", choices=list(METHODS), help=_default("method", _table(METHODS)))
+    parser.add_argument("--rank", type=int, metavar="K", help=_default("rank", "number of basis shapes"))
+    parser.add_argument("--eta", type=float, metavar="E", help=_default("eta", "pOSE weight, 0 < E <= 1"))
     penalty = parser.add_argument_group("penalty on the singular values")
     penalty.add_argument("--penalty", choices=list(PENALTIES), help="weighted, plain, truncated nuclear norm")
     penalty.add_argument("--mu", type=float, metavar="M", help="weight of nn and tnn")
-    penalty.add_argument("--xi", type=float, metavar="X", help="wnn: weights are X / (sigma_k + G)")
+    penalty.add_argument(
+        "--xi", type=float, metavar="X", help=_default("xi", "wnn: weights are X / (sigma_k + G)")
+    )
     penalty.add_argument("--gamma", type=float, metavar="G", help="wnn: see --xi")
     penalty.add_argument("--free", type=int, metavar="N", help="tnn: singular values that cost nothing")
     penalty.add_argument(
@@ -69,17 +71,35 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     cameras = parser.add_argument_group("cameras")
     cameras.add_argument(
-        "--rotations", metavar="SOURCE", help=f"an npz file with R (F, 3, 3), or {_table(ROTATION_SOURCES)}"
+        "--rotations",
+        metavar="SOURCE",
+        help=_default("rotations", f"an npz file with R (F, 3, 3), or {_table(ROTATION_SOURCES)}"),
     )
-    cameras.add_argument("--rotation-rank", type=int, metavar="N", help="rank that they are factored at")
     cameras.add_argument(
-        "--intrinsics", metavar="SOURCE", help=f"fx,fy,cx,cy, a file, or {_table(INTRINSICS_SOURCES)}"
+        "--rotation-rank",
+        type=int,
+        metavar="N",
+        help=_default("rotation_rank", "rank that they are factored at"),
+    )
+    cameras.add_argument(
+        "--intrinsics",
+        metavar="SOURCE",
+        help=_default("intrinsics", f"fx,fy,cx,cy, a file, or {_table(INTRINSICS_SOURCES)}"),
     )
     effort = parser.add_argument_group("effort")
-    effort.add_argument("--starts", type=int, metavar="N", help="starting points searched")
-    effort.add_argument("--seed", type=int, metavar="N", help="of the random starts")
-    effort.add_argument("--tolerance", type=float, metavar="T", help="predicted relative decrease to stop at")
-    effort.add_argument("--max-iterations", type=int, metavar="N", help="per phase")
+    effort.add_argument(
+        "--starts", type=int, metavar="N", help=_default("starts", "starting points searched")
+    )
+    effort.add_argument("--seed", type=int, metavar="N", help=_default("seed", "of the random starts"))
+    effort.add_argument(
+        "--tolerance",
+        type=float,
+        metavar="T",
+        help=_default("tolerance", "predicted relative decrease to stop at"),
+    )
+    effort.add_argument(
+        "--max-iterations", type=int, metavar="N", help=_default("max_iterations", "per phase")
+    )
     output = parser.add_argument_group("output")
     output.add_argument(
         "-o",
@@ -180,6 +200,19 @@ def _numbers(text: str) -> tuple[float, ...]:
 
 def _table(entries: dict[str, str]) -> str:
     return "; ".join(f"{name}: {meaning}" for name, meaning in entries.items())
+
+
+def _default(name: str, meaning: str) -> str:
+    """Append what a setting, or a number of the penalty, is in each preset; once where they agree."""
+    values = {}
+    for preset, settings in PRESETS.items():
+        value = getattr(settings, name, None)
+        if name in PENALTY_NUMBERS:
+            value = getattr(settings.penalty, name)
+        values[preset] = "chosen by loss" if value is None else f"{value}"
+    if len(set(values.values())) == 1:
+        return f"{meaning} (default {values[DEFAULT_PRESET]})"
+    return f"{meaning} ({', '.join(f'{preset} {value}' for preset, value in values.items())})"
 
 
 def _drain(
