@@ -259,7 +259,8 @@ class _Run:
         limit = self.settings.max_iterations
         kinds = {"lm": LevenbergMarquardt, "paper": AlgorithmOne}
         kind = kinds.get(self.settings.method, VariableProjection)
-        return kind(tolerance=tolerance, max_iterations=limit)
+        algorithm: Algorithm[Any] = kind(tolerance=tolerance, max_iterations=limit)
+        return algorithm
 
     def _polisher(self, *, warm: bool) -> Algorithm[Any]:
         algorithm = self._algorithm(self.settings.tolerance)
