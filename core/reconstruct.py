@@ -23,6 +23,7 @@ from .algorithms.closed_form import reference_singular_values, svd_start
 from .algorithms.levenberg_marquardt import LevenbergMarquardt
 from .algorithms.variable_projection import VariableProjection
 from .cameras.candidates import RotationCandidate, rotation_candidates
+from .factors import centered
 from .penalties import ExplicitWeights
 from .preparation import Prepared, prepare
 from .solver import Algorithm, Status, iterate, single_threaded
@@ -138,7 +139,7 @@ class _Run:
         """Grow a reconstruction on each candidate's rotations; return the end of the best one.
 
         Losses are comparable at equal rank, penalty and eta only, and a candidate that wins at one rank may
-        overfit there: the mean of the logarithms over ranks 1 to K decides.
+        overfit there: the mean of the logarithms over ranks 2 to K decides. (The rigid fit says little.)
         """
         quick = VariableProjection(tolerance=COMPARISON_TOLERANCE)
         ends: dict[float, tuple[str, Candidate]] = {}
@@ -151,7 +152,9 @@ class _Run:
                 end = update.current
                 losses[end.problem.rank - 1] = max(end.loss, np.finfo(float).tiny)
                 yield update
-            ends.setdefault(float(np.log(losses).mean()), (candidate.name, end))
+            ends.setdefault(
+                float(np.log(losses[1:] if problem.rank > 1 else losses).mean()), (candidate.name, end)
+            )
         self.rotations, chosen = ends[min(ends)]
         return chosen
 
@@ -205,7 +208,8 @@ class _Run:
         explicit = isinstance(penalty, ExplicitWeights)
         weights = None if explicit else penalty.weights(len(reference), reference)
         if factors is None:
-            factors = svd_start(problem, min(len(problem.tracks), 3 * problem.tracks.shape[2]))
+            # Centered, so that ADMM need not move the translations out of X0 through the penalty.
+            factors = centered(svd_start(problem, min(len(problem.tracks), 3 * problem.tracks.shape[2])))
         admm = ADMM(full_weights=weights)
         if self.settings.method == "admm":
             yield from self._last(problem, admm, factors, "ADMM", "ADMM")

@@ -21,11 +21,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
 from .factors import Factors
 
 if TYPE_CHECKING:
+    from scipy import sparse
+
     from .arrays import Floats
     from .problem import NonRigidProblem
 
@@ -97,6 +98,8 @@ def jacobian(problem: NonRigidProblem, factors: Factors) -> sparse.csr_array:
     starts = np.concatenate(
         (np.arange(4 * observations) * width, 4 * observations * width + np.arange(penalized + 1))
     )
+    from scipy import sparse  # here, because it takes longer to import than the rest of the package
+
     return sparse.csr_array(
         (data, indices, starts), shape=(4 * observations + penalized, penalized + 3 * frames)
     )

@@ -20,8 +20,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from ..residuals import jacobian, pack, residual_vector, unpack
 from ..solver import Status
@@ -65,10 +63,13 @@ class AlgorithmOne:
 
     def step(self, problem: NonRigidProblem, state: AlgorithmOneState) -> AlgorithmOneState:
         """Make one trial, accept or reject it."""
+        from scipy.sparse import eye_array  # here, because they take long to import
+        from scipy.sparse.linalg import splu
+
         factors = unpack(problem, state.z)
         J = jacobian(problem, factors)
         slope = J.T @ residual_vector(problem, factors)
-        normal = (J.T @ J + state.damping * sparse.eye_array(J.shape[1])).tocsc()
+        normal = (J.T @ J + state.damping * eye_array(J.shape[1])).tocsc()
         try:
             step = -splu(normal).solve(slope)
         except RuntimeError:  # SuperLU's word for an exactly singular matrix
