@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .orbit import Projection
 
 ORDER = {Triangles: 0, Segments: 1, Points: 2}  # as the software picture has it: dots over all else
+SMOOTH_LINES = 8000  # ends of lines above which smoothing costs too much without a graphics card
 # Only dots hide what is behind them: the soft edge of a line would cut holes into the dots at its ends.
 SOLID = {**GLOptions["translucent"], "glDepthMask": (True,)}
 SHEER = {**GLOptions["translucent"], "glDepthMask": (False,)}
@@ -89,9 +90,7 @@ def _new_item(part: Part, ratio: float) -> GLGraphicsItem:
     if isinstance(part, Points):
         return Dots(pos=part.positions, color=part.colors, size=part.size * ratio, glOptions=SOLID)
     if isinstance(part, Segments):
-        return gl.GLLinePlotItem(
-            pos=part.positions, color=part.colors, mode="lines", antialias=True, glOptions=SHEER
-        )
+        return gl.GLLinePlotItem(mode="lines", glOptions=SHEER, **_lines(part))
     return gl.GLMeshItem(glOptions=SHEER, **_mesh(part))
 
 
@@ -99,9 +98,14 @@ def _change_item(item: GLGraphicsItem, part: Part, ratio: float) -> None:
     if isinstance(part, Points):
         item.setData(pos=part.positions, color=part.colors, size=part.size * ratio)
     elif isinstance(part, Segments):
-        item.setData(pos=part.positions, color=part.colors)
+        item.setData(**_lines(part))
     else:
         item.setMeshData(**_mesh(part))
+
+
+def _lines(part: Segments) -> dict[str, Any]:
+    smooth = len(part.positions) <= SMOOTH_LINES
+    return {"pos": part.positions, "color": part.colors, "antialias": smooth}
 
 
 def _mesh(part: Triangles) -> dict[str, Any]:

@@ -12,13 +12,16 @@ from PyQt6.QtWidgets import QWidget
 from .scene3d_parts import Part, Points, Segments, Triangles
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from PyQt6.QtGui import QPaintEvent
 
-    from core.arrays import Floats
+    from core.arrays import Bools, Floats
 
     from .orbit import Projection
 
 RIM = 165  # percent by which the rim of a dot is darker, so that neighbors stay apart
+MANY = 4000  # dots above which they are painted color by color instead of by depth
 LIMIT = 1e5  # pixels: what lies farther out is not painted, QPainter would choke on it
 
 
@@ -88,9 +91,22 @@ def _paint_segments(painter: QPainter, part: Segments, projection: Projection) -
     lines = pixels.reshape(-1, 4)
     usable = np.isfinite(lines).all(axis=1) & (np.abs(lines) < LIMIT).all(axis=1)
     lines, colors = lines[usable], part.colors[1::2][usable]
-    for color in np.unique(colors, axis=0) if len(colors) else ():
-        painter.setPen(QPen(QColor.fromRgbF(*color), 1.0))
-        painter.drawLines([QLineF(*line) for line in lines[(colors == color).all(axis=1)]])
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, len(lines) <= MANY)
+    for color, same in _by_color(colors):
+        painter.setPen(QPen(color, 1.0))
+        painter.drawLines([QLineF(*line) for line in lines[same].tolist()])
+
+
+def _by_color(colors: Floats) -> Iterator[tuple[QColor, Bools]]:
+    """Yield every color of (N, 4), and which of the N have it."""
+    if not len(colors):
+        return
+    every = (colors == colors[0]).all(axis=1)
+    if every.all():  # by far the most common, and sorting is not free
+        yield QColor.fromRgbF(*colors[0]), every
+        return
+    for color in np.unique(colors, axis=0):
+        yield QColor.fromRgbF(*color), (colors == color).all(axis=1)
 
 
 def _in_front(pairs: Floats, projection: Projection) -> Floats:
@@ -119,6 +135,10 @@ def _paint_triangles(painter: QPainter, part: Triangles, projection: Projection)
 
 def _paint_points(painter: QPainter, parts: list[Points], projection: Projection) -> None:
     """Paint all dots from back to front, whichever part they belong to."""
+    if sum(len(part.positions) for part in parts) > MANY:
+        for part in parts:
+            _paint_many_points(painter, part, projection)
+        return
     if not parts:
         return
     pixels, depth = projection.pixels(np.concatenate([part.positions for part in parts]))
@@ -136,3 +156,17 @@ def _paint_points(painter: QPainter, parts: list[Points], projection: Projection
         painter.setPen(pen)
         painter.setBrush(brush)
         painter.drawEllipse(QPointF(*pixels[index]), radius[index], radius[index])
+
+
+def _paint_many_points(painter: QPainter, part: Points, projection: Projection) -> None:
+    """Paint dots color by color, without rims: one call for thousands."""
+    pixels, _ = projection.pixels(part.positions)
+    usable = np.isfinite(pixels).all(axis=1) & (np.abs(pixels) < LIMIT).all(axis=1)
+    pixels, colors = pixels[usable], part.colors[usable]
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+    for color, same in _by_color(colors):
+        pen = QPen(color, part.size)
+        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+        painter.setPen(pen)
+        painter.drawPoints(QPolygonF([QPointF(x, y) for x, y in pixels[same].tolist()]))
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -337,3 +337,20 @@ def test_view_without_a_context_falls_back_to_software(qtbot, monkeypatch, known
     assert not shown.uses_opengl
     shown.set_scene(build_scene(known.sequence, shapes, frame=2))
     assert near(shown.grab_image(), DARK.estimate, tolerance=12).sum() > 200
+
+
+def test_thousands_of_points_are_painted_where_they_are(view, make_known, near):
+    known = make_known(frames=3, rows=60, columns=50)
+    scene = build_scene(
+        known.sequence,
+        build_shapes(known.sequence, known.result),
+        frame=1,
+        layers=frozenset({"estimate", "truth"}),
+    )
+    view.set_scene(scene)
+    found = near(view.grab_image(), DARK.estimate, tolerance=40)
+    found |= near(view.grab_image(), DARK.truth, tolerance=40)
+    where, _ = view._projection().pixels(scene.estimate[::97])
+    for x, y in np.round(where).astype(int):
+        assert found[y - 2 : y + 3, x - 2 : x + 3].any()
+    assert not found[60:100].any()  # nothing where there is no point
