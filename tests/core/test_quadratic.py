@@ -97,6 +97,18 @@ def test_balanced_gamma_are_the_singular_values(random_factors, simulated):
     np.testing.assert_allclose(balanced(other).gamma(), expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize("size", [1.0, 1e-3, 1e-7, 0.0])
+def test_balance_keeps_the_product_whatever_the_size_of_a_column(random_factors, simulated, size):
+    problem, _ = simulated(frames=8, points=7, weights=(0.1, 0.5, 2.0))
+    factors = random_factors(problem)
+    B = factors.B * np.array([1.0, size, 1.0])
+    factors = Factors(B, factors.C, factors.s)
+    fixed = balanced(factors)
+    np.testing.assert_allclose(fixed.shapes(), factors.shapes(), atol=1e-12)
+    sigma = np.linalg.svd(factors.shapes().reshape(8, -1), compute_uv=False)[:3]
+    np.testing.assert_allclose(fixed.gamma(), sigma, rtol=1e-9, atol=1e-12)
+
+
 def test_with_weights_shares_the_planes(simulated):
     problem, _ = simulated(frames=4, points=5)
     assert problem.with_weights((0.3, 0.7)).data is problem.data
