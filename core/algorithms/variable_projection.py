@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 PRODUCT_RANK = 3  # up to here one product with the planes of H is the cheaper form
 MOST_PRODUCTS = 25  # of conjugate gradients in one step
 NEWTON_BELOW = 1e-3  # relative decrease from which the exact Hessian is used
+NEWTON_DAMPING = 1e-6  # initial damping below which the first step already uses it
 LEAST_DAMPING = 1e-12
 MOST_TRIALS = 12
 
@@ -127,7 +128,8 @@ def _settle(
     factors = Factors(B, system.C, s)
     blocks = data.frame_blocks(factors.C, weights)
     loss = data.eliminated_loss(B, s, weights, system)
-    decrease = 1.0 if before is None else _relative(before.loss, loss)
+    close = before is None and damping < NEWTON_DAMPING  # the caller's word that the start is
+    decrease = _relative(before.loss, loss) if before is not None else 0.0 if close else 1.0
     rank, frames = factors.rank, len(B)
     flat = factors.C.reshape(rank, -1)
     gradient = np.empty((rank + 3, frames))
@@ -155,7 +157,7 @@ def _settle(
         predicted=predicted,
         damping=damping,
         decrease=decrease,
-        previous_predicted=predicted if before is None else before.predicted,
+        previous_predicted=before.predicted if before is not None else np.inf if close else predicted,
     )
 
 
