@@ -31,10 +31,8 @@ if TYPE_CHECKING:
     from core.sequence import Sequence
 
 MIN_ALIGNED = 3  # points that a similarity needs
-ROBUST = (
-    1.0,
-    99.0,
-)  # percentiles of an estimate that count for its extent: a stray point must not shrink the view
+ROBUST = (1.0, 99.0)  # percentiles that tell where the points are
+STRAY = 0.35  # of their distance: farther outside, a point is a stray that must not shrink the view
 PAD = 0.06  # of the extent's size, on each side
 
 
@@ -232,12 +230,11 @@ class _Background:
 @lru_cache(maxsize=4)
 def _background(sequence: Sequence) -> _Background:
     truth = _spread_truth(sequence)
-    image_extent = frozen(_bounds(np.moveaxis(sequence.tracks, 1, 0)[:, sequence.visible]))
+    image_extent = frozen(_padded(_span(np.moveaxis(sequence.tracks, 1, 0)[:, sequence.visible])))
     if truth is None:
         return _Background(None, None, False, image_extent)
     known = _known(truth)
-    points = np.moveaxis(truth, 1, 0)[:, known]
-    corners = np.stack([points.min(axis=1), points.max(axis=1)], axis=1)
+    corners = _span(np.moveaxis(truth, 1, 0)[:, known])
     return _Background(truth, corners, bool(known.any(axis=1).all()), image_extent)
 
 
@@ -252,9 +249,18 @@ def _spread_truth(sequence: Sequence) -> Floats | None:
     return frozen(spread)
 
 
-def _bounds(values: Floats) -> Floats:
-    """Return the padded (2, D) bounds of finite (D, N) values; no side is degenerate."""
-    low, high = values.min(axis=1), values.max(axis=1)
+def _span(values: Floats) -> Floats:
+    """Return where finite (D, N) values lie, (D, 2): all of them, but for strays far outside."""
+    low, high = np.percentile(values, ROBUST, axis=1)
+    slack = STRAY * (high - low).max()
+    return np.stack(
+        [np.maximum(values.min(axis=1), low - slack), np.minimum(values.max(axis=1), high + slack)], axis=1
+    )
+
+
+def _padded(spans: Floats) -> Floats:
+    """Return the (2, D) corners of a box around spans (D, N); no side is degenerate."""
+    low, high = spans.min(axis=1), spans.max(axis=1)
     size = max(float((high - low).max()), 1e-12)
     thin = np.maximum((high - low), 0.1 * size) - (high - low)
     return np.stack([low - thin / 2 - PAD * size, high + thin / 2 + PAD * size])
@@ -264,10 +270,10 @@ def _extent(background: _Background, points: Floats | None) -> Floats | None:
     """Bounds of the truth where every frame has one, else of truth and estimate."""
     corners = [] if background.corners is None else [background.corners]
     if points is not None and not background.covered:
-        corners.append(np.percentile(np.moveaxis(points, 1, 0).reshape(3, -1), ROBUST, axis=1).T)
+        corners.append(_span(np.moveaxis(points, 1, 0).reshape(3, -1)))
     if not corners:
         return None
-    return frozen(_bounds(np.concatenate(corners, axis=1)))
+    return frozen(_padded(np.concatenate(corners, axis=1)))
 
 
 def _color_top(values: Floats) -> float | None:

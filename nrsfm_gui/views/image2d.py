@@ -110,6 +110,7 @@ class TracksView(QWidget):
         self._plot.setBackground(qcolor(theme.panel))
         for side in ("left", "bottom"):
             axis = self._plot.getAxis(side)
+            axis.enableAutoSIPrefix(False)  # a unit has its prefix already
             axis.setPen(qcolor(theme.border))
             axis.setTextPen(qcolor(theme.muted))
         self._residuals.setPen(QPen(qcolor(theme.residual), 0))

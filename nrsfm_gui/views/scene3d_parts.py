@@ -79,7 +79,8 @@ def scene_parts(scene: Scene, theme: Theme) -> dict[str, Part]:
     if "grid" in show and scene.extent is not None:
         lines = floor_segments(scene.extent)
         parts["grid"] = Segments(lines, _filled(rgba(theme.grid), len(lines)))
-    if "camera" in show and scene.camera is not None and scene.extent is not None:
+    perspective = scene.camera is not None and not scene.camera.orthogonal  # the other has no center
+    if "camera" in show and perspective and scene.extent is not None:
         lines = _frustum(scene.camera, scene.image_extent, scene.extent)
         parts["camera"] = Segments(lines, _filled(rgba(theme.muted, 0.8), len(lines)))
     for name, points, color in (
@@ -162,19 +163,11 @@ def _triangles(points: Floats, faces: Ints, color: str) -> Triangles:
 
 
 def _frustum(camera: Camera, image_extent: Floats, extent: Floats) -> Floats:
-    """Return the pyramid through the corners of the picture, or its rectangle where rays are parallel."""
+    """Return the pyramid from the camera's center through the corners of the picture."""
     depth = FRUSTUM_DEPTH * float(np.linalg.norm(extent[1] - extent[0]))
     (x0, y0), (x1, y1) = image_extent
     pixels = np.array([[x0, y0, 1], [x1, y0, 1], [x1, y1, 1], [x0, y1, 1]])
-    rays = np.linalg.solve(camera.K, pixels.T).T
-    apex = np.zeros(3)
-    if camera.orthogonal:
-        middle = float((camera.R @ extent.mean(axis=0) + camera.t)[2])
-        rays[:, 2] = middle - 5 * depth
-        segments = [(rays[k], rays[(k + 1) % 4]) for k in range(4)]
-    else:
-        corners = rays * depth
-        segments = [(corners[k], corners[(k + 1) % 4]) for k in range(4)]
-        segments += [(apex, corner) for corner in corners]
-    flat = np.array(segments).reshape(-1, 3)
-    return (flat - camera.t) @ camera.R
+    corners = depth * np.linalg.solve(camera.K, pixels.T).T
+    segments = [(corners[k], corners[(k + 1) % 4]) for k in range(4)]
+    segments += [(np.zeros(3), corner) for corner in corners]
+    return (np.array(segments).reshape(-1, 3) - camera.t) @ camera.R

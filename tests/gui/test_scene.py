@@ -181,6 +181,15 @@ def test_extents_are_those_of_the_whole_sequence(known):
         assert (scene.truth <= scene.extent[1]).all()
 
 
+def test_a_stray_point_does_not_shrink_the_view(known):
+    points = np.array(known.sequence.truth.points)
+    points[2, :, 1] = 5000.0
+    sequence = replace(known.sequence, truth=GroundTruth(known.sequence.truth.frames, points, 6))
+    extent = build_shapes(sequence, known.result).extent
+    assert (extent[1] - extent[0]).max() < 300
+    assert (extent[1] - extent[0]).max() >= 120
+
+
 def test_arrays_of_a_scene_are_read_only(known):
     scene = build_scene(
         known.sequence, build_shapes(known.sequence, known.result), frame=3, layers=frozenset(LAYERS)
