@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 FIELD_OF_VIEW = 30.0  # degrees, vertical
 MARGINS = (56.0, 66.0)  # pixels beside and above a fitted object, for the labels
-FILL = 0.86  # of the picture that the tracks take when seen through a camera of the sequence
+FILL = 0.82  # of the picture that the tracks take when seen through a camera of the sequence
 NEAR, FAR = 0.02, 50.0  # clipping planes, times the distance of what is looked at
 MIN_DEPTH = 1e-9
 PRESETS = {  # azimuth, elevation in degrees
