@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ import numpy as np
 from ..arrays import Bools, Floats, InputError, frozen
 from ..sequence import CameraModel
 from .perspective import turned_to_object
+from .rigid import refine_rigid
 from .rotations import estimate_rotations, flip_depth, largest_rank, load_rotations
 
 if TYPE_CHECKING:
@@ -46,13 +47,14 @@ def rotation_candidates(
         "truth", "companion", "tracks", "best" (the companion's where there is one, and the tracks'), or an
         .npz file with R (F, 3, 3). An orthogonal sequence is its own companion.
     rank
-        K of the factorization (rank 3K); None: 1 to 4 from a companion, 2 and 3 from perspective tracks.
+        K of the factorization (rank 3K); None: 1 to 4 from a companion, 2 and 3 from perspective tracks, and
+        the rotations of a rigid shape that start from the latter.
 
     Raises
     ------
     InputError
-        where the sequence has no true rotations or no companion, the file does not fit, or no candidate's
-        rank is possible for so few frames or points.
+        where the sequence has no true rotations or no companion, the file does not fit, or the rank is not
+        possible for so few frames or points.
     """
     if isinstance(source, Path):
         return (_from_file(sequence, source),)
@@ -63,27 +65,34 @@ def rotation_candidates(
         return (RotationCandidate("truth", lambda: true),)
     if source not in ("best", "companion", "tracks"):
         raise InputError(f"rotations are {source!r}; accepted are best, truth, companion, tracks, or a file")
-    found: list[RotationCandidate] = []
-    companion = sequence.companion
     if sequence.camera is CameraModel.ORTHOGONAL:
-        found += _estimated("tracks", tracks, sequence.visible, rank, COMPANION_RANKS)
-    else:
-        if companion is None and source == "companion":
-            raise InputError(
-                f"{sequence.name}: there are no companion tracks of an orthogonal camera; choose another source"
-            )
-        if companion is not None and source != "tracks":
-            found += _estimated("companion", companion.tracks, companion.visible, rank, COMPANION_RANKS)
-        if source != "companion":
-            found += _estimated("tracks", tracks, sequence.visible, rank, TRACKS_RANKS, perspective=True)
-    if not found:
-        most = largest_rank(sequence.frame_count, sequence.point_count)
+        return tuple(_factored("tracks", tracks, sequence.visible, _ranks(sequence, rank, COMPANION_RANKS)))
+    companion = sequence.companion
+    if companion is None and source == "companion":
         raise InputError(
-            f"{sequence.name}: {sequence.frame_count} frames of {sequence.point_count} points allow rotations "
-            f"to be estimated at rank 1 to {most}"
-            + (f"; rank {rank} was asked for" if rank is not None else "; give them in a file")
+            f"{sequence.name}: there are no companion tracks of an orthogonal camera; choose another source"
         )
+    found: list[RotationCandidate] = []
+    if companion is not None and source != "tracks":
+        ranks = _ranks(sequence, rank, COMPANION_RANKS)
+        found += _factored("companion", companion.tracks, companion.visible, ranks)
+    if source != "companion":
+        ranks = _ranks(sequence, rank, TRACKS_RANKS)
+        found += _from_perspective(tracks, sequence.visible, ranks, with_rigid=rank is None)
     return tuple(found)
+
+
+def _ranks(sequence: Sequence, rank: int | None, usual: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the given rank, or the possible ones of the usual ranks, or 1, which always is."""
+    frames, points = sequence.visible.shape
+    most = largest_rank(frames, points)
+    if rank is None:
+        return tuple(K for K in usual if K <= most) or (1,)
+    if not 1 <= rank <= most:
+        raise InputError(
+            f"{sequence.name}: rotation rank is {rank}; {frames} frames of {points} points allow 1 to {most}"
+        )
+    return (rank,)
 
 
 def _from_file(sequence: Sequence, path: Path) -> RotationCandidate:
@@ -95,34 +104,43 @@ def _from_file(sequence: Sequence, path: Path) -> RotationCandidate:
     return RotationCandidate(path.name, lambda: R)
 
 
-def _estimated(
-    name: str,
-    tracks: Floats,
-    visible: Bools,
-    rank: int | None,
-    ranks: tuple[int, ...],
-    *,
-    perspective: bool = False,
-) -> list[RotationCandidate]:
-    """Return both depth reflections of every possible rank; the factorization of a rank is done once."""
-    most = largest_rank(*visible.shape)
+def _factored(name: str, tracks: Floats, visible: Bools, ranks: tuple[int, ...]) -> list[RotationCandidate]:
+    """Return both depth reflections of every rank; the factorization of a rank is done once."""
 
     @cache
-    def estimate(K: int) -> tuple[Floats, Floats]:
-        if not perspective:
-            R = estimate_rotations(tracks, visible, rank=K).R
-            return R, frozen(flip_depth(R))
-        turned, turns = turned_to_object(tracks, visible)
-        R = estimate_rotations(turned, visible, rank=K).R
-        back = np.swapaxes(turns, 1, 2)
-        return frozen(back @ R), frozen(back @ flip_depth(R))
+    def estimate(rank: int) -> Floats:
+        return estimate_rotations(tracks, visible, rank=rank).R
+
+    def compute(rank: int, flipped: bool) -> Floats:
+        R = estimate(rank)
+        return frozen(flip_depth(R)) if flipped else R
 
     return [
-        RotationCandidate(
-            f"{name}, rank {K}{', flipped' if flipped else ''}",
-            lambda K=K, flipped=flipped: estimate(K)[flipped],  # type: ignore[misc]
-        )
-        for K in (ranks if rank is None else (rank,))
-        if K <= most
+        RotationCandidate(f"{name}, rank {rank}{', flipped' * flipped}", partial(compute, rank, flipped))
+        for rank in ranks
         for flipped in (False, True)
     ]
+
+
+def _from_perspective(
+    tracks: Floats, visible: Bools, ranks: tuple[int, ...], *, with_rigid: bool
+) -> list[RotationCandidate]:
+    """Return what `_factored` does for cameras turned to the object, and the first refined as rigid."""
+    turned, turns = turned_to_object(tracks, visible)
+
+    def back(compute: Callable[[], Floats]) -> Floats:
+        return frozen(np.swapaxes(turns, 1, 2) @ compute())
+
+    def rigid(compute: Callable[[], Floats]) -> Floats:
+        return frozen(refine_rigid(tracks, visible, compute()).R)
+
+    found = [
+        RotationCandidate(item.name, cache(partial(back, item.compute)))
+        for item in _factored("tracks", turned, visible, ranks)
+    ]
+    if with_rigid:
+        found += [
+            RotationCandidate(item.name.replace(f"rank {ranks[0]}", "rigid"), partial(rigid, item.compute))
+            for item in found[:2]
+        ]
+    return found

@@ -70,8 +70,8 @@ def _rows(rows: Floats, mask: Floats, B: Floats, ridge: float) -> tuple[Floats, 
     diagonal = np.arange(rank)
     normal[:, diagonal, diagonal] += ridge
     right = rows @ design  # hidden entries of the rows are 0
-    solution: Floats = np.linalg.solve(normal, right.transpose(1, 2, 0)).transpose(2, 0, 1)
-    return solution[:, :, :rank], solution[:, :, rank]
+    solution: Floats = np.asarray(np.linalg.solve(normal, right.transpose(1, 2, 0)))  # (F, r + 1, 2)
+    return solution[:, :rank].transpose(2, 0, 1), solution[:, rank].T
 
 
 def _columns(rows: Floats, mask: Floats, A: Floats, t: Floats, ridge: float) -> Floats:

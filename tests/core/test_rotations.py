@@ -1,0 +1,345 @@
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from core.arrays import InputError
+from core.cameras.calibrate import project
+from core.cameras.candidates import rotation_candidates
+from core.cameras.completion import centered_and_complete
+from core.cameras.perspective import turned_to_object
+from core.cameras.rigid import refine_rigid
+from core.cameras.rotations import (
+    continuous,
+    estimate_rotations,
+    flip_depth,
+    largest_rank,
+    load_rotations,
+)
+from core.cameras.triplet import rigid_triplet, triplet_residuals
+from core.canonical import turns_to_mean
+from core.files import read_sequence
+from core.linalg import nearest_rotation, rotation_angle, rotation_from_vector
+from core.sequence import CameraModel, Observations, Sequence
+
+
+@dataclass
+class World:
+    """A deforming object of a given rank, seen by a turning camera."""
+
+    R: np.ndarray  # (F, 3, 3)
+    S: np.ndarray  # (F, 3, P)
+
+
+def world(rank: int, frames: int = 30, points: int = 20, seed: int = 0) -> World:
+    rng = np.random.default_rng(seed)
+    s = np.linspace(0.0, 1.0, frames)
+    turns = np.stack([0.8 * np.sin(5 * s), 2.5 * s, 0.5 * np.cos(4 * s)], axis=1)
+    basis = rng.normal(size=(rank, 3, points))
+    basis -= basis.mean(axis=2, keepdims=True)
+    weights = np.stack(
+        [np.ones(frames), *(0.4 * np.sin((k + 2) * 3 * s + k) for k in range(1, rank))], axis=1
+    )
+    return World(rotation_from_vector(turns), np.einsum("fk,kap->fap", weights, basis))
+
+
+def orthographic(scene: World) -> np.ndarray:
+    return (scene.R @ scene.S)[:, :2] + np.array([[3.0], [-7.0]])
+
+
+def everything(tracks: np.ndarray) -> np.ndarray:
+    return np.ones((len(tracks), tracks.shape[2]), dtype=bool)
+
+
+def angles(R: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """Return degrees between R and the truth, after the best common rotation and the better reflection."""
+    both = []
+    for estimate in (R, flip_depth(R)):
+        relative = truth.transpose(0, 2, 1) @ estimate
+        common = nearest_rotation(relative.sum(axis=0))
+        both.append(rotation_angle(common.T @ relative))
+    return min(both, key=np.mean)
+
+
+@pytest.mark.parametrize(("rank", "tolerance"), [(1, 1e-6), (2, 1e-6), (3, 1e-5)])
+def test_orthographic_tracks_give_back_the_rotations(rank, tolerance):
+    scene = world(rank)
+    tracks = orthographic(scene)
+    found = estimate_rotations(tracks, everything(tracks), rank=rank)
+    np.testing.assert_allclose(
+        found.R @ found.R.transpose(0, 2, 1), np.tile(np.eye(3), (30, 1, 1)), atol=1e-12
+    )
+    assert (np.linalg.det(found.R) > 0).all()
+    assert np.radians(angles(found.R, scene.R)).max() < tolerance
+    assert found.cost < 1e-12
+
+
+def test_the_unit_and_the_scale_of_single_frames_do_not_matter():
+    scene = world(2)
+    tracks = orthographic(scene)
+    distance = np.linspace(300.0, 900.0, len(tracks))[:, None, None]
+    found = estimate_rotations(1000.0 * tracks / distance, everything(tracks), rank=2)
+    assert np.radians(angles(found.R, scene.R)).max() < 1e-6
+
+
+def test_hidden_entries_are_filled_in():
+    scene = world(2, frames=60, points=40)
+    tracks = orthographic(scene)
+    visible = np.random.default_rng(1).random(size=(60, 40)) > 0.3
+    hidden = np.where(visible[:, None, :], tracks, np.nan)
+    found = estimate_rotations(hidden, visible, rank=2)
+    assert angles(found.R, scene.R).max() < 0.5
+    completed = centered_and_complete(hidden, visible, 6)
+    centered = tracks - tracks.mean(axis=2, keepdims=True)
+    np.testing.assert_allclose(completed, centered, atol=2e-3)
+
+
+def test_nothing_hidden_is_only_centered():
+    tracks = orthographic(world(2))
+    completed = centered_and_complete(tracks, everything(tracks), 6)
+    np.testing.assert_allclose(completed, tracks - tracks.mean(axis=2, keepdims=True), atol=1e-12)
+
+
+def test_noise_moves_the_rotations_a_little():
+    scene = world(2)
+    tracks = orthographic(scene) + 0.001 * np.random.default_rng(2).normal(size=(30, 2, 20))
+    found = estimate_rotations(tracks, everything(tracks), rank=2)
+    assert angles(found.R, scene.R).mean() < 3.0
+
+
+def test_the_same_seed_gives_the_same_rotations():
+    tracks = orthographic(world(3))
+    first = estimate_rotations(tracks, everything(tracks), rank=3, seed=5)
+    second = estimate_rotations(tracks, everything(tracks), rank=3, seed=5)
+    np.testing.assert_array_equal(first.R, second.R)
+
+
+def test_both_depth_reflections_explain_the_same_tracks():
+    scene = world(2)
+    mirrored = World(flip_depth(scene.R), scene.S * np.array([1.0, 1.0, -1.0])[:, None])
+    np.testing.assert_allclose(orthographic(mirrored), orthographic(scene), atol=1e-12)
+    np.testing.assert_allclose(flip_depth(mirrored.R), scene.R, atol=1e-15)
+
+
+@pytest.mark.parametrize("rank", [1, 2, 4])
+def test_the_jacobian_of_the_triplet_matches_finite_differences(rank):
+    rng = np.random.default_rng(rank)
+    motion, g = rng.normal(size=(7, 2, 3 * rank)), rng.normal(size=(3 * rank, 3))
+    r, J = triplet_residuals(motion, g)
+    assert r.shape == (14,) and J.shape == (14, 9 * rank)
+    a, b = motion[2] @ g
+    np.testing.assert_allclose(r[4:6], [1 - b @ b / (a @ a), 2 * a @ b / (a @ a)], rtol=1e-12)
+    step = 1e-6
+    for n in range(9 * rank):
+        change = np.zeros(9 * rank)
+        change[n] = step
+        change = change.reshape(g.shape)
+        numeric = triplet_residuals(motion, g + change)[0] - triplet_residuals(motion, g - change)[0]
+        np.testing.assert_allclose(J[:, n], numeric / (2 * step), rtol=1e-5, atol=1e-6)
+
+
+def test_the_rigid_triplet_is_exact_for_a_rigid_object():
+    scene = world(1)
+    tracks = orthographic(scene)
+    W = centered_and_complete(tracks, everything(tracks), 3)
+    U, sigma, _ = np.linalg.svd(W.reshape(60, 20), full_matrices=False)
+    motion = (U[:, :3] * np.sqrt(sigma[:3])).reshape(30, 2, 3)
+    r, _ = triplet_residuals(motion, rigid_triplet(motion))
+    assert np.abs(r).max() < 1e-9
+
+
+def test_a_sudden_half_turn_of_the_first_two_rows_is_taken_back():
+    R = world(1).R
+    broken = R.copy()
+    broken[7:19, :2] *= -1.0
+    broken[25, :2] *= -1.0
+    np.testing.assert_allclose(continuous(broken), R, atol=1e-15)
+
+
+def test_impossible_ranks_are_refused():
+    tracks = orthographic(world(1, frames=4, points=8))
+    assert largest_rank(4, 8) == 2 and largest_rank(4, 20) == 2 and largest_rank(50, 8) == 2
+    for rank in (0, 3):
+        with pytest.raises(InputError, match=f"rotation rank is {rank}.*1 to 2"):
+            estimate_rotations(tracks, everything(tracks), rank=rank)
+
+
+def test_a_camera_turned_to_the_object_sees_it_on_the_axis():
+    scene = world(1)
+    Y = scene.R @ scene.S + np.array([[6.0], [-5.0], [12.0]])
+    tracks = project(Y, np.eye(3), CameraModel.PERSPECTIVE)
+    visible = everything(tracks)
+    visible[3, 4] = False
+    tracks[3, :, 4] = np.nan
+    turned, turns = turned_to_object(tracks, visible)
+    again = project(turns @ Y, np.eye(3), CameraModel.PERSPECTIVE)
+    np.testing.assert_allclose(turned, np.where(visible[:, None, :], again, 0.0), atol=1e-12)
+    mean = turned.sum(axis=2) / visible.sum(axis=1)[:, None]
+    assert np.abs(mean).max() < 0.1 < np.abs(np.nanmean(tracks, axis=2)).min()
+
+
+def test_rotations_are_read_from_a_file_and_checked(tmp_path):
+    R = world(1).R
+    file = tmp_path / "cameras.npz"
+    np.savez(file, R=R.astype(np.float32), S=np.zeros(3))
+    loaded = load_rotations(file)
+    np.testing.assert_allclose(loaded, R, atol=1e-6)
+    np.testing.assert_allclose(loaded @ loaded.transpose(0, 2, 1), np.tile(np.eye(3), (30, 1, 1)), atol=1e-14)
+    bad = R.copy()
+    bad[4] *= -1.0
+    for arrays, message in (
+        ({"Q": R}, r"holds Q \(30, 3, 3\)"),
+        ({"R": R[0]}, r"holds R \(3, 3\)"),
+        ({"R": bad}, "frame 4"),
+        ({"R": np.where(np.arange(30)[:, None, None] == 2, np.nan, R)}, "frame 2"),
+    ):
+        np.savez(file, **arrays)
+        with pytest.raises(InputError, match=message) as caught:
+            load_rotations(file)
+        assert "cameras.npz" in str(caught.value)
+
+
+def perspective_sequence(scene: World, *, noise: float = 0.0, **known) -> tuple[Sequence, np.ndarray]:
+    """Return calibrated perspective tracks of a world at a distance of 5, as a sequence."""
+    frames, _, points = scene.S.shape
+    Y = 0.4 * scene.R @ scene.S + np.array([[0.3], [-0.2], [5.0]])
+    tracks = project(Y, np.eye(3), CameraModel.PERSPECTIVE)
+    tracks += noise * np.random.default_rng(8).normal(size=tracks.shape)
+    observations = Observations(tracks, np.ones((frames, points), dtype=bool))
+    return Sequence(observations, CameraModel.PERSPECTIVE, "world", **known), tracks
+
+
+def with_companion(scene: World) -> tuple[Sequence, np.ndarray]:
+    tracks = orthographic(scene)
+    return perspective_sequence(scene, companion=Observations(tracks, everything(tracks)), rotations=scene.R)
+
+
+def names(candidates) -> list[str]:
+    return [candidate.name for candidate in candidates]
+
+
+def test_a_rigid_object_in_perspective_gives_back_its_rotations():
+    scene = world(1)
+    sequence, tracks = perspective_sequence(scene)
+    turn = rotation_from_vector(0.2 * np.random.default_rng(9).normal(size=(30, 3)))
+    found = refine_rigid(tracks, sequence.visible, turn @ scene.R)
+    from_truth = refine_rigid(tracks, sequence.visible, scene.R)
+    assert found.loss == pytest.approx(from_truth.loss, rel=1e-2)
+    assert angles(found.R, scene.R).max() < 1.0  # the affine part of pOSE moves the minimum a little
+
+
+def test_the_loss_of_the_rigid_shape_is_the_pose_error_written_out():
+    scene = world(2)
+    sequence, tracks = perspective_sequence(scene, noise=0.01)
+    visible = np.random.default_rng(10).random(size=sequence.visible.shape) > 0.2
+    found = refine_rigid(np.where(visible[:, None, :], tracks, np.nan), visible, scene.R)
+    Y = found.size[:, None, None] * found.R @ found.S + found.t[:, :, None]
+    affine = ((Y[:, :2] - tracks) ** 2).sum(axis=1)
+    object_space = ((Y[:, :2] - Y[:, 2:] * tracks) ** 2).sum(axis=1)
+    expected = ((0.05 * affine + 0.95 * object_space) * visible).sum()
+    assert found.loss == pytest.approx(expected, rel=1e-6)
+    np.testing.assert_allclose(
+        found.R @ found.R.transpose(0, 2, 1), np.tile(np.eye(3), (30, 1, 1)), atol=1e-10
+    )
+
+
+def test_a_mirrored_pose_of_a_flat_object_is_put_right_by_perspective():
+    scene = world(1)
+    scene.S[:, 2] *= 0.05
+    sequence, tracks = perspective_sequence(scene)
+    wrong = scene.R.copy()
+    normal = np.array([0.0, 0.0, 1.0])
+    mirror = np.diag([1.0, 1.0, -1.0])
+    wrong[[3, 11, 12, 20]] = mirror @ wrong[[3, 11, 12, 20]] @ (np.eye(3) - 2.0 * np.outer(normal, normal))
+    assert angles(wrong, scene.R).max() > 20.0
+    found = refine_rigid(tracks, sequence.visible, wrong)
+    assert angles(found.R, scene.R).max() < 3.0
+
+
+def test_candidates_of_each_source_have_readable_names():
+    scene = world(2)
+    sequence, tracks = with_companion(scene)
+    both = ["", ", flipped"]
+    companion = [f"companion, rank {K}{flip}" for K in (1, 2, 3, 4) for flip in both]
+    own = [f"tracks, rank {K}{flip}" for K in (2, 3) for flip in both] + [
+        "tracks, rigid",
+        "tracks, rigid, flipped",
+    ]
+    assert names(rotation_candidates(sequence, tracks, source="companion")) == companion
+    assert names(rotation_candidates(sequence, tracks, source="tracks")) == own
+    assert names(rotation_candidates(sequence, tracks, source="best")) == companion + own
+    assert names(rotation_candidates(sequence, tracks, source="truth")) == ["truth"]
+    assert names(rotation_candidates(sequence, tracks, source="tracks", rank=3)) == own[2:4]
+
+
+def test_the_flipped_candidate_is_the_depth_reflection_of_the_other():
+    scene = world(2)
+    sequence, tracks = with_companion(scene)
+    plain, flipped = rotation_candidates(sequence, tracks, source="companion", rank=2)
+    np.testing.assert_array_equal(flipped.compute(), flip_depth(plain.compute()))
+    assert np.radians(angles(plain.compute(), scene.R)).max() < 1e-6
+    np.testing.assert_array_equal(rotation_candidates(sequence, tracks, source="truth")[0].compute(), scene.R)
+
+
+def test_rotations_from_perspective_tracks_are_close_to_the_truth():
+    scene = world(1)
+    sequence, tracks = perspective_sequence(scene)
+    candidates = rotation_candidates(sequence, tracks, source="tracks", rank=1)
+    assert min(angles(item.compute(), scene.R).mean() for item in candidates) < 5.0
+    rigid = [item for item in rotation_candidates(sequence, tracks, source="tracks") if "rigid" in item.name]
+    assert min(angles(item.compute(), scene.R).mean() for item in rigid) < 0.5
+
+
+def test_an_orthogonal_sequence_is_its_own_companion():
+    tracks = orthographic(world(2))
+    sequence = Sequence(Observations(tracks, everything(tracks)), CameraModel.ORTHOGONAL, "flat")
+    for source in ("best", "companion", "tracks"):
+        found = names(rotation_candidates(sequence, tracks, source=source))
+        assert found[:2] == ["tracks, rank 1", "tracks, rank 1, flipped"] and len(found) == 8
+
+
+def test_ranks_that_cannot_be_are_skipped_or_refused():
+    scene = world(1, frames=12, points=7)
+    sequence, tracks = with_companion(scene)
+    assert {name[:17] for name in names(rotation_candidates(sequence, tracks, source="companion"))} == {
+        "companion, rank 1",
+        "companion, rank 2",
+    }
+    with pytest.raises(InputError, match="rotation rank is 3; 12 frames of 7 points allow 1 to 2"):
+        rotation_candidates(sequence, tracks, source="tracks", rank=3)
+    few, tracks = perspective_sequence(world(1, frames=12, points=5))
+    assert names(rotation_candidates(few, tracks, source="tracks"))[0] == "tracks, rank 1"
+
+
+def test_a_source_that_is_not_there_is_refused():
+    sequence, tracks = perspective_sequence(world(1))
+    for source, message in (
+        ("truth", "world: the true rotations are not known"),
+        ("companion", "world: there are no companion tracks"),
+        ("guess", "'guess'; accepted are best, truth, companion, tracks"),
+    ):
+        with pytest.raises(InputError, match=message):
+            rotation_candidates(sequence, tracks, source=source)
+
+
+def test_a_file_of_rotations_must_have_the_frames_of_the_sequence(tmp_path):
+    scene = world(1)
+    sequence, tracks = perspective_sequence(scene)
+    file = tmp_path / "mine.npz"
+    np.savez(file, R=scene.R)
+    (found,) = rotation_candidates(sequence, tracks, source=file)
+    assert found.name == "mine.npz"
+    np.testing.assert_allclose(found.compute(), scene.R, atol=1e-12)
+    np.savez(file, R=scene.R[:7])
+    with pytest.raises(InputError, match=r"mine\.npz: R has 7 frames; the tracks of world have 30"):
+        rotation_candidates(sequence, tracks, source=file)
+
+
+def test_rotations_of_a_real_face_are_within_a_few_degrees(data):
+    sequence = read_sequence(data / "challenge_like" / "face" / "sequence" / "perspective" / "zigzag.txt")
+    assert sequence.companion is not None and sequence.rotations is not None
+    found = estimate_rotations(sequence.companion.tracks, sequence.companion.visible, rank=2)
+    # The face turns by itself too: its own turns are part of what is found.
+    shapes = sequence.truth.points
+    expected = sequence.rotations @ turns_to_mean(shapes).transpose(0, 2, 1)
+    assert angles(found.R, expected).mean() < 1.5
