@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QPointF, QRectF, Qt
-from PyQt6.QtGui import QFont, QLinearGradient, QPainter, QPen
+from PyQt6.QtGui import QColor, QFont, QLinearGradient, QPainter, QPen
 
 from .colors import LEVELS, error_table, qcolor
 
 if TYPE_CHECKING:
-    from PyQt6.QtGui import QColor
-
     from nrsfm_gui.theme import Theme
 
 STOPS = 16
@@ -55,8 +53,6 @@ def paint_color_bar(painter: QPainter, area: QRectF, theme: Theme, *, top: float
 
 def table_color(theme: Theme, fraction: float) -> QColor:
     """Return the color at a fraction of the scale."""
-    from PyQt6.QtGui import QColor
-
     red, green, blue, _ = error_table(theme.name)[round(fraction * (LEVELS - 1))]
     return QColor(int(red), int(green), int(blue))
 

@@ -16,6 +16,7 @@ from nrsfm_gui.theme import DARK, Theme
 from .colors import error_levels, error_table, qcolor
 from .legend import LegendEntry, paint_legend
 from .overlay3d import paint_message
+from .pick import nearest_of
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QImage, QPaintEvent, QResizeEvent
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from core.arrays import Floats
     from nrsfm_gui.scene import Scene
 
-PICK_RADIUS = 12.0  # pixels of the screen
 RING = 17
 
 
@@ -231,18 +231,10 @@ class TracksView(QWidget):
         scene = self._scene
         if scene is None:
             return -1
-        where = self._box.mapSceneToView(position)
+        origin = self._box.mapSceneToView(position)
         per_pixel = np.array(self._box.viewPixelSize())
-        best, found = PICK_RADIUS, -1
-        for points in (scene.measured, scene.reprojected):
-            if points is None:
-                continue
-            distance = np.hypot(*((points - (where.x(), where.y())) / per_pixel).T)
-            distance = np.where(np.isfinite(distance), distance, np.inf)
-            nearest = int(distance.argmin())
-            if distance[nearest] < best:
-                best, found = float(distance[nearest]), nearest
-        return found
+        drawn = [points for points in (scene.measured, scene.reprojected) if points is not None]
+        return nearest_of([(points - (origin.x(), origin.y())) / per_pixel for points in drawn], (0.0, 0.0))
 
     def describe(self, index: int) -> str:
         """Return a point's number, error and state in words."""

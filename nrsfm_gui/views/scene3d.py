@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
 from PyQt6.QtCore import QEvent, QPointF, QSize, Qt, QTimer, pyqtSignal
-from PyQt6.QtGui import QImage, QOffscreenSurface, QOpenGLContext, QPainter
+from PyQt6.QtGui import QImage, QPainter
 from PyQt6.QtWidgets import QSizePolicy, QWidget
 
 from nrsfm_gui.scene import NO_SEQUENCE
@@ -15,8 +14,10 @@ from nrsfm_gui.theme import DARK, Theme
 
 from .axes3d import floor_box
 from .colors import qcolor
+from .opengl_probe import opengl_available
 from .orbit import Orbit, Projection, locked_projection
 from .overlay3d import paint_message, paint_overlay
+from .pick import nearest_point
 from .scene3d_parts import scene_parts
 from .scene3d_software import SoftwareCanvas, software_picture
 from .view_buttons import ViewButtons
@@ -30,26 +31,9 @@ if TYPE_CHECKING:
     from .scene3d_gl import OpenGLCanvas
     from .scene3d_parts import Part
 
-PICK_RADIUS = 12.0  # pixels
 CLICK_TRAVEL = 4.0  # pixels that a click may move before it is a drag
 DEGREES_PER_PIXEL = 0.4
 ZOOM_PER_NOTCH = 1.15
-LOWEST_OPENGL = (2, 1)
-
-
-def opengl_available() -> bool:
-    """Probe for a working context: a 3-D widget made without one would blacken the whole window."""
-    context = QOpenGLContext()
-    if not context.create():
-        return False
-    surface = QOffscreenSurface()
-    surface.setFormat(context.format())
-    surface.create()
-    if not surface.isValid() or not context.makeCurrent(surface):
-        return False
-    version = context.format().version()
-    context.doneCurrent()
-    return tuple(version) >= LOWEST_OPENGL
 
 
 class _Overlay(QWidget):
@@ -289,20 +273,9 @@ class SceneView(QWidget):
 
     def point_at(self, position: QPointF) -> int:
         """Return the index of the point nearest to a pixel, or -1 where none is near."""
-        scene = self._scene
-        if scene is None or scene.message:
+        if self._scene is None or self._scene.message:
             return -1
-        best, found = PICK_RADIUS, -1
-        for name, points in (("estimate", scene.estimate), ("truth", scene.truth)):
-            if points is None or name not in scene.layers:
-                continue
-            pixels, _ = self._projection().pixels(points)
-            distance = np.hypot(*(pixels - (position.x(), position.y())).T)
-            distance = np.where(np.isfinite(distance), distance, np.inf)
-            nearest = int(distance.argmin())
-            if distance[nearest] < best:
-                best, found = float(distance[nearest]), nearest
-        return found
+        return nearest_point(self._scene, self._projection(), (position.x(), position.y()))
 
     def mousePressEvent(self, event: QMouseEvent | None) -> None:
         """Remember where a click or a drag begins."""

@@ -354,3 +354,15 @@ def test_thousands_of_points_are_painted_where_they_are(view, make_known, near):
     for x, y in np.round(where).astype(int):
         assert found[y - 2 : y + 3, x - 2 : x + 3].any()
     assert not found[60:100].any()  # nothing where there is no point
+
+
+def test_a_widget_that_gets_no_context_of_its_own_is_replaced(view, known, shapes, near, monkeypatch, qtbot):
+    if not view.uses_opengl:
+        pytest.skip("this is about the OpenGL picture")
+    view.set_scene(build_scene(known.sequence, shapes, frame=2))
+    monkeypatch.setattr(view._canvas, "isValid", lambda: False)
+    view.hide()
+    with qtbot.waitExposed(view):
+        view.show()
+    qtbot.waitUntil(lambda: not view.uses_opengl, timeout=3000)
+    assert near(view.grab().toImage(), DARK.estimate, tolerance=12).sum() > 200

@@ -1,0 +1,36 @@
+"""Which point the mouse means: the nearest one as it is seen, pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from core.arrays import Floats
+    from nrsfm_gui.scene import Scene
+
+    from .orbit import Projection
+
+RADIUS = 12.0  # pixels
+
+
+def nearest_of(candidates: list[Floats], position: tuple[float, float]) -> int:
+    """Return the row of any of several (P, 2) pixels nearest to a pixel; -1 where none is within RADIUS."""
+    best, found = RADIUS, -1
+    for pixels in candidates:
+        distance = np.hypot(*(pixels - position).T)
+        distance = np.where(np.isfinite(distance), distance, np.inf)
+        nearest = int(distance.argmin())
+        if distance[nearest] < best:
+            best, found = float(distance[nearest]), nearest
+    return found
+
+
+def nearest_point(scene: Scene, projection: Projection, position: tuple[float, float]) -> int:
+    """Return the index of the shown point nearest to a pixel of the 3-D picture, or -1."""
+    shown = [("estimate", scene.estimate), ("truth", scene.truth)]
+    candidates = [
+        projection.pixels(points)[0] for name, points in shown if points is not None and name in scene.layers
+    ]
+    return nearest_of(candidates, position)
