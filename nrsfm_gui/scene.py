@@ -88,6 +88,11 @@ class Scene:
     message: str  # what to do next, where there is nothing to show; else ""
 
     @property
+    def colored(self) -> bool:
+        """Whether the estimate and its reprojections take the color of their error."""
+        return self.color_by == "error" and self.color_values is not None and self.color_top is not None
+
+    @property
     def color_values(self) -> Floats | None:
         """(P,) what color stands for: 3-D errors, or residuals where no frame of the sequence has truth."""
         return self.residuals_px if self.errors is None else self.errors

@@ -150,10 +150,9 @@ class TracksView(QWidget):
         if self._hidden_mask(scene).any():
             entries.append(LegendEntry("hidden", theme.measured, hollow=True))
         if scene.reprojected is not None:
-            entries += [
-                LegendEntry("reprojected", theme.reprojected),
-                LegendEntry("residual", theme.residual, line=True),
-            ]
+            if not scene.colored:
+                entries.append(LegendEntry("reprojected", theme.reprojected))
+            entries.append(LegendEntry("residual", theme.residual, line=True))
         paint_legend(painter, entries, theme, area.left() + 8, area.top() + 6, horizontal_to=area.right() - 8)
 
     def _name_axes(self) -> None:
@@ -202,7 +201,7 @@ class TracksView(QWidget):
 
     def _reprojected_brush(self, scene: Scene, finite: Floats) -> list[QBrush] | QBrush:
         values = scene.color_values
-        if scene.color_by == "role" or values is None or scene.color_top is None:
+        if not scene.colored or values is None or scene.color_top is None:
             return QBrush(qcolor(self._theme.reprojected))
         return [self._brushes[level] for level in error_levels(values[finite], scene.color_top)]
 

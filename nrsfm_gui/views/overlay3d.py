@@ -56,8 +56,7 @@ def paint_overlay(
         _paint_ring(painter, scene, projection, -1 if index is None else index, QPen(qcolor(color), width))
     top = _paint_caption(painter, scene, theme, note)
     _paint_legend(painter, scene, theme, top, projection.width)
-    colored = scene.color_by == "error" and scene.estimate is not None and scene.color_values is not None
-    if colored and scene.color_top is not None:
+    if scene.colored and scene.color_top is not None:
         area = QRectF(MARGIN, projection.height - MARGIN - 34.0, 190.0, 34.0)
         paint_color_bar(painter, area, theme, top=scene.color_top, label=scene.color_label)
 
@@ -121,7 +120,11 @@ def _paint_caption(painter: QPainter, scene: Scene, theme: Theme, note: str) -> 
 def _paint_legend(painter: QPainter, scene: Scene, theme: Theme, top: float, width: float) -> None:
     known = scene.truth is not None and bool(np.isfinite(scene.truth).any())
     present = [
-        ("estimate", scene.estimate is not None, LegendEntry("estimate", theme.estimate)),
+        (
+            "estimate",
+            scene.estimate is not None and not scene.colored,
+            LegendEntry("estimate", theme.estimate),
+        ),
         ("truth", known, LegendEntry("ground truth", theme.truth)),
         (
             "residuals",

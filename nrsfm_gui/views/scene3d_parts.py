@@ -115,7 +115,7 @@ def _estimate(scene: Scene, theme: Theme) -> Points:
     points = scene.estimate
     assert points is not None  # the caller asks only where there is one
     values = scene.color_values
-    if scene.color_by == "error" and values is not None and scene.color_top is not None:
+    if scene.colored and values is not None and scene.color_top is not None:
         colors = error_colors(values, scene.color_top, theme)
     else:
         colors = _filled(rgba(theme.estimate), len(points))
