@@ -3,7 +3,7 @@
 `reconstruct` is what the command line, the viewer and a script all drain, so that all give the same numbers.
 
     rotations n   each candidate's reconstruction is grown from rigid to rank K; the lowest losses win
-    start n       rigid and grown, the SVD of the closed form, then random ones, each to 1e-8
+    start n       rigid and grown, then random ones, each to 1e-8, until few minima can be unseen
     refine        the best of them, to the tolerance
 
 The methods that start from ADMM (`admm`, `admm+bilinear`, `paper`) replace the starts by their own.
@@ -42,8 +42,9 @@ if TYPE_CHECKING:
 __all__ = ["Candidate", "Record", "StartReport", "Update", "finish", "reconstruct", "solve_sequence"]
 
 SHORT_TOLERANCE = 1e-8  # of a start that is only compared with others
-START_NAMES = ("rigid, grown", "closed form")  # further ones are random
-AGREEMENT = 1e-6  # relative difference of two losses that counts as the same minimum
+GROWN = "rigid, grown"  # the first start; the others are random
+AGREEMENT = 1e-5  # relative difference of two losses that counts as the same minimum
+UNSEEN = 0.05  # the share of starts that may still lead to a minimum not seen, see `starts_wanted`
 COMPARISON_TOLERANCE = 1e-5  # of the runs that only compare rotations
 WARM_DAMPING = 1e-9
 
@@ -115,7 +116,7 @@ class _Run:
             self.sequence, prepared.tracks, source=settings.rotations, rank=settings.rotation_rank
         )
         compared = len(candidates) if len(candidates) > 1 else 0
-        search = 2 if self._starts_from_admm else 1 + settings.starts + (0 if compared else settings.rank)
+        search = 2 if self._starts_from_admm else 1 + starts_wanted([], settings.starts)
         self.phase_count = compared * settings.rank + search
         if compared:
             grown = yield from self._choose(prepared, candidates)
@@ -171,17 +172,20 @@ class _Run:
         yield from self._last(problem, self._polisher(warm=True), factors, "refine", "from where it was")
 
     def _search(self, problem: NonRigidProblem, grown: Factors | None) -> Iterator[Update]:
-        """Run each start to a loss that can be compared, then refine the lowest."""
-        count = self.settings.starts
+        """Run starts to a loss that can be compared until few minima can be unseen; refine the lowest."""
         short = self._algorithm(SHORT_TOLERANCE)
         ends: dict[str, Candidate] = {}
-        for index in range(count):
-            name = START_NAMES[index] if index < len(START_NAMES) else f"random {index - 1}"
-            phase = f"start {index + 1} of {count}: {name}"
+        before = self.phases_done
+        while len(ends) < (wanted := starts_wanted(list(self.reports.values()), self.settings.starts)):
+            index = len(ends)
+            self.phase_count = max(self.phase_count, before + wanted + 1)
+            name = f"random {index}" if index else GROWN
+            phase = f"start {index + 1} of about {wanted}: {name}"
             if index == 0 and grown is None:
                 phases = self._grow(problem, short, phase)
             else:
-                phases = self._phase(problem, short, grown or self._start(problem, index), phase)
+                point = grown or random_start(problem, self._rng(problem.rank + index))
+                phases = self._phase(problem, short, point, phase)
             grown = None
             for update in phases:
                 ends[name] = update.current
@@ -189,9 +193,6 @@ class _Run:
             self.reports[name] = ends[name].loss
         lowest = min(ends, key=lambda name: ends[name].loss)
         yield from self._last(problem, self._polisher(warm=True), ends[lowest].factors, "refine", lowest)
-
-    def _start(self, problem: NonRigidProblem, index: int) -> Factors:
-        return svd_start(problem) if index == 1 else random_start(problem, self._rng(index))
 
     def _grow(self, problem: NonRigidProblem, algorithm: Algorithm[Any], phase: str) -> Iterator[Update]:
         """Solve at rank 1, then add one column at a time up to the problem's rank."""
@@ -283,6 +284,19 @@ class _Run:
     @property
     def _starts_from_admm(self) -> bool:
         return self.settings.method in ("admm", "admm+bilinear", "paper")
+
+
+def starts_wanted(losses: Items[float], most: int) -> int:
+    """Return how many starts to make in all, given the losses that those made so far ended with.
+
+    With w distinct minima among n random starts, the expected share of the starts that lead to minima not
+    yet seen is w (w + 1) / (n (n - 1)) (Boender and Rinnooy Kan 1987); the search ends where that is at most
+    `UNSEEN`, or at `most` starts.
+    """
+    ordered = np.sort(losses)
+    minima = 1 + int((np.diff(ordered) > AGREEMENT * ordered[:-1]).sum()) if len(ordered) else 1
+    wanted = int(np.ceil(0.5 + np.sqrt(0.25 + minima * (minima + 1) / UNSEEN)))
+    return min(wanted, most)
 
 
 def _compatible(start: Update, settings: Settings) -> bool:

@@ -37,7 +37,7 @@ class StartReport:
 
     name: str
     loss: float
-    agrees: bool  # within a relative 1e-6 of the lowest
+    agrees: bool  # within a relative 1e-5 of the lowest
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from core.metrics import procrustes_mm
 from core.penalties import WeightedNuclearNorm
 
 PLAIN = PRESETS["recommended"].with_changes(
-    rank=2, penalty=WeightedNuclearNorm(xi=5e-3), intrinsics="gt", starts=4
+    rank=2, penalty=WeightedNuclearNorm(xi=5e-3), intrinsics="gt", starts=60
 )
 METHODS = ("bilinear", "admm", "admm+bilinear")
 RUNS = {
