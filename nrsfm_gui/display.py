@@ -1,25 +1,32 @@
 """From the session to the views: shapes once per solver update, a scene once per frame, at display rate.
 
 Changes are only noted when they happen; a timer draws what they come to, so that a thousand updates between
-two pictures cost one picture.
+two pictures cost one picture. The shapes of all frames take tens of milliseconds for a large sequence: they
+are computed beside the window, and the picture is of the newest ones there are.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
-from .scene import DEFAULT_LAYERS, Scene, build_scene, build_shapes, error_series
+from .scene import DEFAULT_LAYERS, ErrorSeries, Scene, build_scene, build_shapes, error_series
+from .solver_thread import Job
 from .summaries import Quality, quality
 
 if TYPE_CHECKING:
-    from .session import Run, Session
-    from .shapes import Shapes
+    from core.reconstruct import Update
+    from core.sequence import Sequence
 
-REFRESH_MILLISECONDS = 16
-# Errors over all frames follow a running solver less often than the picture of one frame.
-SERIES_EVERY = 6  # refreshes
+    from .session import Run, Session
+    from .shapes import Alignment, Shapes
+
+REFRESH_MILLISECONDS = 8  # changes that come together are drawn together
+REST = 1.0  # times the duration of the last computation: the solver needs the processor, too
+SERIES_SECONDS = 0.1  # between two pictures of the errors of all frames, while a run goes on
 
 
 class SceneTarget(Protocol):
@@ -27,6 +34,30 @@ class SceneTarget(Protocol):
 
     def set_scene(self, scene: Scene) -> None:
         """Show a scene."""
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """Everything about a reconstruction that is computed over all frames."""
+
+    sequence: Sequence
+    update: Update | None
+    alignment: Alignment
+    shapes: Shapes
+    series: ErrorSeries | None
+    quality: Quality
+
+    def shows(self, sequence: Sequence, update: Update | None, alignment: Alignment) -> bool:
+        """Return whether it is of these."""
+        best = None if update is None else update.best
+        mine = None if self.update is None else self.update.best
+        return self.sequence is sequence and mine is best and self.alignment is alignment
+
+
+def make_picture(sequence: Sequence, update: Update | None, alignment: Alignment) -> Picture:
+    """Compute what is drawn of a reconstruction, or of the bare sequence."""
+    shapes = build_shapes(sequence, update, alignment)
+    return Picture(sequence, update, alignment, shapes, error_series(sequence, shapes), quality(shapes))
 
 
 class Display(QObject):
@@ -40,11 +71,14 @@ class Display(QObject):
         errors of all frames, for the timeline.
     quality_changed()
         numbers over all frames were computed anew.
+    failed(str, str)
+        a sentence and the traceback of a defect.
     """
 
     scene_shown = pyqtSignal(object)
     series_changed = pyqtSignal(object)
     quality_changed = pyqtSignal()
+    failed = pyqtSignal(str, str)
 
     def __init__(
         self, session: Session, targets: tuple[SceneTarget, ...], parent: QObject | None = None
@@ -52,18 +86,17 @@ class Display(QObject):
         super().__init__(parent)
         self._session = session
         self._targets = targets
-        self._shapes: Shapes | None = None
-        self._shapes_of: tuple[Any, ...] = ()
-        self._series_of: tuple[Any, ...] | None = None
-        self._qualities: dict[Run, tuple[tuple[Any, ...], Quality]] = {}
-        self._skipped = 0
+        self._picture: Picture | None = None
+        self._series_of: Picture | None = None
+        self._series_at = 0.0
+        self._pictures: dict[Run, Picture] = {}  # the last one of each run
+        self._job: Job | None = None
         self.scene: Scene | None = None
         self.layers: frozenset[str] = DEFAULT_LAYERS
         self.color_by_error = False
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.setInterval(REFRESH_MILLISECONDS)
-        self._timer.timeout.connect(self.refresh)
+        self._timer.timeout.connect(self._tick)
         for signal in (
             session.sequence_changed,
             session.shown_changed,
@@ -86,35 +119,86 @@ class Display(QObject):
         self._note()
 
     def quality_of(self, run: Run) -> Quality | None:
-        """Return the errors of a run's best point under the alignment of the session."""
+        """Return the errors of a run under the session's alignment, None where they are not known yet."""
         if run.last is None:
             return None
-        key = (run.last.best, self._session.alignment)
-        known = self._qualities.get(run)
-        if known is None or known[0] != key:
-            if run.state.alive and run is not self._session.shown:
-                return None  # it will be computed when the run has ended
-            shapes = build_shapes(run.sequence, run.last, self._session.alignment)
-            known = self._qualities[run] = (key, quality(shapes))
-        return known[1]
+        known = self._pictures.get(run)
+        if known is not None and known.shows(run.sequence, run.last, self._session.alignment):
+            return known.quality
+        if run.state.alive or run is self._session.shown:
+            return None if known is None or known.alignment is not self._session.alignment else known.quality
+        known = self._pictures[run] = make_picture(run.sequence, run.last, self._session.alignment)
+        return known.quality
 
     def refresh(self) -> None:
-        """Draw the session as it is now."""
+        """Draw the session as it is now, before returning."""
+        wanted = self._wanted()
+        if wanted is not None:
+            if self._picture is None or not self._picture.shows(*wanted):
+                self._picture = make_picture(*wanted)
+            self._draw()
+            self._show_series(at_once=True)
+
+    def shut_down(self) -> None:
+        """Wait for what is being computed."""
         self._timer.stop()
+        if self._job is not None:
+            self._job.wait()
+
+    # -- at display rate ------------------------------------------------------------------------------------
+
+    def _note(self, *_: object) -> None:
+        if not self._timer.isActive():
+            self._timer.start(REFRESH_MILLISECONDS)
+
+    def _wanted(self) -> tuple[Sequence, Update | None, Alignment] | None:
         session = self._session
-        sequence = session.sequence
-        if sequence is None:
+        if session.sequence is None:
+            return None
+        update = None if session.shown is None else session.shown.last
+        return session.sequence, update, session.alignment
+
+    def _tick(self) -> None:
+        wanted = self._wanted()
+        if wanted is None:
             return
-        run = session.shown
-        last = None if run is None else run.last
-        key = (sequence, None if last is None else last.best, session.alignment)
-        if key != self._shapes_of:
-            self._shapes = build_shapes(sequence, last, session.alignment)
-            self._shapes_of = key
-        assert self._shapes is not None
+        picture = self._picture
+        if picture is None or picture.sequence is not wanted[0]:
+            self.refresh()
+            return
+        if not picture.shows(*wanted) and self._job is None:
+            self._compute(*wanted)
+        self._draw()
+        self._show_series()
+
+    def _compute(self, sequence: Sequence, update: Update | None, alignment: Alignment) -> None:
+        job = self._job = Job(lambda: (time.perf_counter(), make_picture(sequence, update, alignment)), self)
+        job.done.connect(self._take)
+        job.failed.connect(self.failed)
+        job.finished.connect(self._end_job)
+        job.start()
+
+    def _take(self, made: tuple[float, Picture]) -> None:
+        began, picture = made
+        if picture.sequence is self._session.sequence:
+            self._picture = picture
+            # Drawn at once; the next one is asked for after a rest.
+            self._timer.start(max(REFRESH_MILLISECONDS, round(1000 * REST * (time.perf_counter() - began))))
+            self._draw()
+            self._show_series()
+
+    def _end_job(self) -> None:
+        job, self._job = self._job, None
+        if job is not None:
+            job.deleteLater()
+        self._note()
+
+    def _draw(self) -> None:
+        picture, session = self._picture, self._session
+        assert picture is not None  # callers made one
         self.scene = build_scene(
-            sequence,
-            self._shapes,
+            picture.sequence,
+            picture.shapes,
             frame=session.frame,
             selected=session.point if session.point >= 0 else None,
             color_by="error" if self.color_by_error else "role",
@@ -123,30 +207,22 @@ class Display(QObject):
         for target in self._targets:
             target.set_scene(self.scene)
         self.scene_shown.emit(self.scene)
-        self._show_series(key, live=run is not None and run.state.alive)
 
-    def _show_series(self, key: tuple[Any, ...], *, live: bool) -> None:
-        if key == self._series_of:
+    def _show_series(self, *, at_once: bool = False) -> None:
+        """Show errors and numbers of all frames: a few times a second while a run goes on, and at its end."""
+        picture, run = self._picture, self._session.shown
+        if picture is None or picture is self._series_of:
             return
-        self._skipped += 1
-        if live and self._skipped < SERIES_EVERY:
-            self._timer.start()  # the last update of a run that pauses is shown too
+        now = time.perf_counter()
+        if run is not None and run.state.alive and now - self._series_at < SERIES_SECONDS and not at_once:
+            self._note()
             return
-        self._skipped = 0
-        self._series_of = key
-        assert self._shapes is not None
-        run = self._session.shown
-        if run is not None:
-            self._qualities[run] = ((key[1], key[2]), quality(self._shapes))
-        sequence = self._session.sequence
-        assert sequence is not None
-        self.series_changed.emit(error_series(sequence, self._shapes))
+        self._series_of, self._series_at = picture, now
+        if run is not None and run.sequence is picture.sequence and picture.update is not None:
+            self._pictures[run] = picture
+        self.series_changed.emit(picture.series)
         self.quality_changed.emit()
 
     def _forget_runs(self) -> None:
         runs = set(self._session.runs)
-        self._qualities = {run: known for run, known in self._qualities.items() if run in runs}
-
-    def _note(self, *_: object) -> None:
-        if not self._timer.isActive():
-            self._timer.start()
+        self._pictures = {run: known for run, known in self._pictures.items() if run in runs}

@@ -91,6 +91,7 @@ class MainWindow(QMainWindow):
             parent=self,
         )
         self._closing = False
+        self._defect: dialogs.DefectDialog | None = None
         self._remembers = True
         self._build()
         self.table = action_table(self)
@@ -132,6 +133,7 @@ class MainWindow(QMainWindow):
         self.exporting.failed.connect(self.report)
         control.refused.connect(lambda sentence: self.report(sentence, ""))
         control.crashed.connect(self.report)
+        self.display.failed.connect(self.report)
         self.parameters.settings_changed.connect(session.set_settings)
         self.parameters.validity_changed.connect(lambda _valid: self.update_situation())
         session.theme_changed.connect(self._show_theme)
@@ -236,9 +238,12 @@ class MainWindow(QMainWindow):
 
     def show_defect(self, sentence: str, details: str) -> None:
         """Show a defect of the program, with the offer to save."""
+        if self._defect is not None and self._defect.isVisible():
+            return  # one defect often comes with many: the first one tells the most
         shown = self.session.shown
         save = self.exporting.ask_for_reconstruction if shown is not None and shown.last is not None else None
-        dialogs.DefectDialog(sentence, details, self, save=save).open()
+        self._defect = dialogs.DefectDialog(sentence, details, self, save=save)
+        self._defect.open()
 
     # -- what the session and the parts tell ----------------------------------------------------------------
 
@@ -318,6 +323,7 @@ class MainWindow(QMainWindow):
         self._closing = True
         self.playback.set_playing(False)
         self.control.shut_down()
+        self.display.shut_down()
         self.opening.shut_down()
         self.exporting.shut_down()
         if self._remembers:

@@ -16,7 +16,7 @@ from .solver_thread import Mail, Outcome, SolverThread, Work, real_work
 if TYPE_CHECKING:
     from core.settings import Settings
 
-POLL_MILLISECONDS = 16  # about the refresh rate of a display
+POLL_MILLISECONDS = 33  # every second refresh of a display: a picture of the window takes its time, too
 
 ENDINGS = {
     Outcome.FINISHED: RunState.FINISHED,

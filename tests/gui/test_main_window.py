@@ -246,6 +246,7 @@ def test_the_alignment_is_named_and_changes_the_error(qtbot, window):
     run = finished(qtbot, window)
     per_frame = window.display.quality_of(run)
     window.session.set_alignment(Alignment.SEQUENCE)
+    qtbot.waitUntil(lambda: window.display.quality_of(run) is not None)
     whole = window.display.quality_of(run)
     assert whole.error > per_frame.error
     qtbot.waitUntil(lambda: "one similarity for the sequence" in shown_text(window))
