@@ -4,7 +4,8 @@
     orthogonal     m = (x - c) / s with K = [[s, 0, c_x], [0, s, c_y], [0, 0, 1]]
 
 The s and c of an orthogonal sequence have no physical meaning.  c is the mean of all visible tracks, and s
-their centered norm, so that every sequence has sum |m|^2 = 1 and a weight means the same for all of them.
+makes their root mean square distance from the mean of their frame 0.25, about what a perspective camera sees
+of an object that fills its view: so the weights of a penalty mean much the same for both camera models.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from ..sequence import CameraModel
 
 if TYPE_CHECKING:
     from ..sequence import Observations
+
+ORTHOGONAL_SPREAD = 0.25  # root mean square distance of calibrated tracks from their frame's mean
 
 
 def calibrate(observations: Observations, intrinsics: Floats, camera: CameraModel) -> Floats:
@@ -62,11 +65,14 @@ def orthogonal_intrinsics(observations: Observations) -> Floats:
     InputError
         where all visible tracks coincide.
     """
-    seen = np.moveaxis(observations.tracks, 1, 0)[:, observations.visible]  # (2, N)
-    center = seen.mean(axis=1)
-    size = float(np.linalg.norm(seen - center[:, None]))
+    seen = observations.visible[:, None]
+    tracks = np.where(seen, observations.tracks, 0.0)
+    center = tracks.sum(axis=(0, 2)) / seen.sum()
+    means = tracks.sum(axis=2, keepdims=True) / seen.sum(axis=2, keepdims=True)
+    spread = np.where(seen, tracks - means, 0.0)
+    size = float(np.sqrt((spread**2).sum() / seen.sum())) / ORTHOGONAL_SPREAD
     if not size > 1e-12 * float(np.abs(center).max(initial=0.0)):
-        raise InputError("all visible tracks coincide; a sequence needs points that differ")
+        raise InputError("all visible tracks of every frame coincide; a sequence needs points that differ")
     return np.array([[size, 0.0, center[0]], [0.0, size, center[1]], [0.0, 0.0, 1.0]])
 
 
