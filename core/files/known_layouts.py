@@ -104,6 +104,8 @@ def read_masked(variables: Variables, path: Path, camera: CameraModel | None) ->
             f"{name} is NaN at frame {frame + 1}, point {point + 1}, which W says is seen; "
             "accepted is NaN only where W is 0"
         )
+    nowhere: Bools = (tracks == 0).all(axis=1) & ~visible  # 0 says that there is nothing, not where it is
+    tracks = np.where(nowhere[:, None], np.nan, tracks)
     intrinsics = intrinsics_of(variables)
     return Parts(
         tracks,

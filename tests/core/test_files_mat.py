@@ -93,6 +93,15 @@ def test_the_mask_says_what_is_missing(tmp_path: Path, name: str, filler: float)
     assert "orthogonal is assumed" in read.provenance
 
 
+def test_a_masked_entry_that_is_zero_has_no_place(tmp_path):
+    W, mask = shapes()[:, :2].copy(), np.ones((F, 2, P))
+    mask[1, :, 2:4] = 0
+    W[1, :, 2] = 0.0
+    read = read_sequence(save(tmp_path / "book.mat", {"X": rows(W), "W": rows(mask)}))
+    assert np.isnan(read.tracks[1, :, 2]).all() and not read.visible[1, 2:4].any()
+    np.testing.assert_array_equal(read.tracks[1, :, 3], W[1, :, 3])
+
+
 def test_a_camera_matrix_makes_it_perspective_and_the_user_may_overrule(tmp_path: Path) -> None:
     file = save(tmp_path / "house.mat", {"M": rows(shapes()[:, :2]), "W": np.ones((2 * F, P)), "K": 2 * K})
     read = read_sequence(file)
