@@ -88,7 +88,7 @@ def test_the_mask_says_what_is_missing(tmp_path: Path, name: str, filler: float)
     mask = rows(np.repeat(seen[:, None], 2, axis=1)).astype(np.uint8)
     read = read_sequence(save(tmp_path / "book.mat", {name: rows(W), "W": mask}))
     np.testing.assert_array_equal(read.visible, seen)
-    np.testing.assert_array_equal(read.tracks, W)
+    np.testing.assert_array_equal(read.tracks, np.where(seen[:, None], W, np.nan))
     assert read.camera is CameraModel.ORTHOGONAL
     assert "orthogonal is assumed" in read.provenance
 
