@@ -2,7 +2,14 @@ import numpy as np
 import pytest
 
 from core.arrays import InputError
-from core.cameras.calibrate import calibrate, checked_intrinsics, orthogonal_intrinsics, project, to_pixels
+from core.cameras.calibrate import (
+    ORTHOGONAL_SPREAD,
+    calibrate,
+    checked_intrinsics,
+    orthogonal_intrinsics,
+    project,
+    to_pixels,
+)
 from core.cameras.intrinsics import estimate_intrinsics, load_intrinsics, parse_intrinsics
 from core.files import read_sequence
 from core.linalg import rotation_from_vector
@@ -216,3 +223,19 @@ def test_coincident_orthogonal_tracks_are_refused():
     tracks = np.full((3, 2, 4), 7.0)
     with pytest.raises(InputError, match="coincide"):
         orthogonal_intrinsics(Observations(tracks, np.ones((3, 4), dtype=bool)))
+
+
+def test_orthogonal_tracks_get_the_extent_of_a_typical_perspective_view():
+    given = observations()
+    drift = np.arange(5.0)[:, None, None] * np.array([[40.0], [-25.0]])  # the translation does not count
+    moved = Observations(given.tracks + drift, given.visible)
+    for observed in (given, moved):
+        found = orthogonal_intrinsics(observed)
+        m = calibrate(observed, found, CameraModel.ORTHOGONAL)
+        np.testing.assert_allclose(np.nansum(m, axis=(0, 2)), 0.0, atol=1e-12)
+        centered = m - np.nanmean(m, axis=2, keepdims=True)
+        assert np.sqrt(np.nansum(centered**2) / observed.visible.sum()) == pytest.approx(
+            ORTHOGONAL_SPREAD, rel=1e-12
+        )
+        assert found[0, 0] == found[1, 1] == pytest.approx(orthogonal_intrinsics(given)[0, 0])
+        np.testing.assert_allclose(to_pixels(m, found), observed.tracks, rtol=1e-12)
