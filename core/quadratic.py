@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from .arrays import Floats, Ints
     from .factors import Factors
     from .problem import NonRigidProblem
@@ -161,19 +163,32 @@ class DataTerm:
         """Return H_fj e_fj for e (F, 3, P)."""
         return times_planes(self.H, vectors)
 
-    def residual_force(self, factors: Factors) -> tuple[Floats, float]:
-        """Return H e, (F, 3, P), and e' H e, for e = S + s - y; e itself is never stored whole."""
+    def forces(
+        self, B: Floats, flat: Floats, s: Floats, target: Floats | None = None
+    ) -> Iterator[tuple[slice, Floats, Floats]]:
+        """Yield (frames, v, H v) for v = B C + s - target, a few frames at a time, so that they stay cached.
+
+        B is (F, K), `flat` C as (K, 3P), s (F, 3), v (frames, 3, P).
+        """
         frames, _, points = self.y.shape
         H = self.H.reshape(frames, 6, points)
-        flat = factors.C.reshape(factors.rank, -1)
+        for part in _cached_parts(frames, points):
+            v = (B[part] @ flat).reshape(-1, 3, points)
+            v += s[part, :, None]
+            if target is not None:
+                v -= target[part]
+            force = np.empty_like(v)
+            _times_part(H[part], v, force)
+            yield part, v, force
+
+    def residual_force(self, factors: Factors) -> tuple[Floats, float]:
+        """Return H e, (F, 3, P), and e' H e, for e = S + s - y; e itself is never stored whole."""
         out = np.empty_like(self.y)
         total = 0.0
-        for part in _cached_parts(frames, points):
-            e = (factors.B[part] @ flat).reshape(-1, 3, points)
-            e += factors.s[part, :, None]
-            e -= self.y[part]
-            _times_part(H[part], e, out[part])
-            total += float(np.vdot(e, out[part]))
+        flat = factors.C.reshape(factors.rank, -1)
+        for part, e, force in self.forces(factors.B, flat, factors.s, self.y):
+            out[part] = force
+            total += float(np.vdot(e, force))
         return out, total
 
     def best_C(self, B: Floats, s: Floats, weights: Floats) -> PointSystem:

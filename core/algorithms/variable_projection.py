@@ -11,7 +11,7 @@ where D holds one (K+3) x (K+3) block per frame, M one 3K x 3K block per point, 
     (W z)_f   = (sum_j C_j' H_fj (B z_j)_f, sum_j H_fj (B z_j)_f)   + [(sum_j (H e)_fj z_j, 0)]
 
 The terms in brackets are what the exact Hessian has beyond Gauss-Newton.  A is nearly D, so that conjugate
-gradients preconditioned with D + lambda I need 1 to 4 products.  For K <= 3 a product is one matrix product
+gradients preconditioned with D + lambda I need 1 to 4 products.  For K <= 8 a product is one matrix product
 with the planes of H each way and no F x P temporary; above, the three-step form has fewer flops.
 
 After a step the gauge is fixed exactly (`core.factors`): a Gauss-Newton step is balanced before C is
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ..problem import NonRigidProblem
     from ..quadratic import PointSystem
 
-PRODUCT_RANK = 3  # up to here one product with the planes of H is the cheaper form
+PRODUCT_RANK = 8  # up to here one product with the planes of H is the cheaper form (measured)
 MOST_PRODUCTS = 25  # of conjugate gradients in one step
 NEWTON_BELOW = 1e-3  # relative decrease from which the exact Hessian is used
 NEWTON_DAMPING = 1e-6  # initial damping below which the first step already uses it
@@ -230,9 +230,9 @@ class _Curvature:
             for c in range(3):
                 out += sums[:, rank + c, PLANE[c]]
         else:
-            moved = x[:rank].T @ C.reshape(rank, -1)
-            moved = moved.reshape(len(B), 3, points) + x[rank:].T[:, :, None]
-            out = B.T @ self.data.times_H(moved).reshape(len(B), -1)
+            out = np.zeros((rank, 3 * points))
+            for part, _, force in self.data.forces(x[:rank].T, C.reshape(rank, -1), x[rank:].T):
+                out += B[part].T @ force.reshape(len(force), -1)
         out = out.reshape(rank, -1)
         if self.He is not None:
             out += x[:rank] @ self.He
@@ -255,9 +255,11 @@ class _Curvature:
             sums = (right.reshape(-1, 6 * points) @ self.data.H.T).reshape(rank, rank + 3, -1)
             np.einsum("fk,kqf->qf", B, sums, out=out)
         else:
-            moved = self.data.times_H((B @ z.reshape(rank, -1)).reshape(len(B), 3, points))
-            out[:rank] = (moved.reshape(len(B), -1) @ C.reshape(rank, -1).T).T
-            out[rank:] = moved.sum(axis=2).T
+            flat = C.reshape(rank, -1)
+            still = np.zeros((len(B), 3))
+            for part, _, force in self.data.forces(B, z.reshape(rank, -1), still):
+                out[:rank, part] = flat @ force.reshape(len(force), -1).T
+                out[rank:, part] = force.sum(axis=2).T
         if self.He is not None:
             out[:rank] += z.reshape(rank, -1) @ self.He.T
         return out

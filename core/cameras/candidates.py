@@ -66,7 +66,8 @@ def rotation_candidates(
     if source not in ("best", "companion", "tracks"):
         raise InputError(f"rotations are {source!r}; accepted are best, truth, companion, tracks, or a file")
     if sequence.camera is CameraModel.ORTHOGONAL:
-        return tuple(_factored("tracks", tracks, sequence.visible, _ranks(sequence, rank, COMPANION_RANKS)))
+        ranks = _ranks(sequence, rank, COMPANION_RANKS)
+        return tuple(_factored("tracks", tracks, sequence.visible, ranks)[::2])  # reflections see the same
     companion = sequence.companion
     if companion is None and source == "companion":
         raise InputError(

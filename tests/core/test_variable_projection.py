@@ -13,7 +13,13 @@ from core.factors import Factors
 from core.solver import Status, iterate, solve
 from core.starts import resized, rigid_start
 
-RANKS = [(0.2,), (0.1, 0.3), (0.05, 0.1, 0.2, 0.4)]  # both forms of the product: K <= 3 and above
+RANKS = [(0.2,), (0.1, 0.3), (0.05, 0.1, 0.2, 0.4)]
+
+
+@pytest.fixture(params=[vp.PRODUCT_RANK, 0], ids=["one product", "three steps"], autouse=True)
+def product_form(request, monkeypatch):
+    """Run every test with both forms of the product with the reduced Hessian."""
+    monkeypatch.setattr(vp, "PRODUCT_RANK", request.param)
 
 
 def settled(problem, factors, *, newton):
