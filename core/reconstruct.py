@@ -3,7 +3,9 @@
 `reconstruct` is what the command line, the viewer and a script all drain, so that all give the same numbers.
 
     rotations n   each candidate's reconstruction is grown from rigid to rank K; the lowest losses win
-    start n       rigid and grown, then random ones, each to 1e-8, until few minima can be unseen
+                  (large sequences: of a subset of frames and points)
+    start n       rigid and grown, a short ADMM cut to rank K, then random ones, each to 1e-8, until few
+                  minima can be unseen
     refine        the best of them, to the tolerance
 
 The methods that start from ADMM (`admm`, `admm+bilinear`, `paper`) replace the starts by their own.
@@ -28,6 +30,7 @@ from .penalties import ExplicitWeights
 from .preparation import Prepared, prepare
 from .solver import Algorithm, Status, iterate, single_threaded
 from .starts import random_start, resized, rigid_start
+from .subset import subset
 from .updates import Candidate, Record, StartReport, Update, finish
 
 if TYPE_CHECKING:
@@ -42,10 +45,12 @@ if TYPE_CHECKING:
 __all__ = ["Candidate", "Record", "StartReport", "Update", "finish", "reconstruct", "solve_sequence"]
 
 SHORT_TOLERANCE = 1e-8  # of a start that is only compared with others
-GROWN = "rigid, grown"  # the first start; the others are random
+START_NAMES = ("rigid, grown", "ADMM, cut")  # the first starts; the others are random
+SHORT_ADMM = 30  # iterations, enough to find its basin
 AGREEMENT = 1e-5  # relative difference of two losses that counts as the same minimum
 UNSEEN = 0.05  # the share of starts that may still lead to a minimum not seen, see `starts_wanted`
 COMPARISON_TOLERANCE = 1e-5  # of the runs that only compare rotations
+COMPARED = 12_000  # observations, about, that rotations are compared on
 WARM_DAMPING = 1e-9
 
 
@@ -95,6 +100,9 @@ class _Run:
         self.iteration = 0
         self.seconds = 0.0
         self.best: Candidate | None = None
+        self.point: Factors  # where the phase under way is, and with what loss
+        self.point_loss = np.inf
+        self.shown: Candidate | None = None  # stands for that point while only a subset is solved
         self.rotations = ""
         self.settled = False
         self.phases_done = 0
@@ -147,15 +155,18 @@ class _Run:
         for index, candidate in enumerate(candidates):
             self.rotations = candidate.name
             problem = self._problem(prepared, candidate)
+            compared = subset(problem, COMPARED)
             losses = np.ones(problem.rank)
             phase = f"rotations {index + 1} of {len(candidates)}: {candidate.name}"
-            for update in self._grow(problem, quick, phase):
-                end = update.current
-                losses[end.problem.rank - 1] = max(end.loss, np.finfo(float).tiny)
+            if compared.small is not problem:
+                self.shown = _candidate(problem, compared.lifted(rigid_start(compared.small)))
+            for update in self._grow(compared.small, quick, phase):
+                losses[self.point.rank - 1] = max(self.point_loss, np.finfo(float).tiny)
                 yield update
-            ends.setdefault(
-                float(np.log(losses[1:] if problem.rank > 1 else losses).mean()), (candidate.name, end)
-            )
+            self.shown = None
+            end = _candidate(problem, compared.lifted(self.point))
+            score = float(np.log(losses[min(1, problem.rank - 1) :]).mean())
+            ends.setdefault(score, (candidate.name, end))
         self.rotations, chosen = ends[min(ends)]
         return chosen
 
@@ -174,25 +185,34 @@ class _Run:
     def _search(self, problem: NonRigidProblem, grown: Factors | None) -> Iterator[Update]:
         """Run starts to a loss that can be compared until few minima can be unseen; refine the lowest."""
         short = self._algorithm(SHORT_TOLERANCE)
-        ends: dict[str, Candidate] = {}
+        searched = subset(problem, COMPARED)
+        small, suffix = searched.small, ""
+        if small is not problem:
+            suffix = " (subset)"
+            self.shown = _candidate(problem, grown or searched.lifted(rigid_start(small)))
+        ends: dict[str, Factors] = {}
         before = self.phases_done
         while len(ends) < (wanted := starts_wanted(list(self.reports.values()), self.settings.starts)):
             index = len(ends)
             self.phase_count = max(self.phase_count, before + wanted + 1)
-            name = f"random {index}" if index else GROWN
+            name = (START_NAMES[index] if index < len(START_NAMES) else f"random {index - 1}") + suffix
             phase = f"start {index + 1} of about {wanted}: {name}"
             if index == 0 and grown is None:
-                phases = self._grow(problem, short, phase)
+                yield from self._grow(small, short, phase)
+            elif index == 0 and grown is not None:
+                yield from self._phase(small, short, searched.restricted(grown), phase)
+            elif index == 1:
+                admm, point = self._admm(small, subset=small is not problem)
+                yield from self._phase(small, replace(admm, max_iterations=SHORT_ADMM), point, phase)
+                yield from self._phase(small, short, self.point, phase)
             else:
-                point = grown or random_start(problem, self._rng(problem.rank + index))
-                phases = self._phase(problem, short, point, phase)
-            grown = None
-            for update in phases:
-                ends[name] = update.current
-                yield update
-            self.reports[name] = ends[name].loss
-        lowest = min(ends, key=lambda name: ends[name].loss)
-        yield from self._last(problem, self._polisher(warm=True), ends[lowest].factors, "refine", lowest)
+                random = random_start(small, self._rng(small.rank + index))
+                yield from self._phase(small, short, random, phase)
+            ends[name], self.reports[name] = self.point, self.point_loss
+        self.shown = None
+        lowest = min(ends, key=self.reports.__getitem__)
+        factors, known = searched.lifted(ends[lowest]), small is problem
+        yield from self._last(problem, self._polisher(warm=known), factors, "refine", lowest if known else "")
 
     def _grow(self, problem: NonRigidProblem, algorithm: Algorithm[Any], phase: str) -> Iterator[Update]:
         """Solve at rank 1, then add one column at a time up to the problem's rank."""
@@ -200,18 +220,12 @@ class _Run:
         for rank in range(1, problem.rank + 1):
             factors = resized(factors, rank, self._rng(rank))
             smaller = problem.with_weights(problem.weights[:rank])
-            for update in self._phase(smaller, algorithm, factors, f"{phase}, rank {rank}"):
-                factors = update.current.factors
-                yield update
+            yield from self._phase(smaller, algorithm, factors, f"{phase}, rank {rank}")
+            factors = self.point
 
     def _from_admm(self, problem: NonRigidProblem, factors: Factors | None = None) -> Iterator[Update]:
-        penalty, reference = self.settings.penalty, reference_singular_values(problem)
-        explicit = isinstance(penalty, ExplicitWeights)
-        weights = None if explicit else penalty.weights(len(reference), reference)
-        if factors is None:
-            # Centered, so that ADMM need not move the translations out of X0 through the penalty.
-            factors = centered(svd_start(problem, min(len(problem.tracks), 3 * problem.tracks.shape[2])))
-        admm = ADMM(full_weights=weights)
+        admm, closed_form = self._admm(problem)
+        factors = factors or closed_form
         if self.settings.method == "admm":
             yield from self._last(problem, admm, factors, "ADMM", "ADMM")
             return
@@ -220,15 +234,26 @@ class _Run:
             yield update
         yield from self._last(problem, self._polisher(warm=False), factors, "refine", "ADMM, refined")
 
+    def _admm(self, problem: NonRigidProblem, *, subset: bool = False) -> tuple[ADMM, Factors]:
+        """Return the method with weights for all singular values, and the closed form to start it from."""
+        penalty, reference = self.settings.penalty, reference_singular_values(problem)
+        weights = None  # beyond the problem's own its last one is repeated
+        if not (subset or isinstance(penalty, ExplicitWeights)):
+            weights = penalty.weights(len(reference), reference)
+        # Centered, so that ADMM need not move the translations out of X0 through the penalty.
+        start = centered(svd_start(problem, min(len(problem.tracks), 3 * problem.tracks.shape[2])))
+        return ADMM(full_weights=weights), start
+
     def _last(
         self, problem: NonRigidProblem, algorithm: Algorithm[Any], start: Factors, phase: str, name: str
     ) -> Iterator[Update]:
-        """Yield the phase that ends the run, and report where the start of that name ended with it."""
+        """Yield the phase that ends the run, and report where the start of that name, if any, ended."""
         for update in self._phase(problem, algorithm, start, phase):
             if not self.phase_status.finished:
                 yield update
                 continue
-            self.reports[name] = update.best.loss
+            if name:
+                self.reports[name] = update.best.loss
             yield replace(update, status=self.phase_status, fraction=1.0, starts=self._starts())
 
     def _phase(
@@ -240,8 +265,9 @@ class _Run:
             self.seconds = seconds + snapshot.progress.seconds
             factors = algorithm.factors(problem, snapshot.state)
             loss = problem.loss(factors) if isinstance(algorithm, ADMM) else snapshot.progress.loss
-            current = Candidate(problem, factors, loss)
-            if self.best is None or not loss >= self.best.loss:
+            self.point, self.point_loss = factors, loss
+            current = self.shown or Candidate(problem, factors, loss)
+            if self.best is None or not current.loss >= self.best.loss:
                 self.best = current
             assert self.prepared is not None  # set before the first phase
             self.phase_status = snapshot.status
@@ -284,6 +310,11 @@ class _Run:
     @property
     def _starts_from_admm(self) -> bool:
         return self.settings.method in ("admm", "admm+bilinear", "paper")
+
+
+def _candidate(problem: NonRigidProblem, factors: Factors) -> Candidate:
+    own = problem.with_weights(problem.weights[: factors.rank])
+    return Candidate(own, factors, own.loss(factors))
 
 
 def starts_wanted(losses: Items[float], most: int) -> int:

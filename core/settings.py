@@ -47,7 +47,7 @@ class Settings:
     rotations: str | Path = "best"  # a key of ROTATION_SOURCES, or an .npz file with R (F, 3, 3)
     rotation_rank: int | None = None  # rank of Dai et al.'s factorization; None = several, chosen by loss
     intrinsics: str | Path | tuple[float, float, float, float] = "auto"  # a key, a file, or (fx, fy, cx, cy)
-    starts: int = 20  # at most so many starting points: rigid then grown to K, then random ones
+    starts: int = 20  # at most so many starting points: rigid and grown, ADMM, then random ones
     seed: int = 0
     tolerance: float = 1e-14  # stop at a predicted relative decrease below this
     max_iterations: int = 500  # per phase

@@ -73,12 +73,15 @@ def finish(sequence: Sequence, settings: Settings, last: Update, history: Iterab
     """
     best = last.best
     problem, factors = best.problem, best.factors
+    translations = np.einsum("fab,fb->fa", problem.rotations, factors.s)
+    if problem.affine:
+        translations[:, 2] = 0.0  # nothing measures it
     lines = [(record.iteration, record.seconds, record.loss) for record in history]
     return Result(
         tracks=problem.tracks,
         visible=problem.visible,
         rotations=problem.rotations,
-        translations=np.einsum("fab,fb->fa", problem.rotations, factors.s),
+        translations=translations,
         B=factors.B,
         C=factors.C.reshape(factors.rank, -1).T,
         weights=problem.weights,

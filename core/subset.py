@@ -1,0 +1,78 @@
+"""A smaller problem of the same kind, and the way back: what large sequences are compared on.
+
+Losses that only rank rotations need not be those of every observation.  A subset of evenly spaced frames and
+points keeps the problem's form; with a fraction q of the observations the data term is about q times as
+large and the singular values sqrt(q) times, so weights times sqrt(q) keep the balance between the two.
+
+The way back is in closed form: with the shapes C of the subset's points, every frame's B_f and s_f solve one
+(K+3) x (K+3) system; C of all points follows from them when a solver starts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .factors import Factors
+from .problem import NonRigidProblem
+from .quadratic import batched_inverse, multiply
+
+if TYPE_CHECKING:
+    from .arrays import Floats, Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Subset:
+    """A problem, the one made of some of its frames and points, and which these are."""
+
+    problem: NonRigidProblem
+    small: NonRigidProblem
+    frames: Ints  # (F',)
+    points: Ints  # (P',)
+
+    def restricted(self, factors: Factors) -> Factors:
+        """Return a point of the small problem from one of the whole problem."""
+        return Factors(factors.B[self.frames], factors.C[:, :, self.points], factors.s[self.frames])
+
+    def lifted(self, factors: Factors) -> Factors:
+        """Return a point of the whole problem from one of the small one: best B and s for its C, then C."""
+        if self.small is self.problem:
+            return factors
+        some = _part(self.problem, np.arange(len(self.problem.tracks)), self.points)
+        some = some.with_weights(self.small.weights[: factors.rank])
+        data = some.data
+        flat = factors.C.reshape(factors.rank, -1)
+        rhs = np.concatenate((flat @ data.Hy.reshape(len(data.y), -1).T, data.Hy_sum))
+        blocks = data.frame_blocks(factors.C, some.weights)
+        u = multiply(batched_inverse(blocks), rhs)
+        B, s = np.ascontiguousarray(u[: factors.rank].T), np.ascontiguousarray(u[factors.rank :].T)
+        weights = self.problem.weights[: factors.rank]
+        return Factors(B, self.problem.data.best_C(B, s, weights).C, s)
+
+
+def subset(problem: NonRigidProblem, most: int) -> Subset:
+    """Return a subset of about `most` observations, or all where there are no more than that."""
+    frames, _, points = problem.tracks.shape
+    if frames * points <= most:
+        return Subset(problem, problem, np.arange(frames), np.arange(points))
+    # As square as the problem allows: both the cameras and the shape need variety.
+    wanted = int(np.sqrt(most))
+    some_frames = _spaced(frames, max(wanted, most // points))
+    some_points = _spaced(points, max(wanted, most // len(some_frames)))
+    small = _part(problem, some_frames, some_points)
+    fraction = small.tracks.size / problem.tracks.size
+    return Subset(problem, small.with_weights(np.sqrt(fraction) * problem.weights), some_frames, some_points)
+
+
+def _spaced(count: int, wanted: int) -> Ints:
+    return np.linspace(0, count - 1, min(wanted, count)).round().astype(np.int64)
+
+
+def _part(problem: NonRigidProblem, frames: Ints, points: Ints) -> NonRigidProblem:
+    def of(array: Floats) -> Floats:
+        return array[frames][..., points]
+
+    seen = problem.visible[frames][:, points]
+    return NonRigidProblem(of(problem.tracks), seen, problem.rotations[frames], problem.eta, problem.weights)

@@ -1,0 +1,150 @@
+"""The phases of a reconstruction: what they yield, keep, resume and refuse."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from core import (
+    PRESETS,
+    CameraModel,
+    InputError,
+    Settings,
+    Status,
+    finish,
+    reconstruct,
+    residuals,
+    simulate,
+    solve_sequence,
+)
+from core.metrics import procrustes_mm
+from core.penalties import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
+from core.problem import NonRigidProblem
+from core.settings import METHODS
+from core.subset import subset
+
+QUICK = Settings(rank=2, penalty=WeightedNuclearNorm(xi=5e-3), rotations="truth", starts=4)
+
+
+@pytest.fixture(scope="module")
+def sequence():
+    return simulate("balloon", path="circle", frames=24, points=40, noise=0.3, seed=1)
+
+
+@pytest.fixture(scope="module")
+def updates(sequence):
+    return list(reconstruct(sequence, QUICK))
+
+
+def test_history_is_numbered_and_timed_through_all_phases(updates):
+    iterations = np.array([u.record.iteration for u in updates])
+    seconds = np.array([u.record.seconds for u in updates])
+    assert (np.diff(iterations) >= 0).all() and (np.diff(seconds) >= 0).all()
+    assert [u.status.finished for u in updates] == [False] * (len(updates) - 1) + [True]
+    assert updates[-1].status is Status.CONVERGED and updates[-1].fraction == 1.0
+    assert all(0 <= u.fraction <= 1 for u in updates)
+
+
+def test_best_is_the_lowest_loss_of_the_comparable_problems(updates):
+    settled = [u for u in updates if u.settled]
+    assert updates[-1].best.loss == min(u.current.loss for u in settled)
+    reports = updates[-1].starts
+    assert {"rigid, grown", "ADMM, cut", "random 1"} <= {r.name for r in reports}
+    assert any(r.agrees for r in reports)
+    assert updates[-1].best.loss <= min(r.loss for r in reports)
+
+
+def test_result_is_a_stationary_point_and_its_loss_that_of_the_four_row_form(sequence, updates):
+    result = finish(sequence, QUICK, updates[-1], [u.record for u in updates])
+    best = updates[-1].best
+    assert result.loss == pytest.approx(residuals.loss(best.problem, best.factors), rel=1e-10)
+    assert residuals.relative_gradient(best.problem, best.factors) < 1e-7
+    t = np.einsum("fab,fb->fa", result.rotations, best.factors.s)
+    np.testing.assert_allclose(result.translations, t)
+    assert result.C.shape == (3 * 40, 2) and result.history.shape == (len(updates), 3)
+
+
+def test_the_same_seed_gives_the_same_numbers(sequence, updates):
+    again = list(reconstruct(sequence, QUICK))
+    assert [u.record.loss for u in again] == [u.record.loss for u in updates]
+
+
+def test_a_stopped_run_keeps_its_best(sequence):
+    first = list(islice(reconstruct(sequence, QUICK), 5))
+    result = finish(sequence, QUICK, first[-1], [u.record for u in first])
+    assert result.loss == min(u.current.loss for u in first) and len(result.history) == 5
+
+
+def test_changed_weights_go_on_from_where_the_run_is(sequence, updates):
+    changed = replace(QUICK, penalty=NuclearNorm(mu=2e-3))
+    warm = list(reconstruct(sequence, changed, start=updates[-1]))
+    cold = solve_sequence(sequence, changed)
+    assert warm[-1].best.loss == pytest.approx(cold.loss, rel=1e-8)
+    assert len(warm) < len(updates) / 4
+    assert warm[0].settled and warm[0].rotations == updates[-1].rotations
+
+
+@pytest.mark.parametrize("rank", [1, 4])
+def test_a_changed_rank_goes_on_too(sequence, updates, rank):
+    changed = replace(QUICK, rank=rank)
+    warm = list(reconstruct(sequence, changed, start=updates[-1]))
+    assert warm[-1].best.factors.rank == rank and warm[-1].status.finished
+    assert (warm[-1].best.loss < updates[-1].best.loss) == (rank > 2)
+
+
+def test_changed_rotations_start_anew(sequence, updates):
+    changed = replace(QUICK, rotations="companion", rotation_rank=1)
+    first = next(reconstruct(sequence, changed, start=updates[-1]))
+    assert first.phase.startswith("rotations 1 of 2") and not first.settled
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_ends_with_a_result_no_better_than_the_default(sequence, updates, method):
+    result = solve_sequence(sequence, replace(QUICK, method=method, max_iterations=60))
+    assert result.loss >= updates[-1].best.loss * (1 - 1e-9)
+    own = NonRigidProblem(result.tracks, result.visible, result.rotations, result.eta, result.weights)
+    assert np.isfinite(result.points).all() and own.rank == 2
+
+
+def test_explicit_weights_are_used_as_they_are(sequence):
+    result = solve_sequence(sequence, replace(QUICK, penalty=ExplicitWeights((1e-3, 2e-3))))
+    np.testing.assert_array_equal(result.weights, [1e-3, 2e-3])
+
+
+def test_an_orthogonal_sequence_is_solved_at_eta_one(sequence):
+    flat = simulate("balloon", camera=CameraModel.ORTHOGONAL, frames=24, points=40, noise=0.05, seed=1)
+    result = solve_sequence(flat, replace(PRESETS["recommended"], rank=3, starts=2))
+    assert result.eta == 1.0
+    np.testing.assert_array_equal(result.translations[:, 2], 0.0)
+    size = np.sqrt((flat.truth.points**2).sum(axis=1).mean())
+    assert procrustes_mm(result.points, flat.truth, reflection=True).mean < 0.05 * size
+
+
+def test_the_recommended_preset_recovers_a_deforming_object(sequence):
+    result = solve_sequence(sequence, replace(PRESETS["recommended"], starts=2))
+    size = np.sqrt((sequence.truth.points**2).sum(axis=1).mean())
+    assert procrustes_mm(result.points, sequence.truth).mean < 0.05 * size
+
+
+def test_intrinsics_that_cannot_be_known_are_refused_with_the_options(sequence):
+    unknown = replace(sequence, intrinsics=None, truth=None)
+    with pytest.raises(InputError, match="--intrinsics fx,fy,cx,cy"):
+        next(reconstruct(unknown, QUICK))
+    with pytest.raises(InputError, match="no companion"):
+        next(reconstruct(replace(sequence, companion=None), replace(QUICK, rotations="companion")))
+
+
+def test_a_subset_is_lifted_to_every_frame_and_point(simulated):
+    problem, true = simulated(frames=40, points=50, eta=1.0, noise=0.0, weights=(1e-12, 1e-12))
+    reduced = subset(problem, 500)
+    frames, _, points = reduced.small.tracks.shape
+    assert frames < 40 and points < 50 and frames * points <= 550
+    np.testing.assert_array_equal(reduced.small.rotations, problem.rotations[reduced.frames])
+    np.testing.assert_allclose(reduced.small.weights, np.sqrt(frames * points / 2000) * problem.weights)
+    lifted = reduced.lifted(reduced.restricted(true))
+    assert lifted.B.shape == (40, 2) and lifted.C.shape == (2, 3, 50)
+    assert problem.loss(lifted) < 1e-9
+    assert subset(problem, 2000).small is problem
