@@ -103,6 +103,7 @@ class _Run:
         self.point: Factors  # where the phase under way is, and with what loss
         self.point_loss = np.inf
         self.shown: Candidate | None = None  # stands for that point while only a subset is solved
+        self.share = 1.0  # of the observations that are in that subset
         self.rotations = ""
         self.settled = False
         self.phases_done = 0
@@ -158,12 +159,13 @@ class _Run:
             compared = subset(problem, COMPARED)
             losses = np.ones(problem.rank)
             phase = f"rotations {index + 1} of {len(candidates)}: {candidate.name}"
+            self.share = compared.share
             if compared.small is not problem:
                 self.shown = _candidate(problem, compared.lifted(rigid_start(compared.small)))
             for update in self._grow(compared.small, quick, phase):
                 losses[self.point.rank - 1] = max(self.point_loss, np.finfo(float).tiny)
                 yield update
-            self.shown = None
+            self.shown, self.share = None, 1.0
             end = _candidate(problem, compared.lifted(self.point))
             score = float(np.log(losses[min(1, problem.rank - 1) :]).mean())
             ends.setdefault(score, (candidate.name, end))
@@ -186,7 +188,7 @@ class _Run:
         """Run starts to a loss that can be compared until few minima can be unseen; refine the lowest."""
         short = self._algorithm(SHORT_TOLERANCE)
         searched = subset(problem, COMPARED)
-        small, suffix = searched.small, ""
+        small, suffix, self.share = searched.small, "", searched.share
         if small is not problem:
             suffix = " (subset)"
             self.shown = _candidate(problem, grown or searched.lifted(rigid_start(small)))
@@ -208,8 +210,8 @@ class _Run:
             else:
                 random = random_start(small, self._rng(small.rank + index))
                 yield from self._phase(small, short, random, phase)
-            ends[name], self.reports[name] = self.point, self.point_loss
-        self.shown = None
+            ends[name], self.reports[name] = self.point, self.point_loss / self.share
+        self.shown, self.share = None, 1.0
         lowest = min(ends, key=self.reports.__getitem__)
         factors, known = searched.lifted(ends[lowest]), small is problem
         yield from self._last(problem, self._polisher(warm=known), factors, "refine", lowest if known else "")
@@ -273,7 +275,7 @@ class _Run:
             self.phase_status = snapshot.status
             yield Update(
                 settings=self.settings,
-                record=Record(self.iteration, self.seconds, loss, phase),
+                record=Record(self.iteration, self.seconds, loss / self.share, phase),
                 status=Status.RUNNING,
                 phase=phase,
                 fraction=min(self.phases_done / self.phase_count, 1.0),

@@ -10,7 +10,7 @@ The way back is in closed form: with the shapes C of the subset's points, every 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +31,11 @@ class Subset:
     small: NonRigidProblem
     frames: Ints  # (F',)
     points: Ints  # (P',)
+
+    @property
+    def share(self) -> float:
+        """The share of the observations that the small problem has: its loss is about that of the whole."""
+        return self.small.tracks.size / self.problem.tracks.size
 
     def restricted(self, factors: Factors) -> Factors:
         """Return a point of the small problem from one of the whole problem."""
@@ -61,9 +66,8 @@ def subset(problem: NonRigidProblem, most: int) -> Subset:
     wanted = int(np.sqrt(most))
     some_frames = _spaced(frames, max(wanted, most // points))
     some_points = _spaced(points, max(wanted, most // len(some_frames)))
-    small = _part(problem, some_frames, some_points)
-    fraction = small.tracks.size / problem.tracks.size
-    return Subset(problem, small.with_weights(np.sqrt(fraction) * problem.weights), some_frames, some_points)
+    found = Subset(problem, _part(problem, some_frames, some_points), some_frames, some_points)
+    return replace(found, small=found.small.with_weights(np.sqrt(found.share) * problem.weights))
 
 
 def _spaced(count: int, wanted: int) -> Ints:

@@ -27,7 +27,7 @@ class Record:
 
     iteration: int
     seconds: float  # spent computing, pauses excluded
-    loss: float
+    loss: float  # where only a subset is solved, divided by its share of the observations
     phase: str
 
 
