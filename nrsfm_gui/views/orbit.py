@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene import Camera
 
 FIELD_OF_VIEW = 30.0  # degrees, vertical
-MARGINS = (56.0, 66.0)  # pixels beside and above a fitted object, for the labels
+MARGINS = (28.0, 48.0)  # pixels beside and above a fitted object, for the caption and the buttons
 FILL = 0.82  # of the picture that the tracks take when seen through a camera of the sequence
 NEAR, FAR = 0.02, 50.0  # clipping planes, times the distance of what is looked at
 MIN_DEPTH = 1e-9

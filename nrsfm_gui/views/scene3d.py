@@ -12,7 +12,6 @@ from PyQt6.QtWidgets import QSizePolicy, QWidget
 from nrsfm_gui.scene import NO_SEQUENCE
 from nrsfm_gui.theme import DARK, Theme
 
-from .axes3d import floor_box
 from .colors import qcolor
 from .opengl_probe import opengl_available
 from .orbit import Orbit, Projection, locked_projection
@@ -206,8 +205,8 @@ class SceneView(QWidget):
         return self._locked and scene is not None and scene.camera is not None and scene.extent is not None
 
     def _fit_orbit(self, extent: Floats) -> None:
-        box, _ = floor_box(extent)
-        self._orbit = self._orbit.fitted(box, self.width(), self.height())
+        # To the object: the floor and its labels may reach beyond the picture, the shape is what one looks at.
+        self._orbit = self._orbit.fitted(extent, self.width(), self.height())
         self._fitted = True
 
     def _projection(self) -> Projection:
