@@ -205,7 +205,7 @@ class SceneView(QWidget):
         return self._locked and scene is not None and scene.camera is not None and scene.extent is not None
 
     def _fit_orbit(self, extent: Floats) -> None:
-        # To the object: the floor and its labels may reach beyond the picture, the shape is what one looks at.
+        # To the object: the floor and its labels may reach beyond the picture.
         self._orbit = self._orbit.fitted(extent, self.width(), self.height())
         self._fitted = True
 
