@@ -49,7 +49,7 @@ RUNS = {
 
 
 def figures(sequence: Sequence, own: Sequence, settings: Settings) -> list[tuple[float, float, float]]:
-    """Return log10 loss, mean error and that at the ground-truth frame, where ADMM ends if it runs, and last."""
+    """Return log10 loss, mean error and that at the ground-truth frame: where ADMM ends, if it runs; last."""
     assert sequence.truth is not None
     reference = list(sequence.truth.frames).index(sequence.truth.reference)
 
