@@ -26,9 +26,11 @@ def main(argv: Items[str] | None = None) -> int:
     arguments = parse(sys.argv[1:] if argv is None else argv)
     prepare_platform(os.environ)
     app = make_application()
+    from PyQt6.QtCore import QEvent
+
     from .main_window import MainWindow
 
-    window = MainWindow()
+    window = MainWindow(software=paints_without_opengl(arguments.renderer))
     install_excepthook(window)
     window.begin(arguments)
     _show(window, arguments)
@@ -38,6 +40,10 @@ def main(argv: Items[str] | None = None) -> int:
         script = Script(window, arguments, parent=window)
         script.start()
     code = app.exec()
+    # Qt's objects go in this order, and not in the one in which the interpreter happens to drop them.
+    window.close()
+    window.deleteLater()
+    app.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
     return code
 
 
@@ -77,6 +83,13 @@ def make_application() -> QApplication:
     app.setApplicationDisplayName("NRSfM Studio")
     app.setDesktopFileName(APPLICATION)
     return app
+
+
+def paints_without_opengl(renderer: str) -> bool:
+    """Return whether the 3-D view does without OpenGL: where asked to, or where no graphics card does it."""
+    from .views.opengl_probe import opengl_in_software
+
+    return opengl_in_software() if renderer == "auto" else renderer == "software"
 
 
 def install_excepthook(window: MainWindow) -> None:

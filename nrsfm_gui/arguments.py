@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 DEFAULT_SIZE = (1440, 900)
 SMALLEST_SIZE = (800, 560)
 THEMES = ("dark", "light")
+RENDERERS = ("auto", "opengl", "software")
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class Arguments:
     exit: bool = False
     theme: str = ""  # empty for the one used last
     size: tuple[int, int] | None = None
+    renderer: str = "auto"  # of the 3-D view
     preset: str = ""  # empty for the parameters used last
 
     @property
@@ -66,6 +68,10 @@ def parse(argv: Items[str]) -> Arguments:
     parser.add_argument(
         "--preset", choices=("recommended", "paper"), default="", help="parameters to start with"
     )
+    parser.add_argument(
+        "--renderer", choices=RENDERERS, default="auto",
+        help="how the 3-D view is painted; auto takes OpenGL where a graphics card does it",
+    )  # fmt: skip
     parser.add_argument("--version", action="store_true", help="say the version, and where it is loaded from")
     given = parser.parse_args(argv)
     if given.version:
@@ -81,6 +87,7 @@ def parse(argv: Items[str]) -> Arguments:
         exit=given.exit,
         theme=given.theme,
         size=given.size,
+        renderer=given.renderer,
         preset=given.preset,
     )
 

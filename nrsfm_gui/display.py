@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
 from .scene import DEFAULT_LAYERS, ErrorSeries, Scene, build_scene, build_shapes, error_series
+from .session import RunState
 from .solver_thread import Job
 from .summaries import Quality, quality
 
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from .shapes import Alignment, Shapes
 
 REFRESH_MILLISECONDS = 8  # changes that come together are drawn together
-REST = 1.0  # times the duration of the last computation: the solver needs the processor, too
+STAGE_MILLISECONDS = 20  # between two views, while a run goes on
+REST = 4.0  # times the duration of the last computation: the solver needs the processor, too
 SERIES_SECONDS = 0.1  # between two pictures of the errors of all frames, while a run goes on
 
 
@@ -94,6 +96,12 @@ class Display(QObject):
         self.scene: Scene | None = None
         self.layers: frozenset[str] = DEFAULT_LAYERS
         self.color_by_error = False
+        self.without_opengl = False
+        self._drawn: tuple[object, ...] = ()  # what the present scene was built of
+        self._queue: list[SceneTarget] = []  # views that have not got the present scene yet
+        self._stage = QTimer(self)
+        self._stage.setSingleShot(True)
+        self._stage.timeout.connect(self._draw_next)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._tick)
@@ -142,6 +150,7 @@ class Display(QObject):
     def shut_down(self) -> None:
         """Wait for what is being computed."""
         self._timer.stop()
+        self._stage.stop()
         if self._job is not None:
             self._job.wait()
 
@@ -196,17 +205,34 @@ class Display(QObject):
     def _draw(self) -> None:
         picture, session = self._picture, self._session
         assert picture is not None  # callers made one
+        live = session.shown is not None and session.shown.state is RunState.RUNNING
+        # A mesh painted without OpenGL costs more than all else: it waits until the run has ended or is held.
+        layers = self.layers - {"faces"} if live and self.without_opengl else self.layers
+        key = (picture, session.frame, session.point, layers, self.color_by_error)
+        if key == self._drawn:
+            return
+        self._drawn = key
         self.scene = build_scene(
             picture.sequence,
             picture.shapes,
             frame=session.frame,
             selected=session.point if session.point >= 0 else None,
             color_by="error" if self.color_by_error else "role",
-            layers=self.layers,
+            layers=layers,
         )
-        for target in self._targets:
-            target.set_scene(self.scene)
+        self._queue += [target for target in self._targets if target not in self._queue]
+        if not live:
+            while self._queue:
+                self._queue.pop(0).set_scene(self.scene)
+        elif not self._stage.isActive():
+            self._draw_next()
         self.scene_shown.emit(self.scene)
+
+    def _draw_next(self) -> None:
+        """Hand the scene to one view; the next one gets it a moment later, so that the window can breathe."""
+        if self._queue and self.scene is not None:
+            self._queue.pop(0).set_scene(self.scene)
+            self._stage.start(STAGE_MILLISECONDS)
 
     def _show_series(self, *, at_once: bool = False) -> None:
         """Show errors and numbers of all frames: a few times a second while a run goes on, and at its end."""

@@ -35,6 +35,7 @@ def arrange(
     area = Qt.DockWidgetArea
     corner = Qt.Corner
     window.setDockNestingEnabled(True)
+    window.setAnimated(False)  # every layout of the window would start an animation per dock
     for where, side in (
         (corner.TopLeftCorner, area.LeftDockWidgetArea),
         (corner.BottomLeftCorner, area.LeftDockWidgetArea),

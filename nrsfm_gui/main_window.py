@@ -83,6 +83,7 @@ class MainWindow(QMainWindow):
         self.run_list = RunList()
         self.messages = MessageBar()
         self.display = Display(self.session, (self.scene_view, self.tracks_view), parent=self)
+        self.display.without_opengl = not self.scene_view.uses_opengl
         self.opening = Opening(self.store, self)
         self.exporting = Exporting(
             self.session,
@@ -114,6 +115,9 @@ class MainWindow(QMainWindow):
         column.addWidget(self.messages)
         column.addWidget(self.scene_view, 1)
         self.setCentralWidget(center)
+        # The keys of the window work from the start: no text field has the focus.
+        self.scene_view.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.scene_view.setFocus()
         arrange(
             self,
             left={"Sequences": self.tree, "Runs": self.run_list},

@@ -79,7 +79,7 @@ def duration(seconds: float) -> str:
     if seconds < 0.1:
         return f"{1000 * seconds:.1f} ms"
     if seconds < 60:
-        return f"{seconds:.2f} s" if seconds < 10 else f"{seconds:.0f} s"
+        return f"{seconds:.2f} s" if seconds < 10 and not isinstance(seconds, int) else f"{seconds:.0f} s"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s"
 
@@ -215,11 +215,11 @@ def activity(run: Run | None) -> str:
     if run.state is RunState.FINISHED:
         parts.append(last.status.value)
     else:
-        parts.append(last.phase)
+        parts.append(last.phase.split(":")[0])
     parts.append(f"{_iterations(run)} iterations in {duration(last.record.seconds)}")
     left = seconds_left(last)
     if run.state is RunState.RUNNING and left is not None and left > ETA_FROM_SECONDS:
-        parts.append(f"about {duration(left)} left")
+        parts.append(f"about {duration(round(left))} left")
     return " · ".join(parts)
 
 

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import Qt
-from PyQt6.QtGui import QFontMetrics
+from PyQt6.QtCore import QEvent, QRect, QSize, Qt
+from PyQt6.QtGui import QHelpEvent, QPainter
 from PyQt6.QtWidgets import QLabel, QSizePolicy
 
 if TYPE_CHECKING:
-    from PyQt6.QtGui import QResizeEvent
+    from PyQt6.QtGui import QPaintEvent
 
-PADDING = 14  # pixels that the style sheet may put around the text
+PADDING = 6  # pixels on each side
 
 
 class ElidedLabel(QLabel):
-    """A label that shortens its text instead of widening the window; the whole text is then its tip."""
+    """A label that shortens its text instead of widening the window; the whole text is then its tip.
+
+    It paints its text itself: setting the text of a QLabel lays out the window anew, many times a second.
+    """
 
     def __init__(self, *, alignment: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft) -> None:
         super().__init__()
         self._whole = ""
         self.setAlignment(alignment | Qt.AlignmentFlag.AlignVCenter)
-        self.setTextFormat(Qt.TextFormat.PlainText)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
     @property
@@ -33,15 +35,32 @@ class ElidedLabel(QLabel):
         """Show a text, as much of it as there is room for."""
         if text != self._whole:
             self._whole = text
-            self._elide()
+            self.setAccessibleName(text)
+            self.update()
 
-    def resizeEvent(self, event: QResizeEvent | None) -> None:
-        """Elide anew."""
-        super().resizeEvent(event)
-        self._elide()
+    def sizeHint(self) -> QSize:
+        """Return the height of a line; the width is given by the layout."""
+        return QSize(60, self.fontMetrics().height() + 6)
 
-    def _elide(self) -> None:
-        room = max(self.width() - PADDING, 0)
-        short = QFontMetrics(self.font()).elidedText(self._whole, Qt.TextElideMode.ElideRight, room)
-        self.setText(short)
-        self.setToolTip(self._whole if short != self._whole else "")
+    def minimumSizeHint(self) -> QSize:
+        """Return the height of a line; there is no least width."""
+        return QSize(0, self.fontMetrics().height() + 2)
+
+    def event(self, event: QEvent | None) -> bool:
+        """Show the whole text as the tip where it is shortened."""
+        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
+            self.setToolTip(self._whole if self._shortened() != self._whole else "")
+        return super().event(event)
+
+    def paintEvent(self, event: QPaintEvent | None) -> None:
+        """Paint as much of the text as there is room for."""
+        painter = QPainter(self)
+        painter.setPen(self.palette().color(self.foregroundRole()))
+        painter.drawText(self._room(), int(self.alignment()), self._shortened())
+        painter.end()
+
+    def _room(self) -> QRect:
+        return self.rect().adjusted(PADDING, 0, -PADDING, 0)
+
+    def _shortened(self) -> str:
+        return self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideRight, self._room().width())

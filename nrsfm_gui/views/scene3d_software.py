@@ -126,11 +126,18 @@ def _in_front(pairs: Floats, projection: Projection) -> Floats:
 def _paint_triangles(painter: QPainter, part: Triangles, projection: Projection) -> None:
     pixels, depth = projection.pixels(part.corners)
     usable = np.isfinite(pixels).all(axis=(1, 2)) & (np.abs(pixels) < LIMIT).all(axis=(1, 2))
+    order = np.argsort(-depth.mean(axis=1))
+    order = order[usable[order]]
+    # Plain numbers and one brush per shade: a mesh of thousands is repainted many times a second.
+    shades = np.rint(255 * part.colors[order]).astype(int).tolist()
+    brushes: dict[tuple[int, ...], QBrush] = {}
     painter.setPen(Qt.PenStyle.NoPen)
-    for index in np.argsort(-depth.mean(axis=1)):
-        if usable[index]:
-            painter.setBrush(QColor.fromRgbF(*part.colors[index]))
-            painter.drawPolygon(QPolygonF([QPointF(x, y) for x, y in pixels[index]]))
+    for shade, (ax, ay, bx, by, cx, cy) in zip(shades, pixels[order].reshape(-1, 6).tolist(), strict=True):
+        key = tuple(shade)
+        if key not in brushes:
+            brushes[key] = QBrush(QColor(*shade))
+        painter.setBrush(brushes[key])
+        painter.drawConvexPolygon(QPointF(ax, ay), QPointF(bx, by), QPointF(cx, cy))
 
 
 def _paint_points(painter: QPainter, parts: list[Points], projection: Projection) -> None:
@@ -146,16 +153,31 @@ def _paint_points(painter: QPainter, parts: list[Points], projection: Projection
     radius = np.concatenate([np.full(len(part.positions), part.size / 2) for part in parts])
     usable = np.isfinite(pixels).all(axis=1) & (np.abs(pixels) < LIMIT).all(axis=1)
     order = np.argsort(-depth)
-    tools: dict[bytes, tuple[QPen, QBrush]] = {}
-    for index in order[usable[order]]:
-        key = colors[index].tobytes()
-        if key not in tools:
-            color = QColor.fromRgbF(*colors[index])
-            tools[key] = QPen(color.darker(RIM), 1.0), QBrush(color)
-        pen, brush = tools[key]
-        painter.setPen(pen)
-        painter.setBrush(brush)
-        painter.drawEllipse(QPointF(*pixels[index]), radius[index], radius[index])
+    order = order[usable[order]]
+    device = painter.device()
+    ratio = 1.0 if device is None else device.devicePixelRatioF()
+    # Every dot of one color is the same small picture: copying it is much cheaper than painting a circle.
+    dots: dict[tuple[bytes, float], QImage] = {}
+    for index, (x, y), r in zip(order, pixels[order].tolist(), radius[order].tolist(), strict=True):
+        key = colors[index].tobytes(), r
+        if key not in dots:
+            dots[key] = _dot(QColor.fromRgbF(*colors[index]), r, ratio)
+        painter.drawImage(QPointF(x - r - 1, y - r - 1), dots[key])
+
+
+def _dot(color: QColor, radius: float, ratio: float) -> QImage:
+    """Return a picture of a dot with a darker rim, and one pixel of room around it."""
+    side = 2 * (radius + 1)
+    image = QImage(QSize(round(side * ratio), round(side * ratio)), QImage.Format.Format_ARGB32_Premultiplied)
+    image.setDevicePixelRatio(ratio)
+    image.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(image)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(color.darker(RIM), 1.0))
+    painter.setBrush(color)
+    painter.drawEllipse(QPointF(side / 2, side / 2), radius, radius)
+    painter.end()
+    return image
 
 
 def _paint_many_points(painter: QPainter, part: Points, projection: Projection) -> None:

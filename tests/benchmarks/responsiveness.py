@@ -24,7 +24,7 @@ from PyQt6.QtCore import QSettings, Qt, QTimer
 
 from core import simulate
 from core.settings import Settings
-from nrsfm_gui.app import make_application, prepare_platform
+from nrsfm_gui.app import make_application, paints_without_opengl, prepare_platform
 from nrsfm_gui.main_window import MainWindow
 from nrsfm_gui.settings_store import SettingsStore
 from nrsfm_gui.theme import DARK
@@ -61,7 +61,8 @@ def lateness() -> np.ndarray:
     app = make_application()
     with tempfile.TemporaryDirectory() as folder:
         store = SettingsStore(QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat))
-        window = MainWindow(store=store)
+        window = MainWindow(store=store, software=paints_without_opengl("auto"))
+        print(f"3-D by {'OpenGL' if window.scene_view.uses_opengl else 'software'}")
         window.session.set_theme(DARK)
         window.opening.opened.emit(simulate("paper", frames=FRAMES, points=POINTS), None)
         window.session.set_settings(Settings(rank=4, starts=3))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import random
-import threading
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from PyQt6.QtCore import QMimeData, QPointF, QSettings, Qt, QUrl
+from PyQt6 import sip
+from PyQt6.QtCore import QMimeData, QPointF, QSettings, Qt, QThread, QUrl
 from PyQt6.QtGui import QDropEvent, QGuiApplication, QKeySequence
 from PyQt6.QtWidgets import QLabel, QPushButton
 
@@ -339,12 +340,17 @@ def test_themes_change_every_panel(qtbot, window, near):
         assert panel + ground > 0.5
 
 
+def running_threads() -> list[QThread]:
+    """Return every thread object of this process that still runs."""
+    found = [item for item in gc.get_objects() if isinstance(item, QThread)]
+    return [thread for thread in found if not sip.isdeleted(thread) and thread.isRunning()]
+
+
 def test_fifty_random_interruptions_lose_nothing(qtbot, window, tmp_path):
     """Cancel, pause, resume, re-weight and export at random moments while the real solver runs."""
     errors = []
     window.reported.connect(errors.append)
     chance = random.Random(7)
-    before = threading.active_count()
     runs = []
     exported = []
 
@@ -390,7 +396,7 @@ def test_fifty_random_interruptions_lose_nothing(qtbot, window, tmp_path):
     cancel()
     qtbot.waitUntil(lambda: not window.control._threads and not window.exporting.busy, timeout=20_000)
     assert errors == []
-    assert threading.active_count() <= before
+    qtbot.waitUntil(lambda: running_threads() == [])
     for run in runs:
         assert not run.state.alive
         iterations = [record.iteration for record in run.history.records]
