@@ -11,6 +11,7 @@ from PyQt6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QGridLayout,
+    QHBoxLayout,
     QLabel,
     QMessageBox,
     QPlainTextEdit,
@@ -59,17 +60,19 @@ class ShortcutSheet(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Shortcuts")
         content = QWidget()
-        columns = QGridLayout(content)
-        columns.setHorizontalSpacing(36)
-        columns.setVerticalSpacing(14)
-        sections = shortcut_sections(table)
+        row = QHBoxLayout(content)
+        row.setSpacing(36)
+        columns = [QVBoxLayout(), QVBoxLayout()]
         heights = [0, 0]
-        for title, lines in sections.items():
+        for column in columns:
+            column.setSpacing(16)
+            row.addLayout(column, 1)
+        for title, lines in shortcut_sections(table).items():
             side = 0 if heights[0] <= heights[1] else 1
-            columns.addWidget(
-                _section(title, lines), heights[side], side, len(lines) + 2, 1, Qt.AlignmentFlag.AlignTop
-            )
+            columns[side].addWidget(_section(title, lines))
             heights[side] += len(lines) + 2
+        for column in columns:
+            column.addStretch(1)
         area = QScrollArea()
         area.setWidget(content)
         area.setWidgetResizable(True)
@@ -78,7 +81,7 @@ class ShortcutSheet(QDialog):
         layout = QVBoxLayout(self)
         layout.addWidget(area)
         layout.addWidget(buttons)
-        self.resize(920, 640)
+        self.resize(960, 680)
 
 
 def _section(title: str, lines: Items[tuple[str, str]]) -> QWidget:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # Shares of the window that the docks get at first.
 LEFT_WIDTH, RIGHT_WIDTH, BELOW_HEIGHT = 0.175, 0.24, 0.31
-LEFT_RANGE, RIGHT_RANGE = (236, 320), (316, 400)
+LEFT_RANGE, RIGHT_RANGE = (256, 330), (316, 400)
 
 
 def arrange(

@@ -61,6 +61,7 @@ QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
 QProgressBar { background: $raised; border: 0; border-radius: 3px; max-height: 6px; }
 QProgressBar::chunk { background: $accent; border-radius: 3px; }
 QLineEdit[invalid="true"] { border-color: $warning; }
+QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QLabel[role="warning"] { color: $warning; }
 QLabel[role="muted"] { color: $muted; }
 QLabel[role="heading"] { color: $muted; font-weight: 600; }

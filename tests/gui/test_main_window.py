@@ -253,6 +253,22 @@ def test_the_alignment_is_named_and_changes_the_error(qtbot, window):
     qtbot.waitUntil(lambda: "one similarity for the sequence" in shown_text(window))
 
 
+def test_the_selected_point_has_its_numbers_and_the_one_under_the_mouse_its_line(qtbot, window):
+    window.run()
+    finished(qtbot, window)
+    window.scene_view.point_selected.emit(3)
+    qtbot.waitUntil(lambda: "Point 4, frame 1" in shown_text(window))
+    text = shown_text(window)
+    for label in ("measured", "reprojected", "estimate", "ground truth", "3-D error"):
+        assert label in text
+    window.tracks_view.point_hovered.emit(7)
+    assert window.chrome._hover.text().startswith("point 8 · ")
+    window.chrome.actions["deselect"].trigger()
+    qtbot.waitUntil(lambda: "Point 4" not in shown_text(window))
+    window.tracks_view.point_hovered.emit(-1)
+    assert window.chrome._hover.text() == ""
+
+
 def test_a_reconstruction_is_exported_from_the_window(qtbot, window, tmp_path):
     window.run()
     run = finished(qtbot, window)
