@@ -98,7 +98,7 @@ class GroundTruth:
         return self.points[where[0]] if where.size else None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Sequence:
     """One camera's view of one deforming object. Immutable; arrays are read-only.
 
@@ -170,6 +170,10 @@ class Sequence:
                     f"{name} of {self.name!r} must be (n, {columns}) point indices below {points}"
                 )
             object.__setattr__(self, name, array)
+
+    def __repr__(self) -> str:
+        size = f"{self.frame_count} frames, {self.point_count} points"
+        return f"Sequence({self.name!r}, {self.camera.value}, {size})"
 
     @property
     def tracks(self) -> Floats:

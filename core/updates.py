@@ -65,6 +65,11 @@ class Update:
     best: Candidate  # lowest loss so far among comparable problems: what a stopped run keeps
     starts: tuple[StartReport, ...] = ()
 
+    @property
+    def shown(self) -> Candidate:
+        """What to look at: the point under way while rotations are compared, then the best one."""
+        return self.best if self.settled else self.current
+
 
 def finish(sequence: Sequence, settings: Settings, last: Update, history: Iterable[Record]) -> Result:
     """Return the best point so far of a run, whether it is done or was stopped, as a result.

@@ -51,9 +51,9 @@ class Picture:
 
     def shows(self, sequence: Sequence, update: Update | None, alignment: Alignment) -> bool:
         """Return whether it is of these."""
-        best = None if update is None else update.best
-        mine = None if self.update is None else self.update.best
-        return self.sequence is sequence and mine is best and self.alignment is alignment
+        shown = None if update is None else update.shown
+        mine = None if self.update is None else self.update.shown
+        return self.sequence is sequence and mine is shown and self.alignment is alignment
 
 
 def make_picture(sequence: Sequence, update: Update | None, alignment: Alignment) -> Picture:

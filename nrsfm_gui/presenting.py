@@ -87,7 +87,7 @@ class Presenter(QObject):
             window.parameters.set_spectrum(None, None, None)
             window.spectrum_plot.set_values(None, None)
             return
-        weights, values = last.best.problem.weights, last.best.factors.gamma()
+        weights, values = last.shown.problem.weights, last.shown.factors.gamma()
         # While the rotations are chosen, the weights are those of the comparison, not of the settings.
         window.parameters.set_spectrum(last.settings if last.settled else None, weights, values)
         window.spectrum_plot.set_values(values, weights)

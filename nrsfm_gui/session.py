@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
+from core.sequence import CameraModel
 from core.settings import Settings
 
 from .history import History
@@ -89,6 +90,9 @@ class Session(QObject):
         self.shown_changed.emit(None)
         self.frame_changed.emit(0)
         self.point_changed.emit(-1)
+        # Orthogonal tracks look the same of a shape and of its mirror image.
+        orthogonal = sequence.camera is CameraModel.ORTHOGONAL
+        self.set_alignment(Alignment.PER_FRAME_MIRROR if orthogonal else Alignment.PER_FRAME)
 
     def set_settings(self, settings: Settings) -> None:
         """Take other parameters for the next run (and, through `run_control`, for the present one)."""

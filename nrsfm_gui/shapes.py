@@ -192,7 +192,7 @@ def _reconstruction(source: Update | Result) -> tuple[Floats, Floats, Floats, Fl
     """Return S (F, 3, P), R, t, K and whether depth is not measured."""
     if isinstance(source, Result):
         return source.points, source.rotations, source.translations, source.intrinsics, source.eta == 1.0
-    problem, factors = source.best.problem, source.best.factors
+    problem, factors = source.shown.problem, source.shown.factors
     t = np.einsum("fij,fj->fi", problem.rotations, factors.s)
     return factors.shapes(), problem.rotations, t, source.intrinsics, problem.affine
 

@@ -107,7 +107,7 @@ def run_row(run: Run, known: Quality | None) -> RunRow:
         number=run.number,
         name=run_name(run.settings),
         rank=str(run.settings.rank),
-        loss=NONE if run.last is None else log_loss(run.last.best.loss, digits=3),
+        loss=NONE if run.last is None else log_loss(run.last.shown.loss, digits=3),
         error=error,
         tip="\n".join(lines),
     )
@@ -117,7 +117,7 @@ def headline(run: Run | None, known: Quality | None, sequence: Sequence | None) 
     """Return the numbers that matter most, for the tool bar."""
     if run is None or run.last is None or known is None or sequence is None:
         return ""
-    parts = [f"log10 loss {log_loss(run.last.best.loss)}", measure(known.reprojection, sequence.units)]
+    parts = [f"log10 loss {log_loss(run.last.shown.loss)}", measure(known.reprojection, sequence.units)]
     if known.error is not None:
         parts.append(f"{measure(known.error, known.unit)} ({known.alignment})")
     return "   ".join(parts)
@@ -126,7 +126,7 @@ def headline(run: Run | None, known: Quality | None, sequence: Sequence | None) 
 def numbers(run: Run | None, known: Quality | None, sequence: Sequence | None) -> list[Number]:
     """Return the lines of the panel of numbers."""
     last = None if run is None else run.last
-    loss = NONE if last is None else f"{last.best.loss:.6g}   (log10 {log_loss(last.best.loss)})"
+    loss = NONE if last is None else f"{last.shown.loss:.6g}   (log10 {log_loss(last.shown.loss)})"
     reprojection = measure(known.reprojection, sequence.units) if known and sequence else NONE
     error = NONE
     if last is not None and known is not None:
@@ -145,7 +145,7 @@ def numbers(run: Run | None, known: Quality | None, sequence: Sequence | None) -
     rows += [
         Number(
             "rank",
-            NONE if last is None else str(last.best.factors.rank),
+            NONE if last is None else str(last.shown.factors.rank),
             "Basis shapes of the best point so far.",
         ),
         Number(

@@ -17,7 +17,7 @@ from core.cli import parser
 ROOT = Path(__file__).resolve().parent.parent.parent
 CORE = sorted((ROOT / "core").rglob("*.py"))
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-GRAPHICS = ("PyQt6", "pyqtgraph", "OpenGL", "superqt", "nrsfm_gui")
+GRAPHICS = ("PyQt6", "pyqtgraph", "OpenGL", "nrsfm_gui")
 
 
 def python(code, folder):

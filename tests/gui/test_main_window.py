@@ -13,7 +13,7 @@ from PyQt6.QtCore import QMimeData, QPointF, QSettings, Qt, QThread, QUrl
 from PyQt6.QtGui import QDropEvent, QGuiApplication, QKeySequence
 from PyQt6.QtWidgets import QLabel, QPushButton
 
-from core import load_result, simulate, write_challenge
+from core import CameraModel, load_result, simulate, write_challenge
 from core.penalties import ExplicitWeights
 from core.settings import PRESETS, Settings
 from nrsfm_gui.arguments import Arguments
@@ -431,3 +431,11 @@ def test_closing_while_a_run_is_paused_waits_for_its_thread(qtbot, window):
     window.close()
     assert run.state is RunState.STOPPED
     assert window.control.current is None
+
+
+def test_orthogonal_tracks_are_compared_with_the_mirror_allowed_at_first(window):
+    flat = simulate("paper", camera=CameraModel.ORTHOGONAL, frames=6, points=20)
+    window.session.set_sequence(flat)
+    assert window.session.alignment is Alignment.PER_FRAME_MIRROR
+    window.session.set_sequence(simulate("paper", frames=6, points=20))
+    assert window.session.alignment is Alignment.PER_FRAME
