@@ -34,6 +34,8 @@ ROW, COLUMN = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 1, 2, 1, 2, 2])  # of e
 OFF_DIAGONAL = (ROW != COLUMN)[:, None]
 # Above this size halving is cheaper than eliminating column by column (measured at batches of 50 to 400).
 ELIMINATION_LIMIT = 6
+INACCURATE = 1e-6  # relative residual from which a solution of a point's system is not trusted
+NEGLIGIBLE = 1e-10  # relative size of an eigenvalue that a pseudo-inverse leaves out
 # Observations whose planes, vectors and products fit the second-level cache together.
 CACHED = 8192
 
@@ -53,9 +55,14 @@ def batched_inverse(blocks: Floats) -> Floats:
         inverse = _inverse(blocks)
     singular = ~np.isfinite(inverse).all(axis=(0, 1))
     if singular.any():
-        stacked = np.linalg.pinv(np.moveaxis(blocks[:, :, singular], 2, 0), hermitian=True)
-        inverse[:, :, singular] = np.moveaxis(stacked, 0, 2)
+        inverse[:, :, singular] = pseudo_inverse(blocks[:, :, singular])
     return inverse
+
+
+def pseudo_inverse(blocks: Floats) -> Floats:
+    """Pseudo-invert symmetric blocks stored as (n, n, batch), without directions of relative size 1e-10."""
+    stacked = np.linalg.pinv(np.moveaxis(blocks, 2, 0), rcond=NEGLIGIBLE, hermitian=True)
+    return np.ascontiguousarray(np.moveaxis(stacked, 0, 2))
 
 
 def _inverse(blocks: Floats) -> Floats:
@@ -211,7 +218,13 @@ class DataTerm:
         inverse = batched_inverse(blocks)
         right = rhs.reshape(3 * rank, points)
         C = multiply(inverse, right)
-        C += multiply(inverse, right - multiply(blocks, C))  # one step of refinement
+        rest = right - multiply(blocks, C)
+        wrong = ~(np.abs(rest).max(axis=0) <= INACCURATE * np.abs(right).max(axis=0))
+        if wrong.any():  # nearly singular: a point seen too seldom, and no penalty
+            inverse[:, :, wrong] = pseudo_inverse(blocks[:, :, wrong])
+            C[:, wrong] = multiply(inverse[:, :, wrong], right[:, wrong])
+            rest = right - multiply(blocks, C)
+        C += multiply(inverse, rest)  # one step of refinement
         return PointSystem(inverse, C.reshape(rank, 3, points), float(np.vdot(right, C)))
 
     def eliminated_loss(self, B: Floats, s: Floats, weights: Floats, system: PointSystem) -> float:

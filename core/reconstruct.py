@@ -28,6 +28,7 @@ from .cameras.candidates import RotationCandidate, rotation_candidates
 from .factors import centered
 from .penalties import ExplicitWeights
 from .preparation import Prepared, prepare
+from .problem import Factors
 from .solver import Algorithm, Status, iterate, single_threaded
 from .starts import random_start, resized, rigid_start
 from .subset import subset
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
     from collections.abc import Sequence as Items
 
-    from .problem import Factors, NonRigidProblem
+    from .problem import NonRigidProblem
     from .result import Result
     from .sequence import Sequence
     from .settings import Settings
@@ -103,6 +104,7 @@ class _Run:
         self.point: Factors  # where the phase under way is, and with what loss
         self.point_loss = np.inf
         self.shown: Candidate | None = None  # stands for that point while only a subset is solved
+        self.whole: NonRigidProblem | None = None  # the problem at full rank, while the rank grows
         self.share = 1.0  # of the observations that are in that subset
         self.rotations = ""
         self.settled = False
@@ -163,12 +165,13 @@ class _Run:
             if compared.small is not problem:
                 self.shown = _candidate(problem, compared.lifted(rigid_start(compared.small)))
             for update in self._grow(compared.small, quick, phase):
-                losses[self.point.rank - 1] = max(self.point_loss, np.finfo(float).tiny)
+                losses[self.point.rank - 1] = self.point_loss
                 yield update
             self.shown, self.share = None, 1.0
             end = _candidate(problem, compared.lifted(self.point))
-            score = float(np.log(losses[min(1, problem.rank - 1) :]).mean())
-            ends.setdefault(score, (candidate.name, end))
+            with np.errstate(divide="ignore", invalid="ignore"):
+                score = float(np.log(losses[min(1, problem.rank - 1) :]).mean())
+            ends.setdefault(np.inf if np.isnan(score) else score, (candidate.name, end))
         self.rotations, chosen = ends[min(ends)]
         return chosen
 
@@ -178,7 +181,10 @@ class _Run:
         old = start.current.problem
         prepared = self.prepared = Prepared(old.tracks, old.visible, start.intrinsics, self.sequence.camera)
         problem = prepared.problem(old.rotations, settings.penalty, settings.rank, settings.eta)
-        factors = resized(start.current.factors, settings.rank, self._rng(0))
+        point = start.current.factors
+        if not point.gamma().any():  # a strong penalty has left nothing to go on from
+            point = rigid_start(problem)
+        factors = resized(point, settings.rank, self._rng(0))
         if self._starts_from_admm:
             yield from self._from_admm(problem, factors)
             return
@@ -219,11 +225,13 @@ class _Run:
     def _grow(self, problem: NonRigidProblem, algorithm: Algorithm[Any], phase: str) -> Iterator[Update]:
         """Solve at rank 1, then add one column at a time up to the problem's rank."""
         factors = rigid_start(problem)
+        self.whole = problem
         for rank in range(1, problem.rank + 1):
             factors = resized(factors, rank, self._rng(rank))
             smaller = problem.with_weights(problem.weights[:rank])
             yield from self._phase(smaller, algorithm, factors, f"{phase}, rank {rank}")
             factors = self.point
+        self.whole = None
 
     def _from_admm(self, problem: NonRigidProblem, factors: Factors | None = None) -> Iterator[Update]:
         admm, closed_form = self._admm(problem)
@@ -244,7 +252,7 @@ class _Run:
             weights = penalty.weights(len(reference), reference)
         # Centered, so that ADMM need not move the translations out of X0 through the penalty.
         start = centered(svd_start(problem, min(len(problem.tracks), 3 * problem.tracks.shape[2])))
-        return ADMM(full_weights=weights), start
+        return ADMM(full_weights=weights, max_iterations=self.settings.max_iterations), start
 
     def _last(
         self, problem: NonRigidProblem, algorithm: Algorithm[Any], start: Factors, phase: str, name: str
@@ -266,9 +274,11 @@ class _Run:
             self.iteration = iteration + snapshot.progress.iteration
             self.seconds = seconds + snapshot.progress.seconds
             factors = algorithm.factors(problem, snapshot.state)
-            loss = problem.loss(factors) if isinstance(algorithm, ADMM) else snapshot.progress.loss
+            # An algorithm's own loss may be of another point (ADMM's, before the cut) or have fewer digits.
+            exact = snapshot.status.finished or isinstance(algorithm, ADMM)
+            loss = problem.loss(factors) if exact else snapshot.progress.loss
             self.point, self.point_loss = factors, loss
-            current = self.shown or Candidate(problem, factors, loss)
+            current = self.shown or Candidate(*_padded(problem, factors, self.whole), loss)
             if self.best is None or not current.loss >= self.best.loss:
                 self.best = current
             assert self.prepared is not None  # set before the first phase
@@ -315,8 +325,19 @@ class _Run:
 
 
 def _candidate(problem: NonRigidProblem, factors: Factors) -> Candidate:
-    own = problem.with_weights(problem.weights[: factors.rank])
-    return Candidate(own, factors, own.loss(factors))
+    whole, padded = _padded(problem, factors, problem)
+    return Candidate(whole, padded, whole.loss(padded))
+
+
+def _padded(
+    problem: NonRigidProblem, factors: Factors, whole: NonRigidProblem | None
+) -> tuple[NonRigidProblem, Factors]:
+    """Return a point of lower rank as one of the whole problem: columns of zeros cost nothing."""
+    if whole is None or factors.rank == whole.rank:
+        return problem, factors
+    more = whole.rank - factors.rank
+    B = np.pad(factors.B, ((0, 0), (0, more)))
+    return whole, Factors(B, np.pad(factors.C, ((0, more), (0, 0), (0, 0))), factors.s)
 
 
 def starts_wanted(losses: Items[float], most: int) -> int:

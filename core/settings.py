@@ -49,8 +49,8 @@ class Settings:
     intrinsics: str | Path | tuple[float, float, float, float] = "auto"  # a key, a file, or (fx, fy, cx, cy)
     starts: int = 20  # at most so many starting points: rigid and grown, ADMM, then random ones
     seed: int = 0
-    tolerance: float = 1e-14  # stop at a predicted relative decrease below this
-    max_iterations: int = 500  # per phase
+    tolerance: float = 1e-18  # of second-order methods: the predicted relative decrease to stop at
+    max_iterations: int = 1000  # per phase
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:

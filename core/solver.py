@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 State = TypeVar("State")
 
+ROUNDING = 1e-12  # a predicted relative decrease below this cannot be told from rounding where no step helps
+
 
 class Status(Enum):
     """Whether a run goes on, and if not, why it ended."""

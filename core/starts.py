@@ -40,7 +40,13 @@ def random_start(problem: NonRigidProblem, rng: np.random.Generator) -> Factors:
 
 
 def resized(factors: Factors, rank: int, rng: np.random.Generator) -> Factors:
-    """Return the point with its weakest columns cut, or with small random columns of B added."""
+    """Return the point with its weakest columns cut, or with small random columns of B added.
+
+    Columns that are zero, as a strong penalty leaves them, are replaced: no solver could revive them.
+    """
+    alive = factors.gamma() > 0
+    if alive.any() and not alive.all():
+        factors = Factors(factors.B[:, alive], factors.C[alive], factors.s)
     if rank == factors.rank:
         return factors
     if rank < factors.rank:

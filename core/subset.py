@@ -35,7 +35,7 @@ class Subset:
     @property
     def share(self) -> float:
         """The share of the observations that the small problem has: its loss is about that of the whole."""
-        return self.small.tracks.size / self.problem.tracks.size
+        return float(self.small.visible.sum() / self.problem.visible.sum())
 
     def restricted(self, factors: Factors) -> Factors:
         """Return a point of the small problem from one of the whole problem."""

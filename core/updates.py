@@ -62,7 +62,7 @@ class Update:
     rotations: str  # the name of the rotation candidate in `current`
     settled: bool  # whether the rotations are chosen, so that losses from here on are of one problem
     current: Candidate
-    best: Candidate  # lowest loss so far among comparable problems: what a stopped run keeps
+    best: Candidate  # lowest loss since the rotations were chosen (before, of all): what a stopped run keeps
     starts: tuple[StartReport, ...] = ()
 
     @property
@@ -91,7 +91,7 @@ def finish(sequence: Sequence, settings: Settings, last: Update, history: Iterab
         C=factors.C.reshape(factors.rank, -1).T,
         weights=problem.weights,
         eta=problem.eta,
-        loss=best.loss,
+        loss=problem.loss(factors),
         history=np.array(lines, dtype=float).reshape(-1, 3),
         intrinsics=last.intrinsics,
         camera=sequence.camera,

@@ -24,7 +24,7 @@ import numpy as np
 
 from ..factors import Factors, balanced, centered
 from ..quadratic import PLANE, pairs, point_blocks
-from ..solver import Status
+from ..solver import ROUNDING, Status
 
 if TYPE_CHECKING:
     from ..arrays import Floats
@@ -109,6 +109,8 @@ class LevenbergMarquardt:
             if step is not None and loss < state.loss:
                 gain = (state.loss - loss) / step.predicted
                 return LevenbergMarquardtState(trial, loss, _next_damping(damping, gain), settled)
+            if step is not None and step.predicted <= ROUNDING * state.loss and damping <= SETTLED_DAMPING:
+                return replace(state, settled=True)
             if step is not None and step.predicted <= negligible:
                 # What is promised is within rounding: more damping only shortens the step.
                 if settled or damping > state.damping:

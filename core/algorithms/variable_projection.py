@@ -28,7 +28,7 @@ import numpy as np
 
 from ..factors import Factors, balanced, centered, penalty
 from ..quadratic import COLUMN, OFF_DIAGONAL, PLANE, ROW, batched_inverse, multiply
-from ..solver import Status
+from ..solver import ROUNDING, Status
 
 if TYPE_CHECKING:
     from ..arrays import Floats
@@ -39,6 +39,7 @@ PRODUCT_RANK = 8  # up to here one product with the planes of H is the cheaper f
 MOST_PRODUCTS = 25  # of conjugate gradients in one step
 NEWTON_BELOW = 1e-3  # relative decrease from which the exact Hessian is used
 NEWTON_DAMPING = 1e-6  # initial damping below which the first step already uses it
+EXACT_BELOW = 1e-6  # of the loss without a shape; the sum that gives the loss in O(F + P) is too coarse there
 LEAST_DAMPING = 1e-12
 MOST_TRIALS = 12
 
@@ -81,7 +82,10 @@ class VariableProjection:
         damping, growth = state.damping, 2.0
         for _ in range(MOST_TRIALS):
             step = _Curvature(problem, state, damping, exact=newton).solve()
-            if step is None:  # negative curvature at once: the Gauss-Newton matrix has none
+            if step is None:  # negative curvature at once: the Gauss-Newton matrix has none but by rounding
+                if not newton:
+                    damping = max(growth * damping, ROUNDING)
+                    growth *= 2.0
                 newton = False
                 continue
             rank = state.factors.rank
@@ -107,7 +111,9 @@ class VariableProjection:
             return Status.DIVERGED
         if state.predicted <= self.tolerance * state.loss:
             return Status.CONVERGED
-        return Status.STALLED if state.stuck else Status.RUNNING
+        if state.stuck:
+            return Status.CONVERGED if state.predicted <= ROUNDING * state.loss else Status.STALLED
+        return Status.RUNNING
 
     def loss(self, state: VariableProjectionState) -> float:
         """Return the objective."""
@@ -134,7 +140,7 @@ def _settle(
     flat = factors.C.reshape(rank, -1)
     gradient = np.empty((rank + 3, frames))
     He = None
-    if decrease < NEWTON_BELOW:
+    if decrease < NEWTON_BELOW or not loss > EXACT_BELOW * data.yHy:
         He, misfit = data.residual_force(factors)
         loss = misfit + penalty(weights, factors)
         decrease = _relative(before.loss, loss) if before is not None else decrease

@@ -148,3 +148,19 @@ def test_a_subset_is_lifted_to_every_frame_and_point(simulated):
     assert lifted.B.shape == (40, 2) and lifted.C.shape == (2, 3, 50)
     assert problem.loss(lifted) < 1e-9
     assert subset(problem, 2000).small is problem
+
+
+def test_a_penalty_that_kills_shapes_still_gives_the_rank_asked_for(sequence):
+    strong = replace(QUICK, rank=4, penalty=WeightedNuclearNorm(xi=50.0))
+    last = list(reconstruct(sequence, strong))[-1]
+    assert last.best.factors.rank == last.best.problem.rank == 4
+    # From there a weaker penalty brings the shapes back.
+    weak = replace(strong, penalty=WeightedNuclearNorm(xi=5e-3))
+    revived = list(reconstruct(sequence, weak, start=last))[-1]
+    assert (revived.best.factors.gamma() > 1e-6).sum() > 1
+    assert revived.best.loss < last.best.loss
+
+
+def test_the_iteration_limit_holds_for_every_phase(sequence):
+    updates = list(reconstruct(sequence, replace(QUICK, method="admm", max_iterations=3)))
+    assert updates[-1].record.iteration == 3 and updates[-1].status is Status.LIMIT

@@ -159,3 +159,26 @@ def test_balance_reaches_the_weighted_nuclear_norm(simulated):
     sigma = np.linalg.svd(end.shapes().reshape(20, -1), compute_uv=False)[:3]
     original = float(problem.weights @ sigma) + problem.data.residual_force(end)[1]
     assert problem.loss(end) == pytest.approx(original, rel=1e-12)
+
+
+@pytest.mark.parametrize("eta", [0.05, 1.0])
+def test_a_point_seen_once_without_a_penalty_does_not_spoil_the_loss(simulated, eta):
+    problem, _ = simulated(frames=12, points=15, weights=(0.0, 0.0), eta=eta)
+    visible = problem.visible.copy()
+    visible[1:, 3] = False
+    problem = type(problem)(problem.tracks, visible, problem.rotations, eta, problem.weights)
+    start = resized(rigid_start(problem), 2, np.random.default_rng(0))
+    last = solve(problem, vp.VariableProjection(max_iterations=60), start)
+    assert 0 < last.progress.loss < problem.loss(rigid_start(problem))
+    assert last.progress.loss == pytest.approx(residuals.loss(problem, last.state.factors), rel=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1e4, 1e9])
+def test_the_loss_is_exact_whatever_the_scale_of_the_tracks(simulated, scale):
+    problem, _ = simulated(frames=12, points=15, weights=(0.01, 0.02))
+    problem = type(problem)(scale * problem.tracks, problem.visible, problem.rotations, 0.05, problem.weights)
+    start = resized(rigid_start(problem), 2, np.random.default_rng(0))
+    last = solve(problem, vp.VariableProjection(max_iterations=60), start)
+    assert problem.loss(last.state.factors) == pytest.approx(
+        residuals.loss(problem, last.state.factors), rel=1e-9
+    )
