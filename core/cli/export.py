@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..exporters import ALIGNMENTS, EXPORTERS, export, exporter_for
 from ..result import load_result
+from .outputs import check_outputs
 
 if TYPE_CHECKING:
     import argparse
@@ -73,6 +74,7 @@ def run(args: argparse.Namespace) -> None:
     """Write every output and name the files on stderr."""
     for path in args.output:
         exporter_for(path)
+    check_outputs([("-o", path) for path in args.output], {args.result: "the input"})
     result = load_result(args.result)
     for path in args.output:
         written = export(

@@ -15,6 +15,7 @@ from ..penalties import ExplicitWeights
 from ..recipes import DEFAULT_PRESET, PENALTIES, command_for, penalty_name
 from ..reconstruct import finish, reconstruct
 from ..settings import INTRINSICS_SOURCES, METHODS, PRESETS, ROTATION_SOURCES, Settings
+from .outputs import check_outputs, files_of
 from .progress import ProgressLine
 from .sequence_options import add_sequence_options, chosen_sequence
 from .summary import as_json, as_lines, summary_of
@@ -124,6 +125,7 @@ def run(args: argparse.Namespace) -> int:
         check_writable(args.history)
     settings = settings_from(args)
     sequence = chosen_sequence(args)
+    _check_overwriting(args, settings, sequence)
     records, last, interrupted = _drain(sequence, settings, quiet=args.quiet)
     if last is None:  # interrupted before there was anything to keep
         raise KeyboardInterrupt
@@ -141,6 +143,17 @@ def run(args: argparse.Namespace) -> int:
         print(f"nrsfm solve: stopped; the best so far is in {', '.join(written)}", file=sys.stderr)
         return INTERRUPTED
     return 0
+
+
+def _check_overwriting(args: argparse.Namespace, settings: Settings, sequence: Sequence) -> None:
+    """Refuse an output that is a file of the input or of the cameras, or another output."""
+    inputs = files_of(sequence)
+    for name in ("rotations", "intrinsics"):
+        source = getattr(settings, name)
+        if isinstance(source, Path):
+            inputs[source] = f"the file of --{name}"
+    outputs = [("-o", path) for path in args.output]
+    check_outputs(outputs + ([("--history", args.history)] if args.history else []), inputs)
 
 
 def settings_from(args: argparse.Namespace) -> Settings:

@@ -328,6 +328,43 @@ def test_an_unwritable_output_is_refused_before_anything_is_read(tmp_path, capsy
     assert f"the folder {tmp_path / 'no'} does not exist" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("solve {input} -o {input}", "-o {input} is the input"),
+        ("solve {input} -o linked.npz", "-o linked.npz is the input"),
+        ("solve {input} -o a.npz --history {input}", "--history {input} is the input"),
+        ("solve {input} -o {rotations} --rotations {rotations}", "is the file of --rotations"),
+        ("solve {input} -o {camera} --intrinsics {camera}", "is the file of --intrinsics"),
+        ("solve {input} -o a.npz -o ./below/../a.npz", "is another output (-o)"),
+        ("solve {input} -o a.csv --history a.csv", "--history a.csv is another output (-o)"),
+        ("solve {tracks} -o {truth}", "is the ground truth of the input"),
+        ("export {solved} -o {solved}", "-o {solved} is the input"),
+        ("export {solved} -o a.ply -o a.ply", "is another output (-o)"),
+    ],
+)
+def test_an_output_never_takes_the_place_of_an_input_or_of_another_output(
+    words, sentence, tracks, folder, solved, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    Path("below").mkdir()
+    sequence = simulate("paper", frames=6, points=20)
+    write_npz(sequence, Path("input.npz"))
+    Path("linked.npz").symlink_to("input.npz")
+    np.savez("rotations.npz", R=sequence.rotations)
+    np.savez("camera.npz", K=sequence.intrinsics)
+    truth = folder / "truth" / "circle.npz"
+    names = ("input", "rotations", "camera")
+    places = {name: f"{name}.npz" for name in names} | {"tracks": tracks, "solved": solved, "truth": truth}
+    files = [*(Path(places[name]) for name in names), Path(tracks), solved, truth]
+    before = [path.read_bytes() for path in files]
+    assert main(words.format(**places).split()) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and sentence.format(**places) in said
+    assert [path.read_bytes() for path in files] == before
+    assert not list(tmp_path.glob("a.*"))
+
+
 @pytest.fixture(scope="module")
 def long_run(tmp_path_factory):
     """A sequence that keeps the solver busy for minutes, given enough starts."""
