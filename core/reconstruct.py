@@ -28,9 +28,8 @@ from .cameras.candidates import RotationCandidate, rotation_candidates
 from .factors import centered
 from .penalties import ExplicitWeights
 from .preparation import Prepared, prepare
-from .problem import Factors
 from .solver import Algorithm, Status, iterate, single_threaded
-from .starts import random_start, resized, rigid_start
+from .starts import AGREEMENT, padded, random_start, resized, rigid_start, starts_wanted
 from .subset import subset
 from .updates import Candidate, Record, StartReport, Update, finish
 
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
     from collections.abc import Sequence as Items
 
-    from .problem import NonRigidProblem
+    from .problem import Factors, NonRigidProblem
     from .result import Result
     from .sequence import Sequence
     from .settings import Settings
@@ -48,8 +47,6 @@ __all__ = ["Candidate", "Record", "StartReport", "Update", "finish", "reconstruc
 SHORT_TOLERANCE = 1e-8  # of a start that is only compared with others
 START_NAMES = ("rigid, grown", "ADMM, cut")  # the first starts; the others are random
 SHORT_ADMM = 30  # iterations, enough to find its basin
-AGREEMENT = 1e-5  # relative difference of two losses that counts as the same minimum
-UNSEEN = 0.05  # the share of starts that may still lead to a minimum not seen, see `starts_wanted`
 COMPARISON_TOLERANCE = 1e-5  # of the runs that only compare rotations
 COMPARED = 12_000  # observations, about, that rotations are compared on
 WARM_DAMPING = 1e-9
@@ -278,7 +275,8 @@ class _Run:
             exact = snapshot.status.finished or isinstance(algorithm, ADMM)
             loss = problem.loss(factors) if exact else snapshot.progress.loss
             self.point, self.point_loss = factors, loss
-            current = self.shown or Candidate(*_padded(problem, factors, self.whole), loss)
+            whole = self.whole or problem
+            current = self.shown or Candidate(whole, padded(factors, whole.rank), loss)
             if self.best is None or not current.loss >= self.best.loss:
                 self.best = current
             assert self.prepared is not None  # set before the first phase
@@ -325,32 +323,8 @@ class _Run:
 
 
 def _candidate(problem: NonRigidProblem, factors: Factors) -> Candidate:
-    whole, padded = _padded(problem, factors, problem)
-    return Candidate(whole, padded, whole.loss(padded))
-
-
-def _padded(
-    problem: NonRigidProblem, factors: Factors, whole: NonRigidProblem | None
-) -> tuple[NonRigidProblem, Factors]:
-    """Return a point of lower rank as one of the whole problem: columns of zeros cost nothing."""
-    if whole is None or factors.rank == whole.rank:
-        return problem, factors
-    more = whole.rank - factors.rank
-    B = np.pad(factors.B, ((0, 0), (0, more)))
-    return whole, Factors(B, np.pad(factors.C, ((0, more), (0, 0), (0, 0))), factors.s)
-
-
-def starts_wanted(losses: Items[float], most: int) -> int:
-    """Return how many starts to make in all, given the losses that those made so far ended with.
-
-    With w distinct minima among n random starts, the expected share of the starts that lead to minima not
-    yet seen is w (w + 1) / (n (n - 1)) (Boender and Rinnooy Kan 1987); the search ends where that is at most
-    `UNSEEN`, or at `most` starts.
-    """
-    ordered = np.sort(losses)
-    minima = 1 + int((np.diff(ordered) > AGREEMENT * ordered[:-1]).sum()) if len(ordered) else 1
-    wanted = int(np.ceil(0.5 + np.sqrt(0.25 + minima * (minima + 1) / UNSEEN)))
-    return min(wanted, most)
+    point = padded(factors, problem.rank)
+    return Candidate(problem, point, problem.loss(point))
 
 
 def _compatible(start: Update, settings: Settings) -> bool:

@@ -13,8 +13,12 @@ import numpy as np
 from .factors import Factors, balanced
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence as Items
+
     from .problem import NonRigidProblem
 
+AGREEMENT = 1e-5  # relative difference of two losses that counts as the same minimum
+UNSEEN = 0.05  # the share of starts that may still lead to a minimum not seen, see `starts_wanted`
 NEW_COLUMN = 1e-2  # size of a new column of B relative to the largest
 
 
@@ -57,3 +61,23 @@ def resized(factors: Factors, rank: int, rng: np.random.Generator) -> Factors:
     new *= NEW_COLUMN * np.linalg.norm(factors.B, axis=0).max() / np.sqrt(frames)
     C = np.concatenate((factors.C, np.zeros((rank - factors.rank, *factors.C.shape[1:]))))
     return Factors(np.concatenate((factors.B, new), axis=1), C, factors.s)
+
+
+def padded(factors: Factors, rank: int) -> Factors:
+    """Return the point as one of a higher rank: columns of zeros change neither shapes nor objective."""
+    more = rank - factors.rank
+    B = np.pad(factors.B, ((0, 0), (0, more)))
+    return Factors(B, np.pad(factors.C, ((0, more), (0, 0), (0, 0))), factors.s)
+
+
+def starts_wanted(losses: Items[float], most: int) -> int:
+    """Return how many starts to make in all, given the losses that those made so far ended with.
+
+    With w distinct minima among n random starts, the expected share of the starts that lead to minima not
+    yet seen is w (w + 1) / (n (n - 1)) (Boender and Rinnooy Kan 1987); the search ends where that is at most
+    `UNSEEN`, or at `most` starts.
+    """
+    ordered = np.sort(losses)
+    minima = 1 + int((np.diff(ordered) > AGREEMENT * ordered[:-1]).sum()) if len(ordered) else 1
+    wanted = int(np.ceil(0.5 + np.sqrt(0.25 + minima * (minima + 1) / UNSEEN)))
+    return min(wanted, most)

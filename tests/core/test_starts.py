@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from core import residuals
-from core.reconstruct import AGREEMENT, UNSEEN, starts_wanted
-from core.starts import random_start, resized, rigid_start
+from core.starts import AGREEMENT, UNSEEN, random_start, resized, rigid_start, starts_wanted
 
 
 def test_rigid_start_puts_every_frame_on_its_mean_viewing_ray_at_depth_one(simulated):
