@@ -10,7 +10,6 @@ from ..files.challenge_folder import challenge_file
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
-    from pathlib import Path
 
     from ..sequence import Sequence
 
