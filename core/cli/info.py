@@ -42,7 +42,10 @@ def add_parser(subparsers: Subparsers) -> None:
         allow_abbrev=False,
     )
     parser.add_argument(
-        "path", type=Path, metavar="PATH", help="a Challenge object's folder, a folder above it, or a file"
+        "path",
+        type=Path,
+        metavar="PATH",
+        help="a Challenge object's folder, a folder of files, one above, or a file",
     )
     parser.add_argument(
         "--frame-base",
@@ -76,7 +79,7 @@ def run(args: argparse.Namespace) -> None:
             for name, cell, width in zip(HEADER, row, widths, strict=True)
         ]
         print("  ".join(cells).rstrip())
-    objects = len({entry.object_name for entry in entries})
+    objects = len({entry.object_name for entry in entries if not entry.problem})
     print(f"\n{len(rows)} sequence{'s' * (len(rows) != 1)} of {objects} object{'s' * (objects != 1)}")
     for entry in entries:
         if entry.problem:

@@ -11,6 +11,7 @@ from . import challenge
 from .challenge_folder import ChallengeFile, challenge_file, find
 from .csv_tracks import is_csv, read_csv, write_csv
 from .entry import SequenceEntry, entry_of
+from .known_layouts import CAMERA_FILE
 from .layouts import sequence_of
 from .mat import is_mat, load_variables
 from .npz import read_npz, write_npz
@@ -33,10 +34,11 @@ __all__ = [
     "write_npz",
 ]
 
+DEPTH_OF_FILES = 2  # how far below a folder without files of its own they are looked for
 SUFFIXES = (".txt", ".mat", ".npz", ".csv")
 _FOLDERS = (
     "accepted is a folder of the NRSfM Challenge, <object>/sequence/{orthogonal,perspective}/<path>.txt, "
-    "the folder above it, or a folder of .mat, .npz or .csv files"
+    "the folder above it, or a folder of .mat, .npz or .csv files, up to two levels deep"
 )
 
 
@@ -131,7 +133,8 @@ def list_sequences(path: str | os.PathLike[str], *, frame_base: int = 1) -> tupl
     ----------
     path
         a Challenge object's folder, a folder of such folders (up to three levels deep), a folder of `.mat`,
-        `.npz` or `.csv` files, one file, or "sample:NAME"; "sample:" lists all bundled ones.
+        `.npz` or `.csv` files, a folder of such folders (up to two levels deep), one file, or "sample:NAME";
+        "sample:" lists all bundled ones.
     frame_base
         as in `read_sequence`.
 
@@ -147,20 +150,43 @@ def list_sequences(path: str | os.PathLike[str], *, frame_base: int = 1) -> tupl
         raise InputError(f"{path}: there is no such file or folder")
     if path.is_dir():
         entries = [challenge.entry(item, frame_base) for item in find(path)]
-        files = [item for item in sorted(path.iterdir()) if item.suffix.lower() in SUFFIXES[1:]]
-        entries += [_entry(item) for item in files]
+        entries += _entries_of_files(path, DEPTH_OF_FILES)
         if not entries:
             raise InputError(f"{path}: holds no sequence; {_FOLDERS}")
         return tuple(entries)
     item = challenge_file(path)
-    return (_entry(path) if item is None else challenge.entry(item, frame_base),)
+    return (_entry(path)[0] if item is None else challenge.entry(item, frame_base),)
 
 
-def _entry(path: Path) -> SequenceEntry:
+def _entries_of_files(folder: Path, depth: int) -> list[SequenceEntry]:
+    """Return the entries of a folder's `.mat`, `.npz` and `.csv` files, or if it has none, of those below."""
     try:
-        return entry_of(_read_file(path, None, None))
+        inside = sorted(item for item in folder.iterdir() if not item.name.startswith("."))
+    except OSError as error:
+        problem = f"{folder}: cannot be listed ({error.strerror or error})"
+        return [SequenceEntry(folder.name, None, "", folder.absolute(), problem=problem)]
+    files = [item for item in inside if item.suffix.lower() in SUFFIXES[1:] and item.is_file()]
+    if files:
+        return _entries(files)
+    if depth == 0 or (folder / "sequence").is_dir():  # below an object of the Challenge lie its own parts
+        return []
+    return [entry for item in inside if item.is_dir() for entry in _entries_of_files(item, depth - 1)]
+
+
+def _entries(files: list[Path]) -> list[SequenceEntry]:
+    """Return the entries of files in one folder, without the camera's file where a sequence uses it."""
+    read = [_entry(item) for item in files]
+    used = any(uses_camera_file for _, uses_camera_file in read)
+    return [entry for entry, _ in read if not (used and entry.file.name == CAMERA_FILE)]
+
+
+def _entry(path: Path) -> tuple[SequenceEntry, bool]:
+    """Return the entry of a file, and whether its sequence took K from the camera's file beside it."""
+    try:
+        sequence = _read_file(path, None, None)
     except InputError as error:
-        return SequenceEntry(path.stem, None, "", path.absolute(), problem=str(error))
+        return SequenceEntry(path.stem, None, "", path.absolute(), problem=str(error)), False
+    return entry_of(sequence), CAMERA_FILE in sequence.provenance
 
 
 def _chosen(folder: Path, camera: CameraModel | None, path_name: str | None) -> ChallengeFile:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..arrays import Bools, Floats, Ints
     from .variables import Variables
 
+CAMERA_FILE = "mdh_camcalib.mat"  # KK of the Kinect sequences beside it
 PERSPECTIVE, ORTHOGONAL = CameraModel.PERSPECTIVE, CameraModel.ORTHOGONAL
 
 
@@ -131,7 +132,7 @@ def read_back(variables: Variables, path: Path, camera: CameraModel | None) -> P
 def read_kinect(variables: Variables, path: Path, camera: CameraModel | None) -> Parts:
     """Kinect sequences: cells 3 x P in camera coordinates (res.Pg or Pgth), projected here.
 
-    K is in the file, or is KK of `mdh_camcalib.mat` beside it. Asked for an orthogonal camera, x and y of
+    K is in the file, or is KK of `CAMERA_FILE` beside it. Asked for an orthogonal camera, x and y of
     the shapes are the tracks and no K is needed.
     """
     name = "Pgth" if "Pgth" in variables else "res.Pg"
@@ -140,14 +141,14 @@ def read_kinect(variables: Variables, path: Path, camera: CameraModel | None) ->
         tracks = f"tracks are x and y of the 3-D points {name} of the file (orthogonal projection)"
         return Parts(shapes[:, :2], ORTHOGONAL, shapes=shapes, units="mm", provenance=tracks)
     intrinsics, origin = intrinsics_of(variables), "K of the file"
-    beside = path.parent / "mdh_camcalib.mat"
+    beside = path.parent / CAMERA_FILE
     if intrinsics is None and beside.is_file():
         intrinsics = intrinsics_of(load_variables(read_bytes(beside), beside))
-        origin = f"KK of {beside.name}"
+        origin = f"KK of {CAMERA_FILE}"
     if intrinsics is None:
         raise InputError(
             f"{name} must be projected to give tracks, and there is no K in the file and no KK in "
-            f"{beside.name} beside it"
+            f"{CAMERA_FILE} beside it"
         )
     return Parts(
         pixels(shapes, intrinsics, name),

@@ -177,6 +177,23 @@ def test_a_broken_file_is_listed_with_its_problem_and_the_others_still_read(ball
     assert "flyby.txt: the file is empty" in problems[1]
 
 
+def test_the_parts_of_an_object_are_not_listed_as_files(written: Path) -> None:
+    assert list((written / "balloon" / "truth").glob("*.npz"))
+    for folder, count in ((written / "balloon", 4), (written, 8)):
+        assert len(list_sequences(folder)) == count
+
+
+def test_a_listing_of_sixty_sequences_is_fast(tmp_path: Path) -> None:
+    for kind in ("articulated", "balloon", "paper", "stretch", "tearing"):
+        write_challenge(tmp_path, kind, frames=60, points=80)
+    best = np.inf
+    for _ in range(5):
+        start = time.process_time()
+        assert len(list_sequences(tmp_path)) == 60
+        best = min(best, time.process_time() - start)
+    assert best < 0.1
+
+
 def test_a_text_sequence_is_read_within_50_ms(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     for camera in ("perspective", "orthogonal"):

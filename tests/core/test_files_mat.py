@@ -14,6 +14,7 @@ from scipy.io import savemat
 from core.arrays import InputError
 from core.files import list_sequences, read_sequence
 from core.sequence import CameraModel
+from core.synthetic import write_challenge
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -265,3 +266,25 @@ def test_a_listing_of_a_folder_of_files_goes_on_past_broken_ones(tmp_path: Path)
     bad, good = list_sequences(tmp_path)
     assert "bad.mat" in bad.problem and not good.problem
     assert (good.object_name, good.frames, good.points, good.truth_frames) == ("good", F, P, F)
+
+
+def test_a_folder_without_files_of_its_own_lists_those_two_levels_below(tmp_path: Path) -> None:
+    for place in ("b/one.mat", "a/deep/two.mat", "a/deep/er/three.mat"):
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        save(tmp_path / place, {"P3_gt": stacked(shapes())})
+    (tmp_path / "b" / "broken.npz").write_bytes(b"nothing of the kind")
+    (tmp_path / "b" / "folder.mat").mkdir()
+    write_challenge(tmp_path / "c", "paper", paths=("line",), frames=4, points=20)
+    found = [(entry.object_name, bool(entry.problem)) for entry in list_sequences(tmp_path)]
+    assert found == [("paper", False), ("paper", False), ("two", False), ("broken", True), ("one", False)]
+
+
+def test_the_camera_file_of_a_sequence_beside_it_is_no_entry(tmp_path: Path) -> None:
+    save(tmp_path / "mdh_camcalib.mat", {"KK": K})
+    alone = list_sequences(tmp_path)
+    assert len(alone) == 1 and "mdh_camcalib.mat" in alone[0].problem
+    file = save(tmp_path / "own.mat", {"Pgth": cell(list(shapes())), "K": K})
+    assert len(list_sequences(tmp_path)) == 2  # which has a K of its own
+    file.unlink()
+    save(tmp_path / "uses.mat", {"Pgth": cell(list(shapes()))})
+    assert [entry.object_name for entry in list_sequences(tmp_path)] == ["uses"]

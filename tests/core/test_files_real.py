@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pytest
 
-from core.files import read_sequence
+from core.files import list_sequences, read_sequence
 from core.sequence import CameraModel
 
 if TYPE_CHECKING:
@@ -106,3 +106,10 @@ def test_pyproximals_copy_is_pickup(data: Path) -> None:
     copy = read_sequence(data / "real" / "pyproximal" / "mocap.npz")
     pickup = read_sequence(data / "real" / "mocap" / "pickup.mat")
     np.testing.assert_allclose(copy.tracks, pickup.tracks, rtol=0, atol=1e-12)
+
+
+def test_everything_is_listed_from_the_folder_above(data: Path) -> None:
+    entries = list_sequences(data / "real")
+    assert not any(entry.problem for entry in entries)
+    assert {str(entry.file.relative_to(data / "real")) for entry in entries} == set(FILES)
+    assert len(list_sequences(data / "real" / "kinect_paper")) == 1
