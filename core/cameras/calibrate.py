@@ -88,7 +88,7 @@ def checked_intrinsics(intrinsics: Floats, name: str = "K") -> Floats:
     if K.shape != (3, 3):
         raise InputError(f"{name} has shape {K.shape}; accepted is (3, 3)")
     if not np.isfinite(K).all():
-        raise InputError(f"{name} holds a value that is not finite")
+        raise InputError(f"{name} holds a value that is not finite; accepted are finite numbers")
     if K[2, 2] == 0 or (K[[1, 2, 2], [0, 0, 1]] != 0).any():
         raise InputError(
             f"{name} is {K.tolist()}; accepted is [[fx, skew, cx], [0, fy, cy], [0, 0, 1]] with zeros there"

@@ -19,7 +19,7 @@ import numpy as np
 from ..arrays import Bools, Floats, InputError, frozen
 from ..files.source import read_bytes
 from ..files.text import parse_matrix
-from ..files.zipped import load_arrays
+from ..files.zipped import is_zip, load_arrays
 from ..least_squares import levenberg_marquardt
 from ..linalg import cross_matrix, rotation_from_vector, rq
 from .calibrate import checked_intrinsics
@@ -32,6 +32,7 @@ LEAST_THICKNESS = 5e-3  # smallest over largest singular value of the centered p
 MOST_UNCERTAIN = 0.1  # largest accepted standard deviation of a focal length, relative
 SQUAREST = 3.0  # largest accepted ratio of the focal lengths, either way
 FARTHEST = 10.0  # largest accepted distance of the principal point from the tracks, in extents of the tracks
+IN_A_FILE = "accepted are a text of 3 x 3 numbers or of fx fy cx cy, or an .npz with K (3, 3)"
 ADVICE = "give the intrinsics as fx,fy,cx,cy or in a file"
 LONGEST = 1e3  # largest accepted focal length, in extents of the tracks: beyond, the view is affine
 
@@ -203,20 +204,23 @@ def load_intrinsics(path: Path) -> Floats:
         where the file cannot be read, holds something else, or K is not a camera's.
     """
     content = read_bytes(path)
-    if path.suffix.lower() == ".npz":
+    if is_zip(content) or path.suffix.lower() == ".npz":
         arrays = load_arrays(content, path)
         if "K" not in arrays or arrays["K"].dtype.kind not in "fiu":
             held = ", ".join(f"{name} {value.shape}" for name, value in sorted(arrays.items())) or "nothing"
             raise InputError(f"{path}: accepted is an array K (3, 3) of numbers; the file holds {held}")
         return checked_intrinsics(arrays["K"], f"{path}: K")
-    numbers = parse_matrix(content.replace(b",", b" "), path)
+    if b"\0" in content:  # a .npy, a .mat, a picture
+        raise InputError(f"{path}: is neither text nor an .npz file; {IN_A_FILE}")
+    try:
+        numbers = parse_matrix(content.replace(b",", b" "), path)
+    except InputError as error:
+        raise InputError(f"{error}; {IN_A_FILE}") from error
     if numbers.size == 4:
         return from_four(numbers.ravel(), f"{path}: K")
     if numbers.shape == (3, 3):
         return checked_intrinsics(numbers, f"{path}: K")
-    raise InputError(
-        f"{path}: holds {numbers.shape[0]} x {numbers.shape[1]} numbers; accepted are 3 x 3, or fx fy cx cy"
-    )
+    raise InputError(f"{path}: holds {numbers.shape[0]} x {numbers.shape[1]} numbers; {IN_A_FILE}")
 
 
 def parse_intrinsics(text: str) -> Floats:

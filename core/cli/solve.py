@@ -8,8 +8,11 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..arrays import InputError
 from ..atomic import check_writable, replacing
+from ..cameras.intrinsics import from_four
 from ..exporters import EXPORTERS, export, exporter_for
 from ..penalties import ExplicitWeights
 from ..recipes import DEFAULT_PRESET, PENALTIES, command_for, penalty_name
@@ -68,7 +71,7 @@ def add_parser(subparsers: Subparsers) -> None:
     penalty.add_argument("--gamma", type=float, metavar="G", help="wnn: see --xi")
     penalty.add_argument("--free", type=int, metavar="N", help="tnn: singular values that cost nothing")
     penalty.add_argument(
-        "--weights", type=_numbers, metavar="A1,A2,...", help="the weights themselves, non-decreasing; sets K"
+        "--weights", metavar="A1,A2,...", help="the weights themselves, non-decreasing; sets K"
     )
     cameras = parser.add_argument_group("cameras")
     cameras.add_argument(
@@ -184,7 +187,12 @@ def _penalty(args: argparse.Namespace, base: Penalty) -> Penalty:
         clash = ["penalty"] if args.penalty else list(given)
         if clash:
             raise InputError(f"--weights and --{clash[0]} are both given; the weights are the whole penalty")
-        return ExplicitWeights(args.weights)
+        weights = _numbers(args.weights)
+        if not weights:
+            raise InputError(
+                f"--weights is {args.weights!r}; accepted are numbers A1,A2,..., one per basis shape"
+            )
+        return ExplicitWeights(weights)
     name = args.penalty or penalty_name(base)
     start = base if name == penalty_name(base) else PENALTIES[name]()
     accepted = [entry.name for entry in fields(PENALTIES[name])]
@@ -196,19 +204,24 @@ def _penalty(args: argparse.Namespace, base: Penalty) -> Penalty:
 
 
 def _intrinsics(text: str) -> str | tuple[float, ...]:
-    if "," not in text or Path(text).exists():
+    if text in INTRINSICS_SOURCES or Path(text).is_file():
         return text
-    try:
-        numbers = _numbers(text)
-    except ValueError:
-        numbers = ()
+    numbers = _numbers(text)
     if len(numbers) != 4:
-        raise InputError(f"--intrinsics is {text!r}; accepted are four numbers fx,fy,cx,cy, or a file")
+        raise InputError(
+            f"--intrinsics is {text!r}; accepted are four numbers fx,fy,cx,cy, an existing file, "
+            f"{', '.join(INTRINSICS_SOURCES)}"
+        )
+    from_four(np.array(numbers), f"--intrinsics {text}")
     return numbers
 
 
 def _numbers(text: str) -> tuple[float, ...]:
-    return tuple(float(part) for part in text.split(","))
+    """Return numbers with commas between them; none where that is not what the text is."""
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        return ()
 
 
 def _table(entries: dict[str, str]) -> str:

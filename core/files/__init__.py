@@ -18,6 +18,7 @@ from .npz import read_npz, write_npz
 from .samples import PREFIX, bundled_samples, resolve, sample_path
 from .source import check_camera, read_bytes
 from .text import parse_matrix
+from .zipped import is_zip
 
 if TYPE_CHECKING:
     import os
@@ -109,7 +110,7 @@ def _with_options(
 def _read_file(path: Path, camera: CameraModel | None, layout: str | None) -> Sequence:
     """Read a file that holds one sequence, by its first bytes, and by its suffix where they say nothing."""
     content = read_bytes(path)
-    if content.startswith(b"PK\x03\x04") or path.suffix.lower() == ".npz":
+    if is_zip(content) or path.suffix.lower() == ".npz":
         return read_npz(path, camera=camera, layout=layout)
     if is_mat(content) or path.suffix.lower() == ".mat":
         return sequence_of(load_variables(content, path), path, content, camera=camera, layout=layout)

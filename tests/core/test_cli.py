@@ -277,7 +277,28 @@ REFUSED = {
     "eta": (["solve", "{tracks}", "-o", "a.npz", "--eta", "1.5"], "0 < eta <= 1"),
     "decreasing weights": (["solve", "{tracks}", "-o", "a.npz", "--weights", "2,1"], "weights decrease"),
     "negative weight": (["solve", "{tracks}", "-o", "a.npz", "--weights=-1,1"], "must not be negative"),
-    "words for weights": (["solve", "{tracks}", "-o", "a.npz", "--weights", "a,b"], "--weights"),
+    "words for weights": (
+        ["solve", "{tracks}", "-o", "a.npz", "--weights", "a,b"],
+        "--weights is 'a,b'; accepted are numbers A1,A2,...",
+    ),
+    "intrinsics that are no number": (
+        ["solve", "{tracks}", "-o", "a.npz", "--intrinsics", "nan,1,2,3"],
+        "--intrinsics nan,1,2,3 holds a value that is not finite; accepted are finite numbers",
+    ),
+    "intrinsics of no camera": (
+        ["solve", "{tracks}", "-o", "a.npz", "--intrinsics=-9,9,2,3"],
+        "--intrinsics -9,9,2,3 has focal lengths -9 and 9; both must be positive",
+    ),
+    "absent intrinsics": (
+        ["solve", "{tracks}", "-o", "a.npz", "--intrinsics", "absent.txt"],
+        "--intrinsics is 'absent.txt'; accepted are four numbers fx,fy,cx,cy, an existing file, auto",
+    ),
+    "text for rotations": (
+        ["solve", "{tracks}", "-o", "a.npz", "--rotations", "{tracks}"],
+        "is not an .npz file: it is no zip archive",
+    ),
+    "text for a result": (["evaluate", "{tracks}"], "is not an .npz file: it is no zip archive"),
+    "text for the truth": (["evaluate", "{solved}", "--truth", "{tracks}"], "is not an .npz file"),
     "rank and weights": (["solve", "{tracks}", "-o", "a.npz", "--weights", "1,2", "--rank", "3"], "gives 2"),
     "two penalties": (["solve", "{tracks}", "-o", "a.npz", "--weights", "1,2", "--xi", "1"], "both given"),
     "foreign number": (

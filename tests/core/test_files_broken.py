@@ -195,7 +195,7 @@ def edge_to_a_point_that_is_not_there(folder: Path) -> Path:
     return file
 
 
-@case(r"truth.line\.npz: is not an \.npz file that can be read")
+@case(r"truth.line\.npz: is not an \.npz file: it is no zip archive")
 def truth_that_is_no_npz(folder: Path) -> Path:
     file = challenge(folder, numbers())
     beside(file, "truth/line.npz", numbers())

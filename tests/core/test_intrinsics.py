@@ -178,6 +178,8 @@ def test_points_at_depth_zero_project_to_nothing():
         ("-1400 1400 640 480\n", "must be positive"),
         ("1400 0 640\n5 1400 480\n0 0 1\n", "accepted is"),
         ("", "empty"),
+        ("fx\n", "'fx'.*accepted are a text of 3 x 3"),
+        ("nan 1 2 3\n", "not finite; accepted are finite numbers"),
     ],
 )
 def test_a_file_that_holds_no_intrinsics_is_refused_by_name(tmp_path, content, message):
@@ -203,6 +205,16 @@ def test_intrinsics_are_read_from_text_and_npz(tmp_path):
         load_intrinsics(other)
     with pytest.raises(InputError, match="no such file"):
         load_intrinsics(tmp_path / "absent.txt")
+
+
+@pytest.mark.parametrize("name", ["K.npy", "K.mat", "K.npz", "K.txt"])
+def test_a_binary_file_of_another_kind_is_refused_without_showing_its_bytes(tmp_path, name):
+    with (tmp_path / name).open("wb") as stream:
+        np.save(stream, K)
+    with pytest.raises(InputError, match=name) as caught:
+        load_intrinsics(tmp_path / name)
+    said = str(caught.value)
+    assert said.isprintable() and "NUMPY" not in said and ".npz" in said
 
 
 def test_four_numbers_in_a_string():
