@@ -8,6 +8,9 @@ A sequence and settings make a result; `reconstruct` is the same as a stream of 
     result = solve_sequence(sequence, settings)
     print(f"log10 loss {result.log_loss:.4f} at rank {result.rank}")
     save_result(result, "result.npz")
+
+`write_npz(sequence, path)` writes a sequence whole, `write_csv(sequence, path)` its tracks alone, and
+`export(result, path)` a result in the format of the suffix.
 """
 
 from .algorithms.admm import ADMM

@@ -10,6 +10,7 @@ observation that has no line, no x and y, or `visible` 0 is missing.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,8 +21,6 @@ from ..sequence import CameraModel, Observations, Sequence
 from .source import digest, naming, read_bytes
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from ..arrays import Bools, Floats, Ints
 
 
@@ -131,7 +130,7 @@ def _seen(table: Floats, lines: list[int]) -> Bools:
     return seen
 
 
-def write_csv(sequence: Sequence, path: Path) -> None:
+def write_csv(sequence: Sequence, path: str | Path) -> None:
     """Write the tracks of a sequence, every digit of them; hidden ones keep their values where they have any.
 
     Raises
@@ -144,5 +143,5 @@ def write_csv(sequence: Sequence, path: Path) -> None:
         for point, (x, y, flag) in enumerate(zip(*rows.tolist(), seen.tolist(), strict=True)):
             numbers = ["" if value != value else repr(value) for value in (x, y)]
             lines.append(f"{frame},{point},{numbers[0]},{numbers[1]},{int(flag)}")
-    with replacing(path) as temporary:
+    with replacing(Path(path)) as temporary:
         temporary.write_text("\n".join(lines) + "\n", encoding="ascii")

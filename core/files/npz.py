@@ -13,6 +13,7 @@ Format, version 1 (entries that the sequence does not have are absent):
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,8 +26,6 @@ from .source import check_camera, digest, naming, read_bytes
 from .zipped import load_arrays
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import numpy.typing as npt
 
 FORMAT = "nrsfm-sequence 1"
@@ -124,7 +123,7 @@ def _companion(arrays: dict[str, npt.NDArray[Any]]) -> Observations | None:
     return Observations(_numbers(arrays, "companion_tracks"), _numbers(arrays, "companion_visible"))
 
 
-def write_npz(sequence: Sequence, path: Path) -> None:
+def write_npz(sequence: Sequence, path: str | Path) -> None:
     """Write a sequence whole; `read_npz` returns the same values, bit for bit.
 
     Raises
@@ -148,5 +147,5 @@ def write_npz(sequence: Sequence, path: Path) -> None:
     if sequence.companion is not None:
         entries["companion_tracks"] = sequence.companion.tracks
         entries["companion_visible"] = sequence.companion.visible
-    with replacing(path) as temporary, temporary.open("wb") as stream:
+    with replacing(Path(path)) as temporary, temporary.open("wb") as stream:
         np.savez_compressed(stream, allow_pickle=False, **entries)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+import core
 from core.arrays import InputError
 from core.files import list_sequences, read_sequence, write_csv, write_npz
 from core.sequence import CameraModel, GroundTruth, Observations, Sequence
@@ -138,3 +139,10 @@ def test_a_reconstruction_is_not_a_sequence(tmp_path: Path) -> None:
     )
     with pytest.raises(InputError, match=r"r\.npz: is a reconstruction.*nrsfm evaluate"):
         read_sequence(tmp_path / "r.npz")
+
+
+def test_a_sequence_is_written_to_a_path_given_as_text(tmp_path: Path) -> None:
+    original = awkward()
+    for write, name in ((core.write_npz, "s.npz"), (core.write_csv, "s.csv")):
+        write(original, str(tmp_path / name))
+        assert_equal(read_sequence(tmp_path / name).visible, original.visible)
