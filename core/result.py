@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import json
 import math
-import zipfile
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +30,8 @@ import numpy as np
 from .arrays import Bools, Floats, InputError, Ints, frozen
 from .atomic import replacing
 from .cameras.calibrate import project, to_pixels
+from .files.source import read_bytes
+from .files.zipped import load_arrays
 from .sequence import CameraModel, GroundTruth
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ SHAPES: dict[str, tuple[str | int, ...]] = {
     "truth_reference": (),
 }
 OPTIONAL = {"edges", "faces", "truth_points", "truth_frames", "truth_reference"}
+# What everything else is computed from; hidden tracks, the truth and the history may have holes.
+FINITE = ("B", "C", "rotations", "translations", "weights", "eta", "loss", "intrinsics")
 KINDS = {"visible": np.bool_, "edges": np.int64, "faces": np.int64, "truth_frames": np.int64}
 
 
@@ -222,7 +225,8 @@ def load_result(path: str | Path) -> Result:
     Raises
     ------
     InputError
-        where the file is absent, is not a result, is of another version, or lacks an array.
+        where the file is absent, is not a result, is of another version, lacks an array, or holds one of
+        `FINITE` with a value that is not.
     """
     path = Path(path)
     arrays = _read_arrays(path)
@@ -234,6 +238,10 @@ def load_result(path: str | Path) -> Result:
     for name, value in arrays.items():
         if name in SHAPES and value.dtype.kind not in "fiub":
             raise InputError(f"{path}: {name} has type {value.dtype}; accepted are numbers")
+    for name in FINITE:
+        bad = ~np.isfinite(arrays[name])
+        if bad.any():
+            raise InputError(f"{path}: {name} holds {arrays[name][bad][0]}; accepted are finite numbers")
     truth = None
     if "truth_points" in arrays:
         frames = arrays.get("truth_frames", np.arange(len(arrays["truth_points"])))
@@ -252,14 +260,7 @@ def load_result(path: str | Path) -> Result:
 def _read_arrays(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise InputError(f"{path} is not a file; a result is an .npz file as `nrsfm solve` writes it")
-    try:
-        archive = np.load(path, allow_pickle=False)
-        if not isinstance(archive, np.ndarray):
-            with archive:
-                return {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path} is not a readable .npz file: {error}") from error
-    raise InputError(f"{path} is a single array; a result is an .npz file")
+    return load_arrays(read_bytes(path), path)
 
 
 def _read_meta(path: Path, arrays: dict[str, Any]) -> dict[str, Any]:

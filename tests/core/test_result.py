@@ -140,6 +140,18 @@ def test_a_broken_file_gives_its_sentence(small_result, tmp_path, changes, sente
     assert "result.npz" in str(caught.value)
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize(
+    "name", ["B", "C", "rotations", "translations", "weights", "loss", "eta", "intrinsics"]
+)
+def test_a_value_that_is_not_finite_is_refused_with_its_array(small_result, tmp_path, name, value):
+    array = np.array(getattr(small_result, name))
+    array.flat[-1] = value
+    path = rewritten(save_result(small_result, tmp_path / "result.npz"), **{name: array})
+    with pytest.raises(InputError, match=rf"result\.npz: {name} holds {value}; accepted are finite numbers"):
+        load_result(path)
+
+
 def test_what_is_no_npz_file_is_refused(tmp_path):
     absent = tmp_path / "absent.npz"
     text = tmp_path / "text.npz"
