@@ -161,9 +161,11 @@ class Result:
     def reprojections(self) -> Floats:
         """Return where the reconstruction projects to, (F, 2, P), in the units of the sequence's tracks.
 
-        Perspective cameras divide by depth, and a point at depth 0 is NaN; orthogonal ones drop it.
+        Perspective cameras divide by depth, and a point at depth 0 is NaN; orthogonal ones drop it, and so
+        does eta = 1, where the affine term is all that was solved and nothing measures depth.
         """
-        return project(self.camera_points, self.intrinsics, self.camera)
+        model = CameraModel.ORTHOGONAL if self.eta == 1 else self.camera
+        return project(self.camera_points, self.intrinsics, model)
 
 
 def _own_arrays() -> list[str]:

@@ -10,8 +10,12 @@ import pytest
 
 from core.arrays import InputError
 from core.atomic import replacing
+from core.files import read_sequence
+from core.metrics import reprojection_px
+from core.reconstruct import solve_sequence
 from core.result import OPTIONAL, SHAPES, load_result, save_result
 from core.sequence import CameraModel, GroundTruth
+from core.settings import Settings
 
 
 def rewritten(path, **changes):
@@ -85,6 +89,18 @@ def test_orthogonal_reprojection_does_not_divide_by_depth(small_result):
     f, p = 1, 6
     Y = result.rotations[f] @ result.points[f][:, p] + result.translations[f]
     assert np.allclose(result.reprojections()[f, :, p], [scale * Y[0] + cx, scale * Y[1] + cy], rtol=1e-13)
+
+
+def test_the_affine_term_alone_reprojects_without_dividing_by_depth():
+    sequence = read_sequence("sample:balloon/circle")
+    result = solve_sequence(sequence, Settings(rank=2, eta=1.0, rotations="truth", starts=1))
+    assert np.abs(result.translations[:, 2]).max() < 1e-9  # nothing measures it
+    missed = reprojection_px(result.reprojections(), result.observations(), result.visible)
+    assert 0 < missed.mean < 30
+    # The affine term is the squared distance in calibrated units, so that pixels are K times it.
+    calibrated = (result.camera_points[:, :2] - result.tracks).transpose(0, 2, 1)[result.visible]
+    pixels = calibrated @ result.intrinsics[:2, :2].T
+    assert missed.mean == pytest.approx(np.sqrt((pixels**2).sum(axis=1).mean()), rel=1e-9)
 
 
 def test_a_point_at_depth_zero_has_no_reprojection(small_result):

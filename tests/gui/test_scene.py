@@ -51,6 +51,14 @@ def update_of(known):
     )
 
 
+@pytest.mark.parametrize("alignment", list(Alignment))
+@pytest.mark.parametrize("eta", [0.05, 1.0])
+def test_the_picture_is_that_of_the_result_whatever_was_solved(known, alignment, eta):
+    result = replace(known.result, eta=eta)
+    shapes = build_shapes(known.sequence, result, alignment)
+    np.testing.assert_allclose(shapes.reprojected, result.reprojections(), rtol=1e-9)
+
+
 def test_estimate_lands_on_the_truth_by_the_known_similarity(known):
     shapes = build_shapes(known.sequence, known.result)
     np.testing.assert_allclose(shapes.points, known.sequence.truth.points, atol=1e-8)
