@@ -10,7 +10,7 @@ import numpy as np
 
 from .algorithms.closed_form import reference_singular_values
 from .arrays import Bools, Floats, InputError
-from .cameras.calibrate import calibrate, orthogonal_intrinsics
+from .cameras.calibrate import calibrate, orthogonal_intrinsics, spread
 from .cameras.intrinsics import estimate_intrinsics, load_intrinsics
 from .problem import NonRigidProblem
 from .sequence import CameraModel, Sequence
@@ -38,9 +38,19 @@ class Prepared:
 
 
 def prepare(sequence: Sequence, settings: Settings) -> Prepared:
-    """Resolve the intrinsics of a sequence and calibrate its tracks."""
+    """Resolve the intrinsics of a sequence and calibrate its tracks.
+
+    Raises
+    ------
+    InputError
+        where the intrinsics cannot be resolved, or all visible tracks of every frame coincide.
+    """
     K = resolve_intrinsics(sequence, settings.intrinsics)
     tracks = calibrate(sequence.observations, K, sequence.camera)
+    try:
+        spread(tracks, sequence.visible)
+    except InputError as error:
+        raise InputError(f"{sequence.name}: {error}") from error
     return Prepared(tracks, sequence.visible, K, sequence.camera)
 
 

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import Floats, InputError
+from ..arrays import Bools, Floats, InputError
 from ..sequence import CameraModel
 
 if TYPE_CHECKING:
     from ..sequence import Observations
 
+SAME = 1e-12  # spread of points that coincide, relative to their coordinates
 ORTHOGONAL_SPREAD = 0.25  # root mean square distance of calibrated tracks from their frame's mean
 
 
@@ -66,14 +67,27 @@ def orthogonal_intrinsics(observations: Observations) -> Floats:
         where all visible tracks coincide.
     """
     seen = observations.visible[:, None]
-    tracks = np.where(seen, observations.tracks, 0.0)
-    center = tracks.sum(axis=(0, 2)) / seen.sum()
-    means = tracks.sum(axis=2, keepdims=True) / seen.sum(axis=2, keepdims=True)
-    spread = np.where(seen, tracks - means, 0.0)
-    size = float(np.sqrt((spread**2).sum() / seen.sum())) / ORTHOGONAL_SPREAD
-    if not size > 1e-12 * float(np.abs(center).max(initial=0.0)):
-        raise InputError("all visible tracks of every frame coincide; a sequence needs points that differ")
+    size = spread(observations.tracks, observations.visible) / ORTHOGONAL_SPREAD
+    center = np.where(seen, observations.tracks, 0.0).sum(axis=(0, 2)) / seen.sum()
     return np.array([[size, 0.0, center[0]], [0.0, size, center[1]], [0.0, 0.0, 1.0]])
+
+
+def spread(tracks: Floats, visible: Bools) -> float:
+    """Return the root mean square distance of the visible tracks (F, 2, P) from the mean of their frame.
+
+    Raises
+    ------
+    InputError
+        where all visible tracks of every frame coincide, but for rounding.
+    """
+    seen = visible[:, None]
+    tracks = np.where(seen, tracks, 0.0)
+    means = tracks.sum(axis=2, keepdims=True) / seen.sum(axis=2, keepdims=True)
+    away = np.where(seen, tracks - means, 0.0)
+    size = float(np.sqrt((away**2).sum() / seen.sum()))
+    if not size > SAME * float(np.abs(tracks).max()):
+        raise InputError("all visible tracks of every frame coincide; a sequence needs points that differ")
+    return size
 
 
 def checked_intrinsics(intrinsics: Floats, name: str = "K") -> Floats:

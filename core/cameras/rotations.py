@@ -21,6 +21,7 @@ from ..arrays import Bools, Floats, InputError, frozen
 from ..files.source import read_bytes
 from ..files.zipped import load_arrays
 from ..linalg import nearest_rotation
+from .calibrate import spread
 from .completion import centered_and_complete
 from .triplet import corrective_triplet
 
@@ -65,7 +66,7 @@ def estimate_rotations(tracks: Floats, visible: Bools, *, rank: int, seed: int =
     Raises
     ------
     InputError
-        where 3K exceeds min(2F, P).
+        where 3K exceeds min(2F, P), or all visible tracks of every frame coincide.
     """
     frames, _, points = tracks.shape
     if not 1 <= rank <= largest_rank(frames, points):
@@ -73,6 +74,7 @@ def estimate_rotations(tracks: Floats, visible: Bools, *, rank: int, seed: int =
             f"rotation rank is {rank}; {frames} frames of {points} points allow 1 to "
             f"{largest_rank(frames, points)}"
         )
+    spread(tracks, visible)  # refuses tracks that coincide, of which nothing is left
     W = centered_and_complete(tracks, visible, 3 * rank)
     U, sigma, _ = np.linalg.svd(W.reshape(2 * frames, points), full_matrices=False)
     motion = (U[:, : 3 * rank] * np.sqrt(sigma[: 3 * rank] / sigma[0])).reshape(frames, 2, 3 * rank)

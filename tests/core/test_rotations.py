@@ -19,7 +19,9 @@ from core.cameras.rotations import (
 from core.cameras.triplet import rigid_triplet, triplet_residuals
 from core.files import read_sequence
 from core.linalg import nearest_rotation, procrustes, rotation_angle, rotation_from_vector
+from core.reconstruct import solve_sequence
 from core.sequence import CameraModel, Observations, Sequence
+from core.settings import Settings
 
 
 @dataclass
@@ -343,3 +345,20 @@ def test_rotations_of_a_real_face_are_within_a_few_degrees(data):
     turns = procrustes(shapes, np.broadcast_to(shapes.mean(axis=0), shapes.shape), scale=False).rotation
     expected = sequence.rotations @ turns.transpose(0, 2, 1)
     assert angles(found.R, expected).mean() < 1.5
+
+
+@pytest.mark.parametrize("place", [0.0, 0.3])
+@pytest.mark.parametrize("source", ["best", "tracks", "truth"])
+def test_perspective_tracks_that_all_coincide_are_refused(place, source):
+    drift = np.arange(6.0)[:, None, None] * place  # every frame's points in one place, which may move
+    sequence = Sequence(
+        Observations(np.full((6, 2, 9), place) + drift, np.arange(54).reshape(6, 9) % 7 > 0),
+        CameraModel.PERSPECTIVE,
+        "heap",
+        rotations=np.repeat(np.eye(3)[None], 6, axis=0),
+    )
+    settings = Settings(rank=2, rotations=source, intrinsics="calibrated")
+    with pytest.raises(InputError, match="heap: all visible tracks of every frame coincide"):
+        solve_sequence(sequence, settings)
+    with pytest.raises(InputError, match="all visible tracks of every frame coincide"):
+        estimate_rotations(sequence.tracks, sequence.visible, rank=1)
