@@ -17,6 +17,7 @@ from ..exporters import EXPORTERS, export, exporter_for
 from ..penalties import ExplicitWeights
 from ..recipes import DEFAULT_PRESET, PENALTIES, command_for, penalty_name
 from ..reconstruct import finish, reconstruct
+from ..sequence import CameraModel
 from ..settings import INTRINSICS_SOURCES, METHODS, PRESETS, ROTATION_SOURCES, Settings
 from .outputs import check_outputs, files_of
 from .progress import ProgressLine
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from . import Subparsers
 
 INTERRUPTED = 130
+LARGEST_CALIBRATED = 10.0  # median absolute coordinate; a view of 90 degrees has 1 at its edge
 # The options that are fields of Settings under the same name, with the type of their value.
 PLAIN = {
     "method": str,
@@ -129,6 +131,7 @@ def run(args: argparse.Namespace) -> int:
     settings = settings_from(args)
     sequence = chosen_sequence(args)
     _check_overwriting(args, settings, sequence)
+    _warn_of_pixels(sequence, settings)
     records, last, interrupted = _drain(sequence, settings, quiet=args.quiet)
     if last is None:  # interrupted before there was anything to keep
         raise KeyboardInterrupt
@@ -157,6 +160,19 @@ def _check_overwriting(args: argparse.Namespace, settings: Settings, sequence: S
             inputs[source] = f"the file of --{name}"
     outputs = [("-o", path) for path in args.output]
     check_outputs(outputs + ([("--history", args.history)] if args.history else []), inputs)
+
+
+def _warn_of_pixels(sequence: Sequence, settings: Settings) -> None:
+    """Say so where tracks that are taken as calibrated can hardly be."""
+    if settings.intrinsics != "calibrated" or sequence.camera is not CameraModel.PERSPECTIVE:
+        return
+    typical = float(np.median(np.abs(sequence.tracks.transpose(0, 2, 1)[sequence.visible])))
+    if typical > LARGEST_CALIBRATED:
+        print(
+            "nrsfm solve: warning: the tracks are taken as calibrated, but their median absolute coordinate "
+            f"is {typical:.4g}, which looks like pixels; choose another --intrinsics",
+            file=sys.stderr,
+        )
 
 
 def settings_from(args: argparse.Namespace) -> Settings:

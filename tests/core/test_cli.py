@@ -192,6 +192,25 @@ def test_rotations_and_intrinsics_come_from_files_and_numbers(tracks, folder, tm
         assert np.allclose(result.rotations, stored["R"], atol=1e-7)  # the file has single precision
 
 
+@pytest.mark.parametrize(
+    ("given", "warned"), [(["calibrated"], True), (["gt"], False), (["calibrated", "--camera"], False)]
+)
+def test_pixels_that_are_taken_as_calibrated_are_solved_with_a_warning(
+    given, warned, tracks, folder, tmp_path, capsys
+):
+    path = tmp_path / "a.npz"
+    words = ["--intrinsics", *given]
+    source = tracks
+    if "--camera" in given:
+        source = str(folder)
+        words += ["orthogonal", "--path", "circle"]
+    limits = ["--starts", "1", "--max-iterations", "20", "--quiet"]
+    assert main(["solve", source, *FAST, *words, *limits, "-o", str(path)]) == 0
+    said = capsys.readouterr().err
+    assert said.count("\n") == warned and ("which looks like pixels" in said) == warned
+    assert path.exists()
+
+
 def test_evaluate_agrees_with_the_loss_and_finds_no_slope(solved, capsys):
     assert main(["evaluate", str(solved), "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
