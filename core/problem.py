@@ -133,5 +133,6 @@ class NonRigidProblem:
         other.__dict__.update(self.__dict__ | {"data": self.data})
         object.__setattr__(other, "weights", frozen(checked_weights(weights)))
         if other.rank > min(len(self.tracks), 3 * self.tracks.shape[2]):
-            raise InputError(f"rank {other.rank} exceeds min(F, 3P)")
+            frames, _, points = self.tracks.shape
+            raise InputError(f"rank {other.rank} exceeds min(F, 3P) = {min(frames, 3 * points)}")
         return other

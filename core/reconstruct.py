@@ -28,6 +28,7 @@ from .cameras.candidates import RotationCandidate, rotation_candidates
 from .factors import centered
 from .penalties import ExplicitWeights
 from .preparation import Prepared, prepare
+from .problem import Factors
 from .solver import Algorithm, Status, iterate, single_threaded
 from .starts import AGREEMENT, padded, random_start, resized, rigid_start, starts_wanted
 from .subset import subset
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
     from collections.abc import Sequence as Items
 
-    from .problem import Factors, NonRigidProblem
+    from .problem import NonRigidProblem
     from .result import Result
     from .sequence import Sequence
     from .settings import Settings
@@ -160,10 +161,12 @@ class _Run:
             phase = f"rotations {index + 1} of {len(candidates)}: {candidate.name}"
             self.share = compared.share
             if compared.small is not problem:
-                self.shown = _candidate(problem, compared.lifted(rigid_start(compared.small)))
+                self.shown = _first_look(problem)
             for update in self._grow(compared.small, quick, phase):
                 losses[self.point.rank - 1] = self.point_loss
                 yield update
+                if self.shown and self.phase_status.finished:
+                    self.shown = _candidate(problem, compared.lifted(self.point))
             self.shown, self.share = None, 1.0
             end = _candidate(problem, compared.lifted(self.point))
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -194,7 +197,7 @@ class _Run:
         small, suffix, self.share = searched.small, "", searched.share
         if small is not problem:
             suffix = " (subset)"
-            self.shown = _candidate(problem, grown or searched.lifted(rigid_start(small)))
+            self.shown = _candidate(problem, grown) if grown else _first_look(problem)
         ends: dict[str, Factors] = {}
         before = self.phases_done
         while len(ends) < (wanted := starts_wanted(list(self.reports.values()), self.settings.starts)):
@@ -325,6 +328,13 @@ class _Run:
 def _candidate(problem: NonRigidProblem, factors: Factors) -> Candidate:
     point = padded(factors, problem.rank)
     return Candidate(problem, point, problem.loss(point))
+
+
+def _first_look(problem: NonRigidProblem) -> Candidate:
+    """Return the best shape for fronto-parallel cameras, to show before there is another."""
+    start = rigid_start(problem)
+    C = problem.data.best_C(start.B, start.s, problem.weights[:1]).C
+    return _candidate(problem, Factors(start.B, C, start.s))
 
 
 def _compatible(start: Update, settings: Settings) -> bool:

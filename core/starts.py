@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 AGREEMENT = 1e-5  # relative difference of two losses that counts as the same minimum
 UNSEEN = 0.05  # the share of starts that may still lead to a minimum not seen, see `starts_wanted`
+DEAD = 1e-9  # gamma of a column relative to the largest, below which it is as good as zero
 NEW_COLUMN = 1e-2  # size of a new column of B relative to the largest
 
 
@@ -46,9 +47,10 @@ def random_start(problem: NonRigidProblem, rng: np.random.Generator) -> Factors:
 def resized(factors: Factors, rank: int, rng: np.random.Generator) -> Factors:
     """Return the point with its weakest columns cut, or with small random columns of B added.
 
-    Columns that are zero, as a strong penalty leaves them, are replaced: no solver could revive them.
+    Columns that are all but zero, as a strong penalty leaves them, are replaced: no solver revives them.
     """
-    alive = factors.gamma() > 0
+    gamma = factors.gamma()
+    alive = gamma > DEAD * gamma.max()
     if alive.any() and not alive.all():
         factors = Factors(factors.B[:, alive], factors.C[alive], factors.s)
     if rank == factors.rank:

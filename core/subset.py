@@ -11,6 +11,7 @@ The way back is in closed form: with the shapes C of the subset's points, every 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,6 +38,11 @@ class Subset:
         """The share of the observations that the small problem has: its loss is about that of the whole."""
         return float(self.small.visible.sum() / self.problem.visible.sum())
 
+    @cached_property
+    def all_frames(self) -> NonRigidProblem:
+        """The problem of every frame, but of the small problem's points only."""
+        return _part(self.problem, np.arange(len(self.problem.tracks)), self.points)
+
     def restricted(self, factors: Factors) -> Factors:
         """Return a point of the small problem from one of the whole problem."""
         return Factors(factors.B[self.frames], factors.C[:, :, self.points], factors.s[self.frames])
@@ -45,8 +51,7 @@ class Subset:
         """Return a point of the whole problem from one of the small one: best B and s for its C, then C."""
         if self.small is self.problem:
             return factors
-        some = _part(self.problem, np.arange(len(self.problem.tracks)), self.points)
-        some = some.with_weights(self.small.weights[: factors.rank])
+        some = self.all_frames.with_weights(self.small.weights[: factors.rank])
         data = some.data
         flat = factors.C.reshape(factors.rank, -1)
         rhs = np.concatenate((flat @ data.Hy.reshape(len(data.y), -1).T, data.Hy_sum))
