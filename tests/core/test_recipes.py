@@ -38,7 +38,7 @@ VARIED = [
     Settings(penalty=TruncatedNuclearNorm(mu=1 / 3, free=2), rank=4),
     Settings(penalty=ExplicitWeights((0.0, 1e-3, 1 / 7)), rank=3),
     Settings(rotations="truth", intrinsics=(1400.5, 1399.0, 640.0, 480.0)),
-    Settings(rotations=Path("/data/with space/R.npz"), intrinsics=Path("/data/K.txt")),
+    Settings(rotations=Path("/data/with space/R.npz"), intrinsics=Path(__file__)),  # a file must exist
     PAPER.with_changes(rank=3, penalty=replace(PAPER.penalty, xi=0.02)),
     PAPER.with_changes(method="bilinear", rotation_rank=3),
     PAPER.with_changes(penalty=ExplicitWeights((0.1, 0.1)), rank=2),
