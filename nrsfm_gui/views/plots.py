@@ -5,22 +5,25 @@ pyqtgraph's own SVG exporter fails with this Qt, so the scene is rendered by Qt'
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pyqtgraph as pg
-from PyQt6.QtCore import QMarginsF, QRectF, QSize, QSizeF, Qt
-from PyQt6.QtGui import QImage, QPageSize, QPainter, QPdfWriter
+from PyQt6.QtCore import QCoreApplication, QMarginsF, QPointF, QRectF, QSize, QSizeF
+from PyQt6.QtGui import QImage, QPageSize, QPainter, QPdfWriter, QResizeEvent
 
 from core.arrays import InputError
 from core.atomic import replacing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from PyQt6.QtGui import QPaintDevice
 
     from nrsfm_gui.theme import Theme
 
-PIXELS_PER_INCH = 96
+EXPORT_SIZE = QSize(1000, 600)
 PICTURE_SCALE = 2  # a PNG for print or for a slide
 
 
@@ -36,7 +39,7 @@ def dress(widget: pg.PlotWidget, theme: Theme) -> None:
 
 
 def save_plot(widget: pg.PlotWidget, path: Path) -> None:
-    """Write a plot as it is shown, in the format that the suffix names.
+    """Write what a plot shows, EXPORT_SIZE large, in the format that the suffix names.
 
     Raises
     ------
@@ -48,7 +51,7 @@ def save_plot(widget: pg.PlotWidget, path: Path) -> None:
         raise InputError(
             f"{path} has {path.suffix or 'no suffix'}; accepted for plots are {', '.join(PLOT_FORMATS)}"
         )
-    with replacing(path) as temporary:
+    with replacing(path) as temporary, _export_size(widget):
         writer(widget, temporary)
 
 
@@ -68,41 +71,69 @@ def save_image(image: QImage, path: Path) -> None:
 
 
 def _png(widget: pg.PlotWidget, path: Path) -> None:
-    size = widget.size() * PICTURE_SCALE
-    image = QImage(size, QImage.Format.Format_ARGB32_Premultiplied)
+    image = QImage(EXPORT_SIZE * PICTURE_SCALE, QImage.Format.Format_ARGB32_Premultiplied)
     image.fill(widget.backgroundBrush().color())
-    painter = QPainter(image)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    widget.render(painter, QRectF(image.rect()), widget.viewport().rect())
-    painter.end()
+    _paint(widget, image, QRectF(image.rect()))
     image.save(str(path), "PNG")
 
 
 def _svg(widget: pg.PlotWidget, path: Path) -> None:
     from PyQt6.QtSvg import QSvgGenerator
 
-    size: QSize = widget.size()
-    generator = QSvgGenerator()
+    page = QRectF(QPointF(0, 0), QSizeF(EXPORT_SIZE))
+    # Only full SVG clips: a curve that leaves the axes must end there.
+    generator = QSvgGenerator(QSvgGenerator.SvgVersion.Svg11)
     generator.setFileName(str(path))
-    generator.setSize(size)
-    generator.setViewBox(QRectF(0, 0, size.width(), size.height()))
+    generator.setSize(EXPORT_SIZE)
+    generator.setViewBox(page)
+    generator.setResolution(widget.logicalDpiX())
     generator.setTitle(widget.windowTitle() or "plot")
-    painter = QPainter(generator)
-    widget.render(painter, QRectF(0, 0, size.width(), size.height()), widget.viewport().rect())
-    painter.end()
+    _paint(widget, generator, page)
 
 
 def _pdf(widget: pg.PlotWidget, path: Path) -> None:
-    size = widget.size()
-    points = QSizeF(size.width(), size.height()) * 72.0 / PIXELS_PER_INCH
+    resolution = widget.logicalDpiX()
     writer = QPdfWriter(str(path))
-    writer.setPageSize(QPageSize(points, QPageSize.Unit.Point))
+    writer.setPageSize(QPageSize(QSizeF(EXPORT_SIZE) * 72.0 / resolution, QPageSize.Unit.Point))
     writer.setPageMargins(QMarginsF(0, 0, 0, 0))
-    writer.setResolution(PIXELS_PER_INCH * 6)
-    painter = QPainter(writer)
-    page = QRectF(0, 0, writer.width(), writer.height())
-    widget.render(painter, page, widget.viewport().rect(), Qt.AspectRatioMode.KeepAspectRatio)
+    writer.setResolution(resolution)
+    _paint(widget, writer, QRectF(0, 0, writer.width(), writer.height()))
+
+
+def _paint(widget: pg.PlotWidget, device: QPaintDevice, page: QRectF) -> None:
+    """Paint a plot of the size for exports onto a page.
+
+    pyqtgraph records an axis once and plays it back, and Qt scales what it plays back by the ratio of the
+    devices' resolutions: a page must have the resolution of the screen, or the axes part from the curves.
+    """
+    painter = QPainter(device)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    widget.render(painter, page, widget.viewport().rect())
     painter.end()
+
+
+def _resize(widget: pg.PlotWidget, size: QSize) -> None:
+    """Resize a plot now: Qt tells a hidden widget, and its viewport, only when they are shown."""
+    before, viewport = widget.size(), widget.viewport()
+    widget.resize(size)
+    if not widget.isVisible():
+        QCoreApplication.sendEvent(widget, QResizeEvent(size, before))
+        QCoreApplication.sendEvent(viewport, QResizeEvent(viewport.size(), before))
+    widget.getPlotItem().layout.activate()
+
+
+@contextmanager
+def _export_size(widget: pg.PlotWidget) -> Iterator[None]:
+    """Give a plot the size for exports, whatever room its panel has, even none while its tab is hidden."""
+    size = widget.size()
+    _resize(widget, EXPORT_SIZE)
+    try:
+        _paint(widget, QImage(EXPORT_SIZE, QImage.Format.Format_RGB32), QRectF(widget.rect()))
+        # The axes know how wide their labels are only once they have painted them.
+        widget.getPlotItem().layout.activate()
+        yield
+    finally:
+        _resize(widget, size)
 
 
 PLOT_FORMATS: dict[str, Callable[[pg.PlotWidget, Path], None]] = {".png": _png, ".svg": _svg, ".pdf": _pdf}

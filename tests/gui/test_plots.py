@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from PyQt6.QtGui import QImage
+from PyQt6.QtCore import QSize
+from PyQt6.QtGui import QColor, QImage, QPainter
+from PyQt6.QtPdf import QPdfDocument
+from PyQt6.QtSvg import QSvgRenderer
+from PyQt6.QtWidgets import QTabWidget
 
 from core.arrays import InputError
 from core.reconstruct import Record
@@ -137,7 +142,7 @@ def test_plots_are_saved_whole_in_every_format(qtbot, plot, tmp_path, suffix, wh
     content = path.read_bytes()
     if suffix == ".png":
         image = QImage(str(path))
-        assert image.size() == widget.size() * 2
+        assert image.size() == QSize(2000, 1200)
         color = DARK.accent if which == "loss" else DARK.residual
         assert near(image, color).sum() > 30
     elif suffix == ".svg":
@@ -150,6 +155,93 @@ def test_plots_are_saved_whole_in_every_format(qtbot, plot, tmp_path, suffix, wh
         assert content.startswith(b"%PDF")
         assert b"%%EOF" in content[-16:]
     assert list(tmp_path.iterdir()) == [path]
+
+
+def rendered(path: Path) -> QImage:
+    """Return the picture of an exported plot, 2000 pixels wide, as another program would show it."""
+    if path.suffix == ".png":
+        return QImage(str(path))
+    image = QImage(2000, 1200, QImage.Format.Format_RGB32)
+    if path.suffix == ".svg":
+        image.fill(QColor("white"))
+        painter = QPainter(image)
+        QSvgRenderer(str(path)).render(painter)
+        painter.end()
+        return image
+    document = QPdfDocument(None)
+    assert document.load(str(path)) is QPdfDocument.Error.None_
+    assert document.pageCount() == 1
+    image = document.render(0, image.size())
+    document.close()
+    return image
+
+
+def edges(mask: np.ndarray) -> np.ndarray:
+    """Return left, right, top and bottom of what a mask holds."""
+    y, x = np.nonzero(mask)
+    return np.array([x.min(), x.max(), y.min(), y.max()])
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".pdf"])
+def test_vector_plots_have_axes_labels_and_curve_where_the_picture_has_them(
+    qtbot, plot, tmp_path, suffix, near
+):
+    plot.set_theme(LIGHT)
+    plot.set_histories({1: history(200)}, 1)
+    qtbot.wait(30)
+    for name in (".png", suffix):
+        save_plot(plot.plot_widget, tmp_path / f"plot{name}")
+    expected, found = (rendered(tmp_path / f"plot{name}") for name in (".png", suffix))
+    for color in (LIGHT.accent, LIGHT.muted, LIGHT.border):  # curve, labels, lines of the axes
+        before, after = (edges(near(image, color, tolerance=60)) for image in (expected, found))
+        assert np.abs(before - after).max() <= 6, color
+    # All of the labels, not only their outermost edges: the columns that are written on below the axis.
+    written = [near(image, LIGHT.muted, tolerance=90)[1100:].any(axis=0) for image in (expected, found)]
+    assert (written[0] == written[1]).mean() > 0.9
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
+def test_a_curve_that_leaves_the_axes_ends_there_in_every_format(plot, tmp_path, suffix, near):
+    plot.set_histories({1: history(200, top=1e6)}, 1)
+    plot.plot_widget.setYRange(4.2, 4.6, padding=0)
+    plot.plot_widget.setXRange(0, 199, padding=0)
+    path = tmp_path / f"plot{suffix}"
+    save_plot(plot.plot_widget, path)
+    if suffix == ".svg":  # Qt's renderer does not clip; other programs do, where the file says so
+        root = ElementTree.parse(path).getroot()
+        clipped = [
+            inner
+            for outer in root.iter("{http://www.w3.org/2000/svg}g")
+            if "clip-path" in outer.attrib
+            for inner in outer.iter()
+            if inner.get("stroke") == DARK.accent
+        ]
+        assert clipped
+        return
+    bottom = edges(near(rendered(path), DARK.accent))[3]
+    assert bottom < 1200 - 2 * plot.plot_widget.getPlotItem().getAxis("bottom").height() + 4
+
+
+def test_a_plot_whose_tab_is_hidden_is_saved_as_if_it_were_shown(qtbot, tmp_path):
+    plot, tabs = LossPlot(), QTabWidget()
+    plot.set_theme(DARK)
+    qtbot.addWidget(tabs)
+    tabs.addTab(SpectrumPlot(), "weights")
+    tabs.addTab(plot, "loss")
+    tabs.resize(460, 300)
+    with qtbot.waitExposed(tabs):
+        tabs.show()
+    plot.set_histories({1: history(200)}, 1)
+    assert not plot.isVisible()
+    save_plot(plot.plot_widget, tmp_path / "hidden.png")
+    tabs.setCurrentWidget(plot)
+    qtbot.wait(30)
+    before = plot.plot_widget.size()
+    save_plot(plot.plot_widget, tmp_path / "shown.png")
+    assert plot.plot_widget.size() == before
+    hidden, shown = (QImage(str(tmp_path / f"{name}.png")) for name in ("hidden", "shown"))
+    assert hidden.size() == QSize(2000, 1200)
+    assert hidden == shown
 
 
 def test_a_format_that_is_not_known_is_refused(plot, tmp_path):
