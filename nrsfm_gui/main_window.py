@@ -128,16 +128,17 @@ class MainWindow(QMainWindow):
 
     def _connect(self) -> None:
         session, control, playback = self.session, self.control, self.playback
-        self.opening.started.connect(lambda what: self.chrome.say(f"Reading {what}"))
+        self.opening.started.connect(self._show_reading)
         self.opening.opened.connect(self._show_sequence)
         self.opening.listed.connect(self.tree.set_entries)
-        self.opening.failed.connect(self.report)
+        self.opening.failed.connect(self._show_refused_open)
         self.tree.sequence_requested.connect(self.opening.open_entry)
         self.exporting.saved.connect(self.messages.note)
         self.exporting.failed.connect(self.report)
         control.refused.connect(lambda sentence: self.report(sentence, ""))
         control.crashed.connect(self.report)
         self.display.failed.connect(self.report)
+        self.parameters.settings_changed.connect(lambda _settings: self.messages.hide())
         self.parameters.settings_changed.connect(session.set_settings)
         self.parameters.validity_changed.connect(lambda _valid: self.update_situation())
         session.theme_changed.connect(self._show_theme)
@@ -184,6 +185,7 @@ class MainWindow(QMainWindow):
         """Do one iteration."""
         self.parameters.flush()
         if self.parameters.valid:
+            self.messages.hide()
             self.control.step()
 
     def toggle_playing(self) -> None:
@@ -257,6 +259,14 @@ class MainWindow(QMainWindow):
             self.messages.hide()
             self.control.start(warm=warm)
 
+    def _show_reading(self, what: str) -> None:
+        self.messages.hide()
+        self.chrome.say(f"Reading {what}")
+
+    def _show_refused_open(self, sentence: str, details: str) -> None:
+        self.chrome.show_activity(self.control.current or self.session.shown)
+        self.report(sentence, details)
+
     def _show_sequence(self, sequence: Sequence, entry: SequenceEntry | None) -> None:
         self.control.cancel()
         self.messages.hide()
@@ -277,6 +287,7 @@ class MainWindow(QMainWindow):
         self.update_situation()
 
     def _request_run(self, number: int) -> None:
+        self.messages.hide()
         self.session.set_shown(next(run for run in self.session.runs if run.number == number))
 
     def _show_theme(self, theme: Theme) -> None:

@@ -14,7 +14,7 @@ NOTE_MILLISECONDS = 6000
 
 
 class MessageBar(QFrame):
-    """Shows one sentence at a time; a warning stays until it is closed, a note goes by itself."""
+    """Shows the newest sentence; a warning stays until it is closed or replaced, a note goes by itself."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -52,10 +52,9 @@ class MessageBar(QFrame):
         self._timer.stop()
 
     def note(self, sentence: str) -> None:
-        """Show a sentence for a few seconds; a warning is not covered by it."""
-        if self.isHidden() or not self._warning:
-            self._show(sentence, warning=False)
-            self._timer.start()
+        """Show a sentence for a few seconds, in place of a warning too: it tells of something newer."""
+        self._show(sentence, warning=False)
+        self._timer.start()
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""

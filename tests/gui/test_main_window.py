@@ -228,6 +228,42 @@ def test_a_file_that_cannot_be_read_leaves_the_window_as_it_was(qtbot, window, t
     assert "broken.txt" in reported.args[0]
     assert window.messages.text == reported.args[0]
     assert window.session.sequence is sequence
+    assert window.chrome._activity.whole == "Ready"
+
+
+def test_the_status_bar_shows_the_run_again_after_a_file_that_cannot_be_read(qtbot, window, tmp_path):
+    window.run()
+    run = finished(qtbot, window)
+    with qtbot.waitSignal(window.opening.started):
+        window.opening.open(tmp_path / "absent.txt")
+    assert window.chrome._activity.whole.startswith("Reading")
+    qtbot.waitUntil(lambda: "absent.txt" in window.messages.text)
+    assert window.chrome._activity.whole.startswith(f"Done: run {run.number}")
+
+
+def test_a_warning_gives_way_to_what_comes_later(qtbot, window, tmp_path, folder):
+    def fail() -> None:
+        window.exporting.save_plot("loss", tmp_path / "plot.gif")
+        assert "plot.gif" in window.messages.text
+
+    fail()
+    window.exporting.save_plot("loss", tmp_path / "plot.png")
+    assert window.messages.text == f"Saved {tmp_path / 'plot.png'}"
+    fail()
+    window.exporting.save_picture("view", tmp_path / "absent" / "view.png")
+    assert "view.png" in window.messages.text
+    window.run()
+    assert window.messages.text == ""
+    run = finished(qtbot, window)
+    for act in (
+        window.step,
+        lambda: window.run_list.run_requested.emit(run.number),
+        lambda: window.parameters.settings_changed.emit(window.session.settings),
+        lambda: window.opening.open(folder / "paper"),
+    ):
+        fail()
+        act()
+        assert window.messages.text == ""
 
 
 def test_opening_another_sequence_stops_the_run(qtbot, window, folder):
