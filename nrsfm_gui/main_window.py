@@ -168,6 +168,7 @@ class MainWindow(QMainWindow):
         settings = PRESETS[arguments.preset] if arguments.preset else self.store.parameters()
         if settings is not None:
             self.session.set_settings(settings)
+            self.session.set_settings(self.session.lasting_settings)
         self.parameters.set_settings(self.session.settings)
         self.opening.open(arguments.path or FIRST_SAMPLE)
 
@@ -268,6 +269,8 @@ class MainWindow(QMainWindow):
         self.report(sentence, details)
 
     def _show_sequence(self, sequence: Sequence, entry: SequenceEntry | None) -> None:
+        self.parameters.flush()  # what was typed last is meant for the sequence that is left
+        stopped, settings = self.control.current, self.session.settings
         self.control.cancel()
         self.messages.hide()
         self.playback.set_frame_count(sequence.frame_count)
@@ -278,6 +281,11 @@ class MainWindow(QMainWindow):
         self.timeline.set_errors(None, None)
         self.parameters.set_sequence(sequence)
         self.session.set_sequence(sequence)
+        if self.session.settings != settings:
+            self.parameters.set_settings(self.session.settings)
+        left = summaries.left_behind(stopped, weights=self.session.settings != settings)
+        if left:
+            self.messages.note(left)
         self.tree.set_current(entry)
         self.setWindowTitle(f"{summaries.sequence_title(sequence)} – {TITLE}")
         self.chrome.show_sequence(sequence)
@@ -343,6 +351,6 @@ class MainWindow(QMainWindow):
         self.exporting.shut_down()
         if self._remembers:
             self.store.set_layout(self.saveGeometry(), self.saveState())
-            self.store.set_parameters(self.session.settings)
+            self.store.set_parameters(self.session.lasting_settings)
             self.store.sync()
         event.accept()

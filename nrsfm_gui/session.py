@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
+from core.penalties import ExplicitWeights
 from core.sequence import CameraModel
 from core.settings import Settings
 
@@ -20,6 +21,9 @@ from .shapes import Alignment
 from .theme import DARK, Theme
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from core.penalties import Penalty
     from core.reconstruct import Update
     from core.sequence import Sequence
 
@@ -53,12 +57,20 @@ class Run:
     message: str = ""
 
 
+@dataclass(eq=False, repr=False)
+class _Kept:
+    """What is shown again when a sequence is opened once more."""
+
+    runs: list[Run] = field(default_factory=list)
+    shown: Run | None = None
+
+
 class Session(QObject):
     """The sequence, the settings, the runs, and what of them is shown."""
 
     sequence_changed = pyqtSignal(object)  # Sequence
     settings_changed = pyqtSignal(object)  # Settings
-    runs_changed = pyqtSignal()  # one was added, or all were dropped
+    runs_changed = pyqtSignal()  # there are others: one was added, or some were dropped
     run_changed = pyqtSignal(object)  # Run: it has new records, a new update, or another state
     shown_changed = pyqtSignal(object)  # Run or None
     frame_changed = pyqtSignal(int)
@@ -77,17 +89,26 @@ class Session(QObject):
         self.alignment = Alignment.PER_FRAME
         self.theme: Theme = DARK
         self._runs_made = 0
+        self._kept: dict[Hashable, _Kept] = {}  # of the sequences that were left
+        self._derived_penalty: Penalty = self.settings.penalty  # the last one that was not explicit weights
 
     def set_sequence(self, sequence: Sequence) -> None:
-        """Show another sequence; its runs start afresh."""
-        self.sequence = sequence
-        self.runs = []
-        self.shown = None
+        """Show a sequence, with the runs that it had when it was left."""
+        before, key = self.sequence, _key(sequence)
+        if before is not None:
+            self._kept[_key(before)] = _Kept(self.runs, self.shown)
+        kept = self._kept.pop(key, _Kept())
+        self.sequence, self.runs, self.shown = sequence, kept.runs, None
+        if before is not None and _key(before) != key:
+            self.set_settings(self.lasting_settings)  # while no run is shown that could follow them
+        for run in kept.runs:
+            run.sequence = sequence  # the same tracks, read again
+        self.shown = kept.shown
         self.frame = 0
         self.point = -1
         self.sequence_changed.emit(sequence)
         self.runs_changed.emit()
-        self.shown_changed.emit(None)
+        self.shown_changed.emit(self.shown)
         self.frame_changed.emit(0)
         self.point_changed.emit(-1)
         # Orthogonal tracks look the same of a shape and of its mirror image.
@@ -96,9 +117,18 @@ class Session(QObject):
 
     def set_settings(self, settings: Settings) -> None:
         """Take other parameters for the next run (and, through `run_control`, for the present one)."""
+        if not isinstance(settings.penalty, ExplicitWeights):
+            self._derived_penalty = settings.penalty
         if settings != self.settings:
             self.settings = settings
             self.settings_changed.emit(settings)
+
+    @property
+    def lasting_settings(self) -> Settings:
+        """The settings without explicit weights, which suit one sequence: the penalty before them instead."""
+        if isinstance(self.settings.penalty, ExplicitWeights):
+            return self.settings.with_changes(penalty=self._derived_penalty)
+        return self.settings
 
     def add_run(self, settings: Settings, *, warm_from: Run | None = None) -> Run:
         """Append a run of the current sequence and show it."""
@@ -119,7 +149,7 @@ class Session(QObject):
             self.shown_changed.emit(run)
 
     def remove_runs(self) -> None:
-        """Forget all runs."""
+        """Forget the runs of the sequence; those of the other ones are kept."""
         self.runs = []
         self.runs_changed.emit()
         self.set_shown(None)
@@ -149,3 +179,9 @@ class Session(QObject):
         """Choose the colors."""
         self.theme = theme
         self.theme_changed.emit(theme)
+
+
+def _key(sequence: Sequence) -> Hashable:
+    """Return what tells whether two sequences have the same tracks, read in the same way."""
+    content = sequence.digest or id(sequence)
+    return content, sequence.camera, tuple(sorted(sequence.reading.items()))

@@ -223,6 +223,18 @@ def activity(run: Run | None) -> str:
     return " · ".join(parts)
 
 
+def left_behind(stopped: Run | None, *, weights: bool) -> str:
+    """Return what opening another sequence did to a run and to explicit weights, "" if nothing."""
+    sentences = []
+    if stopped is not None:
+        sentences.append(
+            f"Run {stopped.number} was stopped; opening {stopped.sequence.name} again shows what it has."
+        )
+    if weights:
+        sentences.append("Explicit weights suit one sequence only: the penalty is the one before them.")
+    return " ".join(sentences)
+
+
 def seconds_left(last: Update) -> float | None:
     """Return an estimate of the computing time that is left, None where nothing is known."""
     if last.fraction is None or not 0 < last.fraction < 1:

@@ -14,7 +14,7 @@ from PyQt6.QtGui import QDropEvent, QGuiApplication, QKeySequence
 from PyQt6.QtWidgets import QLabel, QPushButton
 
 from core import CameraModel, load_result, simulate, write_challenge
-from core.penalties import ExplicitWeights
+from core.penalties import ExplicitWeights, NuclearNorm
 from core.settings import PRESETS, Settings
 from nrsfm_gui.arguments import Arguments
 from nrsfm_gui.dialogs import ShortcutSheet
@@ -342,7 +342,7 @@ def test_the_copied_program_gives_the_same_loss(qtbot, make_window, folder, tmp_
 def test_layout_parameters_and_theme_persist(qtbot, make_window, sequence, store):
     first = make_window(sequence)
     first.set_light(True)
-    changed = Settings(rank=3, penalty=ExplicitWeights((0.1, 0.2, 0.3)))
+    changed = Settings(rank=3, penalty=NuclearNorm(mu=0.02))
     first.parameters.set_settings(changed)
     first.session.set_settings(changed)
     panel = next(dock for dock in docks(first) if dock.windowTitle() == "Numbers")

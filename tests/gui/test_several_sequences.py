@@ -1,0 +1,178 @@
+"""Going from one sequence to another and back: what is kept with each, and what is not carried over."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import QSettings
+
+from core.penalties import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
+from core.sequence import CameraModel, Observations, Sequence
+from core.settings import Settings
+from nrsfm_gui.arguments import Arguments
+from nrsfm_gui.main_window import MainWindow
+from nrsfm_gui.session import RunState, Session
+from nrsfm_gui.settings_store import SettingsStore
+
+LIGHT_WORK = Settings(rank=2)
+
+
+def tracked(name: str, digest: str) -> Sequence:
+    """Return a sequence of the size that the streams of these tests reconstruct."""
+    tracks = np.random.default_rng(len(name)).normal(size=(3, 2, 4))
+    seen = np.ones((3, 4), dtype=bool)
+    return Sequence(
+        Observations(tracks, seen), CameraModel.PERSPECTIVE, name, intrinsics=np.eye(3), digest=digest
+    )
+
+
+@pytest.fixture
+def first() -> Sequence:
+    return tracked("first", "1")
+
+
+@pytest.fixture
+def second() -> Sequence:
+    return tracked("second", "2")
+
+
+@pytest.fixture
+def session(qapp) -> Session:
+    return Session()
+
+
+@pytest.fixture
+def store(tmp_path) -> SettingsStore:
+    return SettingsStore(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+
+
+@pytest.fixture
+def make_window(qtbot, store):
+    """Make shown windows with a given stream of updates; each is closed after the test."""
+    made = []
+
+    def make(stream) -> MainWindow:
+        window = MainWindow(store=store, software=True, work=stream)
+        made.append(window)
+        with qtbot.waitExposed(window):
+            window.show()
+        take(window, LIGHT_WORK)
+        return window
+
+    yield make
+    for window in made:
+        window.close()
+        window.deleteLater()
+    qtbot.wait(1)
+
+
+def take(window, settings):
+    window.parameters.set_settings(settings)
+    window.session.set_settings(settings)
+
+
+def show(window, sequence):
+    window.opening.opened.emit(sequence, None)
+
+
+def listed(window):
+    tree = window.run_list._tree
+    return [int(tree.topLevelItem(row).text(0)) for row in range(tree.topLevelItemCount())]
+
+
+def reads(sequence):
+    """Return the same sequence as another reading of its file gives it."""
+    return replace(sequence)
+
+
+def test_runs_are_shown_again_with_their_sequence(qtbot, make_window, make_stream, first, second):
+    window = make_window(make_stream(length=10))
+    show(window, first)
+    for _ in range(2):
+        window.run_from_scratch()
+        qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED)
+    runs = list(window.session.runs)
+    window.run_list.run_requested.emit(1)
+    show(window, second)
+    assert window.session.runs == []
+    assert window.session.shown is None
+    assert listed(window) == []
+    window.run_from_scratch()
+    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED)
+    assert listed(window) == [3]
+    again = reads(first)
+    show(window, again)
+    assert window.session.runs == runs
+    assert window.session.shown is runs[0]
+    assert listed(window) == [2, 1]
+    assert window.session.shown.sequence is again
+    qtbot.waitUntil(lambda: window.display.quality_of(runs[0]) is not None)
+    assert [len(run.history) for run in runs] == [10, 10]
+
+
+def test_the_same_tracks_read_in_another_way_are_another_sequence(session, first):
+    session.set_sequence(first)
+    run = session.add_run(Settings())
+    session.set_sequence(replace(first, reading={"frames": 7}))
+    assert session.runs == []
+    session.set_sequence(reads(first))
+    assert session.runs == [run]
+
+
+def test_a_run_that_goes_on_is_stopped_with_its_sequence_and_keeps_what_it_has(
+    qtbot, make_window, make_stream, first, second
+):
+    window = make_window(make_stream(pause=0.002))
+    show(window, first)
+    window.run()
+    run = window.session.shown
+    qtbot.waitUntil(lambda: len(run.history) > 5)
+    with qtbot.waitSignal(window.control.ended):
+        show(window, second)
+    assert window.messages.text == "Run 1 was stopped; opening first again shows what it has."
+    assert run.state is RunState.STOPPED
+    show(window, reads(first))
+    assert window.session.shown is run
+    assert [record.iteration for record in run.history.records] == list(range(len(run.history)))
+    assert run.last.record == run.history.records[-1]
+
+
+def test_forgetting_the_runs_leaves_those_of_other_sequences(session, first, second):
+    session.set_sequence(first)
+    run = session.add_run(Settings())
+    session.set_sequence(second)
+    session.add_run(Settings())
+    session.remove_runs()
+    session.set_sequence(first)
+    assert session.runs == [run]
+
+
+def test_explicit_weights_stay_with_their_sequence(qtbot, make_window, make_stream, first, second):
+    window = make_window(make_stream(length=3))
+    show(window, first)
+    take(window, Settings(rank=3, penalty=NuclearNorm(mu=0.02)))
+    explicit = Settings(rank=3, penalty=ExplicitWeights((0.1, 0.2, 0.3)))
+    take(window, explicit)
+    show(window, reads(first))
+    assert window.session.settings == explicit
+    show(window, second)
+    assert window.session.settings == Settings(rank=3, penalty=NuclearNorm(mu=0.02))
+    assert window.parameters.settings == window.session.settings
+    assert "Explicit weights suit one sequence only" in window.messages.text
+
+
+def test_explicit_weights_are_not_taken_up_by_the_next_launch(make_window, make_stream, first, store):
+    window = make_window(make_stream(length=3))
+    show(window, first)
+    take(window, Settings(rank=3, penalty=WeightedNuclearNorm(xi=0.02)))
+    take(window, Settings(rank=3, penalty=ExplicitWeights((0.1, 0.2, 0.3))))
+    window.close()
+    assert store.parameters() == Settings(rank=3, penalty=WeightedNuclearNorm(xi=0.02))
+    # Settings of a version that still wrote the weights down.
+    store.set_parameters(Settings(rank=2, penalty=ExplicitWeights((0.1, 0.2))))
+    later = make_window(make_stream(length=3))
+    later.begin(Arguments(path="sample:stretch/circle"))
+    assert later.session.settings.rank == 2
+    assert isinstance(later.session.settings.penalty, WeightedNuclearNorm)
