@@ -186,6 +186,8 @@ class RunControl(QObject):
             self._refused_settings = self._session.settings
             self.refused.emit(mail.refusal)
         if mail.ending is not None and mail.ending.outcome is Outcome.REFUSED:
+            if not len(run.history):
+                self._session.drop_run(run)
             self.refused.emit(mail.ending.sentence)
         if mail.ending is not None and mail.ending.outcome is Outcome.CRASHED:
             self.crashed.emit(mail.ending.sentence, mail.ending.details)

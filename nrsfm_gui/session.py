@@ -51,6 +51,7 @@ class Run:
     sequence: Sequence
     settings: Settings  # in force now
     warm_from: int | None = None  # number of the run it went on from
+    shown_before: int | None = None  # number of the run that was shown when it was added
     state: RunState = RunState.RUNNING
     history: History = field(default_factory=History)
     last: Update | None = None
@@ -135,7 +136,8 @@ class Session(QObject):
         assert self.sequence is not None  # there is no Run button without one
         self._runs_made += 1
         number = None if warm_from is None else warm_from.number
-        run = Run(self._runs_made, self.sequence, settings, warm_from=number)
+        shown = None if self.shown is None else self.shown.number
+        run = Run(self._runs_made, self.sequence, settings, warm_from=number, shown_before=shown)
         run.last = None if warm_from is None else warm_from.last
         self.runs.append(run)
         self.runs_changed.emit()
@@ -147,6 +149,18 @@ class Session(QObject):
         if run is not self.shown:
             self.shown = run
             self.shown_changed.emit(run)
+
+    def drop_run(self, run: Run) -> None:
+        """Forget a run that came to nothing; where it is shown, the run before it is shown again."""
+        for kept in self._kept.values():
+            if run in kept.runs:
+                kept.runs.remove(run)
+                kept.shown = _numbered(kept.runs, run.shown_before) if kept.shown is run else kept.shown
+        if run in self.runs:
+            self.runs = [other for other in self.runs if other is not run]
+            if self.shown is run:
+                self.set_shown(_numbered(self.runs, run.shown_before))
+            self.runs_changed.emit()
 
     def remove_runs(self) -> None:
         """Forget the runs of the sequence; those of the other ones are kept."""
@@ -179,6 +193,10 @@ class Session(QObject):
         """Choose the colors."""
         self.theme = theme
         self.theme_changed.emit(theme)
+
+
+def _numbered(runs: list[Run], number: int | None) -> Run | None:
+    return next((run for run in runs if run.number == number), None)
 
 
 def _key(sequence: Sequence) -> Hashable:

@@ -92,6 +92,7 @@ class ParametersPanel(QScrollArea):
         super().__init__(parent)
         self._settings = Settings()
         self._valid = True
+        self._sequence: Sequence | None = None
         self._fields: dict[str, NumberField] = {}
         self._forms: dict[str, Form] = {}
         self._timer = QTimer(self)
@@ -128,10 +129,14 @@ class ParametersPanel(QScrollArea):
         self._intrinsics.set_value(settings.intrinsics)
         self._penalty.set_penalty(settings.penalty, settings.rank)
         self._show_preset()
-        self._set_valid(True)
+        self._read()  # what is accepted of a preset depends on the sequence
 
     def set_sequence(self, sequence: Sequence) -> None:
-        """Gray out what this sequence does not have; eta does not apply to orthogonal tracks."""
+        """Gray out what this sequence does not have, and mark what it does not allow.
+
+        Eta does not apply to orthogonal tracks.
+        """
+        self._sequence = sequence
         self._rotations.set_available(
             "truth", sequence.rotations is not None, why_not="This sequence has no true cameras."
         )
@@ -147,6 +152,7 @@ class ParametersPanel(QScrollArea):
             "Orthogonal tracks are always solved at eta = 1." if orthogonal else NUMBERS["eta"][3]
         )
         self._intrinsics.setEnabled(not orthogonal)
+        self._read()
 
     def set_spectrum(
         self, settings: Settings | None, weights: Floats | None, singular_values: Floats | None
@@ -288,8 +294,11 @@ class ParametersPanel(QScrollArea):
         valid = True
         for name, read in readers.items():
             try:
-                changes[name] = read()
-                self._settings.with_changes(**{name: changes[name]})
+                value = read()
+                self._settings.with_changes(**{name: value})
+                if name == "rank":
+                    self._check_rank(value)
+                changes[name] = value
                 self._note(name, "")
             except ValueError as refusal:  # InputError is one
                 self._note(name, str(refusal))
@@ -300,6 +309,16 @@ class ParametersPanel(QScrollArea):
             valid = False  # noted by the editor
         self._set_valid(valid)
         return self._settings.with_changes(**changes) if valid else None
+
+    def _check_rank(self, rank: int) -> None:
+        """Raise ValueError where the open sequence does not allow a rank."""
+        if self._sequence is None:
+            return
+        frames, points = self._sequence.frame_count, self._sequence.point_count
+        if rank > min(frames, 3 * points):
+            raise ValueError(
+                f"rank is {rank}; {frames} frames of {points} points allow 1 to {min(frames, 3 * points)}"
+            )
 
     def _choose_preset(self, name: str) -> None:
         self._timer.stop()

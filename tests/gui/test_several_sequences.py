@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PyQt6.QtCore import QSettings
+from PyQt6.QtWidgets import QLabel
 
 from core.penalties import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
 from core.sequence import CameraModel, Observations, Sequence
@@ -15,6 +16,7 @@ from nrsfm_gui.arguments import Arguments
 from nrsfm_gui.main_window import MainWindow
 from nrsfm_gui.session import RunState, Session
 from nrsfm_gui.settings_store import SettingsStore
+from nrsfm_gui.views.fields import NumberField
 
 LIGHT_WORK = Settings(rank=2)
 
@@ -176,3 +178,61 @@ def test_explicit_weights_are_not_taken_up_by_the_next_launch(make_window, make_
     later.begin(Arguments(path="sample:stretch/circle"))
     assert later.session.settings.rank == 2
     assert isinstance(later.session.settings.penalty, WeightedNuclearNorm)
+
+
+def test_a_rank_that_the_sequence_does_not_allow_is_marked_beside_its_field(
+    qtbot, make_window, make_stream, first, make_known
+):
+    window = make_window(make_stream(length=3))
+    show(window, first)
+    rank = window.parameters.findChild(NumberField, "rank")
+    note = window.parameters.findChild(QLabel, "rank_note")
+    rank.setFocus()
+    rank.selectAll()
+    qtbot.keyClicks(rank, "4")
+    assert note.text() == "rank is 4; 3 frames of 4 points allow 1 to 3"
+    assert not note.isHidden()
+    assert not window.chrome.actions["run"].isEnabled()
+    window.run()
+    assert window.session.runs == []
+    show(window, make_known().sequence)
+    assert note.isHidden()
+    assert window.chrome.actions["run"].isEnabled()
+
+
+def test_a_preset_whose_rank_is_too_high_for_the_sequence_is_marked(make_window, make_stream, first):
+    window = make_window(make_stream(length=3))
+    show(window, first)
+    take(window, Settings(rank=6))
+    assert not window.parameters.valid
+    take(window, Settings(rank=3))
+    assert window.parameters.valid
+
+
+def test_a_refused_run_gives_way_to_the_one_before(qtbot, make_window, make_stream, first):
+    refused = Settings(rank=3)
+    window = make_window(make_stream(length=5, refuses=refused))
+    show(window, first)
+    for _ in range(2):
+        window.run_from_scratch()
+        qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED)
+    window.run_list.run_requested.emit(1)
+    good = window.session.shown
+    take(window, refused)
+    for start in (window.run, window.run_from_scratch):
+        with qtbot.waitSignal(window.control.refused):
+            start()
+        assert window.session.shown is good
+        assert listed(window) == [2, 1]
+        assert window.messages.text == "rank 3 is refused"
+
+
+def test_a_run_that_is_refused_after_its_sequence_was_left_is_not_kept(session, first, second):
+    session.set_sequence(first)
+    good = session.add_run(Settings())
+    bad = session.add_run(Settings())
+    session.set_sequence(second)
+    session.drop_run(bad)
+    session.set_sequence(first)
+    assert session.runs == [good]
+    assert session.shown is good
