@@ -159,6 +159,12 @@ class Form(QWidget):
         editor.setVisible(visible)
         note.setVisible(visible and bool(note.text()))
 
+    def set_row_enabled(self, name: str, enabled: bool) -> None:
+        """Enable a row, or gray it out where it stands."""
+        caption, editor, _note = self._rows[name]
+        caption.setEnabled(enabled)
+        editor.setEnabled(enabled)
+
     def set_note(self, name: str, sentence: str) -> None:
         """Show a sentence below an editor and mark it; "" takes both away."""
         _caption, editor, note = self._rows[name]

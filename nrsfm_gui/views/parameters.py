@@ -136,6 +136,8 @@ class ParametersPanel(QScrollArea):
 
         Eta does not apply to orthogonal tracks.
         """
+        if sequence is not self._sequence:
+            self._penalty.set_spectrum(None, None)  # what another sequence told
         self._sequence = sequence
         self._rotations.set_available(
             "truth", sequence.rotations is not None, why_not="This sequence has no true cameras."
@@ -159,22 +161,22 @@ class ParametersPanel(QScrollArea):
     ) -> None:
         """Show the singular values of a run and derive what its weights tell of the data.
 
+        What an earlier run of the sequence told is kept where this one does not tell.
+
         Parameters
         ----------
         settings
-            of the run, None without one.
+            of the run, None without one, or while its rotations are not chosen.
         weights
             (K,) that it used.
         singular_values
             (K,) of its reconstruction, largest first.
         """
-        reference = None
+        reference = self._penalty.reference
         if settings is not None and weights is not None and isinstance(settings.penalty, WeightedNuclearNorm):
             penalty = settings.penalty
             if penalty.xi > 0:
                 reference = penalty.xi / weights - penalty.gamma
-        if reference is None and singular_values is not None:
-            reference = self._penalty.reference
         self._penalty.set_spectrum(reference, singular_values)
 
     def set_theme(self, theme: Theme) -> None:

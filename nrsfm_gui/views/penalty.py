@@ -54,7 +54,7 @@ NUMBERS = {
     "free": ("free", True, ("tnn",), "Number of singular values that cost nothing, 0 or more."),
 }
 DEFAULTS = {"xi": 0.5, "gamma": 1e-6, "mu": 1e-3, "free": 1}
-NO_WEIGHTS_YET = "These weights follow from the data: they appear with the first run."
+NO_WEIGHTS_YET = "These weights follow from the data: a run shows them after the rotations are chosen."
 
 
 def kind_of(penalty: Penalty) -> str:
@@ -85,6 +85,7 @@ class PenaltyEditor(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._rank = 1
+        self._derived_kind = "wnn"  # the last one that was not explicit
         self._reference: Floats | None = None  # (K,) sigma(X0#), as far as they are known
         self._singular: Floats | None = None
         self._choice = Choice(EXPLANATIONS, titles=TITLES)
@@ -212,9 +213,13 @@ class PenaltyEditor(QWidget):
         self.edited.emit()
 
     def _show_kind(self) -> None:
+        """Show the numbers of a kind; explicit weights leave the rows before them, so that nothing moves."""
         kind = self._choice.key
+        if kind != "explicit":
+            self._derived_kind = kind
         for name, (_label, _whole, kinds, _tip) in NUMBERS.items():
-            self._form.set_row_visible(name, kind in kinds)
+            self._form.set_row_visible(name, self._derived_kind in kinds)
+            self._form.set_row_enabled(name, kind in kinds)
             if kind not in kinds:
                 self._form.set_note(name, "")
 

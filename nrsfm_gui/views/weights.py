@@ -14,12 +14,13 @@ from .fields import NumberField, format_number
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
 
-    from PyQt6.QtGui import QPaintEvent
+    from PyQt6.QtGui import QMouseEvent, QPaintEvent, QWheelEvent
 
     from nrsfm_gui.theme import Theme
 
-SLIDER_STEPS = 1000
 LOWEST, HIGHEST = 1e-6, 1e2  # what the slider spans; the leftmost step is a weight of zero
+SLIDER_STEPS = 1852  # so that a step is 1 %
+DRAG_DECADES = 4  # that the mouse goes through over the width of a slider: two each way from its middle
 BAR_DECADES = 4  # a bar of no length is this many decades below the largest singular value
 NEGLIGIBLE = 1e-9  # of the largest: shown as 0, the tip has the digits
 ROWS_BEFORE_SCROLLING = 8
@@ -34,11 +35,11 @@ def to_step(weight: float) -> int:
 
 
 def from_step(step: int) -> float:
-    """Return the weight at a place of the slider, to three digits."""
+    """Return the weight at a place of the slider, to four digits."""
     if step <= 0:
         return 0.0
     share = (step - 1) / (SLIDER_STEPS - 1)
-    return float(f"{LOWEST * (HIGHEST / LOWEST) ** share:.3g}")
+    return float(f"{LOWEST * (HIGHEST / LOWEST) ** share:.4g}")
 
 
 def ordered(weights: Items[float], moved: int) -> tuple[float, ...]:
@@ -94,6 +95,50 @@ class SingularBar(QWidget):
         painter.end()
 
 
+class WeightSlider(QSlider):
+    """A slider over many decades: the mouse drags it at half its pace, keys and wheel move it by one step."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self.setRange(0, SLIDER_STEPS)
+        self.setPageStep(SLIDER_STEPS // 20)
+        self.setMinimumWidth(50)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self._grip: tuple[float, int] | None = None  # where a drag began: pixels, and the value there
+
+    def mousePressEvent(self, event: QMouseEvent | None) -> None:
+        """Begin a drag; the weight stays what it is until the mouse moves."""
+        assert event is not None
+        if event.button() is Qt.MouseButton.LeftButton:
+            self._grip = event.position().x(), self.value()
+            self.setSliderDown(True)
+
+    def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
+        """Move by what the mouse moved since the drag began."""
+        assert event is not None
+        if self._grip is not None:
+            x, value = self._grip
+            steps_per_width = DRAG_DECADES / math.log10(HIGHEST / LOWEST) * SLIDER_STEPS
+            self.setValue(value + round((event.position().x() - x) / self.width() * steps_per_width))
+
+    def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
+        """End a drag."""
+        assert event is not None
+        if event.button() is Qt.MouseButton.LeftButton:
+            self._grip = None
+            self.setSliderDown(False)
+
+    def wheelEvent(self, event: QWheelEvent | None) -> None:
+        """Step, but only where the slider has the focus: otherwise the form scrolls."""
+        assert event is not None
+        turned = event.angleDelta().y()
+        if self.hasFocus() and turned:
+            self.setValue(self.value() + (1 if turned > 0 else -1))
+            event.accept()
+        else:
+            event.ignore()
+
+
 class WeightsEditor(QWidget):
     """One row for every singular value.
 
@@ -108,7 +153,7 @@ class WeightsEditor(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._weights: tuple[float, ...] = ()
-        self._rows: list[tuple[QLabel, SingularBar, QSlider, NumberField]] = []
+        self._rows: list[tuple[QLabel, SingularBar, WeightSlider, NumberField]] = []
         self._colors = ("gray", "gray")
         self._note = QLabel()
         self._note.setWordWrap(True)
@@ -130,7 +175,8 @@ class WeightsEditor(QWidget):
                 (
                     "weight a",
                     f"{LOWEST:g} to {HIGHEST:g}, logarithmic; far left is 0. Weights never decrease with k:\n"
-                    "the others are brought along. Moving one makes the penalty explicit.",
+                    "the others are brought along. Moving one makes the penalty explicit.\n"
+                    "Click a slider, and arrow keys and the wheel change its weight by 1 %.",
                 ),
             )
         ):
@@ -202,11 +248,7 @@ class WeightsEditor(QWidget):
             label.setProperty("role", "muted")
             bar = SingularBar()
             bar.set_colors(*self._colors)
-            slider = QSlider(Qt.Orientation.Horizontal)
-            slider.setRange(0, SLIDER_STEPS)
-            slider.setPageStep(SLIDER_STEPS // 20)
-            slider.setMinimumWidth(50)
-            slider.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+            slider = WeightSlider()
             slider.setAccessibleName(f"weight {k + 1}")
             slider.valueChanged.connect(lambda step, k=k: self._move(k, from_step(step)))
             field = NumberField()

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QLabel, QSlider, QWidget
+from PyQt6.QtCore import QPoint, QPointF, Qt
+from PyQt6.QtGui import QWheelEvent
+from PyQt6.QtWidgets import QApplication, QLabel, QSlider, QWidget
 
 from core.penalties import ExplicitWeights, NuclearNorm, TruncatedNuclearNorm, WeightedNuclearNorm
 from core.sequence import CameraModel
@@ -257,3 +258,103 @@ def test_four_numbers_are_accepted_as_intrinsics_and_three_are_refused(qtbot, pa
     qtbot.keyClicks(line, ", 240")
     assert note(panel, "intrinsics") == ""
     qtbot.waitUntil(lambda: panel.settings.intrinsics == (900.0, 900.0, 320.0, 240.0))
+
+
+def sliders(panel: QWidget) -> list[QSlider]:
+    return [slider for slider in panel.findChildren(QSlider) if slider.isVisibleTo(panel)]
+
+
+def labels(panel: QWidget) -> str:
+    return " ".join(label.text() for label in panel.findChildren(QLabel) if label.isVisibleTo(panel))
+
+
+REFERENCE = np.array([20.0, 5.0, 1.0])
+THREE = Settings(rank=3, penalty=WeightedNuclearNorm(xi=0.5))
+
+
+def learn(panel: ParametersPanel) -> None:
+    """Tell the panel what a run with its rotations chosen knows."""
+    panel.set_settings(THREE)
+    panel.set_spectrum(THREE, THREE.penalty.weights(3, REFERENCE), np.array([19.0, 4.0, 0.5]))
+
+
+def test_known_weights_stay_while_another_run_compares_rotations(panel, known):
+    panel.set_sequence(known.sequence)
+    panel.set_settings(THREE)
+    assert sliders(panel) == []
+    assert "after the rotations are chosen" in labels(panel)
+    learn(panel)
+    assert len(sliders(panel)) == 3
+    shown = panel._penalty.weights_editor.weights
+    panel.set_spectrum(None, None, None)  # the next run has begun
+    panel.set_spectrum(None, np.array([7.0, 8.0, 9.0]), np.array([3.0, 2.0, 1.0]))  # it compares
+    assert len(sliders(panel)) == 3
+    assert all(slider.isEnabled() for slider in sliders(panel))
+    assert panel._penalty.weights_editor.weights == shown
+    assert "after the rotations are chosen" not in labels(panel)
+
+
+def test_weights_that_one_sequence_told_are_not_those_of_another(panel, known):
+    panel.set_sequence(known.sequence)
+    learn(panel)
+    panel.set_sequence(replace(known.sequence, name="another"))
+    assert sliders(panel) == []
+    assert "after the rotations are chosen" in labels(panel)
+
+
+def test_nothing_moves_when_a_weight_is_dragged(qtbot, panel):
+    learn(panel)
+    slider = sliders(panel)[1]
+    qtbot.waitUntil(lambda: slider.width() > 50)
+    before = slider.mapTo(panel, QPoint(0, 0))
+    middle = QPoint(slider.width() // 2, slider.height() // 2)
+    weight = panel._penalty.weights_editor.weights[1]
+    qtbot.mousePress(slider, Qt.MouseButton.LeftButton, pos=middle)
+    assert panel.settings == THREE  # a click alone changes nothing
+    qtbot.mouseMove(slider, middle + QPoint(slider.width() // 4, 0))
+    qtbot.wait(20)
+    assert isinstance(panel.settings.penalty, ExplicitWeights)
+    # A quarter of the width is one decade of the four.
+    expected = weight * 10 ** (4 * (slider.width() // 4) / slider.width())
+    assert panel.settings.penalty.a[1] == pytest.approx(expected, rel=0.02)
+    assert slider.mapTo(panel, QPoint(0, 0)) == before
+    qtbot.mouseRelease(slider, Qt.MouseButton.LeftButton, pos=middle)
+    for name in ("xi", "gamma"):
+        assert field(panel, name).isVisibleTo(panel)
+        assert not field(panel, name).isEnabled()
+    choose(panel, "penalty", "wnn")
+    assert field(panel, "xi").isEnabled()
+
+
+def test_keys_and_wheel_change_a_weight_by_one_percent(qtbot, panel):
+    learn(panel)
+    slider = sliders(panel)[0]
+    with qtbot.waitActive(panel):
+        panel.activateWindow()
+    slider.setFocus()
+    weights = [panel._penalty.weights_editor.weights[0]]
+    qtbot.keyClick(slider, Qt.Key.Key_Right)
+    for _ in range(3):
+        weights.append(panel._penalty.weights_editor.weights[0])
+        qtbot.keyClick(slider, Qt.Key.Key_Right)
+    ratios = np.divide(weights[1:], weights[:-1])
+    assert ratios[0] == pytest.approx(1.01, abs=0.006)  # from between two steps
+    assert ratios[1:] == pytest.approx(1.01, abs=1e-3)
+    turn(slider, 120)
+    turn(slider, -120)
+    turn(slider, -120)
+    assert panel._penalty.weights_editor.weights[0] == pytest.approx(weights[-1], rel=1e-3)
+
+
+def test_the_wheel_over_a_slider_without_the_focus_changes_nothing(panel):
+    learn(panel)
+    turn(sliders(panel)[0], 120)
+    assert panel.settings == THREE
+
+
+def turn(slider: QSlider, angle: int) -> None:
+    center = QPointF(slider.rect().center())
+    QApplication.sendEvent(slider, QWheelEvent(
+        center, QPointF(slider.mapToGlobal(center)), QPoint(), QPoint(0, angle), Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
+    ))  # fmt: skip
