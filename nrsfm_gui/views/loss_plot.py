@@ -1,8 +1,12 @@
-"""The loss as it falls: log10 of it over iterations or seconds, phases marked, earlier runs underneath."""
+"""The loss as it falls: log10 of it over iterations or seconds, phases marked, earlier runs underneath.
+
+The range follows the run in front, whole or its final part, until the mouse zooms; another run takes it back.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +15,7 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from .labels import ElidedLabel
+from .phase_marks import PhaseMarks
 from .plots import dress
 
 if TYPE_CHECKING:
@@ -19,7 +24,8 @@ if TYPE_CHECKING:
 
 AXES = {"iterations": "iteration", "seconds": "computing time (s)"}
 SELECTION = "rotations"  # how the names of the phases begin that choose rotations
-LABEL_GAP = 6  # pixels between the labels of two phases; those that do not fit are left out
+LEAST_SPAN = 0.01  # decades of loss that the vertical axis holds at least
+PADDING = 0.04
 EMPTY = "The loss appears here while a run goes on"
 EARLIER_ALPHA = 110  # of 255: earlier runs stay in the background
 
@@ -31,19 +37,12 @@ class _Curve:
     drawn: int = -1  # records in the item
 
 
-class _PhaseMark:
-    """A vertical line where a phase begins, and its name, which is hidden where there is no room."""
+class _Follow(Enum):
+    """What the range follows."""
 
-    def __init__(self, plot: pg.PlotItem) -> None:
-        self.line = pg.InfiniteLine(angle=90, movable=False)
-        self.text = pg.TextItem(anchor=(0, 0))
-        for item in (self.line, self.text):
-            item.setZValue(-10)
-            plot.addItem(item, ignoreBounds=True)
-
-    def set_visible(self, visible: bool) -> None:
-        self.line.setVisible(visible)
-        self.text.setVisible(visible)
+    WHOLE = "the whole run in front"
+    FINAL = "its part after the choice of rotations"
+    NOTHING = "nothing since the mouse zoomed"
 
 
 class LossPlot(QWidget):
@@ -54,6 +53,7 @@ class LossPlot(QWidget):
         self._axis = "iterations"
         self._curves: dict[int, _Curve] = {}
         self._current: int | None = None
+        self._follow = _Follow.WHOLE
         self._theme: Theme | None = None
         self._widget = pg.PlotWidget()
         self._plot: pg.PlotItem = self._widget.getPlotItem()
@@ -62,12 +62,15 @@ class LossPlot(QWidget):
         self._plot.setLabel("left", "log10 loss")
         self._plot.getAxis("left").enableAutoSIPrefix(False)
         self._plot.getAxis("bottom").enableAutoSIPrefix(False)
-        self._plot.getViewBox().setDefaultPadding(0.04)
-        self._marks: list[_PhaseMark] = []
+        self._phases = PhaseMarks(self._plot)
         self._ticks = pg.ScatterPlotItem(symbol="t", size=9, hoverable=True, tip=_tick_tip)
         self._ticks.setZValue(20)
         self._plot.addItem(self._ticks, ignoreBounds=True)
-        self._plot.getViewBox().sigRangeChanged.connect(self._place_phases)
+        box = self._plot.getViewBox()
+        box.setDefaultPadding(PADDING)
+        box.sigRangeChanged.connect(self._place_phases)
+        box.sigResized.connect(self._place_phases)
+        box.sigRangeChangedManually.connect(lambda _axes: self._set_follow(_Follow.NOTHING))
         self._empty = QLabel(EMPTY, self._widget)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._empty.setWordWrap(True)
@@ -82,20 +85,21 @@ class LossPlot(QWidget):
         fit = QToolButton()
         fit.setText("Fit")
         fit.setAutoRaise(True)
-        fit.setToolTip("show the whole curve again, and follow it")
+        fit.setToolTip("show the whole run again, and follow it")
         fit.clicked.connect(self.fit)
-        final = QToolButton()
-        final.setText("Final")
-        final.setAutoRaise(True)
-        final.setToolTip("show the part after the rotations were chosen")
-        final.clicked.connect(self.show_final)
+        self._final = QToolButton()
+        self._final.setText("Final")
+        self._final.setAutoRaise(True)
+        self._final.setCheckable(True)
+        self._final.setToolTip("follow only the part after the rotations were chosen")
+        self._final.clicked.connect(self.set_final)
         self.header = QWidget()
         bar = QHBoxLayout(self.header)
         bar.setContentsMargins(8, 2, 4, 2)
         bar.addWidget(self._reading, 1)
         bar.addWidget(self._axis_choice)
         bar.addWidget(fit)
-        bar.addWidget(final)
+        bar.addWidget(self._final)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._widget, 1)
@@ -121,7 +125,9 @@ class LossPlot(QWidget):
                 item.setClipToView(True)
                 self._plot.addItem(item)
                 self._curves[number] = _Curve(history, item)
-        self._current = current if current in self._curves else None
+        before, self._current = self._current, current if current in self._curves else None
+        if self._current != before and self._follow is _Follow.NOTHING:
+            self._follow = _Follow.WHOLE
         self._color()
         self.refresh()
 
@@ -137,6 +143,7 @@ class LossPlot(QWidget):
         for side in ("left", "bottom"):
             self._plot.showAxis(side, not empty)
         self._show_ticks()
+        self._apply_range()
         self._place_phases()
 
     def set_axis(self, axis: str) -> None:
@@ -146,24 +153,17 @@ class LossPlot(QWidget):
         self._plot.setLabel("bottom", AXES[axis])
         for curve in self._curves.values():
             curve.drawn = -1
+        if self._follow is _Follow.NOTHING:
+            self._follow = _Follow.WHOLE
         self.refresh()
-        self.fit()
 
     def fit(self) -> None:
-        """Show everything, and keep following the curve."""
-        self._plot.enableAutoRange()
+        """Show the whole of the run in front, and follow it."""
+        self._set_follow(_Follow.WHOLE)
 
-    def show_final(self) -> None:
-        """Show the part of the current curve in which the rotations are fixed."""
-        curve = self._curves.get(self._current) if self._current is not None else None
-        if curve is None or not len(curve.history):
-            return
-        firsts = [phase.first for phase in curve.history.phases if not phase.name.startswith(SELECTION)]
-        first = firsts[0] if firsts else 0
-        x, y = self._x(curve.history)[first:], curve.history.log_losses[first:]
-        low, high = float(y.min()), float(np.quantile(y, 0.9))
-        self._plot.setXRange(float(x[0]), float(x[-1]), padding=0.04)
-        self._plot.setYRange(low, max(high, low + 1e-6), padding=0.15)
+    def set_final(self, on: bool) -> None:
+        """Show and follow only the part of the run in front whose rotations are fixed, or all of it."""
+        self._set_follow(_Follow.FINAL if on else _Follow.WHOLE)
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""
@@ -177,6 +177,33 @@ class LossPlot(QWidget):
     def _x(self, history: History) -> np.ndarray:
         return history.iterations if self._axis == "iterations" else history.seconds
 
+    def _set_follow(self, follow: _Follow) -> None:
+        self._follow = follow
+        self._final.setChecked(follow is _Follow.FINAL)
+        self._apply_range()
+
+    def _apply_range(self) -> None:
+        """Let the range follow: to the run in front alone, for a short one vanishes beside a long one."""
+        history = self._front()
+        if history is None or self._follow is _Follow.NOTHING:
+            return
+        x, y = self._x(history), history.log_losses
+        low, high = float(y.min()), float(y.max())
+        if self._follow is _Follow.FINAL:
+            chosen = [phase.first for phase in history.phases if not phase.name.startswith(SELECTION)]
+            first = chosen[0] if chosen else 0
+            x, y = x[first:], y[first:]
+            # The first steps of a phase may lie far above all others.
+            low, high = float(y.min()), float(np.quantile(y, 0.9))
+        right = float(x[-1]) if x[-1] > x[0] else float(x[0]) + 1.0
+        self._plot.setXRange(float(x[0]), right, padding=PADDING)
+        self._plot.setYRange(low, max(high, low + LEAST_SPAN), padding=3 * PADDING)
+
+    def _front(self) -> History | None:
+        """Return the history in front, None where there is none or nothing in it."""
+        curve = self._curves.get(self._current) if self._current is not None else None
+        return curve.history if curve is not None and len(curve.history) else None
+
     def _color(self) -> None:
         if self._theme is None:
             return
@@ -188,92 +215,45 @@ class LossPlot(QWidget):
             curve.item.setZValue(10 if front else 0)
         self._ticks.setBrush(pg.mkBrush(self._theme.selection))
         self._ticks.setPen(pg.mkPen(self._theme.panel))
-        for mark in self._marks:
-            self._color_mark(mark)
-
-    def _color_mark(self, mark: _PhaseMark) -> None:
-        assert self._theme is not None
-        mark.line.setPen(pg.mkPen(self._theme.grid, width=1))
-        mark.text.setColor(self._theme.muted)
+        self._phases.set_theme(self._theme)
 
     def _show_ticks(self) -> None:
-        curve = self._curves.get(self._current) if self._current is not None else None
+        history = self._front()
         spots = []
-        if curve is not None:
-            x, y = self._x(curve.history), curve.history.log_losses
-            for tick in curve.history.ticks:
+        if history is not None:
+            x, y = self._x(history), history.log_losses
+            for tick in history.ticks:
                 if tick.first < len(x):
                     spots.append({"pos": (x[tick.first], y[tick.first]), "data": tick.text})
         if len(spots) != len(self._ticks.points()):
             self._ticks.setData(spots)
 
     def _place_phases(self, *_: object) -> None:
-        """Put a line where each phase of the current run begins; name those whose names do not overlap."""
-        curve = self._curves.get(self._current) if self._current is not None else None
-        phases = short_phases(curve.history) if curve is not None and len(curve.history) else []
-        while len(self._marks) < len(phases):
-            self._marks.append(_PhaseMark(self._plot))
-            if self._theme is not None:
-                self._color_mark(self._marks[-1])
-        for mark in self._marks[len(phases) :]:
-            mark.set_visible(False)
-        if curve is None or not phases:
-            return
-        box = self._plot.getViewBox()
-        (left, right), (_bottom, top) = box.viewRange()
-        pixel = (right - left) / max(box.width(), 1.0)
-        free_from = -np.inf
-        x = self._x(curve.history)
-        for mark, (first, name) in zip(self._marks, phases, strict=False):
-            where = float(x[first])
-            mark.line.setValue(where)
-            mark.line.setVisible(len(phases) > 1)
-            if mark.text.toPlainText() != name:
-                mark.text.setPlainText(name)
-            width = mark.text.boundingRect().width() * pixel
-            fits = where >= free_from and left <= where and where + width <= right + width * 0.2
-            mark.text.setVisible(fits)
-            if fits:
-                mark.text.setPos(where, top)
-                free_from = where + width + LABEL_GAP * pixel
+        history = self._front()
+        if history is None:
+            self._phases.clear()
+        else:
+            self._phases.place(history, self._x(history))
 
     def _read_at(self, position: object) -> None:
         """Say the value of the current curve under the mouse."""
-        curve = self._curves.get(self._current) if self._current is not None else None
-        if curve is None or not len(curve.history):
+        history = self._front()
+        if history is None:
             self._reading.set_whole("")
             return
-        x = self._x(curve.history)
+        x = self._x(history)
         where = self._plot.getViewBox().mapSceneToView(position).x()
         index = int(np.clip(np.searchsorted(x, where), 0, len(x) - 1))
-        record = curve.history.records[index]
+        record = history.records[index]
         self._reading.set_whole(
             f"{record.phase} · iteration {record.iteration} · {record.seconds:.3g} s · "
-            f"log10 loss {curve.history.log_losses[index]:.4f}"
+            f"log10 loss {history.log_losses[index]:.4f}"
         )
 
     def resizeEvent(self, event: object) -> None:
         """Keep the sentence for the empty state in the middle."""
         super().resizeEvent(event)  # type: ignore[arg-type]
         self._empty.setGeometry(self._widget.rect().adjusted(12, 0, -12, 0))
-
-
-def short_phases(history: History) -> list[tuple[int, str]]:
-    """Return where phases begin and what to call them: "rotations 1 of 7", "2", "3", "rigid", "rank 2", "3".
-
-    Parts of a phase, which a colon sets apart, are not told from each other.
-    """
-    result: list[tuple[int, str]] = []
-    before = ""
-    for phase in history.phases:
-        name = phase.name.split(":")[0]
-        if name == before:
-            continue
-        words, last = name.split(), before.split()
-        numbered = len(words) > 1 and words[1].isdigit() and words[:1] == last[:1] and last[1].isdigit()
-        result.append((phase.first, words[1] if numbered else name))
-        before = name
-    return result
 
 
 def _tick_tip(x: float, y: float, data: object) -> str:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from PyQt6.QtCore import QSize
+from PyQt6.QtCore import QSize, Qt
 from PyQt6.QtGui import QColor, QImage, QPainter
 from PyQt6.QtPdf import QPdfDocument
 from PyQt6.QtSvg import QSvgRenderer
-from PyQt6.QtWidgets import QTabWidget
+from PyQt6.QtWidgets import QTabWidget, QToolButton
 
 from core.arrays import InputError
 from core.reconstruct import Record
@@ -20,7 +21,8 @@ from core.settings import Settings
 from nrsfm_gui.history import History
 from nrsfm_gui.solver_thread import Change
 from nrsfm_gui.theme import DARK, LIGHT
-from nrsfm_gui.views.loss_plot import LossPlot, short_phases
+from nrsfm_gui.views.loss_plot import LossPlot
+from nrsfm_gui.views.phase_marks import short_phases
 from nrsfm_gui.views.plots import save_image, save_plot
 from nrsfm_gui.views.spectrum_plot import SpectrumPlot
 
@@ -40,6 +42,17 @@ def plot(qtbot) -> LossPlot:
     with qtbot.waitExposed(plot):
         plot.show()
     return plot
+
+
+def ranges(plot: LossPlot) -> list[list[float]]:
+    """Return the ranges [left, right] and [bottom, top] that a plot shows."""
+    return plot.plot_widget.getPlotItem().getViewBox().viewRange()
+
+
+def edges(mask: np.ndarray) -> np.ndarray:
+    """Return left, right, top and bottom of what a mask holds."""
+    y, x = np.nonzero(mask)
+    return np.array([x.min(), x.max(), y.min(), y.max()])
 
 
 def test_a_history_grows_in_place_and_clamps_what_has_no_logarithm():
@@ -119,11 +132,93 @@ def test_the_final_part_leaves_out_the_choice_of_rotations(plot):
     made.extend(Record(k, k, 50.0, "rotations 1 of 1: tracks, rank 1") for k in range(100))
     made.extend(Record(k, k, 1.0 / k, "refine") for k in range(100, 150))
     plot.set_histories({1: made}, 1)
-    plot.show_final()
-    (left, right), (_low, high) = plot.plot_widget.getPlotItem().getViewBox().viewRange()
+    plot.set_final(True)
+    (left, right), (_low, high) = ranges(plot)
     assert left > 90
     assert right < 160
     assert high < 0
+
+
+def test_the_final_part_is_followed_while_it_grows_and_in_the_next_run(qtbot, plot):
+    def run(choice: int, count: int) -> History:
+        made = History()
+        made.extend(Record(k, k, 50.0, "rotations 1 of 1: tracks, rank 1") for k in range(choice))
+        made.extend(Record(k, k, 1.0 / k, "refine") for k in range(choice, count))
+        return made
+
+    first = run(100, 150)
+    plot.set_histories({1: first}, 1)
+    button = next(each for each in plot.header.findChildren(QToolButton) if each.text() == "Final")
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    first.extend([Record(150 + k, 150 + k, 0.001, "refine") for k in range(100)])
+    plot.refresh()
+    (left, right), (low, _high) = ranges(plot)
+    assert 85 < left < 100
+    assert 249 <= right < 260
+    assert low < -3
+    plot.set_histories({1: first, 2: run(300, 340)}, 2)
+    assert button.isChecked()
+    (left, right), _ = ranges(plot)
+    assert 295 < left < 300
+    assert 339 <= right < 345
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    (left, right), _ = ranges(plot)
+    assert left < 0
+    assert right > 339
+
+
+def test_a_short_run_fills_the_plot_with_a_long_one_underneath(qtbot, plot, near):
+    long = history(640, top=100.0)
+    plot.set_histories({1: long}, 1)
+    assert ranges(plot)[0][1] > 638
+    plot.set_histories({1: long, 2: history(4)}, 2)
+    (left, right), (low, high) = ranges(plot)
+    assert left < 0
+    assert 3 <= right < 4
+    assert low < np.log10(0.25)
+    assert high > 0
+    qtbot.wait(30)
+    left, right, _top, _bottom = edges(near(plot.plot_widget.grab().toImage(), DARK.accent, tolerance=60))
+    assert right - left > 0.8 * plot.plot_widget.getPlotItem().getViewBox().width()
+    assert len(plot.plot_widget.getPlotItem().listDataItems()) == 3  # both runs, and the ticks
+    plot.set_histories({1: long, 2: history(4)}, 1)
+    assert ranges(plot)[0][1] > 638
+
+
+def test_zooming_by_hand_is_kept_until_another_run_starts(plot):
+    made = history(100)
+    plot.set_histories({1: made}, 1)
+    plot.set_final(True)
+    box = plot.plot_widget.getPlotItem().getViewBox()
+    box.setXRange(10, 20, padding=0)
+    box.sigRangeChangedManually.emit([True, True])  # as after a drag
+    made.extend([Record(100, 1.0, 0.001, "refine")])
+    plot.refresh()
+    assert ranges(plot)[0] == [10, 20]
+    assert not plot._final.isChecked()
+    plot.set_histories({1: made, 2: history(50)}, 2)
+    assert 49 <= ranges(plot)[0][1] < 55
+
+
+@pytest.mark.parametrize("width", [260, 420, 640, 1500])
+def test_the_names_of_phases_never_overlap_and_the_last_is_shown(qtbot, plot, width):
+    made = History()
+    names = [f"rotations {k + 1} of 14: tracks, rank 1" for k in range(14) for _ in range(12)]
+    names += ["rigid"] * 3 + ["rank 2"] * 40 + ["rank 3"] * 40 + ["refine"] * 300
+    made.extend(Record(k, k, 1.0 / (1 + k), name) for k, name in enumerate(names))
+    plot.set_histories({1: made}, 1)
+    plot.resize(width, 300)
+    qtbot.wait(30)
+    shown = plot._phases.names
+    boxes = sorted(
+        (text.mapRectToScene(text.boundingRect()).left(), text.mapRectToScene(text.boundingRect()).right())
+        for text in shown
+    )
+    assert all(right <= left for (_, right), (left, _) in itertools.pairwise(boxes))
+    assert boxes[-1][1] <= plot.plot_widget.getPlotItem().getViewBox().sceneBoundingRect().right() + 1
+    words = [text.toPlainText() for text in shown]
+    assert words[0].startswith("rota")
+    assert "refine" in words
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
@@ -174,12 +269,6 @@ def rendered(path: Path) -> QImage:
     image = document.render(0, image.size())
     document.close()
     return image
-
-
-def edges(mask: np.ndarray) -> np.ndarray:
-    """Return left, right, top and bottom of what a mask holds."""
-    y, x = np.nonzero(mask)
-    return np.array([x.min(), x.max(), y.min(), y.max()])
 
 
 @pytest.mark.parametrize("suffix", [".svg", ".pdf"])
