@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 FIRST_ROOM = 256
 # Losses are drawn by their logarithm: a loss of zero or a value that is not finite has none.
 LOWEST_LOSS, HIGHEST_LOSS = 1e-300, 1e300
+STARTS_AGAIN = ": starts again"
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Tick:
 
     first: int
     text: str
+    restarts: bool = False  # whether the run began anew there
 
 
 class History:
@@ -63,7 +65,9 @@ class History:
 
     def tick(self, change: Change, text: str) -> None:
         """Note that the settings changed at the record of that iteration."""
-        self.ticks.append(Tick(int(np.searchsorted(self.iterations, change.iteration)), text))
+        first = int(np.searchsorted(self.iterations, change.iteration))
+        text += STARTS_AGAIN if change.restarts else ""
+        self.ticks.append(Tick(first, text, change.restarts))
 
     @property
     def iterations(self) -> Floats:

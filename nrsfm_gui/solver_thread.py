@@ -60,6 +60,7 @@ class Change:
 
     iteration: int  # of the first record under them
     settings: Settings
+    restarts: bool = False  # whether rotations are chosen anew, so that nothing of the point before is used
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,8 +215,9 @@ class SolverThread(QThread):
 
     def _redirected(self, stream: Iterator[Update], settings: Settings) -> Iterator[Update]:
         """Return a stream from the current update under other settings, or the old one where refused."""
+        before = self._last or self._start
         try:
-            other = self._work(self._sequence, settings, self._last or self._start)
+            other = self._work(self._sequence, settings, before)
             first = next(other, None)
         except InputError as refusal:
             with self._condition:
@@ -224,12 +226,12 @@ class SolverThread(QThread):
         _close(stream)
         self._settings = settings
         if first is not None:
-            self._post(first, settings)
+            self._post(first, Change(first.record.iteration, settings, restarts=_restarts(before, first)))
         return other
 
-    def _post(self, update: Update, settings: Settings | None = None) -> None:
-        """Put an update into the mailbox; `settings` are given with the first one under changed settings."""
-        if self._last is not None and (settings is not None or self._shift is None):
+    def _post(self, update: Update, change: Change | None = None) -> None:
+        """Put an update into the mailbox; a change comes with the first one under changed settings."""
+        if self._last is not None and (change is not None or self._shift is None):
             self._shift = _shift(self._last.record, update.record)
         if self._shift is not None:
             iteration, seconds = self._shift
@@ -242,13 +244,20 @@ class SolverThread(QThread):
         with self._condition:
             self._records.append(update.record)
             self._update = update
-            if settings is not None:
-                self._changes.append(Change(update.record.iteration, settings))
+            if change is not None:
+                self._changes.append(replace(change, iteration=update.record.iteration))
 
 
 def _shift(last: Record, first: Record) -> tuple[int, float]:
     """Return what to add to a new stream's iterations and seconds, so that the history goes on counting."""
     return last.iteration + 1 - first.iteration, last.seconds - first.seconds
+
+
+def _restarts(before: Update | None, first: Update) -> bool:
+    """Whether the first update under changed settings makes nothing of the one before."""
+    if before is None:
+        return False  # there was nothing yet
+    return not (before.settled and first.settled) or before.rotations != first.rotations
 
 
 def _close(stream: Any) -> None:

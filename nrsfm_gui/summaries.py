@@ -10,6 +10,7 @@ import numpy as np
 from core.recipes import penalty_name, preset_name
 from core.settings import METHODS
 
+from .history import STARTS_AGAIN
 from .session import Run, RunState
 from .views.numbers import NONE, Number
 from .views.run_list import RunRow
@@ -149,12 +150,12 @@ def numbers(run: Run | None, known: Quality | None, sequence: Sequence | None) -
             "Basis shapes of the best point so far.",
         ),
         Number(
-            "iterations", NONE if last is None or run is None else _iterations(run), "Of all phases together."
+            "iterations", NONE if run is None else _iterations(run), "Of all phases of this run together."
         ),
         Number(
             "computing time",
-            NONE if last is None else duration(last.record.seconds),
-            "Pauses are not counted.",
+            NONE if run is None else _seconds(run),
+            "Of all phases of this run together; pauses are not counted.",
         ),
         Number("starts that agree", NONE if last is None else starts_that_agree(last), STARTS_TIP),
     ]
@@ -216,8 +217,11 @@ def activity(run: Run | None) -> str:
         parts.append(last.status.value)
     else:
         parts.append(last.phase.split(":")[0])
-    parts.append(f"{_iterations(run)} iterations in {duration(last.record.seconds)}")
-    left = seconds_left(last)
+    ticks = run.history.ticks
+    if ticks and ticks[-1].restarts and not last.settled:
+        parts.append(f"starts again ({ticks[-1].text.removesuffix(STARTS_AGAIN)})")
+    parts.append(f"{_iterations(run)} iterations in {_seconds(run)}")
+    left = seconds_left(run)
     if run.state is RunState.RUNNING and left is not None and left > ETA_FROM_SECONDS:
         parts.append(f"about {duration(round(left))} left")
     return " · ".join(parts)
@@ -235,15 +239,24 @@ def left_behind(stopped: Run | None, *, weights: bool) -> str:
     return " ".join(sentences)
 
 
-def seconds_left(last: Update) -> float | None:
+def seconds_left(run: Run) -> float | None:
     """Return an estimate of the computing time that is left, None where nothing is known."""
-    if last.fraction is None or not 0 < last.fraction < 1:
+    last, history = run.last, run.history
+    if last is None or not len(history) or not 0 < last.fraction < 1:
         return None
-    return last.record.seconds * (1 - last.fraction) / last.fraction
+    # After a change of the settings, the share that is done is of what began with it.
+    began = history.seconds[history.ticks[-1].first] if history.ticks else 0.0
+    return float(history.seconds[-1] - began) * (1 - last.fraction) / last.fraction
 
 
 def _iterations(run: Run) -> str:
-    return f"{run.history.records[-1].iteration:,}".replace(",", "\u202f") if len(run.history) else "0"
+    """Return the iterations of a run, without those of the run that it went on from."""
+    return f"{run.history.records[-1].iteration:,}".replace(",", "\u202f") if len(run.history) else NONE
+
+
+def _seconds(run: Run) -> str:
+    """Return the computing time of a run, without that of the run that it went on from."""
+    return duration(run.history.records[-1].seconds) if len(run.history) else NONE
 
 
 def _pair(values: np.ndarray, unit: str) -> str:

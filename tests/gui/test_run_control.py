@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import pytest
 
 from core.arrays import InputError
+from core.reconstruct import Record
 from core.settings import Settings
 from nrsfm_gui.run_control import RunControl, difference
-from nrsfm_gui.session import RunState, Session
+from nrsfm_gui.session import Run, RunState, Session
+from nrsfm_gui.solver_thread import Change
+from nrsfm_gui.summaries import activity, duration, seconds_left
+from nrsfm_gui.summaries import numbers as panel_numbers
 
 
 @pytest.fixture
@@ -160,3 +167,76 @@ def test_shutting_down_waits_for_every_thread(qtbot, controls, make_stream):
 
 def test_a_change_is_named_by_what_differs():
     assert difference(Settings(), Settings(rank=2, eta=0.1)) == "rank 2, eta 0.1"
+
+
+@pytest.fixture
+def compare(make_stream):
+    """Return work that chooses rotations for so many updates, unless it goes on from chosen ones."""
+
+    def make(*, unsettled: int):
+        stream = make_stream(pause=0.001)
+
+        def work(sequence, settings, start):
+            chosen = start is not None and start.settled
+            for count, update in enumerate(stream(sequence, settings, start)):
+                settled = chosen or count >= unsettled
+                yield replace(update, settled=settled, phase="refine" if settled else "rotations 1 of 2: x")
+
+        return work
+
+    return make
+
+
+def test_a_change_while_rotations_are_compared_says_that_it_starts_again(qtbot, controls, compare):
+    session, control = controls(compare(unsettled=60))
+    run = control.start(warm=False)
+    qtbot.waitUntil(lambda: len(run.history) > 5)
+    assert not run.last.settled
+    control.set_paused(True)
+    session.set_settings(Settings(rank=4))
+    control.step()
+    qtbot.waitUntil(lambda: bool(run.history.ticks))
+    assert [tick.text for tick in run.history.ticks] == ["rank 4: starts again"]
+    assert "rotations 1 of 2 · starts again (rank 4) · " in activity(run)
+    control.set_paused(False)
+    qtbot.waitUntil(lambda: run.last.settled)
+    assert "starts again" not in activity(run)
+    session.set_settings(Settings(rank=5))
+    qtbot.waitUntil(lambda: len(run.history.ticks) == 2)
+    assert run.history.ticks[1].text == "rank 5"
+
+
+def test_status_and_numbers_count_the_iterations_and_seconds_of_the_run(qtbot, controls, make_stream):
+    session, control = controls(make_stream(length=40))
+    first = control.start(warm=False)
+    qtbot.waitUntil(lambda: first.state is RunState.FINISHED)
+    second = control.start(warm=True, paused=True)
+    assert second.last is first.last  # there is a reconstruction, but nothing was computed for it yet
+    assert counts(second) == ("–", "–")
+    for _ in range(3):
+        control.step()
+    qtbot.waitUntil(lambda: len(second.history) == 3)
+    session.set_settings(Settings(rank=4))
+    control.step()
+    qtbot.waitUntil(lambda: len(second.history.ticks) == 1)
+    control.step()
+    qtbot.waitUntil(lambda: len(second.history) == 5)
+    record = second.history.records[-1]
+    assert record.iteration == 4
+    iterations, seconds = counts(second)
+    assert iterations == "4"
+    assert seconds == duration(record.seconds)
+    assert f"{iterations} iterations in {seconds}" in activity(second)
+
+
+def counts(run):
+    shown = {number.label: number.value for number in panel_numbers(run, None, run.sequence)}
+    return shown["iterations"], shown["computing time"]
+
+
+def test_the_time_left_counts_from_the_last_change(known):
+    run = Run(1, known.sequence, Settings())
+    run.history.extend(Record(k, 10.0 * k, 1.0, "a") for k in range(4))
+    run.history.tick(Change(2, Settings()), "rank 4")
+    run.last = SimpleNamespace(fraction=0.25)
+    assert seconds_left(run) == pytest.approx(30.0)  # 10 s for the first quarter
