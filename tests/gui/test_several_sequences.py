@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PyQt6.QtCore import QSettings
-from PyQt6.QtWidgets import QLabel
+from PyQt6.QtWidgets import QLabel, QSlider
 
+from core import simulate
 from core.penalties import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
 from core.sequence import CameraModel, Observations, Sequence
 from core.settings import Settings
@@ -16,7 +17,9 @@ from nrsfm_gui.arguments import Arguments
 from nrsfm_gui.main_window import MainWindow
 from nrsfm_gui.session import RunState, Session
 from nrsfm_gui.settings_store import SettingsStore
+from nrsfm_gui.solver_thread import real_work
 from nrsfm_gui.views.fields import NumberField
+from nrsfm_gui.views.weights import WeightsEditor
 
 LIGHT_WORK = Settings(rank=2)
 
@@ -236,3 +239,29 @@ def test_a_run_that_is_refused_after_its_sequence_was_left_is_not_kept(session, 
     session.set_sequence(first)
     assert session.runs == [good]
     assert session.shown is good
+
+
+def test_weights_can_be_moved_while_a_second_run_compares_rotations(qtbot, make_window):
+    window = make_window(real_work)
+    sequence = simulate("paper", frames=14, points=30, noise=0.3, seed=2)
+    take(window, Settings(rank=2, rotations="companion", rotation_rank=2))
+    show(window, sequence)
+    window.run()
+    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
+    editor = window.parameters.findChild(WeightsEditor)
+    qtbot.waitUntil(lambda: len(editor.weights) == 2)
+    take(window, Settings(rank=2))  # the rotations are chosen among several
+    window.control.start(warm=False, paused=True)
+    run = window.session.shown
+    for _ in range(2):
+        window.control.step()
+    qtbot.waitUntil(lambda: run.last is not None)
+    assert not run.last.settled
+    qtbot.waitUntil(lambda: window.display.quality_of(run) is not None)
+    assert len(editor.weights) == 2
+    assert all(slider.isEnabled() for slider in editor.findChildren(QSlider))
+    editor.findChildren(QSlider)[0].setValue(1500)
+    assert isinstance(window.session.settings.penalty, ExplicitWeights)
+    window.control.step()
+    qtbot.waitUntil(lambda: bool(run.history.ticks), timeout=20_000)
+    assert run.history.ticks[0].text == "weights: starts again"
