@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from core.arrays import Floats
 
     from .orbit import Projection
@@ -16,6 +18,7 @@ STEPS = 5  # about so many grid cells along the longest side
 MIN_LABEL_GAP = 26.0  # pixels between ticks below which an axis is not labeled
 LABEL_OFFSET = 13.0  # pixels from a tick to its label
 AXES = "xyz"
+Rectangle = tuple[float, float, float, float]  # left, top, right, bottom, pixels
 
 
 @dataclass(frozen=True)
@@ -123,8 +126,12 @@ def _ruler(
     return Ruler(ends[0], ends[1], tuple(labels))
 
 
-def without_overlaps(found: list[Ruler], character: float, height: float) -> list[Ruler]:
-    """Drop the labels that would be written over earlier ones; names of axes go first.
+def without_overlaps(
+    found: list[Ruler], character: float, height: float, *, covered: Sequence[Rectangle] = ()
+) -> list[Ruler]:
+    """Drop the labels that would be written over earlier ones or where something else is.
+
+    Names of axes go before numbers.
 
     Parameters
     ----------
@@ -132,6 +139,8 @@ def without_overlaps(found: list[Ruler], character: float, height: float) -> lis
         rulers with all their labels.
     character, height
         size of a character, pixels.
+    covered
+        left, top, right and bottom of what stands there already.
     """
     taken: list[Label] = []
     order = sorted(
@@ -140,7 +149,11 @@ def without_overlaps(found: list[Ruler], character: float, height: float) -> lis
     kept: list[list[Label]] = [[] for _ in found]
     for _, k, m in order:
         label = found[k].labels[m]
-        clear = all(
+        across, up = character * (len(label.text) + 1) / 2, height / 2
+        clear = not any(
+            left - across < label.x < right + across and top - up < label.y < bottom + up
+            for left, top, right, bottom in covered
+        ) and all(
             abs(label.x - other.x) > character * (len(label.text) + len(other.text) + 1) / 2
             or abs(label.y - other.y) > height
             for other in taken

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QPointF, Qt
+from PyQt6.QtCore import QPointF, QRectF, Qt
 from PyQt6.QtGui import QFontMetricsF, QPainter, QPen
 
 from .colors import qcolor
@@ -38,11 +38,15 @@ def paint_legend(
     y: float,
     *,
     horizontal_to: float | None = None,
-) -> None:
-    """Paint entries from (x, y) on: below each other, or in rows up to an x where that is given."""
+) -> QRectF:
+    """Paint entries from (x, y) on: below each other, or in rows up to an x where that is given.
+
+    Returns where they stand, an empty rectangle where there are none.
+    """
     metrics = QFontMetricsF(painter.font())
     left, height = x, metrics.height() + 2
     middle = y + height / 2
+    area = QRectF()
     for entry in entries:
         width = SIGN + GAP + metrics.horizontalAdvance(entry.text)
         if horizontal_to is not None and x > left and x + width > horizontal_to:
@@ -50,10 +54,12 @@ def paint_legend(
         _paint_sign(painter, entry, x, middle)
         painter.setPen(qcolor(theme.muted))
         painter.drawText(QPointF(x + SIGN + GAP, middle + metrics.ascent() / 2 - 1), entry.text)
+        area = area.united(QRectF(x, middle - height / 2, width, height))
         if horizontal_to is None:
             middle += height
         else:
             x += width + BETWEEN
+    return area
 
 
 def _paint_sign(painter: QPainter, entry: LegendEntry, x: float, middle: float) -> None:

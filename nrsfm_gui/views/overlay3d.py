@@ -14,6 +14,8 @@ from .colors import qcolor
 from .legend import LegendEntry, paint_legend
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from nrsfm_gui.scene import Scene
     from nrsfm_gui.theme import Theme
 
@@ -31,6 +33,7 @@ def paint_overlay(
     *,
     hovered: int = -1,
     note: str = "",
+    covered: Iterable[QRectF] = (),
 ) -> None:
     """Paint all that is flat over a picture of the scene.
 
@@ -44,21 +47,25 @@ def paint_overlay(
         index of the point under the mouse, or -1.
     note
         the state of the view that needs saying: "camera of frame 51", "orthographic".
+    covered
+        where something lies over the picture: no label of an axis is written under it.
     """
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
     if scene.message:
         paint_message(painter, scene.message, projection.width, projection.height, theme)
         return
-    if "grid" in scene.layers and scene.extent is not None:
-        _paint_rulers(painter, scene, projection, theme)
     for index, color, width in ((hovered, theme.text, 1.2), (scene.selected, theme.selection, 2.4)):
         _paint_ring(painter, scene, projection, -1 if index is None else index, QPen(qcolor(color), width))
-    top = _paint_caption(painter, scene, theme, note)
-    _paint_legend(painter, scene, theme, top, projection.width)
+    caption = _paint_caption(painter, scene, theme, note)
+    legend = _paint_legend(painter, scene, theme, caption.bottom() + 4.0, projection.width)
+    areas = [*covered, caption, legend]
     if scene.colored and scene.color_top is not None:
         area = QRectF(MARGIN, projection.height - MARGIN - 34.0, 190.0, 34.0)
         paint_color_bar(painter, area, theme, top=scene.color_top, label=scene.color_label)
+        areas.append(area)
+    if "grid" in scene.layers and scene.extent is not None:
+        _paint_rulers(painter, scene, projection, theme, areas)
 
 
 def _font(painter: QPainter, *, scale: float = 1.0, bold: bool = False) -> QFont:
@@ -76,13 +83,16 @@ def paint_message(painter: QPainter, message: str, width: int, height: int, them
     painter.drawText(area, int(Qt.AlignmentFlag.AlignCenter) | int(Qt.TextFlag.TextWordWrap), message)
 
 
-def _paint_rulers(painter: QPainter, scene: Scene, projection: Projection, theme: Theme) -> None:
+def _paint_rulers(
+    painter: QPainter, scene: Scene, projection: Projection, theme: Theme, areas: list[QRectF]
+) -> None:
     assert scene.extent is not None  # the caller asks only where there is one
     painter.save()
     painter.setFont(_font(painter, scale=0.88))
     metrics = QFontMetricsF(painter.font())
     found = rulers(scene.extent, projection, scene.unit)
-    for ruler in without_overlaps(found, metrics.horizontalAdvance("0"), metrics.height()):
+    covered = [(area.left(), area.top(), area.right(), area.bottom()) for area in areas if not area.isEmpty()]
+    for ruler in without_overlaps(found, metrics.horizontalAdvance("0"), metrics.height(), covered=covered):
         painter.setPen(QPen(qcolor(theme.muted, 0.7), 1.0))
         painter.drawLine(QPointF(*ruler.start), QPointF(*ruler.end))
         for label in ruler.labels:
@@ -105,8 +115,8 @@ def _paint_ring(painter: QPainter, scene: Scene, projection: Projection, index: 
             painter.drawEllipse(QPointF(*pixel), RING, RING)
 
 
-def _paint_caption(painter: QPainter, scene: Scene, theme: Theme, note: str) -> float:
-    """Write the caption in the upper left corner; return the y below it."""
+def _paint_caption(painter: QPainter, scene: Scene, theme: Theme, note: str) -> QRectF:
+    """Write the caption in the upper left corner; return where it stands."""
     text = scene.caption + (f" · {note}" if note else "")
     painter.save()
     painter.setFont(_font(painter, bold=True))
@@ -114,10 +124,11 @@ def _paint_caption(painter: QPainter, scene: Scene, theme: Theme, note: str) -> 
     painter.setPen(qcolor(theme.text))
     painter.drawText(QPointF(MARGIN, MARGIN + metrics.ascent()), text)
     painter.restore()
-    return MARGIN + metrics.height() + 4.0
+    return QRectF(MARGIN, MARGIN, metrics.horizontalAdvance(text), metrics.height())
 
 
-def _paint_legend(painter: QPainter, scene: Scene, theme: Theme, top: float, width: float) -> None:
+def _paint_legend(painter: QPainter, scene: Scene, theme: Theme, top: float, width: float) -> QRectF:
+    """Paint what the colors stand for; return where."""
     known = scene.truth is not None and bool(np.isfinite(scene.truth).any())
     present = [
         (
@@ -133,4 +144,4 @@ def _paint_legend(painter: QPainter, scene: Scene, theme: Theme, top: float, wid
         ),
     ]
     entries = [entry for layer, there, entry in present if there and layer in scene.layers]
-    paint_legend(painter, entries, theme, MARGIN, top, horizontal_to=width - MARGIN)
+    return paint_legend(painter, entries, theme, MARGIN, top, horizontal_to=width - MARGIN)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QEvent, QPointF, QSize, Qt, QTimer, pyqtSignal
+from PyQt6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer, pyqtSignal
 from PyQt6.QtGui import QImage, QPainter
 from PyQt6.QtWidgets import QSizePolicy, QWidget
 
@@ -22,6 +22,8 @@ from .scene3d_software import SoftwareCanvas, software_picture
 from .view_buttons import ViewButtons
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from PyQt6.QtGui import QMouseEvent, QPaintEvent, QResizeEvent, QShowEvent, QWheelEvent
 
     from core.arrays import Floats
@@ -45,7 +47,7 @@ class _Overlay(QWidget):
 
     def paintEvent(self, event: QPaintEvent | None) -> None:
         painter = QPainter(self)
-        self._view.paint_labels(painter)
+        self._view.paint_labels(painter, covered=self._view.covered)
         painter.end()
 
 
@@ -156,8 +158,13 @@ class SceneView(QWidget):
         painter.end()
         return image
 
-    def paint_labels(self, painter: QPainter) -> None:
-        """Paint what is flat: axis labels, legend, caption, rings."""
+    @property
+    def covered(self) -> list[QRectF]:
+        """Where the buttons lie over the view."""
+        return [QRectF(self._buttons.geometry())] if self._buttons.isVisible() else []
+
+    def paint_labels(self, painter: QPainter, *, covered: Iterable[QRectF] = ()) -> None:
+        """Paint what is flat: legend, caption, rings, and the labels of axes where nothing is `covered`."""
         painter.setFont(self.font())
         if self._scene is None:
             paint_message(painter, NO_SEQUENCE, self.width(), self.height(), self._theme)
@@ -167,7 +174,15 @@ class SceneView(QWidget):
             note = f"camera of frame {self._scene.frame + 1}"
         elif self._orbit.orthographic:
             note = "orthographic"
-        paint_overlay(painter, self._scene, self._projection(), self._theme, hovered=self._hovered, note=note)
+        paint_overlay(
+            painter,
+            self._scene,
+            self._projection(),
+            self._theme,
+            hovered=self._hovered,
+            note=note,
+            covered=covered,
+        )
 
     # Where it is seen from
 

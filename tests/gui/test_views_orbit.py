@@ -133,6 +133,21 @@ def test_axes_are_labeled_with_their_unit_and_without_overlap():
     assert all(0 < label.x < 800 and 0 < label.y < 600 for label in labels)
 
 
+def test_labels_leave_out_what_is_covered_and_keep_the_others():
+    projection = Orbit().fitted(BOX, 800, 600).projection(800, 600)
+    found = rulers(BOX, projection, "mm")
+    free = {label for ruler in without_overlaps(found, 7.0, 14.0) for label in ruler.labels}
+    middle = next(label for label in free if not label.title)
+    area = (middle.x - 10, middle.y - 5, middle.x + 10, middle.y + 5)
+    kept = {label for ruler in without_overlaps(found, 7.0, 14.0, covered=[area]) for label in ruler.labels}
+    assert middle not in kept
+    assert len(kept) > len(free) / 2
+    for label in kept:
+        wide = 7.0 * len(label.text) / 2
+        apart_x = label.x + wide <= area[0] or label.x - wide >= area[2]
+        assert apart_x or label.y + 7 <= area[1] or label.y - 7 >= area[3]
+
+
 def test_numbers_have_the_decimals_of_their_step():
     assert number(-20.0, 20.0) == "−20"
     assert number(0.5, 0.5) == "0.5"

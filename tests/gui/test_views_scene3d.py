@@ -7,12 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PyQt6.QtCore import QEvent, QPoint, QPointF, Qt
-from PyQt6.QtGui import QMouseEvent, QWheelEvent
+from PyQt6.QtGui import QImage, QMouseEvent, QPainter, QWheelEvent
 from PyQt6.QtWidgets import QApplication, QToolButton
 
 from nrsfm_gui.scene import DEFAULT_LAYERS, LAYERS, build_scene, build_shapes
 from nrsfm_gui.theme import DARK, LIGHT
-from nrsfm_gui.views import scene3d
+from nrsfm_gui.views import overlay3d, scene3d
+from nrsfm_gui.views.axes3d import without_overlaps
 from nrsfm_gui.views.colors import error_table
 from nrsfm_gui.views.scene3d import SceneView, opengl_available
 from nrsfm_gui.views.scene3d_parts import Points, Triangles, scene_parts
@@ -257,6 +258,63 @@ def test_buttons_in_the_corner_work(view, known, shapes, qtbot):
     assert view.orthographic
     qtbot.mouseClick(view.findChild(QToolButton, "lock"), Qt.MouseButton.LeftButton)
     assert view.camera_locked
+
+
+def test_no_label_of_an_axis_is_written_under_the_buttons(view, known, shapes):
+    def solid(layers, covered) -> np.ndarray:
+        """Return where the labels are opaque, as letters are and the lines of rulers are not."""
+        image = QImage(view.size(), QImage.Format.Format_ARGB32_Premultiplied)
+        image.fill(0)
+        view.set_scene(build_scene(known.sequence, shapes, frame=2, layers=layers))
+        painter = QPainter(image)
+        view.paint_labels(painter, covered=covered)
+        painter.end()
+        bits = image.constBits().asarray(image.sizeInBytes())
+        return np.frombuffer(bits, dtype=np.uint8).reshape(image.height(), image.width(), 4)[:, :, 3] > 245
+
+    view.set_scene(build_scene(known.sequence, shapes, frame=2))
+    (buttons,) = (area.toRect() for area in view.covered)
+    under_buttons = (slice(buttons.top(), buttons.bottom()), slice(buttons.left(), buttons.right()))
+    hidden = 0  # views in which labels would lie there
+    view._take_camera()  # it no longer fits itself
+    start = view._orbit
+    for right in range(-260, 261, 40):
+        for down in (-160, -110, 0, 30, 60):
+            view._orbit = start.panned(right, down, SIZE[1])
+            without = solid(DEFAULT_LAYERS - {"grid"}, view.covered)
+            uncovered, shown = (solid(DEFAULT_LAYERS, areas) & ~without for areas in ([], view.covered))
+            hidden += int(uncovered[under_buttons].any())
+            assert not shown[under_buttons].any()
+    assert hidden > 5
+
+
+def test_no_label_of_an_axis_is_written_over_the_caption(view, known, shapes, monkeypatch):
+    kept = []
+
+    def recording(*arguments, **options):
+        found = without_overlaps(*arguments, **options)
+        kept.extend(label for ruler in found for label in ruler.labels)
+        return found
+
+    def written_over(scene) -> int:
+        kept.clear()
+        view.set_scene(scene)
+        view.grab_image()
+        return sum(10 < label.x < 150 and 10 < label.y < 28 for label in kept)
+
+    scene = build_scene(known.sequence, shapes, frame=2)
+    view.set_scene(scene)
+    view._take_camera()  # it no longer fits itself
+    start = view._orbit
+    monkeypatch.setattr(overlay3d, "without_overlaps", recording)
+    bare = replace(scene, caption="", layers=frozenset({"grid"}))
+    met = 0
+    for right in range(-20, 121, 20):
+        for down in range(-110, -40, 10):
+            view._orbit = start.panned(right, down, SIZE[1])
+            met += written_over(bare)
+            assert written_over(scene) == 0
+    assert met > 3
 
 
 def test_scrubbing_keeps_the_camera_and_another_subject_fits(view, known, make_known, shapes):
