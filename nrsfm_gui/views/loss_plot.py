@@ -116,7 +116,9 @@ class LossPlot(QWidget):
 
     def set_histories(self, histories: dict[int, History], current: int | None) -> None:
         """Show histories by the number of their run; `current` is drawn in front, with its phases."""
-        for number in [number for number in self._curves if number not in histories]:
+        front = self._front()
+        gone = [n for n, curve in self._curves.items() if histories.get(n) is not curve.history]
+        for number in gone:
             self._plot.removeItem(self._curves.pop(number).item)
         for number, history in histories.items():
             if number not in self._curves:
@@ -125,8 +127,8 @@ class LossPlot(QWidget):
                 item.setClipToView(True)
                 self._plot.addItem(item)
                 self._curves[number] = _Curve(history, item)
-        before, self._current = self._current, current if current in self._curves else None
-        if self._current != before and self._follow is _Follow.NOTHING:
+        self._current = current if current in self._curves else None
+        if self._front() is not front and self._follow is _Follow.NOTHING:
             self._follow = _Follow.WHOLE
         self._color()
         self.refresh()
@@ -190,8 +192,7 @@ class LossPlot(QWidget):
         x, y = self._x(history), history.log_losses
         low, high = float(y.min()), float(y.max())
         if self._follow is _Follow.FINAL:
-            chosen = [phase.first for phase in history.phases if not phase.name.startswith(SELECTION)]
-            first = chosen[0] if chosen else 0
+            first = _final_part(history)
             x, y = x[first:], y[first:]
             # The first steps of a phase may lie far above all others.
             low, high = float(y.min()), float(np.quantile(y, 0.9))
@@ -254,6 +255,16 @@ class LossPlot(QWidget):
         """Keep the sentence for the empty state in the middle."""
         super().resizeEvent(event)  # type: ignore[arg-type]
         self._empty.setGeometry(self._widget.rect().adjusted(12, 0, -12, 0))
+
+
+def _final_part(history: History) -> int:
+    """Return the record after the last choice of rotations; 0 where there is none yet."""
+    first = 0
+    for phase in reversed(history.phases):
+        if phase.name.startswith(SELECTION):
+            break
+        first = phase.first
+    return first
 
 
 def _tick_tip(x: float, y: float, data: object) -> str:

@@ -167,6 +167,23 @@ def test_the_final_part_is_followed_while_it_grows_and_in_the_next_run(qtbot, pl
     assert right > 339
 
 
+def test_the_final_part_comes_after_the_last_choice_of_rotations(plot):
+    made = History()
+    for first, name in ((0, "rotations 1 of 1"), (50, "refine"), (90, "rotations 1 of 1"), (120, "refine")):
+        made.extend(Record(first + k, first + k, 1.0 / (1 + first + k), name) for k in range(30))
+    plot.set_histories({1: made}, 1)
+    plot.set_final(True)
+    assert 115 < ranges(plot)[0][0] < 120
+
+
+def test_a_run_of_another_sequence_with_the_same_number_replaces_the_curve(plot):
+    plot.set_histories({1: history(640)}, 1)
+    plot.set_histories({1: history(20)}, 1)
+    assert ranges(plot)[0][1] < 25
+    curves = [item for item in plot.plot_widget.getPlotItem().listDataItems() if item is not plot._ticks]
+    assert [len(curve.getOriginalDataset()[0]) for curve in curves] == [20]
+
+
 def test_a_short_run_fills_the_plot_with_a_long_one_underneath(qtbot, plot, near):
     long = history(640, top=100.0)
     plot.set_histories({1: long}, 1)
