@@ -14,9 +14,9 @@ The terms in brackets are what the exact Hessian has beyond Gauss-Newton.  A is 
 gradients preconditioned with D + lambda I need 1 to 4 products.  For K <= 8 a product is one matrix product
 with the planes of H each way and no F x P temporary; above, the three-step form has fewer flops.
 
-After a step the gauge is fixed exactly (`core.factors`): a Gauss-Newton step is balanced before C is
-eliminated; a Newton step has C eliminated first, or balancing with the old C would undo its gauge part and
-the quadratic convergence with it.
+After a step the gauge is fixed exactly (`core.factors`), and then C is eliminated.  Balancing the new (B, s)
+with the old C would undo the gauge part of a Newton step, and the quadratic convergence with it; the change of
+C that goes with the step, -M^-1 W' x, is known from the products at no cost, so it is balanced with that one.
 """
 
 from __future__ import annotations
@@ -81,19 +81,17 @@ class VariableProjection:
         newton = state.He is not None
         damping, growth = state.damping, 2.0
         for _ in range(MOST_TRIALS):
-            step = _Curvature(problem, state, damping, exact=newton).solve()
-            if step is None:  # negative curvature at once: the Gauss-Newton matrix has none but by rounding
+            found = _Curvature(problem, state, damping, exact=newton).solve()
+            if found is None:  # negative curvature at once: the Gauss-Newton matrix has none but by rounding
                 if not newton:
                     damping = max(growth * damping, ROUNDING)
                     growth *= 2.0
                 newton = False
                 continue
+            step, shapes = found
             rank = state.factors.rank
             B = state.factors.B + step[:rank].T
-            s = state.factors.s + step[rank:].T
-            trial = Factors(B, state.factors.C, s)
-            if newton:
-                trial = Factors(B, problem.data.best_C(B, s, problem.weights).C, s)
+            trial = Factors(B, state.factors.C + shapes, state.factors.s + step[rank:].T)
             new = _settle(problem, balanced(centered(trial)), max(damping / 10, LEAST_DAMPING), state)
             if new.loss < state.loss:
                 return new
@@ -189,8 +187,11 @@ class _Curvature:
         self.damping = damping
         self.He = state.He.reshape(len(state.factors.B), -1) if exact and state.He is not None else None
 
-    def solve(self) -> Floats | None:
-        """Return the step (K+3, F), or None where the first direction has negative curvature."""
+    def solve(self) -> tuple[Floats, Floats] | None:
+        """Return the step (K+3, F) and the change of C (K, 3, P) that goes with it.
+
+        None where the first direction has negative curvature.
+        """
         state = self.state
         preconditioner = state.preconditioner
         if self.damping != state.damping:  # raised by a rejected step
@@ -200,14 +201,16 @@ class _Curvature:
         size = first = float(np.vdot(residual, scaled))
         forcing = float(np.clip(0.9 * size / max(state.previous_predicted, 1e-300), 0.01, 0.3))
         step = np.zeros_like(residual)
+        pulled = np.zeros((self.state.system.inverse.shape[0], self.data.points))  # M^-1 W' step
         direction = scaled
         for product in range(MOST_PRODUCTS):
-            image = self.times(direction)
+            image, shapes = self.times(direction)
             curvature = float(np.vdot(direction, image))
             if not curvature > 0:
-                return step if product > 1 else None
+                return self._step(step, pulled) if product > 1 else None
             length = size / curvature
             step += length * direction
+            pulled += length * shapes
             residual -= length * image
             scaled = multiply(preconditioner, residual)
             new = float(np.vdot(residual, scaled))
@@ -215,15 +218,18 @@ class _Curvature:
                 break
             direction = scaled + (new / size) * direction
             size = new
-        return step
+        return self._step(step, pulled)
 
-    def times(self, x: Floats) -> Floats:
-        """Return (A + lambda I) x for x (K+3, F)."""
+    def _step(self, step: Floats, pulled: Floats) -> tuple[Floats, Floats]:
+        return step, -pulled.reshape(self.state.factors.C.shape)
+
+    def times(self, x: Floats) -> tuple[Floats, Floats]:
+        """Return (A + lambda I) x and M^-1 W' x, (K+3, F) and (3K, P), for x (K+3, F)."""
         z = multiply(self.state.system.inverse, self.to_points(x))
         image = multiply(self.state.blocks, x)
         image += self.damping * x
         image -= self.to_frames(z)
-        return image
+        return image, z
 
     def to_points(self, x: Floats) -> Floats:
         """Return W' x, shape (3K, P)."""
