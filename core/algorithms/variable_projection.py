@@ -15,8 +15,8 @@ gradients preconditioned with D + lambda I need 1 to 4 products.  For K <= 8 a p
 with the planes of H each way and no F x P temporary; above, the three-step form has fewer flops.
 
 After a step the gauge is fixed exactly (`core.factors`), and then C is eliminated.  Balancing the new (B, s)
-with the old C would undo the gauge part of a Newton step, and the quadratic convergence with it; the change of
-C that goes with the step, -M^-1 W' x, is known from the products at no cost, so it is balanced with that one.
+with the old C would undo the gauge part of a Newton step, and the quadratic convergence with it; the change
+of C that goes with the step, -M^-1 W' x, falls out of the products, so it is balanced with that one.
 """
 
 from __future__ import annotations
