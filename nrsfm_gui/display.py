@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from .shapes import Alignment, Shapes
 
 REFRESH_MILLISECONDS = 8  # changes that come together are drawn together
-STAGE_MILLISECONDS = 20  # between two views, while a run goes on
+STAGE_MILLISECONDS = 30  # between two views, while a run goes on
 REST = 4.0  # times the duration of the last computation: the solver needs the processor, too
-SERIES_SECONDS = 0.1  # between two pictures of the errors of all frames, while a run goes on
+MANY = 200  # points above which segments cost too much to paint without OpenGL while a run goes on
+SERIES_SECONDS = 0.2  # between two pictures of the errors of all frames, while a run goes on
 
 
 class SceneTarget(Protocol):
@@ -206,8 +207,10 @@ class Display(QObject):
         picture, session = self._picture, self._session
         assert picture is not None  # callers made one
         live = session.shown is not None and session.shown.state is RunState.RUNNING
-        # A mesh painted without OpenGL costs more than all else: it waits until the run has ended or is held.
-        layers = self.layers - {"faces"} if live and self.without_opengl else self.layers
+        layers = self.layers
+        if live and self.without_opengl:
+            # What costs most to paint waits until the run has ended or is held.
+            layers -= {"faces", "edges", "residuals"} if picture.sequence.point_count > MANY else {"faces"}
         key = (picture, session.frame, session.point, layers, self.color_by_error)
         if key == self._drawn:
             return

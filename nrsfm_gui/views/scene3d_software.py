@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 RIM = 165  # percent by which the rim of a dot is darker, so that neighbors stay apart
 MANY = 4000  # dots above which they are painted color by color instead of by depth
+SMOOTH = 300  # segments of a part up to which they are antialiased, which costs several times as much
 LIMIT = 1e5  # pixels: what lies farther out is not painted, QPainter would choke on it
 
 
@@ -91,7 +92,7 @@ def _paint_segments(painter: QPainter, part: Segments, projection: Projection) -
     lines = pixels.reshape(-1, 4)
     usable = np.isfinite(lines).all(axis=1) & (np.abs(lines) < LIMIT).all(axis=1)
     lines, colors = lines[usable], part.colors[1::2][usable]
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing, len(lines) <= MANY)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, len(lines) <= SMOOTH)
     for color, same in _by_color(colors):
         painter.setPen(QPen(color, 1.0))
         painter.drawLines([QLineF(*line) for line in lines[same].tolist()])
