@@ -127,7 +127,7 @@ def headline(run: Run | None, known: Quality | None, sequence: Sequence | None) 
 def numbers(run: Run | None, known: Quality | None, sequence: Sequence | None) -> list[Number]:
     """Return the lines of the panel of numbers."""
     last = None if run is None else run.last
-    loss = NONE if last is None else f"{last.shown.loss:.6g}   (log10 {log_loss(last.shown.loss)})"
+    loss = NONE if last is None else f"{last.shown.loss:.4g} (log10 {log_loss(last.shown.loss)})"
     reprojection = measure(known.reprojection, sequence.units) if known and sequence else NONE
     error = NONE
     if last is not None and known is not None:
