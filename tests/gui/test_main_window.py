@@ -99,7 +99,7 @@ def test_a_run_ends_and_its_numbers_are_those_of_the_core(qtbot, window, sequenc
     run = finished(qtbot, window)
     expected = solve_sequence(sequence, QUICK)
     assert run.last.best.loss == expected.loss
-    qtbot.waitUntil(lambda: f"{expected.loss:.6g}" in shown_text(window))
+    qtbot.waitUntil(lambda: f"{expected.loss:.4g}" in shown_text(window))
     assert "per-frame similarity" in shown_text(window)
     assert window.run_list._tree.topLevelItemCount() == 1
 
