@@ -29,7 +29,7 @@ from .factors import centered
 from .penalties import ExplicitWeights
 from .preparation import Prepared, prepare
 from .problem import Factors
-from .solver import Algorithm, Status, iterate, single_threaded
+from .solver import ROUNDING, Algorithm, Status, iterate, single_threaded
 from .starts import AGREEMENT, padded, random_start, resized, rigid_start, starts_wanted
 from .subset import subset
 from .updates import Candidate, Record, StartReport, Update, finish
@@ -280,7 +280,9 @@ class _Run:
             self.point, self.point_loss = factors, loss
             whole = self.whole or problem
             current = self.shown or Candidate(whole, padded(factors, whole.rank), loss)
-            if self.best is None or not current.loss >= self.best.loss:
+            # Where a phase ends its gradient is least: it stands before points that differ by rounding.
+            margin = ROUNDING if snapshot.status.finished else 0.0
+            if self.best is None or not current.loss > self.best.loss * (1 + margin):
                 self.best = current
             assert self.prepared is not None  # set before the first phase
             self.phase_status = snapshot.status

@@ -93,7 +93,7 @@ class VariableProjection:
             B = state.factors.B + step[:rank].T
             trial = Factors(B, state.factors.C + shapes, state.factors.s + step[rank:].T)
             new = _settle(problem, balanced(centered(trial)), max(damping / 10, LEAST_DAMPING), state)
-            if new.loss < state.loss:
+            if new.loss < state.loss or (newton and _closer(state, new)):
                 return new
             if newton:
                 newton = False
@@ -163,6 +163,12 @@ def _settle(
         decrease=decrease,
         previous_predicted=before.predicted if before is not None else np.inf if close else predicted,
     )
+
+
+def _closer(state: VariableProjectionState, new: VariableProjectionState) -> bool:
+    """Whether a step near the minimum helps, though the losses differ by rounding only."""
+    rounding = state.predicted <= ROUNDING * state.loss and new.loss <= (1 + ROUNDING) * state.loss
+    return rounding and new.predicted < 0.25 * state.predicted
 
 
 def _relative(before: float, after: float) -> float:

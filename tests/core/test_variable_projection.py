@@ -131,7 +131,7 @@ def test_objective_never_rises(simulated, random_factors):
     problem, _ = simulated(frames=12, points=15, weights=(0.01, 0.02), missing=0.2)
     losses = [s.progress.loss for s in iterate(problem, vp.VariableProjection(), random_factors(problem))]
     assert len(losses) > 3
-    assert (np.diff(losses) <= 0).all()
+    assert (np.diff(losses) <= 1e-12 * losses[-1]).all()  # near the minimum, but for rounding
 
 
 def test_resumed_run_equals_the_uninterrupted_one_bit_for_bit(simulated, random_factors):
