@@ -112,15 +112,20 @@ def icon(name: str, color: str, *, disabled: str) -> QIcon:
     path = QPainterPath()
     path.setFillRule(Qt.FillRule.WindingFill)
     DRAWINGS[name](path)
+    return path_icon(path, SIZE, QColor(color), QColor(disabled))
+
+
+def path_icon(path: QPainterPath, side: float, color: QColor, disabled: QColor) -> QIcon:
+    """Return an icon that fills a path, drawn in a square of that side, in both states and at each scale."""
     result = QIcon()
     for mode, shade in ((QIcon.Mode.Normal, color), (QIcon.Mode.Disabled, disabled)):
         for scale in SCALES:
-            picture = QPixmap(SIZE * scale, SIZE * scale)
+            picture = QPixmap(int(side * scale), int(side * scale))
             picture.fill(Qt.GlobalColor.transparent)
             painter = QPainter(picture)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.scale(scale, scale)
-            painter.fillPath(path, QColor(shade))
+            painter.fillPath(path, shade)
             painter.end()
             picture.setDevicePixelRatio(scale)
             result.addPixmap(picture, mode)

@@ -12,6 +12,7 @@ from .actions import Situation, action_table
 from .chrome import Chrome
 from .display import Display
 from .exporting import Exporting
+from .icons import application_icon
 from .layout import arrange, restore
 from .opening import FIRST_SAMPLE, Opening
 from .playback import Playback
@@ -68,6 +69,7 @@ class MainWindow(QMainWindow):
         self, *, store: SettingsStore | None = None, work: Work = real_work, software: bool = False
     ) -> None:
         super().__init__()
+        self.setWindowIcon(application_icon(DARK.raised, DARK.estimate))
         self.store = store or SettingsStore()
         self.session = Session(self)
         self.control = RunControl(self.session, work=work, parent=self)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QPointF, QRectF, Qt
-from PyQt6.QtGui import QIcon, QPainter, QPainterPath, QPainterPathStroker, QPixmap, QPolygonF
+from PyQt6.QtGui import QIcon, QPainterPath, QPainterPathStroker, QPolygonF
+
+from nrsfm_gui.icons import path_icon
 
 from .colors import qcolor
 
@@ -13,7 +15,6 @@ if TYPE_CHECKING:
     from nrsfm_gui.theme import Theme
 
 SIDE = 16.0
-SCALES = (1, 2, 3)
 
 
 def _triangle(path: QPainterPath, base: float, tip: float) -> None:
@@ -55,17 +56,4 @@ def _drawing(name: str) -> QPainterPath:
 
 def transport_icon(name: str, theme: Theme) -> QIcon:
     """Return the icon of "first", "previous", "play", "pause", "next", "last" or "loop"."""
-    path = _drawing(name)
-    icon = QIcon()
-    for mode, color in ((QIcon.Mode.Normal, theme.text), (QIcon.Mode.Disabled, theme.border)):
-        for scale in SCALES:
-            picture = QPixmap(int(SIDE * scale), int(SIDE * scale))
-            picture.fill(Qt.GlobalColor.transparent)
-            painter = QPainter(picture)
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.scale(scale, scale)
-            painter.fillPath(path, qcolor(color))
-            painter.end()
-            picture.setDevicePixelRatio(scale)
-            icon.addPixmap(picture, mode)
-    return icon
+    return path_icon(_drawing(name), SIDE, qcolor(theme.text), qcolor(theme.border))

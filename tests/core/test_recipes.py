@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import runpy
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -64,11 +65,11 @@ def test_settings_survive_json(settings):
 
 
 @pytest.mark.parametrize("settings", VARIED, ids=range(len(VARIED)))
-def test_the_settings_in_the_python_that_is_printed_are_the_same(settings):
+def test_the_settings_in_the_python_that_is_printed_are_the_same(settings, tmp_path):
     lines = python_for(sequence_at(Path("/data/tracks.txt")), settings).splitlines()
-    namespace = {}
-    exec("\n".join(line for line in lines if line.startswith(("from", "settings"))), namespace)
-    assert namespace["settings"] == settings
+    program = tmp_path / "program.py"
+    program.write_text("\n".join(line for line in lines if line.startswith(("from", "settings"))))
+    assert runpy.run_path(str(program))["settings"] == settings
 
 
 def test_only_what_differs_from_the_nearest_preset_is_printed():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import random
+import runpy
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -102,6 +103,7 @@ def test_a_run_ends_and_its_numbers_are_those_of_the_core(qtbot, window, sequenc
     qtbot.waitUntil(lambda: f"{expected.loss:.4g}" in shown_text(window))
     assert "per-frame similarity" in shown_text(window)
     assert window.run_list._tree.topLevelItemCount() == 1
+    assert not window.windowIcon().isNull()
 
 
 def test_the_3d_picture_follows_the_run(qtbot, window, near):
@@ -333,7 +335,9 @@ def test_the_copied_program_gives_the_same_loss(qtbot, make_window, folder, tmp_
     run = finished(qtbot, window)
     window.chrome.actions["copy_python"].trigger()
     monkeypatch.chdir(tmp_path)
-    exec(QGuiApplication.clipboard().text(), {})
+    program = tmp_path / "program.py"
+    program.write_text(QGuiApplication.clipboard().text())
+    runpy.run_path(str(program))
     assert load_result(tmp_path / "result.npz").loss == run.last.best.loss
     window.chrome.actions["copy_command"].trigger()
     assert QGuiApplication.clipboard().text().startswith("nrsfm solve ")
