@@ -26,18 +26,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from .arrays import Bools, Floats, InputError, frozen
-from .factors import Factors, penalty
+from .factors import Factors, balanced, centered, penalty
 from .quadratic import DataTerm, data_term
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
+    from typing import Self
 
-__all__ = ["Factors", "NonRigidProblem", "checked_weights"]
+    from .spectral import SpectralPenalty
+
+__all__ = ["Factors", "NonRigidProblem", "Problem", "checked_weights"]
 
 ROTATION_TOLERANCE = 1e-6
 
@@ -70,9 +73,110 @@ def checked_weights(weights: Items[float] | Floats) -> Floats:
     return a
 
 
+class Problem:
+    """What the methods minimize: pOSE of a structure of rows x columns 3-vectors plus a spectral penalty.
+
+    `NonRigidProblem` has a row for every frame and a column for every point, `core.low_rank.LowRankProblem`
+    a row for every point and a column for every frame; everything else is the same for both. A subclass is a
+    frozen dataclass with the fields below and `_data_term`.
+    """
+
+    tracks: Floats  # (F, 2, P); hidden entries are 0
+    visible: Bools  # (F, P)
+    eta: float
+    weights: Floats  # (K,) non-decreasing; with `spectral` its slopes where the problem was posed
+    tail: Floats | None  # (min(rows, 3 columns) - K,) weights of the singular values from K + 1 on, or None
+    spectral: SpectralPenalty | None  # f, where it is not the linear a'sigma
+    offsets: ClassVar[bool]  # whether every row has a free offset s
+
+    def __post_init__(self) -> None:
+        visible = frozen(self.visible, np.bool_)
+        tracks = np.where(visible[:, None, :], np.asarray(self.tracks, dtype=float), 0.0)
+        object.__setattr__(self, "visible", visible)
+        object.__setattr__(self, "tracks", frozen(tracks))
+        if not np.isfinite(self.tracks).all():
+            raise InputError("calibrated tracks hold a value that is not finite at a visible observation")
+        self._set_weights(self.weights, self.tail)
+
+    def _set_weights(self, weights: Items[float] | Floats, tail: Floats | None) -> None:
+        checked = checked_weights(weights)
+        object.__setattr__(self, "weights", frozen(checked))
+        most = min(self.shape[0], 3 * self.shape[1])
+        if self.rank > most:
+            names = "min(P, 3F)" if self.shape[1] == len(self.tracks) != self.shape[0] else "min(F, 3P)"
+            raise InputError(f"rank {self.rank} exceeds {names} = {most}")
+        if tail is not None:
+            whole = checked_weights(np.concatenate((checked, tail)))
+            if len(whole) != most:
+                raise InputError(f"{len(whole)} weights are given in all; there are {most} singular values")
+            tail = frozen(whole[self.rank :])
+        object.__setattr__(self, "tail", tail)
+
+    @property
+    def rank(self) -> int:
+        """K, the number of weights and of basis shapes."""
+        return int(self.weights.size)
+
+    @property
+    def affine(self) -> bool:
+        """Whether only the affine term is there (eta = 1), so that depth is not measured."""
+        return self.eta == 1.0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(rows, columns) of the structure, each entry a 3-vector."""
+        return len(self.tracks), self.tracks.shape[2]
+
+    @property
+    def all_weights(self) -> Floats:
+        """(min(rows, 3 columns),) weights of all singular values; where none is given the last repeats."""
+        if self.tail is not None:
+            return np.concatenate((self.weights, self.tail))
+        most = min(self.shape[0], 3 * self.shape[1])
+        return np.pad(self.weights, (0, most - self.rank), mode="edge")
+
+    @cached_property
+    def data(self) -> DataTerm:
+        """The planes of H, y and H y: built at first use, shared by `with_weights`."""
+        return self._data_term()
+
+    def _data_term(self) -> DataTerm:
+        raise NotImplementedError
+
+    def penalty(self, sigma: Floats) -> float:
+        """Return f(sigma) for the leading singular values, descending, or for gamma in their place."""
+        if self.spectral is not None:
+            return self.spectral.value(sigma)
+        return float(self.all_weights[: len(sigma)] @ sigma)
+
+    def loss(self, factors: Factors) -> float:
+        """Return the objective (paper, equations 5.2 and 5.3) at a point."""
+        _, misfit = self.data.residual_force(factors)
+        if self.spectral is not None:
+            return misfit + self.spectral.value(np.sort(factors.gamma())[::-1])
+        return misfit + penalty(self.weights, factors)
+
+    def gauge(self, factors: Factors) -> Factors:
+        """Return the same structure balanced, and centered where there are offsets: no objective rises."""
+        return balanced(centered(factors) if self.offsets else factors)
+
+    def with_weights(self, weights: Items[float] | Floats) -> Self:
+        """Return the same problem under other, linear weights, sharing what does not depend on them.
+
+        Raises
+        ------
+        InputError
+            where the weights are refused, or more than there are singular values.
+        """
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__ | {"data": self.data, "spectral": None})
+        other._set_weights(weights, None)
+        return other
+
+
 @dataclass(frozen=True, eq=False)
-class NonRigidProblem:
-    """min over B, C, t of sum_k a_k gamma_k + pOSE(R g(BC') + t 1'), for calibrated tracks.
+class NonRigidProblem(Problem):
+    """min over B, C, t of f(gamma) + pOSE(R g(BC') + t 1'), for calibrated tracks.
 
     Raises
     ------
@@ -85,15 +189,14 @@ class NonRigidProblem:
     rotations: Floats  # (F, 3, 3)
     eta: float
     weights: Floats  # (K,) non-decreasing
+    tail: Floats | None = None
+    spectral: SpectralPenalty | None = None
+    offsets: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        visible = frozen(self.visible, np.bool_)
-        tracks = np.where(visible[:, None, :], np.asarray(self.tracks, dtype=float), 0.0)
-        object.__setattr__(self, "visible", visible)
-        object.__setattr__(self, "tracks", frozen(tracks))
+        super().__post_init__()
         object.__setattr__(self, "rotations", frozen(self.rotations))
-        object.__setattr__(self, "weights", frozen(checked_weights(self.weights)))
-        frames, _, points = self.tracks.shape
+        frames = len(self.tracks)
         if not 0 < self.eta <= 1:
             raise InputError(f"eta is {self.eta:g}; accepted is 0 < eta <= 1 (1 is the affine error alone)")
         if self.rotations.shape != (frames, 3, 3):
@@ -102,37 +205,6 @@ class NonRigidProblem:
         if not np.allclose(gram, np.eye(3), atol=ROTATION_TOLERANCE):
             frame = int(np.argmax(np.abs(gram - np.eye(3)).max(axis=(1, 2))))
             raise InputError(f"the rotation of frame {frame} (0-based) is not orthogonal: R'R differs from I")
-        if self.rank > min(frames, 3 * points):
-            raise InputError(f"rank {self.rank} exceeds min(F, 3P) = {min(frames, 3 * points)}")
-        if not np.isfinite(self.tracks).all():
-            raise InputError("calibrated tracks hold a value that is not finite at a visible observation")
 
-    @property
-    def rank(self) -> int:
-        """K, the number of weights and of basis shapes."""
-        return int(self.weights.size)
-
-    @property
-    def affine(self) -> bool:
-        """Whether only the affine term is there (eta = 1), so that depth is not measured."""
-        return self.eta == 1.0
-
-    @cached_property
-    def data(self) -> DataTerm:
-        """The planes of H, y and H y: built at first use, shared by `with_weights`."""
-        return data_term(self)
-
-    def loss(self, factors: Factors) -> float:
-        """Return the objective (paper, equation 5.3) at a point."""
-        _, misfit = self.data.residual_force(factors)
-        return misfit + penalty(self.weights, factors)
-
-    def with_weights(self, weights: Items[float] | Floats) -> NonRigidProblem:
-        """Return the same problem under other weights, sharing what does not depend on them."""
-        other = object.__new__(NonRigidProblem)
-        other.__dict__.update(self.__dict__ | {"data": self.data})
-        object.__setattr__(other, "weights", frozen(checked_weights(weights)))
-        if other.rank > min(len(self.tracks), 3 * self.tracks.shape[2]):
-            frames, _, points = self.tracks.shape
-            raise InputError(f"rank {other.rank} exceeds min(F, 3P) = {min(frames, 3 * points)}")
-        return other
+    def _data_term(self) -> DataTerm:
+        return data_term(self.tracks, self.visible, self.rotations, self.eta)

@@ -24,9 +24,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .arrays import Floats, Ints
+    from .arrays import Bools, Floats, Ints
     from .factors import Factors
-    from .problem import NonRigidProblem
 
 # PLANE[a, b] is the plane that holds H_ab.
 PLANE = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])
@@ -159,12 +158,18 @@ class DataTerm:
     H_sum: Floats  # (3, 3, F): H summed over points
     Hy_sum: Floats  # (3, F): H y summed over points
     yHy: float  # sum of y' H y: the data term of S + s = 0
-    pin: Floats | None  # (3, 3, F): r3 r3' P at eta = 1, where the depth of t is free and pinned to 0
+    offsets: bool  # whether the offsets s are unknowns; otherwise they are 0
+    pin: Floats | None = None  # (3, 3, F): r3 r3' P at eta = 1, where the depth of t is free and pinned to 0
 
     @property
     def points(self) -> int:
         """P, the number of points."""
         return int(self.y.shape[2])
+
+    @property
+    def free(self) -> int:
+        """The number of unknowns of a frame besides its K coefficients: 3 for the offset, or 0."""
+        return 3 if self.offsets else 0
 
     def times_H(self, vectors: Floats) -> Floats:
         """Return H_fj e_fj for e (F, 3, P)."""
@@ -206,14 +211,16 @@ class DataTerm:
         """
         rank, points = B.shape[1], self.points
         upper, lower, _ = pairs(rank)
-        coefficients = np.concatenate(
-            (B[:, upper] * B[:, lower], (B[:, :, None] * s[:, None, :]).reshape(len(B), -1)), axis=1
-        )
+        coefficients = B[:, upper] * B[:, lower]
+        if self.offsets:
+            moving = (B[:, :, None] * s[:, None, :]).reshape(len(B), -1)
+            coefficients = np.concatenate((coefficients, moving), axis=1)
         sums = (coefficients.T @ self.H).reshape(-1, 6, points)
-        moved = sums[len(upper) :].reshape(rank, 3, 6, points)
         rhs = (B.T @ self.Hy.reshape(len(B), -1)).reshape(rank, 3, points)
-        for c in range(3):
-            rhs -= moved[:, c, PLANE[c]]
+        if self.offsets:
+            moved = sums[len(upper) :].reshape(rank, 3, 6, points)
+            for c in range(3):
+                rhs -= moved[:, c, PLANE[c]]
         blocks = point_blocks(sums[: len(upper)], weights)
         inverse = batched_inverse(blocks)
         right = rhs.reshape(3 * rank, points)
@@ -238,50 +245,65 @@ class DataTerm:
         return self.yHy + offsets - system.rhs_C + 0.5 * float(weights @ np.einsum("fk,fk->k", B, B))
 
     def frame_blocks(self, C: Floats, weights: Floats) -> Floats:
-        """Return the exact (K+3) x (K+3) Hessian blocks of (B_f, s_f) at fixed C, shape (K+3, K+3, F)."""
+        """Return the Hessian blocks of (B_f, s_f) at fixed C, (K+3, K+3, F); without offsets (K, K, F)."""
         rank, _, points = C.shape
         upper, lower, table = pairs(rank)
         symmetric = C[upper][:, ROW] * C[lower][:, COLUMN]  # (n, 6, P)
         symmetric += np.where(OFF_DIAGONAL, C[upper][:, COLUMN] * C[lower][:, ROW], 0.0)
-        linear = np.zeros((rank, 3, 6, points))
-        for a in range(3):
-            linear[:, a, PLANE[a]] = C
-        right = np.concatenate((symmetric, linear.reshape(-1, 6, points))).reshape(-1, 6 * points)
-        sums = (self.H @ right.T).T  # (n + 3K, F)
-        size = rank + 3
+        right = symmetric
+        if self.offsets:
+            linear = np.zeros((rank, 3, 6, points))
+            for a in range(3):
+                linear[:, a, PLANE[a]] = C
+            right = np.concatenate((symmetric, linear.reshape(-1, 6, points)))
+        sums = (self.H @ right.reshape(-1, 6 * points).T).T  # (n + 3K, F)
+        size = rank + self.free
         blocks = np.empty((size, size, len(self.H)))
         blocks[:rank, :rank] = sums[table]
-        blocks[:rank, rank:] = sums[len(upper) :].reshape(rank, 3, -1)
-        blocks[rank:, :rank] = blocks[:rank, rank:].transpose(1, 0, 2)
-        blocks[rank:, rank:] = self.H_sum if self.pin is None else self.H_sum + self.pin
+        if self.offsets:
+            blocks[:rank, rank:] = sums[len(upper) :].reshape(rank, 3, -1)
+            blocks[rank:, :rank] = blocks[:rank, rank:].transpose(1, 0, 2)
+            blocks[rank:, rank:] = self.H_sum if self.pin is None else self.H_sum + self.pin
         diagonal = np.arange(rank)
         blocks[diagonal, diagonal] += 0.5 * weights[:, None]
         return blocks
 
 
-def data_term(problem: NonRigidProblem) -> DataTerm:
-    """Build the planes of H, y and H y of a problem."""
-    frames, _, points = problem.tracks.shape
-    c = 1.0 - problem.eta
-    R = problem.rotations
-    seen = problem.visible.astype(float)
-    m = problem.tracks  # 0 where hidden
+def data_term(tracks: Floats, visible: Bools, rotations: Floats, eta: float) -> DataTerm:
+    """Build the planes of H, y and H y of a non-rigid problem; hidden tracks (F, 2, P) are 0."""
+    R, c = rotations, 1.0 - eta
+    frames, _, points = tracks.shape
+    seen = visible.astype(float)
     outer = R[:, :, ROW] * R[:, :, COLUMN]  # (F, 3, 6): r_i r_i'
     mixed = [R[:, i][:, ROW] * R[:, 2][:, COLUMN] + R[:, 2][:, ROW] * R[:, i][:, COLUMN] for i in (0, 1)]
     basis = np.stack((outer[:, 0] + outer[:, 1], -c * mixed[0], -c * mixed[1], c * outer[:, 2]), axis=2)
     features = np.empty((frames, 4, points))
     features[:, 0] = seen
-    features[:, 1:3] = m
-    np.einsum("fip,fip->fp", m, m, out=features[:, 3])
+    features[:, 1:3] = tracks
+    np.einsum("fip,fip->fp", tracks, tracks, out=features[:, 3])
     H = basis @ features  # (F, 6, P)
-    y = R[:, :2].transpose(0, 2, 1) @ m
-    if not problem.affine:
+    y = R[:, :2].transpose(0, 2, 1) @ tracks
+    if eta < 1:
         y += R[:, 2, :, None] * seen[:, None, :]
-    Hy = problem.eta * (R[:, :2].transpose(0, 2, 1) @ m)
+    Hy = eta * (R[:, :2].transpose(0, 2, 1) @ tracks)
+    pin = None
+    if eta == 1:
+        pin = np.ascontiguousarray(np.einsum("fa,fb->abf", R[:, 2], R[:, 2])) * points
+    yHy = eta * float(features[:, 3].sum())
+    return _summed(H, y, Hy, yHy, offsets=True, pin=pin)
+
+
+def transposed(data: DataTerm) -> DataTerm:
+    """Return the data term with a row for every point and a column for every frame, without offsets."""
+    frames, _, points = data.y.shape
+    planes = data.H.reshape(frames, 6, points)
+    H, y, Hy = (np.ascontiguousarray(array.transpose(2, 1, 0)) for array in (planes, data.y, data.Hy))
+    return _summed(H, y, Hy, data.yHy, offsets=False)
+
+
+def _summed(
+    H: Floats, y: Floats, Hy: Floats, yHy: float, *, offsets: bool, pin: Floats | None = None
+) -> DataTerm:
     H_sum = np.ascontiguousarray(H.sum(axis=2).T[PLANE])
     Hy_sum = np.ascontiguousarray(Hy.sum(axis=2).T)
-    yHy = problem.eta * float(features[:, 3].sum())
-    pin = None
-    if problem.affine:
-        pin = np.ascontiguousarray(np.einsum("fa,fb->abf", R[:, 2], R[:, 2])) * points
-    return DataTerm(H.reshape(frames, -1), y, Hy, H_sum, Hy_sum, yHy, pin)
+    return DataTerm(H.reshape(len(H), -1), y, Hy, H_sum, Hy_sum, yHy, offsets, pin)

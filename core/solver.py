@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from .factors import Factors
-    from .problem import NonRigidProblem
+    from .problem import Problem
 
 State = TypeVar("State")
 
@@ -50,19 +50,19 @@ class Algorithm(Protocol[State]):
     def max_iterations(self) -> int:
         """The number of steps after which `iterate` ends with `Status.LIMIT`."""
 
-    def init(self, problem: NonRigidProblem, start: Factors) -> State:
+    def init(self, problem: Problem, start: Factors) -> State:
         """Return the state at a starting point."""
 
-    def step(self, problem: NonRigidProblem, state: State) -> State:
+    def step(self, problem: Problem, state: State) -> State:
         """Return the state one iteration on; a rejected trial step counts as part of its iteration."""
 
-    def status(self, problem: NonRigidProblem, state: State) -> Status:
+    def status(self, problem: Problem, state: State) -> Status:
         """Judge the state by the algorithm's own criterion."""
 
     def loss(self, state: State) -> float:
         """Return the objective of the state."""
 
-    def factors(self, problem: NonRigidProblem, state: State) -> Factors:
+    def factors(self, problem: Problem, state: State) -> Factors:
         """Return the point (B, C, s) of the state."""
 
 
@@ -96,7 +96,7 @@ def single_threaded() -> AbstractContextManager[object]:
 
 
 def iterate(
-    problem: NonRigidProblem,
+    problem: Problem,
     algorithm: Algorithm[State],
     start: Factors | Snapshot[State],
 ) -> Iterator[Snapshot[State]]:
@@ -135,9 +135,7 @@ def iterate(
         yield snapshot
 
 
-def solve(
-    problem: NonRigidProblem, algorithm: Algorithm[State], start: Factors | Snapshot[State]
-) -> Snapshot[State]:
+def solve(problem: Problem, algorithm: Algorithm[State], start: Factors | Snapshot[State]) -> Snapshot[State]:
     """Drain `iterate` and return the last snapshot."""
     last = start if isinstance(start, Snapshot) else None
     for snapshot in iterate(problem, algorithm, start):

@@ -1,29 +1,29 @@
-r"""ADMM on the structure matrix: the data term in X, the weighted nuclear norm in Z, X = Z.
+r"""ADMM on the structure matrix: the data term in X, the penalty in Z, X = Z.
 
-The problem, in the unknown X# (F x 3P) itself and offsets s,
+The problem, in the unknown matrix X (rows x 3 columns) itself and offsets s where there are any,
 
-    min  sum_fj (X_fj + s_f - y_fj)' H_fj (X_fj + s_f - y_fj) + sum_i a_i sigma_i(Z)    subject to  X = Z,
+    min  sum_ij (X_ij + s_i - y_ij)' H_ij (X_ij + s_i - y_ij) + f(sigma(Z))    subject to  X = Z,
 
 is split with the scaled dual U and the quadratic (rho / 2) |X - Z + U|^2.  There is no 1/2 on the data term.
 
 X, s (jointly): with V = Z - U, d = y - s - V and the response M = H (H + rho/2 I)^-1,
 
-    X = V + M d,    and the value at that X is (rho / 2) sum_fj d' M d,
+    X = V + M d,    and the value at that X is (rho / 2) sum_ij d' M d,
 
-so that s_f = (sum_j M_fj)^-1 sum_j M_fj (y - V)_fj: one 3x3 system per frame, then one product per
-observation.
+so that s_i = (sum_j M_ij)^-1 sum_j M_ij (y - V)_ij: one 3x3 system per row, then one product per observation.
 
-Z: with N = X + U, min over Z of sum_i a_i sigma_i(Z) + (rho / 2) |Z - N|^2.  By von Neumann's trace
-inequality Z shares the singular vectors of N, and each singular value solves min over z >= 0 of
-a_i z + (rho / 2) (z - n_i)^2, so z_i = max(n_i - a_i / rho, 0).  For non-decreasing a these stay in
-decreasing order, and the shrinkage is the exact minimizer although the penalty is not convex.  Only singular
-values that survive are needed, and their vectors come from the smaller Gram matrix.
+Z: with N = X + U, min over Z of f(sigma(Z)) + (rho / 2) |Z - N|^2, the proximal step of
+`core.algorithms.matrix_form`: exact for non-decreasing weights, where it is max(sigma_i(N) - a_i / rho, 0),
+and for every concave penalty, although neither is convex.
 
-rho: with equal weights the problem is convex; rho balances the two residuals at first and then stays.  With
-increasing weights it is not: a small rho lowers the objective most but ends in a cycle, so rho starts small
-and doubles whenever neither residuals nor objective make progress, up to the largest curvature of the data
-term; there the run has stalled.  The end point depends on the start and need not have rank K: the paper cuts
-it to rank K and goes on with the bilinear method.
+rho: with equal weights the problem is convex; rho balances the two residuals at first and then stays.
+Otherwise it is not: a small rho lowers the objective most but ends in a cycle, so rho starts small and
+doubles whenever neither residuals nor objective make progress, up to the largest curvature of the data term;
+there the run has stalled.  The end point depends on the start and need not have rank K: the paper cuts it to
+rank K and goes on with the bilinear method "when only minor progress is being made", which is `progress`.
+
+The residuals of Boyd et al. 2011 are r = X - Z and, as dU = rho (Z - Z_before) is what the last step of Z
+leaves of the gradient in X, its size; both are kept relative, see `residuals`.
 """
 
 from __future__ import annotations
@@ -42,43 +42,12 @@ from .closed_form import UNMEASURED, best_offsets, leading_cut
 if TYPE_CHECKING:
     from ..arrays import Floats
     from ..factors import Factors
-    from ..problem import NonRigidProblem
+    from ..problem import Problem
 
-# Singular values from a Gram matrix have an absolute error of about 1e-16 sigma_1^2 / sigma.
-GRAM_RANGE = 1e-6
 BALANCE_FACTOR = 2.0  # rho changes by this where one residual is BALANCE_RATIO times the other
 BALANCE_RATIO = 5.0
 SAFE_RHO = 2.0  # the Hessian of the data term is 2 H, whose largest eigenvalue is a little above 2
 PROGRESS = 0.01  # the relative fall of the residuals or of the objective that counts
-
-
-def shrink(matrix: Floats, thresholds: Floats) -> tuple[Floats, Floats]:
-    """Minimize sum_i w_i sigma_i(Z) + |Z - N|^2 / 2 for non-decreasing thresholds w.
-
-    Parameters
-    ----------
-    matrix
-        N, (F, 3P).
-    thresholds
-        w, (min(F, 3P),), non-decreasing.
-
-    Returns
-    -------
-    Z, (F, 3P), and its singular values max(sigma(N) - w, 0), descending.
-    """
-    wide = matrix.shape[0] <= matrix.shape[1]
-    gram = matrix @ matrix.T if wide else matrix.T @ matrix
-    squares, vectors = np.linalg.eigh(gram)
-    sigma = np.sqrt(np.maximum(squares[::-1], 0.0))
-    kept = int(np.count_nonzero(sigma > thresholds))
-    if kept and sigma[kept - 1] < GRAM_RANGE * sigma[0]:
-        U, sigma, Vt = np.linalg.svd(matrix, full_matrices=False)
-        shrunk = np.maximum(sigma - thresholds, 0.0)
-        return (U * shrunk) @ Vt, shrunk
-    shrunk = np.maximum(sigma - thresholds, 0.0)
-    basis = vectors[:, : -kept - 1 : -1]
-    scaled = basis * (shrunk[:kept] / sigma[:kept])
-    return (scaled @ (basis.T @ matrix) if wide else (matrix @ basis) @ scaled.T), shrunk
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +90,7 @@ class ADMM:
     patience: int = 100  # iterations without progress after which rho is raised, or the run has stalled
     full_weights: Floats | None = None  # (min(F, 3P),); None repeats the problem's last weight
 
-    def init(self, problem: NonRigidProblem, start: Factors) -> ADMMState:
+    def init(self, problem: Problem, start: Factors) -> ADMMState:
         """Start both copies at the start's shapes (of any rank) and its offsets, with a zero dual.
 
         Raises
@@ -140,7 +109,7 @@ class ADMM:
         inf = float("inf")
         return ADMMState(X, Z, zero, start.s, response, weights, sigma, loss, inf, inf, 0, (inf, inf), 0)
 
-    def step(self, problem: NonRigidProblem, state: ADMMState) -> ADMMState:
+    def step(self, problem: Problem, state: ADMMState) -> ADMMState:
         """Update X and s, then Z, then the dual, then (early on) rho."""
         frames, _, points = problem.data.y.shape
         response, before = state.response, state.Z
@@ -172,7 +141,7 @@ class ADMM:
             X, Z, dual, s, response, state.weights, sigma, loss, primal, change, iteration, lowest, waited
         )
 
-    def status(self, problem: NonRigidProblem, state: ADMMState) -> Status:
+    def status(self, problem: Problem, state: ADMMState) -> Status:
         """Converged when both relative residuals are small; stalled when they no longer go down."""
         if not np.isfinite(state.loss):
             return Status.DIVERGED
@@ -184,7 +153,7 @@ class ADMM:
         """Return the objective of Z, all its singular values counted, with its best offsets."""
         return state.loss
 
-    def factors(self, problem: NonRigidProblem, state: ADMMState) -> Factors:
+    def factors(self, problem: Problem, state: ADMMState) -> Factors:
         """Return the best cut of Z to the problem's rank, balanced and centered, with its best offsets.
 
         Its objective is `problem.loss(...)`, in general not `loss(state)`: Z may have a higher rank.
@@ -202,7 +171,7 @@ class ADMM:
             return BALANCE_FACTOR
         return 1.0
 
-    def _weights(self, problem: NonRigidProblem) -> Floats:
+    def _weights(self, problem: Problem) -> Floats:
         frames, _, points = problem.data.y.shape
         count = min(frames, 3 * points)
         if self.full_weights is None:
@@ -215,7 +184,7 @@ class ADMM:
         return weights
 
 
-def _response(problem: NonRigidProblem, rho: float) -> Response:
+def _response(problem: Problem, rho: float) -> Response:
     data = problem.data
     frames, _, points = data.y.shape
     blocks = data.H.reshape(frames, 6, points)[:, PLANE].transpose(1, 2, 0, 3).reshape(3, 3, -1)
@@ -230,7 +199,7 @@ def _response(problem: NonRigidProblem, rho: float) -> Response:
     return Response(rho, planes.reshape(frames, -1), np.asarray(inverse, dtype=np.float64))
 
 
-def _objective(problem: NonRigidProblem, Z: Floats, weights: Floats, sigma: Floats) -> float:
+def _objective(problem: Problem, Z: Floats, weights: Floats, sigma: Floats) -> float:
     data = problem.data
     shapes = Z.reshape(data.y.shape)
     e = shapes + best_offsets(problem, shapes)[:, :, None] - data.y

@@ -27,7 +27,7 @@ from ..solver import Status
 if TYPE_CHECKING:
     from ..arrays import Floats
     from ..factors import Factors
-    from ..problem import NonRigidProblem
+    from ..problem import Problem
 
 SETTLED_DAMPING = 1e-6  # above it, a small promise only says that the step is short
 LEAST_DAMPING = 1e-15
@@ -55,13 +55,13 @@ class AlgorithmOne:
     damping: float = 1.0  # initial lambda
     alpha: float = 2.0
 
-    def init(self, problem: NonRigidProblem, start: Factors) -> AlgorithmOneState:
+    def init(self, problem: Problem, start: Factors) -> AlgorithmOneState:
         """Stack the start into z."""
         with np.errstate(all="ignore"):
             z = pack(problem, start)
             return AlgorithmOneState(z, _error(problem, z), self.damping)
 
-    def step(self, problem: NonRigidProblem, state: AlgorithmOneState) -> AlgorithmOneState:
+    def step(self, problem: Problem, state: AlgorithmOneState) -> AlgorithmOneState:
         """Make one trial, accept or reject it."""
         from scipy.sparse import eye_array  # here, because they take long to import
         from scipy.sparse.linalg import splu
@@ -86,7 +86,7 @@ class AlgorithmOne:
             return AlgorithmOneState(z, error, damping, True, settled, creeping)
         return AlgorithmOneState(state.z, state.error, self.alpha * state.damping, False, settled)
 
-    def status(self, problem: NonRigidProblem, state: AlgorithmOneState) -> Status:
+    def status(self, problem: Problem, state: AlgorithmOneState) -> Status:
         """Converged on the promised decrease; stalled when it creeps or the damping has run out."""
         if not np.isfinite(state.error):
             return Status.DIVERGED
@@ -99,11 +99,11 @@ class AlgorithmOne:
         """Return the error, which is the objective."""
         return state.error
 
-    def factors(self, problem: NonRigidProblem, state: AlgorithmOneState) -> Factors:
+    def factors(self, problem: Problem, state: AlgorithmOneState) -> Factors:
         """Return the point as it is, neither balanced nor centered."""
         return unpack(problem, state.z)
 
 
-def _error(problem: NonRigidProblem, z: Floats) -> float:
+def _error(problem: Problem, z: Floats) -> float:
     r = residual_vector(problem, unpack(problem, z))
     return float(r @ r)

@@ -17,25 +17,28 @@ from ..factors import Factors, balanced
 
 if TYPE_CHECKING:
     from ..arrays import Floats
-    from ..problem import NonRigidProblem
+    from ..problem import Problem
 
 # Relative size below which a direction of a frame's summed H counts as not measured.
 UNMEASURED = 1e-12
+TALL = 4  # rows per column from which a QR factorization before the SVD pays
 
 
-def closed_form_structure(problem: NonRigidProblem) -> Floats:
-    """Return X0#, the minimum-norm minimizer of the pOSE term without t, shape (F, 3P)."""
-    R = problem.rotations
-    ray = np.empty((len(R), 3, problem.tracks.shape[2]))
-    ray[:, :2] = problem.tracks
-    ray[:, 2] = 0.0 if problem.affine else problem.visible
-    X: Floats = R.transpose(0, 2, 1) @ ray
-    return X.reshape(len(R), -1)
+def closed_form_structure(problem: Problem) -> Floats:
+    """Return X0#, the minimum-norm minimizer of the pOSE term without t, shape (rows, 3 columns).
+
+    That is y, R' (m, 1), of every observation: at eta = 1 its depth is 0, and where nothing is seen it is 0.
+    """
+    return problem.data.y.reshape(len(problem.data.y), -1)
 
 
-def reference_singular_values(problem: NonRigidProblem) -> Floats:
-    """Return the singular values of X0#, descending, shape (min(F, 3P),): what the weights refer to."""
-    return np.asarray(np.linalg.svd(closed_form_structure(problem), compute_uv=False))
+def reference_singular_values(problem: Problem) -> Floats:
+    """Return the singular values of X0#, descending: what the weights refer to."""
+    X = closed_form_structure(problem)
+    # The triangular factor of a tall matrix has the same singular values, and is small.
+    tall = X if X.shape[0] >= X.shape[1] else X.T
+    core = np.linalg.qr(tall, mode="r") if len(tall) > TALL * tall.shape[1] else tall
+    return np.asarray(np.linalg.svd(core, compute_uv=False))
 
 
 def leading_cut(structure: Floats, rank: int) -> Factors:
@@ -55,19 +58,21 @@ def leading_cut(structure: Floats, rank: int) -> Factors:
     return balanced(Factors(B, C, np.zeros((frames, 3))))
 
 
-def best_offsets(problem: NonRigidProblem, shapes: Floats) -> Floats:
-    """Return the offsets s (F, 3) that minimize the data term at fixed shapes (F, 3, P).
+def best_offsets(problem: Problem, shapes: Floats) -> Floats:
+    """Return the offsets s (F, 3) that minimize the data term at fixed shapes (F, 3, P); 0 where not free.
 
     Directions that a frame does not measure (at eta = 1 the depth) get 0.
     """
     data = problem.data
+    if not data.offsets:
+        return np.zeros((len(shapes), 3))
     moments = data.times_H(data.y - shapes).sum(axis=2)
     inverse = np.linalg.pinv(np.moveaxis(data.H_sum, 2, 0), rcond=UNMEASURED, hermitian=True)
     s: Floats = np.einsum("fab,fb->fa", inverse, moments)
     return s
 
 
-def svd_start(problem: NonRigidProblem, rank: int | None = None) -> Factors:
+def svd_start(problem: Problem, rank: int | None = None) -> Factors:
     """Return the best cut of X0# to `rank` (default: the problem's), with the best offsets.
 
     At full rank, min(F, 3P), the shapes are X0# itself: the paper's start for the methods on X#.

@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..factors import Factors, balanced, centered
+from ..factors import Factors
 from ..quadratic import PLANE, pairs, point_blocks
 from ..solver import ROUNDING, Status
 
 if TYPE_CHECKING:
     from ..arrays import Floats
-    from ..problem import NonRigidProblem
+    from ..problem import Problem
 
 LEAST_DAMPING = 1e-12
 MOST_DAMPING = 1e12
@@ -71,9 +71,8 @@ class Step:
         """Return the point at the end of the step."""
         rank, _, points = factors.C.shape
         of_C = self.of_points.T.reshape(rank, 3, points)
-        return Factors(
-            factors.B + self.of_frames[:, :rank], factors.C + of_C, factors.s + self.of_frames[:, rank:]
-        )
+        of_B, of_s = self.of_frames[:, :rank], self.of_frames[:, rank:]
+        return Factors(factors.B + of_B, factors.C + of_C, factors.s + of_s if of_s.size else factors.s)
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ class LevenbergMarquardt:
     max_iterations: int = 500
     damping: float = 1e-3  # initial lambda
 
-    def init(self, problem: NonRigidProblem, start: Factors) -> LevenbergMarquardtState:
+    def init(self, problem: Problem, start: Factors) -> LevenbergMarquardtState:
         """Put C at its best for the start's (B, s), and the point into its exact gauge.
 
         Balancing alone would take away a column of B whose shape is still zero, and no step brings it back.
@@ -97,7 +96,7 @@ class LevenbergMarquardt:
         factors = exact_gauge(problem, replace(start, C=system.C))
         return LevenbergMarquardtState(factors, problem.loss(factors), self.damping)
 
-    def step(self, problem: NonRigidProblem, state: LevenbergMarquardtState) -> LevenbergMarquardtState:
+    def step(self, problem: Problem, state: LevenbergMarquardtState) -> LevenbergMarquardtState:
         """Take one accepted step, raising the damping until the objective falls."""
         normal = normal_equations(problem, state.factors)
         negligible = self.tolerance * state.loss
@@ -119,7 +118,7 @@ class LevenbergMarquardt:
             damping, growth = damping * growth, growth * 2.0
         return replace(state, stuck=True)
 
-    def status(self, problem: NonRigidProblem, state: LevenbergMarquardtState) -> Status:
+    def status(self, problem: Problem, state: LevenbergMarquardtState) -> Status:
         """Converged on the predicted decrease; stalled when no damping gave a decrease."""
         if not np.isfinite(state.loss):
             return Status.DIVERGED
@@ -131,30 +130,31 @@ class LevenbergMarquardt:
         """Return the objective."""
         return state.loss
 
-    def factors(self, problem: NonRigidProblem, state: LevenbergMarquardtState) -> Factors:
+    def factors(self, problem: Problem, state: LevenbergMarquardtState) -> Factors:
         """Return the point, in its exact gauge."""
         return state.factors
 
 
-def exact_gauge(problem: NonRigidProblem, factors: Factors) -> Factors:
-    """Return the same reconstruction centered and balanced; at eta = 1 the depth of t is set to 0."""
-    fixed = balanced(centered(factors))
-    if not problem.affine:
+def exact_gauge(problem: Problem, factors: Factors) -> Factors:
+    """Return the same structure in its exact gauge; at eta = 1 the depth of t is set to 0."""
+    fixed = problem.gauge(factors)
+    if problem.data.pin is None:
         return fixed
-    axis = problem.rotations[:, 2]
-    depth = np.einsum("fa,fa->f", axis, fixed.s)
-    return replace(fixed, s=fixed.s - depth[:, None] * axis)
+    # The pin of a frame is r3 r3' times the number of points.
+    depth = np.einsum("abf,fb->fa", problem.data.pin, fixed.s) / problem.data.points
+    return replace(fixed, s=fixed.s - depth)
 
 
-def normal_equations(problem: NonRigidProblem, factors: Factors) -> NormalEquations:
+def normal_equations(problem: Problem, factors: Factors) -> NormalEquations:
     """Return half of the gradient and of the Gauss-Newton matrix of the objective at a point."""
     data, weights = problem.data, problem.weights
     B, C = factors.B, factors.C
     rank, _, points = C.shape
     frames = len(B)
     H = data.H.reshape(frames, 6, points)[:, PLANE]  # (F, 3, 3, P)
-    half = np.empty((frames, rank + 3, 3, points))
-    half[:, rank:] = H
+    half = np.empty((frames, rank + data.free, 3, points))
+    if data.offsets:
+        half[:, rank:] = H
     np.einsum("kdp,fdcp->fkcp", C, H, out=half[:, :rank])
     upper, lower, _ = pairs(rank)
     sums = ((B[:, upper] * B[:, lower]).T @ data.H).reshape(-1, 6, points)
@@ -167,7 +167,7 @@ def normal_equations(problem: NonRigidProblem, factors: Factors) -> NormalEquati
         np.ascontiguousarray(np.moveaxis(data.frame_blocks(C, weights), 2, 0)),
         np.ascontiguousarray(np.moveaxis(point_blocks(sums, weights), 2, 0)),
         half,
-        np.concatenate((of_B, He.sum(axis=2)), axis=1),
+        np.concatenate((of_B, He.sum(axis=2)), axis=1) if data.offsets else of_B,
         np.ascontiguousarray(of_C.reshape(3 * rank, points).T),
     )
 
@@ -176,7 +176,7 @@ def damped_step(normal: NormalEquations, damping: float) -> Step | None:
     """Solve for the step at a damping; None where the matrix is not positive definite in rounding."""
     B, half = normal.B, normal.half
     frames, size, _, points = half.shape
-    rank = size - 3
+    rank = B.shape[1]
     A, M = _damped(normal.frame_blocks, damping), _damped(normal.point_blocks, damping)
     g_u, g_c = normal.frame_gradient, normal.point_gradient
     try:
@@ -220,7 +220,7 @@ def _schur(
     return x, z.reshape(count, size)
 
 
-def _judged(problem: NonRigidProblem, factors: Factors, step: Step | None) -> tuple[Factors, float]:
+def _judged(problem: Problem, factors: Factors, step: Step | None) -> tuple[Factors, float]:
     """Return the trial in its exact gauge and its loss; an infinite loss where there is none."""
     if step is None:
         return factors, float("inf")

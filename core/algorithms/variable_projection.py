@@ -26,13 +26,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..factors import Factors, balanced, centered, penalty
+from ..factors import Factors, penalty
 from ..quadratic import COLUMN, OFF_DIAGONAL, PLANE, ROW, batched_inverse, multiply
 from ..solver import ROUNDING, Status
 
 if TYPE_CHECKING:
     from ..arrays import Floats
-    from ..problem import NonRigidProblem
+    from ..problem import Problem
     from ..quadratic import PointSystem
 
 PRODUCT_RANK = 8  # up to here one product with the planes of H is the cheaper form (measured)
@@ -70,13 +70,13 @@ class VariableProjection:
     max_iterations: int = 500
     damping: float = 1e-3  # initial lambda; 1e-9 suits a warm start
 
-    def init(self, problem: NonRigidProblem, start: Factors) -> VariableProjectionState:
+    def init(self, problem: Problem, start: Factors) -> VariableProjectionState:
         """Eliminate C at the start's (B, s); only the start's B and s matter."""
         system = problem.data.best_C(start.B, start.s, problem.weights)
-        factors = balanced(centered(Factors(start.B, system.C, start.s)))
+        factors = problem.gauge(Factors(start.B, system.C, start.s))
         return _settle(problem, factors, self.damping, None)
 
-    def step(self, problem: NonRigidProblem, state: VariableProjectionState) -> VariableProjectionState:
+    def step(self, problem: Problem, state: VariableProjectionState) -> VariableProjectionState:
         """Take one accepted step, raising the damping until the objective falls."""
         newton = state.He is not None
         damping, growth = state.damping, 2.0
@@ -89,10 +89,8 @@ class VariableProjection:
                 newton = False
                 continue
             step, shapes = found
-            rank = state.factors.rank
-            B = state.factors.B + step[:rank].T
-            trial = Factors(B, state.factors.C + shapes, state.factors.s + step[rank:].T)
-            new = _settle(problem, balanced(centered(trial)), max(damping / 10, LEAST_DAMPING), state)
+            trial = _moved(state.factors, step, shapes)
+            new = _settle(problem, problem.gauge(trial), max(damping / 10, LEAST_DAMPING), state)
             if new.loss < state.loss or (newton and _closer(state, new)):
                 return new
             if newton:
@@ -103,7 +101,7 @@ class VariableProjection:
             growth *= 2.0
         return replace(state, stuck=True)
 
-    def status(self, problem: NonRigidProblem, state: VariableProjectionState) -> Status:
+    def status(self, problem: Problem, state: VariableProjectionState) -> Status:
         """Converged on a predicted decrease below the tolerance; stalled when no trial helped."""
         if not np.isfinite(state.loss):
             return Status.DIVERGED
@@ -117,13 +115,19 @@ class VariableProjection:
         """Return the objective."""
         return state.loss
 
-    def factors(self, problem: NonRigidProblem, state: VariableProjectionState) -> Factors:
+    def factors(self, problem: Problem, state: VariableProjectionState) -> Factors:
         """Return the point."""
         return state.factors
 
 
+def _moved(factors: Factors, step: Floats, shapes: Floats) -> Factors:
+    rank = factors.rank
+    s = factors.s + step[rank:].T if len(step) > rank else factors.s
+    return Factors(factors.B + step[:rank].T, factors.C + shapes, s)
+
+
 def _settle(
-    problem: NonRigidProblem, start: Factors, damping: float, before: VariableProjectionState | None
+    problem: Problem, start: Factors, damping: float, before: VariableProjectionState | None
 ) -> VariableProjectionState:
     """Eliminate C at (B, s) and evaluate everything that the next step and the stop rule need."""
     data, weights = problem.data, problem.weights
@@ -136,18 +140,20 @@ def _settle(
     decrease = _relative(before.loss, loss) if before is not None else 0.0 if close else 1.0
     rank, frames = factors.rank, len(B)
     flat = factors.C.reshape(rank, -1)
-    gradient = np.empty((rank + 3, frames))
+    gradient = np.empty((rank + data.free, frames))
     He = None
     if decrease < NEWTON_BELOW or not loss > EXACT_BELOW * data.yHy:
         He, misfit = data.residual_force(factors)
         loss = misfit + penalty(weights, factors)
         decrease = _relative(before.loss, loss) if before is not None else decrease
         gradient[:rank] = flat @ He.reshape(frames, -1).T + 0.5 * weights[:, None] * B.T
-        gradient[rank:] = He.sum(axis=2).T
+        if data.offsets:
+            gradient[rank:] = He.sum(axis=2).T
     else:  # the same from the sums at hand, to fewer digits
-        gradient[:] = multiply(blocks, np.concatenate((B, s), axis=1).T)
+        gradient[:] = multiply(blocks, np.concatenate((B, s[:, : data.free]), axis=1).T)
         gradient[:rank] -= flat @ data.Hy.reshape(frames, -1).T
-        gradient[rank:] -= data.Hy_sum
+        if data.offsets:
+            gradient[rank:] -= data.Hy_sum
     preconditioner = _damped_inverse(blocks, damping)
     predicted = float(np.vdot(gradient, multiply(preconditioner, gradient)))
     return VariableProjectionState(
@@ -186,7 +192,7 @@ class _Curvature:
     """Products with A + lambda I at one state, and the step that solves it."""
 
     def __init__(
-        self, problem: NonRigidProblem, state: VariableProjectionState, damping: float, *, exact: bool
+        self, problem: Problem, state: VariableProjectionState, damping: float, *, exact: bool
     ) -> None:
         self.data = problem.data
         self.state = state
@@ -243,13 +249,14 @@ class _Curvature:
         rank, _, points = C.shape
         if rank <= PRODUCT_RANK:
             coefficients = (B.T[:, None, :] * x[None]).reshape(-1, len(B))  # (K (K+3), F)
-            sums = (coefficients @ self.data.H).reshape(rank, rank + 3, 6, points)
+            sums = (coefficients @ self.data.H).reshape(rank, len(x), 6, points)
             out: Floats = np.einsum("klabp,lbp->kap", sums[:, :rank, PLANE], C)
-            for c in range(3):
+            for c in range(self.data.free):
                 out += sums[:, rank + c, PLANE[c]]
         else:
             out = np.zeros((rank, 3 * points))
-            for part, _, force in self.data.forces(x[:rank].T, C.reshape(rank, -1), x[rank:].T):
+            offsets = x[rank:].T if self.data.offsets else np.zeros((len(B), 3))
+            for part, _, force in self.data.forces(x[:rank].T, C.reshape(rank, -1), offsets):
                 out += B[part].T @ force.reshape(len(force), -1)
         out = out.reshape(rank, -1)
         if self.He is not None:
@@ -262,22 +269,24 @@ class _Curvature:
         B, C = self.state.factors.B, self.state.factors.C
         rank, _, points = C.shape
         z = z.reshape(rank, 3, points)
-        out = np.empty((rank + 3, len(B)))
+        size = rank + self.data.free
+        out = np.empty((size, len(B)))
         if rank <= PRODUCT_RANK:
-            right = np.zeros((rank, rank + 3, 6, points))  # z's shape, then C's shape or the coordinate of s
+            right = np.zeros((rank, size, 6, points))  # z's shape, then C's shape or the coordinate of s
             pair = z[:, ROW][:, None] * C[:, COLUMN][None]
             pair += np.where(OFF_DIAGONAL, z[:, COLUMN][:, None] * C[:, ROW][None], 0.0)
             right[:, :rank] = pair
-            for c in range(3):
+            for c in range(self.data.free):
                 right[:, rank + c, PLANE[c]] = z
-            sums = (right.reshape(-1, 6 * points) @ self.data.H.T).reshape(rank, rank + 3, -1)
+            sums = (right.reshape(-1, 6 * points) @ self.data.H.T).reshape(rank, size, -1)
             np.einsum("fk,kqf->qf", B, sums, out=out)
         else:
             flat = C.reshape(rank, -1)
             still = np.zeros((len(B), 3))
             for part, _, force in self.data.forces(B, z.reshape(rank, -1), still):
                 out[:rank, part] = flat @ force.reshape(len(force), -1).T
-                out[rank:, part] = force.sum(axis=2).T
+                if self.data.offsets:
+                    out[rank:, part] = force.sum(axis=2).T
         if self.He is not None:
             out[:rank] += z.reshape(rank, -1) @ self.He.T
         return out

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from core.factors import Factors
-from core.problem import NonRigidProblem
+from core.low_rank import LowRankProblem
+from core.problem import NonRigidProblem, Problem
 
 
 def random_rotations(random: np.random.Generator, frames: int) -> np.ndarray:
@@ -43,16 +44,37 @@ def simulated():
 
 
 @pytest.fixture
+def simulated_low_rank():
+    """Make `(problem, X)`: a rigid scene in projective cameras, with noise and gaps; X is (F, 3, P)."""
+
+    def make(
+        frames=8, points=20, weights=(0.0, 0.0, 0.0, 0.0), *, eta=0.05, noise=1e-3, missing=0.0, seed=0
+    ) -> tuple[LowRankProblem, np.ndarray]:
+        random = np.random.default_rng(seed)
+        R = random_rotations(random, frames)
+        t = np.column_stack((0.1 * random.standard_normal((frames, 2)), 3 + random.random(frames)))
+        cameras = np.concatenate((R, t[:, :, None]), axis=2)
+        U = np.concatenate((0.5 * random.standard_normal((3, points)), np.ones((1, points))))
+        X = cameras @ U
+        tracks = X[:, :2] / X[:, 2:] + noise * random.standard_normal((frames, 2, points))
+        visible = random.random((frames, points)) >= missing
+        norm = np.linalg.norm(np.where(visible[:, None], tracks, 0.0))
+        return LowRankProblem(tracks / norm, visible, eta, np.asarray(weights, dtype=float)), X
+
+    return make
+
+
+@pytest.fixture
 def random_factors():
     """Make a random point for a problem."""
 
-    def make(problem: NonRigidProblem, seed: int = 1) -> Factors:
+    def make(problem: Problem, seed: int = 1) -> Factors:
         random = np.random.default_rng(seed)
-        frames, _, points = problem.tracks.shape
+        frames, points = problem.shape
         return Factors(
             random.standard_normal((frames, problem.rank)),
             random.standard_normal((problem.rank, 3, points)),
-            random.standard_normal((frames, 3)),
+            random.standard_normal((frames, 3)) * problem.offsets,
         )
 
     return make
