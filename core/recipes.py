@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .arrays import InputError
 from .files.samples import sample_name
-from .penalties import ExplicitWeights, NuclearNorm, Penalty, TruncatedNuclearNorm, WeightedNuclearNorm
+from .penalties import PENALTIES, ExplicitWeights, Penalty
 from .settings import PRESETS, Settings
 from .version import versions
 
@@ -23,12 +23,6 @@ if TYPE_CHECKING:
     from .updates import Update
 
 DEFAULT_PRESET = "recommended"
-# The penalties by the name that --penalty takes; explicit weights have an option of their own.
-PENALTIES: dict[str, type[NuclearNorm | TruncatedNuclearNorm | WeightedNuclearNorm]] = {
-    "wnn": WeightedNuclearNorm,
-    "nn": NuclearNorm,
-    "tnn": TruncatedNuclearNorm,
-}
 UNSAVED = "sequence.npz"  # stands for a sequence that is in no file
 UNSAVED_NOTE = f"the sequence is in no file yet: save it as {UNSAVED} first"
 
@@ -145,7 +139,7 @@ def settings_from_dict(values: Mapping[str, Any]) -> Settings:
 
 
 def penalty_name(penalty: Penalty) -> str:
-    """Return "wnn", "nn" or "tnn", or "weights" for explicit ones."""
+    """Return the key of `PENALTIES`, or "weights" for explicit ones."""
     if isinstance(penalty, ExplicitWeights):
         return "weights"
     return next(name for name, kind in PENALTIES.items() if type(penalty) is kind)

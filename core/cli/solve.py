@@ -14,8 +14,8 @@ from ..arrays import InputError
 from ..atomic import check_writable, replacing
 from ..cameras.intrinsics import from_four
 from ..exporters import EXPORTERS, export, exporter_for
-from ..penalties import ExplicitWeights
-from ..recipes import DEFAULT_PRESET, PENALTIES, command_for, penalty_name
+from ..penalties import PENALTIES, ExplicitWeights
+from ..recipes import DEFAULT_PRESET, command_for, penalty_name
 from ..reconstruct import finish, reconstruct
 from ..sequence import CameraModel
 from ..settings import INTRINSICS_SOURCES, METHODS, PRESETS, ROTATION_SOURCES, Settings

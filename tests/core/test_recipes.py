@@ -120,7 +120,7 @@ def test_a_sequence_in_no_file_is_said_to_be_in_none():
     ("values", "sentence"),
     [
         ({"ranks": 2}, "'ranks', which is not a setting"),
-        ({"penalty": {"kind": "lasso"}}, "accepted kinds are wnn, nn, tnn and weights"),
+        ({"penalty": {"kind": "lasso"}}, "accepted kinds are wnn, nn, tnn, ramp, .*, rank and weights"),
         ({"penalty": {"kind": "wnn", "mu": 1}}, "accepted kinds"),
         ({"penalty": {}}, "accepted kinds"),
         ({"penalty": {"kind": "weights", "a": [2, 1]}}, "weights decrease"),

@@ -1,0 +1,168 @@
+"""Penalties on singular values: their values, slopes and bounds, and the theorem that makes them bilinear."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.arrays import InputError
+from core.factors import Factors, balanced
+from core.penalties import (
+    MCP,
+    PENALTIES,
+    SCAD,
+    CappedNorm,
+    LogPenalty,
+    RampWeights,
+    RankPenalty,
+    SchattenNorm,
+)
+from core.spectral import LinearPenalty
+
+CONCAVE = {
+    "schatten": SchattenNorm(mu=0.7, p=0.4, epsilon=0.05),
+    "log": LogPenalty(mu=0.3, epsilon=0.2),
+    "capped": CappedNorm(mu=0.5, theta=1.5),
+    "mcp": MCP(mu=0.8, theta=2.0),
+    "scad": SCAD(mu=0.8, theta=3.7),
+    "rank": RankPenalty(mu=0.6),
+}
+SPECTRAL = CONCAVE | {
+    "nn": LinearPenalty(np.array([0.4])),
+    "tnn": LinearPenalty(np.array([0.0, 0.0, 0.4])),
+    "ramp": LinearPenalty(RampWeights(mu=0.1, free=2).weights(9, np.ones(9))),
+}
+concave = pytest.mark.parametrize("penalty", CONCAVE.values(), ids=CONCAVE)
+spectral = pytest.mark.parametrize("penalty", SPECTRAL.values(), ids=SPECTRAL)
+
+
+def spectra(count=20, length=5):
+    random = np.random.default_rng(1)
+    for _ in range(count):
+        yield np.sort(4 * random.random(length) ** 2)[::-1]
+
+
+def test_values_of_one_singular_value_are_those_of_the_definitions():
+    one = np.array([1.2])
+    assert CONCAVE["schatten"].value(one) == pytest.approx(0.7 * (1.25**0.4 - 0.05**0.4))
+    assert CONCAVE["log"].value(one) == pytest.approx(0.3 * np.log(1 + 1.2 / 0.2))
+    assert CONCAVE["capped"].value(one) == pytest.approx(0.5 * 1.2)
+    assert CONCAVE["capped"].value(np.array([7.0])) == pytest.approx(0.5 * 1.5)
+    assert CONCAVE["mcp"].value(one) == pytest.approx(0.8 * (1.2 - 1.2**2 / 4))
+    assert CONCAVE["mcp"].value(np.array([7.0])) == pytest.approx(0.8 * 2 / 2)
+    assert CONCAVE["scad"].value(np.array([0.9])) == pytest.approx(0.8 * 0.9)
+    # Fan and Li's formula with lambda = 1, a = 3.7, times 0.8
+    assert CONCAVE["scad"].value(one) == pytest.approx(0.8 * (2 * 3.7 * 1.2 - 1.2**2 - 1) / (2 * 2.7))
+    assert CONCAVE["scad"].value(np.array([7.0])) == pytest.approx(0.8 * 4.7 / 2)
+    assert CONCAVE["rank"].value(np.array([5.0, 1e-3, 1e-12, 0.0])) == pytest.approx(1.2)
+
+
+@spectral
+def test_nothing_costs_nothing_and_more_never_costs_less(penalty):
+    assert penalty.value(np.zeros(3)) == 0
+    for sigma in spectra():
+        assert penalty.value(sigma) >= 0
+        for k in range(len(sigma)):
+            raised = sigma.copy()
+            raised[: k + 1] += 0.3
+            assert penalty.value(raised) >= penalty.value(sigma) * (1 - 1e-14)
+
+
+@concave
+def test_slopes_are_the_derivatives_of_the_value(penalty):
+    for sigma in spectra():
+        slopes = penalty.slopes(sigma)
+        for k in range(len(sigma)):
+            step = 1e-6 * np.eye(len(sigma))[k]
+            difference = (penalty.value(sigma + step) - penalty.value(sigma - step)) / 2e-6
+            assert slopes[k] == pytest.approx(difference, rel=1e-6, abs=1e-8)
+
+
+@spectral
+def test_slopes_are_finite_not_negative_and_never_fall(penalty):
+    ties = [np.array([3.0, 3.0, 1.0, 1.0, 1e-300]), np.array([2.0, 0.0, 0.0]), np.zeros(4), np.ones(1)]
+    near = 1.0 + np.arange(40)[::-1] * np.finfo(float).eps
+    for sigma in [*spectra(), *ties, near]:
+        slopes = penalty.slopes(sigma)
+        assert slopes.shape == sigma.shape
+        assert np.isfinite(slopes).all()
+        assert (slopes >= 0).all()
+        assert (np.diff(slopes) >= 0).all()
+
+
+@spectral
+def test_the_linearization_lies_above(penalty):
+    random = np.random.default_rng(2)
+    kinks = [np.array([3.7, 2.0, 1.5, 1.0, 0.0]), np.array([1.5, 1.5, 0.0, 0.0, 0.0])]
+    for sigma in [*spectra(), *kinks]:
+        slopes = penalty.slopes(sigma)
+        for other in [*spectra(5), *kinks, sigma * random.random(), np.zeros(5)]:
+            bound = penalty.value(sigma) + slopes @ (other - sigma)
+            assert penalty.value(other) <= bound * (1 + 1e-12) + 1e-12
+
+
+@spectral
+def test_it_is_concave(penalty):
+    for first, second in zip(spectra(), reversed(list(spectra())), strict=True):
+        for share in (0.1, 0.5, 0.8):
+            between = penalty.value(share * first + (1 - share) * second)
+            chord = share * penalty.value(first) + (1 - share) * penalty.value(second)
+            assert between >= chord - 1e-12
+
+
+@spectral
+def test_no_factorization_costs_less_than_the_balanced_one_which_costs_f_of_the_singular_values(penalty):
+    random = np.random.default_rng(3)
+    B, C = random.standard_normal((8, 4)), random.standard_normal((4, 3, 6))
+    factors = Factors(B, C, np.zeros((8, 3)))
+    sigma = np.linalg.svd(factors.shapes().reshape(8, -1), compute_uv=False)[:4]
+    least = penalty.value(sigma)
+    even = balanced(factors)
+    assert penalty.value(even.gamma()) == pytest.approx(least, rel=1e-12)
+    for spread in np.logspace(-3, 1, 60):  # near the balanced one, and far from it
+        Q = np.eye(4) + spread * random.standard_normal((4, 4))
+        other = Factors(even.B @ Q, np.tensordot(np.linalg.inv(Q), even.C, 1), even.s)
+        np.testing.assert_allclose(other.shapes(), factors.shapes(), atol=1e-8)
+        gamma = np.sort(other.gamma())[::-1]
+        assert penalty.value(gamma) >= least * (1 - 1e-12)
+    assert penalty.value(np.sort(factors.gamma())[::-1]) >= least
+
+
+def test_a_convex_cost_would_not_do():
+    # The theorem's assumption is needed: sums of squares fall when the columns are mixed evenly.
+    B, C = np.diag([2.0, 0.5]), np.diag([2.0, 0.5])
+    Q = np.array([[1.0, -1.0], [1.0, 1.0]]) / np.sqrt(2)
+    gamma = 0.5 * (((B @ Q) ** 2).sum(axis=0) + ((C @ Q) ** 2).sum(axis=0))
+    assert (gamma**2).sum() < 4.0**2 + 0.25**2
+
+
+@concave
+def test_weights_are_the_slopes_at_the_reference_continued_with_its_last(penalty):
+    reference = np.array([5.0, 1.2, 0.7])
+    np.testing.assert_array_equal(penalty.weights(2, reference), penalty.slopes(reference[:2]))
+    longer = penalty.weights(5, reference)
+    np.testing.assert_array_equal(longer[3:], penalty.slopes(reference)[[2, 2]])
+
+
+def test_a_ramp_begins_after_what_is_free():
+    np.testing.assert_allclose(RampWeights(mu=0.5, free=2).weights(5, np.ones(1)), [0, 0, 0.5, 1.0, 1.5])
+    np.testing.assert_allclose(RampWeights(mu=0.5, free=7).weights(2, np.ones(1)), [0, 0])
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "sentence"),
+    [
+        *((name, {"mu": -1.0}, "mu is -1; accepted is a finite number") for name in (*CONCAVE, "ramp")),
+        *((name, {"mu": np.inf}, "mu is inf") for name in CONCAVE),
+        ("ramp", {"free": -1}, "free is -1"),
+        ("schatten", {"p": 1.0}, "p is 1; accepted is 0 < p < 1"),
+        ("schatten", {"p": 0.0}, "p is 0"),
+        ("schatten", {"epsilon": 0.0}, "epsilon is 0; accepted is a positive number"),
+        ("log", {"epsilon": -1.0}, "epsilon is -1"),
+        *((name, {"theta": 0.0}, "theta is 0; accepted is a positive") for name in ("capped", "mcp", "scad")),
+        ("mcp", {"theta": np.nan}, "theta is nan"),
+    ],
+)
+def test_numbers_outside_their_range_get_a_sentence(name, values, sentence):
+    with pytest.raises(InputError, match=sentence):
+        PENALTIES[name](**values)
