@@ -21,12 +21,11 @@ import numpy as np
 
 from .algorithms.admm import ADMM
 from .algorithms.algorithm_one import AlgorithmOne
-from .algorithms.closed_form import reference_singular_values, svd_start
+from .algorithms.closed_form import svd_start
 from .algorithms.levenberg_marquardt import LevenbergMarquardt
 from .algorithms.variable_projection import VariableProjection
 from .cameras.candidates import RotationCandidate, rotation_candidates
 from .factors import centered
-from .penalties import ExplicitWeights
 from .preparation import Prepared, prepare
 from .problem import Factors
 from .solver import ROUNDING, Algorithm, Status, iterate, single_threaded
@@ -210,7 +209,7 @@ class _Run:
             elif index == 0 and grown is not None:
                 yield from self._phase(small, short, searched.restricted(grown), phase)
             elif index == 1:
-                admm, point = self._admm(small, subset=small is not problem)
+                admm, point = self._admm(small)
                 yield from self._phase(small, replace(admm, max_iterations=SHORT_ADMM), point, phase)
                 yield from self._phase(small, short, self.point, phase)
             else:
@@ -244,15 +243,11 @@ class _Run:
             yield update
         yield from self._last(problem, self._polisher(warm=False), factors, "refine", "ADMM, refined")
 
-    def _admm(self, problem: NonRigidProblem, *, subset: bool = False) -> tuple[ADMM, Factors]:
-        """Return the method with weights for all singular values, and the closed form to start it from."""
-        penalty, reference = self.settings.penalty, reference_singular_values(problem)
-        weights = None  # beyond the problem's own its last one is repeated
-        if not (subset or isinstance(penalty, ExplicitWeights)):
-            weights = penalty.weights(len(reference), reference)
+    def _admm(self, problem: NonRigidProblem) -> tuple[ADMM, Factors]:
+        """Return the method, and the closed form to start it from."""
         # Centered, so that ADMM need not move the translations out of X0 through the penalty.
         start = centered(svd_start(problem, min(len(problem.tracks), 3 * problem.tracks.shape[2])))
-        return ADMM(full_weights=weights, max_iterations=self.settings.max_iterations), start
+        return ADMM(max_iterations=self.settings.max_iterations), start
 
     def _last(
         self, problem: NonRigidProblem, algorithm: Algorithm[Any], start: Factors, phase: str, name: str

@@ -29,15 +29,15 @@ leaves of the gradient in X, its size; both are kept relative, see `residuals`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import InputError
-from ..problem import checked_weights
 from ..quadratic import COLUMN, PLANE, ROW, batched_inverse, times_planes
 from ..solver import Status
-from .closed_form import UNMEASURED, best_offsets, leading_cut
+from .closed_form import UNMEASURED
+from .matrix_form import best_cut, evaluate, is_convex, prox, starting_point, with_singular_values
 
 if TYPE_CHECKING:
     from ..arrays import Floats
@@ -47,7 +47,8 @@ if TYPE_CHECKING:
 BALANCE_FACTOR = 2.0  # rho changes by this where one residual is BALANCE_RATIO times the other
 BALANCE_RATIO = 5.0
 SAFE_RHO = 2.0  # the Hessian of the data term is 2 H, whose largest eigenvalue is a little above 2
-PROGRESS = 0.01  # the relative fall of the residuals or of the objective that counts
+NO_DUAL = 1e-6  # |U| / |Z| below which the dual counts as this: it vanishes where the penalty has no slope
+WORTH_WAITING = 0.01  # the relative fall of the residuals or of the objective for which rho is left alone
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,32 +56,40 @@ class Response:
     """What the X-step needs at one rho."""
 
     rho: float
-    planes: Floats  # (F, 6P): M = H (H + rho/2 I)^-1, laid out like H
-    inverse: Floats  # (F, 3, 3): (sum_j M_fj)^-1, without the directions that a frame does not measure
+    planes: Floats  # (rows, 6 columns): M = H (H + rho/2 I)^-1, laid out like H
+    inverse: Floats  # (rows, 3, 3): (sum_j M_ij)^-1 without directions not measured; 0 without offsets
 
 
 @dataclass(frozen=True, eq=False)
 class ADMMState:
     """The two copies, the dual, the penalty parameter and the residuals."""
 
-    X: Floats  # (F, 3P)
-    Z: Floats  # (F, 3P)
-    dual: Floats  # (F, 3P) scaled by 1 / rho
-    s: Floats  # (F, 3) offsets that go with X
+    X: Floats  # (rows, 3 columns)
+    Z: Floats  # (rows, 3 columns)
+    dual: Floats  # (rows, 3 columns) scaled by 1 / rho
+    s: Floats  # (rows, 3) offsets that go with X
     response: Response
-    weights: Floats  # (min(F, 3P),)
-    singular_values: Floats  # (min(F, 3P),) of Z
+    singular_values: Floats  # (min(rows, 3 columns),) of Z
     loss: float  # the objective of Z with its own best offsets
     primal: float  # |X - Z| / max(|X|, |Z|)
-    change: float  # |Z - Z_before| / |dual|: the relative dual residual
+    change: float  # |Z - Z_before| / |dual|, the relative dual residual
     iteration: int
     lowest: tuple[float, float]  # of max(primal, change) and of the loss, so far
     waited: int  # iterations since either was reached
+    losses: tuple[float, ...]  # the lowest loss so far, after each of the last `patience` + 1 iterations
+
+
+def residuals(state: ADMMState) -> tuple[float, float]:
+    """Return the relative residuals: primal |X - Z| / max(|X|, |Z|), dual |Z - Z_before| / |U|.
+
+    |U| counts as at least 1e-6 |Z|. Both are infinite before the first step.
+    """
+    return state.primal, state.change
 
 
 @dataclass(frozen=True)
 class ADMM:
-    """The first-order baseline of the paper on X#, with over-relaxation and residual balancing."""
+    """The first-order baseline of the paper on X, with over-relaxation and residual balancing."""
 
     tolerance: float = 1e-6  # both relative residuals at or below this
     max_iterations: int = 3000
@@ -88,126 +97,111 @@ class ADMM:
     relaxation: float = 1.6  # of X, where the problem is convex
     balanced_steps: int = 100  # where convex, rho balances the residuals during these, then stays
     patience: int = 100  # iterations without progress after which rho is raised, or the run has stalled
-    full_weights: Floats | None = None  # (min(F, 3P),); None repeats the problem's last weight
+    # Also stalled: the lowest loss fell by less than this fraction during the last `patience` iterations.
+    # 0 goes on to the tolerance; to hand over to a second-order method, 1e-3 with a patience of 20 will do.
+    progress: float = 0.0
 
     def init(self, problem: Problem, start: Factors) -> ADMMState:
-        """Start both copies at the start's shapes (of any rank) and its offsets, with a zero dual.
-
-        Raises
-        ------
-        InputError
-            where `full_weights` decrease, have the wrong length, or disagree with the problem's weights.
-        """
-        with np.errstate(all="ignore"):
-            X = start.shapes().reshape(len(start.B), -1)
-        weights = self._weights(problem)
-        zero = np.zeros_like(X)
-        Z = X if np.isfinite(X).all() else zero
-        sigma = np.asarray(np.linalg.svd(Z, compute_uv=False), dtype=np.float64)
-        loss = _objective(problem, Z, weights, sigma) if Z is X else float("nan")
-        response = _response(problem, self.rho)
-        inf = float("inf")
-        return ADMMState(X, Z, zero, start.s, response, weights, sigma, loss, inf, inf, 0, (inf, inf), 0)
+        """Start both copies at the start's matrix (of any rank) and its offsets, with a zero dual."""
+        point, inf = starting_point(problem, start), float("inf")
+        return ADMMState(
+            X=point.X,
+            Z=point.X,
+            dual=np.zeros_like(point.X),
+            s=start.s,
+            response=_response(problem, self.rho),
+            singular_values=point.sigma,
+            loss=point.loss,
+            primal=inf,
+            change=inf,
+            iteration=0,
+            lowest=(inf, inf),
+            waited=0,
+            losses=(),
+        )
 
     def step(self, problem: Problem, state: ADMMState) -> ADMMState:
         """Update X and s, then Z, then the dual, then (early on) rho."""
-        frames, _, points = problem.data.y.shape
         response, before = state.response, state.Z
-        V = (before - state.dual).reshape(frames, 3, points)
-        d = problem.data.y - V
-        s = np.einsum("fab,fb->fa", response.inverse, times_planes(response.planes, d).sum(axis=2))
-        d -= s[:, :, None]
-        X = (V + times_planes(response.planes, d)).reshape(frames, -1)
-        relaxation = self.relaxation if _convex(state.weights) else 1.0
-        relaxed = relaxation * X + (1.0 - relaxation) * before
-        target = relaxed + state.dual
+        X, s = _data_step(problem, response, before - state.dual)
+        relaxation = self.relaxation if is_convex(problem) else 1.0
+        target = relaxation * X + (1.0 - relaxation) * before + state.dual
         if not np.isfinite(target).all():
             return replace(state, X=X, s=s, loss=float("nan"), iteration=state.iteration + 1)
-        Z, sigma = shrink(target, state.weights / response.rho)
+        Z, sigma = with_singular_values(target, partial(prox, problem, rho=response.rho))
         dual = target - Z
         primal = _ratio(np.linalg.norm(X - Z), max(np.linalg.norm(X), np.linalg.norm(Z)))
-        change = _ratio(np.linalg.norm(Z - before), np.linalg.norm(dual))
-        iteration = state.iteration + 1
-        loss = _objective(problem, Z, state.weights, sigma)
-        lowest, waited = state.lowest, state.waited + 1
-        if max(primal, change) < (1 - PROGRESS) * lowest[0] or loss < (1 - PROGRESS) * lowest[1]:
-            lowest, waited = (min(max(primal, change), lowest[0]), min(loss, lowest[1])), 0
-        factor = self._rho_factor(state, primal, change, waited)
-        if factor != 1.0:
-            response = _response(problem, factor * response.rho)
-            dual /= factor
-            waited = 0
-        return ADMMState(
-            X, Z, dual, s, response, state.weights, sigma, loss, primal, change, iteration, lowest, waited
+        against = max(np.linalg.norm(dual), NO_DUAL * np.linalg.norm(Z))
+        change = _ratio(np.linalg.norm(Z - before), against)
+        loss = evaluate(problem, Z, sigma).loss
+        lowest, waited, worst = state.lowest, state.waited + 1, max(primal, change)
+        if worst < (1 - WORTH_WAITING) * lowest[0] or loss < (1 - WORTH_WAITING) * lowest[1]:
+            lowest, waited = (min(worst, lowest[0]), min(loss, lowest[1])), 0
+        losses = (*state.losses, min((loss, *state.losses[-1:])))[-self.patience - 1 :]
+        after = ADMMState(
+            X, Z, dual, s, response, sigma, loss, primal, change, state.iteration + 1, lowest, waited, losses
+        )
+        factor = self._rho_factor(problem, after)
+        if factor == 1.0:
+            return after
+        return replace(
+            after, response=_response(problem, factor * response.rho), dual=dual / factor, waited=0
         )
 
     def status(self, problem: Problem, state: ADMMState) -> Status:
-        """Converged when both relative residuals are small; stalled when they no longer go down."""
+        """Converged when both relative residuals are small; stalled when little or nothing goes down."""
         if not np.isfinite(state.loss):
             return Status.DIVERGED
         if max(state.primal, state.change) <= self.tolerance:
             return Status.CONVERGED
-        return Status.STALLED if state.waited > self.patience else Status.RUNNING
+        first, last = (state.losses[0], state.losses[-1]) if state.losses else (np.inf, np.inf)
+        minor = len(state.losses) > self.patience and first - last < self.progress * first
+        return Status.STALLED if minor or state.waited > self.patience else Status.RUNNING
 
     def loss(self, state: ADMMState) -> float:
         """Return the objective of Z, all its singular values counted, with its best offsets."""
         return state.loss
 
     def factors(self, problem: Problem, state: ADMMState) -> Factors:
-        """Return the best cut of Z to the problem's rank, balanced and centered, with its best offsets.
+        """Return the best cut of Z to the problem's rank, in exact gauge, with its best offsets.
 
         Its objective is `problem.loss(...)`, in general not `loss(state)`: Z may have a higher rank.
         """
-        frames = len(state.Z)
-        shapes = state.Z.reshape(frames, 3, -1)
-        # Centering first makes the cut that of the centered shapes, which the offsets complete.
-        cut = leading_cut((shapes - shapes.mean(axis=2, keepdims=True)).reshape(frames, -1), problem.rank)
-        return replace(cut, s=best_offsets(problem, cut.shapes()))
+        return best_cut(problem, state.Z)
 
-    def _rho_factor(self, state: ADMMState, primal: float, change: float, waited: int) -> float:
-        if _convex(state.weights):  # balance the residuals, then keep rho
-            return _rebalancing(primal, change) if state.iteration < self.balanced_steps else 1.0
-        if waited > self.patience and state.response.rho < SAFE_RHO:
+    def _rho_factor(self, problem: Problem, state: ADMMState) -> float:
+        if is_convex(problem):  # balance the residuals, then keep rho
+            early = state.iteration <= self.balanced_steps
+            return _rebalancing(state.primal, state.change) if early else 1.0
+        if state.waited > self.patience and state.response.rho < SAFE_RHO:
             return BALANCE_FACTOR
         return 1.0
 
-    def _weights(self, problem: Problem) -> Floats:
-        frames, _, points = problem.data.y.shape
-        count = min(frames, 3 * points)
-        if self.full_weights is None:
-            return np.pad(problem.weights, (0, count - problem.rank), mode="edge")
-        weights = checked_weights(self.full_weights)
-        if len(weights) != count:
-            raise InputError(f"full_weights has {len(weights)} entries; accepted is min(F, 3P) = {count}")
-        if not np.allclose(weights[: problem.rank], problem.weights):
-            raise InputError("full_weights does not begin with the weights of the problem")
-        return weights
+
+def _data_step(problem: Problem, response: Response, target: Floats) -> tuple[Floats, Floats]:
+    """Return X and s that minimize the data term + rho/2 |X - target|^2."""
+    V = target.reshape(problem.data.y.shape)
+    d = problem.data.y - V
+    s = np.einsum("fab,fb->fa", response.inverse, times_planes(response.planes, d).sum(axis=2))
+    d -= s[:, :, None]
+    return (V + times_planes(response.planes, d)).reshape(target.shape), s
 
 
 def _response(problem: Problem, rho: float) -> Response:
     data = problem.data
-    frames, _, points = data.y.shape
-    blocks = data.H.reshape(frames, 6, points)[:, PLANE].transpose(1, 2, 0, 3).reshape(3, 3, -1)
+    rows, _, columns = data.y.shape
+    blocks = data.H.reshape(rows, 6, columns)[:, PLANE].transpose(1, 2, 0, 3).reshape(3, 3, -1)
     diagonal = np.arange(3)
     blocks[diagonal, diagonal] += 0.5 * rho
     # H (H + rho/2)^-1 = I - rho/2 (H + rho/2)^-1
     M = -0.5 * rho * batched_inverse(blocks)
     M[diagonal, diagonal] += 1.0
-    total = M.reshape(3, 3, frames, points).sum(axis=3)
-    planes = np.ascontiguousarray(M[ROW, COLUMN].reshape(6, frames, points).transpose(1, 0, 2))
-    inverse = np.linalg.pinv(np.moveaxis(total, 2, 0), rcond=UNMEASURED, hermitian=True)
-    return Response(rho, planes.reshape(frames, -1), np.asarray(inverse, dtype=np.float64))
-
-
-def _objective(problem: Problem, Z: Floats, weights: Floats, sigma: Floats) -> float:
-    data = problem.data
-    shapes = Z.reshape(data.y.shape)
-    e = shapes + best_offsets(problem, shapes)[:, :, None] - data.y
-    return float(np.vdot(e, data.times_H(e)) + weights @ sigma)
-
-
-def _convex(weights: Floats) -> bool:
-    return bool(weights[0] == weights[-1])
+    planes = np.ascontiguousarray(M[ROW, COLUMN].reshape(6, rows, columns).transpose(1, 0, 2))
+    inverse = np.zeros((rows, 3, 3))
+    if data.offsets:
+        total = np.moveaxis(M.reshape(3, 3, rows, columns).sum(axis=3), 2, 0)
+        inverse = np.asarray(np.linalg.pinv(total, rcond=UNMEASURED, hermitian=True), dtype=np.float64)
+    return Response(rho, planes.reshape(rows, -1), inverse)
 
 
 def _ratio(part: float | np.floating, whole: float | np.floating) -> float:

@@ -148,9 +148,10 @@ def compare(problem: NonRigidProblem, seconds: float) -> None:
         bound = "" if 1e-6 in times else "more than "
         print(f"  Algorithm 1, lambda {damping:g}, alpha {alpha:g}: {told(times)}; {bound}{ratio:.0f} times")
     sigma = reference_singular_values(problem)
-    admm = ADMM(full_weights=PENALTY.weights(len(sigma), sigma))
+    whole = replace(problem, tail=PENALTY.weights(len(sigma), sigma)[problem.rank :])
+    admm = ADMM()
     began = time.process_time()
-    end = solve(problem, admm, svd_start(problem, len(sigma)))
+    end = solve(whole, admm, svd_start(problem, len(sigma)))
     spent = time.process_time() - began
     cut = problem.loss(admm.factors(problem, end.state))
     print(
