@@ -22,13 +22,28 @@ from .exporters import EXPORTERS, ExportOptions, export
 from .factors import Factors
 from .files import SequenceEntry, list_sequences, read_sequence, write_csv, write_npz
 from .files.samples import bundled_samples, sample_path
-from .penalties import ExplicitWeights, NuclearNorm, Penalty, TruncatedNuclearNorm, WeightedNuclearNorm
+from .penalties import (
+    MCP,
+    PENALTIES,
+    SCAD,
+    CappedNorm,
+    ExplicitWeights,
+    LogPenalty,
+    NuclearNorm,
+    Penalty,
+    RampWeights,
+    RankPenalty,
+    SchattenNorm,
+    TruncatedNuclearNorm,
+    WeightedNuclearNorm,
+)
 from .problem import NonRigidProblem
 from .recipes import command_for, python_for
 from .reconstruct import Candidate, Record, StartReport, Update, finish, reconstruct, solve_sequence
 from .result import Result, load_result, save_result
 from .sequence import CameraModel, GroundTruth, Observations, Sequence
-from .settings import METHODS, PRESETS, Settings
+from .methods import METHODS
+from .settings import PRESETS, Settings
 from .solver import Progress, Snapshot, Status, iterate, solve
 from .synthetic import simulate, write_challenge
 from .version import VERSION
@@ -38,25 +53,33 @@ __version__ = VERSION
 __all__ = [
     "ADMM",
     "EXPORTERS",
+    "MCP",
     "METHODS",
+    "PENALTIES",
     "PRESETS",
+    "SCAD",
     "VERSION",
     "AlgorithmOne",
     "CameraModel",
     "Candidate",
+    "CappedNorm",
     "ExplicitWeights",
     "ExportOptions",
     "Factors",
     "GroundTruth",
     "InputError",
     "LevenbergMarquardt",
+    "LogPenalty",
     "NonRigidProblem",
     "NuclearNorm",
     "Observations",
     "Penalty",
     "Progress",
+    "RampWeights",
+    "RankPenalty",
     "Record",
     "Result",
+    "SchattenNorm",
     "Sequence",
     "SequenceEntry",
     "Settings",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .arrays import InputError
 from .files.samples import sample_name
-from .penalties import PENALTIES, ExplicitWeights, Penalty
+from .penalties import PENALTIES, ExplicitWeights, Penalty, penalty_name
 from .settings import PRESETS, Settings
 from .version import versions
 
@@ -136,13 +136,6 @@ def settings_from_dict(values: Mapping[str, Any]) -> Settings:
     if isinstance(changes.get("intrinsics"), list):
         changes["intrinsics"] = tuple(changes["intrinsics"])
     return Settings(**changes)
-
-
-def penalty_name(penalty: Penalty) -> str:
-    """Return the key of `PENALTIES`, or "weights" for explicit ones."""
-    if isinstance(penalty, ExplicitWeights):
-        return "weights"
-    return next(name for name, kind in PENALTIES.items() if type(penalty) is kind)
 
 
 def provenance(sequence: Sequence, settings: Settings, last: Update) -> dict[str, Any]:

@@ -14,11 +14,12 @@ from ..arrays import InputError
 from ..atomic import check_writable, replacing
 from ..cameras.intrinsics import from_four
 from ..exporters import EXPORTERS, export, exporter_for
-from ..penalties import PENALTIES, ExplicitWeights
-from ..recipes import DEFAULT_PRESET, command_for, penalty_name
+from ..penalties import PENALTIES, ExplicitWeights, penalty_name
+from ..recipes import DEFAULT_PRESET, command_for
 from ..reconstruct import finish, reconstruct
 from ..sequence import CameraModel
-from ..settings import INTRINSICS_SOURCES, METHODS, PRESETS, ROTATION_SOURCES, Settings
+from ..methods import METHODS, PROBLEMS
+from ..settings import INTRINSICS_SOURCES, PRESETS, ROTATION_SOURCES, Settings
 from .outputs import check_outputs, files_of
 from .progress import ProgressLine
 from .sequence_options import add_sequence_options, chosen_sequence
@@ -61,7 +62,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--preset", choices=list(PRESETS), default=DEFAULT_PRESET, help="default: %(default)s"
     )
-    parser.add_argument("--method", choices=list(METHODS), help=_default("method", _table(METHODS)))
+    parser.add_argument("--method", choices=list(METHODS), help=_default("method", _table(MEANINGS)))
     parser.add_argument("--rank", type=int, metavar="K", help=_default("rank", "number of basis shapes"))
     parser.add_argument("--eta", type=float, metavar="E", help=_default("eta", "pOSE weight, 0 < E <= 1"))
     penalty = parser.add_argument_group("penalty on the singular values")
