@@ -22,6 +22,7 @@ from .exporters import EXPORTERS, ExportOptions, export
 from .factors import Factors
 from .files import SequenceEntry, list_sequences, read_sequence, write_csv, write_npz
 from .files.samples import bundled_samples, sample_path
+from .methods import METHODS
 from .penalties import (
     MCP,
     PENALTIES,
@@ -42,7 +43,6 @@ from .recipes import command_for, python_for
 from .reconstruct import Candidate, Record, StartReport, Update, finish, reconstruct, solve_sequence
 from .result import Result, load_result, save_result
 from .sequence import CameraModel, GroundTruth, Observations, Sequence
-from .methods import METHODS
 from .settings import PRESETS, Settings
 from .solver import Progress, Snapshot, Status, iterate, solve
 from .synthetic import simulate, write_challenge

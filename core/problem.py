@@ -160,8 +160,14 @@ class Problem:
         """Return the same structure balanced, and centered where there are offsets: no objective rises."""
         return balanced(centered(factors) if self.offsets else factors)
 
-    def with_weights(self, weights: Items[float] | Floats) -> Self:
-        """Return the same problem under other, linear weights, sharing what does not depend on them.
+    def with_weights(
+        self,
+        weights: Items[float] | Floats,
+        *,
+        tail: Floats | None = None,
+        spectral: SpectralPenalty | None = None,
+    ) -> Self:
+        """Return the same problem under another penalty, sharing what does not depend on it.
 
         Raises
         ------
@@ -169,9 +175,14 @@ class Problem:
             where the weights are refused, or more than there are singular values.
         """
         other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__ | {"data": self.data, "spectral": None})
-        other._set_weights(weights, None)
+        other.__dict__.update(self.__dict__ | {"data": self.data, "spectral": spectral})
+        other._set_weights(weights, tail)
         return other
+
+    def of_rank(self, rank: int) -> Self:
+        """Return the same problem at a rank that is not above this one's."""
+        weights, tail = self.all_weights[:rank], self.all_weights[rank:]
+        return self.with_weights(weights, tail=tail, spectral=self.spectral)
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,7 +45,7 @@ def command_for(sequence: Sequence, settings: Settings, output: str | Path = "re
     """
     words = ["nrsfm", "solve", _source(sequence)]
     for name, value in sequence.reading.items():
-        words += ["--" + name.replace("_", "-"), str(value)]
+        words += [f"--{_dashed(name)}", str(value)]
     words += options_for(settings)
     words += ["-o", str(output)]
     return shlex.join(words) + ("" if sequence.source else f"  # {UNSAVED_NOTE}")
@@ -59,10 +59,12 @@ def options_for(settings: Settings) -> list[str]:
     if isinstance(settings.penalty, ExplicitWeights):
         changes.pop("rank", None)  # their number says it
     for name, value in changes.items():
-        if name == "penalty":
+        if name == "options":
+            words += [word for option, number in value for word in (f"--{_dashed(option)}", _word(number))]
+        elif name == "penalty":
             words += _penalty_options(value, PRESETS[preset].penalty)
         else:
-            words += ["--" + name.replace("_", "-"), _word(value)]
+            words += [f"--{_dashed(name)}", _word(value)]
     return words
 
 
@@ -102,6 +104,7 @@ def settings_to_dict(settings: Settings) -> dict[str, Any]:
     values = {entry.name: getattr(settings, entry.name) for entry in fields(settings)}
     penalty = settings.penalty
     values["penalty"] = {"kind": penalty_name(penalty)} | asdict(penalty)  # type: ignore[call-overload]
+    values["options"] = dict(settings.options)
     for name in ("rotations", "intrinsics"):
         if isinstance(values[name], Path):
             values[name] = _word(values[name])
@@ -133,6 +136,8 @@ def settings_from_dict(values: Mapping[str, Any]) -> Settings:
                 f"settings hold the penalty {changes['penalty']!r}; accepted kinds are "
                 f"{', '.join(PENALTIES)} and weights, each with its own numbers"
             ) from error
+    if isinstance(changes.get("options"), dict):
+        changes["options"] = tuple(changes["options"].items())
     if isinstance(changes.get("intrinsics"), list):
         changes["intrinsics"] = tuple(changes["intrinsics"])
     return Settings(**changes)
@@ -185,6 +190,10 @@ def _penalty_options(penalty: Penalty, base: Penalty) -> list[str]:
         if value != getattr(reference, entry.name):
             words += [f"--{entry.name}", _word(value)]
     return words
+
+
+def _dashed(name: str) -> str:
+    return name.replace("_", "-")
 
 
 def _source(sequence: Sequence) -> str:

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from .arrays import InputError
+from .methods import METHODS, PROBLEMS, OptionValue, refusal
 from .penalties import Penalty, WeightedNuclearNorm
 
 RECOMMENDED_PENALTY = WeightedNuclearNorm(xi=0.5)
 
-METHODS = {
-    "bilinear": "bilinear form, variable projection (Newton): the default",
-    "lm": "bilinear form, Levenberg-Marquardt on the Schur complement",
-    "paper": "Algorithm 1 of the paper as printed, on the sparse Jacobian",
-    "admm": "ADMM on the structure matrix, cut to rank K",
-    "admm+bilinear": "ADMM, then the bilinear form from where it ends: the paper's pipeline",
-}
 ROTATION_SOURCES = {
     "best": "candidates from companion and tracks, chosen by loss",
     "truth": "the true cameras, where the sequence has them",
@@ -40,7 +35,9 @@ class Settings:
         where a value is outside its range; the sentence names it and what is accepted.
     """
 
+    problem: str = "nonrigid"  # a key of PROBLEMS
     method: str = "bilinear"  # a key of METHODS
+    options: tuple[tuple[str, OptionValue], ...] = ()  # of the method, those that are not its defaults
     rank: int = 6  # K
     eta: float = 0.05  # pOSE weight in (0, 1]; orthogonal tracks are always solved at 1
     penalty: Penalty = RECOMMENDED_PENALTY
@@ -53,6 +50,8 @@ class Settings:
     max_iterations: int = 1000  # per phase
 
     def __post_init__(self) -> None:
+        if self.problem not in PROBLEMS:
+            raise InputError(f"problem is {self.problem!r}; accepted are {', '.join(PROBLEMS)}")
         if self.method not in METHODS:
             raise InputError(f"method is {self.method!r}; accepted are {', '.join(METHODS)}")
         if isinstance(self.rotations, str) and self.rotations not in ROTATION_SOURCES:
@@ -69,10 +68,32 @@ class Settings:
                 raise InputError(f"{name} is {value}; accepted is a whole number of at least {least}")
         if self.rotation_rank is not None and self.rotation_rank < 1:
             raise InputError(f"rotation rank is {self.rotation_rank}; accepted is at least 1")
+        object.__setattr__(self, "options", _checked_options(self.method, dict(self.options)))
 
-    def with_changes(self, **changes: object) -> Settings:
-        """Return a copy with some fields changed."""
-        return replace(self, **changes)  # type: ignore[arg-type]
+    def with_changes(self, **changes: Any) -> Settings:
+        """Return a copy with some fields changed; another method keeps the options that it has too."""
+        if "method" in changes and "options" not in changes and changes["method"] in METHODS:
+            known = {option.name for option in METHODS[changes["method"]].options}
+            changes["options"] = tuple(entry for entry in self.options if entry[0] in known)
+        return replace(self, **changes)
+
+    @property
+    def refusal(self) -> str | None:
+        """Why the method is not offered for the problem and the penalty; None where it is."""
+        return refusal(self.method, self.problem, self.penalty)
+
+
+def _checked_options(method: str, options: dict[str, OptionValue]) -> tuple[tuple[str, OptionValue], ...]:
+    """Return the options of a method that are not its defaults, checked, in the order of their names."""
+    known = {option.name: option for option in METHODS[method].options}
+    unknown = sorted(set(options) - set(known))
+    if unknown:
+        takes = f"takes {', '.join(known)}" if known else "has none"
+        raise InputError(f"{unknown[0]} is not an option of the method {method!r}, which {takes}")
+    values = {name: known[name].checked(value) for name, value in options.items()}
+    return tuple(
+        (name, value) for name, value in sorted(values.items()) if value != METHODS[method].default(name)
+    )
 
 
 PRESETS: dict[str, Settings] = {

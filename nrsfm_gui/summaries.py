@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.recipes import penalty_name, preset_name
-from core.settings import METHODS
+from core.methods import METHODS
 
 from .history import STARTS_AGAIN
 from .session import Run, RunState
@@ -96,7 +96,7 @@ def run_row(run: Run, known: Quality | None) -> RunRow:
     """Return the line of a run in the list."""
     error = NONE if known is None else measure(known.error, known.unit)
     lines = [
-        f"Run {run.number}: {METHODS[run.settings.method]}",
+        f"Run {run.number}: {METHODS[run.settings.method].meaning}",
         f"rank {run.settings.rank}, eta {run.settings.eta:g}, {run.settings.penalty}",
         f"{run.state.value}, {len(run.history)} records",
     ]

@@ -18,8 +18,8 @@ from ..penalties import PENALTIES, ExplicitWeights, penalty_name
 from ..recipes import DEFAULT_PRESET, command_for
 from ..reconstruct import finish, reconstruct
 from ..sequence import CameraModel
-from ..methods import METHODS, PROBLEMS
 from ..settings import INTRINSICS_SOURCES, PRESETS, ROTATION_SOURCES, Settings
+from .method_options import add_method_options, method_changes
 from .outputs import check_outputs, files_of
 from .progress import ProgressLine
 from .sequence_options import add_sequence_options, chosen_sequence
@@ -38,7 +38,6 @@ INTERRUPTED = 130
 LARGEST_CALIBRATED = 10.0  # median absolute coordinate; a view of 90 degrees has 1 at its edge
 # The options that are fields of Settings under the same name, with the type of their value.
 PLAIN = {
-    "method": str,
     "eta": float,
     "rotations": str,
     "rotation_rank": int,
@@ -62,7 +61,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--preset", choices=list(PRESETS), default=DEFAULT_PRESET, help="default: %(default)s"
     )
-    parser.add_argument("--method", choices=list(METHODS), help=_default("method", _table(MEANINGS)))
+    add_method_options(parser)
     parser.add_argument("--rank", type=int, metavar="K", help=_default("rank", "number of basis shapes"))
     parser.add_argument("--eta", type=float, metavar="E", help=_default("eta", "pOSE weight, 0 < E <= 1"))
     penalty = parser.add_argument_group("penalty on the singular values")
@@ -186,6 +185,7 @@ def settings_from(args: argparse.Namespace) -> Settings:
     """
     base = PRESETS[args.preset]
     changes: dict[str, Any] = {name: getattr(args, name) for name in PLAIN if getattr(args, name) is not None}
+    changes |= method_changes(args, base)
     if args.rank is not None:
         changes["rank"] = args.rank
     if args.intrinsics is not None:

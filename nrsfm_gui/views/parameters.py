@@ -8,9 +8,10 @@ from PyQt6.QtCore import Qt, QTimer, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from core.arrays import InputError
+from core.methods import METHODS
 from core.penalties import WeightedNuclearNorm
 from core.sequence import CameraModel
-from core.settings import INTRINSICS_SOURCES, METHODS, PRESETS, ROTATION_SOURCES, Settings
+from core.settings import INTRINSICS_SOURCES, PRESETS, ROTATION_SOURCES, Settings
 
 from .fields import Collapsible, Form, NumberField
 from .penalty import PenaltyEditor
@@ -26,13 +27,6 @@ PRESET_TIPS = {
     "recommended": "rotation candidates chosen by loss, rigid start, rank grown at the final xi",
     "paper": "the paper's settings exactly: ADMM, then the bilinear form",
     "custom": "neither preset",
-}
-METHOD_TITLES = {
-    "bilinear": "bilinear (Newton)",
-    "lm": "bilinear (Levenberg-Marquardt)",
-    "paper": "Algorithm 1 as printed",
-    "admm": "ADMM",
-    "admm+bilinear": "ADMM, then bilinear",
 }
 ROTATION_TITLES = {
     "best": "best of the candidates",
@@ -205,7 +199,10 @@ class ParametersPanel(QScrollArea):
         top = Form()
         top.add("preset", "preset", self._preset, tip="A whole set of parameters at once.")
         self._layout.addWidget(top)
-        self._method = Choice(METHODS, titles=METHOD_TITLES)
+        self._method = Choice(
+            {name: method.meaning for name, method in METHODS.items()},
+            titles={name: method.title for name, method in METHODS.items()},
+        )
         self._method.chosen.connect(lambda _key: self.flush())
         self._rotations = SourceChoice(
             ROTATION_SOURCES, titles=ROTATION_TITLES, file_tip="an .npz file that holds R (F, 3, 3)"

@@ -20,10 +20,10 @@ from core import (
     simulate,
     solve_sequence,
 )
+from core.methods import METHODS
 from core.metrics import procrustes_mm
 from core.penalties import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
 from core.problem import NonRigidProblem
-from core.settings import METHODS
 from core.subset import subset
 
 QUICK = Settings(rank=2, penalty=WeightedNuclearNorm(xi=5e-3), rotations="truth", starts=4)

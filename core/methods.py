@@ -1,0 +1,188 @@
+"""The methods, in one table: what each is, its own options, and what it cannot do and why.
+
+The command line, the application, the benchmark and the test of all combinations read it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from .algorithms.admm import ADMM
+from .algorithms.agd import ACCEPTANCE, AGD, RESTARTS, STEPS
+from .algorithms.algorithm_one import AlgorithmOne
+from .algorithms.irnn import IRNN
+from .algorithms.levenberg_marquardt import LevenbergMarquardt
+from .algorithms.variable_projection import VariableProjection
+from .arrays import InputError
+from .penalties import ConcavePenalty, NuclearNorm, RankPenalty, WeightedNuclearNorm
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .penalties import Penalty
+    from .solver import Algorithm
+
+OptionValue = float | str
+PROBLEMS = {
+    "nonrigid": "non-rigid shapes in calibrated cameras (Section 5.3)",
+    "lowrank": "low-rank matrix recovery, uncalibrated, with missing data (Section 5.2)",
+}
+
+
+@dataclass(frozen=True)
+class Option:
+    """A parameter of one method: a field of its algorithm."""
+
+    name: str
+    tip: str
+    choices: tuple[str, ...] = ()  # of a word; a number where empty
+    least: float = 0.0
+    most: float = float("inf")
+    open_below: bool = False  # whether `least` itself is refused
+    whole: bool = False
+
+    def checked(self, value: object) -> OptionValue:
+        """Return a value as the algorithm takes it.
+
+        Raises
+        ------
+        InputError
+            where it is not one that is accepted.
+        """
+        if self.choices:
+            if value not in self.choices:
+                raise InputError(f"{self.name} is {value!r}; accepted are {', '.join(self.choices)}")
+            return str(value)
+        try:
+            number = float(value)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            number = float("nan")
+        inside = self.least < number <= self.most if self.open_below else self.least <= number <= self.most
+        if not inside or (self.whole and number != int(number)):
+            raise InputError(f"{self.name} is {value}; accepted is {self.accepted}")
+        return int(number) if self.whole else number
+
+    @property
+    def accepted(self) -> str:
+        """What is accepted, in words."""
+        if self.choices:
+            return ", ".join(self.choices)
+        kind = "a whole number" if self.whole else "a number"
+        above = f"above {self.least:g}" if self.open_below else f"of at least {self.least:g}"
+        return f"{kind} {above}" + ("" if self.most == float("inf") else f" and at most {self.most:g}")
+
+
+@dataclass(frozen=True)
+class Method:
+    """One row of the table."""
+
+    title: str
+    meaning: str
+    algorithm: type[Any]  # of core.algorithms; of a two-step method the first step's
+    options: tuple[Option, ...] = ()
+    on_matrix: bool = False  # whether it works on X itself, from the closed form, and is cut to rank K
+    refined: type[Any] | None = None  # the second step's algorithm
+
+    def default(self, option: str) -> OptionValue:
+        """Return the value that an option has where it is not given."""
+        defaults = _defaults(self.refined) | _defaults(self.algorithm)
+        value: OptionValue = defaults[option]
+        return value
+
+    def first(self, options: Mapping[str, OptionValue], **common: object) -> Algorithm[Any]:
+        """Return the algorithm of the method, or of its first step, with its share of the options."""
+        return _made(self.algorithm, options, common)
+
+    def second(self, options: Mapping[str, OptionValue], **common: object) -> Algorithm[Any]:
+        """Return the algorithm that refines what the first step leaves; `refined` must not be None."""
+        assert self.refined is not None
+        return _made(self.refined, options, common)
+
+
+def _defaults(algorithm: type[Any] | None) -> dict[str, Any]:
+    return {entry.name: entry.default for entry in fields(algorithm)} if algorithm else {}
+
+
+def _made(
+    algorithm: type[Any], options: Mapping[str, OptionValue], common: Mapping[str, object]
+) -> Algorithm[Any]:
+    own = {name: value for name, value in options.items() if name in _defaults(algorithm)}
+    made: Algorithm[Any] = algorithm(**common, **own)
+    return made
+
+
+RHO = Option("rho", "ADMM's first penalty parameter, relative to curvatures of about 1.", open_below=True)
+RELAXATION = Option("relaxation", "Over-relaxation of X; 1 is none, 1.6 usual.", least=1.0, most=1.9)
+PROGRESS = Option(
+    "progress", "ADMM ends where the objective fell by less than this fraction over `patience` iterations."
+)
+PATIENCE = Option("patience", "Iterations over which progress is judged.", least=1, whole=True)
+DAMPING = Option("damping", "The first lambda of Levenberg-Marquardt.", open_below=True)
+ALPHA = Option("alpha", "What lambda is divided or multiplied by after a step.", least=1.0, open_below=True)
+ADMM_OPTIONS = (RHO, RELAXATION, PROGRESS, PATIENCE)
+
+METHODS: dict[str, Method] = {
+    "bilinear": Method(
+        "bilinear (Newton)",
+        "bilinear form, variable projection (Newton): the default",
+        VariableProjection,
+        (DAMPING,),
+    ),
+    "lm": Method(
+        "bilinear (Levenberg-Marquardt)",
+        "bilinear form, Levenberg-Marquardt on the Schur complement",
+        LevenbergMarquardt,
+        (DAMPING,),
+    ),
+    "paper": Method(
+        "ADMM, then Algorithm 1",
+        "ADMM, then Algorithm 1 of the paper as printed, on the sparse Jacobian",
+        ADMM,
+        (*ADMM_OPTIONS, DAMPING, ALPHA),
+        on_matrix=True,
+        refined=AlgorithmOne,
+    ),
+    "admm": Method("ADMM", "ADMM on the structure matrix, cut to rank K", ADMM, ADMM_OPTIONS, on_matrix=True),
+    "admm+bilinear": Method(
+        "ADMM, then bilinear",
+        "ADMM, then the bilinear form from where it ends: the paper's pipeline",
+        ADMM,
+        ADMM_OPTIONS,
+        on_matrix=True,
+        refined=VariableProjection,
+    ),
+    "irnn": Method(
+        "IRNN",
+        "iteratively reweighted nuclear norms (proximal gradient where the penalty is linear), cut to rank K",
+        IRNN,
+        (Option("margin", "Curvature of the model over that of the data term.", least=1.0),),
+        on_matrix=True,
+    ),
+    "agd": Method(
+        "AGD",
+        "accelerated proximal gradient, cut to rank K",
+        AGD,
+        (
+            Option("acceptance", "Whether the objective may rise for a while.", choices=ACCEPTANCE),
+            Option("restart", "When the momentum begins again.", choices=RESTARTS),
+            Option("step_size", "1 / L, or found by backtracking.", choices=STEPS),
+        ),
+        on_matrix=True,
+    ),
+}
+
+
+def refusal(method: str, problem: str, penalty: Penalty) -> str | None:
+    """Say why a method is not offered for a problem and a penalty; None where it is."""
+    if method == "paper" and isinstance(penalty, ConcavePenalty):
+        return "Algorithm 1 takes penalties that are linear in the singular values; choose bilinear or lm"
+    if method == "irnn" and isinstance(penalty, RankPenalty):
+        return "IRNN weighs singular values by the slope of the penalty, and the rank has none; choose agd"
+    if method in ("bmm", "r-bmm") and problem == "lowrank":
+        return f"{METHODS[method].title} needs the rotations of orthogonal cameras; choose admm"
+    if method == "bmm" and not isinstance(penalty, NuclearNorm):
+        return "BMM minimizes the nuclear norm, by its own continuation; choose the penalty nn"
+    if method == "r-bmm" and not isinstance(penalty, WeightedNuclearNorm):
+        return "R-BMM's weights are xi / (sigma_k + gamma); choose the penalty wnn"
+    return None
