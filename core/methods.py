@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .algorithms.admm import ADMM
 from .algorithms.agd import ACCEPTANCE, AGD, RESTARTS, STEPS
 from .algorithms.algorithm_one import AlgorithmOne
+from .algorithms.bmm import BMM, RBMM
 from .algorithms.irnn import IRNN
 from .algorithms.levenberg_marquardt import LevenbergMarquardt
 from .algorithms.variable_projection import VariableProjection
@@ -170,17 +171,44 @@ METHODS: dict[str, Method] = {
         ),
         on_matrix=True,
     ),
+    "bmm": Method(
+        "BMM",
+        "block matrix method of Dai et al. for orthogonal cameras: nuclear norm as mu -> 0, cut to rank K",
+        BMM,
+        (
+            Option("tau", "Step of the fixed-point iteration.", most=1.0, open_below=True),
+            Option("shrinkage", "Of mu, from one to the next.", most=0.9, open_below=True),
+        ),
+        on_matrix=True,
+    ),
+    "r-bmm": Method(
+        "R-BMM",
+        "reweighted BMM of Kumar for orthogonal cameras: weighted nuclear norm by ADMM, cut to rank K",
+        RBMM,
+        (RHO, Option("growth", "Of rho, at every iteration.", least=1.0, most=10.0, open_below=True)),
+        on_matrix=True,
+    ),
 }
 
 
-def refusal(method: str, problem: str, penalty: Penalty) -> str | None:
-    """Say why a method is not offered for a problem and a penalty; None where it is."""
+def on_matrix(algorithm: object) -> bool:
+    """Whether an algorithm works on X itself, so that its own loss is of a point that is not cut yet."""
+    return any(method.on_matrix and type(algorithm) is method.algorithm for method in METHODS.values())
+
+
+def refusal(method: str, problem: str, penalty: Penalty, *, affine: bool) -> str | None:
+    """Say why a method is not offered for a problem and a penalty; None where it is.
+
+    `affine` is whether the problem is posed at eta = 1, as it is for orthogonal cameras.
+    """
+    if problem == "lowrank" and affine:
+        return "the low-rank problem needs eta below 1: at 1 nothing measures the third row of a camera"
     if method == "paper" and isinstance(penalty, ConcavePenalty):
         return "Algorithm 1 takes penalties that are linear in the singular values; choose bilinear or lm"
     if method == "irnn" and isinstance(penalty, RankPenalty):
         return "IRNN weighs singular values by the slope of the penalty, and the rank has none; choose agd"
-    if method in ("bmm", "r-bmm") and problem == "lowrank":
-        return f"{METHODS[method].title} needs the rotations of orthogonal cameras; choose admm"
+    if method in ("bmm", "r-bmm") and (problem == "lowrank" or not affine):
+        return f"{METHODS[method].title} is for orthogonal cameras of known rotations (eta = 1); choose admm"
     if method == "bmm" and not isinstance(penalty, NuclearNorm):
         return "BMM minimizes the nuclear norm, by its own continuation; choose the penalty nn"
     if method == "r-bmm" and not isinstance(penalty, WeightedNuclearNorm):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -12,12 +12,16 @@ from .algorithms.closed_form import reference_singular_values
 from .arrays import Bools, Floats, InputError
 from .cameras.calibrate import calibrate, orthogonal_intrinsics, spread
 from .cameras.intrinsics import estimate_intrinsics, load_intrinsics
-from .problem import NonRigidProblem
+from .concave import ConcavePenalty
+from .penalties import ExplicitWeights
+from .problem import NonRigidProblem, Problem
 from .sequence import CameraModel, Sequence
 
 if TYPE_CHECKING:
     from .penalties import Penalty
     from .settings import Settings
+
+AnyProblem = TypeVar("AnyProblem", bound=Problem)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +37,25 @@ class Prepared:
         """Pose the problem for given rotations; orthogonal tracks are always posed at eta = 1."""
         if self.camera is CameraModel.ORTHOGONAL:
             eta = 1.0
-        unpenalized = NonRigidProblem(self.tracks, self.visible, rotations, eta, np.zeros(1))
-        return unpenalized.with_weights(penalty.weights(rank, reference_singular_values(unpenalized)))
+        return penalized(
+            NonRigidProblem(self.tracks, self.visible, rotations, eta, np.zeros(1)), penalty, rank
+        )
+
+
+def penalized(problem: AnyProblem, penalty: Penalty, rank: int) -> AnyProblem:
+    """Return a problem at a rank and under a penalty, whose weights may refer to its closed form.
+
+    Raises
+    ------
+    InputError
+        where the weights, or the rank, are refused.
+    """
+    reference = reference_singular_values(problem)
+    if isinstance(penalty, ExplicitWeights):  # beyond those given the last one counts
+        return problem.with_weights(penalty.weights(rank, reference))
+    weights = penalty.weights(max(rank, len(reference)), reference)
+    spectral = penalty if isinstance(penalty, ConcavePenalty) else None
+    return problem.with_weights(weights[:rank], tail=weights[rank:], spectral=spectral)
 
 
 def prepare(sequence: Sequence, settings: Settings) -> Prepared:

@@ -8,7 +8,8 @@
                   minima can be unseen
     refine        the best of them, to the tolerance
 
-The methods that start from ADMM (`admm`, `admm+bilinear`, `paper`) replace the starts by their own.
+The methods that work on X itself, or begin so (`admm`, `admm+bilinear`, `irnn`, ...), start from the closed
+form instead.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .algorithms.admm import ADMM
-from .algorithms.algorithm_one import AlgorithmOne
 from .algorithms.closed_form import svd_start
-from .algorithms.levenberg_marquardt import LevenbergMarquardt
 from .algorithms.variable_projection import VariableProjection
+from .arrays import InputError
 from .cameras.candidates import RotationCandidate, rotation_candidates
 from .factors import centered
+from .methods import METHODS, on_matrix
 from .preparation import Prepared, prepare
 from .problem import Factors
 from .solver import ROUNDING, Algorithm, Status, iterate, single_threaded
@@ -70,8 +71,11 @@ def reconstruct(sequence: Sequence, settings: Settings, *, start: Update | None 
     ------
     InputError
         where the settings ask for what the sequence does not have (true rotations, a companion, intrinsics),
-        or the weights are refused.
+        the weights are refused, or the method is not offered for the problem and the penalty.
     """
+    refusal = settings.refusal(sequence.camera)
+    if refusal:
+        raise InputError(refusal)
     return _Run(sequence, settings).updates(start)
 
 
@@ -95,6 +99,7 @@ class _Run:
     def __init__(self, sequence: Sequence, settings: Settings) -> None:
         self.sequence = sequence
         self.settings = settings
+        self.method = METHODS[settings.method]
         self.iteration = 0
         self.seconds = 0.0
         self.best: Candidate | None = None
@@ -124,7 +129,7 @@ class _Run:
             self.sequence, prepared.tracks, source=settings.rotations, rank=settings.rotation_rank
         )
         compared = len(candidates) if len(candidates) > 1 else 0
-        search = 2 if self._starts_from_admm else 1 + starts_wanted([], settings.starts)
+        search = 2 if self.method.on_matrix else 1 + starts_wanted([], settings.starts)
         self.phase_count = compared * settings.rank + search
         if compared:
             grown = yield from self._choose(prepared, candidates)
@@ -133,7 +138,7 @@ class _Run:
             self.rotations, factors = candidates[0].name, None
             problem = self._problem(prepared, candidates[0])
         self.best, self.settled = None, True
-        yield from self._from_admm(problem) if self._starts_from_admm else self._search(problem, factors)
+        yield from self._on_matrix(problem) if self.method.on_matrix else self._search(problem, factors)
 
     def _problem(self, prepared: Prepared, candidate: RotationCandidate) -> NonRigidProblem:
         began = time.perf_counter()
@@ -184,8 +189,8 @@ class _Run:
         if not point.gamma().any():  # a strong penalty has left nothing to go on from
             point = rigid_start(problem)
         factors = resized(point, settings.rank, self._rng(0))
-        if self._starts_from_admm:
-            yield from self._from_admm(problem, factors)
+        if self.method.on_matrix:
+            yield from self._on_matrix(problem, factors)
             return
         yield from self._last(problem, self._polisher(warm=True), factors, "refine", "from where it was")
 
@@ -209,8 +214,8 @@ class _Run:
             elif index == 0 and grown is not None:
                 yield from self._phase(small, short, searched.restricted(grown), phase)
             elif index == 1:
-                admm, point = self._admm(small)
-                yield from self._phase(small, replace(admm, max_iterations=SHORT_ADMM), point, phase)
+                short_admm = ADMM(max_iterations=SHORT_ADMM)
+                yield from self._phase(small, short_admm, _closed_form(small), phase)
                 yield from self._phase(small, short, self.point, phase)
             else:
                 random = random_start(small, self._rng(small.rank + index))
@@ -227,27 +232,23 @@ class _Run:
         self.whole = problem
         for rank in range(1, problem.rank + 1):
             factors = resized(factors, rank, self._rng(rank))
-            smaller = problem.with_weights(problem.weights[:rank])
+            smaller = problem.of_rank(rank)
             yield from self._phase(smaller, algorithm, factors, f"{phase}, rank {rank}")
             factors = self.point
         self.whole = None
 
-    def _from_admm(self, problem: NonRigidProblem, factors: Factors | None = None) -> Iterator[Update]:
-        admm, closed_form = self._admm(problem)
-        factors = factors or closed_form
-        if self.settings.method == "admm":
-            yield from self._last(problem, admm, factors, "ADMM", "ADMM")
+    def _on_matrix(self, problem: NonRigidProblem, factors: Factors | None = None) -> Iterator[Update]:
+        """Run a method that works on X itself; of two, the second goes on from the cut of the first."""
+        options, title = dict(self.settings.options), self.method.title
+        first = self.method.first(options, max_iterations=self.settings.max_iterations)
+        factors = factors or _closed_form(problem)
+        if self.method.refined is None:
+            yield from self._last(problem, first, factors, title, title)
             return
-        for update in self._phase(problem, admm, factors, "ADMM"):
+        for update in self._phase(problem, first, factors, "ADMM"):
             factors = update.current.factors
             yield update
         yield from self._last(problem, self._polisher(warm=False), factors, "refine", "ADMM, refined")
-
-    def _admm(self, problem: NonRigidProblem) -> tuple[ADMM, Factors]:
-        """Return the method, and the closed form to start it from."""
-        # Centered, so that ADMM need not move the translations out of X0 through the penalty.
-        start = centered(svd_start(problem, min(len(problem.tracks), 3 * problem.tracks.shape[2])))
-        return ADMM(max_iterations=self.settings.max_iterations), start
 
     def _last(
         self, problem: NonRigidProblem, algorithm: Algorithm[Any], start: Factors, phase: str, name: str
@@ -270,7 +271,7 @@ class _Run:
             self.seconds = seconds + snapshot.progress.seconds
             factors = algorithm.factors(problem, snapshot.state)
             # An algorithm's own loss may be of another point (ADMM's, before the cut) or have fewer digits.
-            exact = snapshot.status.finished or isinstance(algorithm, ADMM)
+            exact = snapshot.status.finished or on_matrix(algorithm)
             loss = problem.loss(factors) if exact else snapshot.progress.loss
             self.point, self.point_loss = factors, loss
             whole = self.whole or problem
@@ -297,11 +298,9 @@ class _Run:
         self.phases_done += 1
 
     def _algorithm(self, tolerance: float) -> Algorithm[Any]:
+        make = self.method.second if self.method.refined else self.method.first
         limit = self.settings.max_iterations
-        kinds = {"lm": LevenbergMarquardt, "paper": AlgorithmOne}
-        kind = kinds.get(self.settings.method, VariableProjection)
-        algorithm: Algorithm[Any] = kind(tolerance=tolerance, max_iterations=limit)
-        return algorithm
+        return make(dict(self.settings.options), tolerance=tolerance, max_iterations=limit)
 
     def _polisher(self, *, warm: bool) -> Algorithm[Any]:
         algorithm = self._algorithm(self.settings.tolerance)
@@ -317,14 +316,15 @@ class _Run:
         limit = lowest * (1 + AGREEMENT)
         return tuple(StartReport(name, loss, loss <= limit) for name, loss in self.reports.items())
 
-    @property
-    def _starts_from_admm(self) -> bool:
-        return self.settings.method in ("admm", "admm+bilinear", "paper")
-
 
 def _candidate(problem: NonRigidProblem, factors: Factors) -> Candidate:
     point = padded(factors, problem.rank)
     return Candidate(problem, point, problem.loss(point))
+
+
+def _closed_form(problem: NonRigidProblem) -> Factors:
+    """Return X0, whole; centered, so that the translations need not move out of it through the penalty."""
+    return centered(svd_start(problem, min(problem.shape[0], 3 * problem.shape[1])))
 
 
 def _first_look(problem: NonRigidProblem) -> Candidate:

@@ -9,6 +9,7 @@ from typing import Any
 from .arrays import InputError
 from .methods import METHODS, PROBLEMS, OptionValue, refusal
 from .penalties import Penalty, WeightedNuclearNorm
+from .sequence import CameraModel
 
 RECOMMENDED_PENALTY = WeightedNuclearNorm(xi=0.5)
 
@@ -77,10 +78,10 @@ class Settings:
             changes["options"] = tuple(entry for entry in self.options if entry[0] in known)
         return replace(self, **changes)
 
-    @property
-    def refusal(self) -> str | None:
-        """Why the method is not offered for the problem and the penalty; None where it is."""
-        return refusal(self.method, self.problem, self.penalty)
+    def refusal(self, camera: CameraModel) -> str | None:
+        """Say why these are not offered together for a camera model; None where they are."""
+        affine = self.eta == 1 or (self.problem == "nonrigid" and camera is CameraModel.ORTHOGONAL)
+        return refusal(self.method, self.problem, self.penalty, affine=affine)
 
 
 def _checked_options(method: str, options: dict[str, OptionValue]) -> tuple[tuple[str, OptionValue], ...]:

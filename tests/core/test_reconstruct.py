@@ -101,12 +101,32 @@ def test_changed_rotations_start_anew(sequence, updates):
     assert first.phase.startswith("rotations 1 of 2") and not first.settled
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    "method",
+    [name for name in METHODS if not QUICK.with_changes(method=name).refusal(CameraModel.PERSPECTIVE)],
+)
 def test_every_method_ends_with_a_result_no_better_than_the_default(sequence, updates, method):
     result = solve_sequence(sequence, replace(QUICK, method=method, max_iterations=60))
     assert result.loss >= updates[-1].best.loss * (1 - 1e-9)
     own = NonRigidProblem(result.tracks, result.visible, result.rotations, result.eta, result.weights)
     assert np.isfinite(result.points).all() and own.rank == 2
+
+
+def test_a_method_that_is_not_for_these_cameras_is_refused_before_anything_is_computed(sequence):
+    with pytest.raises(InputError, match="BMM is for orthogonal cameras"):
+        reconstruct(sequence, replace(QUICK, method="bmm", penalty=NuclearNorm()))
+
+
+def test_options_reach_the_method_and_those_of_another_are_refused(sequence):
+    strict = QUICK.with_changes(method="admm", options=(("progress", 0.5), ("patience", 2)))
+    assert solve_sequence(sequence, strict).iterations < 20
+    assert strict.with_changes(method="admm+bilinear").options == strict.options
+    assert strict.with_changes(method="bilinear").options == ()
+    assert strict.with_changes(options=(("patience", 100.0),)).options == ()  # the default
+    with pytest.raises(InputError, match="rho is not an option of the method 'agd', which takes acceptance"):
+        QUICK.with_changes(method="agd", options=(("rho", 1.0),))
+    with pytest.raises(InputError, match="relaxation is 3; accepted is a number of at least 1 and"):
+        QUICK.with_changes(method="admm", options=(("relaxation", 3),))
 
 
 def test_explicit_weights_are_used_as_they_are(sequence):
