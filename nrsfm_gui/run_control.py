@@ -6,14 +6,18 @@ last iteration after a cancel neither loses its records nor disturbs its success
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
+
+from core.methods import METHODS
 
 from .session import Run, RunState, Session
 from .solver_thread import Mail, Outcome, SolverThread, Work, real_work
 
 if TYPE_CHECKING:
+    from core.methods import OptionValue
     from core.settings import Settings
 
 POLL_MILLISECONDS = 33  # every second refresh of a display: a picture of the window takes its time, too
@@ -196,18 +200,25 @@ class RunControl(QObject):
 def difference(old: Settings, new: Settings) -> str:
     """Return what differs between two settings, for a label: "rank 3", "rank 3, eta 0.1"."""
     changes = []
-    for name in (
-        "method",
-        "rank",
-        "eta",
-        "penalty",
-        "rotations",
-        "intrinsics",
-        "starts",
-        "seed",
-        "tolerance",
-    ):
-        value = getattr(new, name)
-        if value != getattr(old, name):
-            changes.append("weights" if name == "penalty" else f"{name} {value}")
+    for entry in fields(new):
+        value = getattr(new, entry.name)
+        if value == getattr(old, entry.name):
+            continue
+        if entry.name == "options":
+            changes += [f"{name} {number}" for name, number in _other_options(old, new)]
+        else:
+            words = entry.name.replace("_", " ")
+            changes.append("weights" if entry.name == "penalty" else f"{words} {value}")
     return ", ".join(changes) or "settings"
+
+
+def _other_options(old: Settings, new: Settings) -> list[tuple[str, OptionValue]]:
+    """Return the options of the method that are others now; of another method, those off its defaults."""
+    if old.method != new.method:
+        return list(new.options)
+    method, before, after = METHODS[new.method], dict(old.options), dict(new.options)
+    return [
+        (name, after.get(name, method.default(name)))
+        for name in sorted(before.keys() | after.keys())
+        if before.get(name) != after.get(name)
+    ]

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.recipes import penalty_name, preset_name
 from core.methods import METHODS
+from core.penalties import PENALTIES, penalty_name
+from core.recipes import preset_name
 
 from .history import STARTS_AGAIN
 from .session import Run, RunState
@@ -25,14 +26,21 @@ if TYPE_CHECKING:
 
 MINUS = "−"
 ETA_FROM_SECONDS = 1.0  # before that, what is left is not worth a word
-SHORT_METHODS = {
+# A line of the list of runs has room for about twenty letters.
+SHORT_METHODS = {name: method.title for name, method in METHODS.items()} | {
     "bilinear": "bilinear",
     "lm": "LM",
     "paper": "Algorithm 1",
-    "admm": "ADMM",
     "admm+bilinear": "ADMM+bilinear",
 }
-PENALTY_WORDS = {"wnn": "WNN", "nn": "NN", "tnn": "TNN", "weights": "weights"}
+PENALTY_WORDS = {name: name.upper() for name in PENALTIES} | {
+    "ramp": "ramp",
+    "schatten": "Schatten",
+    "log": "log",
+    "capped": "capped",
+    "rank": "rank cost",
+    "weights": "weights",
+}
 
 
 @dataclass(frozen=True)
@@ -86,10 +94,11 @@ def duration(seconds: float) -> str:
 
 
 def run_name(settings: Settings) -> str:
-    """Return a preset's name, or method and penalty."""
-    return preset_name(settings) or (
-        f"{SHORT_METHODS[settings.method]}, {PENALTY_WORDS[penalty_name(settings.penalty)]}"
-    )
+    """Return a preset's name, or method and penalty, and the problem where it is not the usual one."""
+    words = [SHORT_METHODS[settings.method], PENALTY_WORDS[penalty_name(settings.penalty)]]
+    if settings.problem == "lowrank":
+        words.insert(0, "low rank")
+    return preset_name(settings) or ", ".join(words)
 
 
 def run_row(run: Run, known: Quality | None) -> RunRow:

@@ -1,0 +1,42 @@
+"""What is said of runs: every method and penalty has a name, and changes are named after what changed."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.methods import METHODS
+from core.penalties import PENALTIES, ExplicitWeights
+from core.settings import PRESETS, Settings
+from nrsfm_gui.run_control import difference
+from nrsfm_gui.summaries import run_name
+
+
+@pytest.mark.parametrize("problem", ["nonrigid", "lowrank"])
+def test_every_method_and_penalty_has_a_short_name_of_its_own(problem):
+    methods = {run_name(Settings(problem=problem, method=name, eta=0.1)) for name in METHODS}
+    penalties = {run_name(Settings(problem=problem, penalty=kind(), eta=0.1)) for kind in PENALTIES.values()}
+    assert len(methods) == len(METHODS)
+    assert len(penalties) == len(PENALTIES)
+    assert all(len(name) <= 40 for name in methods | penalties)
+
+
+def test_names_say_preset_problem_method_and_penalty():
+    assert [run_name(settings) for settings in PRESETS.values()] == list(PRESETS)
+    explicit = ExplicitWeights((1.0, 2.0))
+    assert run_name(Settings(method="r-bmm", rank=2, penalty=explicit)) == "R-BMM, weights"
+    assert run_name(Settings(problem="lowrank", method="irnn")) == "low rank, IRNN, WNN"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (Settings(), Settings(rank=3, eta=0.1), "rank 3, eta 0.1"),
+        (Settings(), Settings(problem="lowrank", max_iterations=5), "problem lowrank, max iterations 5"),
+        (Settings(), Settings(penalty=ExplicitWeights((1.0,) * 6)), "weights"),
+        (Settings(method="admm"), Settings(method="admm", options=(("rho", 2.5),)), "rho 2.5"),
+        (Settings(method="admm", options=(("patience", 7),)), Settings(method="admm"), "patience 100"),
+        (Settings(), Settings(method="agd", options=(("restart", "none"),)), "method agd, restart none"),
+    ],
+)
+def test_a_change_of_settings_is_named(old, new, words):
+    assert difference(old, new) == words
