@@ -140,11 +140,11 @@ def test_it_reaches_the_optimum_of_the_low_rank_problem(simulated_low_rank, eta)
     assert convex.progress.loss == pytest.approx(bilinear.progress.loss, rel=1e-7)
 
 
-@pytest.mark.parametrize("penalty", [LogPenalty(mu=0.02, epsilon=0.1), RankPenalty(mu=0.02)])
+@pytest.mark.parametrize("penalty", [LogPenalty(mu=0.1, epsilon=0.1), RankPenalty(mu=0.3)])
 def test_a_feasible_end_of_a_concave_penalty_is_stationary(simulated, penalty):
-    problem, _ = simulated(frames=8, points=12, missing=0.1)
+    problem, _ = simulated(frames=8, points=12, eta=1.0)
     problem = replace(problem, spectral=penalty)
-    state = solve(problem, ADMM(rho=1.0, tolerance=1e-7), svd_start(problem, 8)).state
+    state = solve(problem, ADMM(rho=0.5, tolerance=1e-7), svd_start(problem, 8)).state
     assert max(residuals(state)) <= 1e-7
     point = evaluate(problem, state.Z, state.singular_values)
     kept = int(np.count_nonzero(state.singular_values))

@@ -1,0 +1,204 @@
+"""AGD: what each acceptance promises, its step sizes, its restarts, and where it ends."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.algorithms.agd import ACCEPTANCE, AGD, RESTARTS, STEPS, _proximal_step
+from core.algorithms.closed_form import svd_start
+from core.algorithms.irnn import IRNN
+from core.algorithms.matrix_form import curvature, evaluate, prox
+from core.algorithms.variable_projection import VariableProjection
+from core.arrays import InputError
+from core.penalties import MCP, SCAD, CappedNorm, LogPenalty, RankPenalty, SchattenNorm
+from core.solver import Status, iterate, solve
+
+ROUNDING = 1e-12
+PENALTIES = [
+    None,
+    SchattenNorm(0.05, 0.5, 0.1),
+    LogPenalty(0.02, 0.1),
+    CappedNorm(0.02, 3.0),
+    MCP(0.02, 3.0),
+    SCAD(0.02, 3.0),
+    RankPenalty(0.02),
+]
+
+
+@pytest.fixture(params=["nonrigid", "lowrank"])
+def problem(request, simulated, simulated_low_rank):
+    if request.param == "nonrigid":
+        return simulated(frames=8, points=10, missing=0.2)[0]
+    return simulated_low_rank(frames=6, points=12, weights=(0.0, 0.0, 0.0, 0.0, 1e-3, 2e-3), missing=0.2)[0]
+
+
+@pytest.fixture
+def convex(simulated):
+    return simulated(frames=8, points=10, weights=np.full(8, 0.05), missing=0.2, eta=0.5)[0]
+
+
+def whole_start(problem):
+    return svd_start(problem, min(problem.shape[0], 3 * problem.shape[1]))
+
+
+def states_of(problem, method):
+    return [snapshot.state for snapshot in iterate(problem, method, whole_start(problem))]
+
+
+@pytest.mark.parametrize("step_size", STEPS)
+@pytest.mark.parametrize("penalty", PENALTIES, ids=lambda penalty: type(penalty).__name__)
+def test_monotone_acceptance_never_raises_the_objective(problem, penalty, step_size):
+    problem = replace(problem, spectral=penalty)
+    states = states_of(problem, AGD(step_size=step_size, max_iterations=150))
+    losses = np.array([state.x.loss for state in states])
+    assert (np.diff(losses) <= ROUNDING * losses[:-1]).all()
+    for state in states[1::20]:  # the losses are of the matrices that they come with
+        sigma = np.linalg.svd(state.x.X, compute_uv=False)
+        assert evaluate(problem, state.x.X, sigma).loss == pytest.approx(state.x.loss, rel=1e-8)
+
+
+@pytest.mark.parametrize("penalty", PENALTIES, ids=lambda penalty: type(penalty).__name__)
+def test_nonmonotone_acceptance_stays_below_a_mean_that_never_rises(problem, penalty):
+    problem = replace(problem, spectral=penalty)
+    states = states_of(problem, AGD(acceptance="nonmonotone", max_iterations=150))
+    means = np.array([state.mean for state in states])
+    losses = np.array([state.x.loss for state in states])
+    assert (losses <= means * (1 + ROUNDING)).all()
+    assert (np.diff(means) <= ROUNDING * means[:-1]).all()
+    count, mean = 1.0, losses[0]
+    for state, loss in zip(states[1:], losses[1:], strict=True):  # the mean is the one that is defined
+        count, mean = 0.8 * count + 1.0, (0.8 * count * mean + loss) / (0.8 * count + 1.0)
+        assert state.mean == pytest.approx(mean, rel=1e-12)
+
+
+def test_nonmonotone_acceptance_lets_the_objective_rise_and_is_cheaper(convex, monkeypatch):
+    calls = []
+
+    def counted(*arguments):
+        calls.append(1)
+        return evaluate(*arguments)
+
+    monkeypatch.setattr("core.algorithms.agd.evaluate", counted)
+    ends, spent = {}, {}
+    for acceptance in ACCEPTANCE:
+        calls.clear()
+        states = states_of(convex, AGD(acceptance=acceptance, restart="none", max_iterations=300))
+        ends[acceptance] = np.array([state.x.loss for state in states])
+        spent[acceptance] = len(calls) / (len(states) - 1)
+    assert (np.diff(ends["nonmonotone"]) > 1e-9).any()
+    assert spent["monotone"] == 2.0
+    assert spent["nonmonotone"] < 1.5
+
+
+@pytest.mark.parametrize("acceptance", ACCEPTANCE)
+@pytest.mark.parametrize("restart", RESTARTS)
+@pytest.mark.parametrize("step_size", STEPS)
+def test_with_a_nuclear_norm_it_reaches_the_optimum_of_the_bilinear_form(
+    convex, acceptance, restart, step_size
+):
+    bilinear = solve(convex, VariableProjection(), svd_start(convex))
+    method = AGD(acceptance=acceptance, restart=restart, step_size=step_size)
+    end = solve(convex, method, whole_start(convex))
+    assert end.status is Status.CONVERGED
+    assert end.progress.loss == pytest.approx(bilinear.progress.loss, rel=1e-8)
+    assert convex.loss(method.factors(convex, end.state)) == pytest.approx(end.progress.loss, rel=1e-7)
+
+
+def test_it_reaches_the_optimum_of_the_low_rank_problem(simulated_low_rank):
+    problem, _ = simulated_low_rank(frames=5, points=12, weights=np.full(12, 2e-3), missing=0.2)
+    bilinear = solve(problem, VariableProjection(), svd_start(problem))
+    end = solve(problem, AGD(), whole_start(problem))
+    assert end.progress.loss == pytest.approx(bilinear.progress.loss, rel=1e-7)
+
+
+def test_acceleration_and_restarts_save_iterations(convex):
+    counts = {
+        "plain": solve(convex, IRNN(), whole_start(convex)).progress.iteration,
+        "none": solve(convex, AGD(restart="none"), whole_start(convex)).progress.iteration,
+        "gradient": solve(convex, AGD(), whole_start(convex)).progress.iteration,
+        "loss": solve(convex, AGD(restart="loss"), whole_start(convex)).progress.iteration,
+    }
+    assert counts["none"] < counts["plain"]
+    assert max(counts["gradient"], counts["loss"]) < 0.5 * counts["none"]
+
+
+def test_two_iterations_are_those_of_the_paper(problem):
+    """Algorithm 1 of Li and Lin 2015, written out with dense decompositions."""
+    L = curvature(problem) / (1 - 1e-9)
+    start = whole_start(problem)
+
+    def proximal(X):
+        N = X - evaluate(problem, X, np.zeros(min(X.shape))).gradient / L
+        U, sigma, Vt = np.linalg.svd(N, full_matrices=False)
+        return (U * prox(problem, sigma, L)) @ Vt
+
+    def value(X):
+        return evaluate(problem, X, np.linalg.svd(X, compute_uv=False)).loss
+
+    x = before = z = start.shapes().reshape(len(start.B), -1)
+    last, t = 0.0, 1.0
+    method = AGD(restart="none")
+    state = method.init(problem, start)
+    for _ in range(4):
+        y = x + last / t * (z - x) + (last - 1) / t * (x - before)
+        z, v = proximal(y), proximal(x)
+        before, x = x, z if value(z) <= value(v) else v
+        last, t = t, (np.sqrt(4 * t**2 + 1) + 1) / 2
+        state = method.step(problem, state)
+        np.testing.assert_allclose(state.x.X, x, atol=1e-9)
+
+
+def test_backtracking_takes_the_first_step_that_the_data_term_stays_below(problem):
+    start = whole_start(problem)
+    Y = start.shapes().reshape(len(start.B), -1)
+    Y += 0.1 * np.random.default_rng(2).standard_normal(Y.shape)
+    zero = np.zeros(min(Y.shape))
+    origin, shortest = evaluate(problem, Y, zero), 1 / curvature(problem)
+
+    def excess(alpha):
+        """How far the data term lies above its model at the proximal step."""
+        N = Y - alpha * origin.gradient
+        U, sigma, Vt = np.linalg.svd(N, full_matrices=False)
+        Z = (U * prox(problem, sigma, 1 / alpha)) @ Vt
+        model = origin.loss + np.vdot(origin.gradient, Z - Y) + np.sum((Z - Y) ** 2) / (2 * alpha)
+        return evaluate(problem, Z, zero).loss - model
+
+    longest = 64 * shortest
+    _, alpha = _proximal_step(problem, Y, origin.gradient, longest, shortest)
+    halvings = [longest * 0.5**n for n in range(7)]
+    assert alpha == next(a for a in halvings if a <= shortest or excess(a) <= 0)
+    assert shortest <= alpha < longest
+    states = states_of(problem, AGD(step_size="backtracking", max_iterations=80))
+    assert max(state.alpha for state in states) > 1.5 * shortest
+
+
+@pytest.mark.parametrize("acceptance", ACCEPTANCE)
+def test_a_resumed_run_equals_an_uninterrupted_one(problem, acceptance):
+    method = AGD(acceptance=acceptance, step_size="backtracking", max_iterations=40)
+    snapshots = list(iterate(problem, method, whole_start(problem)))
+    again = solve(problem, method, snapshots[17])
+    np.testing.assert_array_equal(again.state.x.X, snapshots[-1].state.x.X)
+    assert again.progress.loss == snapshots[-1].progress.loss
+    assert again.status is Status.LIMIT
+
+
+def test_a_start_that_is_not_finite_is_reported_as_diverged(problem):
+    start = svd_start(problem)
+    end = solve(problem, AGD(), replace(start, B=np.full_like(start.B, np.inf)))
+    assert end.status is Status.DIVERGED
+
+
+def test_a_penalty_that_leaves_nothing_ends_at_zero(problem):
+    heavy = problem.with_weights((1e3,))
+    end = solve(heavy, AGD(), whole_start(problem))
+    assert end.status is Status.CONVERGED
+    assert not end.state.x.X.any()
+
+
+@pytest.mark.parametrize("name", ["acceptance", "restart", "step_size"])
+def test_names_that_are_not_known_are_refused(name):
+    with pytest.raises(InputError, match=f"{name} is 'other'; accepted are"):
+        AGD(**{name: "other"})

@@ -1,0 +1,157 @@
+"""BMM and R-BMM: their iterations against dense formulas, what they converge to, and what they refuse."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.algorithms.admm import ADMM
+from core.algorithms.bmm import BMM, RBMM
+from core.algorithms.closed_form import closed_form_structure, reference_singular_values, svd_start
+from core.arrays import InputError
+from core.solver import Status, iterate, solve
+
+ROUNDING = 1e-12
+
+
+@pytest.fixture
+def orthogonal(simulated):
+    return simulated(frames=9, points=11, weights=(1e-3, 4e-3), eta=1.0)[0]
+
+
+def whole_start(problem):
+    return svd_start(problem, min(problem.shape[0], 3 * problem.shape[1]))
+
+
+def blocks(problem, X):
+    """The rows 1 and 2 of R_f S_f, and the centered tracks, both (F, 2, P)."""
+    shapes = X.reshape(problem.data.y.shape)
+    W = problem.tracks - problem.tracks.mean(axis=2, keepdims=True)
+    return problem.rotations[:, :2] @ shapes, W
+
+
+def test_a_step_of_bmm_is_that_of_the_paper_on_centered_tracks(orthogonal):
+    method = BMM(mu=0.1, tau=0.2)
+    state = method.init(orthogonal, whole_start(orthogonal))
+    X0 = closed_form_structure(orthogonal).reshape(9, 3, 11)
+    centered = (X0 - X0.mean(axis=2, keepdims=True)).reshape(9, -1)
+    U, sigma, Vt = np.linalg.svd(centered, full_matrices=False)
+    X = (U[:, :2] * sigma[:2]) @ Vt[:2]  # R^+ W of the centered tracks, cut to rank K
+    np.testing.assert_allclose(state.X, X, atol=1e-12)
+    for _ in range(3):
+        projected, W = blocks(orthogonal, X)
+        gradient = orthogonal.rotations[:, :2].transpose(0, 2, 1) @ (projected - W)
+        U, sigma, Vt = np.linalg.svd(X - 0.2 * gradient.reshape(9, -1), full_matrices=False)
+        X = (U * np.maximum(sigma - 0.2 * 0.1, 0)) @ Vt
+        state = method.step(orthogonal, state)
+        np.testing.assert_allclose(state.X, X, atol=1e-12)
+        projected, W = blocks(orthogonal, X)
+        sigma = np.linalg.svd(X, compute_uv=False)
+        assert state.loss == pytest.approx(2 * 0.1 * sigma.sum() + np.sum((projected - W) ** 2), rel=1e-10)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_bmm_never_raises_its_objective_through_all_mu(simulated, missing):
+    problem, _ = simulated(frames=9, points=11, eta=1.0, missing=missing)
+    states = [snapshot.state for snapshot in iterate(problem, BMM(tolerance=1e-4), whole_start(problem))]
+    losses = np.array([state.loss for state in states])
+    assert (np.diff(losses) <= ROUNDING * losses[:-1]).all()
+    levels = sorted({state.mu for state in states}, reverse=True)
+    np.testing.assert_allclose(levels, [*(4 * 0.25 ** np.arange(18)), 1e-10], rtol=1e-12)
+    assert states[-1].change <= 1e-4
+
+
+def test_bmm_ends_at_the_least_nuclear_norm_that_reproduces_the_tracks(orthogonal):
+    end = solve(orthogonal, BMM(tolerance=1e-7, tau=1.0, last_mu=1e-3), whole_start(orthogonal))
+    assert end.status is Status.CONVERGED
+    projected, W = blocks(orthogonal, end.state.X)
+    np.testing.assert_allclose(projected, W, atol=2e-3)
+    # A subgradient of the norm that no change of depths (the null space of the data) can go along.
+    U, sigma, Vt = np.linalg.svd(end.state.X, full_matrices=False)
+    kept = sigma > 1e-4 * sigma[0]
+    dual = -end.state.force / end.state.mu  # at the fixed point, in the subdifferential of |X|_*
+    np.testing.assert_allclose(U[:, kept].T @ dual @ Vt[kept].T, np.eye(kept.sum()), atol=1e-2)
+    assert np.linalg.norm(dual, 2) <= 1 + 1e-2
+    along_depth = np.einsum("fa,fap->fp", orthogonal.rotations[:, 2], dual.reshape(9, 3, 11))
+    np.testing.assert_allclose(along_depth, 0, atol=1e-6)
+    random = np.random.default_rng(4)
+    for size in (1e-3, 1e-1, 1.0):
+        for _ in range(10):
+            depth = size * random.standard_normal((9, 1, 11))
+            other = end.state.X + (orthogonal.rotations[:, 2, :, None] * depth).reshape(9, -1)
+            assert np.linalg.norm(other, "nuc") >= sigma.sum() - 2e-3
+
+
+def test_rbmm_minimizes_the_augmented_lagrangian_over_each_copy(orthogonal):
+    method = RBMM(rho=0.7, growth=1.2)
+    state = method.step(orthogonal, method.init(orthogonal, whole_start(orthogonal)))
+    after = method.step(orthogonal, state)
+    assert after.rho == pytest.approx(0.7 * 1.2**2)
+    rho, V = state.rho, state.Z - state.dual
+
+    def in_X(X):
+        projected, W = blocks(orthogonal, X)
+        centered = projected - projected.mean(axis=2, keepdims=True)  # what the best t leaves
+        return np.sum((centered - W) ** 2) + 0.5 * rho * np.sum((X - V) ** 2)
+
+    random = np.random.default_rng(5)
+    for _ in range(20):
+        D, step = random.standard_normal(after.X.shape), 1e-5
+        assert abs(in_X(after.X + step * D) - in_X(after.X - step * D)) / (2 * step) < 1e-8
+    U, sigma, Vt = np.linalg.svd(after.X + state.dual, full_matrices=False)
+    shrunk = np.maximum(sigma - orthogonal.all_weights / rho, 0)
+    np.testing.assert_allclose(after.Z, (U * shrunk) @ Vt, atol=1e-10)
+    np.testing.assert_allclose(after.dual * 1.2, after.X + state.dual - after.Z, atol=1e-12)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_rbmm_with_equal_weights_and_slow_growth_reaches_the_convex_optimum(simulated, missing):
+    problem, _ = simulated(frames=8, points=10, weights=np.full(8, 0.05), eta=1.0, missing=missing)
+    start = whole_start(problem)
+    optimum = solve(problem, ADMM(tolerance=1e-9), start).progress.loss
+    end = solve(problem, RBMM(rho=0.05, growth=1.002, max_iterations=10_000), start)
+    assert end.status is Status.CONVERGED
+    assert end.progress.loss == pytest.approx(optimum, rel=1e-6)
+
+
+def test_rbmm_with_its_own_weights_ends_feasible_and_below_its_start(orthogonal):
+    weights = 0.05 / (reference_singular_values(orthogonal) + 1e-6)
+    problem = replace(orthogonal, weights=weights[:2], tail=weights[2:])
+    start = whole_start(problem)
+    method = RBMM()
+    end = solve(problem, method, start)
+    assert end.status is Status.CONVERGED
+    assert end.progress.loss < method.init(problem, start).loss
+    np.testing.assert_allclose(end.state.X, end.state.Z, atol=1e-6)
+    assert np.linalg.matrix_rank(end.state.Z, tol=1e-6) < 9
+    assert method.factors(problem, end.state).rank == 2
+
+
+@pytest.mark.parametrize("method", [BMM(), RBMM()])
+def test_a_resumed_run_equals_an_uninterrupted_one(orthogonal, method):
+    method = replace(method, max_iterations=40)
+    snapshots = list(iterate(orthogonal, method, whole_start(orthogonal)))
+    again = solve(orthogonal, method, snapshots[21])
+    np.testing.assert_array_equal(again.state.X, snapshots[-1].state.X)
+    assert again.progress.loss == snapshots[-1].progress.loss
+
+
+@pytest.mark.parametrize("method", [BMM(), RBMM()])
+def test_a_start_that_is_not_finite_is_reported_as_diverged(orthogonal, method):
+    start = svd_start(orthogonal)
+    end = solve(orthogonal, method, replace(start, B=np.full_like(start.B, np.inf)))
+    assert end.status is Status.DIVERGED
+
+
+@pytest.mark.parametrize(("method", "name"), [(BMM(), "BMM"), (RBMM(), "R-BMM")])
+def test_perspective_cameras_and_the_low_rank_problem_are_refused(
+    simulated, simulated_low_rank, method, name
+):
+    perspective, _ = simulated(eta=0.05)
+    with pytest.raises(InputError, match=f"^{name} is for orthogonal cameras .*eta is 0.05$"):
+        method.init(perspective, svd_start(perspective))
+    low_rank, _ = simulated_low_rank()
+    with pytest.raises(InputError, match="the problem is the low-rank one"):
+        method.init(low_rank, svd_start(low_rank))

@@ -1,0 +1,124 @@
+"""IRNN: descent, what its steps are, and where they end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from core.algorithms.closed_form import svd_start
+from core.algorithms.irnn import IRNN
+from core.algorithms.matrix_form import curvature, evaluate
+from core.algorithms.variable_projection import VariableProjection
+from core.penalties import MCP, SCAD, CappedNorm, LogPenalty, SchattenNorm
+from core.solver import Status, iterate, solve
+
+ROUNDING = 1e-12
+PENALTIES = [
+    None,
+    SchattenNorm(0.05, 0.5, 0.1),
+    LogPenalty(0.02, 0.1),
+    CappedNorm(0.02, 3.0),
+    MCP(0.02, 3.0),
+    SCAD(0.02, 3.0),
+]
+STRONG = [
+    SchattenNorm(0.5, 0.5, 0.1),
+    LogPenalty(0.5, 0.3),
+    CappedNorm(0.5, 3.0),
+    MCP(0.5, 3.0),
+    SCAD(0.5, 3.0),
+]
+
+
+@pytest.fixture(params=["nonrigid", "lowrank"])
+def problem(request, simulated, simulated_low_rank):
+    if request.param == "nonrigid":
+        return simulated(frames=8, points=10, missing=0.2)[0]
+    return simulated_low_rank(frames=6, points=12, weights=(0.0, 0.0, 0.0, 0.0, 1e-3, 2e-3), missing=0.2)[0]
+
+
+def whole_start(problem):
+    return svd_start(problem, min(problem.shape[0], 3 * problem.shape[1]))
+
+
+@pytest.mark.parametrize("penalty", PENALTIES, ids=lambda penalty: type(penalty).__name__)
+def test_the_objective_never_rises_and_falls_by_what_is_promised(problem, penalty):
+    problem = replace(problem, spectral=penalty)
+    method = IRNN(max_iterations=200, margin=1.05)
+    states = [snapshot.state for snapshot in iterate(problem, method, whole_start(problem))]
+    beta = 1.05 * curvature(problem)
+    for before, after in pairwise(states):
+        moved = np.sum((after.point.X - before.point.X) ** 2)
+        least = 0.5 * (beta - curvature(problem)) * moved
+        assert before.point.loss - after.point.loss >= least - ROUNDING * before.point.loss
+        sigma = np.linalg.svd(after.point.X, compute_uv=False)
+        recomputed = evaluate(problem, after.point.X, sigma)
+        assert after.point.loss == pytest.approx(recomputed.loss, rel=1e-9)
+    assert states[-1].point.loss < states[1].point.loss
+
+
+def test_with_linear_weights_a_step_is_one_of_plain_proximal_gradient(problem):
+    method = IRNN()
+    state = method.init(problem, whole_start(problem))
+    X = state.point.X
+    for _ in range(3):
+        state = method.step(problem, state)
+        beta = 1.01 * curvature(problem)
+        gradient = evaluate(problem, X, np.zeros(min(X.shape))).gradient
+        U, sigma, Vt = np.linalg.svd(X - gradient / beta, full_matrices=False)
+        X = (U * np.maximum(sigma - problem.all_weights / beta, 0.0)) @ Vt
+        np.testing.assert_allclose(state.point.X, X, atol=1e-11)
+
+
+def test_with_a_nuclear_norm_it_reaches_the_optimum_of_the_bilinear_form(simulated):
+    problem, _ = simulated(frames=8, points=10, weights=np.full(8, 0.05), missing=0.2, eta=0.5)
+    bilinear = solve(problem, VariableProjection(), svd_start(problem))
+    method = IRNN()
+    end = solve(problem, method, whole_start(problem))
+    assert end.status is Status.CONVERGED
+    assert end.progress.loss == pytest.approx(bilinear.progress.loss, rel=1e-8)
+    assert problem.loss(method.factors(problem, end.state)) == pytest.approx(end.progress.loss, rel=1e-7)
+
+
+@pytest.mark.parametrize("penalty", STRONG, ids=lambda penalty: type(penalty).__name__)
+def test_the_end_is_stationary_for_the_penalty_itself(simulated, penalty):
+    problem, _ = simulated(frames=6, points=8, eta=1.0)
+    problem = replace(problem, spectral=penalty)
+    end = solve(problem, IRNN(tolerance=1e-9), whole_start(problem))
+    assert end.status is Status.CONVERGED
+    point = end.state.point
+    U, sigma, Vt = np.linalg.svd(point.X, full_matrices=False)
+    kept = int(np.count_nonzero(point.sigma))
+    slopes = penalty.slopes(sigma)
+    inside = -U[:, :kept].T @ point.gradient @ Vt[:kept].T
+    np.testing.assert_allclose(inside, np.diag(slopes[:kept]), atol=1e-7)
+    # Across the kept space, and outside of it: no gradient, and none that the slope at 0 does not hold.
+    rest = -point.gradient - U[:, :kept] @ inside @ Vt[:kept]
+    largest = penalty.slopes(np.zeros(1)).item()
+    assert np.linalg.norm(rest, 2) <= largest + 1e-7
+
+
+def test_a_resumed_run_equals_an_uninterrupted_one(problem):
+    problem = replace(problem, spectral=LogPenalty(0.02, 0.1))
+    snapshots = list(iterate(problem, IRNN(max_iterations=30), whole_start(problem)))
+    again = solve(problem, IRNN(max_iterations=30), snapshots[12])
+    np.testing.assert_array_equal(again.state.point.X, snapshots[-1].state.point.X)
+    assert again.progress.loss == snapshots[-1].progress.loss
+    assert again.status is Status.LIMIT
+
+
+def test_a_start_that_is_not_finite_is_reported_as_diverged(problem):
+    start = svd_start(problem)
+    end = solve(problem, IRNN(), replace(start, B=np.full_like(start.B, np.inf)))
+    assert end.status is Status.DIVERGED
+
+
+def test_a_penalty_that_leaves_nothing_ends_at_zero(problem):
+    heavy = problem.with_weights((1e3,))
+    end = solve(heavy, IRNN(), whole_start(problem))
+    assert end.status is Status.CONVERGED
+    assert not end.state.point.X.any()
+    assert np.isfinite(heavy.loss(IRNN().factors(heavy, end.state)))
