@@ -22,7 +22,7 @@ import numpy as np
 
 from .arrays import Bools, Floats, InputError
 from .problem import Problem
-from .quadratic import data_term, transposed
+from .quadratic import data_term
 
 if TYPE_CHECKING:
     from .factors import Factors
@@ -62,9 +62,8 @@ class LowRankProblem(Problem):
         return self.tracks.shape[2], len(self.tracks)
 
     def _data_term(self) -> DataTerm:
-        frames = len(self.tracks)
-        R = np.broadcast_to(np.eye(3), (frames, 3, 3))
-        return transposed(data_term(self.tracks, self.visible, R, self.eta))
+        R = np.eye(3)[None]
+        return data_term(self.tracks.transpose(2, 1, 0), self.visible.T, R, self.eta, offsets=False)
 
     def cameras(self, factors: Factors) -> Floats:
         """Return the projective cameras P_f, (F, 3, K)."""

@@ -91,7 +91,11 @@ class Problem:
 
     def __post_init__(self) -> None:
         visible = frozen(self.visible, np.bool_)
-        tracks = np.where(visible[:, None, :], np.asarray(self.tracks, dtype=float), 0.0)
+        tracks = np.asarray(self.tracks, dtype=float)
+        hidden = ~visible
+        if tracks.transpose(0, 2, 1)[hidden].any():  # a NaN counts; tracks that are clean are shared
+            tracks = np.where(visible[:, None, :], tracks, 0.0)
+            tracks.setflags(write=False)
         object.__setattr__(self, "visible", visible)
         object.__setattr__(self, "tracks", frozen(tracks))
         if not np.isfinite(self.tracks).all():
@@ -151,7 +155,7 @@ class Problem:
 
     def loss(self, factors: Factors) -> float:
         """Return the objective (paper, equations 5.2 and 5.3) at a point."""
-        _, misfit = self.data.residual_force(factors)
+        misfit = self.data.misfit(factors)
         if self.spectral is not None:
             return misfit + self.spectral.value(np.sort(factors.gamma())[::-1])
         return misfit + penalty(self.weights, factors)

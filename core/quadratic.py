@@ -1,160 +1,87 @@
 r"""The data term as one 3x3 quadratic form per observation, and the closed forms that rest on it.
 
-`core.problem` derives H = R' G R and y = R' Y*.  Written out with the rows r1, r2, r3 of a frame's R and
-c = 1 - eta, H is linear in (1, m_x, m_y, |m|^2):
+    sum_fj (S_fj + s_f - y_fj)' H_fj (S_fj + s_f - y_fj),    S_f = sum_k B_fk C_k
 
-    H = r1 r1' + r2 r2' - c m_x (r1 r3' + r3 r1') - c m_y (r2 r3' + r3 r2') + c |m|^2 r3 r3'
+`core.problem` derives it, `core.planes` tells where H and y come from: stored, or, where they would be large,
+formed from the tracks a few columns at a time.  Every sum that a solver needs, over frames with coefficients
+quadratic in B, or over points with coefficients quadratic in C, is one matrix product with the planes of H as
+an F x 6p matrix, chunk by chunk.  Which of the two it is, is a matter of size alone.
 
-so the six distinct planes of H are one small product per frame, and H y = R' (eta m, 0) needs no H.
-
-Layout: the planes are stored as an F x 6P matrix, because every sum that a solver needs, over frames with
-coefficients quadratic in B, or over points with coefficients quadratic in C, is then one matrix product with
-it.  Small symmetric systems (3K per point, K + 3 per frame) are kept with the batch index last, (n, n, P):
-elimination without pivoting then runs over contiguous vectors, two to four times faster than LAPACK.
+Streamed problems keep M^-1 and H e, which curvature alone is made of, in float32; losses, gradients and C are
+in float64 whatever the form.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from .arrays import InputError
+from .planes import (
+    CHUNK,
+    COLUMN,
+    NARROWEST,
+    OFF_DIAGONAL,
+    PLANE,
+    ROW,
+    Chunk,
+    StoredPlanes,
+    Tracks,
+    cached_parts,
+    pairs,
+    plane_basis,
+    point_blocks,
+    times_part,
+    times_planes,
+)
+from .small_blocks import batched_inverse, multiply, solved
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .arrays import Bools, Floats, Ints
+    from .arrays import Bools, Floats
     from .factors import Factors
+    from .planes import Reals
 
-# PLANE[a, b] is the plane that holds H_ab.
-PLANE = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])
-ROW, COLUMN = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 1, 2, 1, 2, 2])  # of each plane
-OFF_DIAGONAL = (ROW != COLUMN)[:, None]
-# Above this size halving is cheaper than eliminating column by column (measured at batches of 50 to 400).
-ELIMINATION_LIMIT = 6
-INACCURATE = 1e-6  # relative residual from which a solution of a point's system is not trusted
-NEGLIGIBLE = 1e-10  # relative size of an eigenvalue that a pseudo-inverse leaves out
-# Observations whose planes, vectors and products fit the second-level cache together.
-CACHED = 8192
+__all__ = [
+    "COLUMN",
+    "PLANE",
+    "ROW",
+    "DataTerm",
+    "PointSystem",
+    "batched_inverse",
+    "data_term",
+    "multiply",
+    "pairs",
+    "point_blocks",
+    "times_planes",
+]
 
-
-@lru_cache(maxsize=32)
-def pairs(count: int) -> tuple[Ints, Ints, Ints]:
-    """Return the index pairs (i <= l) of `count` items, and the (count, count) table of their positions."""
-    upper, lower = np.triu_indices(count)
-    table = np.zeros((count, count), dtype=np.int64)
-    table[upper, lower] = table[lower, upper] = np.arange(len(upper))
-    return upper, lower, table
-
-
-def batched_inverse(blocks: Floats) -> Floats:
-    """Invert symmetric positive definite blocks stored as (n, n, batch), or pseudo-invert them."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        inverse = _inverse(blocks)
-    singular = ~np.isfinite(inverse).all(axis=(0, 1))
-    if singular.any():
-        inverse[:, :, singular] = pseudo_inverse(blocks[:, :, singular])
-    return inverse
-
-
-def pseudo_inverse(blocks: Floats) -> Floats:
-    """Pseudo-invert symmetric blocks stored as (n, n, batch), without directions of relative size 1e-10."""
-    stacked = np.linalg.pinv(np.moveaxis(blocks, 2, 0), rcond=NEGLIGIBLE, hermitian=True)
-    return np.ascontiguousarray(np.moveaxis(stacked, 0, 2))
-
-
-def _inverse(blocks: Floats) -> Floats:
-    """Invert by halves, through the Schur complement; small blocks by Gauss-Jordan without pivoting."""
-    size = len(blocks)
-    out = np.array(blocks)
-    if size > ELIMINATION_LIMIT:
-        half = size // 2
-        first = _inverse(blocks[:half, :half])
-        coupling = blocks[:half, half:]
-        moved = np.einsum("ijp,jkp->ikp", first, coupling)
-        second = _inverse(blocks[half:, half:] - np.einsum("jip,jkp->ikp", coupling, moved))
-        corner = np.einsum("ijp,jkp->ikp", moved, second)
-        out[:half, :half] = first + np.einsum("ijp,kjp->ikp", corner, moved)
-        out[:half, half:] = -corner
-        out[half:, :half] = -corner.transpose(1, 0, 2)
-        out[half:, half:] = second
-        return out
-    for k in range(size):
-        pivot = 1.0 / out[k, k]
-        row = out[k] * pivot
-        row[k] = pivot
-        column = out[:, k].copy()
-        column[k] = 0.0
-        out[:, k] = 0.0
-        out[k] = 0.0
-        out -= column[:, None] * row
-        out[k] = row
-    return out
-
-
-def multiply(blocks: Floats, vectors: Floats) -> Floats:
-    """Return blocks @ vectors for blocks (n, n, batch) and vectors (n, batch)."""
-    product: Floats = np.einsum("ijp,jp->ip", blocks, vectors)
-    return product
-
-
-def times_planes(planes: Floats, vectors: Floats) -> Floats:
-    """Return M_fj v_fj for symmetric 3x3 matrices stored as planes (F, 6P), and v (F, 3, P)."""
-    frames, _, points = vectors.shape
-    M = planes.reshape(frames, 6, points)
-    out = np.empty_like(vectors)
-    for part in _cached_parts(frames, points):
-        _times_part(M[part], vectors[part], out[part])
-    return out
-
-
-def _cached_parts(frames: int, points: int) -> list[slice]:
-    """Cut the frames into runs that stay in the cache while they are worked on."""
-    rows = max(1, CACHED // points)
-    return [slice(first, min(first + rows, frames)) for first in range(0, frames, rows)]
-
-
-def _times_part(M: Floats, v: Floats, out: Floats) -> None:
-    product = np.empty_like(v[:, 0])
-    for a in range(3):
-        row = out[:, a]
-        np.multiply(M[:, PLANE[a, 0]], v[:, 0], out=row)
-        for b in (1, 2):
-            np.multiply(M[:, PLANE[a, b]], v[:, b], out=product)
-            row += product
-
-
-def point_blocks(sums: Floats, weights: Floats) -> Floats:
-    """Return the blocks sum_f B_fi B_fl H_fj + delta_il a_i / 2, shape (3K, 3K, P).
-
-    `sums` holds sum_f B_fi B_fl H_fj for the pairs (i <= l), as planes (K (K + 1) / 2, 6, P).
-    """
-    rank, points = len(weights), sums.shape[2]
-    table = pairs(rank)[2]
-    blocks = sums[table[:, :, None, None], PLANE]  # (K, K, 3, 3, P)
-    blocks = np.ascontiguousarray(blocks.transpose(0, 2, 1, 3, 4)).reshape(3 * rank, 3 * rank, points)
-    diagonal = np.arange(3 * rank)
-    blocks[diagonal, diagonal] += np.repeat(0.5 * weights, 3)[:, None]
-    return blocks
+STORED = 32_000_000  # bytes of H up to which its planes are stored
+LARGEST = 2_000_000_000  # bytes of H up to which they are assembled for a method that needs all of them
 
 
 @dataclass(frozen=True, eq=False)
 class PointSystem:
     """The normal equations of the basis shapes at fixed (B, s), and their solution."""
 
-    inverse: Floats  # (3K, 3K, P)
+    inverse: tuple[Reals, ...]  # of each chunk (3K, 3K, p)
     C: Floats  # (K, 3, P)
     rhs_C: float  # the right side times C
 
 
 @dataclass(frozen=True, eq=False)
 class DataTerm:
-    """Planes of H, and the products with them that the solvers share. Immutable."""
+    """The data term, and the products with H that the solvers share. Immutable.
 
-    H: Floats  # (F, 6P): planes xx, xy, xz, yy, yz, zz
-    y: Floats  # (F, 3, P)
-    Hy: Floats  # (F, 3, P)
+    F stands for its rows and P for its columns; the low-rank problem has them the other way round.
+    """
+
+    source: Tracks
+    planes: StoredPlanes | None  # None where they are formed chunk by chunk
     H_sum: Floats  # (3, 3, F): H summed over points
     Hy_sum: Floats  # (3, F): H y summed over points
     yHy: float  # sum of y' H y: the data term of S + s = 0
@@ -162,46 +89,101 @@ class DataTerm:
     pin: Floats | None = None  # (3, 3, F): r3 r3' P at eta = 1, where the depth of t is free and pinned to 0
 
     @property
+    def frames(self) -> int:
+        """F, the number of rows."""
+        return int(self.source.visible.shape[0])
+
+    @property
     def points(self) -> int:
-        """P, the number of points."""
-        return int(self.y.shape[2])
+        """P, the number of columns."""
+        return int(self.source.visible.shape[1])
 
     @property
     def free(self) -> int:
         """The number of unknowns of a frame besides its K coefficients: 3 for the offset, or 0."""
         return 3 if self.offsets else 0
 
+    @property
+    def streamed(self) -> bool:
+        """Whether the planes are formed chunk by chunk."""
+        return self.planes is None
+
+    @property
+    def working(self) -> type[np.floating[Any]]:
+        """The type of what curvature is made of, M^-1 and H e."""
+        return np.float32 if self.streamed else np.float64
+
+    def chunks(self, dtype: type[np.floating[Any]] = np.float64) -> Iterator[Chunk]:
+        """Yield the columns chunk by chunk; stored planes are one chunk, and always float64."""
+        if self.planes is not None:
+            yield self.planes
+        else:
+            yield from self.source.chunks(dtype, max(NARROWEST, CHUNK // self.frames))
+
+    @cached_property
+    def H(self) -> Floats:
+        """The planes of H, (F, 6P), for methods that need all of them.
+
+        Raises
+        ------
+        InputError
+            where they take more than 2 GB.
+        """
+        if self.planes is not None:
+            return self.planes.H.reshape(self.frames, -1)
+        size = 48 * self.frames * self.points
+        if size > LARGEST:
+            raise InputError(
+                f"this method needs {size / 1e9:.1f} GB for the error of {self.frames} x {self.points} "
+                f"observations; accepted are {LARGEST / 1e9:g} GB, and the method 'bilinear' needs far less"
+            )
+        H = np.empty((self.frames, 6, self.points))
+        for chunk in self.chunks():
+            H[:, :, chunk.part] = chunk.H
+        return H.reshape(self.frames, -1)
+
+    @cached_property
+    def y(self) -> Floats:
+        """The targets R' Y* of all observations, (F, 3, P)."""
+        if self.planes is not None:
+            return self.planes.y
+        y = np.empty((self.frames, 3, self.points))
+        for chunk in self.chunks():
+            y[:, :, chunk.part] = chunk.y
+        return y
+
     def times_H(self, vectors: Floats) -> Floats:
         """Return H_fj e_fj for e (F, 3, P)."""
-        return times_planes(self.H, vectors)
+        if self.planes is not None:
+            return times_planes(self.H, vectors)
+        out = np.empty_like(vectors)
+        for chunk in self.chunks():
+            times_part(chunk.H, vectors[:, :, chunk.part], out[:, :, chunk.part])
+        return out
 
-    def forces(
-        self, B: Floats, flat: Floats, s: Floats, target: Floats | None = None
-    ) -> Iterator[tuple[slice, Floats, Floats]]:
-        """Yield (frames, v, H v) for v = B C + s - target, a few frames at a time, so that they stay cached.
-
-        B is (F, K), `flat` C as (K, 3P), s (F, 3), v (frames, 3, P).
-        """
-        frames, _, points = self.y.shape
-        H = self.H.reshape(frames, 6, points)
-        for part in _cached_parts(frames, points):
-            v = (B[part] @ flat).reshape(-1, 3, points)
-            v += s[part, :, None]
-            if target is not None:
-                v -= target[part]
-            force = np.empty_like(v)
-            _times_part(H[part], v, force)
-            yield part, v, force
+    def residuals(self, factors: Factors) -> Iterator[tuple[slice, Floats, float]]:
+        """Yield (columns, H e (F, 3, p), e' H e) chunk by chunk, for e = S + s - y; e is never kept."""
+        for chunk in self.chunks():
+            flat = columns_of(factors.C, chunk.part)
+            out = np.empty((self.frames, 3, flat.shape[1] // 3))
+            total = 0.0
+            for part, e, force in forces(chunk.H, factors.B, flat, factors.s, chunk.y):
+                out[part] = force
+                total += float(np.vdot(e, force))
+            yield chunk.part, out, total
 
     def residual_force(self, factors: Factors) -> tuple[Floats, float]:
-        """Return H e, (F, 3, P), and e' H e, for e = S + s - y; e itself is never stored whole."""
-        out = np.empty_like(self.y)
+        """Return H e, (F, 3, P), and e' H e, for e = S + s - y."""
+        out = np.empty((self.frames, 3, self.points))
         total = 0.0
-        flat = factors.C.reshape(factors.rank, -1)
-        for part, e, force in self.forces(factors.B, flat, factors.s, self.y):
-            out[part] = force
-            total += float(np.vdot(e, force))
+        for part, force, value in self.residuals(factors):
+            out[:, :, part] = force
+            total += value
         return out, total
+
+    def misfit(self, factors: Factors) -> float:
+        """Return e' H e for e = S + s - y."""
+        return sum(value for _, _, value in self.residuals(factors))
 
     def best_C(self, B: Floats, s: Floats, weights: Floats) -> PointSystem:
         """Minimize over C at fixed (B, s): P independent systems of 3K unknowns.
@@ -209,30 +191,27 @@ class DataTerm:
         The block of point j is sum_f B_fi B_fl H_fj + delta_il a_i / 2, the right side
         sum_f B_fk (H y - H s)_fj.
         """
-        rank, points = B.shape[1], self.points
+        rank = B.shape[1]
         upper, lower, _ = pairs(rank)
         coefficients = B[:, upper] * B[:, lower]
         if self.offsets:
             moving = (B[:, :, None] * s[:, None, :]).reshape(len(B), -1)
             coefficients = np.concatenate((coefficients, moving), axis=1)
-        sums = (coefficients.T @ self.H).reshape(-1, 6, points)
-        rhs = (B.T @ self.Hy.reshape(len(B), -1)).reshape(rank, 3, points)
-        if self.offsets:
-            moved = sums[len(upper) :].reshape(rank, 3, 6, points)
-            for c in range(3):
-                rhs -= moved[:, c, PLANE[c]]
-        blocks = point_blocks(sums[: len(upper)], weights)
-        inverse = batched_inverse(blocks)
-        right = rhs.reshape(3 * rank, points)
-        C = multiply(inverse, right)
-        rest = right - multiply(blocks, C)
-        wrong = ~(np.abs(rest).max(axis=0) <= INACCURATE * np.abs(right).max(axis=0))
-        if wrong.any():  # nearly singular: a point seen too seldom, and no penalty
-            inverse[:, :, wrong] = pseudo_inverse(blocks[:, :, wrong])
-            C[:, wrong] = multiply(inverse[:, :, wrong], right[:, wrong])
-            rest = right - multiply(blocks, C)
-        C += multiply(inverse, rest)  # one step of refinement
-        return PointSystem(inverse, C.reshape(rank, 3, points), float(np.vdot(right, C)))
+        C, inverses, rhs_C = np.empty((rank, 3, self.points)), [], 0.0
+        for chunk in self.chunks():
+            columns = chunk.Hy.shape[2]
+            sums = (coefficients.T @ chunk.H.reshape(len(B), -1)).reshape(-1, 6, columns)
+            rhs = (B.T @ chunk.Hy.reshape(len(B), -1)).reshape(rank, 3, columns)
+            if self.offsets:
+                moved = sums[len(upper) :].reshape(rank, 3, 6, columns)
+                for c in range(3):
+                    rhs -= moved[:, c, PLANE[c]]
+            right = rhs.reshape(3 * rank, columns)
+            inverse, solution = solved(point_blocks(sums[: len(upper)], weights), right)
+            C[:, :, chunk.part] = solution.reshape(rank, 3, columns)
+            inverses.append(inverse.astype(self.working, copy=False))
+            rhs_C += float(np.vdot(right, solution))
+        return PointSystem(tuple(inverses), C, rhs_C)
 
     def eliminated_loss(self, B: Floats, s: Floats, weights: Floats, system: PointSystem) -> float:
         """Return the objective at (B, s) with C at its best, from sums alone.
@@ -244,24 +223,30 @@ class DataTerm:
         offsets = float(np.einsum("fa,abf,fb->", s, self.H_sum, s)) - 2 * float(np.vdot(s.T, self.Hy_sum))
         return self.yHy + offsets - system.rhs_C + 0.5 * float(weights @ np.einsum("fk,fk->k", B, B))
 
+    def frame_targets(self, C: Floats) -> Floats:
+        """Return the right side of the best (B, s) at fixed C, sum_j C_kj' H y and sum_j H y, (K+3, F)."""
+        rank = len(C)
+        right = np.zeros((rank + self.free, self.frames))
+        for chunk in self.chunks():
+            right[:rank] += columns_of(C, chunk.part) @ chunk.Hy.reshape(self.frames, -1).T
+        if self.offsets:
+            right[rank:] = self.Hy_sum
+        return right
+
     def frame_blocks(self, C: Floats, weights: Floats) -> Floats:
         """Return the Hessian blocks of (B_f, s_f) at fixed C, (K+3, K+3, F); without offsets (K, K, F)."""
-        rank, _, points = C.shape
-        upper, lower, table = pairs(rank)
-        symmetric = C[upper][:, ROW] * C[lower][:, COLUMN]  # (n, 6, P)
-        symmetric += np.where(OFF_DIAGONAL, C[upper][:, COLUMN] * C[lower][:, ROW], 0.0)
-        right = symmetric
-        if self.offsets:
-            linear = np.zeros((rank, 3, 6, points))
-            for a in range(3):
-                linear[:, a, PLANE[a]] = C
-            right = np.concatenate((symmetric, linear.reshape(-1, 6, points)))
-        sums = (self.H @ right.reshape(-1, 6 * points).T).T  # (n + 3K, F)
+        rank = len(C)
+        _, _, table = pairs(rank)
+        count = rank * (rank + 1) // 2
+        sums = np.zeros((self.frames, count + rank * self.free))
+        for chunk in self.chunks():
+            right = _quadratic_in(C[:, :, chunk.part], offsets=self.offsets)
+            sums += chunk.H.reshape(self.frames, -1) @ right.T
         size = rank + self.free
-        blocks = np.empty((size, size, len(self.H)))
-        blocks[:rank, :rank] = sums[table]
+        blocks = np.empty((size, size, self.frames))
+        blocks[:rank, :rank] = sums.T[table]
         if self.offsets:
-            blocks[:rank, rank:] = sums[len(upper) :].reshape(rank, 3, -1)
+            blocks[:rank, rank:] = sums.T[count:].reshape(rank, 3, -1)
             blocks[rank:, :rank] = blocks[:rank, rank:].transpose(1, 0, 2)
             blocks[rank:, rank:] = self.H_sum if self.pin is None else self.H_sum + self.pin
         diagonal = np.arange(rank)
@@ -269,41 +254,64 @@ class DataTerm:
         return blocks
 
 
-def data_term(tracks: Floats, visible: Bools, rotations: Floats, eta: float) -> DataTerm:
-    """Build the planes of H, y and H y of a non-rigid problem; hidden tracks (F, 2, P) are 0."""
-    R, c = rotations, 1.0 - eta
-    frames, _, points = tracks.shape
-    seen = visible.astype(float)
-    outer = R[:, :, ROW] * R[:, :, COLUMN]  # (F, 3, 6): r_i r_i'
-    mixed = [R[:, i][:, ROW] * R[:, 2][:, COLUMN] + R[:, 2][:, ROW] * R[:, i][:, COLUMN] for i in (0, 1)]
-    basis = np.stack((outer[:, 0] + outer[:, 1], -c * mixed[0], -c * mixed[1], c * outer[:, 2]), axis=2)
-    features = np.empty((frames, 4, points))
-    features[:, 0] = seen
-    features[:, 1:3] = tracks
-    np.einsum("fip,fip->fp", tracks, tracks, out=features[:, 3])
-    H = basis @ features  # (F, 6, P)
-    y = R[:, :2].transpose(0, 2, 1) @ tracks
-    if eta < 1:
-        y += R[:, 2, :, None] * seen[:, None, :]
-    Hy = eta * (R[:, :2].transpose(0, 2, 1) @ tracks)
-    pin = None
-    if eta == 1:
-        pin = np.ascontiguousarray(np.einsum("fa,fb->abf", R[:, 2], R[:, 2])) * points
-    yHy = eta * float(features[:, 3].sum())
-    return _summed(H, y, Hy, yHy, offsets=True, pin=pin)
+def columns_of(C: Floats, part: slice) -> Floats:
+    """Return some columns of C (K, 3, P) as a contiguous (K, 3p) matrix."""
+    return np.ascontiguousarray(C[:, :, part]).reshape(len(C), -1)
 
 
-def transposed(data: DataTerm) -> DataTerm:
-    """Return the data term with a row for every point and a column for every frame, without offsets."""
-    frames, _, points = data.y.shape
-    planes = data.H.reshape(frames, 6, points)
-    H, y, Hy = (np.ascontiguousarray(array.transpose(2, 1, 0)) for array in (planes, data.y, data.Hy))
-    return _summed(H, y, Hy, data.yHy, offsets=False)
+def forces(
+    H: Reals, B: Reals, flat: Reals, s: Reals, target: Reals | None = None
+) -> Iterator[tuple[slice, Any, Any]]:
+    """Yield (frames, v, H v) for v = B C + s - target, a few frames at a time, so that they stay cached.
+
+    H is (F, 6, p), B (F, K), `flat` C as (K, 3p), s (F, 3), v (frames, 3, p).
+    """
+    frames, _, points = H.shape
+    for part in cached_parts(frames, points):
+        v = (B[part] @ flat).reshape(-1, 3, points)
+        v += s[part, :, None]
+        if target is not None:
+            v -= target[part]
+        force = np.empty_like(v)
+        times_part(H[part], v, force)
+        yield part, v, force
 
 
-def _summed(
-    H: Floats, y: Floats, Hy: Floats, yHy: float, *, offsets: bool, pin: Floats | None = None
+def _quadratic_in(C: Floats, *, offsets: bool) -> Floats:
+    """Return what H's planes are multiplied with for the frames' blocks: C_i C_l' (i <= l), then C_k."""
+    rank, _, points = C.shape
+    upper, lower, _ = pairs(rank)
+    right = C[upper][:, ROW] * C[lower][:, COLUMN]  # (n, 6, P)
+    right += np.where(OFF_DIAGONAL, C[upper][:, COLUMN] * C[lower][:, ROW], 0.0)
+    if offsets:
+        linear = np.zeros((rank, 3, 6, points))
+        for a in range(3):
+            linear[:, a, PLANE[a]] = C
+        right = np.concatenate((right, linear.reshape(-1, 6, points)))
+    flat: Floats = right.reshape(-1, 6 * points)
+    return flat
+
+
+def data_term(
+    tracks: Floats, visible: Bools, rotations: Floats, eta: float, *, offsets: bool = True
 ) -> DataTerm:
-    H_sum = np.ascontiguousarray(H.sum(axis=2).T[PLANE])
-    Hy_sum = np.ascontiguousarray(Hy.sum(axis=2).T)
-    return DataTerm(H.reshape(len(H), -1), y, Hy, H_sum, Hy_sum, yHy, offsets, pin)
+    """Return the data term of tracks (F, 2, P), 0 where hidden, for R (F, 3, 3), or (1, 3, 3) for all rows.
+
+    Its planes are stored where they take at most `STORED` bytes.
+    """
+    source = Tracks(tracks, visible, plane_basis(rotations, eta))
+    sums = source.feature_sums()
+    summed = np.matmul(source.basis, sums[:, :, None])[:, :, 0].T
+    pin = None
+    if offsets and eta == 1:
+        R = rotations
+        pin = np.ascontiguousarray(np.einsum("fa,fb->abf", R[:, 2], R[:, 2])) * tracks.shape[2]
+    return DataTerm(
+        source=source,
+        planes=source.stored() if 48 * visible.size <= STORED else None,
+        H_sum=np.ascontiguousarray(summed[PLANE]),
+        Hy_sum=np.ascontiguousarray(summed[9:]),
+        yHy=eta * float(sums[:, 3].sum()),
+        offsets=offsets,
+        pin=pin,
+    )

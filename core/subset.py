@@ -18,7 +18,7 @@ import numpy as np
 
 from .factors import Factors
 from .problem import NonRigidProblem
-from .quadratic import batched_inverse, multiply
+from .small_blocks import batched_inverse, multiply
 
 if TYPE_CHECKING:
     from .arrays import Floats, Ints
@@ -52,11 +52,8 @@ class Subset:
         if self.small is self.problem:
             return factors
         some = self.all_frames.with_weights(self.small.weights[: factors.rank])
-        data = some.data
-        flat = factors.C.reshape(factors.rank, -1)
-        rhs = np.concatenate((flat @ data.Hy.reshape(len(data.y), -1).T, data.Hy_sum))
-        blocks = data.frame_blocks(factors.C, some.weights)
-        u = multiply(batched_inverse(blocks), rhs)
+        blocks = some.data.frame_blocks(factors.C, some.weights)
+        u = multiply(batched_inverse(blocks), some.data.frame_targets(factors.C))
         B, s = np.ascontiguousarray(u[: factors.rank].T), np.ascontiguousarray(u[factors.rank :].T)
         weights = self.problem.weights[: factors.rank]
         return Factors(B, self.problem.data.best_C(B, s, weights).C, s)

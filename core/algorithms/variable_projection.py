@@ -27,15 +27,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..factors import Factors, penalty
-from ..quadratic import COLUMN, OFF_DIAGONAL, PLANE, ROW, batched_inverse, multiply
+from ..quadratic import columns_of
+from ..small_blocks import batched_inverse, multiply
 from ..solver import ROUNDING, Status
+from .reduced_hessian import ReducedHessian
 
 if TYPE_CHECKING:
     from ..arrays import Floats
+    from ..planes import Reals
     from ..problem import Problem
     from ..quadratic import PointSystem
 
-PRODUCT_RANK = 8  # up to here one product with the planes of H is the cheaper form (measured)
 MOST_PRODUCTS = 25  # of conjugate gradients in one step
 NEWTON_BELOW = 1e-3  # relative decrease from which the exact Hessian is used
 NEWTON_DAMPING = 1e-6  # initial damping below which the first step already uses it
@@ -50,7 +52,7 @@ class VariableProjectionState:
 
     factors: Factors
     system: PointSystem
-    He: Floats | None  # (F, 3, P); only where the next step is a Newton step
+    He: tuple[Reals, ...] | None  # of each chunk (F, 3, p); only where the next step is a Newton step
     loss: float
     gradient: Floats  # (K+3, F) half of the gradient in (B, s)
     blocks: Floats  # (K+3, K+3, F) half of the Hessian in (B_f, s_f) at fixed C
@@ -81,7 +83,7 @@ class VariableProjection:
         newton = state.He is not None
         damping, growth = state.damping, 2.0
         for _ in range(MOST_TRIALS):
-            found = _Curvature(problem, state, damping, exact=newton).solve()
+            found = _solution(problem, state, damping, exact=newton)
             if found is None:  # negative curvature at once: the Gauss-Newton matrix has none but by rounding
                 if not newton:
                     damping = max(growth * damping, ROUNDING)
@@ -93,6 +95,7 @@ class VariableProjection:
             new = _settle(problem, problem.gauge(trial), max(damping / 10, LEAST_DAMPING), state)
             if new.loss < state.loss or (newton and _closer(state, new)):
                 return new
+            del new  # its arrays are the largest there are
             if newton:
                 newton = False
                 continue
@@ -139,21 +142,21 @@ def _settle(
     close = before is None and damping < NEWTON_DAMPING  # the caller's word that the start is
     decrease = _relative(before.loss, loss) if before is not None else 0.0 if close else 1.0
     rank, frames = factors.rank, len(B)
-    flat = factors.C.reshape(rank, -1)
-    gradient = np.empty((rank + data.free, frames))
     He = None
     if decrease < NEWTON_BELOW or not loss > EXACT_BELOW * data.yHy:
-        He, misfit = data.residual_force(factors)
-        loss = misfit + penalty(weights, factors)
+        gradient = np.zeros((rank + data.free, frames))
+        gradient[:rank] = 0.5 * weights[:, None] * B.T
+        loss, kept = penalty(weights, factors), []
+        for part, force, misfit in data.residuals(factors):
+            loss += misfit
+            gradient[:rank] += columns_of(factors.C, part) @ force.reshape(frames, -1).T
+            gradient[rank:] += force.sum(axis=2).T[: data.free]
+            kept.append(force.astype(data.working, copy=False))
+        He = tuple(kept)
         decrease = _relative(before.loss, loss) if before is not None else decrease
-        gradient[:rank] = flat @ He.reshape(frames, -1).T + 0.5 * weights[:, None] * B.T
-        if data.offsets:
-            gradient[rank:] = He.sum(axis=2).T
     else:  # the same from the sums at hand, to fewer digits
-        gradient[:] = multiply(blocks, np.concatenate((B, s[:, : data.free]), axis=1).T)
-        gradient[:rank] -= flat @ data.Hy.reshape(frames, -1).T
-        if data.offsets:
-            gradient[rank:] -= data.Hy_sum
+        gradient = multiply(blocks, np.concatenate((B, s[:, : data.free]), axis=1).T)
+        gradient -= data.frame_targets(factors.C)
     preconditioner = _damped_inverse(blocks, damping)
     predicted = float(np.vdot(gradient, multiply(preconditioner, gradient)))
     return VariableProjectionState(
@@ -188,105 +191,42 @@ def _damped_inverse(blocks: Floats, damping: float) -> Floats:
     return batched_inverse(damped)
 
 
-class _Curvature:
-    """Products with A + lambda I at one state, and the step that solves it."""
+def _solution(
+    problem: Problem, state: VariableProjectionState, damping: float, *, exact: bool
+) -> tuple[Floats, Floats] | None:
+    """Return the step (K+3, F) and the change of C (K, 3, P) that goes with it.
 
-    def __init__(
-        self, problem: Problem, state: VariableProjectionState, damping: float, *, exact: bool
-    ) -> None:
-        self.data = problem.data
-        self.state = state
-        self.damping = damping
-        self.He = state.He.reshape(len(state.factors.B), -1) if exact and state.He is not None else None
-
-    def solve(self) -> tuple[Floats, Floats] | None:
-        """Return the step (K+3, F) and the change of C (K, 3, P) that goes with it.
-
-        None where the first direction has negative curvature.
-        """
-        state = self.state
-        preconditioner = state.preconditioner
-        if self.damping != state.damping:  # raised by a rejected step
-            preconditioner = _damped_inverse(state.blocks, self.damping)
-        residual = -state.gradient
+    None where the first direction has negative curvature.
+    """
+    hessian = ReducedHessian(
+        problem.data, state.factors, state.system, state.blocks, damping, state.He if exact else None
+    )
+    preconditioner = state.preconditioner
+    if damping != state.damping:  # raised by a rejected step
+        preconditioner = _damped_inverse(state.blocks, damping)
+    residual = -state.gradient
+    scaled = multiply(preconditioner, residual)
+    size = first = float(np.vdot(residual, scaled))
+    forcing = float(np.clip(0.9 * size / max(state.previous_predicted, 1e-300), 0.01, 0.3))
+    step = np.zeros_like(residual)
+    pulled = np.zeros((3 * state.factors.rank, problem.data.points), problem.data.working)  # M^-1 W' step
+    direction = scaled
+    for product in range(MOST_PRODUCTS):
+        image, shapes = hessian.times(direction)
+        curvature = float(np.vdot(direction, image))
+        if not curvature > 0:
+            if product < 2:
+                return None
+            break
+        length = size / curvature
+        step += length * direction
+        shapes *= length
+        pulled += shapes
+        residual -= length * image
         scaled = multiply(preconditioner, residual)
-        size = first = float(np.vdot(residual, scaled))
-        forcing = float(np.clip(0.9 * size / max(state.previous_predicted, 1e-300), 0.01, 0.3))
-        step = np.zeros_like(residual)
-        pulled = np.zeros((self.state.system.inverse.shape[0], self.data.points))  # M^-1 W' step
-        direction = scaled
-        for product in range(MOST_PRODUCTS):
-            image, shapes = self.times(direction)
-            curvature = float(np.vdot(direction, image))
-            if not curvature > 0:
-                return self._step(step, pulled) if product > 1 else None
-            length = size / curvature
-            step += length * direction
-            pulled += length * shapes
-            residual -= length * image
-            scaled = multiply(preconditioner, residual)
-            new = float(np.vdot(residual, scaled))
-            if new <= forcing**2 * first:
-                break
-            direction = scaled + (new / size) * direction
-            size = new
-        return self._step(step, pulled)
-
-    def _step(self, step: Floats, pulled: Floats) -> tuple[Floats, Floats]:
-        return step, -pulled.reshape(self.state.factors.C.shape)
-
-    def times(self, x: Floats) -> tuple[Floats, Floats]:
-        """Return (A + lambda I) x and M^-1 W' x, (K+3, F) and (3K, P), for x (K+3, F)."""
-        z = multiply(self.state.system.inverse, self.to_points(x))
-        image = multiply(self.state.blocks, x)
-        image += self.damping * x
-        image -= self.to_frames(z)
-        return image, z
-
-    def to_points(self, x: Floats) -> Floats:
-        """Return W' x, shape (3K, P)."""
-        B, C = self.state.factors.B, self.state.factors.C
-        rank, _, points = C.shape
-        if rank <= PRODUCT_RANK:
-            coefficients = (B.T[:, None, :] * x[None]).reshape(-1, len(B))  # (K (K+3), F)
-            sums = (coefficients @ self.data.H).reshape(rank, len(x), 6, points)
-            out: Floats = np.einsum("klabp,lbp->kap", sums[:, :rank, PLANE], C)
-            for c in range(self.data.free):
-                out += sums[:, rank + c, PLANE[c]]
-        else:
-            out = np.zeros((rank, 3 * points))
-            offsets = x[rank:].T if self.data.offsets else np.zeros((len(B), 3))
-            for part, _, force in self.data.forces(x[:rank].T, C.reshape(rank, -1), offsets):
-                out += B[part].T @ force.reshape(len(force), -1)
-        out = out.reshape(rank, -1)
-        if self.He is not None:
-            out += x[:rank] @ self.He
-        flat: Floats = out.reshape(3 * rank, points)
-        return flat
-
-    def to_frames(self, z: Floats) -> Floats:
-        """Return W z, shape (K+3, F), for z (3K, P)."""
-        B, C = self.state.factors.B, self.state.factors.C
-        rank, _, points = C.shape
-        z = z.reshape(rank, 3, points)
-        size = rank + self.data.free
-        out = np.empty((size, len(B)))
-        if rank <= PRODUCT_RANK:
-            right = np.zeros((rank, size, 6, points))  # z's shape, then C's shape or the coordinate of s
-            pair = z[:, ROW][:, None] * C[:, COLUMN][None]
-            pair += np.where(OFF_DIAGONAL, z[:, COLUMN][:, None] * C[:, ROW][None], 0.0)
-            right[:, :rank] = pair
-            for c in range(self.data.free):
-                right[:, rank + c, PLANE[c]] = z
-            sums = (right.reshape(-1, 6 * points) @ self.data.H.T).reshape(rank, size, -1)
-            np.einsum("fk,kqf->qf", B, sums, out=out)
-        else:
-            flat = C.reshape(rank, -1)
-            still = np.zeros((len(B), 3))
-            for part, _, force in self.data.forces(B, z.reshape(rank, -1), still):
-                out[:rank, part] = flat @ force.reshape(len(force), -1).T
-                if self.data.offsets:
-                    out[rank:, part] = force.sum(axis=2).T
-        if self.He is not None:
-            out[:rank] += z.reshape(rank, -1) @ self.He.T
-        return out
+        new = float(np.vdot(residual, scaled))
+        if new <= forcing**2 * first:
+            break
+        direction = scaled + (new / size) * direction
+        size = new
+    return step, -pulled.reshape(state.factors.C.shape)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from core import residuals
+from core.algorithms import reduced_hessian
 from core.algorithms import variable_projection as vp
 from core.factors import Factors
 from core.solver import Status, iterate, solve
@@ -16,10 +17,10 @@ from core.starts import resized, rigid_start
 RANKS = [(0.2,), (0.1, 0.3), (0.05, 0.1, 0.2, 0.4)]
 
 
-@pytest.fixture(params=[vp.PRODUCT_RANK, 0], ids=["one product", "three steps"], autouse=True)
+@pytest.fixture(params=[reduced_hessian.PRODUCT_RANK, 0], ids=["one product", "three steps"], autouse=True)
 def product_form(request, monkeypatch):
     """Run every test with both forms of the product with the reduced Hessian."""
-    monkeypatch.setattr(vp, "PRODUCT_RANK", request.param)
+    monkeypatch.setattr(reduced_hessian, "PRODUCT_RANK", request.param)
 
 
 def settled(problem, factors, *, newton):
@@ -31,6 +32,14 @@ def settled(problem, factors, *, newton):
         state = vp._settle(problem, state.factors, 1e-3, pretended)
         assert state.He is not None
     return state
+
+
+def hessian(problem, state, damping, *, exact):
+    """Return what multiplies with the reduced Hessian at a state."""
+    He = state.He if exact else None
+    return reduced_hessian.ReducedHessian(
+        problem.data, state.factors, state.system, state.blocks, damping, He
+    )
 
 
 def reduced_loss(problem, B, s):
@@ -65,7 +74,7 @@ def test_gradient_matches_finite_differences_of_the_reduced_loss(simulated, rand
 def test_exact_curvature_matches_finite_differences_of_the_gradient(simulated, random_factors, weights, eta):
     problem, _ = simulated(frames=6, points=8, weights=weights, eta=eta, missing=0.2)
     state = settled(problem, random_factors(problem), newton=True)
-    curvature = vp._Curvature(problem, state, 0.0, exact=True)
+    curvature = hessian(problem, state, 0.0, exact=True)
     rank, frames = state.factors.rank, len(state.factors.B)
     rng = np.random.default_rng(1)
     x = rng.normal(size=(rank + 3, frames))
@@ -89,7 +98,7 @@ def test_exact_curvature_matches_finite_differences_of_the_gradient(simulated, r
 def test_gauss_newton_curvature_is_the_schur_complement_of_the_jacobian(simulated, random_factors, weights):
     problem, _ = simulated(frames=6, points=7, weights=weights, missing=0.1)
     state = settled(problem, random_factors(problem), newton=False)
-    curvature = vp._Curvature(problem, state, 0.25, exact=False)
+    curvature = hessian(problem, state, 0.25, exact=False)
     rank, frames = state.factors.rank, len(state.factors.B)
     J = residuals.jacobian(problem, state.factors).toarray()
     A = J.T @ J
