@@ -1,0 +1,155 @@
+r"""Penalties that are not linear, on top of the second-order methods that need them to be (paper, Section 3).
+
+f is concave in the descending singular values, so that with a = the slopes of f at the sigma of a point
+
+    f(z) <= f(sigma) + a'(z - sigma)    for all z >= 0,
+
+with equality at sigma.  The problem with the linear weights a, which are non-decreasing, is an upper bound
+that touches: a step that lowers it lowers data + f by at least as much.  One step of the inner method, then
+the gauge (f(gamma) is least, and equal to f(sigma), at the balanced factorization), then new weights.  The
+inner method's start puts C at its best under them, which lowers the bound again.
+
+Weights are taken anew after every step, not only where the inner method has converged.  That takes no more
+steps, data + f never rises on the way, and where the ends differ it ends lower: weights of a point that is
+only on its way free too much, and what a capped norm has once let grow beyond theta it never takes back.
+
+What costs something and has slope 0 (every column of the rank penalty; what is above theta with capped, MCP
+and SCAD) the bound does not see, and it never drops such a column.  So where the weakest column that is left
+is one of them, it is cut once the run has converged, and the rest solved from there.  The cut is kept where
+data + f is lower in the end, and then the next column is tried.  It is a descent over ranks, one at a time: a
+lower rank behind a higher cost is not found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..solver import ROUNDING, Algorithm, Status
+from ..spectral import LinearPenalty
+from ..starts import DEAD, padded, resized
+
+if TYPE_CHECKING:
+    from ..arrays import Floats
+    from ..factors import Factors
+    from ..problem import Problem
+    from ..spectral import SpectralPenalty
+    from .levenberg_marquardt import LevenbergMarquardt
+    from .variable_projection import VariableProjection
+
+
+@dataclass(frozen=True, eq=False)
+class MajorizedState:
+    """A balanced point, the linear problem that touches near it, and the inner method's state on that."""
+
+    factors: Factors  # of at most the problem's rank
+    loss: float  # data + f
+    linear: Problem
+    inner: Any  # state of the inner method
+    status: Status
+    kept: MajorizedState | None = None  # where the run stood before the cut of rank that is being tried
+
+    @property
+    def best(self) -> MajorizedState:
+        """The state itself, or the one before the cut while that is lower."""
+        return self if self.kept is None or self.loss < self.kept.loss else self.kept
+
+
+@dataclass(frozen=True)
+class Majorized:
+    """Minimizes data + f(gamma) for the problem's `spectral` by steps of a method for linear weights."""
+
+    inner: VariableProjection | LevenbergMarquardt
+
+    @property
+    def max_iterations(self) -> int:
+        """The inner method's limit."""
+        return self.inner.max_iterations
+
+    def init(self, problem: Problem, start: Factors) -> MajorizedState:
+        """Put C at its best under the slopes at the start; where a column has no C yet, under the weights."""
+        if not all(np.isfinite(part).all() for part in (start.B, start.C, start.s)):
+            return MajorizedState(start, float("nan"), problem, None, Status.DIVERGED)
+        if (start.B.any(axis=0) & ~start.C.any(axis=(1, 2))).any():
+            weights = problem.with_weights(problem.all_weights[: start.rank])
+            inner: Algorithm[Any] = self.inner
+            start = inner.factors(weights, inner.init(weights, start))
+        return self._ended(problem, self._touching(problem, problem.gauge(start), self.inner.damping))
+
+    def step(self, problem: Problem, state: MajorizedState) -> MajorizedState:
+        """Take one inner step and linearize anew; where nothing moves any more, try to spare a column."""
+        inner: Algorithm[Any] = self.inner
+        moved = inner.step(state.linear, state.inner)
+        status = inner.status(state.linear, moved)
+        if status is Status.DIVERGED:
+            return replace(state, status=status)
+        point = problem.gauge(inner.factors(state.linear, moved))
+        if np.array_equal(_slopes(problem, point), state.linear.weights):
+            new = self._judged(problem, state.linear, moved)  # nothing to start anew
+        else:
+            new = self._touching(problem, point, moved.damping)
+            if new.status is Status.RUNNING and status.finished and new.loss >= (1 - ROUNDING) * state.loss:
+                new = replace(new, status=status)
+        return self._ended(problem, replace(new, kept=state.kept))
+
+    def status(self, problem: Problem, state: MajorizedState) -> Status:
+        """Judge by the inner method, right after linearizing or where that no longer changes the loss."""
+        return state.status
+
+    def loss(self, state: MajorizedState) -> float:
+        """Return data + f."""
+        return state.best.loss
+
+    def factors(self, problem: Problem, state: MajorizedState) -> Factors:
+        """Return the point, balanced; columns that were cut are zero."""
+        return padded(state.best.factors, problem.rank)
+
+    def _touching(self, problem: Problem, point: Factors, damping: float) -> MajorizedState:
+        """Linearize at a balanced point and start the inner method there."""
+        linear = problem.with_weights(_slopes(problem, point))
+        inner: Algorithm[Any] = replace(self.inner, damping=damping)
+        return self._judged(problem, linear, inner.init(linear, point))
+
+    def _judged(self, problem: Problem, linear: Problem, moved: Any) -> MajorizedState:
+        """Return the balanced point of an inner state, with its data + f and the inner method's status."""
+        inner: Algorithm[Any] = self.inner
+        point = inner.factors(linear, moved)
+        # The data term is what the loss of the linear problem holds beyond its penalty.
+        data = inner.loss(moved) - linear.penalty(point.gamma())
+        balanced = problem.gauge(point)
+        loss = data + _spectral(problem).value(_descending(balanced))
+        return MajorizedState(balanced, loss, linear, moved, inner.status(linear, moved))
+
+    def _ended(self, problem: Problem, state: MajorizedState) -> MajorizedState:
+        """Return a state that runs as it is; else the next cut to try, or the lowest point."""
+        if not state.status.finished:
+            return state
+        if state.best is not state:
+            return state.best
+        here = replace(state, kept=None)
+        sigma = _descending(state.factors)
+        alive = sigma[sigma > DEAD * sigma[0]]
+        if len(alive) < 2 or not _unseen(_spectral(problem), alive):
+            return here
+        cut = resized(state.factors, len(alive) - 1, np.random.default_rng(0))
+        return replace(self._touching(problem, cut, self.inner.damping), status=Status.RUNNING, kept=here)
+
+
+def _spectral(problem: Problem) -> SpectralPenalty:
+    return problem.spectral or LinearPenalty(problem.all_weights)
+
+
+def _slopes(problem: Problem, factors: Factors) -> Floats:
+    return _spectral(problem).slopes(_descending(factors))
+
+
+def _unseen(spectral: SpectralPenalty, alive: Floats) -> bool:
+    """Whether the last of these singular values costs something, but no less if it gets smaller."""
+    return bool(spectral.slopes(alive)[-1] == 0) and spectral.value(alive[-1:]) > 0
+
+
+def _descending(factors: Factors) -> Floats:
+    """Return the singular values of a balanced point."""
+    return np.sort(factors.gamma())[::-1]
