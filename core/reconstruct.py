@@ -22,6 +22,8 @@ import numpy as np
 
 from .algorithms.admm import ADMM
 from .algorithms.closed_form import svd_start
+from .algorithms.levenberg_marquardt import LevenbergMarquardt
+from .algorithms.majorized import Majorized
 from .algorithms.variable_projection import VariableProjection
 from .arrays import InputError
 from .cameras.candidates import RotationCandidate, rotation_candidates
@@ -266,6 +268,8 @@ class _Run:
         self, problem: NonRigidProblem, algorithm: Algorithm[Any], start: Factors, phase: str
     ) -> Iterator[Update]:
         iteration, seconds = self.iteration, self.seconds
+        if problem.spectral is not None and isinstance(algorithm, LevenbergMarquardt | VariableProjection):
+            algorithm = Majorized(algorithm)
         for snapshot in iterate(problem, algorithm, start):
             self.iteration = iteration + snapshot.progress.iteration
             self.seconds = seconds + snapshot.progress.seconds

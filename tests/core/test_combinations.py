@@ -1,0 +1,108 @@
+"""Every method with every problem and penalty: it lowers what it claims to lower, or says why it does not."""
+
+from __future__ import annotations
+
+from itertools import islice, product
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from core.algorithms.admm import ADMM
+from core.algorithms.bmm import RBMM
+from core.algorithms.closed_form import svd_start
+from core.algorithms.levenberg_marquardt import LevenbergMarquardt
+from core.algorithms.majorized import Majorized
+from core.algorithms.variable_projection import VariableProjection
+from core.concave import MCP, SCAD, CappedNorm, LogPenalty, RankPenalty, SchattenNorm
+from core.factors import centered
+from core.low_rank import LowRankProblem
+from core.methods import METHODS, PROBLEMS, refusal
+from core.penalties import (
+    PENALTIES,
+    ExplicitWeights,
+    NuclearNorm,
+    RampWeights,
+    TruncatedNuclearNorm,
+    WeightedNuclearNorm,
+)
+from core.preparation import penalized
+from core.solver import iterate
+
+if TYPE_CHECKING:
+    from core.problem import Problem
+
+RANK = 3
+ITERATIONS = 25
+FIRST_PENALTIES = [  # strong enough that singular values of these problems feel them
+    NuclearNorm(0.02),
+    TruncatedNuclearNorm(0.05, 1),
+    WeightedNuclearNorm(0.05),
+    RampWeights(0.02, 1),
+    ExplicitWeights((0.0, 0.01, 0.05)),
+    SchattenNorm(0.02),
+    LogPenalty(0.02),
+    CappedNorm(0.05),
+    MCP(0.05),
+    SCAD(0.05),
+    RankPenalty(0.01),
+]
+# What moves without a promise: the objective may rise on the way, and does.
+NO_DESCENT = (ADMM, RBMM)
+BILINEAR = (VariableProjection, LevenbergMarquardt)
+CASES = list(product(METHODS, PROBLEMS, FIRST_PENALTIES, (False, True)))
+
+
+def name_of(value: object) -> str:
+    if isinstance(value, bool):
+        return "affine" if value else "perspective"
+    return value if isinstance(value, str) else type(value).__name__
+
+
+def test_the_penalties_tried_are_all_that_there_are():
+    assert {type(penalty) for penalty in FIRST_PENALTIES} == {*PENALTIES.values(), ExplicitWeights}
+
+
+@pytest.fixture
+def posed(simulated, simulated_low_rank):
+    def make(problem: str, penalty: object, affine: bool) -> Problem:
+        if problem == "nonrigid":
+            free, _ = simulated(
+                frames=9, points=12, weights=(0.0,), eta=1.0 if affine else 0.05, missing=0.15
+            )
+        else:
+            unit, _ = simulated_low_rank(frames=6, points=15, weights=(0.0,), missing=0.15)
+            # Not of norm 1 but larger, so that these penalties leave something of it.
+            free = LowRankProblem(20 * unit.tracks, unit.visible, unit.eta, unit.weights)
+        return penalized(free, penalty, RANK)
+
+    return make
+
+
+@pytest.mark.parametrize(("method", "problem", "penalty", "affine"), CASES, ids=name_of)
+def test_it_never_raises_the_objective_that_it_claims_to_lower(posed, method, problem, penalty, affine):
+    reason = refusal(method, problem, penalty, affine=affine)
+    if reason is not None:
+        assert len(reason.split()) > 8 and ("choose" in reason or "needs eta" in reason)
+        return
+    posed_problem = posed(problem, penalty, affine)
+    rows, columns = posed_problem.shape
+    point = svd_start(posed_problem, min(rows, 3 * columns) if METHODS[method].on_matrix else RANK)
+    if posed_problem.offsets:
+        point = centered(point)
+    steps = [METHODS[method].first({})]
+    if METHODS[method].refined:
+        steps.append(METHODS[method].second({}))
+    if posed_problem.spectral is not None:
+        steps = [Majorized(step) if isinstance(step, BILINEAR) else step for step in steps]
+    for algorithm in steps:
+        snapshots = list(islice(iterate(posed_problem, algorithm, point), ITERATIONS))
+        losses = np.array([snapshot.progress.loss for snapshot in snapshots])
+        assert np.isfinite(losses).all()
+        if not isinstance(algorithm, NO_DESCENT):
+            assert (np.diff(losses) <= 1e-10 * np.abs(losses[:-1])).all()
+        point = algorithm.factors(posed_problem, snapshots[-1].state)
+        assert point.rank == RANK
+        if not METHODS[method].on_matrix or algorithm is not steps[0]:
+            # A bilinear method's own loss is the problem's, penalty included, at the point that it gives.
+            assert losses[-1] == pytest.approx(posed_problem.loss(point), rel=1e-9)
