@@ -159,6 +159,11 @@ class Form(QWidget):
         editor.setVisible(visible)
         note.setVisible(visible and bool(note.text()))
 
+    def set_tip(self, name: str, tip: str) -> None:
+        """Give a row another tip."""
+        for part in self._rows[name][:2]:
+            part.setToolTip(tip)
+
     def set_row_enabled(self, name: str, enabled: bool) -> None:
         """Enable a row, or gray it out where it stands."""
         caption, editor, _note = self._rows[name]

@@ -8,12 +8,24 @@ from PyQt6.QtCore import Qt, QTimer, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from core.arrays import InputError
-from core.methods import METHODS
+from core.methods import PROBLEMS
 from core.penalties import WeightedNuclearNorm
-from core.sequence import CameraModel
 from core.settings import INTRINSICS_SOURCES, PRESETS, ROTATION_SOURCES, Settings
 
 from .fields import Collapsible, Form, NumberField
+from .method import MethodEditor
+from .parameter_rows import (
+    ADVANCED,
+    INTRINSICS_TITLES,
+    NUMBERS,
+    PRESET_TIPS,
+    PROBLEM_TITLES,
+    ROTATION_TITLES,
+    SECTIONS,
+    TIPS,
+    tips,
+    without_effect,
+)
 from .penalty import PenaltyEditor
 from .sources import Choice, SourceChoice
 
@@ -23,49 +35,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.theme import Theme
 
 COMMIT_MILLISECONDS = 200  # typing "12" should not first solve for 1
-PRESET_TIPS = {
-    "recommended": "rotation candidates chosen by loss, rigid start, rank grown at the final xi",
-    "paper": "the paper's settings exactly: ADMM, then the bilinear form",
-    "custom": "neither preset",
-}
-ROTATION_TITLES = {
-    "best": "best of the candidates",
-    "truth": "true cameras",
-    "companion": "companion tracks",
-    "tracks": "the tracks themselves",
-}
-INTRINSICS_TITLES = {
-    "auto": "automatic",
-    "gt": "from the ground truth",
-    "calibrated": "tracks are calibrated",
-}
-# name: label, whole, optional, tip
-NUMBERS: dict[str, tuple[str, bool, bool, str]] = {
-    "rank": ("rank K", True, False, "Number of basis shapes: a whole number, 1 to min(F, 3P)."),
-    "eta": ("eta", False, False, "pOSE weight, above 0 and at most 1: near 0 is perspective, 1 is affine."),
-    "rotation_rank": (
-        "rotation rank",
-        True,
-        True,
-        "Rank of the factorization that the rotations come from, at least 1. Empty: several, chosen by loss.",
-    ),
-    "starts": (
-        "starts",
-        True,
-        False,
-        "Starting points that are searched, at least 1: rigid then grown, then random.",
-    ),
-    "seed": (
-        "seed",
-        True,
-        False,
-        "Seed of the random starts: a whole number, 0 or more. Same seed, same result.",
-    ),
-    "tolerance": ("tolerance", False, False, "Stop at a predicted relative decrease below this; 0 to 1."),
-    "max_iterations": ("max. iterations", True, False, "Iterations per phase, at least 1."),
-}
-SECTIONS = (("Model", ("rank", "eta")), ("Cameras", ("rotation_rank",)), ("Solver", ("starts",)))
-ADVANCED = ("seed", "tolerance", "max_iterations")
+FIRST_RANKS = {"nonrigid": PRESETS["recommended"].rank, "lowrank": 4}
 
 
 class ParametersPanel(QScrollArea):
@@ -89,6 +59,7 @@ class ParametersPanel(QScrollArea):
         self._sequence: Sequence | None = None
         self._fields: dict[str, NumberField] = {}
         self._forms: dict[str, Form] = {}
+        self._ranks = dict(FIRST_RANKS)  # of each problem, as it was when another was chosen
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(COMMIT_MILLISECONDS)
@@ -118,7 +89,8 @@ class ParametersPanel(QScrollArea):
         for name, field in self._fields.items():
             field.set_value(getattr(settings, name))
             self._note(name, "")
-        self._method.set_key(settings.method)
+        self._problem.set_key(settings.problem)
+        self._method.set_method(settings.method, settings.options)
         self._rotations.set_value(settings.rotations)
         self._intrinsics.set_value(settings.intrinsics)
         self._penalty.set_penalty(settings.penalty, settings.rank)
@@ -126,10 +98,7 @@ class ParametersPanel(QScrollArea):
         self._read()  # what is accepted of a preset depends on the sequence
 
     def set_sequence(self, sequence: Sequence) -> None:
-        """Gray out what this sequence does not have, and mark what it does not allow.
-
-        Eta does not apply to orthogonal tracks.
-        """
+        """Gray out what this sequence does not have, and mark what it does not allow."""
         if sequence is not self._sequence:
             self._penalty.set_spectrum(None, None)  # what another sequence told
         self._sequence = sequence
@@ -142,12 +111,6 @@ class ParametersPanel(QScrollArea):
         self._intrinsics.set_available(
             "gt", sequence.truth is not None, why_not="This sequence has no ground truth."
         )
-        orthogonal = sequence.camera is CameraModel.ORTHOGONAL
-        self._fields["eta"].setEnabled(not orthogonal)
-        self._fields["eta"].setToolTip(
-            "Orthogonal tracks are always solved at eta = 1." if orthogonal else NUMBERS["eta"][3]
-        )
-        self._intrinsics.setEnabled(not orthogonal)
         self._read()
 
     def set_spectrum(
@@ -197,13 +160,13 @@ class ParametersPanel(QScrollArea):
         self._preset = Choice({name: PRESET_TIPS[name] for name in (*PRESETS, "custom")})
         self._preset.chosen.connect(self._choose_preset)
         top = Form()
-        top.add("preset", "preset", self._preset, tip="A whole set of parameters at once.")
+        top.add("preset", "preset", self._preset, tip=TIPS["preset"])
         self._layout.addWidget(top)
-        self._method = Choice(
-            {name: method.meaning for name, method in METHODS.items()},
-            titles={name: method.title for name, method in METHODS.items()},
-        )
-        self._method.chosen.connect(lambda _key: self.flush())
+        self._problem = Choice(PROBLEMS, titles=PROBLEM_TITLES)
+        self._problem.chosen.connect(self._choose_problem)
+        self._method = MethodEditor()
+        self._method.edited.connect(self._schedule)
+        self._method.chosen.connect(self.flush)
         self._rotations = SourceChoice(
             ROTATION_SOURCES, titles=ROTATION_TITLES, file_tip="an .npz file that holds R (F, 3, 3)"
         )
@@ -217,22 +180,16 @@ class ParametersPanel(QScrollArea):
             source.edited.connect(self._schedule)
         for title, names in SECTIONS:
             form = self._section(title)
-            if title == "Solver":
-                self._add(form, "method", "method", self._method, "How the minimum is searched.")
+            if title == "Model":
+                self._add(form, "problem", "problem", self._problem)
             if title == "Cameras":
-                self._add(
-                    form,
-                    "rotations",
-                    "rotations",
-                    self._rotations,
-                    "Where the rotation of every frame comes from.",
-                )
+                self._add(form, "rotations", "rotations", self._rotations)
+            if title == "Solver":
+                self._layout.insertWidget(self._layout.count() - 1, self._method)
             for name in names:
                 self._add_number(form, name)
             if title == "Cameras":
-                self._add(
-                    form, "intrinsics", "intrinsics", self._intrinsics, "How pixels become calibrated units."
-                )
+                self._add(form, "intrinsics", "intrinsics", self._intrinsics)
             if title == "Model":
                 self._penalty = PenaltyEditor()
                 self._penalty.edited.connect(self._schedule)
@@ -261,18 +218,18 @@ class ParametersPanel(QScrollArea):
         self._layout.addWidget(form)
         return form
 
-    def _add(self, form: Form, name: str, label: str, editor: QWidget, tip: str) -> None:
-        form.add(name, label, editor, tip=tip)
+    def _add(self, form: Form, name: str, label: str, editor: QWidget) -> None:
+        form.add(name, label, editor, tip=TIPS[name])
         self._forms[name] = form
 
     def _add_number(self, form: Form, name: str) -> None:
-        label, whole, optional, tip = NUMBERS[name]
+        label, whole, optional, _tip = NUMBERS[name]
         field = NumberField(whole=whole, optional=optional)
         if optional:
             field.setPlaceholderText("several, chosen by loss")
         field.edited.connect(self._schedule)
         self._fields[name] = field
-        self._add(form, name, label, field, tip)
+        self._add(form, name, label, field)
 
     # -- what happens in it ---------------------------------------------------------------------------------
 
@@ -287,7 +244,7 @@ class ParametersPanel(QScrollArea):
 
     def _read(self) -> Settings | None:
         """Read every field; note each refusal beside it. None where there is one."""
-        changes: dict[str, Any] = {"method": self._method.key}
+        changes: dict[str, Any] = {"problem": self._problem.key, "method": self._method.method}
         readers: dict[str, Any] = {name: field.value for name, field in self._fields.items()}
         readers |= {"rotations": self._rotations.value, "intrinsics": self._intrinsics.value}
         valid = True
@@ -303,21 +260,45 @@ class ParametersPanel(QScrollArea):
                 self._note(name, str(refusal))
                 valid = False
         try:
-            changes["penalty"] = self._penalty.read(changes.get("rank") or self._settings.rank)
+            changes["options"] = self._method.read()
         except InputError:
             valid = False  # noted by the editor
-        self._set_valid(valid)
-        return self._settings.with_changes(**changes) if valid else None
+        try:
+            changes["penalty"] = self._penalty.read(changes.get("rank") or self._settings.rank)
+        except InputError:
+            valid = False
+        read_settings = self._settings.with_changes(**changes)
+        offered = self._show_what_applies(read_settings)
+        self._set_valid(valid and offered)
+        return read_settings if valid and offered else None
+
+    def _show_what_applies(self, settings: Settings) -> bool:
+        """Gray out what has no effect under these settings; return whether they are offered together."""
+        camera = None if self._sequence is None else self._sequence.camera
+        reasons, words = without_effect(settings, camera), tips(settings.problem)
+        for name, form in self._forms.items():
+            form.set_row_enabled(name, name not in reasons)
+            form.set_tip(name, reasons.get(name) or words[name])
+        refusal = None if camera is None else settings.refusal(camera)
+        self._method.set_note(f"{refusal[0].upper()}{refusal[1:]}." if refusal else "")
+        return refusal is None
 
     def _check_rank(self, rank: int) -> None:
         """Raise ValueError where the open sequence does not allow a rank."""
         if self._sequence is None:
             return
         frames, points = self._sequence.frame_count, self._sequence.point_count
-        if rank > min(frames, 3 * points):
-            raise ValueError(
-                f"rank is {rank}; {frames} frames of {points} points allow 1 to {min(frames, 3 * points)}"
-            )
+        most = min(points, 3 * frames) if self._problem.key == "lowrank" else min(frames, 3 * points)
+        if rank > most:
+            raise ValueError(f"rank is {rank}; {frames} frames of {points} points allow 1 to {most}")
+
+    def _choose_problem(self, problem: str) -> None:
+        """Choose a problem, and the rank that it had last: one of shapes says little about one of a scene."""
+        before = self._settings.problem
+        if problem != before:
+            self._ranks[before] = self._settings.rank
+            self._fields["rank"].set_value(self._ranks[problem])
+        self.flush()
 
     def _choose_preset(self, name: str) -> None:
         self._timer.stop()

@@ -1,0 +1,195 @@
+"""Problem, method and the method's options in the form: all can be set, and what is refused says why."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QLabel, QWidget
+
+from core.methods import METHODS, PROBLEMS
+from core.penalties import NuclearNorm
+from core.sequence import CameraModel
+from core.settings import Settings
+from nrsfm_gui.settings_store import SettingsStore
+from nrsfm_gui.views.fields import NumberField
+from nrsfm_gui.views.parameters import ParametersPanel
+from nrsfm_gui.views.sources import Choice
+
+NUMBERS = {  # of every option a value that is not its default, and one that is refused
+    "damping": (0.25, "0"),
+    "rho": (2.5, "0"),
+    "relaxation": (1.2, "2"),
+    "progress": (1e-4, "-1"),
+    "patience": (7, "0"),
+    "alpha": (3.0, "1"),
+    "margin": (1.5, "0.5"),
+    "tau": (0.4, "1.5"),
+    "shrinkage": (0.5, "0.95"),
+    "growth": (1.7, "1"),
+}
+OPTIONS = [(method, option.name) for method, row in METHODS.items() for option in row.options]
+
+
+@pytest.fixture
+def panel(qtbot) -> ParametersPanel:
+    panel = ParametersPanel()
+    panel.resize(316, 900)
+    qtbot.addWidget(panel)
+    with qtbot.waitExposed(panel):
+        panel.show()
+    return panel
+
+
+def choose(panel: QWidget, name: str, key: str) -> None:
+    choice = panel.findChild(Choice, name)
+    choice.set_key(key)
+    choice.chosen.emit(key)
+
+
+def note(panel: QWidget, name: str) -> str:
+    found = panel.findChild(QLabel, f"{name}_note")
+    return found.text() if found.isVisibleTo(panel) else ""
+
+
+def write(qtbot, panel: QWidget, name: str, text: str) -> None:
+    field = panel.findChild(NumberField, name)
+    field.setFocus()
+    field.selectAll()
+    qtbot.keyClicks(field, text) if text else qtbot.keyClick(field, Qt.Key.Key_Delete)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_method_shows_its_own_options_and_no_others(panel, method):
+    choose(panel, "method", method)
+    own = {option.name for option in METHODS[method].options}
+    everything = {option.name for row in METHODS.values() for option in row.options}
+    shown = {name for name in everything if panel.findChild(QWidget, name).isVisibleTo(panel)}
+    assert shown == own
+    for name in own:
+        assert panel.findChild(QWidget, name).toolTip()
+        assert panel.findChild(QWidget, name).width() <= panel.width()
+
+
+@pytest.mark.parametrize(("method", "name"), OPTIONS)
+def test_every_option_is_written_read_refused_and_given_back(qtbot, tmp_path, panel, method, name):
+    choose(panel, "method", method)
+    option = next(option for option in METHODS[method].options if option.name == name)
+    default = METHODS[method].default(name)
+    if option.choices:
+        value = next(word for word in option.choices if word != default)
+        choose(panel, name, value)
+    else:
+        value, refused = NUMBERS[name]
+        write(qtbot, panel, name, refused)
+        assert f"{name} is {float(refused):g}" in note(panel, name).replace(".0;", ";")
+        assert not panel.valid
+        write(qtbot, panel, name, str(value))
+        assert note(panel, name) == ""
+        panel.flush()
+    assert panel.valid
+    assert panel.settings == Settings(method=method, options=((name, value),))
+    store = SettingsStore()
+    store.set_parameters(panel.settings)
+    assert store.parameters() == panel.settings
+    panel.set_settings(Settings())
+    panel.set_settings(Settings(method=method, options=((name, value),)))
+    panel.flush()
+    assert panel.settings.options == ((name, value),)
+    if not option.choices:
+        write(qtbot, panel, name, "")  # left empty, it is the default again
+        panel.flush()
+        assert panel.settings == Settings(method=method)
+
+
+def test_what_was_set_of_a_shared_option_stays_with_the_next_method(qtbot, panel):
+    choose(panel, "method", "admm")
+    write(qtbot, panel, "rho", "3")
+    write(qtbot, panel, "patience", "9")
+    choose(panel, "method", "r-bmm")
+    assert panel.settings == Settings(method="r-bmm", options=(("rho", 3.0),))
+    choose(panel, "method", "bilinear")
+    choose(panel, "method", "admm")
+    assert panel.settings == Settings(method="admm")  # nothing hidden comes back
+
+
+def test_what_is_not_offered_together_is_said_below_the_method_until_it_is_changed(panel, known):
+    emitted = []
+    panel.settings_changed.connect(emitted.append)
+    panel.set_sequence(known.sequence)
+    choose(panel, "method", "bmm")
+    assert note(panel, "method") == (
+        "BMM is for orthogonal cameras of known rotations (eta = 1); choose admm."
+    )
+    assert not panel.valid
+    assert emitted == []
+    panel.set_sequence(replace(known.sequence, camera=CameraModel.ORTHOGONAL))
+    assert note(panel, "method").startswith("BMM minimizes the nuclear norm")
+    choose(panel, "penalty", "nn")
+    panel.flush()
+    assert note(panel, "method") == ""
+    assert panel.valid
+    assert emitted == [Settings(method="bmm", penalty=NuclearNorm())]
+
+
+def test_settings_that_a_sequence_refuses_are_marked_when_it_is_opened(panel, known):
+    panel.set_settings(Settings(method="r-bmm"))
+    assert panel.valid  # nothing is open that could refuse them
+    panel.set_sequence(known.sequence)
+    assert "orthogonal cameras" in note(panel, "method")
+    assert not panel.valid
+
+
+def test_the_low_rank_problem_disables_what_it_does_not_have(panel, known):
+    panel.set_sequence(known.sequence)
+    choose(panel, "problem", "lowrank")
+    assert panel.settings == Settings(problem="lowrank", rank=4)
+    for name in ("rotations", "rotation_rank", "starts", "seed"):
+        assert not panel.findChild(QWidget, name).isEnabled()
+        assert "low-rank problem" in panel.findChild(QWidget, name).toolTip()
+    assert panel.findChild(QWidget, "intrinsics").isEnabled()
+    assert "metric upgrade" in panel.findChild(QWidget, "intrinsics").toolTip()
+    choose(panel, "problem", "nonrigid")
+    assert panel.settings == Settings()
+    assert panel.findChild(QWidget, "rotations").isEnabled()
+
+
+def test_each_problem_keeps_its_rank(qtbot, panel):
+    write(qtbot, panel, "rank", "3")
+    panel.flush()
+    choose(panel, "problem", "lowrank")
+    write(qtbot, panel, "rank", "5")
+    panel.flush()
+    choose(panel, "problem", "nonrigid")
+    assert panel.settings.rank == 3
+    choose(panel, "problem", "lowrank")
+    assert panel.settings.rank == 5
+
+
+def test_the_rank_of_a_matrix_is_at_most_its_sides(qtbot, panel, known):
+    sequence = known.sequence  # 12 frames, 20 points
+    panel.set_sequence(sequence)
+    write(qtbot, panel, "rank", "13")
+    assert "12 frames of 20 points allow 1 to 12" in note(panel, "rank")
+    choose(panel, "problem", "lowrank")
+    write(qtbot, panel, "rank", "20")
+    assert note(panel, "rank") == ""
+    write(qtbot, panel, "rank", "21")
+    assert "allow 1 to 20" in note(panel, "rank")
+
+
+def test_the_affine_low_rank_problem_is_refused_and_eta_stays_free_on_orthogonal_tracks(qtbot, panel, known):
+    panel.set_sequence(replace(known.sequence, camera=CameraModel.ORTHOGONAL))
+    choose(panel, "problem", "lowrank")
+    assert panel.findChild(NumberField, "eta").isEnabled()
+    write(qtbot, panel, "eta", "1")
+    assert "needs eta below 1" in note(panel, "method")
+    write(qtbot, panel, "eta", "0.95")
+    assert note(panel, "method") == ""
+
+
+def test_every_problem_has_a_title(panel):
+    choice = panel.findChild(Choice, "problem")
+    assert [choice.itemData(index) for index in range(choice.count())] == list(PROBLEMS)
+    assert all(choice.itemText(index) != choice.itemData(index) for index in range(choice.count()))
