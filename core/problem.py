@@ -160,6 +160,12 @@ class Problem:
             return misfit + self.spectral.value(np.sort(factors.gamma())[::-1])
         return misfit + penalty(self.weights, factors)
 
+    def slopes(self, factors: Factors) -> Floats:
+        """Return the weights a of the linear penalty that touches f at a balanced point, (K,)."""
+        if self.spectral is None:
+            return self.weights
+        return self.spectral.slopes(np.sort(factors.gamma())[::-1])
+
     def gauge(self, factors: Factors) -> Factors:
         """Return the same structure balanced, and centered where there are offsets: no objective rises."""
         return balanced(centered(factors) if self.offsets else factors)

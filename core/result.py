@@ -8,7 +8,7 @@ File format, version 1 (every entry a plain array; `allow_pickle=False` reads it
     translations (F, 3)       Y = R S + t, in calibrated units
     points (F, 3, P)          S, in the object frame, calibrated units (not millimeters)
     B (F, K), C (3P, K)       rows of C: x of all points, then y, then z; points = B C' rearranged
-    weights (K,)              a
+    weights (K,)              a; of a concave penalty its slopes where the run ended
     eta, loss                 scalars; loss is the objective, not its logarithm
     history (N, 3)            iteration, seconds, loss
     intrinsics (3, 3)         K that calibrated the tracks

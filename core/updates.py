@@ -89,7 +89,7 @@ def finish(sequence: Sequence, settings: Settings, last: Update, history: Iterab
         translations=translations,
         B=factors.B,
         C=factors.C.reshape(factors.rank, -1).T,
-        weights=problem.weights,
+        weights=problem.slopes(factors),
         eta=problem.eta,
         loss=problem.loss(factors),
         history=np.array(lines, dtype=float).reshape(-1, 3),

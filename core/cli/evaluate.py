@@ -10,10 +10,12 @@ import numpy as np
 
 from .. import residuals
 from ..arrays import InputError
+from ..concave import ConcavePenalty
 from ..factors import Factors
 from ..files.source import read_bytes
 from ..files.zipped import load_arrays
 from ..problem import NonRigidProblem
+from ..recipes import settings_from_dict
 from ..result import load_result
 from ..sequence import GroundTruth
 from .summary import as_json, error_lines, errors_of, published_errors
@@ -76,6 +78,11 @@ def optimality(result: Result) -> dict[str, Any]:
     C = np.ascontiguousarray(result.C.T).reshape(result.rank, 3, -1)
     factors = Factors(result.B, C, s)
     again = residuals.loss(problem, factors)
+    settings = result.meta.get("settings")
+    penalty = settings_from_dict(settings).penalty if settings else None
+    if isinstance(penalty, ConcavePenalty):  # the weights are its slopes, and the gradient is the same
+        gamma = np.sort(factors.gamma())[::-1]
+        again += penalty.value(gamma) - float(result.weights @ gamma)
     return {
         "loss": result.loss,
         "log10_loss": result.log_loss,

@@ -221,6 +221,16 @@ def test_evaluate_agrees_with_the_loss_and_finds_no_slope(solved, capsys):
     assert "relative gradient" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("penalty", ["log", "mcp"])
+def test_evaluate_knows_the_objective_of_a_concave_penalty(tmp_path, capsys, penalty):
+    path = tmp_path / "result.npz"
+    words = ["--rotations", "truth", "--rank", "2", "--starts", "2", "--penalty", penalty, "--mu", "0.01"]
+    assert main(["solve", "sample:balloon/circle", *words, "-o", str(path), "--quiet"]) == 0
+    assert main(["evaluate", str(path), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["loss_difference"] < 1e-10 and said["relative_gradient"] < 1e-6
+
+
 def test_evaluate_notices_a_result_that_is_no_minimum(solved, tmp_path, capsys):
     result = load_result(solved)
     path = save_result(replace(result, B=result.B * 1.01), tmp_path / "moved.npz")
