@@ -7,8 +7,9 @@ J_c = [B_f1 I ... B_fK I] for c_j = (C_1j, ..., C_Kj), half of the gradient and 
     g_c(j) = sum_f B_f H e + (a / 2) C_j                    M_j = sum_f J_c' H J_c + diag(a / 2)
                                                             W_fj = J_u' H J_c = (J_u' H_fj) B_f
 
-A step solves ([[A, W], [W', M]] + lambda I) d = -g and promises a decrease of lambda |d|^2 - g'd.  One side
-is eliminated block by block through its Cholesky factors, E = L L', T = L^-1 W, so that the Schur complement
+A step solves ([[A, W], [W', M]] + lambda I) d = -g and promises a decrease of lambda |d|^2 - g'd.  Gauss-Newton
+leaves out (H e)_fj at the places (B_fk, C_kj) of W, all that the exact Hessian has besides: with them in, once
+steps gain little, the last digits come quadratically, where they would come at a fixed rate.  One side is eliminated block by block through its Cholesky factors, E = L L', T = L^-1 W, so that the Schur complement
 is one product T' T; what is left has (K + 3) F or 3 K P unknowns, whichever is fewer.
 
 Every trial is put into its exact gauge (centered, balanced: `core.factors`) before it is judged, so that the
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 LEAST_DAMPING = 1e-12
 MOST_DAMPING = 1e12
 SETTLED_DAMPING = 1e-6  # above it, a small predicted decrease only says that the step is short
+NEWTON_BELOW = 1e-3  # relative decrease of a step from which the exact Hessian is tried
 GOOD_GAIN, POOR_GAIN = 0.75, 0.25  # actual over predicted decrease
 
 
@@ -43,6 +45,7 @@ class LevenbergMarquardtState:
     factors: Factors
     loss: float
     damping: float  # lambda
+    newton: bool = False  # whether the last step gained so little that the exact Hessian is worth a trial
     settled: bool = False  # the last trial promised less than the tolerance, at a negligible damping
     stuck: bool = False  # no damping gave a trial that lowers the objective
 
@@ -55,6 +58,7 @@ class NormalEquations:
     frame_blocks: Floats  # (F, K+3, K+3): A
     point_blocks: Floats  # (P, 3K, 3K): M
     half: Floats  # (F, K+3, 3, P): J_u' H, so that W_fj = half_fj B_f
+    force: Floats  # (F, 3, P): H e, what the exact Hessian has besides
     frame_gradient: Floats  # (F, K+3)
     point_gradient: Floats  # (P, 3K), within a point k first, then x, y, z
 
@@ -100,14 +104,18 @@ class LevenbergMarquardt:
         """Take one accepted step, raising the damping until the objective falls."""
         normal = normal_equations(problem, state.factors)
         negligible = self.tolerance * state.loss
-        damping, growth = state.damping, 2.0
+        damping, growth, exact = state.damping, 2.0, state.newton
         while damping <= MOST_DAMPING:
-            step = damped_step(normal, damping)
+            step = damped_step(normal, damping, exact=exact)
+            if exact and (step is None or not step.predicted > 0):  # the exact Hessian is indefinite here
+                exact = False
+                continue
             trial, loss = _judged(problem, state.factors, step)
             settled = step is not None and step.predicted <= negligible and damping <= SETTLED_DAMPING
             if step is not None and loss < state.loss:
                 gain = (state.loss - loss) / step.predicted
-                return LevenbergMarquardtState(trial, loss, _next_damping(damping, gain), settled)
+                newton = loss > (1 - NEWTON_BELOW) * state.loss
+                return LevenbergMarquardtState(trial, loss, _next_damping(damping, gain), newton, settled)
             if step is not None and step.predicted <= ROUNDING * state.loss and damping <= SETTLED_DAMPING:
                 return replace(state, settled=True)
             if step is not None and step.predicted <= negligible:
@@ -115,6 +123,9 @@ class LevenbergMarquardt:
                 if settled or damping > state.damping:
                     return replace(state, settled=settled, stuck=not settled)
                 return replace(state, damping=_next_damping(damping, 1.0))
+            if exact:
+                exact = False
+                continue
             damping, growth = damping * growth, growth * 2.0
         return replace(state, stuck=True)
 
@@ -167,13 +178,17 @@ def normal_equations(problem: Problem, factors: Factors) -> NormalEquations:
         np.ascontiguousarray(np.moveaxis(data.frame_blocks(C, weights), 2, 0)),
         np.ascontiguousarray(np.moveaxis(point_blocks(sums, weights), 2, 0)),
         half,
+        He,
         np.concatenate((of_B, He.sum(axis=2)), axis=1) if data.offsets else of_B,
         np.ascontiguousarray(of_C.reshape(3 * rank, points).T),
     )
 
 
-def damped_step(normal: NormalEquations, damping: float) -> Step | None:
-    """Solve for the step at a damping; None where the matrix is not positive definite in rounding."""
+def damped_step(normal: NormalEquations, damping: float, *, exact: bool = False) -> Step | None:
+    """Solve for the step at a damping, with the exact Hessian or that of Gauss-Newton.
+
+    None where the matrix is not positive definite, as the exact one need not be, and the other in rounding.
+    """
     B, half = normal.B, normal.half
     frames, size, _, points = half.shape
     rank = B.shape[1]
@@ -182,9 +197,15 @@ def damped_step(normal: NormalEquations, damping: float) -> Step | None:
     try:
         if frames * size <= 3 * rank * points:
             coupling = B.T[:, None, :, None] * half.transpose(3, 2, 0, 1)[:, None]  # (P, K, 3, F, K+3)
+            if exact:
+                for k in range(rank):
+                    coupling[:, k, :, :, k] += normal.force.transpose(2, 1, 0)
             c, u = _schur(M, A, coupling.reshape(points, 3 * rank, -1), g_c, g_u)
         else:
             coupling = half.transpose(0, 1, 3, 2)[:, :, :, None] * B[:, None, None, :, None]
+            if exact:
+                for k in range(rank):
+                    coupling[:, k, :, k] += normal.force.transpose(0, 2, 1)
             u, c = _schur(A, M, coupling.reshape(frames, size, -1), g_u, g_c)
     except np.linalg.LinAlgError:
         return None

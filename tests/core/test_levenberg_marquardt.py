@@ -51,6 +51,28 @@ def test_a_step_equals_that_of_the_dense_damped_normal_equations(
     assert step.predicted == pytest.approx(promised, rel=1e-9)
 
 
+@pytest.mark.parametrize(("frames", "points"), [(5, 9), (14, 4)])
+def test_an_exact_step_solves_with_the_hessian_of_finite_differences(
+    simulated, random_factors, frames, points
+):
+    problem, _ = simulated(frames=frames, points=points, weights=(0.1, 0.2, 0.3), missing=0.2)
+    factors = random_factors(problem)
+    z, h = residuals.pack(problem, factors), 1e-6
+    half = np.empty((len(z), len(z)))
+    for column in range(len(z)):
+        ends = []
+        for sign in (1, -1):
+            moved = z.copy()
+            moved[column] += sign * h
+            ends.append(0.5 * residuals.gradient(problem, residuals.unpack(problem, moved)))
+        half[:, column] = (ends[0] - ends[1]) / (2 * h)
+    damping = 1.0 + np.abs(np.linalg.eigvalsh(half)).max()  # positive definite
+    dz = -np.linalg.solve(half + damping * np.eye(len(z)), 0.5 * residuals.gradient(problem, factors))
+    step = damped_step(normal_equations(problem, factors), damping, exact=True)
+    found = residuals.pack(problem, step.from_point(factors)) - z
+    np.testing.assert_allclose(found, dz, atol=1e-6 * np.abs(dz).max())
+
+
 @pytest.mark.parametrize("eta", [0.05, 1.0])
 def test_half_gradient_agrees_with_the_four_row_form(simulated, random_factors, eta):
     problem, _ = simulated(eta=eta, missing=0.2)
