@@ -7,10 +7,12 @@ J_c = [B_f1 I ... B_fK I] for c_j = (C_1j, ..., C_Kj), half of the gradient and 
     g_c(j) = sum_f B_f H e + (a / 2) C_j                    M_j = sum_f J_c' H J_c + diag(a / 2)
                                                             W_fj = J_u' H J_c = (J_u' H_fj) B_f
 
-A step solves ([[A, W], [W', M]] + lambda I) d = -g and promises a decrease of lambda |d|^2 - g'd.  Gauss-Newton
-leaves out (H e)_fj at the places (B_fk, C_kj) of W, all that the exact Hessian has besides: with them in, once
-steps gain little, the last digits come quadratically, where they would come at a fixed rate.  One side is eliminated block by block through its Cholesky factors, E = L L', T = L^-1 W, so that the Schur complement
+A step solves ([[A, W], [W', M]] + lambda I) d = -g and promises a decrease of lambda |d|^2 - g'd.  One side
+is eliminated block by block through its Cholesky factors, E = L L', T = L^-1 W, so that the Schur complement
 is one product T' T; what is left has (K + 3) F or 3 K P unknowns, whichever is fewer.
+
+Gauss-Newton leaves out (H e)_fj at the places (B_fk, C_kj) of W, all that the exact Hessian has besides.  With
+them in, once steps gain little, the last digits come quadratically, where they would come at a fixed rate.
 
 Every trial is put into its exact gauge (centered, balanced: `core.factors`) before it is judged, so that the
 objective of an accepted point never rises.  At eta = 1 the depth of t, which nothing measures, stays 0.
