@@ -11,8 +11,8 @@ A step solves ([[A, W], [W', M]] + lambda I) d = -g and promises a decrease of l
 is eliminated block by block through its Cholesky factors, E = L L', T = L^-1 W, so that the Schur complement
 is one product T' T; what is left has (K + 3) F or 3 K P unknowns, whichever is fewer.
 
-Gauss-Newton leaves out (H e)_fj at the places (B_fk, C_kj) of W, all that the exact Hessian has besides.  With
-them in, once steps gain little, the last digits come quadratically, where they would come at a fixed rate.
+Gauss-Newton leaves out (H e)_fj at the places (B_fk, C_kj) of W, all that the exact Hessian has besides.
+With them in, once steps gain little, the last digits come quadratically, not at a fixed rate.
 
 Every trial is put into its exact gauge (centered, balanced: `core.factors`) before it is judged, so that the
 objective of an accepted point never rises.  At eta = 1 the depth of t, which nothing measures, stays 0.
