@@ -68,9 +68,9 @@ class ConcavePenalty(ABC):
 class SchattenNorm(ConcavePenalty):
     """The p-th powers of the singular values: mu ((sigma + epsilon)^p - epsilon^p)."""
 
-    mu: float = 0.05
+    mu: float = 0.005
     p: float = 0.5
-    epsilon: float = 0.1
+    epsilon: float = 0.01
 
     def __post_init__(self) -> None:
         check_not_negative("mu", self.mu)
@@ -96,8 +96,8 @@ class SchattenNorm(ConcavePenalty):
 class LogPenalty(ConcavePenalty):
     """mu log(1 + sigma / epsilon): its slopes are those of the weighted nuclear norm at sigma itself."""
 
-    mu: float = 0.05
-    epsilon: float = 0.1
+    mu: float = 0.005
+    epsilon: float = 0.01
 
     def __post_init__(self) -> None:
         check_not_negative("mu", self.mu)
@@ -120,7 +120,7 @@ class LogPenalty(ConcavePenalty):
 class PiecewisePenalty(ConcavePenalty):
     """A penalty of slope mu at 0, on which nothing more is paid from theta on."""
 
-    mu: float = 0.1
+    mu: float = 0.02
     theta: float = 1.0
 
     def __post_init__(self) -> None:

@@ -29,6 +29,7 @@ from .spectral import continued
 __all__ = [
     "MCP",
     "PENALTIES",
+    "PENALTY_TEXTS",
     "SCAD",
     "CappedNorm",
     "ConcavePenalty",
@@ -36,6 +37,7 @@ __all__ = [
     "LogPenalty",
     "NuclearNorm",
     "Penalty",
+    "PenaltyText",
     "RampWeights",
     "RankPenalty",
     "SchattenNorm",
@@ -51,6 +53,15 @@ class Penalty(Protocol):
 
     def weights(self, rank: int, reference: Floats) -> Floats:
         """Return a_1 <= ... <= a_K, shape (K,); `reference` are the singular values of X0#, descending."""
+
+
+@dataclass(frozen=True)
+class PenaltyText:
+    """What a penalty is called, what it costs, and a tip for each of its numbers."""
+
+    title: str
+    formula: str
+    numbers: dict[str, str]
 
 
 def _count(name: str, value: int) -> None:
@@ -156,6 +167,78 @@ PENALTIES: dict[str, type[Any]] = {
     "mcp": MCP,
     "scad": SCAD,
     "rank": RankPenalty,
+}
+
+_STRENGTH = "Strength of the penalty, 0 or more."
+_SLOPE = "Slope of the penalty at 0, 0 or more."
+_EPSILON = "Singular values well below it cost as in a nuclear norm, above 0, in their units."
+_THETA = "Singular value from which on nothing more is paid, above 0, in its units."
+
+# What each is, and what its numbers mean and accept: the command line and the application say it.
+PENALTY_TEXTS: dict[str, PenaltyText] = {
+    "wnn": PenaltyText(
+        "weighted nuclear norm",
+        "a_k = xi / (sigma_k(X0#) + gamma): large singular values cost less",
+        {
+            "xi": "Strength of the penalty, 0 or more. 0.005 in the paper; 0.5 keeps rank 4 to 6 safe.",
+            "gamma": "Added to the singular values before dividing, above 0, in their units.",
+        },
+    ),
+    "nn": PenaltyText(
+        "nuclear norm",
+        "a_k = mu for every singular value",
+        {"mu": "Weight of every singular value, 0 or more. 0.001 in the paper."},
+    ),
+    "tnn": PenaltyText(
+        "truncated nuclear norm",
+        "the first few singular values cost nothing, each further one mu",
+        {
+            "mu": "Weight of a penalized singular value, 0 or more. 0.001 in the paper.",
+            "free": "Number of singular values that cost nothing, 0 or more.",
+        },
+    ),
+    "ramp": PenaltyText(
+        "ramp of weights",
+        "a_k = (k - free) mu, and 0 for the first few: the weights of the paper's low-rank experiments",
+        {
+            "mu": "By how much each weight exceeds the one before, 0 or more.",
+            "free": "Number of singular values that cost nothing, 0 or more.",
+        },
+    ),
+    "schatten": PenaltyText(
+        "Schatten-p",
+        "mu ((sigma + epsilon)^p - epsilon^p) for every singular value",
+        {
+            "mu": _STRENGTH,
+            "p": "The power, above 0 and below 1: the smaller, the more it is like a rank.",
+            "epsilon": _EPSILON,
+        },
+    ),
+    "log": PenaltyText(
+        "logarithm",
+        "mu log(1 + sigma / epsilon): the weighted nuclear norm with weights that follow the solution",
+        {"mu": _STRENGTH, "epsilon": _EPSILON},
+    ),
+    "capped": PenaltyText(
+        "capped nuclear norm",
+        "mu min(sigma, theta): truncated, by size instead of by number",
+        {"mu": _SLOPE, "theta": _THETA},
+    ),
+    "mcp": PenaltyText(
+        "MCP",
+        "minimax concave penalty: the slope falls linearly from mu at 0 to 0 at theta",
+        {"mu": _SLOPE, "theta": _THETA},
+    ),
+    "scad": PenaltyText(
+        "SCAD",
+        "smoothly clipped absolute deviation: slope mu up to theta / 3.7, from there to 0 at theta",
+        {"mu": _SLOPE, "theta": _THETA},
+    ),
+    "rank": PenaltyText(
+        "rank",
+        "a fixed cost mu for every singular value that is not 0",
+        {"mu": "Cost of a basis shape, 0 or more, in units of the objective."},
+    ),
 }
 
 

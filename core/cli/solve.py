@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import sys
-from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +13,14 @@ from ..arrays import InputError
 from ..atomic import check_writable, replacing
 from ..cameras.intrinsics import from_four
 from ..exporters import EXPORTERS, export, exporter_for
-from ..penalties import PENALTIES, ExplicitWeights, penalty_name
+from ..penalties import ExplicitWeights
 from ..recipes import DEFAULT_PRESET, command_for
 from ..reconstruct import finish, reconstruct
 from ..sequence import CameraModel
 from ..settings import INTRINSICS_SOURCES, PRESETS, ROTATION_SOURCES, Settings
 from .method_options import add_method_options, method_changes
 from .outputs import check_outputs, files_of
+from .penalty_options import add_penalty_options, numbers, penalty_from
 from .progress import ProgressLine
 from .sequence_options import add_sequence_options, chosen_sequence
 from .summary import as_json, as_lines, summary_of
@@ -28,7 +28,6 @@ from .summary import as_json, as_lines, summary_of
 if TYPE_CHECKING:
     import argparse
 
-    from ..penalties import Penalty
     from ..reconstruct import Record, Update
     from ..result import Result
     from ..sequence import Sequence
@@ -46,7 +45,6 @@ PLAIN = {
     "tolerance": float,
     "max_iterations": int,
 }
-PENALTY_NUMBERS = {"mu": float, "xi": float, "gamma": float, "free": int}
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -64,17 +62,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add_method_options(parser)
     parser.add_argument("--rank", type=int, metavar="K", help=_default("rank", "number of basis shapes"))
     parser.add_argument("--eta", type=float, metavar="E", help=_default("eta", "pOSE weight, 0 < E <= 1"))
-    penalty = parser.add_argument_group("penalty on the singular values")
-    penalty.add_argument("--penalty", choices=list(PENALTIES), help="weighted, plain, truncated nuclear norm")
-    penalty.add_argument("--mu", type=float, metavar="M", help="weight of nn and tnn")
-    penalty.add_argument(
-        "--xi", type=float, metavar="X", help=_default("xi", "wnn: weights are X / (sigma_k + G)")
-    )
-    penalty.add_argument("--gamma", type=float, metavar="G", help="wnn: see --xi")
-    penalty.add_argument("--free", type=int, metavar="N", help="tnn: singular values that cost nothing")
-    penalty.add_argument(
-        "--weights", metavar="A1,A2,...", help="the weights themselves, non-decreasing; sets K"
-    )
+    add_penalty_options(parser)
     cameras = parser.add_argument_group("cameras")
     cameras.add_argument(
         "--rotations",
@@ -190,7 +178,7 @@ def settings_from(args: argparse.Namespace) -> Settings:
         changes["rank"] = args.rank
     if args.intrinsics is not None:
         changes["intrinsics"] = _intrinsics(args.intrinsics)
-    changes["penalty"] = _penalty(args, base.penalty)
+    changes["penalty"] = penalty_from(args, base.penalty)
     if isinstance(changes["penalty"], ExplicitWeights):
         count = len(changes["penalty"].a)
         if changes.setdefault("rank", count) != count:
@@ -198,47 +186,17 @@ def settings_from(args: argparse.Namespace) -> Settings:
     return base.with_changes(**changes)
 
 
-def _penalty(args: argparse.Namespace, base: Penalty) -> Penalty:
-    given = {name: getattr(args, name) for name in PENALTY_NUMBERS if getattr(args, name) is not None}
-    if args.weights is not None:
-        clash = ["penalty"] if args.penalty else list(given)
-        if clash:
-            raise InputError(f"--weights and --{clash[0]} are both given; the weights are the whole penalty")
-        weights = _numbers(args.weights)
-        if not weights:
-            raise InputError(
-                f"--weights is {args.weights!r}; accepted are numbers A1,A2,..., one per basis shape"
-            )
-        return ExplicitWeights(weights)
-    name = args.penalty or penalty_name(base)
-    start = base if name == penalty_name(base) else PENALTIES[name]()
-    accepted = [entry.name for entry in fields(PENALTIES[name])]
-    for option in given:
-        if option not in accepted:
-            takes = ", ".join(f"--{entry}" for entry in accepted)
-            raise InputError(f"--{option} does not belong to the penalty {name!r}, which takes {takes}")
-    return replace(start, **given)  # type: ignore[type-var]
-
-
 def _intrinsics(text: str) -> str | tuple[float, ...]:
     if text in INTRINSICS_SOURCES or Path(text).is_file():
         return text
-    numbers = _numbers(text)
-    if len(numbers) != 4:
+    four = numbers(text)
+    if len(four) != 4:
         raise InputError(
             f"--intrinsics is {text!r}; accepted are four numbers fx,fy,cx,cy, an existing file, "
             f"{', '.join(INTRINSICS_SOURCES)}"
         )
-    from_four(np.array(numbers), f"--intrinsics {text}")
-    return numbers
-
-
-def _numbers(text: str) -> tuple[float, ...]:
-    """Return numbers with commas between them; none where that is not what the text is."""
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError:
-        return ()
+    from_four(np.array(four), f"--intrinsics {text}")
+    return four
 
 
 def _table(entries: dict[str, str]) -> str:
@@ -246,12 +204,10 @@ def _table(entries: dict[str, str]) -> str:
 
 
 def _default(name: str, meaning: str) -> str:
-    """Append what a setting, or a number of the penalty, is in each preset; once where they agree."""
+    """Append what a setting is in each preset; once where they agree."""
     values = {}
     for preset, settings in PRESETS.items():
-        value = getattr(settings, name, None)
-        if name in PENALTY_NUMBERS:
-            value = getattr(settings.penalty, name)
+        value = getattr(settings, name)
         values[preset] = "chosen by loss" if value is None else f"{value}"
     if len(set(values.values())) == 1:
         return f"{meaning} (default {values[DEFAULT_PRESET]})"

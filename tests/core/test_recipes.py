@@ -13,7 +13,20 @@ from core.arrays import InputError
 from core.cli import parser
 from core.cli.solve import settings_from
 from core.files import read_sequence
-from core.penalties import ExplicitWeights, NuclearNorm, TruncatedNuclearNorm, WeightedNuclearNorm
+from core.penalties import (
+    MCP,
+    PENALTIES,
+    SCAD,
+    CappedNorm,
+    ExplicitWeights,
+    LogPenalty,
+    NuclearNorm,
+    RampWeights,
+    RankPenalty,
+    SchattenNorm,
+    TruncatedNuclearNorm,
+    WeightedNuclearNorm,
+)
 from core.recipes import (
     command_for,
     nearest_preset,
@@ -38,6 +51,14 @@ VARIED = [
     Settings(penalty=NuclearNorm(mu=2.5)),
     Settings(penalty=TruncatedNuclearNorm(mu=1 / 3, free=2), rank=4),
     Settings(penalty=ExplicitWeights((0.0, 1e-3, 1 / 7)), rank=3),
+    *(Settings(penalty=kind()) for kind in PENALTIES.values()),
+    Settings(penalty=RampWeights(mu=0.3, free=0), rank=4),
+    Settings(penalty=SchattenNorm(mu=0.1, p=1 / 3, epsilon=1e-12)),
+    PAPER.with_changes(penalty=LogPenalty(mu=2.0, epsilon=1 / 7)),
+    Settings(penalty=CappedNorm(mu=0.0, theta=12.5), method="lm"),
+    Settings(penalty=MCP(theta=1e6)),
+    Settings(penalty=SCAD(mu=1e-9)),
+    Settings(penalty=RankPenalty(mu=3)),
     Settings(rotations="truth", intrinsics=(1400.5, 1399.0, 640.0, 480.0)),
     Settings(rotations=Path("/data/with space/R.npz"), intrinsics=Path(__file__)),  # a file must exist
     PAPER.with_changes(rank=3, penalty=replace(PAPER.penalty, xi=0.02)),
@@ -122,6 +143,8 @@ def test_a_sequence_in_no_file_is_said_to_be_in_none():
         ({"ranks": 2}, "'ranks', which is not a setting"),
         ({"penalty": {"kind": "lasso"}}, "accepted kinds are wnn, nn, tnn, ramp, .*, rank and weights"),
         ({"penalty": {"kind": "wnn", "mu": 1}}, "accepted kinds"),
+        ({"penalty": {"kind": "mcp", "epsilon": 1}}, "accepted kinds"),
+        ({"penalty": {"kind": "schatten", "p": 2}}, "p is 2; accepted is 0 < p < 1"),
         ({"penalty": {}}, "accepted kinds"),
         ({"penalty": {"kind": "weights", "a": [2, 1]}}, "weights decrease"),
         ({"rank": 0}, "rank is 0"),

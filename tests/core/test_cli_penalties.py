@@ -1,0 +1,91 @@
+"""`nrsfm solve --penalty`: every penalty with its own numbers, and the sentences for those that are not."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from core.cli import main, parser
+from core.cli.solve import settings_from
+from core.files import write_npz
+from core.penalties import PENALTIES, PENALTY_TEXTS, LogPenalty, is_spectral
+from core.result import load_result
+from core.settings import Settings
+from core.synthetic import simulate
+
+FAST = ["--rank", "3", "--rotations", "truth", "--starts", "2", "--quiet"]
+
+
+@pytest.fixture(scope="module")
+def tracks(tmp_path_factory):
+    path = tmp_path_factory.mktemp("small") / "paper.npz"
+    write_npz(simulate("paper", path="circle", frames=12, points=20, seed=2), path)
+    return str(path)
+
+
+def test_every_penalty_and_every_number_has_its_words():
+    assert list(PENALTY_TEXTS) == list(PENALTIES)
+    for name, text in PENALTY_TEXTS.items():
+        assert list(text.numbers) == [entry.name for entry in fields(PENALTIES[name])]
+        assert text.title and text.formula and all(text.numbers.values())
+
+
+@pytest.mark.parametrize("name", PENALTIES)
+def test_every_number_of_a_penalty_is_an_option(name):
+    values = {entry.name: (2 if entry.name == "free" else 0.25) for entry in fields(PENALTIES[name])}
+    words = [word for number, value in values.items() for word in (f"--{number}", str(value))]
+    args = parser().parse_args(["solve", "a.txt", "-o", "a.npz", "--penalty", name, *words])
+    assert settings_from(args).penalty == PENALTIES[name](**values)
+    plain = parser().parse_args(["solve", "a.txt", "-o", "a.npz", "--penalty", name])
+    expected = Settings().penalty if name == "wnn" else PENALTIES[name]()
+    assert settings_from(plain).penalty == expected
+
+
+@pytest.mark.parametrize("name", [name for name, kind in PENALTIES.items() if is_spectral(kind())])
+def test_a_concave_penalty_is_solved_with(name, tracks, tmp_path):
+    out = tmp_path / "out.npz"
+    assert main(["solve", tracks, *FAST, "--penalty", name, "-o", str(out)]) == 0
+    result = load_result(out)
+    assert result.meta["settings"]["penalty"]["kind"] == name
+    assert f"--penalty {name}" in result.meta["command"]
+    # The loss is data + f, not data + a'gamma of some linear weights.
+    f = PENALTIES[name]().value(result.singular_values)
+    Y, m = result.camera_points, result.tracks
+    squares = result.eta * (Y[:, :2] - m) ** 2 + (1 - result.eta) * (Y[:, :2] - Y[:, 2:] * m) ** 2
+    data = np.where(result.visible, squares.sum(axis=1), 0.0).sum()
+    assert f > 0
+    assert result.loss == pytest.approx(data + f, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (
+            ["--penalty", "log", "--theta", "1"],
+            "--theta does not belong to the penalty 'log', which takes --mu,",
+        ),
+        (["--penalty", "rank", "--p", "0.5"], "--p does not belong to the penalty 'rank', which takes --mu"),
+        (["--epsilon", "1"], "--epsilon does not belong to the penalty 'wnn'"),
+        (["--penalty", "schatten", "--p", "1"], "p is 1; accepted is 0 < p < 1"),
+        (["--penalty", "mcp", "--theta", "0"], "theta is 0; accepted is a positive number"),
+        (["--penalty", "lasso"], "invalid choice: 'lasso'"),
+        (["--weights", "1,2", "--penalty", "mcp"], "--weights and --penalty are both given"),
+        (["--weights", "1,2", "--theta", "1"], "--weights and --theta are both given"),
+    ],
+)
+def test_what_does_not_fit_a_penalty_gets_a_sentence(words, sentence, tracks, tmp_path, capsys):
+    assert main(["solve", tracks, "-o", str(tmp_path / "out.npz"), *words]) == 2
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert said.count("\n") == 1
+
+
+def test_the_help_says_what_each_number_is_for(capsys):
+    assert main(["solve", "--help"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "schatten, log: Singular values well below it" in said
+    assert f"rank {PENALTIES['rank']().mu}" in said
+    assert "wnn in recommended 0.5, wnn in paper 0.005" in said
+    assert f"log {LogPenalty().mu}, capped" in said
