@@ -9,7 +9,17 @@ from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from core.arrays import InputError
-from core.penalties import ExplicitWeights, NuclearNorm, Penalty, TruncatedNuclearNorm, WeightedNuclearNorm
+from core.penalties import (
+    PENALTIES,
+    PENALTY_TEXTS,
+    ExplicitWeights,
+    NuclearNorm,
+    Penalty,
+    WeightedNuclearNorm,
+    is_spectral,
+    penalty_name,
+)
+from core.settings import RECOMMENDED_PENALTY
 
 from .fields import Form, NumberField
 from .sources import Choice
@@ -19,53 +29,18 @@ if TYPE_CHECKING:
     from core.arrays import Floats
     from nrsfm_gui.theme import Theme
 
-TITLES = {
-    "wnn": "weighted nuclear norm",
-    "nn": "nuclear norm",
-    "tnn": "truncated nuclear norm",
-    "explicit": "explicit weights",
+EXPLICIT = "weights"
+TITLES = {name: text.title for name, text in PENALTY_TEXTS.items()} | {EXPLICIT: "explicit weights"}
+EXPLANATIONS = {name: text.formula for name, text in PENALTY_TEXTS.items()} | {
+    EXPLICIT: "one weight per singular value, as the sliders below stand"
 }
-EXPLANATIONS = {
-    "wnn": "a_k = xi / (sigma_k(X0#) + gamma): large singular values cost less",
-    "nn": "a_k = mu for every singular value",
-    "tnn": "the first few singular values cost nothing, each further one mu",
-    "explicit": "one weight per singular value, as the sliders below stand",
-}
-# name: label, whether whole, kinds that use it, tip
-NUMBERS = {
-    "xi": (
-        "xi",
-        False,
-        ("wnn",),
-        "Strength of the penalty, 0 or more. 0.005 in the paper; 0.5 keeps rank 4 to 6 safe.",
-    ),
-    "gamma": (
-        "gamma",
-        False,
-        ("wnn",),
-        "Added to the singular values before dividing, above 0, in their units.",
-    ),
-    "mu": (
-        "mu",
-        False,
-        ("nn", "tnn"),
-        "Weight of a penalized singular value, 0 or more. 0.001 in the paper.",
-    ),
-    "free": ("free", True, ("tnn",), "Number of singular values that cost nothing, 0 or more."),
-}
-DEFAULTS = {"xi": 0.5, "gamma": 1e-6, "mu": 1e-3, "free": 1}
+WHOLE = ("free",)  # the numbers that are counts
+# Every number once, in the order of the penalties.
+NUMBERS = tuple(dict.fromkeys(name for text in PENALTY_TEXTS.values() for name in text.numbers))
+FIRST = {name: kind() for name, kind in PENALTIES.items()} | {"wnn": RECOMMENDED_PENALTY}
 NO_WEIGHTS_YET = "These weights follow from the data: a run shows them after the rotations are chosen."
-
-
-def kind_of(penalty: Penalty) -> str:
-    """Return the key of a penalty in `TITLES`."""
-    kinds = {
-        WeightedNuclearNorm: "wnn",
-        NuclearNorm: "nn",
-        TruncatedNuclearNorm: "tnn",
-        ExplicitWeights: "explicit",
-    }
-    return kinds[type(penalty)]
+NO_SLOPES_YET = "The weights of this penalty follow the singular values: a run shows them."
+SLOPES = "These weights are the slopes of the penalty at the singular values; they follow them."
 
 
 class PenaltyEditor(QWidget):
@@ -86,6 +61,7 @@ class PenaltyEditor(QWidget):
         super().__init__(parent)
         self._rank = 1
         self._derived_kind = "wnn"  # the last one that was not explicit
+        self._known = dict(FIRST)  # the last accepted numbers of each kind
         self._reference: Floats | None = None  # (K,) sigma(X0#), as far as they are known
         self._singular: Floats | None = None
         self._choice = Choice(EXPLANATIONS, titles=TITLES)
@@ -93,12 +69,11 @@ class PenaltyEditor(QWidget):
         self._form = Form()
         self._form.add("penalty", "penalty", self._choice, tip="What the singular values of X# cost.")
         self._fields: dict[str, NumberField] = {}
-        for name, (label, whole, _kinds, tip) in NUMBERS.items():
-            field = NumberField(whole=whole)
-            field.set_value(DEFAULTS[name])
+        for name in NUMBERS:
+            field = NumberField(whole=name in WHOLE)
             field.edited.connect(self.edited)
             self._fields[name] = field
-            self._form.add(name, label, field, tip=tip)
+            self._form.add(name, name, field, tip="")
         self._weights = WeightsEditor()
         self._weights.weights_edited.connect(self._take_weights)
         layout = QVBoxLayout(self)
@@ -106,7 +81,7 @@ class PenaltyEditor(QWidget):
         layout.setSpacing(8)
         layout.addWidget(self._form)
         layout.addWidget(self._weights)
-        self._show_kind()
+        self.set_penalty(RECOMMENDED_PENALTY, 1)
 
     @property
     def weights_editor(self) -> WeightsEditor:
@@ -126,12 +101,10 @@ class PenaltyEditor(QWidget):
     def set_penalty(self, penalty: Penalty, rank: int) -> None:
         """Show a penalty for a rank."""
         self._rank = rank
-        kind = kind_of(penalty)
+        kind = penalty_name(penalty)
         self._choice.set_key(kind)
-        for name, (_label, _whole, kinds, _tip) in NUMBERS.items():
-            if kind in kinds:
-                self._fields[name].set_value(getattr(penalty, name))
-            self._form.set_note(name, "")
+        if kind != EXPLICIT:
+            self._known[kind] = penalty
         self._show_kind()
         self._show_weights(penalty)
 
@@ -156,15 +129,15 @@ class PenaltyEditor(QWidget):
             where a number is refused; the sentence then stands below its field.
         """
         kind = self._choice.key
-        if kind == "explicit":
+        if kind == EXPLICIT:
             return self._read_explicit(rank)
-        values = {name: self._number(name) for name, (_l, _w, kinds, _t) in NUMBERS.items() if kind in kinds}
-        makers = {"wnn": WeightedNuclearNorm, "nn": NuclearNorm, "tnn": TruncatedNuclearNorm}
-        penalty: Penalty = makers[kind](**values)
+        values = {name: self._number(name) for name in PENALTY_TEXTS[kind].numbers}
+        penalty: Penalty = PENALTIES[kind](**values)
+        self._known[kind] = penalty
         return penalty
 
     def _read_explicit(self, rank: int) -> Penalty:
-        weights = self._weights.weights or (DEFAULTS["mu"],)
+        weights = self._weights.weights or (NuclearNorm().mu,)
         try:
             penalty = ExplicitWeights((weights + weights[-1:] * rank)[:rank])
         except InputError as refusal:
@@ -175,12 +148,10 @@ class PenaltyEditor(QWidget):
 
     def _number(self, name: str) -> float | int:
         """Read one number, try it alone in its penalty, and note what is wrong with it."""
-        kinds = NUMBERS[name][2]
         try:
             value = self._fields[name].value()
             assert value is not None  # no field here is optional
-            maker = {"wnn": WeightedNuclearNorm, "nn": NuclearNorm, "tnn": TruncatedNuclearNorm}[kinds[-1]]
-            maker(**{name: value})
+            PENALTIES[self._choice.key](**{name: value})
         except ValueError as refusal:
             sentence = str(refusal)
             self._form.set_note(name, sentence)
@@ -198,6 +169,10 @@ class PenaltyEditor(QWidget):
         self._weights.set_values(weights, self._singular, note=note)
 
     def _derived(self, penalty: Penalty) -> tuple[Floats | tuple[float, ...], str]:
+        if is_spectral(penalty):
+            if self._singular is None:
+                return (), NO_SLOPES_YET
+            return penalty.weights(self._rank, self._singular), SLOPES
         if isinstance(penalty, WeightedNuclearNorm) and self._reference is None:
             return (), NO_WEIGHTS_YET
         reference = self._reference if self._reference is not None else np.ones(1)
@@ -207,23 +182,26 @@ class PenaltyEditor(QWidget):
             return (), ""
 
     def _choose(self, kind: str) -> None:
-        if kind == "explicit" and len(self._weights.weights) != self._rank:
-            self._weights.set_values((DEFAULTS["mu"],) * self._rank, self._singular)
+        if kind == EXPLICIT and len(self._weights.weights) != self._rank:
+            self._weights.set_values((NuclearNorm().mu,) * self._rank, self._singular)
         self._show_kind()
         self.edited.emit()
 
     def _show_kind(self) -> None:
         """Show the numbers of a kind; explicit weights leave the rows before them, so that nothing moves."""
         kind = self._choice.key
-        if kind != "explicit":
+        if kind != EXPLICIT:
             self._derived_kind = kind
-        for name, (_label, _whole, kinds, _tip) in NUMBERS.items():
-            self._form.set_row_visible(name, self._derived_kind in kinds)
-            self._form.set_row_enabled(name, kind in kinds)
-            if kind not in kinds:
-                self._form.set_note(name, "")
+        shown, known = PENALTY_TEXTS[self._derived_kind].numbers, self._known[self._derived_kind]
+        for name in NUMBERS:
+            self._form.set_row_visible(name, name in shown)
+            self._form.set_row_enabled(name, kind != EXPLICIT)
+            self._form.set_note(name, "")
+            if name in shown:
+                self._fields[name].set_value(getattr(known, name))
+                self._form.set_tip(name, shown[name])
 
     def _take_weights(self, _weights: tuple[float, ...]) -> None:
-        self._choice.set_key("explicit")
+        self._choice.set_key(EXPLICIT)
         self._show_kind()
         self.moved.emit()

@@ -10,7 +10,18 @@ from PyQt6.QtCore import QPoint, QPointF, Qt
 from PyQt6.QtGui import QWheelEvent
 from PyQt6.QtWidgets import QApplication, QLabel, QSlider, QWidget
 
-from core.penalties import ExplicitWeights, NuclearNorm, TruncatedNuclearNorm, WeightedNuclearNorm
+from core.penalties import (
+    MCP,
+    PENALTIES,
+    PENALTY_TEXTS,
+    ExplicitWeights,
+    LogPenalty,
+    NuclearNorm,
+    RampWeights,
+    SchattenNorm,
+    TruncatedNuclearNorm,
+    WeightedNuclearNorm,
+)
 from core.sequence import CameraModel
 from core.settings import PRESETS, Settings
 from nrsfm_gui.views.fields import Collapsible, NumberField, format_number, stepped
@@ -122,6 +133,10 @@ def test_an_empty_field_is_only_accepted_where_it_means_something(qtbot, panel):
         Settings(penalty=NuclearNorm(mu=0.02), rotations="tracks", rotation_rank=3),
         Settings(penalty=TruncatedNuclearNorm(mu=0.5, free=2), method="lm", intrinsics="calibrated"),
         Settings(penalty=ExplicitWeights((0.1, 0.2)), rank=2, intrinsics=(1400.0, 1400.0, 640.0, 480.0)),
+        *(Settings(penalty=kind()) for kind in PENALTIES.values()),
+        Settings(penalty=SchattenNorm(mu=0.3, p=0.125, epsilon=1e-9)),
+        Settings(penalty=MCP(mu=0.0, theta=250.0)),
+        Settings(penalty=RampWeights(mu=0.5, free=0)),
     ],
 )
 def test_settings_shown_are_settings_read(panel, settings):
@@ -358,3 +373,67 @@ def turn(slider: QSlider, angle: int) -> None:
         center, QPointF(slider.mapToGlobal(center)), QPoint(), QPoint(0, angle), Qt.MouseButton.NoButton,
         Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
     ))  # fmt: skip
+
+
+def shown_numbers(panel: QWidget) -> list[str]:
+    names = dict.fromkeys(name for text in PENALTY_TEXTS.values() for name in text.numbers)
+    return [name for name in names if field(panel, name).isVisibleTo(panel)]
+
+
+@pytest.mark.parametrize("kind", PENALTIES)
+def test_every_penalty_can_be_chosen_and_shows_its_own_numbers_and_tips(panel, kind):
+    choose(panel, "penalty", kind)
+    assert sorted(shown_numbers(panel)) == sorted(PENALTY_TEXTS[kind].numbers)
+    for name, tip in PENALTY_TEXTS[kind].numbers.items():
+        assert field(panel, name).toolTip() == tip
+    panel.flush()
+    assert panel.settings.penalty == (Settings().penalty if kind == "wnn" else PENALTIES[kind]())
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "text", "words"),
+    [
+        ("schatten", "p", "1", "p is 1; accepted is 0 < p < 1"),
+        ("schatten", "epsilon", "0", "epsilon is 0; accepted is a positive number"),
+        ("log", "mu", "-1", "mu is -1"),
+        ("mcp", "theta", "0", "theta is 0"),
+        ("ramp", "free", "1.5", "'1.5' is not a whole number"),
+        ("rank", "mu", "inf", "mu is inf"),
+    ],
+)
+def test_a_number_that_a_penalty_refuses_says_why_beside_it(qtbot, panel, kind, name, text, words):
+    choose(panel, "penalty", kind)
+    write(qtbot, panel, name, text)
+    assert words in note(panel, name)
+    assert not panel.valid
+    choose(panel, "penalty", "nn")
+    assert panel.valid
+
+
+def test_each_penalty_remembers_its_numbers(qtbot, panel):
+    choose(panel, "penalty", "rank")
+    write(qtbot, panel, "mu", "0.25")
+    panel.flush()
+    choose(panel, "penalty", "log")
+    assert field(panel, "mu").value() == LogPenalty().mu
+    choose(panel, "penalty", "weights")
+    assert field(panel, "mu").isVisibleTo(panel) and not field(panel, "mu").isEnabled()
+    choose(panel, "penalty", "rank")
+    assert field(panel, "mu").value() == 0.25
+
+
+def test_weights_of_a_concave_penalty_are_its_slopes_at_the_singular_values(qtbot, panel):
+    settings = Settings(rank=3, penalty=LogPenalty(mu=0.2, epsilon=0.5))
+    panel.set_settings(settings)
+    assert sliders(panel) == []
+    assert "follow the singular values" in labels(panel)
+    for sigma in (np.array([19.0, 4.0, 0.5]), np.array([18.0, 5.0, 0.0])):
+        panel.set_spectrum(settings, np.ones(3), sigma)
+        shown = panel._penalty.weights_editor.weights
+        assert shown == pytest.approx(tuple(0.2 / (sigma + 0.5)), rel=1e-6)
+    assert "slopes of the penalty" in labels(panel)
+    with qtbot.waitSignal(panel.settings_changed) as changed:
+        sliders(panel)[2].setValue(to_step(2.0))
+    penalty = changed.args[0].penalty
+    assert penalty.a[:2] == pytest.approx(shown[:2])
+    assert penalty.a[2] == pytest.approx(2.0, rel=0.02)
