@@ -94,6 +94,8 @@ def _file(w: MainWindow) -> tuple[ActionSpec, ...]:
                    opening.ask_for_file, ("Ctrl+O",), icon="open"),
         ActionSpec("open_folder", "&File", "Open &folder…", "Open a folder of the NRSfM Challenge",
                    opening.ask_for_folder, ("Ctrl+Shift+O",)),
+        ActionSpec("reports", "&File", "Re&ports", "Read reports of the paper's experiments, or make one",
+                   w.show_reports, ("F2",), icon="reports"),
         ActionSpec("quit", "&File", "&Quit", "Stop the solver and close the window", w.close, ("Ctrl+Q",),
                    separated=True),
     )  # fmt: skip

@@ -116,15 +116,15 @@ class Chrome(QObject):
         self._make_view_menus()
 
     def _make_file_menus(self) -> None:
-        menu, quit_action = self._menus["&File"], self.actions["quit"]
+        menu, before = self._menus["&File"], self.actions["reports"]
         recent = QMenu("&Recent", menu)
         recent.aboutToShow.connect(lambda: self._fill_recent(recent))
         samples = QMenu("&Samples", menu)
         samples.aboutToShow.connect(lambda: self._fill_samples(samples))
         for submenu in (recent, samples):
             submenu.setToolTipsVisible(True)
-            menu.insertMenu(quit_action, submenu)
-        menu.insertSeparator(quit_action)
+            menu.insertMenu(before, submenu)
+        menu.insertSeparator(before)
         self._recent, self._samples = recent, samples
 
     def _make_view_menus(self) -> None:
@@ -182,7 +182,7 @@ class Chrome(QObject):
         self._headline.setMinimumWidth(60)
         self._headline.setObjectName("headline")
         bar.addWidget(self._headline)
-        for name in ("fit", "export", "theme"):
+        for name in ("fit", "export", "reports", "theme"):
             bar.addAction(self.actions[name])
         self._window.addToolBar(Qt.ToolBarArea.TopToolBarArea, bar)
 

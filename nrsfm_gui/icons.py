@@ -84,6 +84,15 @@ def _export(path: QPainterPath) -> None:
     _polygon(path, (10, 2), (14.2, 7.6), (5.8, 7.6))
 
 
+def _reports(path: QPainterPath) -> None:
+    sheet = QPainterPath(QPointF(11.5, 2.5))
+    for x, y in ((4, 2.5), (4, 17.5), (16, 17.5), (16, 7), (11.5, 2.5), (11.5, 7), (16, 7)):
+        sheet.lineTo(x, y)
+    path.addPath(_stroked(sheet, 1.6))
+    for x, height in ((6.4, 2.5), (9.2, 5.5), (12, 4)):
+        path.addRect(QRectF(x, 15.5 - height, 1.7, height))
+
+
 DRAWINGS: dict[str, Callable[[QPainterPath], None]] = {
     "open": _open,
     "run": _run,
@@ -95,6 +104,7 @@ DRAWINGS: dict[str, Callable[[QPainterPath], None]] = {
     "fit": _fit,
     "live": _live,
     "export": _export,
+    "reports": _reports,
 }
 
 

@@ -17,6 +17,7 @@ from .layout import arrange, restore
 from .opening import FIRST_SAMPLE, Opening
 from .playback import Playback
 from .presenting import Presenter
+from .reports_window import ReportsWindow
 from .run_control import RunControl
 from .session import RunState, Session
 from .settings_store import SettingsStore
@@ -93,6 +94,7 @@ class MainWindow(QMainWindow):
             plots={"loss": self.loss_plot.plot_widget, "spectrum": self.spectrum_plot.plot_widget},
             parent=self,
         )
+        self.reports = ReportsWindow(self.store, parent=self)
         self._closing = False
         self._defect: dialogs.DefectDialog | None = None
         self._remembers = True
@@ -227,6 +229,12 @@ class MainWindow(QMainWindow):
         self.store.forget_layout()
         self.restoreState(self._first_state)
 
+    def show_reports(self) -> None:
+        """Show the reports beside this window."""
+        self.reports.show()
+        self.reports.raise_()
+        self.reports.activateWindow()
+
     def show_shortcuts(self) -> None:
         """Show all shortcuts."""
         dialogs.ShortcutSheet(self.table, self).open()
@@ -306,7 +314,7 @@ class MainWindow(QMainWindow):
         apply_theme(app, theme)
         for part in (
             self.scene_view, self.tracks_view, self.timeline, self.parameters, self.loss_plot,
-            self.spectrum_plot, self.messages, self.tree, self.chrome,
+            self.spectrum_plot, self.messages, self.tree, self.chrome, self.reports,
         ):  # fmt: skip
             part.set_theme(theme)
 

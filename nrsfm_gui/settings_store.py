@@ -1,4 +1,4 @@
-"""What is remembered between two starts: window geometry, docks, recent files, parameters, theme.
+"""What is remembered between two starts: window geometry, docks, recent files and reports, parameters, theme.
 
 Everything is kept as plain text or bytes in the platform's place for settings; an entry that cannot be read
 (of an older version, or edited by hand) counts as absent.
@@ -49,22 +49,23 @@ class SettingsStore:
 
     def recent(self) -> list[Path]:
         """Return the files and folders opened last, newest first, without those that are gone."""
-        try:
-            names = json.loads(self._text("recent", "[]"))
-        except ValueError:
-            return []
-        return [Path(name) for name in names if isinstance(name, str) and Path(name).exists()]
+        return self._paths("recent")
 
     def add_recent(self, path: Path) -> None:
         """Put a file or folder at the head of the recent ones."""
-        path = path.absolute()
-        others = [other for other in self.recent() if other != path]
-        names = [str(other) for other in [path, *others][:RECENT_FILES]]
-        self._backend.setValue("recent", json.dumps(names))
+        self._add_path("recent", path)
 
     def clear_recent(self) -> None:
         """Forget the recent files."""
         self._backend.remove("recent")
+
+    def recent_reports(self) -> list[Path]:
+        """Return the reports opened last, newest first, without those that are gone."""
+        return self._paths("reports")
+
+    def add_recent_report(self, page: Path) -> None:
+        """Put a report at the head of the recent ones."""
+        self._add_path("reports", page)
 
     def parameters(self) -> Settings | None:
         """Return the parameters used last, or None."""
@@ -89,6 +90,19 @@ class SettingsStore:
     def sync(self) -> None:
         """Write everything out now."""
         self._backend.sync()
+
+    def _paths(self, key: str) -> list[Path]:
+        try:
+            names = json.loads(self._text(key, "[]"))
+        except ValueError:
+            return []
+        return [Path(name) for name in names if isinstance(name, str) and Path(name).exists()]
+
+    def _add_path(self, key: str, path: Path) -> None:
+        path = path.absolute()
+        others = [other for other in self._paths(key) if other != path]
+        names = [str(other) for other in [path, *others][:RECENT_FILES]]
+        self._backend.setValue(key, json.dumps(names))
 
     def _text(self, key: str, default: str) -> str:
         value = self._backend.value(key, default)

@@ -46,6 +46,8 @@ QHeaderView::section { background: $panel; color: $muted; border: 0; border-bott
 QAbstractScrollArea { border: 0; }
 QTreeView, QListView, QTableView { background: $panel; border: 0; alternate-background-color: $stripe; }
 QTreeView::item, QListView::item { padding: 2px 0; }
+QListView#reports::item { padding: 6px 8px; border-bottom: 1px solid $stripe; }
+QListView#reports::item:selected { background: $raised; color: $text; }
 QToolTip { background: $raised; color: $text; border: 1px solid $border; padding: 4px; }
 QLineEdit { background: $panel; border: 1px solid $border; border-radius: 3px; padding: 2px 4px; }
 QLineEdit:focus { border-color: $accent; }

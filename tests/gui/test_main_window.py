@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from PyQt6 import sip
-from PyQt6.QtCore import QMimeData, QPointF, QSettings, Qt, QThread, QUrl
-from PyQt6.QtGui import QDropEvent, QGuiApplication, QKeySequence
-from PyQt6.QtWidgets import QLabel, QPushButton
+from PyQt6.QtCore import QEvent, QMimeData, QPointF, QSettings, Qt, QThread, QUrl
+from PyQt6.QtGui import QDropEvent, QGuiApplication, QKeyEvent, QKeySequence
+from PyQt6.QtWidgets import QApplication, QLabel, QPushButton
 
 from core import CameraModel, load_result, simulate, write_challenge
 from core.penalties import ExplicitWeights, NuclearNorm
@@ -198,6 +198,20 @@ def test_shortcuts_are_unambiguous_and_all_are_listed(window):
     for key in keys:
         assert key in text
     sheet.deleteLater()
+
+
+def test_reports_open_beside_the_window_in_its_colors(qtbot, window, near):
+    window.set_light(True)
+    window.chrome.actions["reports"].trigger()
+    qtbot.waitUntil(window.reports.isVisible)
+    assert window.reports.isWindow()
+    picture = window.reports.grab().toImage()
+    assert near(picture, window.session.theme.window, tolerance=8).mean() > 0.3
+    window.set_light(False)
+    assert near(window.reports.grab().toImage(), window.session.theme.window, tolerance=8).mean() > 0.3
+    escape = QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_Escape.value, Qt.KeyboardModifier.NoModifier)
+    QApplication.sendEvent(window.reports, escape)
+    assert not window.reports.isVisible()
 
 
 def test_a_dropped_folder_is_listed_and_its_first_sequence_shown(qtbot, make_window, folder, store):

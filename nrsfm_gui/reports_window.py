@@ -1,0 +1,268 @@
+"""The reports page: what was found, one of them to read, and how to make one where there is none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QDateTime, QLocale, QSize, QStandardPaths, Qt, QUrl
+from PyQt6.QtGui import QDesktopServices, QGuiApplication
+from PyQt6.QtWidgets import (
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QMainWindow,
+    QPushButton,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.arrays import InputError
+
+from .reports import FOLDER, MAKING, Report, find_reports, report_at
+from .views.labels import ElidedLabel
+from .views.message_bar import MessageBar
+from .views.report_view import ReportView
+
+if TYPE_CHECKING:
+    from PyQt6.QtGui import QKeyEvent, QShowEvent
+
+    from .settings_store import SettingsStore
+    from .theme import Theme
+
+SIZE = QSize(1180, 820)
+LIST_WIDTH = 280
+FILTER = "Reports (*.html *.htm *.md);;All files (*)"
+EMPTY = (
+    "A report holds the tables and figures of the paper's experiments, computed again on the data at hand, "
+    "beside the published numbers."
+)
+
+
+def report_folders() -> list[Path]:
+    """Return where reports are looked for: below the working folder and below the documents."""
+    documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
+    return [Path.cwd() / FOLDER, Path(documents) / FOLDER]
+
+
+class ReportsWindow(QMainWindow):
+    """Lists and shows reports, beside the main window.
+
+    Parameters
+    ----------
+    store
+        keeps the reports that were opened last.
+    folders
+        where others are looked for.
+    """
+
+    def __init__(
+        self, store: SettingsStore, *, folders: list[Path] | None = None, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._folders = report_folders() if folders is None else folders
+        self._reports: list[Report] = []
+        self.setWindowTitle("Reports – NRSfM Studio")
+        self.resize(SIZE)
+        self.messages = MessageBar()
+        self.list = QListWidget()
+        self.list.setObjectName("reports")
+        self.list.currentRowChanged.connect(self._show_row)
+        self.view = ReportView()
+        self.view.link_requested.connect(self.open_outside)
+        self._path = ElidedLabel()
+        self._path.setProperty("role", "muted")
+        self._pages = QStackedWidget()
+        self._build()
+
+    # -- what it shows --------------------------------------------------------------------------------------
+
+    @property
+    def shown(self) -> Report | None:
+        """The report that is shown."""
+        row = self.list.currentRow()
+        return self._reports[row] if 0 <= row < len(self._reports) else None
+
+    def refresh(self) -> None:
+        """Look for reports again; the one that is shown stays, or is the newest."""
+        before = self.shown
+        self._reports = find_reports(self._folders, self._store.recent_reports())
+        self.list.blockSignals(True)
+        self.list.clear()
+        for report in self._reports:
+            self.list.addItem(_item(report))
+        self.list.blockSignals(False)
+        pages = [report.page for report in self._reports]
+        row = pages.index(before.page) if before is not None and before.page in pages else 0
+        self._pages.setCurrentIndex(1 if self._reports else 0)
+        if self._reports:
+            self.list.setCurrentRow(row)
+            self._show_row(row)
+
+    def open_report(self, path: str | Path) -> None:
+        """Show the report in a folder or a file, and remember it; says so where there is none."""
+        try:
+            report = report_at(Path(path))
+        except InputError as refusal:
+            self.messages.warn(str(refusal))
+            return
+        self.messages.hide()
+        self._store.add_recent_report(report.page)
+        self.refresh()
+        pages = [known.page.resolve() for known in self._reports]
+        self.list.setCurrentRow(pages.index(report.page.resolve()))
+
+    def ask_for_report(self) -> None:
+        """Ask for a report, and show it."""
+        before = self.shown.folder if self.shown else next((f for f in self._folders if f.is_dir()), Path())
+        name, _filter = QFileDialog.getOpenFileName(self, "Open a report", str(before), FILTER)
+        if name:
+            self.open_report(name)
+
+    def open_in_browser(self) -> None:
+        """Open the report that is shown where links are opened."""
+        if self.shown is not None:
+            self.open_outside(QUrl.fromLocalFile(str(self.shown.page)))
+
+    def open_outside(self, link: QUrl) -> None:
+        """Open a page, a picture or a folder with the program that the desktop has for it."""
+        if not QDesktopServices.openUrl(link):
+            self.messages.warn(f"No program was found that opens {link.toDisplayString()}")
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self.messages.set_theme(theme)
+        self.view.set_theme(theme)
+
+    # -- how it is built ------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        buttons = QHBoxLayout()
+        buttons.addWidget(_button("Open report…", "Show a report from any folder", self.ask_for_report))
+        buttons.addWidget(_button("Look again", "Look for reports again", self.refresh))
+        buttons.addStretch(1)
+        left = QWidget()
+        column = QVBoxLayout(left)
+        column.setContentsMargins(8, 8, 4, 8)
+        column.addWidget(self.list, 1)
+        column.addLayout(buttons)
+        self._pages.addWidget(self._empty_page())
+        self._pages.addWidget(self._report_page())
+        splitter = QSplitter()
+        splitter.addWidget(left)
+        splitter.addWidget(self._pages)
+        splitter.setStretchFactor(1, 1)
+        splitter.setSizes([LIST_WIDTH, SIZE.width() - LIST_WIDTH])
+        splitter.setChildrenCollapsible(False)
+        whole = QWidget()
+        layout = QVBoxLayout(whole)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.messages)
+        layout.addWidget(splitter, 1)
+        self.setCentralWidget(whole)
+
+    def _report_page(self) -> QWidget:
+        page = QWidget()
+        layout = QVBoxLayout(page)
+        layout.setContentsMargins(4, 8, 8, 8)
+        row = QHBoxLayout()
+        row.addWidget(self._path, 1)
+        row.addWidget(_button("Open in browser", "Open this report in the browser", self.open_in_browser))
+        row.addWidget(_button("Open folder", "Open the folder of this report", self._open_folder))
+        layout.addLayout(row)
+        layout.addWidget(self.view, 1)
+        return page
+
+    def _empty_page(self) -> QWidget:
+        page = QWidget()
+        heading = QLabel("No reports yet")
+        heading.setProperty("role", "heading")
+        words = QLabel(EMPTY)
+        words.setWordWrap(True)
+        how = QLabel("This command makes one; it is found here when it is run in the same folder:")
+        how.setWordWrap(True)
+        command = QLineEdit(MAKING)
+        command.setReadOnly(True)
+        command.setObjectName("making")
+        row = QHBoxLayout()
+        row.addWidget(command, 1)
+        row.addWidget(_button("Copy", "Copy the command", lambda: _copy(command.text())))
+        places = QLabel("Looked in " + " and in ".join(str(folder) for folder in self._folders))
+        places.setWordWrap(True)
+        for label in (words, how, places):
+            label.setProperty("role", "muted")
+        inner = QWidget()
+        inner.setMaximumWidth(560)
+        column = QVBoxLayout(inner)
+        column.setSpacing(10)
+        column.addStretch(2)
+        for label in (heading, words, how):
+            column.addWidget(label)
+        column.addLayout(row)
+        column.addWidget(places)
+        column.addStretch(3)
+        layout = QHBoxLayout(page)
+        layout.addStretch(1)
+        layout.addWidget(inner, 8)
+        layout.addStretch(1)
+        return page
+
+    # -- what happens in it ---------------------------------------------------------------------------------
+
+    def _show_row(self, row: int) -> None:
+        if not 0 <= row < len(self._reports):
+            return
+        report = self._reports[row]
+        try:
+            text = report.text()
+        except InputError as refusal:
+            self.messages.warn(str(refusal))
+            return
+        self._path.set_whole(str(report.page))
+        self.view.set_report(report, text)
+
+    def _open_folder(self) -> None:
+        if self.shown is not None:
+            self.open_outside(QUrl.fromLocalFile(str(self.shown.folder)))
+
+    def keyPressEvent(self, event: QKeyEvent | None) -> None:
+        """Close on Escape."""
+        assert event is not None
+        if event.key() == Qt.Key.Key_Escape:
+            self.close()
+        else:
+            super().keyPressEvent(event)
+
+    def showEvent(self, event: QShowEvent | None) -> None:
+        """Look for reports whenever the page is opened."""
+        super().showEvent(event)
+        self.refresh()
+
+
+def _item(report: Report) -> QListWidgetItem:
+    when = QDateTime.fromSecsSinceEpoch(round(report.modified))
+    date = QLocale().toString(when, QLocale.FormatType.ShortFormat)
+    item = QListWidgetItem(f"{report.title}\n{report.folder.name} · {date}")
+    item.setToolTip(str(report.page))
+    return item
+
+
+def _button(title: str, tip: str, function: object) -> QPushButton:
+    button = QPushButton(title)
+    button.setToolTip(tip)
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    button.clicked.connect(lambda _checked: function())  # type: ignore[operator]
+    return button
+
+
+def _copy(text: str) -> None:
+    clipboard = QGuiApplication.clipboard()
+    assert clipboard is not None
+    clipboard.setText(text)
