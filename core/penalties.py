@@ -235,7 +235,7 @@ PENALTY_TEXTS: dict[str, PenaltyText] = {
         {"mu": _SLOPE, "theta": _THETA},
     ),
     "rank": PenaltyText(
-        "rank",
+        "rank cost",
         "a fixed cost mu for every singular value that is not 0",
         {"mu": "Cost of a basis shape, 0 or more, in units of the objective."},
     ),
