@@ -12,7 +12,7 @@ import pytest
 from PyQt6 import sip
 from PyQt6.QtCore import QEvent, QMimeData, QPointF, QSettings, Qt, QThread, QUrl
 from PyQt6.QtGui import QDropEvent, QGuiApplication, QKeyEvent, QKeySequence
-from PyQt6.QtWidgets import QApplication, QLabel, QPushButton
+from PyQt6.QtWidgets import QLabel, QPushButton
 
 from core import CameraModel, load_result, simulate, write_challenge
 from core.penalties import ExplicitWeights, NuclearNorm
@@ -210,7 +210,7 @@ def test_reports_open_beside_the_window_in_its_colors(qtbot, window, near):
     window.set_light(False)
     assert near(window.reports.grab().toImage(), window.session.theme.window, tolerance=8).mean() > 0.3
     escape = QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_Escape.value, Qt.KeyboardModifier.NoModifier)
-    QApplication.sendEvent(window.reports, escape)
+    window.reports.keyPressEvent(escape)
     assert not window.reports.isVisible()
 
 
