@@ -14,14 +14,21 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from ..arrays import InputError
 from ..version import VERSION
-from . import evaluate, export, info, simulate, solve
+from . import evaluate, export, info, reproduce, simulate, solve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
-COMMANDS = {"info": info, "simulate": simulate, "solve": solve, "evaluate": evaluate, "export": export}
+COMMANDS = {
+    "info": info,
+    "simulate": simulate,
+    "solve": solve,
+    "evaluate": evaluate,
+    "export": export,
+    "reproduce": reproduce,
+}
 BAD_INPUT = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141

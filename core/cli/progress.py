@@ -25,10 +25,14 @@ class ProgressLine:
     def show(self, update: Update) -> None:
         """Draw an update, at most ten times a second."""
         now = time.monotonic()
-        if not self._shown or now - self._drawn < INTERVAL:
+        if self._shown and now - self._drawn >= INTERVAL:
+            self._drawn = now
+            self.write(progress_text(update, now - self._began))
+
+    def write(self, text: str) -> None:
+        """Draw a text at once."""
+        if not self._shown:
             return
-        self._drawn = now
-        text = progress_text(update, now - self._began)
         text = text[: shutil.get_terminal_size().columns - 1]
         self._stream.write("\r" + text.ljust(self._width))
         self._stream.flush()

@@ -35,7 +35,7 @@ SLIPS = (
 
 @dataclass(frozen=True)
 class Published:
-    """The paper's tables. Per-object values are in the order of `objects`, per-path ones in that of `paths`."""
+    """The paper's tables; values of objects in the order of `objects`, of paths in that of `paths`."""
 
     source: str
     objects: tuple[str, ...]

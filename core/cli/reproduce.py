@@ -1,0 +1,136 @@
+"""`nrsfm reproduce`: the paper's tables and figures, run again."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..arrays import InputError
+from ..experiments.reproduce import EXPERIMENTS, SECONDS, check_installed, reproduce
+from .progress import ProgressLine
+
+if TYPE_CHECKING:
+    import argparse
+
+    from ..experiments.run import Standing
+    from . import Subparsers
+
+INTERRUPTED = 130
+REPORT = Path("report")
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add `reproduce EXPERIMENT`."""
+    parser = subparsers.add_parser(
+        "reproduce",
+        help="run the paper's experiments again and write a report",
+        description="Run the paper's experiments again, with its settings, and write a report as Markdown "
+        "and HTML. What is finished is kept in REPORT/jobs: the same command goes on where it was stopped.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("experiment", choices=EXPERIMENTS, metavar="EXPERIMENT", help=", ".join(EXPERIMENTS))
+    parser.add_argument(
+        "--data",
+        type=Path,
+        metavar="FOLDER",
+        help="the NRSfM Challenge's folder, or one in its layout (default: the bundled simulated objects, "
+        "which are stand-ins)",
+    )
+    parser.add_argument(
+        "--real",
+        type=Path,
+        metavar="FOLDER",
+        help="of Figure 1's sequences: door/data.mat, back/back_L_3D.mat, "
+        "kinect_paper/mdh_results-KPaper.mat (default: 'real' beside the folder of --data, "
+        "else simulated sequences)",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        default=REPORT,
+        metavar="REPORT",
+        help="folder of the report (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--jobs", type=int, metavar="N", help="processes at a time (default: one per processor)"
+    )
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=SECONDS,
+        metavar="S",
+        help="CPU seconds for every curve of Figure 1 (default %(default)g)",
+    )
+    parser.add_argument(
+        "--frame-base",
+        type=int,
+        choices=(0, 1),
+        default=1,
+        help="number of the first frame in gt_frame_N (default 1)",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Compute what is not yet there, write the report, and name it."""
+    check_installed()
+    if args.jobs is not None and args.jobs < 1:
+        raise InputError(f"--jobs is {args.jobs}; accepted is a whole number of at least 1")
+    line = ProgressLine(sys.stderr)
+    standing: list[Standing] = []
+
+    def progress(now: Standing) -> None:
+        standing[:] = [now]
+        line.write(progress_text(now))
+
+    try:
+        written = reproduce(
+            args.experiment,
+            args.output,
+            data=args.data,
+            real=args.real,
+            frame_base=args.frame_base,
+            seconds=args.seconds,
+            processes=args.jobs or os.cpu_count(),
+            command=command_of(args),
+            progress=progress,
+        )
+    except KeyboardInterrupt:
+        line.clear()
+        if not standing:
+            raise
+        now = standing[0]
+        print(
+            f"nrsfm reproduce: stopped; {now.done} of {now.total} jobs are kept in {args.output / 'jobs'}, "
+            "and the same command goes on from there",
+            file=sys.stderr,
+        )
+        return INTERRUPTED
+    line.clear()
+    print(f"wrote {written}")
+    return 0
+
+
+def progress_text(now: Standing) -> str:
+    """Return the line of progress."""
+    parts = [f"{now.done} of {now.total} jobs"]
+    left = now.seconds_left
+    if left is not None:
+        parts += [f"{100 * now.fraction:.0f} %", f"ETA {left:.0f} s"]
+    return "  ".join([*parts, now.label])
+
+
+def command_of(args: argparse.Namespace) -> str:
+    """Return the command that makes this report."""
+    words = ["nrsfm", "reproduce", args.experiment]
+    for name in ("data", "real"):
+        if getattr(args, name) is not None:
+            words += [f"--{name}", str(getattr(args, name))]
+    if args.seconds != SECONDS:
+        words += ["--seconds", f"{args.seconds:g}"]
+    if args.frame_base != 1:
+        words += ["--frame-base", str(args.frame_base)]
+    return shlex.join([*words, "-o", str(args.output)])

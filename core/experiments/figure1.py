@@ -1,0 +1,243 @@
+"""Figure 1: the data it is drawn from, its jobs, its panels and what they say."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..arrays import InputError
+from ..cameras.calibrate import project
+from ..files import read_sequence
+from ..sequence import CameraModel, Observations, Sequence
+from ..synthetic import simulate
+from . import pictures
+from .document import Block, Cell, Heading, Paragraph, Picture, Pictures, Points, Row, Table
+from .matrix_job import BILINEAR, ETAS, METHODS, PENALTIES, MatrixJob
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .job import Finished
+
+REAL = {
+    "Door": ("rigid", Path("door", "data.mat")),
+    "Back": ("non-rigid", Path("back", "back_L_3D.mat")),
+    "Kinect paper": ("non-rigid", Path("kinect_paper", "mdh_results-KPaper.mat")),
+}
+SAME = 1e-9  # relative difference of two losses that rounding explains
+
+
+@dataclass(frozen=True, eq=False)
+class Tracks:
+    """A sequence of Figure 1."""
+
+    name: str
+    kind: str  # a key of `matrix_job.PENALTIES`
+    sequence: Sequence
+    real: bool
+
+
+def figure_tracks(folder: Path | None) -> tuple[Tracks, ...]:
+    """Read the real sequences of a folder, or simulate a rigid and two non-rigid ones where there is none.
+
+    Raises
+    ------
+    InputError
+        where the folder has none of them, or one is broken.
+    """
+    if folder is None:
+        return _simulated()
+    found = [
+        Tracks(name, kind, read_sequence(folder / file), True)
+        for name, (kind, file) in REAL.items()
+        if (folder / file).is_file()
+    ]
+    if not found:
+        files = ", ".join(str(file) for _, file in REAL.values())
+        raise InputError(f"{folder}: holds none of the files of Figure 1; accepted are {files}")
+    return tuple(found)
+
+
+def _simulated() -> tuple[Tracks, ...]:
+    rigid = _rigid(simulate("stretch", path="semi_circle", frames=12, points=600, seed=1))
+    return (
+        Tracks("Rigid (simulated)", "rigid", rigid, False),
+        Tracks("Balloon (simulated)", "non-rigid", simulate("balloon", path="circle", frames=60), False),
+        Tracks("Paper (simulated)", "non-rigid", simulate("paper", path="zigzag", frames=23), False),
+    )
+
+
+def _rigid(sequence: Sequence) -> Sequence:
+    """Return the tracks of a simulated object that keeps the shape of its reference frame."""
+    truth, R, t, K = sequence.truth, sequence.rotations, sequence.translations, sequence.intrinsics
+    assert truth is not None and R is not None and t is not None and K is not None
+    shape = truth.at(truth.reference)
+    assert shape is not None
+    tracks = project(R @ shape + t[:, :, None], K, CameraModel.PERSPECTIVE)
+    noise = np.random.default_rng(0).normal(scale=0.3, size=tracks.shape)
+    return replace(sequence, observations=Observations(tracks + noise, sequence.visible), truth=None)
+
+
+def figure_jobs(tracks: tuple[Tracks, ...], seconds: float) -> list[MatrixJob]:
+    """Return a job for every curve."""
+    return [
+        MatrixJob(item.name, item.sequence, item.kind, penalty, eta, method, seconds)
+        for item in tracks
+        for penalty in PENALTIES[item.kind]
+        for eta in ETAS
+        for method in METHODS
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """The curves of one data set, penalty and eta, by method."""
+
+    name: str
+    penalty: str
+    eta: float
+    curves: Mapping[str, Finished]
+
+    @property
+    def title(self) -> str:
+        """What is drawn."""
+        return f"{self.name}, {self.penalty}, η = {self.eta:g}"
+
+    @property
+    def file(self) -> str:
+        """The beginning of the names of its pictures."""
+        words = f"{self.name} {self.penalty} {self.eta:g}".lower()
+        return "figure1-" + "".join(letter if letter.isalnum() else "-" for letter in words)
+
+    def lowest(self, method: str) -> float:
+        """Return the lowest loss that a method has seen, or NaN."""
+        found = self.curves.get(method)
+        return math.nan if found is None else float(found.facts["lowest"])
+
+    @property
+    def verdict(self) -> str:
+        """Whether the bilinear method ends lowest, in a sentence."""
+        own = self.lowest("bilinear")
+        others = {name: self.lowest(name) for name in METHODS if name not in BILINEAR}
+        others = {name: loss for name, loss in others.items() if not math.isnan(loss)}
+        if math.isnan(own) or not others:
+            return f"{self.title}: not all methods were run."
+        best = min(others, key=others.__getitem__)
+        excess = own / others[best] - 1
+        if excess <= SAME:
+            words = "ends lowest" if excess < -SAME else "ends lowest, level with the best first-order method"
+            return f"{self.title}: the bilinear method {words} ({best}: {-excess:.1e} above it, relatively)."
+        rank = self.curves["bilinear"].facts["rank"]
+        return (
+            f"{self.title}: the bilinear method **does not end lowest**: {best} is {excess:.1e} below it, "
+            f"relatively; its matrix may have more than the {rank} singular values of the bilinear form, or "
+            "it found another local minimum."
+        )
+
+
+def panels(jobs: list[MatrixJob], found: Mapping[str, Finished]) -> list[Panel]:
+    """Return the panels, in the order of the jobs."""
+    grouped: dict[tuple[str, str, float], dict[str, Finished]] = {}
+    for job in jobs:
+        end = found[job.key]
+        curves = grouped.setdefault((job.name, job.penalty, job.eta), {})
+        if not end.problem:
+            curves[job.method] = end
+    return [Panel(*place, curves) for place, curves in grouped.items()]
+
+
+def figure_blocks(
+    tracks: tuple[Tracks, ...], shown: list[Panel], seconds: float, folder: Path
+) -> list[Block]:
+    """Return the section of the report, and write its pictures into `folder`, beside the report."""
+    real = all(item.real for item in tracks)
+    missing = [name for name in REAL if real and name not in {item.name for item in tracks}]
+    what = "; ".join(
+        f"{item.name}: {item.sequence.frame_count} × {item.sequence.point_count}, "
+        f"{100 * item.sequence.visible.mean():.1f} % observed"
+        for item in tracks
+    )
+    blocks: list[Block] = [Heading("Figure 1: low-rank matrix recovery with pOSE errors")]
+    if not real:
+        blocks.append(
+            Paragraph(
+                "**Stand-ins.** These sequences are simulated; the paper's are not here. Nothing in this "
+                "section can be compared with the paper's curves.",
+                note=True,
+            )
+        )
+    blocks.append(
+        Paragraph(
+            f"Frames × points: {what}. Every method starts from the closed form (the bilinear ones from its "
+            f"best cut to rank r), minimizes the same objective, all singular values counted, and has "
+            f"{seconds:g} CPU seconds (of one thread; the last iteration is finished). Tracks are divided by "
+            "the norm of the measurement matrix. **bilinear** is the program's default (variable projection, "
+            "Newton), **bilinear LM** is Levenberg-Marquardt on the Schur complement. The paper leaves out "
+            "IRNN with the nuclear norm, for its slowness; here it is drawn."
+        )
+    )
+    if real:
+        left_out = ["Heart", *missing]
+        blocks.append(Paragraph(f"Not at hand, and left out: {', '.join(left_out)}."))
+    items = []
+    for panel in shown:
+        curves = {
+            name: (panel.curves[name].arrays["curve"][0], panel.curves[name].arrays["curve"][1])
+            for name in METHODS
+            if name in panel.curves
+        }
+        path = folder / f"{panel.file}.png"
+        width = pictures.loss_curves(path, curves, title=panel.title)
+        items.append(Picture(f"{folder.name}/{path.name}", f"{panel.title}: log10 loss against time", width))
+    blocks += [Pictures(tuple(items)), Points(tuple(panel.verdict for panel in shown)), _table(shown)]
+    return [*blocks, *_reprojections(shown, folder)]
+
+
+def _table(shown: list[Panel]) -> Table:
+    rows = []
+    for panel in shown:
+        column = [panel.lowest(method) for method in METHODS]
+        for index, method in enumerate(METHODS):
+            end = panel.curves.get(method)
+            words = (panel.name, panel.penalty, f"{panel.eta:g}") if index == 0 else ("", "", "")
+            cells = [*(Cell(word) for word in words), Cell(method)]
+            if end is not None:
+                lowest = panel.lowest(method)
+                best = lowest <= np.nanmin(column) * (1 + SAME)
+                facts: dict[str, Any] = end.facts
+                cells += [
+                    Cell(f"{math.log10(lowest):.8f}", strong=bool(best)),
+                    Cell(f"{facts['cpu_seconds']:.2f}"),
+                    Cell(f"{facts['iterations']}"),
+                    Cell(facts["status"]),
+                    Cell(f"{facts['reprojection_px']:.3g}"),
+                ]
+            else:
+                cells += [Cell("–")] * 5
+            rows.append(Row(tuple(cells), rule=index == 0))
+    header = ("data", "penalty", "η", "method", "log10 loss", "CPU s", "iterations", "end", "RMS, px")
+    caption = (
+        "The lowest loss that each method reached, lowest in bold; the reprojection error is that of its "
+        "last matrix, cut to rank r."
+    )
+    return Table(caption, header, tuple(rows), labels=4)
+
+
+def _reprojections(shown: list[Panel], folder: Path) -> list[Block]:
+    """Return pictures of one image of every data set: near-perspective, under the second penalty."""
+    items = []
+    for panel in shown:
+        if panel.eta != ETAS[0] or panel.penalty == "NN" or not panel.curves:
+            continue
+        first = next(iter(panel.curves.values()))
+        projected = {name: panel.curves[name].arrays["projected"] for name in METHODS if name in panel.curves}
+        path = folder / f"{panel.file}-reprojections.png"
+        title = f"{panel.name}, image {first.facts['image'] + 1}"
+        width = pictures.reprojections(path, first.arrays["observed"], projected, title=title)
+        caption = f"{panel.title}: observed (red) and reprojected (green) points of one image"
+        items.append(Picture(f"{folder.name}/{path.name}", caption, width))
+    return [Heading("Reprojections", 3), Pictures(tuple(items))] if items else []

@@ -1,0 +1,354 @@
+"""The report: what was computed, from what, with what, and what came out, as Markdown and as HTML."""
+
+from __future__ import annotations
+
+import csv
+import os
+import platform
+import time
+from collections import Counter
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..atomic import replacing
+from ..recipes import options_for
+from ..sequence import CameraModel
+from ..version import versions
+from . import pictures
+from .document import (
+    Block,
+    Cell,
+    Code,
+    Heading,
+    Paragraph,
+    Picture,
+    Pictures,
+    Points,
+    Row,
+    Table,
+    as_html,
+    as_markdown,
+)
+from .published import SLIPS, mean_log_loss, published
+from .tables import METHODS, PERSPECTIVE_WNN, Entries, Entry, average_table, comparison, sequence_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from collections.abc import Sequence as Items
+
+    from .job import Finished
+    from .sequence_job import SequenceJob
+    from .sources import Source
+
+ERRORS = {
+    "procrustes_mm_reference": ("3-D error at the ground-truth frame", "mm", 2),
+    "procrustes_mm_reference_mirror": ("the same, mirror images allowed", "mm", 2),
+    "procrustes_mm": ("3-D error over all frames whose truth is known", "mm", 2),
+    "procrustes_mm_mirror": ("the same, mirror images allowed", "mm", 2),
+    "challenge_v02": ("the Challenge's score, version 0.2, at the ground-truth frame", "mm", 2),
+    "reprojection_px": ("root mean square reprojection error", "px, or mm for orthogonal cameras", 3),
+}
+SHOWN = {
+    CameraModel.ORTHOGONAL: ("R-BMM", "Ours-WNN", "Search-WNN"),
+    CameraModel.PERSPECTIVE: PERSPECTIVE_WNN,
+}
+
+
+def entries_of(jobs: Iterable[SequenceJob], source: Source, found: Mapping[str, Finished]) -> Entries:
+    """Return what the jobs of the tables ended with."""
+    real = {(item.object_name, item.path_name, item.camera): item.real for item in source.items}
+    entries = []
+    for job in jobs:
+        facts = found[job.key].facts
+        camera = job.sequence.camera
+        for row in facts.get("rows", ()):
+            entries.append(
+                Entry(
+                    job.object_name,
+                    job.path_name,
+                    camera,
+                    row["method"],
+                    row["loss"],
+                    row["errors"],
+                    row["cpu_seconds"],
+                    row["rotations"],
+                    real[job.object_name, job.path_name, camera],
+                    row["command"],
+                )
+            )
+    return Entries(entries)
+
+
+def opening(title: str, source: Source | None, command: str) -> list[Block]:
+    """Return what stands at the top: what this is, of what, where and with what it was made."""
+    said = {**versions(), **_drawing_versions()}
+    blocks: list[Block] = [
+        Heading(title, 1),
+        Paragraph(
+            f"The experiments of {published().source}, run again. Made on {time.strftime('%Y-%m-%d %H:%M')} "
+            f"on {machine()}, one BLAS thread per process; "
+            f"{', '.join(f'{name} {version}' for name, version in said.items())}."
+        ),
+        Code(command),
+    ]
+    if source is not None and not source.real:
+        some = any(item.real for item in source.items)
+        words = "Some of these sequences are" if some else "These sequences are"
+        blocks.append(
+            Paragraph(
+                f"**Stand-ins.** {words} not the NRSfM Challenge's: they are {source.words} "
+                f"({', '.join(source.objects)}). The paper's numbers are of other data, so that none stand "
+                "beside them; what can be compared is how the methods rank.",
+                note=True,
+            )
+        )
+    return blocks
+
+
+def machine() -> str:
+    """Return the processor's name, how many there are, and the operating system."""
+    name = platform.processor() or platform.machine()
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        name = next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        pass
+    return f"{name} ({os.cpu_count()} logical processors), {platform.system()} {platform.release()}"
+
+
+def _drawing_versions() -> dict[str, str]:
+    import joblib
+    import matplotlib
+
+    return {"joblib": joblib.__version__, "matplotlib": matplotlib.__version__}
+
+
+def settings_blocks(jobs: Items[SequenceJob]) -> list[Block]:
+    """Return how every row of the tables is made."""
+    rows = []
+    seen = set()
+    for job in jobs:
+        name = (job.sequence.camera, job.penalty, job.route)
+        if name in seen:
+            continue
+        seen.add(name)
+        words = {
+            "pipeline": f"ADMM-{job.penalty}, then Ours-{job.penalty}",
+            "bmm": f"{'BMM' if job.penalty == 'NN' else 'R-BMM'}, then Ours-{job.penalty}",
+            "search": f"Search-{job.penalty}",
+        }[job.route]
+        options = " ".join(options_for(job.settings))
+        rows.append(Row((Cell(job.sequence.camera.value), Cell(words), Cell(f"`nrsfm solve … {options}`"))))
+    first = jobs[0].settings
+    return [
+        Heading("Settings"),
+        Paragraph(
+            f"K = {first.rank}; η = {first.eta:g}, orthogonal tracks at η = 1; rotations from the orthogonal "
+            f"tracks of the same path by Dai et al. at rank {first.rotation_rank}, their depth reflection "
+            "chosen by loss; intrinsics estimated from the ground-truth frame; weights 1e-3 (NN), or "
+            "5e-3 / (σ(X₀) + 1e-6) (WNN). **ADMM**, **BMM** and **R-BMM** run until they converge, stall or "
+            "reach 1000 iterations of a phase, and are cut to rank K. **Ours** is the paper's pipeline: the "
+            "bilinear form from where the first-order method ended. **Search** is this program's default "
+            "today: the bilinear form from a rigid shape that is grown to rank K, from a short ADMM and from "
+            "random starts; the lowest wins. Losses are of the cut, so that all are of the same objective."
+        ),
+        Table("", ("camera", "rows", "as a command"), tuple(rows), labels=3),
+    ]
+
+
+def loss_blocks(entries: Entries, source: Source) -> list[Block]:
+    """Return Table 1."""
+    blocks: list[Block] = [Heading("Table 1: mean log loss")]
+    for camera in (CameraModel.ORTHOGONAL, CameraModel.PERSPECTIVE):
+        table = average_table(
+            entries,
+            source,
+            camera,
+            f"{camera.value}: log10 of the mean loss over the paths of an object; the lowest of a penalty in "
+            "bold, as far as it is printed",
+            lambda found: mean_log_loss([entry.log_loss for entry in found]),
+            digits=3,
+            table="table1",
+        )
+        blocks += [table] if table else []
+    return blocks
+
+
+def error_blocks(entries: Entries, source: Source) -> list[Block]:
+    """Return Table 2, and every other error in a table of its own."""
+    blocks: list[Block] = [
+        Heading("Table 2: mean errors"),
+        Paragraph(
+            "Means over the paths of an object. Only the first table is what the paper prints: one "
+            "similarity at the ground-truth frame, without mirroring. The depth of an orthogonal camera is "
+            "known up to a mirror image, and a lower loss is not always a lower error."
+        ),
+    ]
+    for name, (words, unit, digits) in ERRORS.items():
+        for camera in (CameraModel.ORTHOGONAL, CameraModel.PERSPECTIVE):
+            if all(name not in entry.errors for entry in entries if entry.camera is camera):
+                continue
+            table = average_table(
+                entries,
+                source,
+                camera,
+                f"`{name}`, {camera.value}: {words}, {unit}",
+                partial(_mean_error, name),
+                digits=digits,
+                table="table2" if name == "procrustes_mm_reference" else "",
+            )
+            blocks += [table] if table else []
+    return blocks
+
+
+def _mean_error(name: str, found: list[Entry]) -> float:
+    return float(np.mean([entry.errors.get(name, np.nan) for entry in found]))
+
+
+def seconds_blocks(entries: Entries, source: Source) -> list[Block]:
+    """Return the mean CPU seconds, without the choice of rotations."""
+    blocks: list[Block] = [
+        Heading("CPU seconds"),
+        Paragraph(
+            "Means over the paths of an object, of one thread, without choosing rotations. **Ours** includes "
+            "the first-order method that it starts from. All of them include what a run says about itself "
+            "after every iteration, for first-order methods a cut to rank K."
+        ),
+    ]
+    for camera in (CameraModel.ORTHOGONAL, CameraModel.PERSPECTIVE):
+        table = average_table(
+            entries,
+            source,
+            camera,
+            camera.value,
+            lambda found: float(np.mean([entry.cpu_seconds for entry in found])),
+            digits=2,
+        )
+        blocks += [table] if table else []
+    return blocks
+
+
+def appendix_loss_blocks(entries: Entries, source: Source, *, whole: bool) -> list[Block]:
+    """Return Table A.1; `whole` adds the other camera and penalty, which the paper leaves out."""
+    return _appendix(entries, source, "Table A.1: log loss of every sequence", whole, "tableA1")
+
+
+def appendix_error_blocks(entries: Entries, source: Source, *, whole: bool) -> list[Block]:
+    """Return Table A.2; `whole` as in `appendix_loss_blocks`."""
+    return _appendix(entries, source, "Table A.2: 3-D error of every sequence, mm", whole, "tableA2")
+
+
+def _appendix(entries: Entries, source: Source, title: str, whole: bool, table: str) -> list[Block]:
+    blocks: list[Block] = [Heading(title)]
+    shown = [(CameraModel.PERSPECTIVE, PERSPECTIVE_WNN, table)]
+    if whole:
+        shown += [(camera, METHODS[camera][:3], "") for camera in METHODS]
+        shown += [(CameraModel.ORTHOGONAL, METHODS[CameraModel.ORTHOGONAL][3:], "")]
+    for camera, methods, printed in shown:
+        penalty = methods[-1].rpartition("-")[2]
+        if table == "tableA1":
+            made = sequence_table(
+                entries,
+                source,
+                camera,
+                methods,
+                f"{camera.value}, {penalty}: log10 loss",
+                lambda entry: entry.log_loss,
+                digits=3,
+                table=printed,
+            )
+        else:
+            made = sequence_table(
+                entries,
+                source,
+                camera,
+                methods,
+                f"{camera.value}, {penalty}: `procrustes_mm_reference`",
+                lambda entry: entry.errors["procrustes_mm_reference"],
+                digits=2,
+                table=printed,
+            )
+        blocks += [made] if made else []
+    return blocks
+
+
+def verdict_blocks(entries: Entries) -> list[Block]:
+    """Return on how many sequences the search is not beaten."""
+    return [Heading("Who ends lowest"), Points(tuple(comparison(entries)))]
+
+
+def shape_blocks(jobs: Items[SequenceJob], found: Mapping[str, Finished], folder: Path) -> list[Block]:
+    """Return the 3-D comparisons of every sequence under WNN; write their pictures into `folder`."""
+    blocks: list[Block] = [
+        Heading("3-D comparisons"),
+        Paragraph(
+            "The ground-truth frame of every sequence, weighted nuclear norm: estimate blue, truth red, "
+            "moved onto it by one similarity (orthogonal cameras: mirror images allowed)."
+        ),
+    ]
+    for camera in (CameraModel.PERSPECTIVE, CameraModel.ORTHOGONAL):
+        items = []
+        grouped: dict[tuple[str, str], dict[str, Finished]] = {}
+        for job in jobs:
+            if job.sequence.camera is camera and job.penalty == "WNN" and not found[job.key].problem:
+                grouped.setdefault((job.object_name, job.path_name), {})[job.route] = found[job.key]
+        for (name, path_name), ends in grouped.items():
+            arrays = {key: value for end in ends.values() for key, value in end.arrays.items()}
+            rows = {row["method"]: row for end in ends.values() for row in end.facts["rows"]}
+            estimates = {
+                f"{method}: {rows[method]['errors']['procrustes_mm_reference']:.2f} mm": arrays[
+                    f"estimate {method}"
+                ]
+                for method in SHOWN[camera]
+                if method in rows
+            }
+            path = folder / f"shape-{camera.value}-{name}-{path_name}.png"
+            width = pictures.compare_shapes(path, arrays["truth"], estimates)
+            caption = f"{name} {path_name}, {camera.value}"
+            items.append(Picture(f"{folder.name}/{path.name}", caption, width))
+        if items:
+            blocks += [Heading(camera.value, 3), Pictures(tuple(items))]
+    return blocks
+
+
+def slip_blocks() -> list[Block]:
+    """Return what does not agree in the published numbers."""
+    return [Heading("The published numbers"), Points(SLIPS)]
+
+
+def problem_blocks(problems: Mapping[str, str]) -> list[Block]:
+    """Return what could not be computed, and why."""
+    if not problems:
+        return []
+    counted = Counter(problems.values())
+    lines = []
+    for problem, count in counted.items():
+        first = next(label for label, text in problems.items() if text == problem)
+        more = f" and {count - 1} more" if count > 1 else ""
+        lines.append(f"{first}{more}: {problem}")
+    return [Heading("Not computed"), Points(tuple(lines))]
+
+
+def write_numbers(entries: Entries, path: Path) -> None:
+    """Write every number of the tables as csv, with the command that makes it again."""
+    names = list(ERRORS)
+    with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
+        table = csv.writer(stream, lineterminator="\n")
+        header = ["object", "path", "camera", "method", "loss", "log10_loss", *names]
+        table.writerow([*header, "cpu_seconds", "rotations", "command"])
+        for entry in entries:
+            place = (entry.object_name, entry.path_name, entry.camera.value, entry.method)
+            errors = [repr(entry.errors[name]) if name in entry.errors else "" for name in names]
+            last = (f"{entry.cpu_seconds:.4f}", entry.rotations, entry.command)
+            table.writerow([*place, repr(entry.loss), repr(entry.log_loss), *errors, *last])
+
+
+def write_report(blocks: list[Block], title: str, folder: Path) -> Path:
+    """Write `report.md` and `report.html`, and return the path of the latter."""
+    for name, text in (("report.md", as_markdown(blocks)), ("report.html", as_html(blocks, title))):
+        with replacing(folder / name) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    return folder / "report.html"

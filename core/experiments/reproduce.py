@@ -1,0 +1,175 @@
+"""The whole of it: what is asked for, from data to report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..arrays import InputError
+from ..sequence import CameraModel
+from . import report
+from .figure1 import figure_blocks, figure_jobs, figure_tracks, panels
+from .run import perform
+from .sequence_job import PENALTIES, SequenceJob
+from .sources import Source, challenge_source
+from .store import Store
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from .document import Block
+    from .figure1 import Tracks
+    from .job import Finished, Job
+    from .matrix_job import MatrixJob
+    from .run import Standing
+
+TABLES = ("table1", "table2", "tableA1", "tableA2")
+EXPERIMENTS = ("figure1", *TABLES, "all")
+SECONDS = 20.0  # of CPU for a curve of Figure 1
+ROUTES = {CameraModel.PERSPECTIVE: ("pipeline", "search"), CameraModel.ORTHOGONAL: ("bmm", "search")}
+
+
+def check_installed() -> None:
+    """Refuse to begin where what draws and distributes is not installed.
+
+    Raises
+    ------
+    InputError
+        with how to install it.
+    """
+    try:
+        import joblib  # noqa: F401
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise InputError(
+            f"the experiments need joblib and matplotlib, and {error.name} is not installed; install both "
+            "with: pip install 'nrsfm-gui[experiments]' (or, in a checkout, pip install '.[experiments]')"
+        ) from error
+
+
+def reproduce(
+    what: str,
+    output: Path,
+    *,
+    data: Path | None = None,
+    real: Path | None = None,
+    frame_base: int = 1,
+    seconds: float = SECONDS,
+    processes: int | None = None,
+    command: str = "",
+    progress: Callable[[Standing], None] | None = None,
+) -> Path:
+    """Run an experiment, or go on with it, and write its report.
+
+    Parameters
+    ----------
+    what
+        one of `EXPERIMENTS`.
+    output
+        the report's folder, made where it is absent; finished jobs are kept in its folder `jobs`.
+    data
+        the Challenge's folder, or one like it; None takes the bundled simulated objects.
+    real
+        the folder of Figure 1's sequences; None takes `real` beside `data`, or simulated ones.
+    frame_base
+        number of the first frame in `gt_frame_N`.
+    seconds
+        of CPU for every curve of Figure 1.
+    processes
+        how many jobs at a time; None leaves it to joblib's context.
+    command
+        what the report gives as the command that makes it.
+    progress
+        called with where the run stands.
+
+    Returns
+    -------
+    Path
+        of the report's HTML file; `report.md`, `numbers.csv` and the pictures lie beside it.
+
+    Raises
+    ------
+    InputError
+        where something needed is not installed, the data is broken, or the folder cannot be written.
+    """
+    check_installed()
+    if not 0 < seconds < float("inf"):
+        raise InputError(f"seconds is {seconds:g}; accepted is a positive number")
+    source = None if what == "figure1" else challenge_source(data, frame_base=frame_base)
+    tracks = figure_tracks(_real_folder(data, real)) if what in ("figure1", "all") else ()
+    sequence_jobs = [] if source is None else _table_jobs(source, what)
+    matrix_jobs = figure_jobs(tracks, seconds)
+    jobs: list[Job] = [*sequence_jobs, *matrix_jobs]
+    store = Store(output / "jobs")
+    found = perform(jobs, store, processes=processes, progress=progress)
+    pictures = Store(output / "pictures").folder
+    title = f"Reproduction: {what}"
+    blocks = report.opening(title, source, command)
+    body: list[Block] = []
+    if source is not None:
+        body += _table_blocks(what, source, sequence_jobs, found, output, pictures)
+    if tracks:
+        body += _figure_section(tracks, matrix_jobs, found, seconds, pictures)
+    problems = {job.label: found[job.key].problem for job in jobs if found[job.key].problem}
+    return report.write_report(
+        [*blocks, *body, *report.problem_blocks(problems), *report.slip_blocks()], title, output
+    )
+
+
+def _real_folder(data: Path | None, real: Path | None) -> Path | None:
+    """Return where Figure 1's sequences are, or None where they are to be simulated."""
+    if real is not None:
+        if not real.is_dir():
+            raise InputError(f"{real}: there is no such folder; --real is that of Figure 1's sequences")
+        return real
+    beside = None if data is None else data.absolute().parent / "real"
+    return beside if beside is not None and beside.is_dir() else None
+
+
+def _table_jobs(source: Source, what: str) -> list[SequenceJob]:
+    """Return a job for every sequence, penalty and route; Tables A.1 and A.2 are perspective and WNN only."""
+    appendix = what in ("tableA1", "tableA2")
+    return [
+        SequenceJob(item.object_name, item.path_name, item.sequence, penalty, route)
+        for item in source.items
+        if not appendix or item.camera is CameraModel.PERSPECTIVE
+        for penalty in PENALTIES
+        if not appendix or penalty == "WNN"
+        for route in ROUTES[item.camera]
+    ]
+
+
+def _table_blocks(
+    what: str,
+    source: Source,
+    jobs: list[SequenceJob],
+    found: Mapping[str, Finished],
+    output: Path,
+    pictures: Path,
+) -> list[Block]:
+    entries = report.entries_of(jobs, source, found)
+    report.write_numbers(entries, output / "numbers.csv")
+    whole = what == "all"
+    blocks = report.verdict_blocks(entries)
+    if whole or what == "table1":
+        blocks += report.loss_blocks(entries, source)
+    if whole or what == "table2":
+        blocks += report.error_blocks(entries, source)
+    if whole or what == "tableA1":
+        blocks += report.appendix_loss_blocks(entries, source, whole=whole)
+    if whole or what == "tableA2":
+        blocks += report.appendix_error_blocks(entries, source, whole=whole)
+    blocks += report.seconds_blocks(entries, source)
+    if whole or what in ("table2", "tableA2"):
+        blocks += report.shape_blocks(jobs, found, pictures)
+    return [*blocks, *report.settings_blocks(jobs)]
+
+
+def _figure_section(
+    tracks: tuple[Tracks, ...],
+    jobs: list[MatrixJob],
+    found: Mapping[str, Finished],
+    seconds: float,
+    pictures: Path,
+) -> list[Block]:
+    return figure_blocks(tracks, panels(jobs, found), seconds, pictures)

@@ -1,0 +1,106 @@
+"""The sequences of the tables: the Challenge's own, those of a folder like it, or the bundled samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..arrays import InputError
+from ..files import list_sequences, read_sequence
+from ..files.samples import PREFIX
+from .published import published
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ..files import SequenceEntry
+    from ..sequence import CameraModel, Sequence
+
+
+@dataclass(frozen=True, eq=False)
+class Item:
+    """A sequence and its place in the tables."""
+
+    object_name: str
+    path_name: str
+    sequence: Sequence
+    real: bool  # whether it is one that the paper's tables have
+
+    @property
+    def camera(self) -> CameraModel:
+        """Which camera it was seen by."""
+        return self.sequence.camera
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """All sequences of a report."""
+
+    words: str  # where they are from
+    items: tuple[Item, ...]
+
+    @property
+    def real(self) -> bool:
+        """Whether they are the Challenge's own."""
+        return all(item.real for item in self.items)
+
+    @property
+    def objects(self) -> tuple[str, ...]:
+        """The objects: those of the paper in its order, then others by name."""
+        names = {item.object_name for item in self.items}
+        known = [name for name in published().objects if name in names]
+        return (*known, *sorted(names.difference(known)))
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The camera paths, in the paper's order, then others by name."""
+        names = {item.path_name for item in self.items}
+        known = [name for name in published().paths if name in names]
+        return (*known, *sorted(names.difference(known)))
+
+
+def challenge_source(folder: Path | None, *, frame_base: int = 1) -> Source:
+    """Read the sequences of a folder in the Challenge's layout, or the bundled samples.
+
+    Raises
+    ------
+    InputError
+        where there are none, one is broken or has no ground truth, or several are of one object and path.
+    """
+    entries = list_sequences(PREFIX if folder is None else folder, frame_base=frame_base)
+    items: dict[tuple[str, str, CameraModel], Item] = {}
+    for entry in entries:
+        if entry.problem:
+            raise InputError(entry.problem)
+        if entry.camera is None or not entry.path_name:
+            continue  # not of the Challenge's layout
+        sequence = read_sequence(entry.file, frame_base=frame_base)
+        if sequence.truth is None:
+            raise InputError(f"{entry.file}: its object has no gt_frame_N.txt, which the errors need")
+        place = (entry.object_name, entry.path_name, entry.camera)
+        if place in items:
+            words = f"{items[place].sequence.source} and {entry.file}"
+            raise InputError(f"{words} are of the same object and path; accepted is one of them")
+        items[place] = Item(entry.object_name, entry.path_name, sequence, _is_published(entry))
+    if not items:
+        if folder is None:
+            raise InputError("no simulated objects are bundled with this installation; give --data FOLDER")
+        raise InputError(
+            f"{folder}: holds no sequence of the Challenge's layout, <object>/sequence/{{orthogonal,"
+            "perspective}/<path>.txt"
+        )
+    words = "bundled simulated objects" if folder is None else str(folder)
+    return Source(words, tuple(items.values()))
+
+
+def _is_published(entry: SequenceEntry) -> bool:
+    """Whether a sequence is one of the Challenge's own, as far as its name and its ground truth tell.
+
+    Simulated objects may have the same names, but their shapes are known in every frame.
+    """
+    tables = published()
+    if entry.object_name not in tables.objects or entry.path_name not in tables.paths:
+        return False
+    number = None if entry.truth_frame is None else entry.truth_frame + 1
+    wanted = tables.truth_frames[entry.object_name]
+    return entry.truth_frames == 1 and number is not None and number in (wanted, wanted + 1)

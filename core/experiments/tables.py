@@ -1,0 +1,220 @@
+"""The paper's tables from the ends of jobs, with the published numbers beside ours on the same data."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..sequence import CameraModel
+from .document import Cell, Row, Table
+from .published import published
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Sequence as Items
+
+    from .sources import Source
+
+# The rows of a table: the paper's, then the program's own of today.
+METHODS = {
+    CameraModel.ORTHOGONAL: ("BMM", "Ours-NN", "Search-NN", "R-BMM", "Ours-WNN", "Search-WNN"),
+    CameraModel.PERSPECTIVE: ("ADMM-NN", "Ours-NN", "Search-NN", "ADMM-WNN", "Ours-WNN", "Search-WNN"),
+}
+PERSPECTIVE_WNN = METHODS[CameraModel.PERSPECTIVE][3:]
+SAME = 1e-9  # relative difference below which two losses are of one minimum, reached to rounding
+MISSING = "–"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One end: a sequence, a method, and what was measured."""
+
+    object_name: str
+    path_name: str
+    camera: CameraModel
+    method: str
+    loss: float
+    errors: Mapping[str, float]
+    cpu_seconds: float
+    rotations: str
+    real: bool
+    command: str
+
+    @property
+    def log_loss(self) -> float:
+        """The logarithm to base 10 of the loss."""
+        return math.log10(self.loss) if self.loss > 0 else -math.inf
+
+
+class Entries:
+    """All ends of a report, by object, path, camera and method."""
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self._by_place = {(e.object_name, e.path_name, e.camera, e.method): e for e in entries}
+
+    def __iter__(self) -> Any:
+        return iter(self._by_place.values())
+
+    def get(self, name: str, path: str, camera: CameraModel, method: str) -> Entry | None:
+        """Return one end, or None where it is not there."""
+        return self._by_place.get((name, path, camera, method))
+
+    def of(self, name: str, paths: Items[str], camera: CameraModel, method: str) -> list[Entry] | None:
+        """Return the ends of a method on the paths of an object, or None unless there is one for each."""
+        found = [self.get(name, path, camera, method) for path in paths]
+        there = [entry for entry in found if entry is not None]
+        return there if there and len(there) == len(found) else None
+
+
+def paths_of(source: Source, name: str, camera: CameraModel) -> list[str]:
+    """Return the paths that a source has of an object under a camera, in the order of the tables."""
+    there = {item.path_name for item in source.items if (item.object_name, item.camera) == (name, camera)}
+    return [path for path in source.paths if path in there]
+
+
+def average_table(
+    entries: Entries,
+    source: Source,
+    camera: CameraModel,
+    caption: str,
+    average: Callable[[list[Entry]], float],
+    *,
+    digits: int,
+    table: str = "",
+) -> Table | None:
+    """Return averages over the paths of every object: Tables 1 and 2 of the paper.
+
+    Parameters
+    ----------
+    entries, source, camera
+        the ends, and the block of the table.
+    caption
+        of the table.
+    average
+        of the ends of one method on all paths of one object.
+    digits
+        after the point.
+    table
+        "table1" or "table2" for the published numbers beside ours; else none.
+    """
+    methods = [m for m in METHODS[camera] if any(e.method == m and e.camera is camera for e in entries)]
+    objects = [name for name in source.objects if paths_of(source, name, camera)]
+    if not methods or not objects:
+        return None
+    with_published = {name: bool(table) and _comparable(entries, source, name, camera) for name in objects}
+    header = ["method"]
+    for name in objects:
+        header += [name, "published"] if with_published[name] else [name]
+    values = {
+        (method, name): average(found) if found is not None else math.nan
+        for method in methods
+        for name in objects
+        for found in [entries.of(name, paths_of(source, name, camera), camera, method)]
+    }
+    rows = []
+    for method in methods:
+        cells = [Cell(method)]
+        for name in objects:
+            column = [values[other, name] for other in methods if _penalty(other) == _penalty(method)]
+            cells.append(_figure(values[method, name], column, digits))
+            if with_published[name]:
+                number = published().average(table, camera, method, name)
+                cells.append(Cell(MISSING if number is None else f"{number:.{digits}f}", soft=True))
+        rows.append(
+            Row(tuple(cells), rule=_penalty(method) == "WNN" and method == methods[len(methods) // 2])
+        )
+    return Table(caption, tuple(header), tuple(rows))
+
+
+def sequence_table(
+    entries: Entries,
+    source: Source,
+    camera: CameraModel,
+    methods: Items[str],
+    caption: str,
+    value: Callable[[Entry], float],
+    *,
+    digits: int,
+    table: str = "",
+) -> Table | None:
+    """Return one number of every sequence: Tables A.1 and A.2 of the paper; arguments as `average_table`."""
+    objects = [name for name in source.objects if paths_of(source, name, camera)]
+    methods = [m for m in methods if any(e.method == m and e.camera is camera for e in entries)]
+    if not objects or not methods:
+        return None
+    paths = [path for path in source.paths if any(path in paths_of(source, n, camera) for n in objects)]
+    rows = []
+    for name in objects:
+        for index, method in enumerate(methods):
+            found = {path: entries.get(name, path, camera, method) for path in paths}
+            cells = [Cell(name if index == 0 else ""), Cell(method)]
+            for path in paths:
+                column = [value(e) for m in methods if (e := entries.get(name, path, camera, m)) is not None]
+                entry = found[path]
+                cells.append(_figure(math.nan if entry is None else value(entry), column, digits))
+            rows.append(Row(tuple(cells), rule=index == 0))
+            printed = [published().sequence(table, method, name, path) if table else None for path in paths]
+            shown = [
+                number if entry is not None and entry.real else None
+                for number, entry in zip(printed, found.values(), strict=True)
+            ]
+            if any(number is not None for number in shown):
+                words = [MISSING if number is None else f"{number:.{digits}f}" for number in shown]
+                cells = [Cell(""), Cell(f"{method}, published", soft=True)]
+                rows.append(Row((*cells, *(Cell(word, soft=True) for word in words))))
+    return Table(caption, ("object", "method", *paths), tuple(rows), labels=2)
+
+
+def comparison(entries: Entries) -> list[str]:
+    """Say, penalty by penalty and camera by camera, on how many sequences the search is not beaten."""
+    lines = []
+    for camera in (CameraModel.PERSPECTIVE, CameraModel.ORTHOGONAL):
+        for penalty in ("NN", "WNN"):
+            search = [e for e in entries if e.camera is camera and e.method == f"Search-{penalty}"]
+            for other in [
+                m for m in METHODS[camera] if _penalty(m) == penalty and not m.startswith("Search")
+            ]:
+                pairs = [
+                    (entry, against)
+                    for entry in search
+                    if (against := entries.get(entry.object_name, entry.path_name, camera, other))
+                ]
+                if pairs:
+                    lines.append(_compared(camera, f"Search-{penalty}", other, pairs))
+    return lines
+
+
+def _compared(camera: CameraModel, method: str, other: str, pairs: list[tuple[Entry, Entry]]) -> str:
+    above = [f"{a.object_name} {a.path_name}" for a, b in pairs if a.loss > b.loss * (1 + SAME)]
+    below = sum(a.loss < b.loss * (1 - 1e-6) for a, b in pairs)
+    mixed = [f"{a.object_name} {a.path_name}" for a, b in pairs if a.rotations != b.rotations]
+    text = (
+        f"{camera.value}: the loss of {method} is not above that of {other} on {len(pairs) - len(above)} of "
+        f"{len(pairs)} sequences, and lower by more than a millionth on {below}"
+    )
+    if above:
+        text += f"; it is higher on {', '.join(above)}"
+    if mixed:
+        text += f"; the two chose different rotations, so that their losses differ, on {', '.join(mixed)}"
+    return text + "."
+
+
+def _comparable(entries: Entries, source: Source, name: str, camera: CameraModel) -> bool:
+    """Whether an object's averages are over the same sequences as the paper's."""
+    there = {e.path_name for e in entries if (e.object_name, e.camera) == (name, camera) and e.real}
+    return there == set(published().paths) == set(paths_of(source, name, camera))
+
+
+def _penalty(method: str) -> str:
+    return {"BMM": "NN", "R-BMM": "WNN"}.get(method, method.rpartition("-")[2])
+
+
+def _figure(value: float, column: Items[float], digits: int) -> Cell:
+    """Return a number, strong where it is the lowest of its column as far as it is printed."""
+    if math.isnan(value):
+        return Cell(MISSING)
+    text = f"{value:.{digits}f}"
+    return Cell(text, strong=len(column) > 1 and text == f"{np.nanmin(column):.{digits}f}")
