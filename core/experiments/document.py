@@ -28,7 +28,8 @@ pre { background: var(--band); padding: .8rem 1rem; border-radius: 6px; overflow
 pre code { background: none; padding: 0; }
 .scroll { overflow-x: auto; margin: 1rem 0 1.6rem; }
 table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
-caption { text-align: left; color: var(--soft); padding: 0 0 .5rem; }
+caption { text-align: left; color: var(--soft); padding: 0 0 .5rem; width: max-content;
+  max-width: min(52rem, 92vw); }
 th, td { padding: .28rem .75rem; text-align: right; white-space: nowrap; }
 th.label, td.label { text-align: left; }
 thead th { border-bottom: 1.5px solid var(--ink); vertical-align: bottom; }

@@ -17,6 +17,7 @@ from ..synthetic import simulate
 from . import pictures
 from .document import Block, Cell, Heading, Paragraph, Picture, Pictures, Points, Row, Table
 from .matrix_job import BILINEAR, ETAS, METHODS, PENALTIES, MatrixJob
+from .tables import number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -210,7 +211,7 @@ def _table(shown: list[Panel]) -> Table:
                 best = lowest <= np.nanmin(column) * (1 + SAME)
                 facts: dict[str, Any] = end.facts
                 cells += [
-                    Cell(f"{math.log10(lowest):.8f}", strong=bool(best)),
+                    Cell(number(math.log10(lowest), 8), strong=bool(best)),
                     Cell(f"{facts['cpu_seconds']:.2f}"),
                     Cell(f"{facts['iterations']}"),
                     Cell(facts["status"]),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 DPI = 120
 TRUTH, ESTIMATE = "#c8202f", "#1f5fbf"
+LINK = "#a8adb8"  # between a true point and its estimate
 OBSERVED, REPROJECTED = "#d62728", "#2ca02c"
 COLORS = ("#e07b1a", "#7a4fb5", "#3a8f6b", "#1f5fbf", "#15213b", "#b03060")
 
@@ -42,6 +43,8 @@ def compare_shapes(path: Path, truth: Floats, estimates: Mapping[str, Floats]) -
 
     The view is along the direction in which the truth is thinnest, turned a little.
     """
+    from mpl_toolkits.mplot3d.art3d import Line3DCollection
+
     known = np.isfinite(truth).all(axis=0)
     center = truth[:, known].mean(axis=1, keepdims=True)
     axes, _, _ = np.linalg.svd(truth[:, known] - center, full_matrices=False)
@@ -53,6 +56,8 @@ def compare_shapes(path: Path, truth: Floats, estimates: Mapping[str, Floats]) -
     for index, (name, estimate) in enumerate(estimates.items()):
         one = figure.add_subplot(1, len(estimates), index + 1, projection="3d")
         source = axes.T @ (estimate - center)
+        pairs = np.stack((target, source))[:, :, known]  # (2, 3, n)
+        one.add_collection3d(Line3DCollection(list(pairs.transpose(2, 0, 1)), colors=LINK, linewidths=0.6))
         for points, color, mark in ((target, TRUTH, "o"), (source, ESTIMATE, "^")):
             one.scatter(*points[:, known], s=size, c=color, marker=mark, depthshade=False, linewidths=0)
         one.set(xlim=(-radius, radius), ylim=(-radius, radius), zlim=(-radius, radius))

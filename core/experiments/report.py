@@ -161,20 +161,16 @@ def settings_blocks(jobs: Items[SequenceJob]) -> list[Block]:
 
 def loss_blocks(entries: Entries, source: Source) -> list[Block]:
     """Return Table 1."""
-    blocks: list[Block] = [Heading("Table 1: mean log loss")]
-    for camera in (CameraModel.ORTHOGONAL, CameraModel.PERSPECTIVE):
-        table = average_table(
-            entries,
-            source,
-            camera,
-            f"{camera.value}: log10 of the mean loss over the paths of an object; the lowest of a penalty in "
-            "bold, as far as it is printed",
-            lambda found: mean_log_loss([entry.log_loss for entry in found]),
-            digits=3,
-            table="table1",
-        )
-        blocks += [table] if table else []
-    return blocks
+    table = average_table(
+        entries,
+        source,
+        "log10 of the mean loss over the paths of an object; the lowest under a penalty in bold, as far as "
+        "it is printed",
+        lambda found: mean_log_loss([entry.log_loss for entry in found]),
+        digits=3,
+        table="table1",
+    )
+    return [Heading("Table 1: mean log loss"), *([table] if table else [])]
 
 
 def error_blocks(entries: Entries, source: Source) -> list[Block]:
@@ -188,19 +184,15 @@ def error_blocks(entries: Entries, source: Source) -> list[Block]:
         ),
     ]
     for name, (words, unit, digits) in ERRORS.items():
-        for camera in (CameraModel.ORTHOGONAL, CameraModel.PERSPECTIVE):
-            if all(name not in entry.errors for entry in entries if entry.camera is camera):
-                continue
-            table = average_table(
-                entries,
-                source,
-                camera,
-                f"`{name}`, {camera.value}: {words}, {unit}",
-                partial(_mean_error, name),
-                digits=digits,
-                table="table2" if name == "procrustes_mm_reference" else "",
-            )
-            blocks += [table] if table else []
+        table = average_table(
+            entries,
+            source,
+            f"`{name}`, {unit}: {words}",
+            partial(_mean_error, name),
+            digits=digits,
+            table="table2" if name == "procrustes_mm_reference" else "",
+        )
+        blocks += [table] if table else []
     return blocks
 
 
@@ -210,25 +202,16 @@ def _mean_error(name: str, found: list[Entry]) -> float:
 
 def seconds_blocks(entries: Entries, source: Source) -> list[Block]:
     """Return the mean CPU seconds, without the choice of rotations."""
-    blocks: list[Block] = [
-        Heading("CPU seconds"),
-        Paragraph(
-            "Means over the paths of an object, of one thread, without choosing rotations. **Ours** includes "
-            "the first-order method that it starts from. All of them include what a run says about itself "
-            "after every iteration, for first-order methods a cut to rank K."
-        ),
-    ]
-    for camera in (CameraModel.ORTHOGONAL, CameraModel.PERSPECTIVE):
-        table = average_table(
-            entries,
-            source,
-            camera,
-            camera.value,
-            lambda found: float(np.mean([entry.cpu_seconds for entry in found])),
-            digits=2,
-        )
-        blocks += [table] if table else []
-    return blocks
+    table = average_table(
+        entries,
+        source,
+        "Means over the paths of an object, of one thread, without choosing rotations. **Ours** includes the "
+        "first-order method that it starts from. All include what a run says about itself after every "
+        "iteration, for first-order methods a cut to rank K.",
+        lambda found: float(np.mean([entry.cpu_seconds for entry in found])),
+        digits=2,
+    )
+    return [Heading("CPU seconds"), *([table] if table else [])]
 
 
 def appendix_loss_blocks(entries: Entries, source: Source, *, whole: bool) -> list[Block]:
@@ -277,7 +260,7 @@ def _appendix(entries: Entries, source: Source, title: str, whole: bool, table: 
 
 def verdict_blocks(entries: Entries) -> list[Block]:
     """Return on how many sequences the search is not beaten."""
-    return [Heading("Who ends lowest"), Points(tuple(comparison(entries)))]
+    return [Heading("Who ends lowest"), comparison(entries)]
 
 
 def shape_blocks(jobs: Items[SequenceJob], found: Mapping[str, Finished], folder: Path) -> list[Block]:

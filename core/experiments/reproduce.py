@@ -23,8 +23,16 @@ if TYPE_CHECKING:
     from .matrix_job import MatrixJob
     from .run import Standing
 
-TABLES = ("table1", "table2", "tableA1", "tableA2")
-EXPERIMENTS = ("figure1", *TABLES, "all")
+TITLES = {
+    "figure1": "Figure 1, run again",
+    "table1": "Table 1, run again",
+    "table2": "Table 2, run again",
+    "tableA1": "Table A.1, run again",
+    "tableA2": "Table A.2, run again",
+    "all": "The paper's experiments, run again",
+}
+
+EXPERIMENTS = tuple(TITLES)
 SECONDS = 20.0  # of CPU for a curve of Figure 1
 ROUTES = {CameraModel.PERSPECTIVE: ("pipeline", "search"), CameraModel.ORTHOGONAL: ("bmm", "search")}
 
@@ -103,7 +111,7 @@ def reproduce(
     store = Store(output / "jobs")
     found = perform(jobs, store, processes=processes, progress=progress)
     pictures = Store(output / "pictures").folder
-    title = f"Reproduction: {what}"
+    title = TITLES[what]
     blocks = report.opening(title, source, command)
     body: list[Block] = []
     if source is not None:

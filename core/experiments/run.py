@@ -9,6 +9,9 @@ what the job found has to travel.
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -83,7 +86,7 @@ def perform(
 
     tell("")
     parallel = joblib.Parallel(n_jobs=processes, return_as="generator_unordered")
-    for key, finished in parallel(joblib.delayed(_perform)(job) for job in ordered):
+    for key, finished in parallel(joblib.delayed(_perform)(job, os.getpid()) for job in ordered):
         if not finished.problem:
             store.save(key, finished)
         found[key] = finished
@@ -92,8 +95,13 @@ def perform(
     return found
 
 
-def _perform(job: Job) -> tuple[str, Finished]:
-    """Run a job in a worker; input that it refuses is a sentence, so that the other jobs go on."""
+def _perform(job: Job, caller: int) -> tuple[str, Finished]:
+    """Run a job in a worker; input that it refuses is a sentence, so that the other jobs go on.
+
+    Ctrl-C at a terminal reaches every process; it is for the caller, which ends its workers.
+    """
+    if os.getpid() != caller and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     with single_threaded():
         try:
             return job.key, job.run()

@@ -25,6 +25,7 @@ METHODS = {
 }
 PERSPECTIVE_WNN = METHODS[CameraModel.PERSPECTIVE][3:]
 SAME = 1e-9  # relative difference below which two losses are of one minimum, reached to rounding
+LOWER = 1e-6  # relative difference from which one loss is called lower
 MISSING = "–"
 
 
@@ -78,7 +79,6 @@ def paths_of(source: Source, name: str, camera: CameraModel) -> list[str]:
 def average_table(
     entries: Entries,
     source: Source,
-    camera: CameraModel,
     caption: str,
     average: Callable[[list[Entry]], float],
     *,
@@ -89,44 +89,51 @@ def average_table(
 
     Parameters
     ----------
-    entries, source, camera
-        the ends, and the block of the table.
+    entries, source
+        the ends, and where they are from.
     caption
         of the table.
     average
-        of the ends of one method on all paths of one object.
+        of the ends of one method on all paths of one object; NaN where it has none.
     digits
         after the point.
     table
         "table1" or "table2" for the published numbers beside ours; else none.
     """
-    methods = [m for m in METHODS[camera] if any(e.method == m and e.camera is camera for e in entries)]
-    objects = [name for name in source.objects if paths_of(source, name, camera)]
-    if not methods or not objects:
-        return None
-    with_published = {name: bool(table) and _comparable(entries, source, name, camera) for name in objects}
-    header = ["method"]
-    for name in objects:
-        header += [name, "published"] if with_published[name] else [name]
-    values = {
-        (method, name): average(found) if found is not None else math.nan
-        for method in methods
-        for name in objects
-        for found in [entries.of(name, paths_of(source, name, camera), camera, method)]
+    printed = {
+        (name, camera): bool(table) and _comparable(entries, source, name, camera)
+        for name in source.objects
+        for camera in METHODS
     }
-    rows = []
-    for method in methods:
-        cells = [Cell(method)]
-        for name in objects:
-            column = [values[other, name] for other in methods if _penalty(other) == _penalty(method)]
-            cells.append(_figure(values[method, name], column, digits))
-            if with_published[name]:
-                number = published().average(table, camera, method, name)
-                cells.append(Cell(MISSING if number is None else f"{number:.{digits}f}", soft=True))
-        rows.append(
-            Row(tuple(cells), rule=_penalty(method) == "WNN" and method == methods[len(methods) // 2])
-        )
-    return Table(caption, tuple(header), tuple(rows))
+    with_published = {name: any(printed[name, camera] for camera in METHODS) for name in source.objects}
+    rows: list[Row] = []
+    for camera, all_methods in METHODS.items():
+        values = {
+            (method, name): average(found)
+            for method in all_methods
+            for name in source.objects
+            if (found := entries.of(name, paths_of(source, name, camera), camera, method)) is not None
+        }
+        methods = [method for method in all_methods if any(method == known for known, _ in values)]
+        if all(math.isnan(value) for value in values.values()):
+            continue
+        for index, method in enumerate(methods):
+            cells = [Cell(camera.value if index == 0 else ""), Cell(method)]
+            for name in source.objects:
+                column = [values.get((m, name), math.nan) for m in methods if _penalty(m) == _penalty(method)]
+                cells.append(_figure(values.get((method, name), math.nan), column, digits))
+                if with_published[name]:
+                    there = published().average(table, camera, method, name)
+                    shown = there if printed[name, camera] else None
+                    cells.append(Cell(MISSING if shown is None else number(shown, digits), soft=True))
+            new_penalty = index > 0 and _penalty(method) != _penalty(methods[index - 1])
+            rows.append(Row(tuple(cells), rule=bool(rows) and (index == 0 or new_penalty)))
+    if not rows:
+        return None
+    header = ["camera", "method"]
+    for name in source.objects:
+        header += [name, "published"] if with_published[name] else [name]
+    return Table(caption, tuple(header), tuple(rows), labels=2)
 
 
 def sequence_table(
@@ -158,48 +165,51 @@ def sequence_table(
             rows.append(Row(tuple(cells), rule=index == 0))
             printed = [published().sequence(table, method, name, path) if table else None for path in paths]
             shown = [
-                number if entry is not None and entry.real else None
-                for number, entry in zip(printed, found.values(), strict=True)
+                there if entry is not None and entry.real else None
+                for there, entry in zip(printed, found.values(), strict=True)
             ]
-            if any(number is not None for number in shown):
-                words = [MISSING if number is None else f"{number:.{digits}f}" for number in shown]
+            if any(there is not None for there in shown):
+                words = [MISSING if there is None else number(there, digits) for there in shown]
                 cells = [Cell(""), Cell(f"{method}, published", soft=True)]
                 rows.append(Row((*cells, *(Cell(word, soft=True) for word in words))))
     return Table(caption, ("object", "method", *paths), tuple(rows), labels=2)
 
 
-def comparison(entries: Entries) -> list[str]:
+def comparison(entries: Entries) -> Table:
     """Say, penalty by penalty and camera by camera, on how many sequences the search is not beaten."""
-    lines = []
-    for camera in (CameraModel.PERSPECTIVE, CameraModel.ORTHOGONAL):
-        for penalty in ("NN", "WNN"):
-            search = [e for e in entries if e.camera is camera and e.method == f"Search-{penalty}"]
-            for other in [
-                m for m in METHODS[camera] if _penalty(m) == penalty and not m.startswith("Search")
-            ]:
+    rows = []
+    for camera, methods in METHODS.items():
+        for method in [name for name in methods if name.startswith("Search")]:
+            others = [m for m in methods if _penalty(m) == _penalty(method) and m != method]
+            for other in others:
                 pairs = [
                     (entry, against)
-                    for entry in search
+                    for entry in entries
+                    if entry.camera is camera and entry.method == method
                     if (against := entries.get(entry.object_name, entry.path_name, camera, other))
                 ]
                 if pairs:
-                    lines.append(_compared(camera, f"Search-{penalty}", other, pairs))
-    return lines
-
-
-def _compared(camera: CameraModel, method: str, other: str, pairs: list[tuple[Entry, Entry]]) -> str:
-    above = [f"{a.object_name} {a.path_name}" for a, b in pairs if a.loss > b.loss * (1 + SAME)]
-    below = sum(a.loss < b.loss * (1 - 1e-6) for a, b in pairs)
-    mixed = [f"{a.object_name} {a.path_name}" for a, b in pairs if a.rotations != b.rotations]
-    text = (
-        f"{camera.value}: the loss of {method} is not above that of {other} on {len(pairs) - len(above)} of "
-        f"{len(pairs)} sequences, and lower by more than a millionth on {below}"
+                    rows.append(_compared(camera, method, other, pairs))
+    header = ("camera", "method", "against", "sequences", "not above", "lower", "where above")
+    return Table(
+        "On how many sequences the loss of one method is not above that of another (to rounding, "
+        f"{SAME:.0e}), and lower by more than {LOWER:.0e}, relatively",
+        header,
+        tuple(rows),
+        labels=3,
     )
-    if above:
-        text += f"; it is higher on {', '.join(above)}"
+
+
+def _compared(camera: CameraModel, method: str, other: str, pairs: list[tuple[Entry, Entry]]) -> Row:
+    above = [f"{a.object_name} {a.path_name}" for a, b in pairs if a.loss > b.loss * (1 + SAME)]
+    below = sum(a.loss < b.loss * (1 - LOWER) for a, b in pairs)
+    mixed = [f"{a.object_name} {a.path_name}" for a, b in pairs if a.rotations != b.rotations]
+    words = ", ".join(above) or "nowhere"
     if mixed:
-        text += f"; the two chose different rotations, so that their losses differ, on {', '.join(mixed)}"
-    return text + "."
+        words += f"; other rotations, so that the losses differ anyway: {', '.join(mixed)}"
+    counts = (len(pairs), len(pairs) - len(above), below)
+    cells = [Cell(camera.value), Cell(method), Cell(other), *(Cell(str(count)) for count in counts)]
+    return Row((*cells, Cell(words)))
 
 
 def _comparable(entries: Entries, source: Source, name: str, camera: CameraModel) -> bool:
@@ -216,5 +226,10 @@ def _figure(value: float, column: Items[float], digits: int) -> Cell:
     """Return a number, strong where it is the lowest of its column as far as it is printed."""
     if math.isnan(value):
         return Cell(MISSING)
-    text = f"{value:.{digits}f}"
-    return Cell(text, strong=len(column) > 1 and text == f"{np.nanmin(column):.{digits}f}")
+    lowest = len(column) > 1 and f"{value:.{digits}f}" == f"{np.nanmin(column):.{digits}f}"
+    return Cell(number(value, digits), strong=lowest)
+
+
+def number(value: float, digits: int) -> str:
+    """Return a number with so many digits after the point, and a minus sign where it is negative."""
+    return f"{value:.{digits}f}".replace("-", "−")
