@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
+
+    from core.settings import Settings
 
 DEFAULT_SIZE = (1440, 900)
 SMALLEST_SIZE = (800, 560)
@@ -29,7 +31,7 @@ class Arguments:
     theme: str = ""  # empty for the one used last
     size: tuple[int, int] | None = None
     renderer: str = "auto"  # of the 3-D view
-    preset: str = ""  # empty for the parameters used last
+    settings: Settings | None = None  # None for the parameters used last
 
     @property
     def scripted(self) -> bool:
@@ -39,6 +41,8 @@ class Arguments:
 
 def parse(argv: Items[str]) -> Arguments:
     """Return the arguments; ends the program with a sentence where they are wrong."""
+    from core.cli.settings_options import add_settings_options
+
     parser = argparse.ArgumentParser(
         prog="nrsfm-gui", description="Non-rigid structure from motion: watch it converge."
     )
@@ -66,12 +70,11 @@ def parse(argv: Items[str]) -> Arguments:
     parser.add_argument("--theme", choices=THEMES, default="", help="colors, for this time")
     parser.add_argument("--size", type=_size, metavar="WxH", help="size of the window, for this time")
     parser.add_argument(
-        "--preset", choices=("recommended", "paper"), default="", help="parameters to start with"
-    )
-    parser.add_argument(
         "--renderer", choices=RENDERERS, default="auto",
         help="how the 3-D view is painted; auto takes OpenGL where a graphics card does it",
     )  # fmt: skip
+    add_settings_options(parser)
+    parser.set_defaults(preset=None)  # without any of these options, the parameters used last
     parser.add_argument("--version", action="store_true", help="say the version, and where it is loaded from")
     given = parser.parse_args(argv)
     if given.version:
@@ -88,8 +91,24 @@ def parse(argv: Items[str]) -> Arguments:
         theme=given.theme,
         size=given.size,
         renderer=given.renderer,
-        preset=given.preset,
+        settings=_settings(given, parser),
     )
+
+
+def _settings(given: argparse.Namespace, parser: argparse.ArgumentParser) -> Settings | None:
+    """Return the settings that the options say, None where there is none of them."""
+    from core.arrays import InputError
+    from core.cli.settings_options import settings_from
+    from core.recipes import DEFAULT_PRESET
+
+    own = {entry.name for entry in fields(Arguments)} | {"version"}
+    if all(value is None for name, value in vars(given).items() if name not in own):
+        return None
+    given.preset = given.preset or DEFAULT_PRESET
+    try:
+        return settings_from(given)
+    except InputError as refusal:
+        parser.error(str(refusal))
 
 
 def version_text() -> str:

@@ -164,14 +164,13 @@ class MainWindow(QMainWindow):
 
     def begin(self, arguments: Arguments) -> None:
         """Show the theme, parameters and sequence that the arguments or the last session ask for."""
-        from core.settings import PRESETS
-
         self._remembers = not arguments.exit  # a script must not change what a person set up
         name = arguments.theme or self.store.theme() or DARK.name
         self.session.set_theme(THEMES.get(name, DARK))
-        settings = PRESETS[arguments.preset] if arguments.preset else self.store.parameters()
+        settings = arguments.settings or self.store.parameters()
         if settings is not None:
             self.session.set_settings(settings)
+        if arguments.settings is None:
             self.session.set_settings(self.session.lasting_settings)
         self.parameters.set_settings(self.session.settings)
         self.opening.open(arguments.path or FIRST_SAMPLE)

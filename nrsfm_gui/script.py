@@ -59,6 +59,10 @@ class Script(QObject):
         if self._over:
             return
         if self._arguments.run:
+            refusal = self._window.parameters.refusal
+            if refusal:
+                self._fail(refusal)
+                return
             self._window.run_from_scratch()
         else:
             self._later(self._picture)

@@ -55,7 +55,7 @@ class ParametersPanel(QScrollArea):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._settings = Settings()
-        self._valid = True
+        self._refusal = ""
         self._sequence: Sequence | None = None
         self._fields: dict[str, NumberField] = {}
         self._forms: dict[str, Form] = {}
@@ -80,8 +80,13 @@ class ParametersPanel(QScrollArea):
 
     @property
     def valid(self) -> bool:
-        """Whether every field holds an accepted value."""
-        return self._valid
+        """Whether every field holds an accepted value, and they are offered together."""
+        return not self._refusal
+
+    @property
+    def refusal(self) -> str:
+        """The first sentence below a field, "" where all is accepted."""
+        return self._refusal
 
     def set_settings(self, settings: Settings) -> None:
         """Show parameters."""
@@ -247,7 +252,7 @@ class ParametersPanel(QScrollArea):
         changes: dict[str, Any] = {"problem": self._problem.key, "method": self._method.method}
         readers: dict[str, Any] = {name: field.value for name, field in self._fields.items()}
         readers |= {"rotations": self._rotations.value, "intrinsics": self._intrinsics.value}
-        valid = True
+        refusals: list[str] = []
         for name, read in readers.items():
             try:
                 value = read()
@@ -258,30 +263,29 @@ class ParametersPanel(QScrollArea):
                 self._note(name, "")
             except ValueError as refusal:  # InputError is one
                 self._note(name, str(refusal))
-                valid = False
-        try:
-            changes["options"] = self._method.read()
-        except InputError:
-            valid = False  # noted by the editor
-        try:
-            changes["penalty"] = self._penalty.read(changes.get("rank") or self._settings.rank)
-        except InputError:
-            valid = False
-        read_settings = self._settings.with_changes(**changes)
-        offered = self._show_what_applies(read_settings)
-        self._set_valid(valid and offered)
-        return read_settings if valid and offered else None
+                refusals.append(str(refusal))
+        rank = changes.get("rank") or self._settings.rank
+        for name, read in {"options": self._method.read, "penalty": lambda: self._penalty.read(rank)}.items():
+            try:
+                changes[name] = read()
+            except InputError as refusal:  # noted by the editor
+                refusals.append(str(refusal))
+        settings = self._settings.with_changes(**changes)
+        refusals += self._show_what_applies(settings)
+        self._set_refusal("".join(refusals[:1]))
+        return None if refusals else settings
 
-    def _show_what_applies(self, settings: Settings) -> bool:
-        """Gray out what has no effect under these settings; return whether they are offered together."""
+    def _show_what_applies(self, settings: Settings) -> list[str]:
+        """Gray out what has no effect under these settings; return why they are not offered together."""
         camera = None if self._sequence is None else self._sequence.camera
         reasons, words = without_effect(settings, camera), tips(settings.problem)
         for name, form in self._forms.items():
             form.set_row_enabled(name, name not in reasons)
             form.set_tip(name, reasons.get(name) or words[name])
         refusal = None if camera is None else settings.refusal(camera)
-        self._method.set_note(f"{refusal[0].upper()}{refusal[1:]}." if refusal else "")
-        return refusal is None
+        note = f"{refusal[0].upper()}{refusal[1:]}." if refusal else ""
+        self._method.set_note(note)
+        return [note] if note else []
 
     def _check_rank(self, rank: int) -> None:
         """Raise ValueError where the open sequence does not allow a rank."""
@@ -312,7 +316,7 @@ class ParametersPanel(QScrollArea):
         name = next((name for name, preset in PRESETS.items() if preset == self._settings), "custom")
         self._preset.set_key(name)
 
-    def _set_valid(self, valid: bool) -> None:
-        if valid != self._valid:
-            self._valid = valid
-            self.validity_changed.emit(valid)
+    def _set_refusal(self, sentence: str) -> None:
+        before, self._refusal = self.valid, sentence
+        if self.valid != before:
+            self.validity_changed.emit(self.valid)

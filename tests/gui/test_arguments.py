@@ -11,6 +11,9 @@ import pytest
 from PyQt6.QtGui import QImage
 
 from core import load_result, write_challenge
+from core.penalties import ExplicitWeights, RampWeights, SchattenNorm
+from core.recipes import options_for
+from core.settings import PRESETS, Settings
 from nrsfm_gui.app import prepare_platform
 from nrsfm_gui.arguments import Arguments, parse
 
@@ -18,7 +21,7 @@ from nrsfm_gui.arguments import Arguments, parse
 def test_every_option_is_understood():
     given = parse(
         "data/face --run --screenshot a.png --export a.npz --export a.ply --exit --theme light "
-        "--size 1280x800 --preset paper".split()
+        "--size 1280x800 --preset paper --eta 0.1 --rho 2 --weights 1,2".split()
     )
     assert given == Arguments(
         path="data/face",
@@ -28,10 +31,25 @@ def test_every_option_is_understood():
         exit=True,
         theme="light",
         size=(1280, 800),
-        preset="paper",
+        settings=PRESETS["paper"].with_changes(
+            eta=0.1, options=(("rho", 2.0),), penalty=ExplicitWeights((1.0, 2.0))
+        ),
     )
     assert given.scripted
     assert not parse([]).scripted
+    assert parse([]).settings is None  # those of the last time
+
+
+def test_the_options_of_the_application_are_those_of_the_command_line():
+    for settings in (
+        PRESETS["paper"],
+        Settings(
+            problem="lowrank", method="agd", options=(("restart", "loss"),), rank=4, penalty=RampWeights()
+        ),
+        Settings(intrinsics=(900.0, 900.0, 320.0, 240.0), starts=3, penalty=SchattenNorm(p=0.25)),
+    ):
+        assert parse(["a.npz", *options_for(settings)]).settings == settings
+    assert parse(["--preset", "recommended"]).settings == Settings()
 
 
 @pytest.mark.parametrize(
@@ -42,6 +60,8 @@ def test_every_option_is_understood():
         ("--theme pink", "invalid choice"),
         ("--export a.npz", "--export needs --run"),
         ("--preset best", "invalid choice"),
+        ("--method admm --tau 0.1", "--tau does not belong to the method 'admm'"),
+        ("--eta 0", "eta is 0; accepted is 0 < eta <= 1"),
     ],
 )
 def test_wrong_options_end_with_a_sentence_and_code_2(capsys, line, words):
@@ -115,6 +135,8 @@ def test_a_script_runs_saves_and_leaves(tmp_path):
         (("/no/such/file.mat", "--run", "--exit"), "/no/such/file.mat"),
         (("--exit", "--screenshot", "/no/such/folder/a.png"), "/no/such/folder does not exist"),
         (("--exit", "--run", "--export", "result.xyz"), "has the suffix '.xyz'"),
+        (("--exit", "--run", "--method", "bmm"), "BMM is for orthogonal cameras"),
+        (("--exit", "--run", "--rank", "46"), "45 frames of 96 points allow 1 to 45"),
     ],
 )
 def test_what_fails_in_a_script_is_one_sentence_and_code_2(tmp_path, arguments, words):

@@ -380,7 +380,7 @@ def test_layout_parameters_and_theme_persist(qtbot, make_window, sequence, store
 
 def test_a_script_changes_nothing_that_is_remembered(qtbot, make_window, store):
     window = make_window()
-    window.begin(Arguments(path="sample:stretch/circle", exit=True, preset="paper", theme="light"))
+    window.begin(Arguments(path="sample:stretch/circle", exit=True, settings=PRESETS["paper"], theme="light"))
     assert window.session.settings == PRESETS["paper"]
     window.close()
     assert store.parameters() is None

@@ -9,7 +9,7 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLabel, QWidget
 
 from core.methods import METHODS, PROBLEMS
-from core.penalties import NuclearNorm
+from core.penalties import LogPenalty, NuclearNorm
 from core.sequence import CameraModel
 from core.settings import Settings
 from nrsfm_gui.settings_store import SettingsStore
@@ -134,10 +134,10 @@ def test_what_is_not_offered_together_is_said_below_the_method_until_it_is_chang
 
 
 def test_settings_that_a_sequence_refuses_are_marked_when_it_is_opened(panel, known):
-    panel.set_settings(Settings(method="r-bmm"))
+    panel.set_settings(Settings(method="paper", penalty=LogPenalty()))
     assert panel.valid  # nothing is open that could refuse them
     panel.set_sequence(known.sequence)
-    assert "orthogonal cameras" in note(panel, "method")
+    assert "linear in the singular values" in note(panel, "method")
     assert not panel.valid
 
 
