@@ -7,7 +7,8 @@ f is concave in the descending singular values, so that with a = the slopes of f
 with equality at sigma.  The problem with the linear weights a, which are non-decreasing, is an upper bound
 that touches: a step that lowers it lowers data + f by at least as much.  One step of the inner method, then
 the gauge (f(gamma) is least, and equal to f(sigma), at the balanced factorization), then new weights.  The
-inner method's start puts C at its best under them, which lowers the bound again.
+inner method starts on them by putting C at its best, which lowers the bound, and steps from there.  The
+points that count are those where a bound touches: from one to the next data + f cannot rise.
 
 Weights are taken anew after every step, not only where the inner method has converged.  That takes no more
 steps, data + f never rises on the way, and where the ends differ it ends lower: weights of a point that is
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class MajorizedState:
-    """A balanced point, the linear problem that touches near it, and the inner method's state on that."""
+    """A balanced point, the linear problem that touches there, and the inner method's state on that."""
 
     factors: Factors  # of at most the problem's rank
     loss: float  # data + f
@@ -72,11 +73,15 @@ class Majorized:
         """Put C at its best under the slopes at the start; where a column has no C yet, under the weights."""
         if not all(np.isfinite(part).all() for part in (start.B, start.C, start.s)):
             return MajorizedState(start, float("nan"), problem, None, Status.DIVERGED)
-        if (start.B.any(axis=0) & ~start.C.any(axis=(1, 2))).any():
-            weights = problem.with_weights(problem.all_weights[: start.rank])
-            inner: Algorithm[Any] = self.inner
-            start = inner.factors(weights, inner.init(weights, start))
-        return self._ended(problem, self._touching(problem, problem.gauge(start), self.inner.damping))
+        unborn = start.B.any(axis=0) & ~start.C.any(axis=(1, 2))
+        weights = problem.all_weights[: start.rank]
+        if not unborn.any():
+            start = problem.gauge(start)
+            weights = _slopes(problem, start)
+        inner: Algorithm[Any] = self.inner
+        linear = problem.with_weights(weights)
+        point = problem.gauge(inner.factors(linear, inner.init(linear, start)))
+        return self._ended(problem, self._touching(problem, point, problem.loss(point), self.inner.damping))
 
     def step(self, problem: Problem, state: MajorizedState) -> MajorizedState:
         """Take one inner step and linearize anew; where nothing moves any more, try to spare a column."""
@@ -85,11 +90,15 @@ class Majorized:
         status = inner.status(state.linear, moved)
         if status is Status.DIVERGED:
             return replace(state, status=status)
-        point = problem.gauge(inner.factors(state.linear, moved))
+        found = inner.factors(state.linear, moved)
+        point = problem.gauge(found)
+        # The data term is what the loss of the linear problem holds beyond its penalty.
+        data = inner.loss(moved) - state.linear.penalty(found.gamma())
+        loss = data + _spectral(problem).value(_descending(point))
         if np.array_equal(_slopes(problem, point), state.linear.weights):
-            new = self._judged(problem, state.linear, moved)  # nothing to start anew
+            new = MajorizedState(point, loss, state.linear, moved, status)  # it touches here, too
         else:
-            new = self._touching(problem, point, moved.damping)
+            new = self._touching(problem, point, loss, moved.damping)
             if new.status is Status.RUNNING and status.finished and new.loss >= (1 - ROUNDING) * state.loss:
                 new = replace(new, status=status)
         return self._ended(problem, replace(new, kept=state.kept))
@@ -106,21 +115,12 @@ class Majorized:
         """Return the point, balanced; columns that were cut are zero."""
         return padded(state.best.factors, problem.rank)
 
-    def _touching(self, problem: Problem, point: Factors, damping: float) -> MajorizedState:
+    def _touching(self, problem: Problem, point: Factors, loss: float, damping: float) -> MajorizedState:
         """Linearize at a balanced point and start the inner method there."""
         linear = problem.with_weights(_slopes(problem, point))
-        inner: Algorithm[Any] = replace(self.inner, damping=damping)
-        return self._judged(problem, linear, inner.init(linear, point))
-
-    def _judged(self, problem: Problem, linear: Problem, moved: Any) -> MajorizedState:
-        """Return the balanced point of an inner state, with its data + f and the inner method's status."""
-        inner: Algorithm[Any] = self.inner
-        point = inner.factors(linear, moved)
-        # The data term is what the loss of the linear problem holds beyond its penalty.
-        data = inner.loss(moved) - linear.penalty(point.gamma())
-        balanced = problem.gauge(point)
-        loss = data + _spectral(problem).value(_descending(balanced))
-        return MajorizedState(balanced, loss, linear, moved, inner.status(linear, moved))
+        algorithm: Algorithm[Any] = replace(self.inner, damping=damping)
+        inner = algorithm.init(linear, point)
+        return MajorizedState(point, loss, linear, inner, algorithm.status(linear, inner))
 
     def _ended(self, problem: Problem, state: MajorizedState) -> MajorizedState:
         """Return a state that runs as it is; else the next cut to try, or the lowest point."""
@@ -134,7 +134,8 @@ class Majorized:
         if len(alive) < 2 or not _unseen(_spectral(problem), alive):
             return here
         cut = resized(state.factors, len(alive) - 1, np.random.default_rng(0))
-        return replace(self._touching(problem, cut, self.inner.damping), status=Status.RUNNING, kept=here)
+        trial = self._touching(problem, cut, problem.loss(cut), self.inner.damping)
+        return replace(trial, status=Status.RUNNING, kept=here)
 
 
 def _spectral(problem: Problem) -> SpectralPenalty:

@@ -83,6 +83,17 @@ def test_data_and_penalty_never_rise_and_the_end_is_balanced_and_consistent(pose
 
 @penalties
 @problems
+@pytest.mark.parametrize("mu", [1e-9, 1.0, 1e3])
+def test_data_and_penalty_never_rise_however_weak_or_strong_the_penalty_is(posed, penalty, kind, mu):
+    problem = posed(kind, replace(penalty, mu=mu))
+    snapshots = list(iterate(problem, Majorized(VariableProjection()), svd_start(problem)))
+    losses = [snapshot.progress.loss for snapshot in snapshots]
+    assert all(after <= before * (1 + 1e-12) for before, after in pairwise(losses))
+    assert snapshots[-1].status is Status.CONVERGED
+
+
+@penalties
+@problems
 def test_the_end_is_stationary_and_nothing_near_it_is_lower(posed, penalty, kind):
     problem = posed(kind, penalty)
     method = Majorized(VariableProjection(tolerance=1e-16))
