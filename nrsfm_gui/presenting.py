@@ -33,7 +33,8 @@ class Presenter(QObject):
         window = self._window
         shown = window.session.shown
         histories = {run.number: run.history for run in window.session.runs}
-        window.loss_plot.set_histories(histories, None if shown is None else shown.number)
+        names = {run.number: summaries.run_name(run.settings) for run in window.session.runs}
+        window.loss_plot.set_histories(histories, None if shown is None else shown.number, names)
         window.chrome.show_activity(window.control.current or shown)
         self.show_numbers()
         window.update_situation()

@@ -1,10 +1,12 @@
 """The loss as it falls: log10 of it over iterations or seconds, phases marked, earlier runs underneath.
 
-The range follows the run in front, whole or its final part, until the mouse zooms; another run takes it back.
+The range follows the run in front, whole or its final part, or all runs, until the mouse zooms; another run
+in front takes it back.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -14,26 +16,37 @@ import pyqtgraph as pg
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
+from .fields import format_number
 from .labels import ElidedLabel
 from .phase_marks import PhaseMarks
 from .plots import dress
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from nrsfm_gui.history import History
     from nrsfm_gui.theme import Theme
 
-AXES = {"iterations": "iteration", "seconds": "computing time (s)"}
+AXES = {
+    "iterations": "iteration",
+    "seconds": "computing time (s)",
+    "log seconds": "computing time (s), logarithmic",
+}
+SHORTEST = 1e-4  # seconds: where a logarithmic axis begins
 SELECTION = "rotations"  # how the names of the phases begin that choose rotations
 LEAST_SPAN = 0.01  # decades of loss that the vertical axis holds at least
 PADDING = 0.04
 EMPTY = "The loss appears here while a run goes on"
-EARLIER_ALPHA = 110  # of 255: earlier runs stay in the background
+EARLIER_ALPHA = 190  # of 255: earlier runs stay in the background
+LEGEND_ALPHA = 150
+MOST_NAMES = 8  # of runs in the legend, the newest
 
 
 @dataclass(eq=False)
 class _Curve:
     history: History
     item: pg.PlotDataItem
+    name: str
     drawn: int = -1  # records in the item
 
 
@@ -42,6 +55,7 @@ class _Follow(Enum):
 
     WHOLE = "the whole run in front"
     FINAL = "its part after the choice of rotations"
+    ALL = "all runs"
     NOTHING = "nothing since the mouse zoomed"
 
 
@@ -63,6 +77,11 @@ class LossPlot(QWidget):
         self._plot.getAxis("left").enableAutoSIPrefix(False)
         self._plot.getAxis("bottom").enableAutoSIPrefix(False)
         self._phases = PhaseMarks(self._plot)
+        self._legend = pg.LegendItem(labelTextSize="9pt", verSpacing=-4)
+        self._legend.setParentItem(self._plot.getViewBox())
+        self._legend.anchor((1, 0), (1, 0), offset=(-6, 20))  # below the names of the phases
+        self._legend.setZValue(30)
+        self._legend.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
         self._ticks = pg.ScatterPlotItem(symbol="t", size=9, hoverable=True, tip=_tick_tip)
         self._ticks.setZValue(20)
         self._plot.addItem(self._ticks, ignoreBounds=True)
@@ -93,6 +112,12 @@ class LossPlot(QWidget):
         self._final.setCheckable(True)
         self._final.setToolTip("follow only the part after the rotations were chosen")
         self._final.clicked.connect(self.set_final)
+        self._all = QToolButton()
+        self._all.setText("All")
+        self._all.setAutoRaise(True)
+        self._all.setCheckable(True)
+        self._all.setToolTip("follow all runs, to compare them")
+        self._all.clicked.connect(self.set_all)
         self.header = QWidget()
         bar = QHBoxLayout(self.header)
         bar.setContentsMargins(8, 2, 4, 2)
@@ -100,6 +125,7 @@ class LossPlot(QWidget):
         bar.addWidget(self._axis_choice)
         bar.addWidget(fit)
         bar.addWidget(self._final)
+        bar.addWidget(self._all)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._widget, 1)
@@ -114,8 +140,13 @@ class LossPlot(QWidget):
         """The plot itself, for export."""
         return self._widget
 
-    def set_histories(self, histories: dict[int, History], current: int | None) -> None:
-        """Show histories by the number of their run; `current` is drawn in front, with its phases."""
+    def set_histories(
+        self, histories: dict[int, History], current: int | None, names: Mapping[int, str] | None = None
+    ) -> None:
+        """Show histories by the number of their run; `current` is drawn in front, with its phases.
+
+        `names` of the runs are for the legend.
+        """
         front = self._front()
         gone = [n for n, curve in self._curves.items() if histories.get(n) is not curve.history]
         for number in gone:
@@ -126,7 +157,9 @@ class LossPlot(QWidget):
                 item.setDownsampling(auto=True, method="peak")
                 item.setClipToView(True)
                 self._plot.addItem(item)
-                self._curves[number] = _Curve(history, item)
+                self._curves[number] = _Curve(history, item, "")
+        for number, curve in self._curves.items():
+            curve.name = (names or {}).get(number, f"run {number}")
         self._current = current if current in self._curves else None
         if self._front() is not front and self._follow is _Follow.NOTHING:
             self._follow = _Follow.WHOLE
@@ -167,6 +200,10 @@ class LossPlot(QWidget):
         """Show and follow only the part of the run in front whose rotations are fixed, or all of it."""
         self._set_follow(_Follow.FINAL if on else _Follow.WHOLE)
 
+    def set_all(self, on: bool) -> None:
+        """Show and follow all runs, or the run in front alone."""
+        self._set_follow(_Follow.ALL if on else _Follow.WHOLE)
+
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""
         self._theme = theme
@@ -177,11 +214,14 @@ class LossPlot(QWidget):
     # -- drawing --------------------------------------------------------------------------------------------
 
     def _x(self, history: History) -> np.ndarray:
-        return history.iterations if self._axis == "iterations" else history.seconds
+        if self._axis == "iterations":
+            return history.iterations
+        return history.seconds if self._axis == "seconds" else np.log10(np.maximum(history.seconds, SHORTEST))
 
     def _set_follow(self, follow: _Follow) -> None:
         self._follow = follow
         self._final.setChecked(follow is _Follow.FINAL)
+        self._all.setChecked(follow is _Follow.ALL)
         self._apply_range()
 
     def _apply_range(self) -> None:
@@ -196,8 +236,13 @@ class LossPlot(QWidget):
             x, y = x[first:], y[first:]
             # The first steps of a phase may lie far above all others.
             low, high = float(y.min()), float(np.quantile(y, 0.9))
-        right = float(x[-1]) if x[-1] > x[0] else float(x[0]) + 1.0
-        self._plot.setXRange(float(x[0]), right, padding=PADDING)
+        left, right = float(x[0]), float(x[-1])
+        if self._follow is _Follow.ALL:
+            others = [curve.history for curve in self._curves.values() if len(curve.history)]
+            left, right = (f(float(self._x(h)[end]) for h in others) for f, end in ((min, 0), (max, -1)))
+            low = min(float(h.log_losses.min()) for h in others)
+            high = max(float(h.log_losses.max()) for h in others)
+        self._plot.setXRange(left, right if right > left else left + 1.0, padding=PADDING)
         self._plot.setYRange(low, max(high, low + LEAST_SPAN), padding=3 * PADDING)
 
     def _front(self) -> History | None:
@@ -208,15 +253,27 @@ class LossPlot(QWidget):
     def _color(self) -> None:
         if self._theme is None:
             return
-        muted = pg.mkColor(self._theme.muted)
-        muted.setAlpha(EARLIER_ALPHA)
         for number, curve in self._curves.items():
             front = number == self._current
-            curve.item.setPen(pg.mkPen(self._theme.accent if front else muted, width=1))
+            color = pg.mkColor(self._theme.runs[number % len(self._theme.runs)])
+            color.setAlpha(EARLIER_ALPHA)
+            curve.item.setPen(pg.mkPen(self._theme.accent if front else color, width=1))
             curve.item.setZValue(10 if front else 0)
+        self._name_curves(self._theme)
         self._ticks.setBrush(pg.mkBrush(self._theme.selection))
         self._ticks.setPen(pg.mkPen(self._theme.panel))
         self._phases.set_theme(self._theme)
+
+    def _name_curves(self, theme: Theme) -> None:
+        """Write the legend, where there is more than one curve."""
+        self._legend.clear()
+        ground = pg.mkColor(theme.panel)
+        ground.setAlpha(LEGEND_ALPHA)
+        self._legend.setBrush(pg.mkBrush(ground))
+        self._legend.setLabelTextColor(theme.muted)
+        shown = sorted(self._curves.items())[-MOST_NAMES:]
+        for number, curve in shown if len(shown) > 1 else []:
+            self._legend.addItem(curve.item, f"{number} {curve.name}")
 
     def _show_ticks(self) -> None:
         history = self._front()
@@ -230,6 +287,9 @@ class LossPlot(QWidget):
             self._ticks.setData(spots)
 
     def _place_phases(self, *_: object) -> None:
+        logarithmic = self._axis.startswith("log")
+        left, right = self._plot.getViewBox().viewRange()[0]
+        self._plot.getAxis("bottom").setTicks([log_ticks(left, right)] if logarithmic else None)
         history = self._front()
         if history is None:
             self._phases.clear()
@@ -255,6 +315,17 @@ class LossPlot(QWidget):
         """Keep the sentence for the empty state in the middle."""
         super().resizeEvent(event)  # type: ignore[arg-type]
         self._empty.setGeometry(self._widget.rect().adjusted(12, 0, -12, 0))
+
+
+def log_ticks(left: float, right: float) -> list[tuple[float, str]]:
+    """Return places (base-10 logarithms) and names of about ten round numbers on a logarithmic axis."""
+    decades = range(math.floor(left), math.ceil(right) + 1)
+    steps = (1, 2, 5) if right - left <= 3 else (1,)
+    every = max(1, len(decades) // 10)
+    ticks = [
+        (math.log10(step) + decade, step * 10.0**decade) for decade in decades[::every] for step in steps
+    ]
+    return [(place, format_number(value)) for place, value in ticks if left <= place <= right]
 
 
 def _final_part(history: History) -> int:

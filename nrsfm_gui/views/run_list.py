@@ -11,6 +11,8 @@ from PyQt6.QtWidgets import QHeaderView, QLabel, QStackedLayout, QTreeWidget, QT
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
 
+    from PyQt6.QtGui import QResizeEvent
+
 COLUMNS = ("#", "run", "K", "log10", "error")
 TIPS = (
     "number of the run",
@@ -19,6 +21,7 @@ TIPS = (
     "base-10 logarithm of the loss",
     "mean 3-D error after the alignment that is chosen",
 )
+ROOM_FOR_RANK = 240  # pixels of width below which the names need the room
 EMPTY = "No runs yet.\nPress Run (Ctrl+R)."
 
 
@@ -99,6 +102,11 @@ class RunList(QWidget):
             self._tree.setCurrentItem(None)
         self._rows = rows
         self._tree.blockSignals(False)
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        """Leave the rank out where there is little room; the tip has it."""
+        super().resizeEvent(event)
+        self._tree.setColumnHidden(COLUMNS.index("K"), self.width() < ROOM_FOR_RANK)
 
     def _request(self, item: QTreeWidgetItem | None) -> None:
         if item is not None:

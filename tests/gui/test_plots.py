@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import time
 from pathlib import Path
 from xml.etree import ElementTree
@@ -21,7 +22,8 @@ from core.settings import Settings
 from nrsfm_gui.history import History
 from nrsfm_gui.solver_thread import Change
 from nrsfm_gui.theme import DARK, LIGHT
-from nrsfm_gui.views.loss_plot import LossPlot
+from nrsfm_gui.views.fields import format_number
+from nrsfm_gui.views.loss_plot import LossPlot, log_ticks
 from nrsfm_gui.views.phase_marks import short_phases
 from nrsfm_gui.views.plots import save_image, save_plot
 from nrsfm_gui.views.spectrum_plot import SpectrumPlot
@@ -105,6 +107,53 @@ def test_the_current_curve_has_the_accent_color_and_earlier_ones_do_not(qtbot, p
     plot.set_histories({1: runs[1]}, None)
     qtbot.wait(50)
     assert colored(DARK.accent) == 0
+
+
+def test_earlier_runs_have_colors_and_names_of_their_own(qtbot, plot, near):
+    runs = {number: history(40, top=10.0**number) for number in (1, 2, 3)}
+    plot.set_histories({1: runs[1]}, 1, {1: "LM, NN"})
+    assert plot._legend.items == []  # nothing to tell apart
+    plot.set_histories(runs, 3, {1: "LM, NN", 2: "ADMM, NN", 3: "AGD, NN"})
+    assert [label.text for _sample, label in plot._legend.items] == ["1 LM, NN", "2 ADMM, NN", "3 AGD, NN"]
+    plot.set_all(True)
+    qtbot.wait(50)
+    picture = plot.plot_widget.grab().toImage()
+    for color in (DARK.runs[1], DARK.runs[2], DARK.accent):
+        assert near(picture, color, tolerance=60).sum() > 30
+    assert len({*DARK.runs, DARK.accent}) == len(DARK.runs) + 1
+
+
+def test_all_runs_are_shown_together_on_request(plot):
+    runs = {1: history(400, top=1e3), 2: history(50)}
+    plot.set_histories(runs, 2)
+    (_left, right), (_bottom, top) = ranges(plot)
+    assert right < 60
+    assert top < 1
+    plot.set_all(True)
+    (left, right), (bottom, top) = ranges(plot)
+    assert left <= 0 and 399 <= right < 430
+    assert bottom <= runs[2].log_losses.min() and 3 <= top < 4.5
+    runs[2].extend([Record(50 + k, 1.0, 1e-9, "refine") for k in range(500)])
+    plot.refresh()
+    (_left, right), (bottom, _top) = ranges(plot)
+    assert right >= 549 and bottom <= -9  # it is followed
+    plot.fit()
+    assert ranges(plot)[1][1] < 2
+
+
+def test_seconds_can_be_on_a_logarithmic_axis(plot):
+    plot.set_histories({1: history(1001)}, 1)
+    plot.set_axis("log seconds")
+    curve = plot.plot_widget.getPlotItem().listDataItems()[-1]
+    x = curve.getOriginalDataset()[0]
+    assert x[0] == -4  # no time at all is a ten-thousandth of a second
+    assert x[-1] == pytest.approx(1.0)
+    assert log_ticks(-1.2, 1.1) == [
+        (pytest.approx(math.log10(value)), format_number(value)) for value in (0.1, 0.2, 0.5, 1, 2, 5, 10)
+    ]
+    assert [name for _place, name in log_ticks(-4, 2)] == ["1e-4", "0.001", "0.01", "0.1", "1", "10", "100"]
+    plot.set_axis("seconds")
+    assert curve.getOriginalDataset()[0][-1] == pytest.approx(10.0)
 
 
 def test_the_horizontal_axis_counts_iterations_or_seconds(plot):
