@@ -4,8 +4,10 @@
 
     rotations n   each candidate's reconstruction is grown from rigid to rank K; the lowest losses win
                   (large sequences: of a subset of frames and points)
-    start n       rigid and grown, a short ADMM cut to rank K, then random ones, each to 1e-8, until few
-                  minima can be unseen
+    start 1       rigid and grown
+    starts 2 to n the cut of the closed form and random ones take a few steps side by side, on a subset
+    start n       the best of these that differ, each until it comes near an end that is known, cannot reach
+                  the lowest any more, or has converged to 1e-8
     refine        the best of them, to the tolerance
 
 The methods that work on X itself, or begin so (`admm`, `admm+bilinear`, `irnn`, ...), start from the closed
@@ -20,10 +22,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .algorithms.admm import ADMM
 from .algorithms.closed_form import svd_start
 from .algorithms.levenberg_marquardt import LevenbergMarquardt
 from .algorithms.majorized import Majorized
+from .algorithms.screening import Screening
 from .algorithms.variable_projection import VariableProjection
 from .arrays import InputError
 from .cameras.candidates import RotationCandidate, rotation_candidates
@@ -31,8 +33,9 @@ from .factors import centered
 from .methods import METHODS, on_matrix
 from .preparation import Prepared, prepare
 from .problem import Factors
+from .search import End, hopeless, met, phases, rounds, traced
 from .solver import ROUNDING, Algorithm, Status, iterate, single_threaded
-from .starts import AGREEMENT, padded, random_start, resized, rigid_start, starts_wanted
+from .starts import AGREEMENT, padded, resized, rigid_start, search_starts
 from .subset import subset
 from .updates import Candidate, Record, StartReport, Update, finish
 
@@ -48,10 +51,11 @@ if TYPE_CHECKING:
 __all__ = ["Candidate", "Record", "StartReport", "Update", "finish", "reconstruct", "solve_sequence"]
 
 SHORT_TOLERANCE = 1e-8  # of a start that is only compared with others
-START_NAMES = ("rigid, grown", "ADMM, cut")  # the first starts; the others are random
-SHORT_ADMM = 30  # iterations, enough to find its basin
+GROWN = "rigid, grown"  # the first start
+LEFT_BEHIND = "left behind"
 COMPARISON_TOLERANCE = 1e-5  # of the runs that only compare rotations
 COMPARED = 12_000  # observations, about, that rotations are compared on
+SCREENED = 2_500  # observations, about, that starts take their first steps on
 WARM_DAMPING = 1e-9
 
 
@@ -115,8 +119,10 @@ class _Run:
         self.phases_done = 0
         self.phase_count = 1
         self.reports: dict[str, float] = {}  # the loss that each start ended with
+        self.notes: dict[str, str] = {}  # what became of a start that was not followed to its end
         self.prepared: Prepared | None = None
         self.phase_status = Status.RUNNING  # of the phase under way
+        self.state: Any = None  # and the state of its algorithm
 
     def updates(self, start: Update | None) -> Iterator[Update]:
         """Return the updates of all phases; the last one is marked finished."""
@@ -131,7 +137,7 @@ class _Run:
             self.sequence, prepared.tracks, source=settings.rotations, rank=settings.rotation_rank
         )
         compared = len(candidates) if len(candidates) > 1 else 0
-        search = 2 if self.method.on_matrix else 1 + starts_wanted([], settings.starts)
+        search = 2 if self.method.on_matrix else 1 + phases(settings.starts, 1 if compared else settings.rank)
         self.phase_count = compared * settings.rank + search
         if compared:
             grown = yield from self._choose(prepared, candidates)
@@ -197,36 +203,82 @@ class _Run:
         yield from self._last(problem, self._polisher(warm=True), factors, "refine", "from where it was")
 
     def _search(self, problem: NonRigidProblem, grown: Factors | None) -> Iterator[Update]:
-        """Run starts to a loss that can be compared until few minima can be unseen; refine the lowest."""
-        short = self._algorithm(SHORT_TOLERANCE)
+        """Find the lowest minimum that starts lead to, of a subset where the problem is large; refine it."""
+        short, count = self._algorithm(SHORT_TOLERANCE), self.settings.starts
         searched = subset(problem, COMPARED)
         small, suffix, self.share = searched.small, "", searched.share
         if small is not problem:
             suffix = " (subset)"
             self.shown = _candidate(problem, grown) if grown else _first_look(problem)
-        ends: dict[str, Factors] = {}
-        before = self.phases_done
-        while len(ends) < (wanted := starts_wanted(list(self.reports.values()), self.settings.starts)):
-            index = len(ends)
-            self.phase_count = max(self.phase_count, before + wanted + 1)
-            name = (START_NAMES[index] if index < len(START_NAMES) else f"random {index - 1}") + suffix
-            phase = f"start {index + 1} of about {wanted}: {name}"
-            if index == 0 and grown is None:
-                yield from self._grow(small, short, phase)
-            elif index == 0 and grown is not None:
-                yield from self._phase(small, short, searched.restricted(grown), phase)
-            elif index == 1:
-                short_admm = ADMM(max_iterations=SHORT_ADMM)
-                yield from self._phase(small, short_admm, _closed_form(small), phase)
-                yield from self._phase(small, short, self.point, phase)
-            else:
-                random = random_start(small, self._rng(small.rank + index))
-                yield from self._phase(small, short, random, phase)
-            ends[name], self.reports[name] = self.point, self.point_loss / self.share
+        phase = f"start 1 of {count}: {GROWN}{suffix}"
+        if grown is None:
+            yield from self._grow(small, short, phase)
+        else:
+            yield from self._phase(small, short, searched.restricted(grown), phase)
+        ends = [End(GROWN + suffix, self.point, self.point_loss)]
+        self.reports[GROWN + suffix] = self.point_loss / self.share
+        if count > 1:
+            yield from self._compete(small, short, ends, suffix)
         self.shown, self.share = None, 1.0
-        lowest = min(ends, key=self.reports.__getitem__)
-        factors, known = searched.lifted(ends[lowest]), small is problem
-        yield from self._last(problem, self._polisher(warm=known), factors, "refine", lowest if known else "")
+        lowest = min(ends, key=lambda end: end.loss)
+        factors, known = searched.lifted(lowest.factors), small is problem
+        name = lowest.name if known else ""
+        yield from self._last(problem, self._polisher(warm=known), factors, "refine", name)
+
+    def _compete(
+        self, problem: NonRigidProblem, short: Algorithm[Any], ends: list[End], suffix: str
+    ) -> Iterator[Update]:
+        """Let many starts take a few steps side by side, follow the best that differ, and add their ends."""
+        count, share, shown = self.settings.starts, self.share, self.shown
+        screened = subset(problem, SCREENED)
+        small = screened.small.with_weights(screened.small.weights)  # its losses rank starts, no more
+        starts = search_starts(small, count - 1, self._rng(problem.rank))
+        names = [name + suffix for name in starts]
+        self.share, self.shown = share * screened.share, self.best
+        screening = Screening(tuple(starts.values()), rounds(len(starts)))
+        phase = f"starts 2 to {count}: {screening.max_iterations} steps{suffix}"
+        yield from self._phase(small, screening, self.point, phase)
+        state = self.state
+        for start, loss in state.dropped:
+            self.reports[names[start]], self.notes[names[start]] = loss / self.share, LEFT_BEHIND
+        self.share, self.shown = share, shown
+        self.phase_count = self.phases_done + len(state.bundle.starts) + 1
+        for r, start in enumerate(state.bundle.starts):
+            phase = f"start {start + 2} of {count}: {names[start]}"
+            lifted = screened.lifted(state.bundle.at(r))
+            yield from self._follow(problem, short, lifted, phase, names[start], ends)
+        for start, _ in state.merged:
+            into = names[traced(start, dict(state.merged))]
+            self.reports[names[start]] = self.reports[into]
+            self.notes[names[start]] = self.notes.get(into) or f"joined {into}"
+
+    def _follow(
+        self,
+        problem: NonRigidProblem,
+        short: Algorithm[Any],
+        start: Factors,
+        phase: str,
+        name: str,
+        ends: list[End],
+    ) -> Iterator[Update]:
+        """Run one start until it converges, meets a known end, or cannot get below the lowest of them."""
+        losses: list[float] = []
+        lowest = min(end.loss for end in ends)
+        for update in self._phase(problem, short, start, phase):
+            losses.append(self.point_loss)
+            self.reports[name] = self.point_loss / self.share
+            yield update
+            if self.phase_status.finished:
+                continue
+            if end := met(self.point, self.point_loss, ends):
+                self.reports[name], self.notes[name] = self.reports[end.name], f"joined {end.name}"
+            elif hopeless(losses, lowest):
+                self.notes[name] = LEFT_BEHIND
+            else:
+                continue
+            self.phases_done += 1
+            return
+        ends.append(End(name, self.point, self.point_loss))
 
     def _grow(self, problem: NonRigidProblem, algorithm: Algorithm[Any], phase: str) -> Iterator[Update]:
         """Solve at rank 1, then add one column at a time up to the problem's rank."""
@@ -277,7 +329,7 @@ class _Run:
             # An algorithm's own loss may be of another point (ADMM's, before the cut) or have fewer digits.
             exact = snapshot.status.finished or on_matrix(algorithm)
             loss = problem.loss(factors) if exact else snapshot.progress.loss
-            self.point, self.point_loss = factors, loss
+            self.point, self.point_loss, self.state = factors, loss, snapshot.state
             whole = self.whole or problem
             current = self.shown or Candidate(whole, padded(factors, whole.rank), loss)
             # Where a phase ends its gradient is least: it stands before points that differ by rounding.
@@ -318,7 +370,10 @@ class _Run:
     def _starts(self) -> tuple[StartReport, ...]:
         lowest = min(self.reports.values(), default=0.0)
         limit = lowest * (1 + AGREEMENT)
-        return tuple(StartReport(name, loss, loss <= limit) for name, loss in self.reports.items())
+        return tuple(
+            StartReport(name, loss, loss <= limit, self.notes.get(name, ""))
+            for name, loss in self.reports.items()
+        )
 
 
 def _candidate(problem: NonRigidProblem, factors: Factors) -> Candidate:

@@ -1,7 +1,9 @@
 """Starting points of the search, and the ways to change the rank of a point.
 
-Local minima are real: from the closed form's SVD, or from ADMM, a second-order method can end in a minimum
-far above the lowest.  A rigid shape first, then one small random column at a time, rarely does.
+Local minima are real: from the closed form's SVD, from ADMM, or grown from a rigid shape, a second-order
+method can end in a minimum far above the lowest.  No one kind of start avoids that.  Coefficients that vary
+slowly over the frames lead into basins that white noise rarely meets; a first column that is rigid helps
+where the object has a mean shape, and hinders where turning it is left to the basis.
 """
 
 from __future__ import annotations
@@ -10,15 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .algorithms.closed_form import best_offsets, closed_form_structure, leading_cut
 from .factors import Factors, balanced
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence as Items
-
+    from .arrays import Floats
     from .problem import NonRigidProblem
 
 AGREEMENT = 1e-5  # relative difference of two losses that counts as the same minimum
-UNSEEN = 0.05  # the share of starts that may still lead to a minimum not seen, see `starts_wanted`
+SLOW = 6  # half-waves over the sequence, at least, that slow coefficients are made of
 DEAD = 1e-9  # gamma of a column relative to the largest, below which it is as good as zero
 NEW_COLUMN = 1e-2  # size of a new column of B relative to the largest
 
@@ -42,6 +44,39 @@ def random_start(problem: NonRigidProblem, rng: np.random.Generator) -> Factors:
     frames, points = len(rigid.B), problem.tracks.shape[2]
     B = np.concatenate((rigid.B, rng.normal(size=(frames, problem.rank - 1))), axis=1)
     return Factors(B, np.zeros((problem.rank, 3, points)), rigid.s)
+
+
+def slow_coefficients(frames: int, rank: int, rng: np.random.Generator) -> Floats:
+    """Return random B (F, K): sums over i of N(0, 1) / max(i, 1) cos(i pi (f + 1/2) / F), i <= max(6, 2K)."""
+    waves = np.arange(min(max(SLOW, 2 * rank) + 1, frames))
+    basis = np.cos(np.outer(np.arange(frames) + 0.5, waves) * np.pi / frames)
+    amplitudes = rng.normal(size=(len(waves), rank)) / np.maximum(waves, 1)[:, None]
+    return np.asarray(basis @ amplitudes)
+
+
+def search_starts(problem: NonRigidProblem, count: int, rng: np.random.Generator) -> dict[str, Factors]:
+    """Return starts of the problem's rank under their names; only their B and s matter.
+
+    First the best cut of the closed form, centered; then in turn slow coefficients beside a rigid column,
+    slow coefficients alone, and white noise beside a rigid column.
+    """
+    frames, points = problem.shape
+    X = closed_form_structure(problem).reshape(frames, 3, points)
+    cut = leading_cut((X - X.mean(axis=2, keepdims=True)).reshape(frames, -1), problem.rank)
+    starts = {"closed form, cut": Factors(cut.B, cut.C, best_offsets(problem, cut.shapes()))}
+    rigid = rigid_start(problem)
+    C = np.zeros((problem.rank, 3, points))
+    for index in range(count - 1):
+        number = index // 3 + 1
+        if index % 3 == 2:
+            starts[f"random {number}"] = random_start(problem, rng)
+            continue
+        B = slow_coefficients(frames, problem.rank, rng)
+        if index % 3 == 0:
+            B[:, 0] = 1.0
+        name = f"slow {number}" if index % 3 else f"rigid and slow {number}"
+        starts[name] = Factors(B, C, rigid.s)
+    return starts
 
 
 def resized(factors: Factors, rank: int, rng: np.random.Generator) -> Factors:
@@ -70,16 +105,3 @@ def padded(factors: Factors, rank: int) -> Factors:
     more = rank - factors.rank
     B = np.pad(factors.B, ((0, 0), (0, more)))
     return Factors(B, np.pad(factors.C, ((0, more), (0, 0), (0, 0))), factors.s)
-
-
-def starts_wanted(losses: Items[float], most: int) -> int:
-    """Return how many starts to make in all, given the losses that those made so far ended with.
-
-    With w distinct minima among n random starts, the expected share of the starts that lead to minima not
-    yet seen is w (w + 1) / (n (n - 1)) (Boender and Rinnooy Kan 1987); the search ends where that is at most
-    `UNSEEN`, or at `most` starts.
-    """
-    ordered = np.sort(losses)
-    minima = 1 + int((np.diff(ordered) > AGREEMENT * ordered[:-1]).sum()) if len(ordered) else 1
-    wanted = int(np.ceil(0.5 + np.sqrt(0.25 + minima * (minima + 1) / UNSEEN)))
-    return min(wanted, most)

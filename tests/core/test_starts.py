@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from core import residuals
-from core.starts import AGREEMENT, UNSEEN, random_start, resized, rigid_start, starts_wanted
+from core.algorithms.closed_form import closed_form_structure
+from core.starts import SLOW, random_start, resized, rigid_start, search_starts, slow_coefficients
 
 
 def test_rigid_start_puts_every_frame_on_its_mean_viewing_ray_at_depth_one(simulated):
@@ -43,9 +46,31 @@ def test_random_starts_repeat_for_a_seed_and_differ_between_seeds(simulated):
     assert not np.array_equal(a, c)
 
 
-def test_a_search_ends_when_little_can_be_unseen():
-    assert starts_wanted([], 100) == starts_wanted([1.0] * 6, 100) == 7
-    two = [1.0, 2.0, 2.0 * (1 + AGREEMENT / 2)]
-    wanted = starts_wanted(two, 100)
-    assert 2 * 3 / (wanted * (wanted - 1)) <= UNSEEN < 2 * 3 / ((wanted - 1) * (wanted - 2))
-    assert starts_wanted(list(np.arange(1.0, 30.0)), 40) == 40
+def test_search_starts_are_many_kinds_of_the_asked_rank_and_repeat_for_a_seed(simulated):
+    problem, _ = simulated(frames=20, weights=(1e-3, 2e-3, 3e-3))
+    starts = search_starts(problem, 8, np.random.default_rng(5))
+    names = ["closed form, cut", "rigid and slow 1", "slow 1", "random 1"]
+    assert list(starts)[:4] == names and len(starts) == 8
+    assert all(point.rank == 3 and point.B.shape == (20, 3) for point in starts.values())
+    np.testing.assert_array_equal(starts["rigid and slow 2"].B[:, 0], 1.0)
+    again = search_starts(problem, 8, np.random.default_rng(5))
+    np.testing.assert_array_equal(starts["random 2"].B, again["random 2"].B)
+
+
+def test_the_cut_is_the_best_one_of_the_centered_closed_form(simulated):
+    problem, _ = simulated(frames=20, missing=0.2)
+    cut = search_starts(problem, 1, np.random.default_rng(0))["closed form, cut"]
+    X = closed_form_structure(problem).reshape(20, 3, -1)
+    centered = (X - X.mean(axis=2, keepdims=True)).reshape(20, -1)
+    U, sigma, Vt = np.linalg.svd(centered, full_matrices=False)
+    np.testing.assert_allclose(cut.shapes().reshape(20, -1), (U[:, :2] * sigma[:2]) @ Vt[:2], atol=1e-10)
+    nudged = residuals.loss(problem, replace(cut, s=cut.s + 1e-3))
+    assert residuals.loss(problem, cut) < nudged
+
+
+def test_slow_coefficients_have_no_fast_part():
+    B = slow_coefficients(64, 2, np.random.default_rng(1))
+    spectrum = np.cos(np.outer(np.arange(64), np.arange(64) + 0.5) * np.pi / 64) @ B
+    np.testing.assert_allclose(spectrum[SLOW + 1 :], 0.0, atol=1e-10)
+    assert (np.abs(spectrum[: SLOW + 1]) > 1e-6).all()
+    assert slow_coefficients(4, 2, np.random.default_rng(1)).shape == (4, 2)

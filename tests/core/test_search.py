@@ -1,0 +1,176 @@
+"""The search of the bilinear method: what it finds, and when it gives a start up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core import Settings, Status, reconstruct, residuals, simulate, solve_sequence
+from core.algorithms.bundle import _solve, _times, bundled, stepped
+from core.algorithms.reduced_hessian import ReducedHessian
+from core.algorithms.screening import NEAR, Screening, apart
+from core.algorithms.variable_projection import VariableProjection
+from core.factors import Factors
+from core.penalties import WeightedNuclearNorm
+from core.search import SURVIVORS, End, hopeless, met, phases, rounds, traced
+from core.solver import iterate, solve
+from core.starts import search_starts
+
+TRUE_CAMERAS = Settings(rank=2, penalty=WeightedNuclearNorm(xi=5e-3), rotations="truth")
+
+
+@pytest.fixture
+def posed(simulated):
+    """A problem and eleven starts for it."""
+    problem, _ = simulated(frames=16, points=18, missing=0.15, rank=3, noise=0.02)
+    return problem, tuple(search_starts(problem, 11, np.random.default_rng(2)).values())
+
+
+@pytest.mark.parametrize("eta", [0.05, 1.0])
+def test_loss_and_gradient_are_those_of_the_four_residuals_of_every_observation(simulated, eta):
+    problem, _ = simulated(eta=eta, missing=0.2)
+    bundle = bundled(problem, tuple(search_starts(problem, 5, np.random.default_rng(2)).values()))
+    for r in range(5):
+        assert residuals.loss(problem, bundle.at(r)) == pytest.approx(bundle.loss[r], rel=1e-9)
+        slope = residuals.unpack(problem, residuals.gradient(problem, bundle.at(r)))
+        half = 0.5 * np.concatenate((slope.B, slope.s), axis=1).T
+        if problem.data.pin is not None:  # draws the depth of s, which nothing measures, back to 0
+            half[2:] += np.einsum("abf,fb->af", problem.data.pin, bundle.s[r])
+        np.testing.assert_allclose(bundle.gradient[:, r], half, atol=1e-8 * np.abs(half).max())
+        assert np.abs(slope.C).max() < 1e-8 * np.abs(half).max()  # C is at its best
+
+
+def test_curvature_products_are_those_of_one_point(posed):
+    problem, starts = posed
+    bundle = bundled(problem, starts[:3])
+    x = np.random.default_rng(0).standard_normal(bundle.gradient.shape)
+    image, z = _times(problem, bundle, x)
+    for r in range(3):
+        point = bundle.at(r)
+        system = problem.data.best_C(point.B, point.s, problem.weights)
+        blocks = problem.data.frame_blocks(point.C, problem.weights)
+        one, shapes = ReducedHessian(problem.data, point, system, blocks, 1e-3, None).times(x[:, r])
+        np.testing.assert_allclose(image[:, r], one, rtol=1e-6, atol=1e-8 * np.abs(one).max())
+        np.testing.assert_allclose(z[:, r], shapes, rtol=1e-6, atol=1e-8 * np.abs(shapes).max())
+
+
+def test_a_step_descends_and_is_the_same_in_any_company(posed):
+    problem, starts = posed
+    bundle, pair = bundled(problem, starts), bundled(problem, starts[3:5])
+    step, _, predicted = _solve(problem, bundle)
+    assert (np.einsum("irf,irf->r", step, bundle.gradient) < 0).all() and (predicted > 0).all()
+    for _ in range(8):
+        before = bundle.loss
+        bundle, pair = stepped(problem, bundle), stepped(problem, pair)
+        assert (bundle.loss <= before).all()
+    np.testing.assert_allclose(bundle.loss[3:5], pair.loss, rtol=1e-6)
+
+
+def test_many_steps_end_in_minima_of_one_point(posed):
+    problem, starts = posed
+    bundle = bundled(problem, starts)
+    for _ in range(60):
+        bundle = stepped(problem, bundle)
+    lowest = bundle.at(int(np.argmin(bundle.loss)))
+    end = solve(problem, VariableProjection(), lowest)
+    assert bundle.loss.min() == pytest.approx(end.progress.loss, rel=1e-8)
+
+
+def test_screening_keeps_few_that_differ_and_says_what_became_of_the_others(posed):
+    problem, starts = posed
+    starts = (*starts, starts[0], starts[4])
+    method = Screening(starts, rounds(len(starts)))
+    snapshots = list(iterate(problem, method, starts[0]))
+    losses = [snapshot.progress.loss for snapshot in snapshots]
+    assert (np.diff(losses) <= 0).all() and snapshots[-1].status is Status.CONVERGED
+    state = snapshots[-1].state
+    kept, merged = set(state.bundle.starts.tolist()), dict(state.merged)
+    assert 1 <= len(kept) <= SURVIVORS
+    assert sorted([*kept, *merged, *(start for start, _ in state.dropped)]) == list(range(len(starts)))
+    assert {11, 0} & set(merged) and {12, 4} & set(merged)
+    B = state.bundle.B
+    assert all(apart(B[i], B[j]) >= NEAR or i == j for i in range(len(B)) for j in range(i))
+    assert problem.loss(method.factors(problem, state)) == pytest.approx(losses[-1], rel=1e-8)
+
+
+def test_apart_is_the_norm_of_what_is_not_spanned():
+    B = np.eye(5)[:, :2] * [3.0, 4.0]
+    assert apart(B, np.eye(5)[:, :1]) == pytest.approx(0.8)
+    assert apart(B, B @ np.array([[1.0, 2.0], [0.5, 3.0]])) == pytest.approx(0.0, abs=1e-12)
+    assert apart(np.zeros((5, 2)), B) == 0.0
+
+
+def test_halves_are_kept_down_to_the_survivors():
+    assert [keep for _, keep in rounds(40)] == [20, 10, SURVIVORS]
+    assert all(keep == SURVIVORS for _, keep in rounds(3))
+    assert phases(1, 2) == 2 and phases(3, 2) == 5 and phases(50, 1) == 2 + SURVIVORS
+
+
+def test_a_run_is_given_up_only_where_it_has_stopped_to_fall():
+    assert hopeless([5.0, 4.0, 3.5, 3.0, 2.9, 2.899], lowest=2.0)
+    assert not hopeless([5.0, 4.0, 3.5, 3.0, 2.9], lowest=2.0)  # 30 times its last decrease is enough
+    assert not hopeless([2.9, 2.899], lowest=2.0)  # too early
+    assert not hopeless([5.0, 4.0, 3.0, 3.0], lowest=2.0)  # a rejected step tells nothing
+    assert not hopeless([5.0, 4.0, 3.0, 1.9], lowest=2.0)
+
+
+def test_an_end_is_met_from_above_and_nearby(simulated):
+    problem, _ = simulated()
+    starts = tuple(search_starts(problem, 4, np.random.default_rng(2)).values())
+    point = solve(problem, VariableProjection(), starts[1])
+    factors, loss = point.state.factors, point.progress.loss
+    end = End("it", factors, loss)
+    turned = Factors(factors.B @ np.array([[2.0, 1.0], [0.0, 1.0]]), factors.C, factors.s)
+    assert met(turned, loss * (1 + 1e-4), [end]) is end
+    assert met(turned, loss * (1 - 1e-4), [end]) is None
+    assert met(turned, loss * 1.1, [end]) is None
+    assert met(starts[3], loss * (1 + 1e-4), [end]) is None
+
+
+def test_mergers_are_traced_to_the_last():
+    assert traced(5, {5: 3, 3: 1, 2: 0}) == 1 and traced(1, {5: 3}) == 1
+
+
+@pytest.mark.parametrize(("kind", "path", "seed"), [("paper", "zigzag", 1), ("articulated", "flyby", 2)])
+def test_the_search_finds_what_the_grown_start_misses(kind, path, seed):
+    sequence = simulate(kind, path=path, frames=20, points=25, noise=0.3, seed=seed)
+    alone = solve_sequence(sequence, replace(TRUE_CAMERAS, starts=1)).loss
+    found = [solve_sequence(sequence, replace(TRUE_CAMERAS, seed=seed)).loss for seed in (0, 1)]
+    problem = next(reconstruct(sequence, TRUE_CAMERAS)).best.problem
+    random = [
+        solve(problem, VariableProjection(tolerance=1e-12), start).progress.loss
+        for start in search_starts(problem, 31, np.random.default_rng(9)).values()
+    ]
+    assert alone > 1.2 * min(random)
+    assert max(found) <= min(random) * (1 + 1e-6)
+
+
+def test_every_start_is_reported_with_what_became_of_it():
+    sequence = simulate("paper", path="zigzag", frames=20, points=25, noise=0.3, seed=1)
+    updates = list(reconstruct(sequence, replace(TRUE_CAMERAS, starts=12)))
+    reports = updates[-1].starts
+    assert len({report.name for report in reports}) == len(reports) == 12
+    lowest = min(report.loss for report in reports)
+    by_name = {report.name: report for report in reports}
+    for report in reports:
+        assert report.agrees == (report.loss <= lowest * (1 + 1e-5))
+        if report.note.startswith("joined"):
+            assert report.loss == pytest.approx(by_name[report.note.removeprefix("joined ")].loss, rel=1e-7)
+    assert any(report.agrees and not report.note for report in reports)
+    assert not any(report.agrees for report in reports if report.note == "left behind")
+    phase_names = {update.phase.split(":")[0] for update in updates}
+    assert {"start 1 of 12", "starts 2 to 12", "refine"} <= phase_names
+
+
+def test_a_large_sequence_is_searched_on_a_subset_and_ends_on_the_whole():
+    sequence = simulate("balloon", frames=130, points=100, noise=0.3, seed=1)
+    updates = list(reconstruct(sequence, replace(TRUE_CAMERAS, starts=5)))
+    assert all("(subset)" in update.phase for update in updates if update.phase.startswith("start"))
+    last = updates[-1]
+    assert last.best.factors.B.shape == (130, 2) and last.best.loss == pytest.approx(
+        last.best.problem.loss(last.best.factors), rel=1e-9
+    )
+    alone = solve_sequence(sequence, replace(TRUE_CAMERAS, starts=1)).loss
+    assert last.best.loss <= alone * (1 + 1e-6)
