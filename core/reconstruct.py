@@ -32,7 +32,7 @@ from .cameras.candidates import RotationCandidate, rotation_candidates
 from .factors import centered
 from .methods import METHODS, on_matrix
 from .preparation import Prepared, prepare
-from .problem import Factors
+from .problem import Factors, NonRigidProblem
 from .search import End, hopeless, met, phases, rounds, traced
 from .solver import ROUNDING, Algorithm, Status, iterate, single_threaded
 from .starts import AGREEMENT, padded, resized, rigid_start, search_starts
@@ -43,7 +43,8 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
     from collections.abc import Sequence as Items
 
-    from .problem import NonRigidProblem
+    from .arrays import Floats
+    from .problem import Problem
     from .result import Result
     from .sequence import Sequence
     from .settings import Settings
@@ -82,7 +83,11 @@ def reconstruct(sequence: Sequence, settings: Settings, *, start: Update | None 
     refusal = settings.refusal(sequence.camera)
     if refusal:
         raise InputError(refusal)
-    return _Run(sequence, settings).updates(start)
+    if settings.problem == "lowrank":
+        from .low_rank_run import LowRankRun  # built on the run below
+
+        return LowRankRun(sequence, settings).updates(start)
+    return Run(sequence, settings).updates(start)
 
 
 def solve_sequence(sequence: Sequence, settings: Settings) -> Result:
@@ -99,7 +104,7 @@ def solve_sequence(sequence: Sequence, settings: Settings) -> Result:
     return finish(sequence, settings, last, history)
 
 
-class _Run:
+class Run:
     """The bookkeeping of one run: what is numbered, timed and kept across its phases."""
 
     def __init__(self, sequence: Sequence, settings: Settings) -> None:
@@ -112,7 +117,7 @@ class _Run:
         self.point: Factors  # where the phase under way is, and with what loss
         self.point_loss = np.inf
         self.shown: Candidate | None = None  # stands for that point while only a subset is solved
-        self.whole: NonRigidProblem | None = None  # the problem at full rank, while the rank grows
+        self.whole: Problem | None = None  # the problem at full rank, while the rank grows
         self.share = 1.0  # of the observations that are in that subset
         self.rotations = ""
         self.settled = False
@@ -121,6 +126,7 @@ class _Run:
         self.reports: dict[str, float] = {}  # the loss that each start ended with
         self.notes: dict[str, str] = {}  # what became of a start that was not followed to its end
         self.prepared: Prepared | None = None
+        self.calibration: Floats | None = None  # K of the views of a low-rank problem, where it is known
         self.phase_status = Status.RUNNING  # of the phase under way
         self.state: Any = None  # and the state of its algorithm
 
@@ -142,6 +148,7 @@ class _Run:
         if compared:
             grown = yield from self._choose(prepared, candidates)
             problem, factors = grown.problem, grown.factors
+            assert isinstance(problem, NonRigidProblem)  # as all candidates are
         else:
             self.rotations, factors = candidates[0].name, None
             problem = self._problem(prepared, candidates[0])
@@ -178,9 +185,9 @@ class _Run:
                 losses[self.point.rank - 1] = self.point_loss
                 yield update
                 if self.shown and self.phase_status.finished:
-                    self.shown = _candidate(problem, compared.lifted(self.point))
+                    self.shown = candidate_at(problem, compared.lifted(self.point))
             self.shown, self.share = None, 1.0
-            end = _candidate(problem, compared.lifted(self.point))
+            end = candidate_at(problem, compared.lifted(self.point))
             with np.errstate(divide="ignore", invalid="ignore"):
                 score = float(np.log(losses[min(1, problem.rank - 1) :]).mean())
             ends.setdefault(np.inf if np.isnan(score) else score, (candidate.name, end))
@@ -191,6 +198,7 @@ class _Run:
         settings = self.settings
         self.rotations, self.settled = start.rotations, True
         old = start.current.problem
+        assert isinstance(old, NonRigidProblem)  # `_compatible` compares the problems
         prepared = self.prepared = Prepared(old.tracks, old.visible, start.intrinsics, self.sequence.camera)
         problem = prepared.problem(old.rotations, settings.penalty, settings.rank, settings.eta)
         point = start.current.factors
@@ -209,7 +217,7 @@ class _Run:
         small, suffix, self.share = searched.small, "", searched.share
         if small is not problem:
             suffix = " (subset)"
-            self.shown = _candidate(problem, grown) if grown else _first_look(problem)
+            self.shown = candidate_at(problem, grown) if grown else _first_look(problem)
         phase = f"start 1 of {count}: {GROWN}{suffix}"
         if grown is None:
             yield from self._grow(small, short, phase)
@@ -291,7 +299,7 @@ class _Run:
             factors = self.point
         self.whole = None
 
-    def _on_matrix(self, problem: NonRigidProblem, factors: Factors | None = None) -> Iterator[Update]:
+    def _on_matrix(self, problem: Problem, factors: Factors | None = None) -> Iterator[Update]:
         """Run a method that works on X itself; of two, the second goes on from the cut of the first."""
         options, title = dict(self.settings.options), self.method.title
         first = self.method.first(options, max_iterations=self.settings.max_iterations)
@@ -305,7 +313,7 @@ class _Run:
         yield from self._last(problem, self._polisher(warm=False), factors, "refine", "ADMM, refined")
 
     def _last(
-        self, problem: NonRigidProblem, algorithm: Algorithm[Any], start: Factors, phase: str, name: str
+        self, problem: Problem, algorithm: Algorithm[Any], start: Factors, phase: str, name: str
     ) -> Iterator[Update]:
         """Yield the phase that ends the run, and report where the start of that name, if any, ended."""
         for update in self._phase(problem, algorithm, start, phase):
@@ -317,7 +325,7 @@ class _Run:
             yield replace(update, status=self.phase_status, fraction=1.0, starts=self._starts())
 
     def _phase(
-        self, problem: NonRigidProblem, algorithm: Algorithm[Any], start: Factors, phase: str
+        self, problem: Problem, algorithm: Algorithm[Any], start: Factors, phase: str
     ) -> Iterator[Update]:
         iteration, seconds = self.iteration, self.seconds
         if problem.spectral is not None and isinstance(algorithm, LevenbergMarquardt | VariableProjection):
@@ -345,6 +353,7 @@ class _Run:
                 phase=phase,
                 fraction=min(self.phases_done / self.phase_count, 1.0),
                 intrinsics=self.prepared.intrinsics,
+                calibration=self.calibration,
                 rotations=self.rotations,
                 settled=self.settled,
                 current=current,
@@ -376,28 +385,29 @@ class _Run:
         )
 
 
-def _candidate(problem: NonRigidProblem, factors: Factors) -> Candidate:
+def candidate_at(problem: Problem, factors: Factors) -> Candidate:
+    """Return a point of up to the problem's rank with its loss."""
     point = padded(factors, problem.rank)
     return Candidate(problem, point, problem.loss(point))
 
 
-def _closed_form(problem: NonRigidProblem) -> Factors:
+def _closed_form(problem: Problem) -> Factors:
     """Return X0, whole; centered, so that the translations need not move out of it through the penalty."""
-    return centered(svd_start(problem, min(problem.shape[0], 3 * problem.shape[1])))
+    whole = svd_start(problem, min(problem.shape[0], 3 * problem.shape[1]))
+    return centered(whole) if problem.offsets else whole
 
 
 def _first_look(problem: NonRigidProblem) -> Candidate:
     """Return the best shape for fronto-parallel cameras, to show before there is another."""
     start = rigid_start(problem)
     C = problem.data.best_C(start.B, start.s, problem.weights[:1]).C
-    return _candidate(problem, Factors(start.B, C, start.s))
+    return candidate_at(problem, Factors(start.B, C, start.s))
 
 
 def _compatible(start: Update, settings: Settings) -> bool:
     """Whether a run can go on from an update: its cameras are settled, and stay what they are."""
     before = start.settings
-    return start.settled and (before.rotations, before.rotation_rank, before.intrinsics) == (
-        settings.rotations,
-        settings.rotation_rank,
-        settings.intrinsics,
+    return start.settled and (
+        (before.problem, before.rotations, before.rotation_rank, before.intrinsics)
+        == (settings.problem, settings.rotations, settings.rotation_rank, settings.intrinsics)
     )

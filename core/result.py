@@ -15,6 +15,14 @@ File format, version 1 (every entry a plain array; `allow_pickle=False` reads it
     edges (E, 2), faces (T, 3)            where known
     truth_points (G, 3, P), truth_frames (G,), truth_reference     where known
     meta                      JSON text: method, parameters, versions, source hash, command
+
+Of a low-rank problem there are, besides
+
+    cameras (F, 3, R)         projective cameras P_f, in tracks divided by their norm
+    homogeneous (R, P)        points; X_f = P_f times these is what was solved for, weights (R,) its penalty
+    norm                      x = norm X_12 / X_3 in the units of the tracks
+
+and rotations, translations, points, B, C and intrinsics are the view of it that `core.geometry` makes.
 """
 
 from __future__ import annotations
@@ -29,7 +37,7 @@ import numpy as np
 
 from .arrays import Bools, Floats, InputError, Ints, frozen
 from .atomic import replacing
-from .cameras.calibrate import project, to_pixels
+from .cameras.calibrate import project, project_low_rank, to_pixels
 from .files.source import read_bytes
 from .files.zipped import load_arrays
 from .sequence import CameraModel, GroundTruth
@@ -49,20 +57,27 @@ SHAPES: dict[str, tuple[str | int, ...]] = {
     "points": ("F", 3, "P"),
     "B": ("F", "K"),
     "C": ("3P", "K"),
-    "weights": ("K",),
+    "weights": ("R",),
     "eta": (),
     "loss": (),
     "history": ("N", 3),
     "intrinsics": (3, 3),
+    "cameras": ("F", 3, "R"),
+    "homogeneous": ("R", "P"),
+    "norm": (),
     "edges": ("E", 2),
     "faces": ("T", 3),
     "truth_points": ("G", 3, "P"),
     "truth_frames": ("G",),
     "truth_reference": (),
 }
-OPTIONAL = {"edges", "faces", "truth_points", "truth_frames", "truth_reference"}
+LOW_RANK = {"cameras", "homogeneous", "norm"}  # all of them, or none
+OPTIONAL = LOW_RANK | {"edges", "faces", "truth_points", "truth_frames", "truth_reference"}
 # What everything else is computed from; hidden tracks, the truth and the history may have holes.
-FINITE = ("B", "C", "rotations", "translations", "weights", "eta", "loss", "intrinsics")
+FINITE = (
+    *("B", "C", "rotations", "translations", "weights", "eta", "loss", "intrinsics"),
+    *("cameras", "homogeneous", "norm"),
+)
 KINDS = {"visible": np.bool_, "edges": np.int64, "faces": np.int64, "truth_frames": np.int64}
 
 
@@ -85,7 +100,7 @@ class Result:
     translations: Floats  # (F, 3)
     B: Floats  # (F, K)
     C: Floats  # (3P, K)
-    weights: Floats  # (K,)
+    weights: Floats  # (K,); (R,) of a low-rank solution
     eta: float
     loss: float
     history: Floats  # (N, 3) iteration, seconds, loss
@@ -95,6 +110,9 @@ class Result:
     edges: Ints | None = None
     faces: Ints | None = None
     meta: dict[str, Any] = field(default_factory=dict)
+    cameras: Floats | None = None  # (F, 3, R) of a low-rank solution, in tracks divided by their norm
+    homogeneous: Floats | None = None  # (R, P)
+    norm: float | None = None
 
     def __post_init__(self) -> None:
         arrays = {name: getattr(self, name) for name in _own_arrays() if getattr(self, name) is not None}
@@ -103,6 +121,8 @@ class Result:
             object.__setattr__(self, name, frozen(value, KINDS.get(name, np.float64)))
         object.__setattr__(self, "eta", float(self.eta))
         object.__setattr__(self, "loss", float(self.loss))
+        if self.norm is not None:
+            object.__setattr__(self, "norm", float(self.norm))
 
     @property
     def points(self) -> Floats:
@@ -127,8 +147,13 @@ class Result:
 
     @property
     def rank(self) -> int:
-        """K, the number of basis shapes."""
+        """K, the rank that was solved for: the number of basis shapes, but for low-rank solutions."""
         return int(self.weights.size)
+
+    @property
+    def low_rank(self) -> bool:
+        """Whether this is a solution of the low-rank problem."""
+        return self.cameras is not None
 
     @property
     def log_loss(self) -> float:
@@ -137,9 +162,12 @@ class Result:
 
     @property
     def singular_values(self) -> Floats:
-        """(K,) singular values of X# = BC', in descending order."""
-        _, R_B = np.linalg.qr(self.B)
-        _, R_C = np.linalg.qr(self.C)
+        """(K,) singular values of X# = BC', of a low-rank solution those of X, in descending order."""
+        left, right = self.B, self.C
+        if self.cameras is not None and self.homogeneous is not None:
+            left, right = self.cameras.reshape(-1, self.rank), self.homogeneous.T
+        _, R_B = np.linalg.qr(left)
+        _, R_C = np.linalg.qr(right)
         values: Floats = np.linalg.svd(R_B @ R_C.T, compute_uv=False)
         return np.pad(values, (0, self.rank - len(values)))
 
@@ -162,8 +190,11 @@ class Result:
         """Return where the reconstruction projects to, (F, 2, P), in the units of the sequence's tracks.
 
         Perspective cameras divide by depth, and a point at depth 0 is NaN; orthogonal ones drop it, and so
-        does eta = 1, where the affine term is all that was solved and nothing measures depth.
+        does eta = 1, where the affine term is all that was solved and nothing measures depth. A low-rank
+        solution projects by its own projective cameras.
         """
+        if self.cameras is not None and self.homogeneous is not None and self.norm is not None:
+            return project_low_rank(self.cameras, self.homogeneous, self.norm)
         model = CameraModel.ORTHOGONAL if self.eta == 1 else self.camera
         return project(self.camera_points, self.intrinsics, model)
 
@@ -174,6 +205,10 @@ def _own_arrays() -> list[str]:
 
 def _check_shapes(where: str, arrays: Mapping[str, Any]) -> None:
     """Compare every array with SHAPES; the first array that uses a letter fixes its size."""
+    given = LOW_RANK & set(arrays)
+    if given and given != LOW_RANK:
+        missing, held = sorted(LOW_RANK - given), ", ".join(sorted(given))
+        raise InputError(f"{where} has {held}, but lacks {missing[0]!r}; a low-rank solution needs all three")
     sizes: dict[str, int] = {}
     for name, wanted in SHAPES.items():
         if name not in arrays:
@@ -185,6 +220,8 @@ def _check_shapes(where: str, arrays: Mapping[str, Any]) -> None:
                     sizes.setdefault(letter, size)
                     if letter == "P":
                         sizes.setdefault("3P", 3 * size)
+                    if letter == "K" and not given:  # otherwise B and C are a view of what was solved
+                        sizes.setdefault("R", size)
         expected = tuple(sizes.get(entry, entry) if isinstance(entry, str) else entry for entry in wanted)
         if shape != expected:
             text = ", ".join(str(entry) for entry in expected)
@@ -241,6 +278,8 @@ def load_result(path: str | Path) -> Result:
         if name in SHAPES and value.dtype.kind not in "fiub":
             raise InputError(f"{path}: {name} has type {value.dtype}; accepted are numbers")
     for name in FINITE:
+        if name not in arrays:
+            continue
         bad = ~np.isfinite(arrays[name])
         if bad.any():
             raise InputError(f"{path}: {name} holds {arrays[name][bad][0]}; accepted are finite numbers")

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .cameras.calibrate import from_pixels, to_pixels
+from .geometry import Geometry, geometry_of
 from .recipes import provenance
 from .result import Result
+from .sequence import CameraModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from .arrays import Floats
     from .factors import Factors
-    from .problem import NonRigidProblem
+    from .problem import Problem
     from .sequence import Sequence
     from .settings import Settings
     from .solver import Status
@@ -45,7 +49,7 @@ class StartReport:
 class Candidate:
     """A point together with the problem whose objective its loss is."""
 
-    problem: NonRigidProblem
+    problem: Problem
     factors: Factors
     loss: float
 
@@ -65,11 +69,17 @@ class Update:
     current: Candidate
     best: Candidate  # lowest loss since the rotations were chosen (before, of all): what a stopped run keeps
     starts: tuple[StartReport, ...] = ()
+    calibration: Floats | None = None  # (3, 3) K of the views of a low-rank problem, where it is known
 
     @property
     def shown(self) -> Candidate:
         """What to look at: the point under way while rotations are compared, then the best one."""
         return self.best if self.settled else self.current
+
+    @cached_property
+    def geometry(self) -> Geometry:
+        """What `shown` looks like in three dimensions, for both problems."""
+        return geometry_of(self.shown.problem, self.shown.factors, self.intrinsics, self.calibration)
 
 
 def finish(sequence: Sequence, settings: Settings, last: Update, history: Iterable[Record]) -> Result:
@@ -79,25 +89,34 @@ def finish(sequence: Sequence, settings: Settings, last: Update, history: Iterab
     """
     best = last.best
     problem, factors = best.problem, best.factors
-    translations = np.einsum("fab,fb->fa", problem.rotations, factors.s)
-    if problem.affine:
-        translations[:, 2] = 0.0  # nothing measures it
+    geometry = geometry_of(problem, factors, last.intrinsics, last.calibration)
     lines = [(record.iteration, record.seconds, record.loss) for record in history]
+    meta = provenance(sequence, settings, last)
+    tracks, camera = problem.tracks, sequence.camera
+    solved = geometry.projective
+    if solved is not None:  # a low-rank solution is shown by cameras of its own
+        meta["low_rank"] = geometry.figures
+        pixels = to_pixels(tracks, last.intrinsics)
+        tracks = np.where(problem.visible[:, None], from_pixels(pixels, geometry.intrinsics), 0.0)
+        camera = CameraModel.PERSPECTIVE
     return Result(
-        tracks=problem.tracks,
+        tracks=tracks,
         visible=problem.visible,
-        rotations=problem.rotations,
-        translations=translations,
-        B=factors.B,
-        C=factors.C.reshape(factors.rank, -1).T,
+        rotations=geometry.rotations,
+        translations=geometry.translations,
+        B=geometry.B,
+        C=geometry.C,
         weights=problem.slopes(factors),
         eta=problem.eta,
         loss=problem.loss(factors),
         history=np.array(lines, dtype=float).reshape(-1, 3),
-        intrinsics=last.intrinsics,
-        camera=sequence.camera,
+        intrinsics=geometry.intrinsics,
+        camera=camera,
         truth=sequence.truth,
         edges=sequence.edges,
         faces=sequence.faces,
-        meta=provenance(sequence, settings, last),
+        meta=meta,
+        cameras=None if solved is None else solved.cameras,
+        homogeneous=None if solved is None else solved.homogeneous,
+        norm=None if solved is None else solved.norm,
     )

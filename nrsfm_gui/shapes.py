@@ -126,7 +126,8 @@ def build_shapes(
         similarity = _unit_size(S, R)
     Q = similarity.apply(S)
     cameras = _moved_cameras(R, t, K, similarity, affine=affine)
-    reprojected = project(cameras, Q)
+    own = _projective(source)
+    reprojected = project(cameras, Q) if own is None else own
     errors = None if truth is None else np.linalg.norm(Q - truth, axis=1)
     residuals = np.linalg.norm(reprojected - sequence.tracks, axis=1)
     residuals = np.where(sequence.visible, residuals, np.nan)
@@ -192,9 +193,16 @@ def _reconstruction(source: Update | Result) -> tuple[Floats, Floats, Floats, Fl
     """Return S (F, 3, P), R, t, K and whether depth is not measured."""
     if isinstance(source, Result):
         return source.points, source.rotations, source.translations, source.intrinsics, source.eta == 1.0
-    problem, factors = source.shown.problem, source.shown.factors
-    t = np.einsum("fij,fj->fi", problem.rotations, factors.s)
-    return factors.shapes(), problem.rotations, t, source.intrinsics, problem.affine
+    seen = source.geometry
+    return seen.points, seen.rotations, seen.translations, seen.intrinsics, seen.affine
+
+
+def _projective(source: Update | Result) -> Floats | None:
+    """Return where a low-rank solution projects to, (F, 2, P): not by the cameras it is shown with."""
+    if isinstance(source, Result):
+        return source.reprojections() if source.low_rank else None
+    solved = source.geometry.projective
+    return None if solved is None else solved.reprojections()
 
 
 def _moved_cameras(R: Floats, t: Floats, K: Floats, similarity: Similarity, *, affine: bool) -> Cameras:

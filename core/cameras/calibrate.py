@@ -35,8 +35,12 @@ def calibrate(observations: Observations, intrinsics: Floats, camera: CameraMode
     K = checked_intrinsics(intrinsics)
     if camera is CameraModel.ORTHOGONAL and K[0, 1] != 0:
         raise InputError(f"K of an orthogonal camera has skew {K[0, 1]:g}; accepted is 0")
-    moved = observations.tracks - K[:2, 2:]
-    calibrated: Floats = np.linalg.inv(K[:2, :2]) @ moved
+    return from_pixels(observations.tracks, K)
+
+
+def from_pixels(pixels: Floats, intrinsics: Floats) -> Floats:
+    """Return points in the units of the tracks (F, 2, P) as calibrated ones: the inverse of `to_pixels`."""
+    calibrated: Floats = np.linalg.inv(intrinsics[:2, :2]) @ (pixels - intrinsics[:2, 2:])
     return calibrated
 
 
@@ -56,6 +60,14 @@ def project(points: Floats, intrinsics: Floats, camera: CameraModel) -> Floats:
         depth = points[:, 2:]
         flat = flat / np.where(depth == 0, np.nan, depth)
     return to_pixels(flat, intrinsics)
+
+
+def project_low_rank(cameras: Floats, homogeneous: Floats, norm: float) -> Floats:
+    """Return norm X_12 / X_3 of X_f = P_f U, (F, 2, P), for P (F, 3, K) and U (K, P); NaN where X_3 is 0."""
+    X = cameras @ homogeneous
+    depth = X[:, 2:]
+    images: Floats = norm * X[:, :2] / np.where(depth == 0, np.nan, depth)
+    return images
 
 
 def orthogonal_intrinsics(observations: Observations) -> Floats:

@@ -36,7 +36,7 @@ LEAST_SIZE = 1e-7  # of the fourth singular value of cameras and of points, rela
 LEAST_PERSPECTIVE = 1e-4  # second over first singular value of the depths: below, the cameras are affine
 LEAST_CONDITIONING = 1e-6  # of the calibration constraints: below, the motion does not determine the upgrade
 MOST_UNCERTAIN = 0.5
-MOST_INCONSISTENT = 0.1  # root mean square of the constraints: beyond, they do not hold at all
+MOST_INCONSISTENT = 0.3  # root mean square of the constraints: beyond, they do not hold at all
 LEAST_PARALLAX = 1.5  # least factor by which a common place of all cameras raises the reprojection error
 LEAST_IN_FRONT = 0.8
 

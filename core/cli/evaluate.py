@@ -14,6 +14,7 @@ from ..concave import ConcavePenalty
 from ..factors import Factors
 from ..files.source import read_bytes
 from ..files.zipped import load_arrays
+from ..low_rank import LowRankProblem
 from ..problem import NonRigidProblem
 from ..recipes import settings_from_dict
 from ..result import load_result
@@ -23,6 +24,7 @@ from .summary import as_json, error_lines, errors_of, published_errors
 if TYPE_CHECKING:
     import argparse
 
+    from ..problem import Problem
     from ..result import Result
     from . import Subparsers
 
@@ -73,10 +75,7 @@ def run(args: argparse.Namespace) -> None:
 
 def optimality(result: Result) -> dict[str, Any]:
     """Return the stored loss, the one recomputed in the paper's four-row form, and the relative gradient."""
-    problem = NonRigidProblem(result.tracks, result.visible, result.rotations, result.eta, result.weights)
-    s = np.einsum("fab,fa->fb", result.rotations, result.translations)
-    C = np.ascontiguousarray(result.C.T).reshape(result.rank, 3, -1)
-    factors = Factors(result.B, C, s)
+    problem, factors = _solved(result)
     again = residuals.loss(problem, factors)
     settings = result.meta.get("settings")
     penalty = settings_from_dict(settings).penalty if settings else None
@@ -90,6 +89,20 @@ def optimality(result: Result) -> dict[str, Any]:
         "loss_difference": abs(again - result.loss) / result.loss if result.loss else abs(again),
         "relative_gradient": residuals.relative_gradient(problem, factors),
     }
+
+
+def _solved(result: Result) -> tuple[Problem, Factors]:
+    """Return the problem that a result solves, with its weights, and the point."""
+    if result.cameras is not None and result.homogeneous is not None and result.norm is not None:
+        pixels = np.where(result.visible[:, None], result.observations(), 0.0)
+        weights = result.weights
+        low_rank = LowRankProblem(pixels / result.norm, result.visible, result.eta, weights)
+        C = np.ascontiguousarray(result.cameras.transpose(2, 1, 0))
+        return low_rank, Factors(result.homogeneous.T, C, np.zeros((result.point_count, 3)))
+    problem = NonRigidProblem(result.tracks, result.visible, result.rotations, result.eta, result.weights)
+    s = np.einsum("fab,fa->fb", result.rotations, result.translations)
+    C = np.ascontiguousarray(result.C.T).reshape(result.rank, 3, -1)
+    return problem, Factors(result.B, C, s)
 
 
 def load_truth(path: Path, result: Result) -> tuple[GroundTruth, GroundTruth | None]:

@@ -32,6 +32,7 @@ def summary_of(result: Result) -> dict[str, Any]:
         "rotations": meta.get("rotations", ""),
         "starts": starts,
         "starts_agreed": sum(bool(start["agrees"]) for start in starts),
+        "low_rank": meta.get("low_rank"),
         "errors": errors_of(result),
         "units": meta.get("units", "px"),
         "truth_units": meta.get("truth_units", "mm"),
@@ -112,8 +113,24 @@ def as_lines(summary: Mapping[str, Any]) -> list[str]:
     for start in summary["starts"]:
         agrees = "agrees" if start["agrees"] else "higher"
         lines.append(f"start {start['name']}: loss {start['loss']:.10g}, {agrees}")
+    if summary["low_rank"]:
+        lines += low_rank_lines(summary["low_rank"], summary["units"])
     lines += error_lines(summary["errors"], summary["units"], summary["truth_units"])
     lines += [f"wrote {path}" for path in summary["output"]]
+    return lines
+
+
+def low_rank_lines(figures: Mapping[str, Any], units: str) -> list[str]:
+    """Return what is said about a low-rank solution: how its cameras fit, and how it became metric."""
+    lines = [f"projective cameras: reprojection {figures['projective_rms']:.4g} {units} root mean square"]
+    if figures["metric"]:
+        lines.append(
+            f"metric upgrade: reprojection {figures['metric_rms']:.4g} {units}, "
+            f"{figures['in_front']:.1%} of the observations in front of their camera, calibration off by "
+            f"{figures['constraint_rms']:.2g}; {figures['assumed']}"
+        )
+    if "reason" in figures:
+        lines.append(("" if figures["metric"] else "no metric view: ") + figures["reason"])
     return lines
 
 

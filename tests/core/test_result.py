@@ -13,7 +13,7 @@ from core.atomic import replacing
 from core.files import read_sequence
 from core.metrics import reprojection_px
 from core.reconstruct import solve_sequence
-from core.result import OPTIONAL, SHAPES, load_result, save_result
+from core.result import LOW_RANK, OPTIONAL, SHAPES, load_result, save_result
 from core.sequence import CameraModel, GroundTruth
 from core.settings import Settings
 
@@ -47,7 +47,7 @@ def test_a_result_survives_its_file_bit_for_bit(small_result, tmp_path):
 def test_the_file_holds_plain_arrays_with_the_documented_names(small_result, tmp_path):
     path = save_result(small_result, tmp_path / "result.npz")
     with np.load(path, allow_pickle=False) as archive:
-        assert set(archive.files) == set(SHAPES) | {"meta"}
+        assert set(archive.files) == set(SHAPES) - LOW_RANK | {"meta"}
         S = (archive["B"] @ archive["C"].T).reshape(5, 3, 7)
         assert np.array_equal(archive["points"], S)
         meta = json.loads(str(archive["meta"]))

@@ -1,0 +1,317 @@
+"""Runs of the low-rank problem: from uncalibrated tracks to cameras, points, a metric view and its files."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import scipy.io
+
+from core.algorithms.variable_projection import VariableProjection
+from core.arrays import InputError
+from core.cameras.metric_upgrade import reprojection_rms
+from core.cli import main
+from core.cli.evaluate import optimality
+from core.exporters import export
+from core.factors import Factors
+from core.files import read_sequence, write_npz
+from core.geometry import geometry_of
+from core.linalg import procrustes, rotation_from_vector
+from core.low_rank import LowRankProblem
+from core.low_rank_run import measurement_norm, some_points
+from core.penalties import ExplicitWeights, NuclearNorm, RampWeights, TruncatedNuclearNorm
+from core.recipes import command_for, settings_from_dict, settings_to_dict
+from core.reconstruct import finish, reconstruct, solve_sequence
+from core.result import load_result, save_result
+from core.sequence import CameraModel, GroundTruth, Observations, Sequence
+from core.settings import Settings
+from core.solver import solve
+
+FREE = TruncatedNuclearNorm(1.0, 4)
+K = np.array([[900.0, 0.0, 320.0], [0.0, 900.0, 240.0], [0.0, 0.0, 1.0]])
+
+
+def rigid_scene(
+    views: int = 9, points: int = 30, *, noise: float = 0.0, missing: float = 0.0, moving: float = 0.0
+) -> Sequence:
+    """Views of a scene from a wide arc; `moving` adds one mode of deformation of that size."""
+    random = np.random.default_rng(3)
+    S = np.repeat(random.standard_normal((3, points))[None], views, axis=0)
+    S = S + moving * np.sin(np.arange(views))[:, None, None] * random.standard_normal((3, points))
+    R = rotation_from_vector(
+        np.column_stack((np.zeros(views), np.linspace(-0.7, 0.7, views), np.zeros(views)))
+    )
+    R = rotation_from_vector(0.15 * random.standard_normal((views, 3))) @ R
+    t = np.column_stack((0.2 * random.standard_normal((views, 2)), 7 + random.random(views)))
+    Y = K @ (R @ S + t[:, :, None])
+    tracks = Y[:, :2] / Y[:, 2:] + noise * random.standard_normal((views, 2, points))
+    visible = random.random((views, points)) >= missing
+    return Sequence(
+        Observations(np.where(visible[:, None], tracks, np.nan), visible),
+        CameraModel.PERSPECTIVE,
+        "scene",
+        intrinsics=K,
+        truth=GroundTruth(np.arange(views), S, 0),
+    )
+
+
+def settings(**changes) -> Settings:
+    return Settings(problem="lowrank", rank=4, penalty=FREE).with_changes(**changes)
+
+
+@pytest.fixture(scope="module")
+def scene() -> Sequence:
+    return rigid_scene(noise=0.3, missing=0.25)
+
+
+@pytest.fixture(scope="module")
+def solved(scene):
+    return solve_sequence(scene, settings(eta=5e-4))
+
+
+def test_a_rigid_scene_is_recovered_up_to_a_similarity(scene, solved):
+    assert solved.meta["status"] == "converged"
+    assert solved.meta["low_rank"]["metric"]
+    assert solved.intrinsics == pytest.approx(K)
+    assert solved.rank == 4
+    assert solved.B.shape == (9, 1)
+    true = scene.truth.points[0]
+    moved = procrustes(solved.points[0], true).apply(solved.points[0])
+    assert np.sqrt(np.mean(np.sum((moved - true) ** 2, axis=0))) < 0.03
+    assert np.array_equal(solved.points[0], solved.points[-1])
+
+
+def test_reprojections_are_those_of_the_projective_cameras(scene, solved):
+    X = solved.cameras @ solved.homogeneous
+    assert solved.reprojections() == pytest.approx(solved.norm * X[:, :2] / X[:, 2:])
+    seen = np.where(scene.visible[:, None], scene.tracks, 0.0)
+    figures = solved.meta["low_rank"]
+    rms = reprojection_rms(np.diag([solved.norm, solved.norm, 1]) @ X, seen, scene.visible)
+    assert figures["projective_rms"] == pytest.approx(rms)
+    assert rms < 0.5
+    Y = solved.intrinsics @ solved.camera_points
+    assert figures["metric_rms"] == pytest.approx(reprojection_rms(Y, seen, scene.visible))
+    assert figures["metric_rms"] < 2.0
+
+
+def test_observations_come_back_in_pixels(scene, solved):
+    there = np.broadcast_to(scene.visible[:, None], scene.tracks.shape)
+    assert solved.observations()[there] == pytest.approx(scene.tracks[there], rel=1e-12)
+
+
+def test_singular_values_are_those_of_the_whole_matrix(solved):
+    X = (solved.cameras @ solved.homogeneous).reshape(-1, solved.point_count)
+    assert solved.singular_values == pytest.approx(np.linalg.svd(X, compute_uv=False)[:4])
+
+
+def test_the_loss_is_that_of_the_four_residuals_and_its_gradient_vanishes(solved):
+    numbers = optimality(solved)
+    assert numbers["loss_difference"] < 1e-9
+    assert numbers["relative_gradient"] < 1e-6
+
+
+def test_missing_data_end_in_the_minimum_that_a_start_from_the_truth_reaches(scene, solved):
+    norm = measurement_norm(scene.tracks, scene.visible)
+    problem = LowRankProblem(
+        np.where(scene.visible[:, None], scene.tracks, 0.0) / norm, scene.visible, 5e-4, np.zeros(4)
+    )
+    true = np.vstack((scene.truth.points[0], np.ones(scene.point_count)))
+    start = Factors(true.T, np.zeros((4, 3, 9)), np.zeros((scene.point_count, 3)))
+    end = solve(problem, VariableProjection(), start)
+    assert solved.loss == pytest.approx(end.progress.loss, rel=1e-9)
+
+
+def test_without_k_the_focal_length_is_found(scene):
+    unknown = Sequence(scene.observations, scene.camera, "unknown", truth=scene.truth)
+    result = solve_sequence(unknown, settings(eta=5e-4))
+    assert "found from the views" in result.meta["low_rank"]["assumed"]
+    assert result.intrinsics[0, 0] == pytest.approx(900, rel=0.25)
+
+
+def test_given_intrinsics_are_used(scene):
+    result = solve_sequence(scene, settings(eta=5e-4, intrinsics=(905.0, 905.0, 320.0, 240.0)))
+    assert result.intrinsics[0, 0] == 905.0
+
+
+def test_where_no_upgrade_exists_x_itself_is_shown(scene):
+    result = solve_sequence(scene, settings(rank=3, penalty=ExplicitWeights((0.0, 0.0, 0.0))))
+    figures = result.meta["low_rank"]
+    assert not figures["metric"]
+    assert "rank is 3" in figures["reason"]
+    assert result.points == pytest.approx(result.cameras @ result.homogeneous)
+    assert result.B.shape[1] == 9
+    assert result.intrinsics == pytest.approx(np.diag([result.norm, result.norm, 1.0]))
+    X = result.camera_points
+    assert result.norm * X[:, :2] / X[:, 2:] == pytest.approx(result.reprojections())
+
+
+def test_a_penalty_that_takes_the_depth_away_is_recognized(scene):
+    result = solve_sequence(scene, settings(penalty=NuclearNorm(0.1)))
+    assert "taken the depth away" in result.meta["low_rank"]["reason"]
+
+
+def test_a_deforming_scene_moves_in_the_metric_view():
+    scene = rigid_scene(moving=0.02)
+    result = solve_sequence(scene, settings(rank=7, penalty=RampWeights(1e-5, 4), eta=5e-4))
+    assert result.meta["low_rank"]["metric"]
+    assert result.B.shape == (9, 10)
+    assert np.ptp(result.points, axis=0).max() > 1e-3
+    X = result.camera_points
+    image = result.intrinsics @ X
+    rms = reprojection_rms(image, scene.tracks, scene.visible)
+    assert result.meta["low_rank"]["metric_rms"] == pytest.approx(rms)
+    assert rms < 10.0
+
+
+def test_extra_singular_values_deform_exactly():
+    """Metric cameras and points with a known third-order deformation come back, up to a similarity."""
+    random = np.random.default_rng(0)
+    scene = rigid_scene()
+    S = np.vstack((scene.truth.points[0], np.ones(30)))
+    t = np.column_stack((np.zeros((9, 2)), np.full(9, 7.0)))
+    R = rotation_from_vector(0.5 * random.standard_normal((9, 3)))
+    leading = np.concatenate((R, t[:, :, None]), axis=2)
+    extra = 0.02 * random.standard_normal((9, 3, 2))
+    P = K @ np.concatenate((leading, extra), axis=2)
+    U = np.vstack((S, random.standard_normal((2, 30))))
+    X = P @ U
+    norm = 1000.0
+    sizes = np.sqrt(np.mean(X[:, 2] ** 2))
+    cameras = np.diag([1 / norm, 1 / norm, 1]) @ P / sizes
+    problem = LowRankProblem(X[:, :2] / X[:, 2:] / norm, np.ones((9, 30), bool), 0.05, np.zeros(6))
+    factors = Factors(U.T, np.ascontiguousarray(cameras.transpose(2, 1, 0)), np.zeros((30, 3)))
+    seen = geometry_of(problem, factors, np.diag([norm, norm, 1.0]), K)
+    assert seen.figures["metric"]
+    assert seen.figures["projective_rms"] < 1e-9
+    # The leading four singular vectors are not exactly the rigid part: their cameras are nearly metric.
+    assert seen.figures["metric_rms"] < 2.0
+    assert seen.points.shape == (9, 3, 30)
+
+
+def test_methods_on_the_matrix_run_and_are_refined(scene):
+    result = solve_sequence(scene, settings(method="admm+bilinear", max_iterations=60))
+    assert result.loss == pytest.approx(solve_sequence(scene, settings()).loss, rel=1e-6)
+    assert [start["name"] for start in result.meta["starts"]]
+
+
+def test_a_changed_run_goes_on_from_where_it_was(scene):
+    last = list(reconstruct(scene, settings()))[-1]
+    again = list(reconstruct(scene, settings(eta=0.1), start=last))
+    assert len(again) < 30
+    result = finish(scene, settings(eta=0.1), again[-1], [update.record for update in again])
+    assert result.loss == pytest.approx(solve_sequence(scene, settings(eta=0.1)).loss, rel=1e-8)
+
+
+def test_every_update_has_a_geometry_and_the_best_loss_never_rises(scene):
+    updates = list(reconstruct(scene, settings()))
+    losses = [update.best.loss for update in updates]
+    assert all(after <= before * (1 + 1e-9) for before, after in pairwise(losses))
+    assert updates[-1].status.finished
+    for update in (updates[0], updates[-1]):
+        assert np.isfinite(update.geometry.points).all()
+
+
+def test_large_problems_are_searched_on_some_of_their_points():
+    scene = rigid_scene(points=2000, noise=0.3, missing=0.2)
+    result = solve_sequence(scene, settings())
+    names = [start["name"] for start in result.meta["starts"]]
+    assert all("subset" in name for name in names)
+    assert result.meta["status"] == "converged"
+    assert optimality(result)["relative_gradient"] < 1e-6
+
+
+def test_points_lifted_from_a_subset_are_the_best_for_its_cameras():
+    scene = rigid_scene(points=60, noise=0.5)
+    norm = measurement_norm(scene.tracks, scene.visible)
+    problem = LowRankProblem(scene.tracks / norm, scene.visible, 0.05, np.array([0, 0, 0, 1e-6]))
+    some = some_points(problem, 9 * 20)
+    assert some.small.shape == (20, 9)
+    assert some.share == pytest.approx(1 / 3)
+    random = np.random.default_rng(0)
+    cameras = random.standard_normal((4, 3, 9))
+    lifted = some.lifted(Factors(np.zeros((20, 4)), cameras, np.zeros((20, 3))))
+    for _ in range(5):
+        nudge = 1e-4 * random.standard_normal(lifted.B.shape)
+        moved = Factors(lifted.B + nudge, lifted.C, lifted.s)
+        assert problem.loss(moved) > problem.loss(lifted)
+
+
+def test_the_norm_is_the_spectral_one_of_the_visible_measurements(scene):
+    matrix = np.where(scene.visible[:, None], scene.tracks, 0.0).reshape(18, -1)
+    assert measurement_norm(scene.tracks, scene.visible) == pytest.approx(np.linalg.norm(matrix, 2))
+    with pytest.raises(InputError, match="all visible tracks are 0"):
+        measurement_norm(np.zeros((3, 2, 5)), np.ones((3, 5), dtype=bool))
+
+
+def test_a_low_rank_result_survives_its_file(solved, tmp_path):
+    read = load_result(save_result(solved, tmp_path / "low.npz"))
+    for name in ("cameras", "homogeneous", "weights", "B", "C", "rotations", "translations", "intrinsics"):
+        assert np.array_equal(getattr(read, name), getattr(solved, name)), name
+    assert read.norm == solved.norm
+    assert read.meta["low_rank"] == json.loads(json.dumps(solved.meta["low_rank"]))
+    assert np.array_equal(read.reprojections(), solved.reprojections(), equal_nan=True)
+
+
+def test_a_file_with_a_part_of_a_low_rank_solution_is_refused(solved, tmp_path):
+    path = save_result(solved, tmp_path / "low.npz")
+    with np.load(path) as archive:
+        arrays = {name: archive[name] for name in archive.files if name != "norm"}
+    np.savez(path, **arrays)
+    with pytest.raises(InputError, match="lacks 'norm'"):
+        load_result(path)
+
+
+@pytest.mark.parametrize("suffix", [".mat", ".csv", ".ply", ".obj"])
+def test_every_format_takes_a_low_rank_result(solved, tmp_path, suffix):
+    (path,) = export(solved, tmp_path / f"low{suffix}")
+    assert path.stat().st_size > 100
+    if suffix == ".mat":
+        content = scipy.io.loadmat(path)
+        assert content["cameras"] == pytest.approx(solved.cameras)
+        assert content["homogeneous"] == pytest.approx(solved.homogeneous)
+    if suffix == ".csv":
+        first = path.read_text().splitlines()[1].split(",")
+        assert float(first[-2]) == pytest.approx(solved.reprojections()[0, 0, 0])
+
+
+def test_settings_of_a_low_rank_run_survive_json_and_the_command(scene):
+    chosen = settings(eta=0.1, starts=5)
+    assert settings_from_dict(json.loads(json.dumps(settings_to_dict(chosen)))) == chosen
+    words = shlex.split(command_for(scene, chosen).split("  #")[0])
+    assert "--problem" in words
+    assert words[words.index("--problem") + 1] == "lowrank"
+
+
+def test_the_command_line_says_how_the_cameras_fit(scene, tmp_path, capsys):
+    source = tmp_path / "scene.npz"
+    write_npz(scene, source)
+    out = tmp_path / "low.npz"
+    words = ["--problem", "lowrank", "--rank", "4", "--penalty", "tnn", "--mu", "1", "--free", "4"]
+    assert main(["solve", str(source), *words, "-o", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert "projective cameras: reprojection" in said
+    assert "metric upgrade: reprojection" in said
+    assert main(["evaluate", str(out), "--json"]) == 0
+    numbers = json.loads(capsys.readouterr().out)
+    assert numbers["loss_difference"] < 1e-9
+    again = tmp_path / "again.npz"
+    command = shlex.split(load_result(out).meta["command"])
+    assert main([*command[1:-1], str(again), "--quiet"]) == 0
+    assert np.array_equal(load_result(again).cameras, load_result(out).cameras)
+
+
+def test_the_door_is_solved_with_missing_data_and_becomes_metric(data):
+    sequence = read_sequence(data / "real" / "door" / "data.mat")
+    result = solve_sequence(sequence, settings())
+    figures = result.meta["low_rank"]
+    assert result.meta["starts"] and all(start["agrees"] for start in result.meta["starts"])
+    assert figures["projective_rms"] == pytest.approx(2.75, abs=0.01)
+    assert figures["metric"] and figures["in_front"] == 1.0
+    assert figures["metric_rms"] < 4.0
+    true = sequence.truth.points[0]
+    moved = procrustes(result.points[0], true).apply(result.points[0])
+    away = np.linalg.norm(moved - true, axis=0)
+    assert np.median(away) < 0.02 * np.ptp(true, axis=1).max()
