@@ -61,7 +61,8 @@ class Published:
 def published() -> Published:
     """Return the paper's tables, read from the package's own file."""
     file = Path(__file__).with_name("published.json")
-    return Published(**json.loads(file.read_text(encoding="utf-8")))
+    numbers = json.loads(file.read_text(encoding="utf-8"))
+    return Published(**numbers | {name: tuple(numbers[name]) for name in ("objects", "paths")})
 
 
 def mean_log_loss(log_losses: list[float]) -> float:
