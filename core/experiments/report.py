@@ -150,10 +150,10 @@ def settings_blocks(jobs: Items[SequenceJob]) -> list[Block]:
             f"tracks of the same path by Dai et al. at rank {first.rotation_rank}, their depth reflection "
             "chosen by loss; intrinsics estimated from the ground-truth frame; weights 1e-3 (NN), or "
             "5e-3 / (σ(X₀) + 1e-6) (WNN). **ADMM**, **BMM** and **R-BMM** run until they converge, stall or "
-            f"reach {first.max_iterations} iterations, and are cut to rank K. **Ours** is the paper's pipeline: "
-            "the bilinear form from where the first-order method ended. **Search** is this program's default "
-            "today: the bilinear form from a rigid shape that is grown to rank K, from a short ADMM and from "
-            "random starts; the lowest wins. Losses are of the cut, so that all are of the same objective."
+            f"reach {first.max_iterations} iterations, and are then cut to rank K. **Ours** is the paper's "
+            "pipeline: the bilinear form from where the first-order method ended. **Search** is this "
+            "program's default today: the bilinear form from many starts, the lowest end of which wins. "
+            "Losses are of the cut, so that all are of the same objective."
         ),
         Table("", ("camera", "rows", "as a command"), tuple(rows), labels=3),
     ]
