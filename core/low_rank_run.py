@@ -30,7 +30,8 @@ from .cameras.intrinsics import load_intrinsics
 from .factors import Factors
 from .low_rank import LowRankProblem
 from .preparation import Prepared, penalized, resolve_intrinsics
-from .reconstruct import SHORT_TOLERANCE, Run, candidate_at
+from .reconstruct import LEFT_BEHIND, SHORT_TOLERANCE, Run, candidate_at
+from .search import hopeless
 from .sequence import CameraModel
 from .small_blocks import batched_inverse, multiply
 from .starts import AGREEMENT, resized
@@ -115,7 +116,7 @@ class LowRankRun(Run):
             self.phase_count = self.phases_done + max(ENOUGH - self._agreeing(), 1) + 1
             name = ("closed form, cut", "grown")[index] if index < 2 else f"random {index - 1}"
             name += "" if whole else " (subset)"
-            yield from self._start(some, index, f"start {index + 1}: {name}")
+            yield from self._start(some, index, name)
             ends[name], self.reports[name] = self.point, self.point_loss / self.share
         self.share = 1.0
         lowest = min(ends, key=self.reports.__getitem__)
@@ -125,9 +126,9 @@ class LowRankRun(Run):
         last = self._polisher(warm=whole)
         yield from self._last(problem, last, factors, "refine", lowest if whole else "")
 
-    def _start(self, some: SomePoints, index: int, phase: str) -> Iterator[Update]:
+    def _start(self, some: SomePoints, index: int, name: str) -> Iterator[Update]:
         """Yield one start, and where only some points are solved show the best of all points so far."""
-        small, random = some.small, self._rng(index)
+        small, random, phase = some.small, self._rng(index), f"start {index + 1}: {name}"
         short = VariableProjection(tolerance=SHORT_TOLERANCE, max_iterations=SHORT_ITERATIONS)
         if index == 1:
             self.whole = small
@@ -141,11 +142,25 @@ class LowRankRun(Run):
             self.whole = None
         else:
             factors = svd_start(small) if index == 0 else random_points(small, random)
-            yield from self._phase(small, short, factors, phase)
+            yield from self._followed(small, short, factors, phase, name)
         if self.shown is not None:
             end = candidate_at(some.problem, some.lifted(self.point))
             if end.loss < self.shown.loss:
                 self.shown = end
+
+    def _followed(
+        self, problem: LowRankProblem, short: VariableProjection, start: Factors, phase: str, name: str
+    ) -> Iterator[Update]:
+        """Yield a phase up to where it cannot get below the lowest end that is known."""
+        losses: list[float] = []
+        lowest = self.share * min(self.reports.values(), default=0.0)
+        for update in self._phase(problem, short, start, phase):
+            losses.append(self.point_loss)
+            yield update
+            if not self.phase_status.finished and hopeless(losses, lowest):
+                self.notes[name] = LEFT_BEHIND
+                self.phases_done += 1
+                return
 
     def _agreeing(self) -> int:
         lowest = min(self.reports.values(), default=np.inf)
