@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from ..arrays import InputError
 from ..version import VERSION
-from . import evaluate, export, info, reproduce, simulate, solve
+from . import benchmark, evaluate, export, info, reproduce, simulate, solve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
@@ -28,6 +28,7 @@ COMMANDS = {
     "evaluate": evaluate,
     "export": export,
     "reproduce": reproduce,
+    "benchmark": benchmark,
 }
 BAD_INPUT = 2
 INTERRUPTED = 130

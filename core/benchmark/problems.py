@@ -1,0 +1,130 @@
+"""What the methods are compared on: simulated sequences of any size, and where the methods start.
+
+Non-rigid: an object of `core.synthetic` with noise of 0.3 px and self-occlusion, true rotations, eta 0.05 and
+the weighted nuclear norm with xi 5e-3 (paper, Section 5.3).  Low rank: the object held still as in the middle
+frame, projected alike into the same cameras; tracks divided by their norm, eta 0.05, nuclear norm with mu
+1e-3 (Section 5.2).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..algorithms.closed_form import svd_start
+from ..algorithms.variable_projection import VariableProjection
+from ..arrays import InputError
+from ..factors import Factors
+from ..low_rank import LowRankProblem
+from ..methods import PROBLEMS
+from ..penalties import NuclearNorm, WeightedNuclearNorm
+from ..preparation import penalized, prepare
+from ..problem import NonRigidProblem
+from ..settings import Settings
+from ..solver import solve
+from ..starts import resized, rigid_start
+from ..synthetic import KINDS, simulate
+
+if TYPE_CHECKING:
+    from ..problem import Problem
+    from ..solver import Algorithm, Snapshot
+
+ETA = 0.05
+XI = 5e-3
+MU = 1e-3
+SEED = 1
+NOISE = 0.3 / 1400.0  # of calibrated tracks: 0.3 px
+RANKS = {"nonrigid": 2, "lowrank": 4}  # where none is given
+
+
+@dataclass(frozen=True)
+class Case:
+    """A simulated problem: the same arguments give the same one.
+
+    Raises
+    ------
+    InputError
+        where a name is unknown or a number is outside its range.
+    """
+
+    frames: int
+    points: int
+    rank: int
+    problem: str = "nonrigid"  # of core.methods.PROBLEMS
+    kind: str = "paper"  # of core.synthetic.KINDS
+
+    def __post_init__(self) -> None:
+        for name, value, accepted in (("problem", self.problem, PROBLEMS), ("object", self.kind, KINDS)):
+            if value not in accepted:
+                raise InputError(f"the {name} is {value!r}; accepted are {', '.join(accepted)}")
+        most = min(self.frames, 3 * self.points) if self.problem == "nonrigid" else self.points
+        if not 1 <= self.rank <= most:
+            raise InputError(f"the rank is {self.rank}; accepted is a whole number from 1 to {most}")
+
+    @property
+    def size(self) -> str:
+        """F x P as text."""
+        return f"{self.frames} x {self.points}"
+
+    def pose(self) -> Problem:
+        """Simulate the sequence and pose the problem, what it shares with other weights included."""
+        sequence = simulate(self.kind, frames=self.frames, points=self.points, seed=SEED)
+        assert sequence.rotations is not None and sequence.translations is not None  # it is simulated
+        if self.problem == "nonrigid":
+            prepared = prepare(sequence, Settings())
+            return prepared.problem(sequence.rotations, WeightedNuclearNorm(XI), self.rank, ETA)
+        assert sequence.truth is not None
+        still = sequence.truth.at(sequence.truth.reference)
+        assert still is not None
+        seen = sequence.rotations @ still + sequence.translations[:, :, None]
+        exact = seen[:, :2] / seen[:, 2:]
+        tracks = exact + NOISE * np.random.default_rng(SEED).standard_normal(exact.shape)
+        norm = np.linalg.norm(np.where(sequence.visible[:, None], tracks, 0.0))
+        problem = LowRankProblem(tracks / norm, sequence.visible, ETA, np.zeros(1))
+        return penalized(problem, NuclearNorm(MU), self.rank)
+
+
+@dataclass(frozen=True, eq=False)
+class Grown:
+    """A solve from nothing, one column at a time: the start and the end of its last rank."""
+
+    start: Factors
+    end: Snapshot[Any]
+
+
+def grown(problem: NonRigidProblem, method: Algorithm[Any]) -> Grown:
+    """Solve at rank 1 from a rigid shape, then with one small random column more at a time."""
+    factors = rigid_start(problem)
+    for rank in range(1, problem.rank + 1):
+        smaller = problem.of_rank(rank)
+        start = resized(factors, rank, np.random.default_rng(rank))
+        end = solve(smaller, method, start)
+        factors = method.factors(smaller, end.state)
+    return Grown(start, end)
+
+
+def bilinear_start(problem: Problem) -> Factors:
+    """Return the one point where all bilinear methods start, with C at its best, in exact gauge.
+
+    Non-rigid: the solution of rank K - 1 with one small random column more (from other starts the methods
+    end in different local minima, and there is nothing to compare).  Low rank: the closed form cut to rank K.
+    """
+    if not isinstance(problem, NonRigidProblem):
+        return svd_start(problem, problem.rank)
+    rank = problem.rank
+    factors = rigid_start(problem)
+    if rank > 1:
+        lower = problem.of_rank(rank - 1)
+        method = VariableProjection()
+        factors = method.factors(lower, grown(lower, method).end.state)
+        factors = resized(factors, rank, np.random.default_rng(rank))
+    system = problem.data.best_C(factors.B, factors.s, problem.weights)
+    return problem.gauge(Factors(factors.B, system.C, factors.s))
+
+
+def matrix_start(problem: Problem) -> Factors:
+    """Return where the methods on X itself start: the closed form, whole."""
+    rows, columns = problem.shape
+    return svd_start(problem, min(rows, 3 * columns))

@@ -1,0 +1,218 @@
+"""`nrsfm benchmark`: the methods against one another on the same problems, loss against CPU seconds."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..arrays import InputError
+from ..benchmark import growth, known_cameras, plot, pyproximal, pyproximal_table, table
+from ..benchmark.contestants import CONTESTANTS
+from ..benchmark.problems import RANKS, Case
+from ..benchmark.runs import compare
+from ..methods import PROBLEMS
+from ..synthetic import KINDS
+from .progress import ProgressLine
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+    from collections.abc import Sequence as Items
+
+    from ..benchmark.known_cameras import Course
+    from ..benchmark.runs import Outcome, Standing
+    from . import Subparsers
+
+SIZES = ("40x40", "51x211", "193x207", "432x405")
+SECONDS = 60.0
+INTERRUPTED = 130
+DESCRIPTION = """\
+Minimize the same simulated problems by several methods and tell how fast each comes how near to the best loss
+that any of them reaches. Times are CPU seconds of one thread; the bilinear methods all start at the same
+point, one small random column away from the solution of rank K - 1, the methods on the matrix itself at the
+closed form. Every method runs in a process of its own: its memory is how far that process rises above what
+it has with the problem posed. Tables go to stdout, and with -o also to FOLDER, with all curves and a plot.
+"""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add `benchmark`."""
+    parser = subparsers.add_parser(
+        "benchmark",
+        help="compare the methods: loss against CPU seconds, memory, growth",
+        description=DESCRIPTION,
+        allow_abbrev=False,
+    )
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument(
+        "--growth",
+        action="store_true",
+        help="in place of the comparison: time of the default method against F, P and K",
+    )
+    what.add_argument(
+        "--pyproximal",
+        type=Path,
+        metavar="FILE",
+        help="in place of the comparison: against pyproximal on its tutorial's mocap.npz",
+    )
+    parser.add_argument(
+        "--sizes",
+        nargs="+",
+        default=list(SIZES),
+        metavar="FxP",
+        help=f"frames x points (default {' '.join(SIZES)})",
+    )
+    parser.add_argument(
+        "--methods",
+        nargs="+",
+        choices=list(CONTESTANTS),
+        default=list(CONTESTANTS),
+        metavar="METHOD",
+        help="; ".join(f"{name}: {one.title}" for name, one in CONTESTANTS.items()) + " (default all)",
+    )
+    ranks = ", ".join(f"{rank} for {name}" for name, rank in RANKS.items())
+    parser.add_argument("--rank", type=int, metavar="K", help=f"basis shapes (default {ranks})")
+    parser.add_argument("--problem", choices=list(PROBLEMS), default="nonrigid", help="default %(default)s")
+    parser.add_argument("--object", choices=list(KINDS), default="paper", help="default %(default)s")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=SECONDS,
+        metavar="LIMIT",
+        help="CPU seconds for each method at each size (default %(default)g)",
+    )
+    parser.add_argument("-o", "--output", type=Path, metavar="FOLDER", help="where to write csv and plots")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measure, print, and write after every run what there is by then."""
+    if not args.seconds > 0:
+        raise InputError(f"--seconds is {args.seconds:g}; accepted is a number above 0")
+    if args.output is not None:
+        try:
+            args.output.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{args.output} cannot be made: {error.strerror or error}") from error
+    line = ProgressLine(sys.stderr)
+    try:
+        if args.pyproximal is not None:
+            return _pyproximal(args, line)
+        return _growth(args, line) if args.growth else _comparison(args, line)
+    finally:
+        line.clear()
+
+
+def _comparison(args: argparse.Namespace, line: ProgressLine) -> int:
+    rank = RANKS[args.problem] if args.rank is None else args.rank
+    cases = [Case(*_size(size), rank, args.problem, args.object) for size in args.sizes]
+    methods = list(dict.fromkeys(args.methods))
+    outcomes: list[Outcome] = []
+    shown = 0
+    code = 0
+    try:
+        for outcome in compare(cases, methods, args.seconds, lambda now: line.write(standing_text(now))):
+            outcomes.append(outcome)
+            if args.output is not None:
+                table.write_rows(args.output / "benchmark.csv", table.rows(outcomes))
+                table.write_curves(args.output / "curves.csv", outcomes)
+            if len(outcomes) - shown == len(methods):
+                _show(outcomes[shown:], line)
+                shown = len(outcomes)
+    except KeyboardInterrupt:
+        code = _stopped(line)
+        if outcomes[shown:]:
+            _show(outcomes[shown:], line)
+    if args.output is not None and outcomes:
+        _draw(line, lambda: plot.draw_curves(args.output / "benchmark.png", outcomes))
+    return code
+
+
+def _growth(args: argparse.Namespace, line: ProgressLine) -> int:
+    found: dict[str, list[Outcome]] = {name: [] for name in growth.STEPS}
+    code = 0
+    try:
+        for parameter, cases in growth.cases().items():
+            for outcome in compare(
+                cases, [growth.METHOD], args.seconds, lambda now: line.write(standing_text(now))
+            ):
+                found[parameter].append(outcome)
+    except KeyboardInterrupt:
+        code = _stopped(line)
+    growths = [one for name, outcomes in found.items() if (one := growth.along(name, outcomes))]
+    line.clear()
+    for one in growths:
+        print(one.markdown())
+    if args.output is not None and growths:
+        rows = [row for one in growths for row in one.rows()]
+        table.write_csv(args.output / "growth.csv", growth.HEADER, rows)
+        _draw(line, lambda: plot.draw_growth(args.output / "growth.png", growths))
+    return code
+
+
+def _pyproximal(args: argparse.Namespace, line: ProgressLine) -> int:
+    scene = known_cameras.read_scene(args.pyproximal)
+    courses: list[Course] = []
+    code = 0
+    try:
+        for course in pyproximal.compare(scene, args.seconds, line.write):
+            courses.append(course)
+    except InputError as error:
+        if not courses:
+            raise
+        line.clear()
+        print(error, file=sys.stderr)
+    except KeyboardInterrupt:
+        code = _stopped(line)
+        if not courses:
+            return code
+    line.clear()
+    size = f"{len(scene.tracks)} x {scene.tracks.shape[2]}"
+    against = f", pyproximal {pyproximal.version()}" if len(courses) > 1 else ""
+    print(f"{args.pyproximal.name}, {size}{against}\n\n{pyproximal_table.markdown(courses)}")
+    if args.output is not None:
+        pyproximal_table.write_rows(args.output / "pyproximal.csv", courses)
+        pyproximal_table.write_curves(args.output / "pyproximal_curves.csv", courses)
+        panels = {f"{args.pyproximal.name}, {size}": pyproximal_table.curves(courses)}
+        titles = {method: method for method in pyproximal.METHODS}
+        _draw(line, lambda: plot.draw_panels(args.output / "pyproximal.png", panels, titles))
+    return code
+
+
+def standing_text(now: Standing) -> str:
+    """Return the line of progress; the time left is what the limits allow at most."""
+    parts = [f"{now.done} of {now.total}", f"{now.case.size} {CONTESTANTS[now.method].title}"]
+    if now.mark is not None:
+        parts.append(f"iteration {now.mark.iteration}, {now.mark.seconds:.0f} of at most {now.limit:g} s")
+    left = now.most_left
+    parts.append(f"ETA at most {f'{left:.0f} s' if left < 120 else f'{left / 60:.0f} min'}")
+    return "  ".join(parts)
+
+
+def _size(text: str) -> tuple[int, int]:
+    found = re.fullmatch(r"(\d+)[x×](\d+)", text)
+    if not found:
+        raise InputError(f"--sizes holds {text!r}; accepted is FxP, such as 51x211")
+    return int(found[1]), int(found[2])
+
+
+def _show(outcomes: Items[Outcome], line: ProgressLine) -> None:
+    line.clear()
+    print(table.markdown(table.rows(outcomes)), flush=True)
+
+
+def _stopped(line: ProgressLine) -> int:
+    line.clear()
+    print("nrsfm benchmark: stopped; what was done until then is kept", file=sys.stderr)
+    return INTERRUPTED
+
+
+def _draw(line: ProgressLine, draw: Callable[[], None]) -> None:
+    """Draw a picture; where matplotlib is not installed, say so, because the tables are there."""
+    line.write("drawing")
+    try:
+        draw()
+    except InputError as error:
+        line.clear()
+        print(f"nrsfm benchmark: {error}", file=sys.stderr)
