@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from PyQt6.QtCore import QObject
 
-from . import summaries
+from . import run_numbers, summaries
 from .session import Run, RunState
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class Presenter(QObject):
         window = self._window
         run, sequence = window.session.shown, window.session.sequence
         known = None if run is None else window.display.quality_of(run)
-        window.numbers.set_numbers(summaries.numbers(run, known, sequence))
+        window.numbers.set_numbers(run_numbers.numbers(run, known, sequence))
         window.chrome.show_headline(summaries.headline(run, known, sequence))
         runs = reversed(window.session.runs)
         rows = [summaries.run_row(each, window.display.quality_of(each)) for each in runs]
@@ -74,7 +75,7 @@ class Presenter(QObject):
         title = (
             "Selected point" if session.point < 0 else f"Point {session.point + 1}, frame {session.frame + 1}"
         )
-        rows = summaries.point_numbers(self._window.display.scene, session.point)
+        rows = run_numbers.point_numbers(self._window.display.scene, session.point)
         self._window.numbers.set_point(title, rows)
 
     def show_hover(self, point: int) -> None:
@@ -88,7 +89,8 @@ class Presenter(QObject):
             window.parameters.set_spectrum(None, None, None)
             window.spectrum_plot.set_values(None, None)
             return
-        weights, values = last.shown.problem.weights, last.shown.factors.gamma()
+        problem, factors = last.shown.problem, last.shown.factors
+        weights, values = problem.slopes(factors), np.sort(factors.gamma())[::-1]
         # While the rotations are chosen, the weights are those of the comparison, not of the settings.
         window.parameters.set_spectrum(last.settings if last.settled else None, weights, values)
         window.spectrum_plot.set_values(values, weights)

@@ -43,6 +43,7 @@ LAYERS = {
 }
 DEFAULT_LAYERS = frozenset(LAYERS) - {"trails"}
 TRAIL_FRAMES = 16
+MOST_CAMERAS = 100  # of a still object that are drawn
 NO_RECONSTRUCTION = "No reconstruction yet: press Run (Ctrl+R)"
 NO_SEQUENCE = "Open a sequence (Ctrl+O) or drop a file here"
 
@@ -86,6 +87,7 @@ class Scene:
     image_extent: Floats  # (2, 2) the same of all tracks
     caption: str  # "frame 51 · per-frame similarity · 3.2 mm"
     message: str  # what to do next, where there is nothing to show; else ""
+    other_cameras: tuple[Camera, ...] = ()  # of other frames, where the object stays still among them
 
     @property
     def colored(self) -> bool:
@@ -162,9 +164,7 @@ def build_scene(
         unit=shapes.unit,
         track_unit=sequence.units,
         selected=selected if selected is not None and 0 <= selected < sequence.point_count else None,
-        camera=None
-        if cameras is None
-        else Camera(cameras.R[f], cameras.t[f], cameras.K[f], cameras.orthogonal),
+        camera=None if cameras is None else _camera(cameras, f),
         color_by=color_by,
         color_top=shapes.color_top,
         layers=layers,
@@ -173,6 +173,7 @@ def build_scene(
         image_extent=shapes.image_extent,
         caption=_caption(shapes, f),
         message=_message(sequence, shapes, f),
+        other_cameras=_other_cameras(shapes, f),
     )
 
 
@@ -189,6 +190,18 @@ def error_series(sequence: Sequence, shapes: Shapes) -> ErrorSeries | None:
         if 2 * known.sum() > known.size:
             values, unit, name = shapes.errors, shapes.unit, "3-D error"
     return ErrorSeries(_row_means(values), values, unit, name)
+
+
+def _camera(cameras: Cameras, frame: int) -> Camera:
+    return Camera(cameras.R[frame], cameras.t[frame], cameras.K[frame], cameras.orthogonal)
+
+
+def _other_cameras(shapes: Shapes, frame: int) -> tuple[Camera, ...]:
+    if shapes.cameras is None or not shapes.still:
+        return ()
+    count = len(shapes.cameras.R)
+    frames = np.unique(np.linspace(0, count - 1, min(count, MOST_CAMERAS)).round().astype(int))
+    return tuple(_camera(shapes.cameras, other) for other in frames if other != frame)
 
 
 def _row_means(values: Floats) -> Floats:
@@ -223,6 +236,9 @@ def _caption(shapes: Shapes, frame: int) -> str:
     if shapes.points is None:
         parts.append("ground truth" if shapes.truth is not None else "tracks only")
         return " · ".join(parts)
+    if shapes.figures:
+        metric = shapes.figures["metric"]
+        parts.append("metric upgrade" if metric else "no metric upgrade: camera coordinates")
     if shapes.truth is None:
         parts.append("no alignment, unit size")
     elif shapes.errors is not None and np.isfinite(shapes.errors[frame]).any():

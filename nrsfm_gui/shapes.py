@@ -12,22 +12,26 @@ its radius is 1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from core import metrics
 from core.arrays import frozen
 from core.linalg import Similarity
-from core.result import Result
 from core.sequence import CameraModel, GroundTruth
 
+from .solved import Solved, solved
+
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from core.arrays import Bools, Floats
     from core.reconstruct import Update
+    from core.result import Result
     from core.sequence import Sequence
 
 MIN_ALIGNED = 3  # points that a similarity needs
@@ -73,6 +77,8 @@ class Shapes:
     extent: Floats | None  # (2, 3) lowest and highest corner of the whole sequence
     image_extent: Floats  # (2, 2) lowest and highest corner of all visible tracks
     color_top: float | None  # the error at which a color scale ends, over the whole sequence
+    figures: Mapping[str, Any] = field(default_factory=dict)  # of a low-rank solution, see `core.geometry`
+    still: bool = False  # whether the object is the same in all frames, so that all cameras stand around it
 
     @property
     def rotations(self) -> Floats | None:
@@ -115,8 +121,9 @@ def build_shapes(
             image_extent=background.image_extent,
             color_top=None,
         )
-    S, R, t, K, affine = _reconstruction(source)
-    if alignment is Alignment.NONE:
+    found = solved(sequence, source)
+    S, R = found.points, found.rotations
+    if alignment is Alignment.NONE or not found.metric:
         truth = None
         background = replace(background, corners=None, covered=False)
     aligned = truth is not None
@@ -125,9 +132,8 @@ def build_shapes(
     else:
         similarity = _unit_size(S, R)
     Q = similarity.apply(S)
-    cameras = _moved_cameras(R, t, K, similarity, affine=affine)
-    own = _projective(source)
-    reprojected = project(cameras, Q) if own is None else own
+    cameras = _moved_cameras(found, similarity)
+    reprojected = project(cameras, Q) if found.reprojected is None else found.reprojected
     errors = None if truth is None else np.linalg.norm(Q - truth, axis=1)
     residuals = np.linalg.norm(reprojected - sequence.tracks, axis=1)
     residuals = np.where(sequence.visible, residuals, np.nan)
@@ -143,6 +149,8 @@ def build_shapes(
         extent=_extent(background, Q),
         image_extent=background.image_extent,
         color_top=_color_top(residuals if errors is None else errors),
+        figures=found.figures,
+        still=found.still and np.array_equal(*similarity.rotation[[0, -1]]),
     )
 
 
@@ -189,29 +197,14 @@ def _unit_size(points: Floats, rotations: Floats) -> Similarity:
     return Similarity(np.full(frames, scale), np.repeat(A[None], frames, axis=0), offset)
 
 
-def _reconstruction(source: Update | Result) -> tuple[Floats, Floats, Floats, Floats, bool]:
-    """Return S (F, 3, P), R, t, K and whether depth is not measured."""
-    if isinstance(source, Result):
-        return source.points, source.rotations, source.translations, source.intrinsics, source.eta == 1.0
-    seen = source.geometry
-    return seen.points, seen.rotations, seen.translations, seen.intrinsics, seen.affine
-
-
-def _projective(source: Update | Result) -> Floats | None:
-    """Return where a low-rank solution projects to, (F, 2, P): not by the cameras it is shown with."""
-    if isinstance(source, Result):
-        return source.reprojections() if source.low_rank else None
-    solved = source.geometry.projective
-    return None if solved is None else solved.reprojections()
-
-
-def _moved_cameras(R: Floats, t: Floats, K: Floats, similarity: Similarity, *, affine: bool) -> Cameras:
-    moved = R @ similarity.rotation.transpose(0, 2, 1)
-    offset = similarity.scale[:, None] * t - (moved @ similarity.translation[:, :, None])[:, :, 0]
-    intrinsics = np.repeat(K[None], len(R), axis=0)
-    if affine:  # no division by depth takes the scale away again
+def _moved_cameras(found: Solved, similarity: Similarity) -> Cameras:
+    moved = found.rotations @ similarity.rotation.transpose(0, 2, 1)
+    offset = similarity.scale[:, None] * found.translations
+    offset = offset - (moved @ similarity.translation[:, :, None])[:, :, 0]
+    intrinsics = np.repeat(found.intrinsics[None], len(moved), axis=0)
+    if found.affine:  # no division by depth takes the scale away again
         intrinsics[:, :, :2] /= similarity.scale[:, None, None]
-    return Cameras(frozen(moved), frozen(offset), frozen(intrinsics), affine)
+    return Cameras(frozen(moved), frozen(offset), frozen(intrinsics), found.affine)
 
 
 def _true_cameras(sequence: Sequence) -> Cameras | None:

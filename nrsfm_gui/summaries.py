@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,11 +13,12 @@ from core.recipes import preset_name
 
 from .history import STARTS_AGAIN
 from .session import Run, RunState
-from .views.numbers import NONE, Number
+from .views.numbers import NONE
 from .views.run_list import RunRow
 
 if TYPE_CHECKING:
-    from core.reconstruct import Update
+    from collections.abc import Mapping
+
     from core.sequence import Sequence
     from core.settings import Settings
 
@@ -51,6 +52,7 @@ class Quality:
     error: float | None  # mean 3-D distance, in `unit`
     unit: str
     alignment: str
+    figures: Mapping[str, Any] = field(default_factory=dict)  # of a low-rank solution, see `core.geometry`
 
 
 def quality(shapes: Shapes) -> Quality:
@@ -62,7 +64,7 @@ def quality(shapes: Shapes) -> Quality:
     if shapes.errors is not None:
         known = shapes.errors[np.isfinite(shapes.errors)]
         error = float(known.mean()) if known.size else None
-    return Quality(reprojection, error, shapes.unit, shapes.alignment.value)
+    return Quality(reprojection, error, shapes.unit, shapes.alignment.value, shapes.figures)
 
 
 def signed(value: float, digits: int) -> str:
@@ -133,78 +135,6 @@ def headline(run: Run | None, known: Quality | None, sequence: Sequence | None) 
     return "   ".join(parts)
 
 
-def numbers(run: Run | None, known: Quality | None, sequence: Sequence | None) -> list[Number]:
-    """Return the lines of the panel of numbers."""
-    last = None if run is None else run.last
-    loss = NONE if last is None else f"{last.shown.loss:.4g} (log10 {log_loss(last.shown.loss)})"
-    reprojection = measure(known.reprojection, sequence.units) if known and sequence else NONE
-    error = NONE
-    if last is not None and known is not None:
-        error = measure(known.error, known.unit) if known.error is not None else "no ground truth here"
-    rows = [
-        Number("loss", loss, "The objective: squared pOSE residuals plus the weighted singular values."),
-        Number("reprojection RMS", reprojection, "Root mean square over all visible points of all frames."),
-        Number(
-            "mean 3-D error",
-            error,
-            "Mean distance to the ground truth, over all points and frames that have one.",
-        ),
-    ]
-    if known is not None and known.error is not None:
-        rows.append(Number("alignment", known.alignment, "How the estimate was laid over the ground truth."))
-    rows += [
-        Number(
-            "rank",
-            NONE if last is None else str(last.shown.factors.rank),
-            "Basis shapes of the best point so far.",
-        ),
-        Number(
-            "iterations", NONE if run is None else _iterations(run), "Of all phases of this run together."
-        ),
-        Number(
-            "computing time",
-            NONE if run is None else _seconds(run),
-            "Of all phases of this run together; pauses are not counted.",
-        ),
-        Number("starts that agree", NONE if last is None else starts_that_agree(last), STARTS_TIP),
-    ]
-    if last is not None and last.rotations:
-        rows.append(Number("rotations", last.rotations, "Where the rotation of every frame came from."))
-    return rows
-
-
-STARTS_TIP = (
-    "Starting points whose loss is within a relative 1e-6 of the lowest. More starts: see Parameters."
-)
-
-
-def starts_that_agree(last: Update) -> str:
-    """Return "2 of 4", or a dash before any start has ended."""
-    if not last.starts:
-        return NONE
-    return f"{sum(start.agrees for start in last.starts)} of {len(last.starts)}"
-
-
-def point_numbers(scene: Scene | None, point: int) -> list[Number]:
-    """Return the lines for a selected point in the frame that is shown; none where nothing is selected."""
-    if scene is None or point < 0 or point >= len(scene.measured):
-        return []
-    rows = [Number("measured", _pair(scene.measured[point], scene.track_unit))]
-    if not scene.visible[point]:
-        rows[0] = Number("measured", "hidden in this frame")
-    if scene.reprojected is not None:
-        rows.append(Number("reprojected", _pair(scene.reprojected[point], scene.track_unit)))
-    if scene.residuals_px is not None:
-        rows.append(Number("reprojection error", measure(float(scene.residuals_px[point]), scene.track_unit)))
-    if scene.estimate is not None:
-        rows.append(Number("estimate", _triple(scene.estimate[point], scene.unit)))
-    if scene.truth is not None:
-        rows.append(Number("ground truth", _triple(scene.truth[point], scene.unit)))
-    if scene.errors is not None:
-        rows.append(Number("3-D error", measure(float(scene.errors[point]), scene.error_unit)))
-    return rows
-
-
 def activity(run: Run | None) -> str:
     """Return what the solver does or did, for the status bar."""
     if run is None:
@@ -229,7 +159,7 @@ def activity(run: Run | None) -> str:
     ticks = run.history.ticks
     if ticks and ticks[-1].restarts and not last.settled:
         parts.append(f"starts again ({ticks[-1].text.removesuffix(STARTS_AGAIN)})")
-    parts.append(f"{_iterations(run)} iterations in {_seconds(run)}")
+    parts.append(f"{iterations(run)} iterations in {seconds(run)}")
     left = seconds_left(run)
     if run.state is RunState.RUNNING and left is not None and left > ETA_FROM_SECONDS:
         parts.append(f"about {duration(round(left))} left")
@@ -258,24 +188,19 @@ def seconds_left(run: Run) -> float | None:
     return float(history.seconds[-1] - began) * (1 - last.fraction) / last.fraction
 
 
-def _iterations(run: Run) -> str:
+def iterations(run: Run) -> str:
     """Return the iterations of a run, without those of the run that it went on from."""
     return f"{run.history.records[-1].iteration:,}".replace(",", "\u202f") if len(run.history) else NONE
 
 
-def _seconds(run: Run) -> str:
+def seconds(run: Run) -> str:
     """Return the computing time of a run, without that of the run that it went on from."""
     return duration(run.history.records[-1].seconds) if len(run.history) else NONE
 
 
-def _pair(values: np.ndarray, unit: str) -> str:
+def pair(values: np.ndarray, unit: str) -> str:
+    """Return two coordinates with their unit."""
     return f"{signed(float(values[0]), 2)}, {signed(float(values[1]), 2)} {unit}"
-
-
-def _triple(values: np.ndarray, unit: str) -> str:
-    if not np.isfinite(values).all():
-        return NONE
-    return ", ".join(signed(float(value), 2) for value in values) + f" {unit}"
 
 
 def sequence_title(sequence: Sequence) -> str:
@@ -302,7 +227,7 @@ def hover(scene: Scene | None, point: int) -> str:
     elif scene.residuals_px is not None:
         parts.append(measure(float(scene.residuals_px[point]), scene.track_unit))
     else:
-        parts.append(_pair(scene.measured[point], scene.track_unit))
+        parts.append(pair(scene.measured[point], scene.track_unit))
     if scene.errors is not None and np.isfinite(scene.errors[point]):
         parts.append(measure(float(scene.errors[point]), scene.error_unit))
     return " · ".join(parts)

@@ -18,10 +18,11 @@ from .frame_axis import FrameAxis
 if TYPE_CHECKING:
     from PyQt6.QtGui import QMouseEvent, QPaintEvent
 
-    from core.arrays import Floats
+    from core.arrays import Floats, Ints
 
 TOP_PERCENTILE = 98.0
 BAR_WIDTH = 8.0
+MANY_IN_A_PIXEL = 100
 
 
 class HeatStrip(QWidget):
@@ -125,15 +126,17 @@ class HeatStrip(QWidget):
         return QRectF(axis.left, 2, axis.span, self.height() - 4)
 
     def _picture(self, height: int) -> QImage:
-        """Return the picture, one pixel per frame; where points outnumber pixels, the largest error shows."""
+        """Return the picture, one pixel per frame; where points outnumber pixels, the largest error shows.
+
+        Of many points in a pixel it would always be a large one: then the mean shows.
+        """
         assert self._errors is not None  # as in paintEvent
         rows = min(height, self._errors.shape[1])
         if self._image is None or self._image[0] != rows:
             values = self._errors.T
             if rows < len(values):
                 starts = np.arange(rows) * len(values) // rows
-                values = np.maximum.reduceat(np.nan_to_num(values, nan=-1.0), starts, axis=0)
-                values = np.where(values < 0, np.nan, values)
+                values = _pooled(values, starts, by_mean=len(values) > MANY_IN_A_PIXEL * rows)
             pixels = error_table(self._theme.name)[error_levels(values, self._top)]
             pixels[~np.isfinite(values)] = 0
             pixels = np.ascontiguousarray(pixels)
@@ -180,6 +183,17 @@ class HeatStrip(QWidget):
     def leaveEvent(self, event: QEvent | None) -> None:
         """Nothing is under the mouse any more."""
         self.point_hovered.emit(-1)
+
+
+def _pooled(values: Floats, starts: Ints, *, by_mean: bool) -> Floats:
+    """Return the largest or the mean value of every group of rows, NaN where there is none."""
+    known = np.isfinite(values)
+    if by_mean:
+        counts = np.add.reduceat(known, starts, axis=0, dtype=float)
+        totals = np.add.reduceat(np.where(known, values, 0.0), starts, axis=0)
+        return np.where(counts > 0, totals / np.maximum(counts, 1.0), np.nan)
+    largest = np.maximum.reduceat(np.where(known, values, -1.0), starts, axis=0)
+    return np.where(largest < 0, np.nan, largest)
 
 
 def small_font(font: QFont) -> QFont:

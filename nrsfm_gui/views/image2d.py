@@ -11,6 +11,7 @@ from PyQt6.QtGui import QBrush, QColor, QPainter, QPen
 from PyQt6.QtWidgets import QToolTip, QVBoxLayout, QWidget
 
 from nrsfm_gui.scene import NO_SEQUENCE
+from nrsfm_gui.style import mixed
 from nrsfm_gui.theme import DARK, Theme
 
 from .colors import error_levels, error_table, qcolor
@@ -22,10 +23,12 @@ if TYPE_CHECKING:
     from PyQt6.QtGui import QImage, QPaintEvent, QResizeEvent
     from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
 
-    from core.arrays import Floats
+    from core.arrays import Bools, Floats
     from nrsfm_gui.scene import Scene
 
 RING = 17
+FAINTNESS = 0.6  # of predicted dots where points are many
+MANY_SIZE = 4  # diameter of dots where points are many
 
 
 class _Overlay(QWidget):
@@ -58,6 +61,7 @@ class TracksView(QWidget):
         self._theme = DARK
         self._hovered = -1
         self._brushes: list[QBrush] = []
+        self._faint = ""
         self._plot = pg.PlotWidget()
         self._plot.setMenuEnabled(False)
         self._plot.hideButtons()
@@ -73,8 +77,11 @@ class TracksView(QWidget):
         self._hidden = pg.ScatterPlotItem(pxMode=True)
         self._measured = pg.ScatterPlotItem(pxMode=True)
         self._reprojected = pg.ScatterPlotItem(pxMode=True)
+        self._predicted = pg.ScatterPlotItem(pxMode=True)
         self._rings = pg.ScatterPlotItem(pxMode=True)
-        for item in (self._residuals, self._hidden, self._measured, self._reprojected, self._rings):
+        for item in (
+            self._residuals, self._predicted, self._hidden, self._measured, self._reprojected, self._rings,
+        ):  # fmt: skip
             self._plot.addItem(item)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -107,6 +114,7 @@ class TracksView(QWidget):
         """Take the colors of a theme."""
         self._theme = theme
         self._brushes = [QBrush(QColor(*color)) for color in error_table(theme.name)[:, :3].tolist()]
+        self._faint = mixed(theme.reprojected, theme.panel, FAINTNESS)
         self._plot.setBackground(qcolor(theme.panel))
         for side in ("left", "bottom"):
             axis = self._plot.getAxis(side)
@@ -152,6 +160,11 @@ class TracksView(QWidget):
         if scene.reprojected is not None:
             if not scene.colored:
                 entries.append(LegendEntry("reprojected", theme.reprojected))
+            hidden = ~scene.visible & np.isfinite(scene.reprojected).all(axis=1)
+            if hidden.any() and not scene.colored:
+                rings = _dot_size(len(hidden)) > MANY_SIZE
+                color = theme.reprojected if rings else self._faint
+                entries.append(LegendEntry("predicted", color, hollow=rings))
             entries.append(LegendEntry("residual", theme.residual, line=True))
         paint_legend(painter, entries, theme, area.left() + 8, area.top() + 6, horizontal_to=area.right() - 8)
 
@@ -168,7 +181,7 @@ class TracksView(QWidget):
 
     def _show_points(self, scene: Scene) -> None:
         theme = self._theme
-        size = 7 if len(scene.visible) <= 600 else 4
+        size = _dot_size(len(scene.visible))
         seen = scene.measured[scene.visible]
         hidden = scene.measured[self._hidden_mask(scene)]
         none = pg.mkPen(None)
@@ -182,28 +195,38 @@ class TracksView(QWidget):
         )
         if scene.reprojected is None:
             self._reprojected.clear()
+            self._predicted.clear()
             self._residuals.setData(x=[], y=[])
             return
         finite = np.isfinite(scene.reprojected).all(axis=1)
-        shown = scene.reprojected[finite]
+        both, hidden = scene.visible & finite, ~scene.visible & finite
+        shown = scene.reprojected[both]
         self._reprojected.setData(
-            x=shown[:, 0],
-            y=shown[:, 1],
-            size=size - 2,
-            pen=none,
-            brush=self._reprojected_brush(scene, finite),
+            x=shown[:, 0], y=shown[:, 1], size=max(size - 2, 2), pen=none, brush=self._brush(scene, both)
         )
-        both = scene.visible & finite
+        predicted = scene.reprojected[hidden]
+        pen, brush = none, self._brush(scene, hidden)
+        if not scene.colored and size > MANY_SIZE:
+            pen, brush = pg.mkPen(qcolor(theme.reprojected), width=1.2), None
+        elif not scene.colored:  # rings would cover each other
+            brush = QBrush(qcolor(self._faint))
+        self._predicted.setData(
+            x=predicted[:, 0],
+            y=predicted[:, 1],
+            size=max(size - 2, 2) + (brush is None),
+            pen=pen,
+            brush=brush,
+        )
         pairs = np.stack([scene.measured[both], scene.reprojected[both]], axis=1).reshape(-1, 2)
         if "residuals" not in scene.layers:
             pairs = pairs[:0]
         self._residuals.setData(x=pairs[:, 0], y=pairs[:, 1], connect="pairs")
 
-    def _reprojected_brush(self, scene: Scene, finite: Floats) -> list[QBrush] | QBrush:
+    def _brush(self, scene: Scene, which: Bools) -> list[QBrush] | QBrush:
         values = scene.color_values
         if not scene.colored or values is None or scene.color_top is None:
             return QBrush(qcolor(self._theme.reprojected))
-        return [self._brushes[level] for level in error_levels(values[finite], scene.color_top)]
+        return [self._brushes[level] for level in error_levels(values[which], scene.color_top)]
 
     def _show_rings(self) -> None:
         """Circle the hovered and the selected point, where they are measured or else where they reproject."""
@@ -285,3 +308,8 @@ class TracksView(QWidget):
         """Keep the overlay over the plot."""
         self._overlay.setGeometry(self.rect())
         self._overlay.raise_()
+
+
+def _dot_size(count: int) -> int:
+    """Diameter in pixels: smaller where points are many, so that they stay apart."""
+    return 7 if count <= 600 else 4 if count <= 4000 else 3

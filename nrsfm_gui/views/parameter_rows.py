@@ -62,6 +62,7 @@ TIPS = {name: row[3] for name, row in NUMBERS.items()} | {
 LOW_RANK_TIPS = {
     "rank": "Rank of the matrix: a whole number, 1 to min(P, 3F). 4 is a rigid scene in perspective.",
     "eta": "pOSE weight, above 0 and below 1: near 0 is perspective, near 1 is affine.",
+    "starts": "Starting points at most, at least 1: closed form, grown, then random, until three agree.",
     "intrinsics": "K of the metric upgrade that shows the scene in 3-D; the matrix itself needs none.",
 }
 SECTIONS = (("Model", ("rank", "eta")), ("Cameras", ("rotation_rank",)), ("Solver", ("starts",)))
@@ -79,8 +80,9 @@ def without_effect(settings: Settings, camera: CameraModel | None) -> dict[str, 
     method = METHODS[settings.method]
     if settings.problem == "lowrank":
         free = "The low-rank problem has no rotations: its cameras are free matrices."
-        closed = "The low-rank problem starts from its closed form."
-        reasons |= {"rotations": free, "rotation_rank": free, "starts": closed, "seed": closed}
+        reasons |= {"rotations": free, "rotation_rank": free}
+        if camera is CameraModel.ORTHOGONAL:
+            reasons["intrinsics"] = "Orthogonal tracks come without K: the metric upgrade finds its own."
     elif camera is CameraModel.ORTHOGONAL:
         reasons["eta"] = "Orthogonal tracks are always solved at eta = 1."
         reasons["intrinsics"] = "Orthogonal tracks need no intrinsics."

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 LIGHT = np.array([-0.35, -0.8, -0.5])  # towards the light: from above, in front
 FRUSTUM_DEPTH = 0.14  # of the extent's diagonal
+OTHER_DEPTH = 0.09
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +82,12 @@ def scene_parts(scene: Scene, theme: Theme) -> dict[str, Part]:
         parts["grid"] = Segments(lines, _filled(rgba(theme.grid), len(lines)))
     perspective = scene.camera is not None and not scene.camera.orthogonal  # the other has no center
     if "camera" in show and perspective and scene.extent is not None:
-        lines = _frustum(scene.camera, scene.image_extent, scene.extent)
-        parts["camera"] = Segments(lines, _filled(rgba(theme.muted, 0.8), len(lines)))
+        if scene.other_cameras:
+            lines = np.concatenate([_frustum(other, scene, OTHER_DEPTH) for other in scene.other_cameras])
+            parts["other cameras"] = Segments(lines, _filled(rgba(theme.muted, 0.45), len(lines)))
+        lines = _frustum(scene.camera, scene, FRUSTUM_DEPTH)
+        strong = theme.accent if scene.other_cameras else theme.muted
+        parts["camera"] = Segments(lines, _filled(rgba(strong, 0.8), len(lines)))
     for name, points, color in (
         ("truth", scene.truth, theme.truth),
         ("estimate", scene.estimate, theme.estimate),
@@ -162,10 +167,11 @@ def _triangles(points: Floats, faces: Ints, color: str) -> Triangles:
     return Triangles(corners, colors)
 
 
-def _frustum(camera: Camera, image_extent: Floats, extent: Floats) -> Floats:
+def _frustum(camera: Camera, scene: Scene, share: float) -> Floats:
     """Return the pyramid from the camera's center through the corners of the picture."""
-    depth = FRUSTUM_DEPTH * float(np.linalg.norm(extent[1] - extent[0]))
-    (x0, y0), (x1, y1) = image_extent
+    assert scene.extent is not None  # the caller asks only where there is one
+    depth = share * float(np.linalg.norm(scene.extent[1] - scene.extent[0]))
+    (x0, y0), (x1, y1) = scene.image_extent
     pixels = np.array([[x0, y0, 1], [x1, y0, 1], [x1, y1, 1], [x0, y1, 1]])
     corners = depth * np.linalg.solve(camera.K, pixels.T).T
     segments = [(corners[k], corners[(k + 1) % 4]) for k in range(4)]

@@ -29,11 +29,15 @@ from core.solver import Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     import numpy.typing as npt
+    from pytestqt.qtbot import QtBot
 
     from core.arrays import Floats
     from core.settings import Settings
+    from nrsfm_gui.main_window import MainWindow
+    from nrsfm_gui.settings_store import SettingsStore
 
 CAMERA = np.array([[1400.0, 0, 640], [0, 1400.0, 480], [0, 0, 1]])
 
@@ -217,3 +221,40 @@ class Stream:
 def make_stream() -> Callable[..., Stream]:
     """Return `Stream`, which stands for a solver where only threads and history are tested."""
     return Stream
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> SettingsStore:
+    """Return settings of their own for a test."""
+    from nrsfm_gui.settings_store import SettingsStore
+
+    return SettingsStore(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+
+
+@pytest.fixture
+def make_window(qtbot: QtBot, store: SettingsStore) -> Iterator[Callable[..., MainWindow]]:
+    """Make shown windows that paint 3-D without OpenGL; each is closed after the test."""
+    from nrsfm_gui.main_window import MainWindow
+
+    made: list[MainWindow] = []
+
+    def make(
+        sequence: Sequence | None = None, *, settings: Settings | None = None, **options: object
+    ) -> MainWindow:
+        window = MainWindow(store=store, software=True, **options)
+        made.append(window)
+        window.resize(1280, 800)
+        with qtbot.waitExposed(window):
+            window.show()
+        if settings is not None:
+            window.parameters.set_settings(settings)
+            window.session.set_settings(settings)
+        if sequence is not None:
+            window.opening.opened.emit(sequence, None)
+        return window
+
+    yield make
+    for window in made:
+        window.close()
+        window.deleteLater()
+    qtbot.wait(1)

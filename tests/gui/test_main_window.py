@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from PyQt6 import sip
-from PyQt6.QtCore import QEvent, QMimeData, QPointF, QSettings, Qt, QThread, QUrl
+from PyQt6.QtCore import QEvent, QMimeData, QPointF, Qt, QThread, QUrl
 from PyQt6.QtGui import QDropEvent, QGuiApplication, QKeyEvent, QKeySequence
 from PyQt6.QtWidgets import QLabel, QPushButton
 
@@ -20,14 +20,14 @@ from core.settings import PRESETS, Settings
 from nrsfm_gui.arguments import Arguments
 from nrsfm_gui.dialogs import ShortcutSheet
 from nrsfm_gui.layout import docks
-from nrsfm_gui.main_window import MainWindow
 from nrsfm_gui.session import RunState
-from nrsfm_gui.settings_store import SettingsStore
 from nrsfm_gui.shapes import Alignment
 from nrsfm_gui.views.fields import NumberField
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from nrsfm_gui.main_window import MainWindow
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
 
@@ -47,37 +47,8 @@ def folder(tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def store(tmp_path) -> SettingsStore:
-    return SettingsStore(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
-
-
-@pytest.fixture
-def make_window(qtbot, store):
-    """Make shown windows that paint 3-D without OpenGL; each is closed after the test."""
-    made = []
-
-    def make(sequence=None, **options) -> MainWindow:
-        window = MainWindow(store=store, software=True, **options)
-        made.append(window)
-        window.resize(1280, 800)
-        with qtbot.waitExposed(window):
-            window.show()
-        if sequence is not None:
-            window.parameters.set_settings(QUICK)
-            window.session.set_settings(QUICK)
-            window.opening.opened.emit(sequence, None)
-        return window
-
-    yield make
-    for window in made:
-        window.close()
-        window.deleteLater()
-    qtbot.wait(1)
-
-
-@pytest.fixture
 def window(make_window, sequence) -> MainWindow:
-    return make_window(sequence)
+    return make_window(sequence, settings=QUICK)
 
 
 def finished(qtbot, window, state=RunState.FINISHED):
@@ -358,7 +329,7 @@ def test_the_copied_program_gives_the_same_loss(qtbot, make_window, folder, tmp_
 
 
 def test_layout_parameters_and_theme_persist(qtbot, make_window, sequence, store):
-    first = make_window(sequence)
+    first = make_window(sequence, settings=QUICK)
     first.set_light(True)
     changed = Settings(rank=3, penalty=NuclearNorm(mu=0.02))
     first.parameters.set_settings(changed)

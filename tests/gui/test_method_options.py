@@ -145,14 +145,30 @@ def test_the_low_rank_problem_disables_what_it_does_not_have(panel, known):
     panel.set_sequence(known.sequence)
     choose(panel, "problem", "lowrank")
     assert panel.settings == Settings(problem="lowrank", rank=4)
-    for name in ("rotations", "rotation_rank", "starts", "seed"):
+    for name in ("rotations", "rotation_rank"):
         assert not panel.findChild(QWidget, name).isEnabled()
         assert "low-rank problem" in panel.findChild(QWidget, name).toolTip()
     assert panel.findChild(QWidget, "intrinsics").isEnabled()
     assert "metric upgrade" in panel.findChild(QWidget, "intrinsics").toolTip()
+    assert "closed form, grown, then random" in panel.findChild(QWidget, "starts").toolTip()
+    panel.set_sequence(replace(known.sequence, camera=CameraModel.ORTHOGONAL))
+    assert not panel.findChild(QWidget, "intrinsics").isEnabled()
+    panel.set_sequence(known.sequence)
     choose(panel, "problem", "nonrigid")
     assert panel.settings == Settings()
     assert panel.findChild(QWidget, "rotations").isEnabled()
+
+
+def test_what_a_method_does_not_use_is_disabled_with_the_reason(panel):
+    for method, unused in (
+        ("bilinear", ()),
+        ("admm+bilinear", ("starts", "seed")),
+        ("agd", ("starts", "tolerance")),
+    ):
+        choose(panel, "method", method)
+        for name in ("starts", "seed", "tolerance", "rank", "max_iterations"):
+            assert panel.findChild(QWidget, name).isEnabled() == (name not in (*unused, "seed") or not unused)
+    assert "AGD" in panel.findChild(QWidget, "tolerance").toolTip()
 
 
 def test_each_problem_keeps_its_rank(qtbot, panel):

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from PyQt6.QtCore import QSettings, QUrl
+from PyQt6.QtCore import QUrl
 from PyQt6.QtGui import QDesktopServices, QGuiApplication, QImage
 from PyQt6.QtWidgets import QLineEdit, QPushButton
 
@@ -24,7 +24,6 @@ from core.experiments.document import (
 )
 from nrsfm_gui.reports import find_reports, report_at
 from nrsfm_gui.reports_window import ReportsWindow
-from nrsfm_gui.settings_store import SettingsStore
 from nrsfm_gui.theme import DARK, LIGHT
 from nrsfm_gui.views.report_page import page_for
 
@@ -52,11 +51,6 @@ def make_report(
         stamp = page.stat().st_mtime - age
         os.utime(page, (stamp, stamp))
     return folder
-
-
-@pytest.fixture
-def store(tmp_path) -> SettingsStore:
-    return SettingsStore(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
 
 
 @pytest.fixture

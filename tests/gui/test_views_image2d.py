@@ -9,6 +9,7 @@ import pytest
 from PyQt6.QtCore import QPoint, QPointF, Qt
 
 from nrsfm_gui.scene import build_scene, build_shapes
+from nrsfm_gui.style import mixed
 from nrsfm_gui.theme import DARK, LIGHT
 from nrsfm_gui.views.image2d import TracksView
 
@@ -59,6 +60,24 @@ def test_measured_hidden_and_reprojected_points_are_drawn_where_they_are(view, k
             assert patch(near(picture, DARK.measured, tolerance=100), measured[p], 6).any()
     middle = (measured[0] + reprojected[0]) / 2
     assert patch(near(picture, DARK.residual, tolerance=70), middle).any()
+
+
+def test_where_hidden_points_are_predicted_is_told_from_what_was_seen(view, known, shapes):
+    view.set_scene(build_scene(known.sequence, shapes, frame=4))
+    scene = view._scene
+    seen, predicted = view._reprojected.getData(), view._predicted.getData()
+    np.testing.assert_allclose(np.stack(seen, axis=1), scene.reprojected[scene.visible])
+    np.testing.assert_allclose(np.stack(predicted, axis=1), scene.reprojected[~scene.visible])
+    assert view._predicted.opts["brush"].style() == Qt.BrushStyle.NoBrush
+    view.set_scene(build_scene(known.sequence, build_shapes(known.sequence, None), frame=4))
+    assert len(view._predicted.getData()[0]) == 0
+
+
+def test_predicted_points_are_faint_where_rings_would_cover_each_other(view, make_known):
+    many = make_known(rows=40, columns=30)
+    view.set_scene(build_scene(many.sequence, build_shapes(many.sequence, many.result), frame=4))
+    assert view._predicted.opts["brush"].color().name() == mixed(DARK.reprojected, DARK.panel, 0.6)
+    assert view._reprojected.opts["brush"].color().name() == DARK.reprojected
 
 
 def test_y_points_down_and_pixels_are_square(view, known, shapes):

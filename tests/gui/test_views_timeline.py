@@ -161,6 +161,23 @@ def test_more_points_than_pixels_show_the_largest_error(timeline):
     assert (color.red(), color.green(), color.blue()) == tuple(error_table(DARK.name)[255, :3].tolist())
 
 
+def test_of_very_many_points_in_a_pixel_the_mean_shows(timeline):
+    rng = np.random.default_rng(1)
+    errors = rng.exponential(1.0, (FRAMES, 20_000))
+    errors[:, 400:800] = np.nan  # a whole row of pixels
+    errors[:, 800:1000] = np.nan  # half of one
+    errors[:, 19_600:] *= 2
+    timeline.set_errors(np.nanmean(errors, axis=1), errors, "px", "reprojection error")
+    picture = timeline.strip._picture(50)
+    colors = [picture.pixelColor(5, row) for row in range(50)]
+    assert colors[1].alpha() == 0
+    for row, mean in ((0, 1.0), (2, 1.0), (30, 1.0), (49, 2.0)):
+        level = round(mean / timeline.strip._top * 255)
+        near = error_table(DARK.name)[level - 12 : level + 13, :3].tolist()
+        found = [colors[row].red(), colors[row].green(), colors[row].blue()]
+        assert found in near
+
+
 def test_the_curve_follows_the_errors(timeline, errors, near):
     timeline.set_frame(0)
     picture = timeline.curve.grab().toImage()

@@ -1,0 +1,130 @@
+"""The lines of the panel of numbers: of a run, and of the selected point. Pure functions, no Qt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.starts import AGREEMENT
+
+from .summaries import iterations, log_loss, measure, pair, seconds, signed
+from .views.numbers import NONE, Number
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from core.reconstruct import Update
+    from core.sequence import Sequence
+
+    from .scene import Scene
+    from .session import Run
+    from .summaries import Quality
+
+MOST_VALUES = 8  # singular values in one line
+STARTS_TIP = (
+    f"Starting points whose loss is within a relative {AGREEMENT:g} of the lowest. "
+    "How many are tried at most: see Parameters."
+)
+
+
+def numbers(run: Run | None, known: Quality | None, sequence: Sequence | None) -> list[Number]:
+    """Return the lines of the panel of numbers."""
+    last = None if run is None else run.last
+    loss = NONE if last is None else f"{last.shown.loss:.4g} (log10 {log_loss(last.shown.loss)})"
+    reprojection = measure(known.reprojection, sequence.units) if known and sequence else NONE
+    error = NONE
+    if last is not None and known is not None:
+        why_not = "no ground truth here" if known.figures.get("metric", True) else "needs a metric upgrade"
+        error = measure(known.error, known.unit) if known.error is not None else why_not
+    rows = [
+        Number("loss", loss, "The objective: squared pOSE residuals plus the weighted singular values."),
+        Number("reprojection RMS", reprojection, "Root mean square over all visible points of all frames."),
+        Number(
+            "mean 3-D error",
+            error,
+            "Mean distance to the ground truth, over all points and frames that have one.",
+        ),
+    ]
+    if known is not None and known.error is not None:
+        rows.append(Number("alignment", known.alignment, "How the estimate was laid over the ground truth."))
+    if last is not None and known is not None and known.figures and sequence is not None:
+        rows += _low_rank_numbers(last, known.figures, sequence.units)
+    rows += [
+        Number(
+            "rank",
+            NONE if last is None else str(last.shown.factors.rank),
+            "Basis shapes, or the rank of the matrix, of the best point so far.",
+        ),
+        Number("iterations", NONE if run is None else iterations(run), "Of all phases of this run together."),
+        Number(
+            "computing time",
+            NONE if run is None else seconds(run),
+            "Of all phases of this run together; pauses are not counted.",
+        ),
+        Number("starts that agree", NONE if last is None else starts_that_agree(last), STARTS_TIP),
+    ]
+    if last is not None and last.rotations:
+        rows.append(Number("rotations", last.rotations, "Where the rotation of every frame came from."))
+    return rows
+
+
+def _low_rank_numbers(last: Update, figures: Mapping[str, Any], unit: str) -> list[Number]:
+    """Return what is special about a low-rank solution: its singular values, and how it became metric."""
+    values = np.sort(last.shown.factors.gamma())[::-1]
+    shown = ", ".join(f"{value:.3g}" for value in values[:MOST_VALUES])
+    rows = [
+        Number(
+            "singular values",
+            shown + (", …" if len(values) > MOST_VALUES else ""),
+            "Of the matrix, divided by the norm of the measurements. 4 are those of a rigid scene.",
+        )
+    ]
+    if figures["metric"]:
+        rows += [
+            Number("metric upgrade", str(figures["assumed"]), "Where K of the metric upgrade came from."),
+            Number(
+                "metric RMS",
+                measure(figures.get("metric_rms"), unit),
+                "Reprojection of the metric cameras that the 3-D view shows; above, of the projective ones.",
+            ),
+        ]
+    else:
+        reason = str(figures.get("reason", ""))
+        rows.append(
+            Number("metric upgrade", f"none: {reason}", "Why the scene is shown as its cameras see it.")
+        )
+    return rows
+
+
+def starts_that_agree(last: Update) -> str:
+    """Return "2 of 4", or a dash before any start has ended."""
+    if not last.starts:
+        return NONE
+    return f"{sum(start.agrees for start in last.starts)} of {len(last.starts)}"
+
+
+def point_numbers(scene: Scene | None, point: int) -> list[Number]:
+    """Return the lines for a selected point in the frame that is shown; none where nothing is selected."""
+    if scene is None or point < 0 or point >= len(scene.measured):
+        return []
+    rows = [Number("measured", pair(scene.measured[point], scene.track_unit))]
+    if not scene.visible[point]:
+        rows[0] = Number("measured", "hidden in this frame")
+    if scene.reprojected is not None:
+        rows.append(Number("reprojected", pair(scene.reprojected[point], scene.track_unit)))
+    if scene.residuals_px is not None:
+        rows.append(Number("reprojection error", measure(float(scene.residuals_px[point]), scene.track_unit)))
+    if scene.estimate is not None:
+        rows.append(Number("estimate", _triple(scene.estimate[point], scene.unit)))
+    if scene.truth is not None:
+        rows.append(Number("ground truth", _triple(scene.truth[point], scene.unit)))
+    if scene.errors is not None:
+        rows.append(Number("3-D error", measure(float(scene.errors[point]), scene.error_unit)))
+    return rows
+
+
+def _triple(values: np.ndarray, unit: str) -> str:
+    if not np.isfinite(values).all():
+        return NONE
+    return ", ".join(signed(float(value), 2) for value in values) + f" {unit}"

@@ -1,0 +1,219 @@
+"""Low-rank problems in the window: solved, shown in both views, described, exported, gone on from."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PyQt6.QtGui import QGuiApplication
+
+from core import load_result, write_npz
+from core.cli import main as command_line
+from core.linalg import rotation_from_vector
+from core.penalties import NuclearNorm, TruncatedNuclearNorm
+from core.reconstruct import reconstruct
+from core.sequence import CameraModel, GroundTruth, Observations, Sequence
+from core.settings import Settings
+from nrsfm_gui.run_numbers import numbers
+from nrsfm_gui.scene import MOST_CAMERAS, build_scene, build_shapes
+from nrsfm_gui.session import RunState, Session
+from nrsfm_gui.shapes import Alignment, project
+from nrsfm_gui.solved import solved
+from nrsfm_gui.summaries import quality
+from nrsfm_gui.theme import DARK
+from nrsfm_gui.views.scene3d_parts import scene_parts
+
+FRAMES, POINTS, NOISE = 9, 40, 0.3
+LOW_RANK = Settings(problem="lowrank", rank=4, penalty=TruncatedNuclearNorm(mu=1e-3, free=4), eta=1e-4)
+K = np.array([[900.0, 0, 400], [0, 900.0, 300], [0, 0, 1]])
+
+
+@pytest.fixture(scope="module")
+def scene() -> Sequence:
+    """A rigid scene, with a fifth of the observations missing."""
+    rng = np.random.default_rng(7)
+    S = rng.uniform(-1, 1, (3, POINTS)) * [[1.0], [1.0], [0.8]]
+    turn = np.linspace(-0.6, 0.6, FRAMES)
+    R = rotation_from_vector(np.stack([0.2 * np.sin(3 * turn), turn, 0.1 * turn], axis=1))
+    t = np.stack([0.1 * turn, 0.2 * turn**2, 4.5 + turn], axis=1)
+    Y = K @ (R @ S + t[:, :, None])
+    tracks = Y[:, :2] / Y[:, 2:] + rng.normal(0, NOISE, (FRAMES, 2, POINTS))
+    visible = rng.uniform(size=(FRAMES, POINTS)) > 0.2
+    return Sequence(
+        Observations(np.where(visible[:, None], tracks, np.nan), visible),
+        CameraModel.PERSPECTIVE,
+        "scene",
+        intrinsics=K,
+        truth=GroundTruth(np.arange(FRAMES), np.repeat(S[None], FRAMES, axis=0), 0),
+    )
+
+
+@pytest.fixture(scope="module")
+def update(scene):
+    *_, last = reconstruct(scene, LOW_RANK)
+    return last
+
+
+@pytest.fixture(scope="module")
+def flat(scene):
+    """A solution that cannot be upgraded."""
+    *_, last = reconstruct(scene, LOW_RANK.with_changes(rank=3))
+    return last
+
+
+def value(rows, label: str) -> str:
+    return next(row.value for row in rows if row.label == label)
+
+
+def run(qtbot, window):
+    window.run()
+    qtbot.waitUntil(lambda: window.control.current is None, timeout=60_000)
+    window.display.refresh()
+    return window.session.shown
+
+
+def test_a_low_rank_run_is_solved_shown_and_exported(qtbot, make_window, scene, tmp_path, near):
+    window = make_window(scene, settings=LOW_RANK)
+    shown = run(qtbot, window)
+    assert shown.state is RunState.FINISHED
+    drawn = window.display.scene
+    assert "metric upgrade" in drawn.caption
+    apart = np.linalg.norm(drawn.reprojected - drawn.measured, axis=1)[drawn.visible]
+    assert np.sqrt(np.mean(apart**2)) < 3 * NOISE
+    assert np.isfinite(drawn.reprojected).all()  # hidden points are predicted
+    assert np.linalg.norm(drawn.estimate - drawn.truth, axis=1).max() < 0.05
+    assert near(window.tracks_view.grab_image(), DARK.reprojected).sum() > 100
+    assert near(window.scene_view.grab_image(), DARK.estimate).sum() > 100
+    assert window.run_list._tree.topLevelItem(0).text(1) == "low rank, bilinear, TNN"
+    with qtbot.waitSignal(window.exporting.saved):
+        window.exporting.save_reconstruction(tmp_path / "scene.npz")
+    result = load_result(tmp_path / "scene.npz")
+    assert result.low_rank
+    assert result.loss == pytest.approx(shown.last.best.loss)
+    for suffix in (".ply", ".obj", ".csv", ".mat"):
+        with qtbot.waitSignal(window.exporting.saved):
+            window.exporting.save_reconstruction(tmp_path / f"scene{suffix}")
+
+
+def test_all_cameras_stand_around_a_scene_that_is_still(scene, update, flat):
+    shapes = build_shapes(scene, update, Alignment.PER_FRAME)
+    drawn = build_scene(scene, shapes, frame=3)
+    assert len(drawn.other_cameras) == FRAMES - 1
+    true_R = rotation_from_vector(
+        np.stack([0.2 * np.sin(3 * (turn := np.linspace(-0.6, 0.6, FRAMES))), turn, 0.1 * turn], axis=1)
+    )
+    np.testing.assert_allclose(shapes.cameras.R, true_R, atol=0.02)
+    parts = scene_parts(drawn, DARK)
+    assert len(parts["other cameras"].positions) == 16 * (FRAMES - 1)
+    assert build_scene(scene, build_shapes(scene, flat), frame=3).other_cameras == ()
+
+
+def test_a_long_still_scene_draws_a_limited_number_of_cameras(scene, update):
+    shapes = build_shapes(scene, update)
+    count = 5 * MOST_CAMERAS
+    cameras = replace(
+        shapes.cameras,
+        **{name: np.repeat(getattr(shapes.cameras, name)[:1], count, axis=0) for name in "RtK"},
+    )
+    drawn = build_scene(scene, replace(shapes, cameras=cameras), frame=0)
+    assert len(drawn.other_cameras) == MOST_CAMERAS - 1
+
+
+def test_without_a_metric_upgrade_the_matrix_is_shown_as_its_cameras_see_it(scene, flat):
+    found = solved(scene, flat)
+    assert not found.metric
+    shapes = build_shapes(scene, flat, Alignment.PER_FRAME)
+    assert shapes.truth is None  # coordinates of a camera are not those of the truth
+    assert shapes.alignment is Alignment.NONE
+    assert "no metric upgrade" in build_scene(scene, shapes, frame=0).caption
+    # The same pictures, by cameras with the K of the views and by the projective ones.
+    np.testing.assert_allclose(project(shapes.cameras, shapes.points), shapes.reprojected, rtol=1e-9)
+    np.testing.assert_allclose(shapes.cameras.K[0], K)
+    unknown = replace(scene, intrinsics=None)
+    shapes = build_shapes(unknown, replace(flat, calibration=None))
+    np.testing.assert_allclose(project(shapes.cameras, shapes.points), shapes.reprojected, rtol=1e-9)
+
+
+def test_the_numbers_say_what_became_of_the_metric_upgrade(qapp, scene, update, flat):
+    session = Session()
+    session.set_sequence(scene)
+    for last in (update, flat):
+        shown = session.add_run(last.settings)
+        shown.last, shown.state = last, RunState.FINISHED
+        known = quality(build_shapes(scene, last))
+        rows = numbers(shown, known, scene)
+        gamma = np.sort(last.best.factors.gamma())[::-1]
+        assert value(rows, "singular values") == ", ".join(f"{number:.3g}" for number in gamma)
+        if last is update:
+            assert value(rows, "metric upgrade") == "K as given"
+            assert float(value(rows, "metric RMS").split()[0]) < 3 * NOISE
+            assert known.error < 0.02
+        else:
+            assert value(rows, "metric upgrade") == f"none: {flat.geometry.figures['reason']}"
+            assert value(rows, "mean 3-D error") == "needs a metric upgrade"
+
+
+def test_a_low_rank_run_goes_on_from_another_and_starts_anew_from_a_non_rigid_one(qtbot, make_window, scene):
+    quick = Settings(rank=2, rotations="tracks", rotation_rank=2, starts=1)
+    window = make_window(scene, settings=quick)
+    first = run(qtbot, window)
+    assert first.state is RunState.FINISHED
+    for settings in (LOW_RANK, LOW_RANK.with_changes(rank=6, penalty=NuclearNorm(mu=1e-4)), quick):
+        window.parameters.set_settings(settings)
+        window.session.set_settings(settings)
+        shown = run(qtbot, window)
+        assert shown.state is RunState.FINISHED
+        assert shown.message == "refine"
+        assert shown.last.best.factors.rank == settings.rank
+        assert np.isfinite(window.display.scene.estimate).all()
+    assert [each.settings.problem for each in window.session.runs] == [
+        "nonrigid",
+        "lowrank",
+        "lowrank",
+        "nonrigid",
+    ]
+    assert first.last.best.loss == pytest.approx(shown.last.best.loss, rel=1e-6)
+    assert window.spectrum_plot._bars.opts["height"].size == 2
+
+
+def test_changing_problem_while_a_run_is_held_starts_the_other_one(qtbot, make_window, scene):
+    window = make_window(scene, settings=LOW_RANK)
+    window.control.start(warm=False, paused=True)
+    window.control.step()
+    qtbot.waitUntil(lambda: len(window.session.shown.history) > 0)
+    other = Settings(rank=2, rotations="tracks", rotation_rank=2, starts=1)
+    window.parameters.set_settings(other)
+    window.session.set_settings(other)
+    window.control.set_paused(False)
+    qtbot.waitUntil(lambda: window.control.current is None, timeout=60_000)
+    shown = window.session.shown
+    assert shown.state is RunState.FINISHED
+    assert shown.settings == other
+    assert shown.last.settings.problem == "nonrigid"
+    assert "problem nonrigid" in shown.history.ticks[0].text
+
+
+@pytest.mark.parametrize("method", ["admm", "irnn", "agd", "paper", "lm"])
+def test_every_method_of_the_low_rank_problem_runs_in_the_window(qtbot, make_window, scene, method):
+    settings = LOW_RANK.with_changes(method=method, max_iterations=40)
+    window = make_window(scene, settings=settings)
+    shown = run(qtbot, window)
+    assert shown.state is RunState.FINISHED
+    assert np.isfinite(shown.last.best.loss)
+    assert window.display.scene.reprojected is not None
+
+
+def test_the_copied_command_solves_the_same_problem(qtbot, make_window, scene, tmp_path, monkeypatch):
+    write_npz(scene, tmp_path / "scene.npz")
+    window = make_window(settings=LOW_RANK)
+    with qtbot.waitSignal(window.opening.opened):
+        window.opening.open(tmp_path / "scene.npz")
+    shown = run(qtbot, window)
+    window.exporting.copy_command()
+    words = shlex.split(QGuiApplication.clipboard().text())
+    assert words[words.index("--problem") + 1] == "lowrank"
+    monkeypatch.chdir(tmp_path)
+    assert command_line([*words[1:], "--quiet"]) == 0
+    assert load_result(tmp_path / "result.npz").loss == pytest.approx(shown.last.best.loss, rel=1e-9)
