@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .arrays import InputError
+from .degenerate import remarks
 from .files.samples import sample_name
 from .penalties import PENALTIES, ExplicitWeights, Penalty, penalty_name
 from .settings import PRESETS, Settings
@@ -161,7 +162,8 @@ def provenance(sequence: Sequence, settings: Settings, last: Update) -> dict[str
         "units": sequence.units,
         "truth_units": sequence.truth_units,
         "rotations": last.rotations,
-        "starts": [{"name": s.name, "loss": s.loss, "agrees": s.agrees} for s in last.starts],
+        "starts": [asdict(start) for start in last.starts],
+        "remarks": remarks(last.best.problem, last.best.factors, settings.penalty),
         "status": status,
         "phase": last.phase,
         "seconds": last.record.seconds,

@@ -33,7 +33,7 @@ from .factors import centered
 from .methods import METHODS, on_matrix
 from .preparation import Prepared, prepare
 from .problem import Factors, NonRigidProblem
-from .search import End, hopeless, met, phases, rounds, traced
+from .search import SURVIVORS, End, groups, hopeless, met, phases, traced
 from .solver import ROUNDING, Algorithm, Status, iterate, single_threaded
 from .starts import AGREEMENT, padded, resized, rigid_start, search_starts
 from .subset import subset
@@ -236,29 +236,31 @@ class Run:
     def _compete(
         self, problem: NonRigidProblem, short: Algorithm[Any], ends: list[End], suffix: str
     ) -> Iterator[Update]:
-        """Let many starts take a few steps side by side, follow the best that differ, and add their ends."""
+        """Let groups of starts take a few steps side by side, follow the best that differ, add their ends."""
         count, share, shown = self.settings.starts, self.share, self.shown
         screened = subset(problem, SCREENED)
         small = screened.small.with_weights(screened.small.weights)  # its losses rank starts, no more
-        starts = search_starts(small, count - 1, self._rng(problem.rank))
-        names = [name + suffix for name in starts]
-        self.share, self.shown = share * screened.share, self.best
-        screening = Screening(tuple(starts.values()), rounds(len(starts)))
-        phase = f"starts 2 to {count}: {screening.max_iterations} steps{suffix}"
-        yield from self._phase(small, screening, self.point, phase)
-        state = self.state
-        for start, loss in state.dropped:
-            self.reports[names[start]], self.notes[names[start]] = loss / self.share, LEFT_BEHIND
-        self.share, self.shown = share, shown
-        self.phase_count = self.phases_done + len(state.bundle.starts) + 1
-        for r, start in enumerate(state.bundle.starts):
-            phase = f"start {start + 2} of {count}: {names[start]}"
-            lifted = screened.lifted(state.bundle.at(r))
-            yield from self._follow(problem, short, lifted, phase, names[start], ends)
-        for start, _ in state.merged:
-            into = names[traced(start, dict(state.merged))]
-            self.reports[names[start]] = self.reports[into]
-            self.notes[names[start]] = self.notes.get(into) or f"joined {into}"
+        starts = list(search_starts(small, count - 1, self._rng(problem.rank)).items())
+        for group in groups(len(starts)):
+            names = [name + suffix for name, _ in starts[group.start : group.stop]]
+            points = tuple(point for _, point in starts[group.start : group.stop])
+            screening = Screening(points, SURVIVORS)
+            phase = f"starts {group.start + 2} to {group.stop + 1}: {screening.max_iterations} steps{suffix}"
+            self.share, self.shown = share * screened.share, self.best
+            yield from self._phase(small, screening, self.point, phase)
+            state = self.state
+            for start, loss in state.dropped:
+                self.reports[names[start]], self.notes[names[start]] = loss / self.share, LEFT_BEHIND
+            self.share, self.shown = share, shown
+            for r, start in enumerate(state.bundle.starts):
+                phase = f"start {group.start + start + 2} of {count}: {names[start]}"
+                lifted = screened.lifted(state.bundle.at(r))
+                yield from self._follow(problem, short, lifted, phase, names[start], ends)
+            for start, _ in state.merged:
+                into = names[traced(start, dict(state.merged))]
+                self.reports[names[start]] = self.reports[into]
+                self.notes[names[start]] = self.notes.get(into) or f"joined {into}"
+            self.phases_done += min(SURVIVORS, len(group)) - len(state.bundle.starts)
 
     def _follow(
         self,

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from .factors import Factors
 
-SURVIVORS = 4  # distinct starts that are followed to their end
-ROUND = 4  # steps between two selections
+GROUP = 32  # starts that go side by side
+SURVIVORS = 4  # distinct starts of a group that are followed to their end
 CLOSE = 1e-3  # relative difference in loss
 TOGETHER = 0.02  # share of B not spanned, see `apart`: below both limits two points are of one minimum
 OUTLOOK = 30  # a converging run does not go down by more than so many times its last decrease
@@ -35,15 +35,15 @@ class End:
     loss: float
 
 
-def rounds(count: int) -> tuple[tuple[int, int], ...]:
-    """Return (steps in all, starts kept after them): half of the starts, a quarter, at last `SURVIVORS`."""
-    halves = (max(count // 2, SURVIVORS), max(count // 4, SURVIVORS), SURVIVORS)
-    return tuple((ROUND * (index + 1), keep) for index, keep in enumerate(halves))
-
-
 def phases(starts: int, first: int) -> int:
     """Return about how many phases a search has, when the first start takes `first` of them."""
-    return first + (1 + min(SURVIVORS, starts - 1) if starts > 1 else 0)
+    sizes = [len(group) for group in groups(starts - 1)]
+    return first + sum(1 + min(SURVIVORS, size) for size in sizes)
+
+
+def groups(count: int) -> list[range]:
+    """Return which starts go side by side."""
+    return [range(first, min(first + GROUP, count)) for first in range(0, count, GROUP)]
 
 
 def met(factors: Factors, loss: float, ends: Iterable[End]) -> End | None:

@@ -45,7 +45,7 @@ class Settings:
     rotations: str | Path = "best"  # a key of ROTATION_SOURCES, or an .npz file with R (F, 3, 3)
     rotation_rank: int | None = None  # rank of Dai et al.'s factorization; None = several, chosen by loss
     intrinsics: str | Path | tuple[float, float, float, float] = "auto"  # a key, a file, or (fx, fy, cx, cy)
-    starts: int = 20  # at most so many starting points: rigid and grown, ADMM, then random ones
+    starts: int = 32  # so many starting points: rigid and grown, the closed form, then random ones
     seed: int = 0
     tolerance: float = 1e-18  # of second-order methods: the predicted relative decrease to stop at
     max_iterations: int = 1000  # per phase

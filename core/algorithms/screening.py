@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..problem import Problem
     from .bundle import Bundle
 
+ROUNDS = 3
 NEAR = 0.15  # share of a point's B that another one does not span, below which the two are of one basin
 
 
@@ -38,12 +39,13 @@ class Screening:
     """Follow all starts for a few iterations, and fewer and fewer of them further on."""
 
     starts: tuple[Factors, ...]
-    rounds: tuple[tuple[int, int], ...]  # (iterations in all, points kept after them), in ascending order
+    survivors: int  # at most so many are left in the end
+    stride: int = 4  # iterations between two selections: half of the starts, a quarter, the survivors stay
 
     @property
     def max_iterations(self) -> int:
         """The iterations of all rounds."""
-        return self.rounds[-1][0]
+        return ROUNDS * self.stride
 
     def init(self, problem: Problem, start: Factors) -> ScreeningState:
         """Begin at the method's own starts; only their B and s matter, and `start` not at all."""
@@ -53,8 +55,11 @@ class Screening:
         """Take one step with every point; select after the last one of a round."""
         iteration = state.iteration + 1
         moved = replace(state, bundle=stepped(problem, state.bundle), iteration=iteration)
-        keep = dict(self.rounds).get(iteration)
-        return moved if keep is None else _selected(moved, keep)
+        done, rest = divmod(iteration, self.stride)
+        if rest:
+            return moved
+        keep = self.survivors if done == ROUNDS else len(self.starts) // 2**done
+        return _selected(moved, max(keep, self.survivors))
 
     def status(self, problem: Problem, state: ScreeningState) -> Status:
         """Converged after the last round."""

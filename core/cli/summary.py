@@ -10,7 +10,7 @@ from ..metrics import challenge_v02, e3d_global, frobenius_relative, procrustes_
 from ..sequence import CameraModel
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from ..result import Result
     from ..sequence import GroundTruth
@@ -31,6 +31,7 @@ def summary_of(result: Result) -> dict[str, Any]:
         "status": meta.get("status", ""),
         "rotations": meta.get("rotations", ""),
         "starts": starts,
+        "remarks": meta.get("remarks", []),
         "starts_agreed": sum(bool(start["agrees"]) for start in starts),
         "low_rank": meta.get("low_rank"),
         "errors": errors_of(result),
@@ -110,13 +111,29 @@ def as_lines(summary: Mapping[str, Any]) -> list[str]:
     ]
     if summary["rotations"]:
         lines.append(f"rotations: {summary['rotations']}")
-    for start in summary["starts"]:
-        agrees = "agrees" if start["agrees"] else "higher"
-        lines.append(f"start {start['name']}: loss {start['loss']:.10g}, {agrees}")
+    lines += [f"note: {remark}" for remark in summary["remarks"]]
+    lines += start_lines(summary["starts"])
     if summary["low_rank"]:
         lines += low_rank_lines(summary["low_rank"], summary["units"])
     lines += error_lines(summary["errors"], summary["units"], summary["truth_units"])
     lines += [f"wrote {path}" for path in summary["output"]]
+    return lines
+
+
+def start_lines(starts: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a line for every start that was followed to its end, and one for all others."""
+    ended = [start for start in starts if not start.get("note")]
+    lines = []
+    for start in ended:
+        agrees = "agrees" if start["agrees"] else "higher"
+        lines.append(f"start {start['name']}: loss {start['loss']:.10g}, {agrees}")
+    joined = sum(start.get("note", "").startswith("joined") for start in starts)
+    if len(starts) > len(ended):
+        agreed = sum(bool(start["agrees"]) for start in starts)
+        lines.append(
+            f"{joined} more starts joined others on their way, {len(starts) - len(ended) - joined} were left "
+            f"behind; {agreed} of {len(starts)} agree on the lowest loss"
+        )
     return lines
 
 

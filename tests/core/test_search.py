@@ -14,7 +14,7 @@ from core.algorithms.screening import NEAR, Screening, apart
 from core.algorithms.variable_projection import VariableProjection
 from core.factors import Factors
 from core.penalties import WeightedNuclearNorm
-from core.search import SURVIVORS, End, hopeless, met, phases, rounds, traced
+from core.search import GROUP, SURVIVORS, End, groups, hopeless, met, phases, traced
 from core.solver import iterate, solve
 from core.starts import search_starts
 
@@ -81,7 +81,7 @@ def test_many_steps_end_in_minima_of_one_point(posed):
 def test_screening_keeps_few_that_differ_and_says_what_became_of_the_others(posed):
     problem, starts = posed
     starts = (*starts, starts[0], starts[4])
-    method = Screening(starts, rounds(len(starts)))
+    method = Screening(starts, SURVIVORS)
     snapshots = list(iterate(problem, method, starts[0]))
     losses = [snapshot.progress.loss for snapshot in snapshots]
     assert (np.diff(losses) <= 0).all() and snapshots[-1].status is Status.CONVERGED
@@ -102,10 +102,10 @@ def test_apart_is_the_norm_of_what_is_not_spanned():
     assert apart(np.zeros((5, 2)), B) == 0.0
 
 
-def test_halves_are_kept_down_to_the_survivors():
-    assert [keep for _, keep in rounds(40)] == [20, 10, SURVIVORS]
-    assert all(keep == SURVIVORS for _, keep in rounds(3))
-    assert phases(1, 2) == 2 and phases(3, 2) == 5 and phases(50, 1) == 2 + SURVIVORS
+def test_many_starts_are_searched_in_groups():
+    assert groups(3) == [range(3)] and groups(0) == []
+    assert [len(group) for group in groups(2 * GROUP + 5)] == [GROUP, GROUP, 5]
+    assert phases(1, 2) == 2 and phases(3, 2) == 5 and phases(GROUP + 3, 1) == 4 + SURVIVORS + 1
 
 
 def test_a_run_is_given_up_only_where_it_has_stopped_to_fall():

@@ -1,0 +1,91 @@
+"""What is said about reconstructions that a penalty has taken apart."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core import Settings, simulate, solve_sequence
+from core.algorithms.closed_form import reference_singular_values
+from core.cli.summary import as_lines, summary_of
+from core.concave import LogPenalty
+from core.degenerate import reference_size, remarks, singular_values
+from core.factors import Factors
+from core.low_rank import LowRankProblem
+from core.penalties import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
+from core.starts import padded
+
+PENALTY = WeightedNuclearNorm()
+
+
+@pytest.fixture(scope="module")
+def sequence():
+    return simulate("balloon", path="circle", frames=24, points=40, noise=0.3, seed=1)
+
+
+ONLY = "only {} used at this penalty; lower the rank, or lower xi"
+NOTHING = "the penalty is stronger than the data: everything was shrunk to zero; lower mu"
+
+
+@pytest.mark.parametrize(
+    ("penalty", "sentence"),
+    [
+        (WeightedNuclearNorm(xi=5e-3), None),
+        (WeightedNuclearNorm(xi=0.5), ONLY.format("2 of 4 basis shapes are")),
+        (WeightedNuclearNorm(xi=5.0), ONLY.format("1 of 4 basis shapes is")),
+        (NuclearNorm(mu=10.0), NOTHING),
+    ],
+)
+def test_a_run_says_what_its_penalty_has_taken_away(sequence, penalty, sentence):
+    settings = Settings(rank=4, rotations="truth", penalty=penalty, starts=3)
+    result = solve_sequence(sequence, settings)
+    assert result.meta["remarks"] == ([sentence] if sentence else [])
+    lines = as_lines(summary_of(result) | {"output": []})
+    assert [line for line in lines if line.startswith("note: ")] == [f"note: {sentence}"] * bool(sentence)
+
+
+def test_every_method_that_ends_without_a_structure_says_so(sequence):
+    strong = Settings(rank=2, rotations="truth", penalty=NuclearNorm(mu=10.0), starts=2)
+    for method in ("lm", "admm", "admm+bilinear"):
+        assert "shrunk to zero" in solve_sequence(sequence, replace(strong, method=method)).meta["remarks"][0]
+
+
+def test_singular_values_do_not_depend_on_the_gauge(simulated, random_factors):
+    problem, _ = simulated(rank=3, weights=(0.1, 0.2, 0.3))
+    factors = random_factors(problem)
+    dense = np.linalg.svd(factors.shapes().reshape(10, -1), compute_uv=False)
+    np.testing.assert_allclose(singular_values(factors), dense[:3], rtol=1e-10)
+    assert singular_values(padded(factors, 5)) == pytest.approx([*dense[:3], 0.0, 0.0], abs=1e-12)
+
+
+def test_a_column_that_is_a_multiple_of_another_is_not_a_shape_of_its_own(simulated, random_factors):
+    problem, _ = simulated()
+    point = random_factors(problem)
+    assert remarks(problem, point, PENALTY) == []
+    twice = Factors(np.stack((point.B[:, 0], 3 * point.B[:, 0]), axis=1), point.C, point.s)
+    assert remarks(problem, twice, PENALTY)[0].startswith("only 1 of 2 basis shapes is used")
+    assert remarks(problem, twice, ExplicitWeights((0.1, 0.2)))[0].endswith("or lower the weights")
+    assert remarks(problem, twice, LogPenalty())[0].endswith("or lower mu")
+
+
+def test_numbers_that_are_not_finite_are_named(simulated, random_factors):
+    problem, _ = simulated()
+    point = random_factors(problem)
+    broken = replace(point, B=np.full_like(point.B, np.nan))
+    assert remarks(problem, broken, PENALTY) == ["the reconstruction holds numbers that are not finite"]
+
+
+@pytest.mark.parametrize("eta", [0.05, 1.0])
+def test_the_size_that_zero_is_measured_against_is_that_of_the_closed_form(simulated, eta):
+    problem, _ = simulated(eta=eta, missing=0.3)
+    norm = np.linalg.norm(reference_singular_values(problem))
+    assert reference_size(problem) == pytest.approx(norm, rel=1e-12)
+
+
+def test_the_low_rank_problem_is_judged_alike(simulated):
+    problem, _ = simulated()
+    low = LowRankProblem(problem.tracks, problem.visible, 0.05, np.full(2, 1.0))
+    zero = Factors(np.zeros((14, 2)), np.zeros((2, 3, 10)), np.zeros((14, 3)))
+    assert "shrunk to zero" in remarks(low, zero, PENALTY)[0]
