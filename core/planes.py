@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from .arrays import Bools, Floats, Ints
 
-Reals = npt.NDArray[Any]  # float64, or float32 where planes are formed for products with the curvature
+Reals = npt.NDArray[Any]  # float64; float32 in products with the curvature of streamed problems
 
 # PLANE[a, b] is the plane that holds H_ab.
 PLANE = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])
@@ -91,6 +91,21 @@ def point_blocks(sums: Floats, weights: Floats) -> Floats:
     return blocks
 
 
+def quadratic_in(C: Floats, *, offsets: bool) -> Floats:
+    """Return what H's planes are multiplied with for the frames' blocks: C_i C_l' (i <= l), then C_k."""
+    rank, _, points = C.shape
+    upper, lower, _ = pairs(rank)
+    right = C[upper][:, ROW] * C[lower][:, COLUMN]  # (n, 6, P)
+    right += np.where(OFF_DIAGONAL, C[upper][:, COLUMN] * C[lower][:, ROW], 0.0)
+    if offsets:
+        linear = np.zeros((rank, 3, 6, points))
+        for a in range(3):
+            linear[:, a, PLANE[a]] = C
+        right = np.concatenate((right, linear.reshape(-1, 6, points)))
+    flat: Floats = right.reshape(-1, 6 * points)
+    return flat
+
+
 class Chunk(Protocol):
     """The data term at some columns."""
 
@@ -99,15 +114,15 @@ class Chunk(Protocol):
         """Which columns."""
 
     @property
-    def H(self) -> Reals:
+    def H(self) -> Floats:
         """The planes xx, xy, xz, yy, yz, zz, (rows, 6, p)."""
 
     @property
-    def y(self) -> Reals:
+    def y(self) -> Floats:
         """The target R' Y*, (rows, 3, p)."""
 
     @property
-    def Hy(self) -> Reals:
+    def Hy(self) -> Floats:
         """H y, (rows, 3, p)."""
 
 
@@ -130,25 +145,25 @@ class FormedPlanes:
     """Some columns; each kind of plane is formed when it is asked for."""
 
     part: slice
-    features: Reals  # (rows, 4, p): 1, m_x, m_y, |m|^2; 0 where hidden
-    basis: Reals  # (rows, 12, 4) of H, y and H y; or (1, 12, 4), the same for every row
+    features: Floats  # (rows, 4, p): 1, m_x, m_y, |m|^2; 0 where hidden
+    basis: Floats  # (rows, 12, 4) of H, y and H y; or (1, 12, 4), the same for every row
 
     @cached_property
-    def H(self) -> Reals:
+    def H(self) -> Floats:
         """The planes of H, (rows, 6, p)."""
-        planes: Reals = np.matmul(self.basis[:, :6], self.features)
+        planes: Floats = np.matmul(self.basis[:, :6], self.features)
         return planes
 
     @cached_property
-    def y(self) -> Reals:
+    def y(self) -> Floats:
         """The target, (rows, 3, p)."""
-        planes: Reals = np.matmul(self.basis[:, 6:9], self.features)
+        planes: Floats = np.matmul(self.basis[:, 6:9], self.features)
         return planes
 
     @cached_property
-    def Hy(self) -> Reals:
+    def Hy(self) -> Floats:
         """H y, (rows, 3, p)."""
-        planes: Reals = np.matmul(self.basis[:, 9:], self.features)
+        planes: Floats = np.matmul(self.basis[:, 9:], self.features)
         return planes
 
 
@@ -160,17 +175,16 @@ class Tracks:
     visible: Bools  # (rows, columns)
     basis: Floats  # (rows, 12, 4) or (1, 12, 4), see `plane_basis`
 
-    def chunks(self, dtype: type[np.floating[Any]], width: int) -> Iterator[FormedPlanes]:
+    def chunks(self, width: int) -> Iterator[FormedPlanes]:
         """Yield the columns, `width` at a time."""
-        basis = self.basis.astype(dtype, copy=False)
         for first in range(0, self.visible.shape[1], width):
             part = slice(first, min(first + width, self.visible.shape[1]))
-            yield FormedPlanes(part, self._features(part, dtype), basis)
+            yield FormedPlanes(part, self._features(part), self.basis)
 
     def stored(self) -> StoredPlanes:
         """Return all planes."""
         columns = self.visible.shape[1]
-        formed = FormedPlanes(slice(0, columns), self._features(slice(0, columns), np.float64), self.basis)
+        formed = FormedPlanes(slice(0, columns), self._features(slice(0, columns)), self.basis)
         return StoredPlanes(formed.H, formed.y, formed.Hy)
 
     def feature_sums(self) -> Floats:
@@ -179,12 +193,11 @@ class Tracks:
         seen = self.visible.sum(axis=1)
         return np.concatenate((seen[:, None], self.tracks.sum(axis=2), squared[:, None]), axis=1)
 
-    def _features(self, part: slice, dtype: type[np.floating[Any]]) -> Reals:
+    def _features(self, part: slice) -> Floats:
         m = self.tracks[:, :, part]
-        features = np.empty((len(m), 4, m.shape[2]), dtype=dtype)
+        features = np.empty((len(m), 4, m.shape[2]))
         features[:, 0] = self.visible[:, part]
         features[:, 1:3] = m
-        m = features[:, 1:3]
         np.einsum("rip,rip->rp", m, m, out=features[:, 3])
         return features
 

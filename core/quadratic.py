@@ -24,27 +24,27 @@ from .planes import (
     CHUNK,
     COLUMN,
     NARROWEST,
-    OFF_DIAGONAL,
     PLANE,
     ROW,
     Chunk,
     StoredPlanes,
     Tracks,
-    cached_parts,
     pairs,
     plane_basis,
     point_blocks,
-    times_part,
+    quadratic_in,
     times_planes,
 )
+from .sights import Sights
 from .small_blocks import batched_inverse, multiply, solved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from .arrays import Bools, Floats
     from .factors import Factors
     from .planes import Reals
+    from .sights import Sight
 
 __all__ = [
     "COLUMN",
@@ -68,7 +68,7 @@ LARGEST = 2_000_000_000  # bytes of H up to which they are assembled for a metho
 class PointSystem:
     """The normal equations of the basis shapes at fixed (B, s), and their solution."""
 
-    inverse: tuple[Reals, ...]  # of each chunk (3K, 3K, p)
+    inverses: tuple[Reals, ...]  # of each chunk of planes (3K, 3K, p)
     C: Floats  # (K, 3, P)
     rhs_C: float  # the right side times C
 
@@ -81,6 +81,7 @@ class DataTerm:
     """
 
     source: Tracks
+    sights: Sights
     planes: StoredPlanes | None  # None where they are formed chunk by chunk
     H_sum: Floats  # (3, 3, F): H summed over points
     Hy_sum: Floats  # (3, F): H y summed over points
@@ -113,12 +114,25 @@ class DataTerm:
         """The type of what curvature is made of, M^-1 and H e."""
         return np.float32 if self.streamed else np.float64
 
-    def chunks(self, dtype: type[np.floating[Any]] = np.float64) -> Iterator[Chunk]:
-        """Yield the columns chunk by chunk; stored planes are one chunk, and always float64."""
+    def chunks(self) -> Iterator[Chunk]:
+        """Yield the planes chunk by chunk; stored planes are one chunk."""
         if self.planes is not None:
             yield self.planes
         else:
-            yield from self.source.chunks(dtype, max(NARROWEST, CHUNK // self.frames))
+            yield from self.source.chunks(self.width)
+
+    def sighted(self, dtype: type[np.floating[Any]] = np.float64) -> Iterable[Sight]:
+        """Return the columns chunk by chunk as the cameras see them; kept where the planes are stored."""
+        return self.sights.chunks(dtype, self.width) if self.streamed else self._kept_sights
+
+    @cached_property
+    def _kept_sights(self) -> tuple[Sight, ...]:
+        return tuple(self.sights.chunks(np.float64, self.width))
+
+    @property
+    def width(self) -> int:
+        """The number of columns of a chunk, of planes (where they are formed) and of `sighted` alike."""
+        return max(NARROWEST, CHUNK // self.frames)
 
     @cached_property
     def H(self) -> Floats:
@@ -158,32 +172,55 @@ class DataTerm:
             return times_planes(self.H, vectors)
         out = np.empty_like(vectors)
         for chunk in self.chunks():
-            times_part(chunk.H, vectors[:, :, chunk.part], out[:, :, chunk.part])
+            part = chunk.part
+            out[:, :, part] = times_planes(
+                chunk.H.reshape(self.frames, -1), np.ascontiguousarray(vectors[:, :, part])
+            )
         return out
 
-    def residuals(self, factors: Factors) -> Iterator[tuple[slice, Floats, float]]:
-        """Yield (columns, H e (F, 3, p), e' H e) chunk by chunk, for e = S + s - y; e is never kept."""
-        for chunk in self.chunks():
-            flat = columns_of(factors.C, chunk.part)
-            out = np.empty((self.frames, 3, flat.shape[1] // 3))
-            total = 0.0
-            for part, e, force in forces(chunk.H, factors.B, flat, factors.s, chunk.y):
-                out[part] = force
-                total += float(np.vdot(e, force))
-            yield chunk.part, out, total
+    def residuals(self, factors: Factors) -> Iterator[tuple[slice, Floats, Floats, float]]:
+        """Yield (columns, G e (3F, p), (C; 1) (3K+1, p), e' H e) chunk by chunk, for e = S + s - y.
+
+        G e = R H e is in the frames of the cameras, axes first; without offsets there is no 1.
+        """
+        T = self.sights.turned(factors.B, factors.s if self.offsets else None)
+        for sight in self.sighted():
+            C = self.shapes_at(factors.C, sight.part)
+            force, misfit = sight.misfit((T @ C).reshape(3, self.frames, -1))
+            yield sight.part, force.reshape(3 * self.frames, -1), C, misfit
+
+    def shapes_at(self, C: Floats, part: slice) -> Floats:
+        """Return columns of C (K, 3, P) as (3K, p), with a row of ones where offsets are free."""
+        flat = C[:, :, part].reshape(3 * len(C), -1)
+        ones = np.ones((1 if self.offsets else 0, flat.shape[1]), dtype=C.dtype)
+        return np.concatenate((flat, ones))
+
+    def force_sums(self, factors: Factors) -> Floats:
+        """Return half of the gradient of the data term in (B, s), (K+3, F)."""
+        sums = np.zeros((3 * self.frames, 3 * factors.rank + self.offsets))
+        for _, force, C, _ in self.residuals(factors):
+            sums += force @ C.T
+        return self.sights.turned_back(sums)
 
     def residual_force(self, factors: Factors) -> tuple[Floats, float]:
         """Return H e, (F, 3, P), and e' H e, for e = S + s - y."""
         out = np.empty((self.frames, 3, self.points))
         total = 0.0
-        for part, force, value in self.residuals(factors):
-            out[:, :, part] = force
-            total += value
+        for part, force, _, misfit in self.residuals(factors):
+            out[:, :, part] = self.in_object(force)
+            total += misfit
         return out, total
+
+    def in_object(self, force: Floats) -> Floats:
+        """Turn forces (3F, p) of the cameras' frames back into the object's, (F, 3, p)."""
+        turned: Floats = np.matmul(
+            self.sights.rotations.transpose(0, 2, 1), force.reshape(3, self.frames, -1).transpose(1, 0, 2)
+        )
+        return turned
 
     def misfit(self, factors: Factors) -> float:
         """Return e' H e for e = S + s - y."""
-        return sum(value for _, _, value in self.residuals(factors))
+        return sum(misfit for _, _, _, misfit in self.residuals(factors))
 
     def best_C(self, B: Floats, s: Floats, weights: Floats) -> PointSystem:
         """Minimize over C at fixed (B, s): P independent systems of 3K unknowns.
@@ -207,9 +244,10 @@ class DataTerm:
                 for c in range(3):
                     rhs -= moved[:, c, PLANE[c]]
             right = rhs.reshape(3 * rank, columns)
-            inverse, solution = solved(point_blocks(sums[: len(upper)], weights), right)
-            C[:, :, chunk.part] = solution.reshape(rank, 3, columns)
+            blocks = point_blocks(sums[: len(upper)], weights)
+            inverse, solution = solved(blocks, right)
             inverses.append(inverse.astype(self.working, copy=False))
+            C[:, :, chunk.part] = solution.reshape(rank, 3, columns)
             rhs_C += float(np.vdot(right, solution))
         return PointSystem(tuple(inverses), C, rhs_C)
 
@@ -228,7 +266,8 @@ class DataTerm:
         rank = len(C)
         right = np.zeros((rank + self.free, self.frames))
         for chunk in self.chunks():
-            right[:rank] += columns_of(C, chunk.part) @ chunk.Hy.reshape(self.frames, -1).T
+            flat = np.ascontiguousarray(C[:, :, chunk.part]).reshape(rank, -1)
+            right[:rank] += flat @ chunk.Hy.reshape(self.frames, -1).T
         if self.offsets:
             right[rank:] = self.Hy_sum
         return right
@@ -240,7 +279,7 @@ class DataTerm:
         count = rank * (rank + 1) // 2
         sums = np.zeros((self.frames, count + rank * self.free))
         for chunk in self.chunks():
-            right = _quadratic_in(C[:, :, chunk.part], offsets=self.offsets)
+            right = quadratic_in(C[:, :, chunk.part], offsets=self.offsets)
             sums += chunk.H.reshape(self.frames, -1) @ right.T
         size = rank + self.free
         blocks = np.empty((size, size, self.frames))
@@ -252,44 +291,6 @@ class DataTerm:
         diagonal = np.arange(rank)
         blocks[diagonal, diagonal] += 0.5 * weights[:, None]
         return blocks
-
-
-def columns_of(C: Floats, part: slice) -> Floats:
-    """Return some columns of C (K, 3, P) as a contiguous (K, 3p) matrix."""
-    return np.ascontiguousarray(C[:, :, part]).reshape(len(C), -1)
-
-
-def forces(
-    H: Reals, B: Reals, flat: Reals, s: Reals, target: Reals | None = None
-) -> Iterator[tuple[slice, Any, Any]]:
-    """Yield (frames, v, H v) for v = B C + s - target, a few frames at a time, so that they stay cached.
-
-    H is (F, 6, p), B (F, K), `flat` C as (K, 3p), s (F, 3), v (frames, 3, p).
-    """
-    frames, _, points = H.shape
-    for part in cached_parts(frames, points):
-        v = (B[part] @ flat).reshape(-1, 3, points)
-        v += s[part, :, None]
-        if target is not None:
-            v -= target[part]
-        force = np.empty_like(v)
-        times_part(H[part], v, force)
-        yield part, v, force
-
-
-def _quadratic_in(C: Floats, *, offsets: bool) -> Floats:
-    """Return what H's planes are multiplied with for the frames' blocks: C_i C_l' (i <= l), then C_k."""
-    rank, _, points = C.shape
-    upper, lower, _ = pairs(rank)
-    right = C[upper][:, ROW] * C[lower][:, COLUMN]  # (n, 6, P)
-    right += np.where(OFF_DIAGONAL, C[upper][:, COLUMN] * C[lower][:, ROW], 0.0)
-    if offsets:
-        linear = np.zeros((rank, 3, 6, points))
-        for a in range(3):
-            linear[:, a, PLANE[a]] = C
-        right = np.concatenate((right, linear.reshape(-1, 6, points)))
-    flat: Floats = right.reshape(-1, 6 * points)
-    return flat
 
 
 def data_term(
@@ -308,6 +309,7 @@ def data_term(
         pin = np.ascontiguousarray(np.einsum("fa,fb->abf", R[:, 2], R[:, 2])) * tracks.shape[2]
     return DataTerm(
         source=source,
+        sights=Sights(tracks, visible, rotations, eta),
         planes=source.stored() if 48 * visible.size <= STORED else None,
         H_sum=np.ascontiguousarray(summed[PLANE]),
         Hy_sum=np.ascontiguousarray(summed[9:]),

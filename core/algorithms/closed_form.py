@@ -18,6 +18,7 @@ from ..factors import Factors, balanced
 if TYPE_CHECKING:
     from ..arrays import Floats
     from ..problem import Problem
+    from ..quadratic import DataTerm
 
 # Relative size below which a direction of a frame's summed H counts as not measured.
 UNMEASURED = 1e-12
@@ -34,11 +35,43 @@ def closed_form_structure(problem: Problem) -> Floats:
 
 def reference_singular_values(problem: Problem) -> Floats:
     """Return the singular values of X0#, descending: what the weights refer to."""
+    if _by_gram(problem):
+        squares = np.linalg.eigvalsh(_gram(problem))[::-1]
+        return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
     X = closed_form_structure(problem)
     # The triangular factor of a tall matrix has the same singular values, and is small.
     tall = X if X.shape[0] >= X.shape[1] else X.T
     core = np.linalg.qr(tall, mode="r") if len(tall) > TALL * tall.shape[1] else tall
     return np.asarray(np.linalg.svd(core, compute_uv=False))
+
+
+def _by_gram(problem: Problem) -> bool:
+    """Whether X0# is large and wide, so that only its Gram matrix of the rows is formed.
+
+    That is exact to rounding for singular values above 1e-8 of the largest, which noise alone exceeds.
+    """
+    rows, columns = problem.shape
+    return problem.data.streamed and rows <= 3 * columns
+
+
+def _gram(problem: Problem) -> Floats:
+    """Return X0# X0#', (rows, rows), formed chunk by chunk."""
+    rows = problem.shape[0]
+    gram = np.zeros((rows, rows))
+    for chunk in problem.data.chunks():
+        X = chunk.y.reshape(rows, -1)
+        gram += X @ X.T
+    return gram
+
+
+def _streamed_cut(problem: Problem, rank: int) -> Factors:
+    """Return what `leading_cut` returns of X0#, formed chunk by chunk."""
+    rows, columns = problem.shape
+    U = np.linalg.eigh(_gram(problem)).eigenvectors[:, : -rank - 1 : -1]
+    C = np.empty((rank, 3, columns))
+    for chunk in problem.data.chunks():
+        C[:, :, chunk.part] = (U.T @ chunk.y.reshape(rows, -1)).reshape(rank, 3, -1)
+    return balanced(Factors(U, C, np.zeros((rows, 3))))
 
 
 def leading_cut(structure: Floats, rank: int) -> Factors:
@@ -66,7 +99,11 @@ def best_offsets(problem: Problem, shapes: Floats) -> Floats:
     data = problem.data
     if not data.offsets:
         return np.zeros((len(shapes), 3))
-    moments = data.times_H(data.y - shapes).sum(axis=2)
+    return _offsets(data, data.times_H(data.y - shapes).sum(axis=2))
+
+
+def _offsets(data: DataTerm, moments: Floats) -> Floats:
+    """Return (sum_j H)^-1 times the sums of H (y - S), (F, 3)."""
     inverse = np.linalg.pinv(np.moveaxis(data.H_sum, 2, 0), rcond=UNMEASURED, hermitian=True)
     s: Floats = np.einsum("fab,fb->fa", inverse, moments)
     return s
@@ -77,5 +114,12 @@ def svd_start(problem: Problem, rank: int | None = None) -> Factors:
 
     At full rank, min(F, 3P), the shapes are X0# itself: the paper's start for the methods on X#.
     """
-    cut = leading_cut(closed_form_structure(problem), problem.rank if rank is None else rank)
-    return replace(cut, s=best_offsets(problem, cut.shapes()))
+    rank = problem.rank if rank is None else rank
+    if _by_gram(problem):
+        cut = _streamed_cut(problem, rank)
+    else:
+        cut = leading_cut(closed_form_structure(problem), rank)
+    data = problem.data
+    if not data.offsets:
+        return cut
+    return replace(cut, s=_offsets(data, -data.force_sums(cut)[rank:].T))

@@ -8,8 +8,8 @@ D holds one (K+3) x (K+3) block per frame, M one 3K x 3K block per point, and W 
 The terms in brackets are what the exact Hessian has beyond Gauss-Newton.  A point's part of the product needs
 nothing of the other points: both directions are made while the planes of a chunk of points are at hand.
 
-Up to `PRODUCT_RANK` each direction is one matrix product with the planes of H and no F x P temporary; above,
-the three-step form (B C, times H, times B') has fewer flops.
+For stored planes and K <= 4 each direction is one matrix product with the planes of H and no F x P temporary.
+Otherwise it has three steps in the frames of the cameras (`core.sights`): times (R B), times G, times (R B)'.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..planes import COLUMN, OFF_DIAGONAL, PLANE, ROW
-from ..quadratic import forces
 from ..small_blocks import multiply
 
 if TYPE_CHECKING:
@@ -28,86 +27,142 @@ if TYPE_CHECKING:
     from ..planes import Reals
     from ..quadratic import DataTerm, PointSystem
 
-PRODUCT_RANK = 8  # up to here one product with the planes of H is the cheaper form (measured)
+PRODUCT_RANK = 4  # up to here one product with the planes of H is the cheaper form (measured)
+
+
+def reduced_hessian(
+    data: DataTerm,
+    factors: Factors,
+    system: PointSystem,
+    blocks: Floats,
+    damping: float,
+    He: tuple[Reals, ...] | None,
+) -> ReducedHessian:
+    """Return what multiplies with A + lambda I at a point, in the cheaper form.
+
+    Parameters
+    ----------
+    blocks
+        (K+3, K+3, F): D.
+    He
+        R H e of each chunk, (3F, p), for the exact Hessian; None for that of Gauss-Newton.
+    """
+    planes = factors.rank <= PRODUCT_RANK and not data.streamed
+    return (ByPlanes if planes else BySights)(data, factors, system, blocks, damping, He)
 
 
 class ReducedHessian:
-    """Products with A + lambda I at one point; with He with the exact Hessian, else with Gauss-Newton's."""
+    """Products with A + lambda I at one point."""
 
     def __init__(
         self,
         data: DataTerm,
         factors: Factors,
         system: PointSystem,
-        blocks: Floats,  # (K+3, K+3, F): D
+        blocks: Floats,
         damping: float,
         He: tuple[Reals, ...] | None,
     ) -> None:
-        self.data, self.blocks, self.damping, self.He = data, blocks, damping, He
-        self.inverse = system.inverse
-        self.B: Any = factors.B.astype(data.working, copy=False)
-        self.C: Any = factors.C.astype(data.working, copy=False)
+        self.data, self.blocks, self.damping = data, blocks, damping
+        self.inverses, self.factors = system.inverses, factors
+        self.prepare(He)
 
-    def times(self, x: Floats) -> tuple[Floats, Any]:
+    def prepare(self, He: tuple[Reals, ...] | None) -> None:
+        """Make what all products share."""
+        raise NotImplementedError
+
+    def eliminated(self, x: Floats) -> tuple[Floats, Reals]:
+        """Return W M^-1 W' x and M^-1 W' x, (K+3, F) and (3K, P), for x (K+3, F)."""
+        raise NotImplementedError
+
+    def times(self, x: Floats) -> tuple[Floats, Reals]:
         """Return (A + lambda I) x and M^-1 W' x, (K+3, F) and (3K, P), for x (K+3, F)."""
-        data = self.data
         image = multiply(self.blocks, x)
         image += self.damping * x
-        shapes = np.empty((3 * len(self.C), data.points), data.working)
-        moving = x.astype(data.working, copy=False)
-        for index, chunk in enumerate(data.chunks(data.working)):
-            C = np.ascontiguousarray(self.C[:, :, chunk.part])
-            He = self.He[index].reshape(data.frames, -1) if self.He is not None else None
-            z = multiply(self.inverse[index], self._to_points(moving, chunk.H, C, He))
-            shapes[:, chunk.part] = z
-            image -= self._to_frames(z, chunk.H, C, He)
-        return image, shapes
+        coupled, z = self.eliminated(x)
+        image -= coupled
+        return image, z
 
-    def _to_points(self, x: Any, H: Reals, C: Any, He: Any) -> Any:
-        """Return W' x at a chunk, (3K, p), for x (K+3, F)."""
-        B = self.B
-        rank, _, points = C.shape
-        free = self.data.free
-        if rank <= PRODUCT_RANK:
-            coefficients = (B.T[:, None, :] * x[None]).reshape(-1, len(B))  # (K (K+3), F)
-            sums = (coefficients @ H.reshape(len(B), -1)).reshape(rank, len(x), 6, points)
-            out = np.einsum("klabp,lbp->kap", sums[:, :rank, PLANE], C)
-            for c in range(free):
-                out += sums[:, rank + c, PLANE[c]]
-        else:
-            out = np.zeros((rank, 3 * points), B.dtype)
-            offsets = x[rank:].T if free else np.zeros((len(B), 3), B.dtype)
-            for part, _, force in forces(H, x[:rank].T, C.reshape(rank, -1), offsets):
-                out += B[part].T @ force.reshape(len(force), -1)
-        out = out.reshape(rank, -1)
+
+class BySights(ReducedHessian):
+    """The three-step form, chunk by chunk, in the data term's working precision."""
+
+    def prepare(self, He: tuple[Reals, ...] | None) -> None:
+        """Turn B by the rotations."""
+        data, dtype = self.data, self.data.working
+        self.He = He
+        self.T: Reals = data.sights.turned(self.factors.B).astype(dtype, copy=False)
+        self.C: Reals = self.factors.C.astype(dtype, copy=False)
+
+    def eliminated(self, x: Floats) -> tuple[Floats, Reals]:
+        """Return W M^-1 W' x and M^-1 W' x."""
+        data, dtype = self.data, self.data.working
+        rank, frames = len(self.C), data.frames
+        offsets = x[rank:].T if data.offsets else None
+        T_x: Reals = data.sights.turned(x[:rank].T, offsets).astype(dtype, copy=False)
+        T_xB = np.ascontiguousarray(T_x[:, : 3 * rank].T)
+        shapes = np.empty((3 * rank, data.points), dtype)
+        sums = np.zeros((3 * frames, 3 * rank + data.offsets))
+        for index, sight in enumerate(data.sighted(dtype)):
+            C = data.shapes_at(self.C, sight.part)
+            pulled = sight.pulled((T_x @ C).reshape(3, frames, -1))
+            right = self.T.T @ pulled.reshape(3 * frames, -1)
+            if self.He is not None:
+                right += T_xB @ self.He[index]
+            # Stored planes are one chunk, sights are not.
+            inverse = self.inverses[index] if data.streamed else self.inverses[0][:, :, sight.part]
+            z = multiply(inverse, right)
+            pulled = sight.pulled((self.T @ z).reshape(3, frames, -1))
+            sums += pulled.reshape(3 * frames, -1) @ C.T
+            if self.He is not None:
+                sums[:, : 3 * rank] += self.He[index] @ z.T
+            shapes[:, sight.part] = z
+        return data.sights.turned_back(sums), shapes
+
+
+class ByPlanes(ReducedHessian):
+    """One matrix product with all planes of H each way."""
+
+    def prepare(self, He: tuple[Reals, ...] | None) -> None:
+        """Turn the forces into the object's frame."""
+        self.H, self.He = self.data.H, None
         if He is not None:
-            out += x[:rank] @ He
+            whole = [self.data.in_object(force) for force in He]
+            self.He = np.concatenate(whole, axis=2).reshape(self.data.frames, -1)
+
+    def eliminated(self, x: Floats) -> tuple[Floats, Reals]:
+        """Return W M^-1 W' x and M^-1 W' x."""
+        z = multiply(self.inverses[0], self._to_points(x))
+        return self._to_frames(z), z
+
+    def _to_points(self, x: Floats) -> Floats:
+        """Return W' x, (3K, P)."""
+        B, C = self.factors.B, self.factors.C
+        rank, _, points = C.shape
+        coefficients = (B.T[:, None, :] * x[None]).reshape(-1, len(B))  # (K (K+3), F)
+        sums = (coefficients @ self.H).reshape(rank, len(x), 6, points)
+        out: Floats = np.einsum("klabp,lbp->kap", sums[:, :rank, PLANE], C)
+        for c in range(self.data.free):
+            out += sums[:, rank + c, PLANE[c]]
+        out = out.reshape(rank, -1)
+        if self.He is not None:
+            out += x[:rank] @ self.He
         return out.reshape(3 * rank, points)
 
-    def _to_frames(self, z: Any, H: Reals, C: Any, He: Any) -> Any:
-        """Return a chunk's part of W z, (K+3, F), for z (3K, p)."""
-        B = self.B
+    def _to_frames(self, z: Floats) -> Floats:
+        """Return W z, (K+3, F), for z (3K, P)."""
+        B, C = self.factors.B, self.factors.C
         rank, _, points = C.shape
         z = z.reshape(rank, 3, points)
-        free = self.data.free
-        out = np.empty((rank + free, len(B)), B.dtype)
-        if rank <= PRODUCT_RANK:
-            right = np.zeros(
-                (rank, rank + free, 6, points), B.dtype
-            )  # z's shape, then C's or the coordinate of s
-            pair = z[:, ROW][:, None] * C[:, COLUMN][None]
-            pair += np.where(OFF_DIAGONAL, z[:, COLUMN][:, None] * C[:, ROW][None], 0)
-            right[:, :rank] = pair
-            for c in range(free):
-                right[:, rank + c, PLANE[c]] = z
-            sums = (right.reshape(-1, 6 * points) @ H.reshape(len(B), -1).T).reshape(rank, -1, len(B))
-            np.einsum("fk,kqf->qf", B, sums, out=out)
-        else:
-            flat = C.reshape(rank, -1)
-            for part, _, force in forces(H, B, z.reshape(rank, -1), np.zeros((len(B), 3), B.dtype)):
-                out[:rank, part] = flat @ force.reshape(len(force), -1).T
-                if free:
-                    out[rank:, part] = force.sum(axis=2).T
-        if He is not None:
-            out[:rank] += z.reshape(rank, -1) @ He.T
+        size = rank + self.data.free
+        right = np.zeros((rank, size, 6, points))  # z's shape, then C's shape or the coordinate of s
+        pair = z[:, ROW][:, None] * C[:, COLUMN][None]
+        pair += np.where(OFF_DIAGONAL, z[:, COLUMN][:, None] * C[:, ROW][None], 0.0)
+        right[:, :rank] = pair
+        for c in range(self.data.free):
+            right[:, rank + c, PLANE[c]] = z
+        sums = (right.reshape(-1, 6 * points) @ self.H.T).reshape(rank, size, -1)
+        out: Floats = np.einsum("fk,kqf->qf", B, sums)
+        if self.He is not None:
+            out[:rank] += z.reshape(rank, -1) @ self.He.T
         return out

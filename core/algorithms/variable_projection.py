@@ -27,10 +27,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..factors import Factors, penalty
-from ..quadratic import columns_of
 from ..small_blocks import batched_inverse, multiply
 from ..solver import ROUNDING, Status
-from .reduced_hessian import ReducedHessian
+from .reduced_hessian import reduced_hessian
 
 if TYPE_CHECKING:
     from ..arrays import Floats
@@ -52,7 +51,7 @@ class VariableProjectionState:
 
     factors: Factors
     system: PointSystem
-    He: tuple[Reals, ...] | None  # of each chunk (F, 3, p); only where the next step is a Newton step
+    He: tuple[Reals, ...] | None  # R H e of each chunk (3F, p); only where the next step is a Newton step
     loss: float
     gradient: Floats  # (K+3, F) half of the gradient in (B, s)
     blocks: Floats  # (K+3, K+3, F) half of the Hessian in (B_f, s_f) at fixed C
@@ -144,14 +143,14 @@ def _settle(
     rank, frames = factors.rank, len(B)
     He = None
     if decrease < NEWTON_BELOW or not loss > EXACT_BELOW * data.yHy:
-        gradient = np.zeros((rank + data.free, frames))
-        gradient[:rank] = 0.5 * weights[:, None] * B.T
         loss, kept = penalty(weights, factors), []
-        for part, force, misfit in data.residuals(factors):
+        sums = np.zeros((3 * frames, 3 * rank + data.offsets))
+        for _, force, shapes, misfit in data.residuals(factors):
             loss += misfit
-            gradient[:rank] += columns_of(factors.C, part) @ force.reshape(frames, -1).T
-            gradient[rank:] += force.sum(axis=2).T[: data.free]
+            sums += force @ shapes.T
             kept.append(force.astype(data.working, copy=False))
+        gradient = data.sights.turned_back(sums)
+        gradient[:rank] += 0.5 * weights[:, None] * B.T
         He = tuple(kept)
         decrease = _relative(before.loss, loss) if before is not None else decrease
     else:  # the same from the sums at hand, to fewer digits
@@ -198,7 +197,7 @@ def _solution(
 
     None where the first direction has negative curvature.
     """
-    hessian = ReducedHessian(
+    hessian = reduced_hessian(
         problem.data, state.factors, state.system, state.blocks, damping, state.He if exact else None
     )
     preconditioner = state.preconditioner

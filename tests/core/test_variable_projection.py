@@ -37,7 +37,7 @@ def settled(problem, factors, *, newton):
 def hessian(problem, state, damping, *, exact):
     """Return what multiplies with the reduced Hessian at a state."""
     He = state.He if exact else None
-    return reduced_hessian.ReducedHessian(
+    return reduced_hessian.reduced_hessian(
         problem.data, state.factors, state.system, state.blocks, damping, He
     )
 
