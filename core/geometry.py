@@ -63,6 +63,7 @@ class Geometry:
     affine: bool  # whether nothing measures depth, so that it is dropped instead of divided by
     projective: Projective | None = None  # what was solved for, in a low-rank problem
     figures: dict[str, Any] = field(default_factory=dict)  # of the upgrade, for `meta`
+    flat: bool = False  # whether a penalty has taken the depth away, so that there is nothing to see
 
     @property
     def points(self) -> Floats:
@@ -124,7 +125,8 @@ def _of_low_rank(
         B = cameras.reshape(frames, -1)  # coefficients P_f,ck of e_c u_k'
         C = np.einsum("cd,kp->cpdk", np.eye(3), homogeneous).reshape(3 * points, -1)
         still = np.broadcast_to(np.eye(3), (frames, 3, 3))
-        return Geometry(B, C, still, np.zeros((frames, 3)), scale, False, solved, figures)
+        flat = depth < LEAST_DEPTH
+        return Geometry(B, C, still, np.zeros((frames, 3)), scale, False, solved, figures, flat)
     B, C = _deforming(found, scale @ cameras, homogeneous)
     R, t, K = found.rotations, found.translations, found.intrinsics
     geometry = Geometry(B, C, R, t, K, False, solved, figures)

@@ -8,7 +8,7 @@ singular values, the Frobenius norm 3.
     start 1    closed form, cut to rank K; the paper's start, and often the best one
     start 2    grown from rank 1
     start n    random points beside a column of ones, until three starts have ended in the lowest minimum
-    refine     the best of them, to the tolerance
+    refine     the best of them, to the tolerance; then the metric view of it (`core.metric_view`)
 
 Without a penalty on the leading singular values, missing data make for many minima and long flat valleys:
 from random starts every third run or so of the dinosaur ends in the lowest minimum.  Starts are followed for
@@ -17,9 +17,10 @@ a limited number of steps, and of large problems on some of the points only.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,18 +30,22 @@ from .arrays import Bools, Floats, InputError, Ints
 from .cameras.intrinsics import load_intrinsics
 from .factors import Factors
 from .low_rank import LowRankProblem
+from .metric_view import metric_view
 from .preparation import Prepared, penalized, resolve_intrinsics
 from .reconstruct import LEFT_BEHIND, SHORT_TOLERANCE, Run, candidate_at
 from .search import hopeless
 from .sequence import CameraModel
 from .small_blocks import batched_inverse, multiply
+from .solver import single_threaded
 from .starts import AGREEMENT, resized
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from .problem import Problem
     from .sequence import Sequence
     from .settings import Settings
+    from .solver import Algorithm
     from .updates import Update
 
 ENOUGH = 3  # starts that end in the lowest minimum, after which no more are made
@@ -161,6 +166,22 @@ class LowRankRun(Run):
                 self.notes[name] = LEFT_BEHIND
                 self.phases_done += 1
                 return
+
+    def _last(
+        self, problem: Problem, algorithm: Algorithm[Any], start: Factors, phase: str, name: str
+    ) -> Iterator[Update]:
+        """Yield the phase that ends the run; its end is shown by the adjusted metric view."""
+        for update in super()._last(problem, algorithm, start, phase, name):
+            yield self._viewed(update) if update.status.finished else update
+
+    def _viewed(self, update: Update) -> Update:
+        best = update.best
+        assert isinstance(best.problem, LowRankProblem)  # as all of this run are
+        began = time.perf_counter()
+        with single_threaded():
+            view = metric_view(best.problem, best.factors, update.intrinsics, self.calibration)
+        record = replace(update.record, seconds=update.record.seconds + time.perf_counter() - began)
+        return replace(update, record=record, view=view)
 
     def _agreeing(self) -> int:
         lowest = min(self.reports.values(), default=np.inf)

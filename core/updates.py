@@ -70,6 +70,7 @@ class Update:
     best: Candidate  # lowest loss since the rotations were chosen (before, of all): what a stopped run keeps
     starts: tuple[StartReport, ...] = ()
     calibration: Floats | None = None  # (3, 3) K of the views of a low-rank problem, where it is known
+    view: Geometry | None = None  # of `best`, where the run has made more of it than `geometry_of` does
 
     @property
     def shown(self) -> Candidate:
@@ -79,6 +80,8 @@ class Update:
     @cached_property
     def geometry(self) -> Geometry:
         """What `shown` looks like in three dimensions, for both problems."""
+        if self.view is not None:
+            return self.view
         return geometry_of(self.shown.problem, self.shown.factors, self.intrinsics, self.calibration)
 
 
@@ -89,7 +92,7 @@ def finish(sequence: Sequence, settings: Settings, last: Update, history: Iterab
     """
     best = last.best
     problem, factors = best.problem, best.factors
-    geometry = geometry_of(problem, factors, last.intrinsics, last.calibration)
+    geometry = last.view or geometry_of(problem, factors, last.intrinsics, last.calibration)
     lines = [(record.iteration, record.seconds, record.loss) for record in history]
     meta = provenance(sequence, settings, last)
     tracks, camera = problem.tracks, sequence.camera

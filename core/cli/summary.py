@@ -141,11 +141,14 @@ def low_rank_lines(figures: Mapping[str, Any], units: str) -> list[str]:
     """Return what is said about a low-rank solution: how its cameras fit, and how it became metric."""
     lines = [f"projective cameras: reprojection {figures['projective_rms']:.4g} {units} root mean square"]
     if figures["metric"]:
+        adjusted = "upgraded_rms" in figures
         lines.append(
-            f"metric upgrade: reprojection {figures['metric_rms']:.4g} {units}, "
-            f"{figures['in_front']:.1%} of the observations in front of their camera, calibration off by "
-            f"{figures['constraint_rms']:.2g}; {figures['assumed']}"
+            f"metric view{', bundle adjusted' if adjusted else ''}: reprojection {figures['metric_rms']:.4g} "
+            f"{units}, {figures['in_front']:.1%} of the observations in front of their camera; "
+            f"{figures['assumed']}"
         )
+        if adjusted and figures["upgraded_rms"] is not None:
+            lines.append(f"metric upgrade alone: reprojection {figures['upgraded_rms']:.4g} {units}")
     if "reason" in figures:
         lines.append(("" if figures["metric"] else "no metric view: ") + figures["reason"])
     return lines

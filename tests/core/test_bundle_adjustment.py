@@ -1,0 +1,128 @@
+"""Bundle adjustment: derivatives by finite differences, a known truth, steps that never raise the error."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.cameras.bundle_adjustment import Bundle, _derivatives, _System, adjusted
+from core.linalg import procrustes, rotation_from_vector
+
+K = np.array([[800.0, 3.0, 320.0], [0.0, 790.0, 240.0], [0.0, 0.0, 1.0]])
+
+
+def scene(views: int = 6, points: int = 25, seed: int = 0) -> Bundle:
+    random = np.random.default_rng(seed)
+    R = rotation_from_vector(random.standard_normal((views, 3)) * [0.2, 0.6, 0.2])
+    t = np.column_stack((0.3 * random.standard_normal((views, 2)), 6 + random.random(views)))
+    return Bundle(R, t, random.standard_normal((3, points)), K)
+
+
+def pictured(bundle: Bundle) -> np.ndarray:
+    image = bundle.intrinsics @ bundle.camera_points()
+    return image[:, :2] / image[:, 2:]
+
+
+def disturbed(bundle: Bundle, size: float, seed: int = 1) -> Bundle:
+    random = np.random.default_rng(seed)
+    views = len(bundle.rotations)
+    return bundle.moved(
+        size * random.standard_normal(6 * views), size * random.standard_normal(bundle.points.shape)
+    )
+
+
+def seen(views: int = 6, points: int = 25, share: float = 0.8) -> np.ndarray:
+    return np.random.default_rng(2).random((views, points)) < share
+
+
+def test_derivatives_are_those_of_finite_differences():
+    bundle, used = scene(), seen()
+    tracks = np.zeros((6, 2, 25))
+    of_camera, of_point, of_focal = _derivatives(bundle, used)
+    step = 1e-6
+    for frame in (0, 4):
+        for c in range(6):
+            move = np.zeros(37)
+            move[6 * frame + c] = step
+            plus = bundle.moved(move, np.zeros((3, 25))).residuals(tracks, used)
+            minus = bundle.moved(-move, np.zeros((3, 25))).residuals(tracks, used)
+            numeric = ((plus - minus) / (2 * step))[frame]
+            assert of_camera[frame, :, c] == pytest.approx(numeric, rel=1e-5, abs=1e-4)
+    for c in range(3):
+        nudge = np.zeros((3, 25))
+        nudge[c] = step
+        plus = bundle.moved(np.zeros(36), nudge).residuals(tracks, used)
+        minus = bundle.moved(np.zeros(36), -nudge).residuals(tracks, used)
+        assert of_point[:, :, c] == pytest.approx((plus - minus) / (2 * step), rel=1e-5, abs=1e-4)
+    move = np.zeros(37)
+    move[-1] = step
+    plus = bundle.moved(move, np.zeros((3, 25))).residuals(tracks, used)
+    minus = bundle.moved(-move, np.zeros((3, 25))).residuals(tracks, used)
+    assert of_focal == pytest.approx((plus - minus) / (2 * step), rel=1e-5, abs=1e-4)
+
+
+@pytest.mark.parametrize("focal_free", [False, True])
+def test_a_step_solves_the_damped_normal_equations_of_the_dense_jacobian(focal_free):
+    bundle, used = disturbed(scene(), 0.02), seen()
+    tracks = np.where(used[:, None], pictured(scene()), 0.0)
+    of_camera, of_point, of_focal = _derivatives(bundle, used)
+    J = np.zeros((6, 2, 25, 36 + focal_free + 75))
+    for f in range(6):
+        J[f, :, :, 6 * f : 6 * f + 6] = of_camera[f].transpose(0, 2, 1)
+    for n in range(25):
+        for c in range(3):
+            J[:, :, n, 36 + focal_free + 25 * c + n] = of_point[:, :, c, n]
+    if focal_free:
+        J[..., 36] = of_focal
+    J = J.reshape(300, -1)
+    r = bundle.residuals(tracks, used).ravel()
+    normal, damping = J.T @ J, 0.01
+    expected = -np.linalg.solve(normal + damping * np.diag(np.diag(normal)), J.T @ r)
+    cameras, points, predicted = _System(bundle, tracks, used, focal_free=focal_free).step(damping)
+    assert np.concatenate((cameras, points.ravel())) == pytest.approx(expected, rel=1e-6, abs=1e-9)
+    scaled = damping * float(np.diag(normal) @ expected**2)
+    assert predicted == pytest.approx(scaled - float(expected @ J.T @ r))
+
+
+def test_the_truth_comes_back_from_a_disturbed_start():
+    true, used = scene(), seen()
+    end = adjusted(disturbed(true, 0.03), pictured(true), used, tolerance=1e-14)
+    moved = procrustes(end.points, true.points).apply(end.points)
+    assert moved == pytest.approx(true.points, abs=1e-6)
+
+
+def test_a_free_focal_length_comes_back():
+    true, used = scene(views=10), seen(views=10)
+    wrong = K.copy()
+    wrong[:2, :2] *= 1.15
+    start = replace(disturbed(true, 0.01), intrinsics=wrong)
+    end = adjusted(start, pictured(true), used, focal_free=True, tolerance=1e-14)
+    assert end.intrinsics == pytest.approx(K, rel=1e-5)
+    assert adjusted(start, pictured(true), used).intrinsics == pytest.approx(wrong)
+
+
+def test_the_error_falls_to_that_of_the_noise_and_never_rises():
+    true, used = scene(points=60), seen(points=60)
+    random = np.random.default_rng(5)
+    tracks = pictured(true) + 0.5 * random.standard_normal((6, 2, 60))
+    start = disturbed(true, 0.02)
+    costs = [
+        np.sum(adjusted(start, tracks, used, max_iterations=n).residuals(tracks, used) ** 2) for n in range(8)
+    ]
+    assert all(after <= before for before, after in itertools.pairwise(costs))
+    assert costs[-1] < np.sum(true.residuals(tracks, used) ** 2)
+
+
+def test_points_seen_once_stay_and_hidden_tracks_do_not_matter():
+    true, used = scene(), seen()
+    used[:, 3] = False
+    used[2, 3] = True
+    start = disturbed(true, 0.02)
+    tracks = np.where(used[:, None], pictured(true), np.nan)
+    end = adjusted(start, tracks, used)
+    assert np.array_equal(end.points[:, 3], start.points[:, 3])
+    assert np.isfinite(end.points).all()
+    assert not np.allclose(end.points[:, 4], start.points[:, 4])
