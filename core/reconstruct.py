@@ -379,10 +379,12 @@ class Run:
         return np.random.default_rng([self.settings.seed, stream])
 
     def _starts(self) -> tuple[StartReport, ...]:
-        lowest = min(self.reports.values(), default=0.0)
-        limit = lowest * (1 + AGREEMENT)
+        """Return what became of the starts; losses of those left behind are of no minimum, or of a subset."""
+        notes = {name: self.notes.get(name, "") for name in self.reports}
+        ended = [loss for name, loss in self.reports.items() if notes[name] != LEFT_BEHIND]
+        limit = min(ended, default=0.0) * (1 + AGREEMENT)
         return tuple(
-            StartReport(name, loss, loss <= limit, self.notes.get(name, ""))
+            StartReport(name, loss, loss <= limit and notes[name] != LEFT_BEHIND, notes[name])
             for name, loss in self.reports.items()
         )
 
