@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..atomic import replacing
-from ..recipes import options_for
 from ..sequence import CameraModel
 from ..version import versions
 from . import pictures
@@ -49,6 +48,8 @@ ERRORS = {
     "procrustes_mm": ("3-D error over all frames whose truth is known", "mm", 2),
     "procrustes_mm_mirror": ("the same, mirror images allowed", "mm", 2),
     "challenge_v02": ("the Challenge's score, version 0.2, at the ground-truth frame", "mm", 2),
+    "e3d_global": ("camera frame, one orthogonal alignment, relative to the spread of the truth", "", 4),
+    "frobenius_relative": ("camera frame, relative to the size of the truth", "", 4),
     "reprojection_px": ("root mean square reprojection error", "px, or mm for orthogonal cameras", 3),
 }
 SHOWN = {
@@ -62,23 +63,12 @@ def entries_of(jobs: Iterable[SequenceJob], source: Source, found: Mapping[str, 
     real = {(item.object_name, item.path_name, item.camera): item.real for item in source.items}
     entries = []
     for job in jobs:
-        facts = found[job.key].facts
         camera = job.sequence.camera
-        for row in facts.get("rows", ()):
-            entries.append(
-                Entry(
-                    job.object_name,
-                    job.path_name,
-                    camera,
-                    row["method"],
-                    row["loss"],
-                    row["errors"],
-                    row["cpu_seconds"],
-                    row["rotations"],
-                    real[job.object_name, job.path_name, camera],
-                    row["command"],
-                )
-            )
+        there = real[job.object_name, job.path_name, camera]
+        for row in found[job.key].facts.get("rows", ()):
+            measured = (row["loss"], row["errors"], row["cpu_seconds"])
+            place = (job.object_name, job.path_name, camera, row["method"])
+            entries.append(Entry(*place, *measured, there, row.get("status", ""), row["command"]))
     return Entries(entries)
 
 
@@ -126,22 +116,22 @@ def _drawing_versions() -> dict[str, str]:
     return {"joblib": joblib.__version__, "matplotlib": matplotlib.__version__}
 
 
-def settings_blocks(jobs: Items[SequenceJob]) -> list[Block]:
-    """Return how every row of the tables is made."""
-    rows = []
-    seen = set()
+def settings_blocks(jobs: Items[SequenceJob], found: Mapping[str, Finished]) -> list[Block]:
+    """Return how every row of the tables is made, and how often its method came to an end of its own."""
+    ends: dict[tuple[CameraModel, str], Counter[str]] = {}
+    options = {}
     for job in jobs:
-        name = (job.sequence.camera, job.penalty, job.route)
-        if name in seen:
-            continue
-        seen.add(name)
-        words = {
-            "pipeline": f"ADMM-{job.penalty}, then Ours-{job.penalty}",
-            "bmm": f"{'BMM' if job.penalty == 'NN' else 'R-BMM'}, then Ours-{job.penalty}",
-            "search": f"Search-{job.penalty}",
-        }[job.route]
-        options = " ".join(options_for(job.settings))
-        rows.append(Row((Cell(job.sequence.camera.value), Cell(words), Cell(f"`nrsfm solve … {options}`"))))
+        for row in found[job.key].facts.get("rows", ()):
+            place = (job.sequence.camera, row["method"])
+            ends.setdefault(place, Counter())[row.get("status", "converged")] += 1
+            words = row["command"].partition("--preset")[2].partition(" -o ")[0]
+            options[place] = f"`nrsfm solve … --preset{words}`" if words else "from Python alone"
+    rows = []
+    for camera, methods in METHODS.items():
+        for method in [name for name in methods if (camera, name) in ends]:
+            said = ", ".join(f"{status} {count}" for status, count in ends[camera, method].most_common())
+            cells = (camera.value, method, options[camera, method], said)
+            rows.append(Row(tuple(Cell(word) for word in cells)))
     first = jobs[0].settings
     return [
         Heading("Settings"),
@@ -149,13 +139,13 @@ def settings_blocks(jobs: Items[SequenceJob]) -> list[Block]:
             f"K = {first.rank}; η = {first.eta:g}, orthogonal tracks at η = 1; rotations from the orthogonal "
             f"tracks of the same path by Dai et al. at rank {first.rotation_rank}, their depth reflection "
             "chosen by loss; intrinsics estimated from the ground-truth frame; weights 1e-3 (NN), or "
-            "5e-3 / (σ(X₀) + 1e-6) (WNN). **ADMM**, **BMM** and **R-BMM** run until they converge, stall or "
-            f"reach {first.max_iterations} iterations, and are then cut to rank K. **Ours** is the paper's "
-            "pipeline: the bilinear form from where the first-order method ended. **Search** is this "
-            "program's default today: the bilinear form from many starts, the lowest end of which wins. "
-            "Losses are of the cut, so that all are of the same objective."
+            "5e-3 / (σ(X₀) + 1e-6) (WNN). **ADMM**, **BMM** and **R-BMM** start from the closed form, run "
+            "until they converge or stall, within the number of iterations that they have, and are then cut "
+            "to rank K. **Ours** is the paper's pipeline: the bilinear form from that cut. **Search** is "
+            "this program's default today: the bilinear form from many starts, the lowest end of which wins. "
+            "Losses are of the cut, and of one problem, so that they can be compared."
         ),
-        Table("", ("camera", "rows", "as a command"), tuple(rows), labels=3),
+        Table("", ("camera", "row", "as a command", "ends"), tuple(rows), labels=4),
     ]
 
 
@@ -187,7 +177,7 @@ def error_blocks(entries: Entries, source: Source) -> list[Block]:
         table = average_table(
             entries,
             source,
-            f"`{name}`, {unit}: {words}",
+            f"`{name}`{', ' * bool(unit)}{unit}: {words}",
             partial(_mean_error, name),
             digits=digits,
             table="table2" if name == "procrustes_mm_reference" else "",
@@ -206,8 +196,7 @@ def seconds_blocks(entries: Entries, source: Source) -> list[Block]:
         entries,
         source,
         "Means over the paths of an object, of one thread, without choosing rotations. **Ours** includes the "
-        "first-order method that it starts from. All include what a run says about itself after every "
-        "iteration, for first-order methods a cut to rank K.",
+        "first-order method that it starts from.",
         lambda found: float(np.mean([entry.cpu_seconds for entry in found])),
         digits=2,
     )
@@ -274,22 +263,18 @@ def shape_blocks(jobs: Items[SequenceJob], found: Mapping[str, Finished], folder
     ]
     for camera in (CameraModel.PERSPECTIVE, CameraModel.ORTHOGONAL):
         items = []
-        grouped: dict[tuple[str, str], dict[str, Finished]] = {}
         for job in jobs:
-            if job.sequence.camera is camera and job.penalty == "WNN" and not found[job.key].problem:
-                grouped.setdefault((job.object_name, job.path_name), {})[job.route] = found[job.key]
-        for (name, path_name), ends in grouped.items():
-            arrays = {key: value for end in ends.values() for key, value in end.arrays.items()}
-            rows = {row["method"]: row for end in ends.values() for row in end.facts["rows"]}
+            end = found[job.key]
+            if job.sequence.camera is not camera or job.penalty != "WNN" or end.problem:
+                continue
+            errors = {row["method"]: row["errors"]["procrustes_mm_reference"] for row in end.facts["rows"]}
             estimates = {
-                f"{method}: {rows[method]['errors']['procrustes_mm_reference']:.2f} mm": arrays[
-                    f"estimate {method}"
-                ]
+                f"{method}: {errors[method]:.2f} mm": end.arrays[f"estimate {method}"]
                 for method in SHOWN[camera]
-                if method in rows
             }
+            name, path_name = job.object_name, job.path_name
             path = folder / f"shape-{camera.value}-{name}-{path_name}.png"
-            width = pictures.compare_shapes(path, arrays["truth"], estimates)
+            width = pictures.compare_shapes(path, end.arrays["truth"], estimates)
             caption = f"{name} {path_name}, {camera.value}"
             items.append(Picture(f"{folder.name}/{path.name}", caption, width))
         if items:
@@ -321,11 +306,11 @@ def write_numbers(entries: Entries, path: Path) -> None:
     with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
         table = csv.writer(stream, lineterminator="\n")
         header = ["object", "path", "camera", "method", "loss", "log10_loss", *names]
-        table.writerow([*header, "cpu_seconds", "rotations", "command"])
+        table.writerow([*header, "cpu_seconds", "status", "command"])
         for entry in entries:
             place = (entry.object_name, entry.path_name, entry.camera.value, entry.method)
             errors = [repr(entry.errors[name]) if name in entry.errors else "" for name in names]
-            last = (f"{entry.cpu_seconds:.4f}", entry.rotations, entry.command)
+            last = (f"{entry.cpu_seconds:.4f}", entry.status, entry.command)
             table.writerow([*place, repr(entry.loss), repr(entry.log_loss), *errors, *last])
 
 

@@ -33,8 +33,7 @@ TITLES = {
 }
 
 EXPERIMENTS = tuple(TITLES)
-SECONDS = 20.0  # of CPU for a curve of Figure 1
-ROUTES = {CameraModel.PERSPECTIVE: ("pipeline", "search"), CameraModel.ORTHOGONAL: ("bmm", "search")}
+SECONDS = 10.0  # of CPU for a curve of Figure 1
 
 
 def check_installed() -> None:
@@ -135,15 +134,14 @@ def _real_folder(data: Path | None, real: Path | None) -> Path | None:
 
 
 def _table_jobs(source: Source, what: str) -> list[SequenceJob]:
-    """Return a job for every sequence, penalty and route; Tables A.1 and A.2 are perspective and WNN only."""
+    """Return a job for every sequence and penalty; Tables A.1 and A.2 are perspective and WNN only."""
     appendix = what in ("tableA1", "tableA2")
     return [
-        SequenceJob(item.object_name, item.path_name, item.sequence, penalty, route)
+        SequenceJob(item.object_name, item.path_name, item.sequence, penalty)
         for item in source.items
         if not appendix or item.camera is CameraModel.PERSPECTIVE
         for penalty in PENALTIES
         if not appendix or penalty == "WNN"
-        for route in ROUTES[item.camera]
     ]
 
 
@@ -170,7 +168,7 @@ def _table_blocks(
     blocks += report.seconds_blocks(entries, source)
     if whole or what in ("table2", "tableA2"):
         blocks += report.shape_blocks(jobs, found, pictures)
-    return [*blocks, *report.settings_blocks(jobs)]
+    return [*blocks, *report.settings_blocks(jobs, found)]
 
 
 def _figure_section(

@@ -1,172 +1,188 @@
-"""One sequence of the tables, under one penalty, by one route; what it ends with, as rows of the tables.
+"""One sequence of the tables under one penalty: all methods on one problem; each end is a row of a table.
 
-The routes, all with the paper's settings (K = 2, eta = 0.05 or 1, rotations from the orthogonal tracks,
-intrinsics from the ground-truth frame):
+With the paper's settings (K = 2, eta = 0.05 or 1, rotations from the orthogonal tracks, intrinsics from the
+ground-truth frame):
 
-    pipeline    perspective: ADMM to its end, cut to rank K (ADMM-...), then the bilinear form (Ours-...)
-    bmm         orthogonal: BMM or R-BMM to its end, cut to rank K, then the bilinear form (Ours-...)
-    search      the program's own default: the bilinear form from several starts (Search-...)
+    Search-...      the program's default: the bilinear form from several starts; it chooses the rotations
+    ADMM-...        perspective: ADMM from the closed form to its end, cut to rank K
+    BMM, R-BMM      orthogonal: the same of these
+    Ours-...        the paper's pipeline: the bilinear form from that cut
+
+All are ends of the same problem, with the same rotations and weights, so that their losses can be compared.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..metrics import Alignment, align, challenge_v02, procrustes_mm, reprojection_px
+from ..algorithms.admm import ADMM
+from ..algorithms.bmm import BMM, RBMM
+from ..algorithms.closed_form import svd_start
+from ..algorithms.variable_projection import VariableProjection
+from ..factors import centered
+from ..metrics import (
+    Alignment,
+    align,
+    challenge_v02,
+    e3d_global,
+    frobenius_relative,
+    procrustes_mm,
+    reprojection_px,
+)
 from ..penalties import NuclearNorm, WeightedNuclearNorm
-from ..recipes import settings_to_dict
+from ..recipes import command_for, settings_to_dict
 from ..reconstruct import finish, reconstruct
 from ..sequence import CameraModel, Sequence
 from ..settings import PRESETS, Settings
+from ..solver import solve
+from ..updates import Candidate
 from .job import Finished, digest_of, key_of
 
 if TYPE_CHECKING:
     from ..arrays import Floats
+    from ..factors import Factors
     from ..penalties import Penalty
+    from ..problem import Problem
     from ..result import Result
-    from ..updates import Record, Update
+    from ..solver import Algorithm
+    from ..updates import Update
 
 PENALTIES: dict[str, Penalty] = {"NN": NuclearNorm(mu=1e-3), "WNN": WeightedNuclearNorm(xi=5e-3)}
-COSTS = {"pipeline": 10.0, "bmm": 6.0, "search": 2.0}  # per observation, relative
-ITERATIONS = 3000  # of a method at most: first-order ones are to converge or stall, as in the paper
+# The first-order method of every camera and penalty: its row, its name on the command line, itself. Its own
+# criteria end it; as in the paper it runs until it converges or stalls, up to the limit that it has.
+FIRST_ORDER: dict[tuple[CameraModel, str], tuple[str, str, Algorithm[Any]]] = {
+    (CameraModel.PERSPECTIVE, "NN"): ("ADMM-NN", "admm", ADMM()),
+    (CameraModel.PERSPECTIVE, "WNN"): ("ADMM-WNN", "admm", ADMM()),
+    (CameraModel.ORTHOGONAL, "NN"): ("BMM", "bmm", BMM()),
+    (CameraModel.ORTHOGONAL, "WNN"): ("R-BMM", "r-bmm", RBMM()),
+}
 SCORED_POINTS = 2000  # the Challenge's score compares all pairs of points: above this it takes minutes
-
-
-@dataclass(eq=False)
-class _Stage:
-    """What one part of a run ended with."""
-
-    records: list[Record] = field(default_factory=list)
-    last: Update | None = None
-    seconds: float = 0.0  # of CPU
 
 
 @dataclass(frozen=True, eq=False)
 class SequenceJob:
-    """See the module. `penalty` is a key of `PENALTIES`, `route` one of `COSTS`."""
+    """See the module. `penalty` is a key of `PENALTIES`."""
 
     object_name: str
     path_name: str
     sequence: Sequence
     penalty: str
-    route: str
 
     @property
     def label(self) -> str:
-        """Object, path, camera, penalty and route."""
-        words = (self.object_name, self.path_name, self.sequence.camera.value, self.penalty, self.route)
-        return " ".join(words)
+        """Object, path, camera and penalty."""
+        return f"{self.object_name} {self.path_name} {self.sequence.camera.value} {self.penalty}"
 
     @property
     def cost(self) -> float:
-        """Observations times what the route costs."""
-        return COSTS[self.route] * self.sequence.visible.size
+        """Observations times the iterations that the first-order method may take."""
+        return 1e-3 * self.sequence.visible.size * self._first_order[2].max_iterations
 
     @property
     def settings(self) -> Settings:
-        """The paper's settings, with the method of the route."""
-        methods = {
-            "pipeline": "admm+bilinear",
-            "bmm": "bmm" if self.penalty == "NN" else "r-bmm",
-            "search": "bilinear",
-        }
-        paper = PRESETS["paper"].with_changes(max_iterations=ITERATIONS)
-        return paper.with_changes(method=methods[self.route], penalty=PENALTIES[self.penalty])
+        """The paper's settings, with the program's default method."""
+        return PRESETS["paper"].with_changes(method="bilinear", penalty=PENALTIES[self.penalty])
 
     @property
     def key(self) -> str:
         """Of tracks, truth, settings and version."""
-        return key_of(f"sequence/{self.route}", digest_of(self.sequence), settings_to_dict(self.settings))
+        values = settings_to_dict(self.settings) | {"first-order": repr(self._first_order)}
+        return key_of("sequence", digest_of(self.sequence), values)
 
     def run(self) -> Finished:
         """Solve, and measure every end."""
-        first, last = {
-            "pipeline": (f"ADMM-{self.penalty}", f"Ours-{self.penalty}"),
-            "bmm": ("BMM" if self.penalty == "NN" else "R-BMM", f"Ours-{self.penalty}"),
-            "search": ("", f"Search-{self.penalty}"),
-        }[self.route]
-        stages = self._stages()
+        last, rotation_seconds, seconds = self._search()
         rows, arrays = [], {}
-        records: list[Record] = list(stages["rotations"].records)
-        for name, stage, settings in (
-            (first, stages["first-order"], self.settings.with_changes(method=self._first_method)),
-            (last, stages["bilinear"], self.settings),
-        ):
-            records += stage.records
-            if stage.last is None:
-                continue
-            result = finish(self.sequence, settings, stage.last, records)
-            seconds = stage.seconds + (stages["first-order"].seconds if name == last else 0.0)
-            rows.append(_row(name, result, seconds))
+
+        def add(name: str, candidate: Candidate, seconds: float, command: str, **more: Any) -> None:
+            # Of the history only its length is asked for, and every end has its own.
+            result = finish(self.sequence, self.settings, replace(last, best=candidate), [])
+            rows.append(
+                {
+                    "method": name,
+                    "loss": candidate.loss,
+                    "errors": errors_of(result, self.sequence),
+                    "cpu_seconds": seconds,
+                    "command": command,
+                    **more,
+                }
+            )
             arrays[f"estimate {name}"] = aligned(result)
+
+        starts = [start.loss for start in last.starts]
+        add(f"Search-{self.penalty}", last.best, seconds, self._command("bilinear"), starts=starts)
+        problem = last.best.problem
+        name, method, algorithm = self._first_order
+        whole = svd_start(problem, min(problem.shape[0], 3 * problem.shape[1]))
+        cut, first_seconds, said = _solved(problem, algorithm, centered(whole))
+        add(name, cut, first_seconds, self._command(method), **said)
+        polish = VariableProjection(
+            tolerance=self.settings.tolerance, max_iterations=self.settings.max_iterations
+        )
+        refined, more_seconds, said = _solved(problem, polish, cut.factors)
+        refined = min(refined, cut, key=lambda end: end.loss)
+        add(
+            f"Ours-{self.penalty}", refined, first_seconds + more_seconds, self._command(f"{method}+"), **said
+        )
         truth = self.sequence.truth
         assert truth is not None  # `challenge_source` refuses sequences without one
         shape = truth.at(truth.reference)
         assert shape is not None  # GroundTruth checks that its reference is one of its frames
         facts = {
-            "object": self.object_name,
-            "path": self.path_name,
-            "camera": self.sequence.camera.value,
-            "penalty": self.penalty,
-            "route": self.route,
-            "frames": self.sequence.frame_count,
-            "points": self.sequence.point_count,
-            "visible": float(self.sequence.visible.mean()),
-            "truth_frames": len(truth.frames),
-            "rotation_seconds": stages["rotations"].seconds,
+            "rotations": last.rotations,
+            "rotation_seconds": rotation_seconds,
             "rows": rows,
         }
         return Finished(facts, arrays | {"truth": shape})
 
+    def _command(self, method: str) -> str:
+        """Return the command that ends where a row does; refining BMM has none."""
+        method = {"admm+": "admm+bilinear"}.get(method, method)
+        if method.endswith("+"):
+            return ""
+        limit = max(self._first_order[2].max_iterations, self.settings.max_iterations)
+        changes = {"method": method} | ({} if method == "bilinear" else {"max_iterations": limit})
+        return command_for(self.sequence, self.settings.with_changes(**changes))
+
     @property
-    def _first_method(self) -> str:
-        return "admm" if self.route == "pipeline" else self.settings.method
+    def _first_order(self) -> tuple[str, str, Algorithm[Any]]:
+        return FIRST_ORDER[self.sequence.camera, self.penalty]
 
-    def _stages(self) -> dict[str, _Stage]:
-        """Run the route; return what its stages ended with, the choice of rotations first."""
-        stages = {name: _Stage() for name in ("rotations", "first-order", "bilinear")}
-        last = self._drain(self.settings, None, stages)
-        if self.route == "bmm":
-            refined = self.settings.with_changes(method="bilinear")
-            self._drain(refined, last, stages, stage="bilinear")
-        return stages
-
-    def _drain(
-        self, settings: Settings, start: Update | None, stages: dict[str, _Stage], *, stage: str = ""
-    ) -> Update | None:
-        """Run, crediting every update to its stage; CPU seconds are those of this process."""
-        last, before = None, time.process_time()
-        for last in reconstruct(self.sequence, settings, start=start):
-            name = stage or ("bilinear" if last.settled else "rotations")
-            if not stage and last.settled and (self.route == "bmm" or last.phase == "ADMM"):
-                name = "first-order"
+    def _search(self) -> tuple[Update, float, float]:
+        """Return the last update, and the CPU seconds of choosing rotations and of the search itself."""
+        choosing, searching, before = 0.0, 0.0, time.process_time()
+        for last in reconstruct(self.sequence, self.settings):
             now = time.process_time()
-            stages[name].seconds += now - before
-            stages[name].records.append(last.record)
-            stages[name].last = last
+            if last.settled:
+                searching += now - before
+            else:
+                choosing += now - before
             before = now
-        return last
+        return last, choosing, searching
 
 
-def _row(name: str, result: Result, seconds: float) -> dict[str, Any]:
-    return {
-        "method": name,
-        "loss": result.loss,
-        "errors": errors_of(result),
-        "cpu_seconds": seconds,
-        "iterations": result.iterations,
-        "rotations": result.meta["rotations"],
-        "starts": len(result.meta["starts"]),
-        "command": result.meta["command"],
-    }
+def _solved(
+    problem: Problem, algorithm: Algorithm[Any], start: Factors
+) -> tuple[Candidate, float, dict[str, Any]]:
+    """Return the end of a method, cut to the problem's rank, its CPU seconds, and how it ended."""
+    began = time.process_time()
+    last = solve(problem, algorithm, start)
+    seconds = time.process_time() - began
+    factors = algorithm.factors(problem, last.state)
+    said = {"iterations": last.progress.iteration, "status": last.status.value}
+    return Candidate(problem, factors, problem.loss(factors)), seconds, said
 
 
-def errors_of(result: Result) -> dict[str, float]:
-    """Return the errors of a result, each under the name that `core.metrics` and `nrsfm evaluate` give it."""
+def errors_of(result: Result, sequence: Sequence) -> dict[str, float]:
+    """Return the errors of a result, each under the name that `core.metrics` and `nrsfm evaluate` give it.
+
+    Those without a scale, in the camera's coordinates, are for orthogonal cameras whose truth is known in
+    all frames.
+    """
     truth = result.truth
     assert truth is not None
     there = truth.frames == truth.reference
@@ -183,6 +199,11 @@ def errors_of(result: Result) -> dict[str, float]:
         errors["procrustes_mm_mirror"] = mirrored.mean
     if result.point_count <= SCORED_POINTS:
         errors["challenge_v02"] = challenge_v02(result.points[truth.reference], shape)
+    if result.camera is CameraModel.ORTHOGONAL and len(truth.frames) > 1 and sequence.rotations is not None:
+        seen = replace(truth, points=sequence.rotations[truth.frames] @ truth.points)
+        sized = result.camera_points * result.intrinsics[0, 0]  # in the units of the tracks
+        errors["e3d_global"] = e3d_global(sized, seen).mean
+        errors["frobenius_relative"] = frobenius_relative(sized, seen).mean
     errors["reprojection_px"] = reprojection_px(
         result.reprojections(), result.observations(), result.visible
     ).mean

@@ -40,8 +40,8 @@ class Entry:
     loss: float
     errors: Mapping[str, float]
     cpu_seconds: float
-    rotations: str
     real: bool
+    status: str  # how the method ended; empty for the search
     command: str
 
     @property
@@ -203,13 +203,9 @@ def comparison(entries: Entries) -> Table:
 def _compared(camera: CameraModel, method: str, other: str, pairs: list[tuple[Entry, Entry]]) -> Row:
     above = [f"{a.object_name} {a.path_name}" for a, b in pairs if a.loss > b.loss * (1 + SAME)]
     below = sum(a.loss < b.loss * (1 - LOWER) for a, b in pairs)
-    mixed = [f"{a.object_name} {a.path_name}" for a, b in pairs if a.rotations != b.rotations]
-    words = ", ".join(above) or "nowhere"
-    if mixed:
-        words += f"; other rotations, so that the losses differ anyway: {', '.join(mixed)}"
     counts = (len(pairs), len(pairs) - len(above), below)
     cells = [Cell(camera.value), Cell(method), Cell(other), *(Cell(str(count)) for count in counts)]
-    return Row((*cells, Cell(words)))
+    return Row((*cells, Cell(", ".join(above) or "nowhere")))
 
 
 def _comparable(entries: Entries, source: Source, name: str, camera: CameraModel) -> bool:

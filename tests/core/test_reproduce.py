@@ -155,12 +155,12 @@ def test_a_stopped_run_keeps_what_is_done_and_goes_on(folder, tmp_path):
     if process.returncode == 0:
         pytest.skip("all jobs were done before they could be stopped")
     assert process.returncode == 130
-    assert re.fullmatch(r"nrsfm reproduce: stopped; \d of 4 jobs are kept in .*, and the same .*\n", errors)
+    assert re.fullmatch(r"nrsfm reproduce: stopped; \d of 2 jobs are kept in .*, and the same .*\n", errors)
     kept = {path: path.stat().st_mtime_ns for path in (output / "jobs").glob("[!.]*.npz")}
-    assert 0 < len(kept) < 4
+    assert 0 < len(kept) < 2
     assert main([*words, "--jobs", "1"]) == 0
     assert all(path.stat().st_mtime_ns == before for path, before in kept.items())
-    assert len(list((output / "jobs").iterdir())) == 4 and (output / "report.html").is_file()
+    assert len(list((output / "jobs").iterdir())) == 2 and (output / "report.html").is_file()
 
 
 def test_damaged_ends_are_computed_again(tmp_path):
@@ -177,10 +177,9 @@ def test_keys_follow_data_and_settings(folder):
     items = challenge_source(folder).items
     sequence = items[0].sequence
     jobs = [
-        SequenceJob("balloon", "circle", sequence, "NN", "search"),
-        SequenceJob("balloon", "circle", sequence, "WNN", "search"),
-        SequenceJob("balloon", "circle", sequence, "NN", "pipeline"),
-        SequenceJob("balloon", "circle", items[1].sequence, "NN", "search"),
+        SequenceJob("balloon", "circle", sequence, "NN"),
+        SequenceJob("balloon", "circle", sequence, "WNN"),
+        SequenceJob("balloon", "circle", items[1].sequence, "NN"),
         *(
             MatrixJob("a", sequence, "rigid", p, e, "ADMM", s)
             for p in ("NN", "TNN")
@@ -189,12 +188,12 @@ def test_keys_follow_data_and_settings(folder):
     ]
     assert len({job.key for job in jobs}) == len(jobs)
     file = folder / "balloon" / "sequence" / "perspective" / "circle.txt"
-    assert SequenceJob("other", "name", read_sequence(file), "NN", "search").key in {job.key for job in jobs}
+    assert SequenceJob("other", "name", read_sequence(file), "NN").key in {job.key for job in jobs}
 
 
 def test_workers_are_those_of_the_context(folder, tmp_path):
     items = challenge_source(folder).items[:2]
-    jobs = [SequenceJob(i.object_name, i.path_name, i.sequence, "NN", "search") for i in items]
+    jobs = [SequenceJob(i.object_name, i.path_name, i.sequence, "NN") for i in items]
     alone = run.perform(jobs, Store(tmp_path / "one"))
     with joblib.parallel_config("threading", n_jobs=2):
         together = run.perform(jobs, Store(tmp_path / "two"))
@@ -284,7 +283,7 @@ def test_the_challenges_own_sequences_have_the_published_numbers_beside_them(tmp
     assert source.real and len(source.items) == 2 * len(PATHS)
     tables = published()
     entries = Entries(
-        Entry("stretch", path, PERSPECTIVE, method, 10**value, {}, 1.0, "", True, "")
+        Entry("stretch", path, PERSPECTIVE, method, 10**value, {}, 1.0, True, "", "")
         for method in ("ADMM-WNN", "Ours-WNN")
         for path, value in zip(tables.paths, tables.tableA1[method]["stretch"], strict=True)
     )
