@@ -137,7 +137,7 @@ class RBMM:
 
     tolerance: float = 1e-8  # |X - Z| / |X| at which both copies are one
     max_iterations: int = 1000
-    rho: float = 1e-3  # the first one
+    rho: float = 1e-5  # the first one: small against the weights over the singular values
     growth: float = 1.1  # of rho, at every iteration
 
     def init(self, problem: Problem, start: Factors) -> RBMMState:
