@@ -358,6 +358,7 @@ class MainWindow(QMainWindow):
         self.display.shut_down()
         self.opening.shut_down()
         self.exporting.shut_down()
+        self.reports.shut_down()
         if self._remembers:
             self.store.set_layout(self.saveGeometry(), self.saveState())
             self.store.set_parameters(self.session.lasting_settings)

@@ -6,16 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QDateTime, QLocale, QSize, QStandardPaths, Qt, QUrl
-from PyQt6.QtGui import QDesktopServices, QGuiApplication
+from PyQt6.QtGui import QDesktopServices
 from PyQt6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
-    QLabel,
-    QLineEdit,
     QListWidget,
     QListWidgetItem,
     QMainWindow,
-    QPushButton,
+    QProgressBar,
     QSplitter,
     QStackedWidget,
     QVBoxLayout,
@@ -24,9 +22,13 @@ from PyQt6.QtWidgets import (
 
 from core.arrays import InputError
 
-from .reports import FOLDER, MAKING, Report, find_reports, report_at
+from .make_report import MakeReportDialog
+from .report_maker import ReportMaker
+from .reports import FOLDER, Report, find_reports, report_at
+from .views.fields import push_button
 from .views.labels import ElidedLabel
 from .views.message_bar import MessageBar
+from .views.no_reports import NoReports
 from .views.report_view import ReportView
 
 if TYPE_CHECKING:
@@ -36,18 +38,16 @@ if TYPE_CHECKING:
     from .theme import Theme
 
 SIZE = QSize(1180, 820)
-LIST_WIDTH = 280
+LIST_WIDTH = 330
+PROGRESS_WIDTH = 240
+DOCUMENTS_FOLDER = "NRSfM reports"
 FILTER = "Reports (*.html *.htm *.md);;All files (*)"
-EMPTY = (
-    "A report holds the tables and figures of the paper's experiments, computed again on the data at hand, "
-    "beside the published numbers."
-)
 
 
 def report_folders() -> list[Path]:
     """Return where reports are looked for: below the working folder and below the documents."""
     documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
-    return [Path.cwd() / FOLDER, Path(documents) / FOLDER]
+    return [Path.cwd() / FOLDER, Path(documents) / DOCUMENTS_FOLDER]
 
 
 class ReportsWindow(QMainWindow):
@@ -74,6 +74,17 @@ class ReportsWindow(QMainWindow):
         self.list = QListWidget()
         self.list.setObjectName("reports")
         self.list.currentRowChanged.connect(self._show_row)
+        self.maker = ReportMaker(self)
+        self.maker.progressed.connect(self._show_progress)
+        self.maker.made.connect(self._show_made)
+        self.maker.stopped.connect(self._show_stopped)
+        self.maker.failed.connect(self._show_failed)
+        self._standing = ElidedLabel()
+        self._progress = QProgressBar()
+        self._progress.setRange(0, 1000)
+        self._progress.setTextVisible(False)
+        self._making = QWidget()
+        self._making.hide()
         self.view = ReportView()
         self.view.link_requested.connect(self.open_outside)
         self._path = ElidedLabel()
@@ -135,6 +146,26 @@ class ReportsWindow(QMainWindow):
         if not QDesktopServices.openUrl(link):
             self.messages.warn(f"No program was found that opens {link.toDisplayString()}")
 
+    def ask_for_making(self) -> None:
+        """Ask which report to make; blocks nothing."""
+        if self.maker.busy:
+            self.messages.note("A report is being made; stop it to make another one.")
+            return
+        folder = next((folder for folder in self._folders if folder.is_dir()), self._folders[-1])
+        dialog = MakeReportDialog(folder, self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.requested.connect(self.make_report)
+        dialog.show()
+
+    def make_report(self, words: list[str]) -> None:
+        """Make the report of `nrsfm reproduce WORDS`."""
+        self.messages.hide()
+        self.maker.start(words)
+
+    def shut_down(self) -> None:
+        """Stop what is being made."""
+        self.maker.shut_down()
+
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""
         self.messages.set_theme(theme)
@@ -144,15 +175,18 @@ class ReportsWindow(QMainWindow):
 
     def _build(self) -> None:
         buttons = QHBoxLayout()
-        buttons.addWidget(_button("Open report…", "Show a report from any folder", self.ask_for_report))
-        buttons.addWidget(_button("Look again", "Look for reports again", self.refresh))
+        buttons.addWidget(push_button("Open report…", "Show a report from any folder", self.ask_for_report))
+        buttons.addWidget(
+            push_button("Make report…", "Run experiments of the paper again", self.ask_for_making)
+        )
+        buttons.addWidget(push_button("Look again", "Look for reports again", self.refresh))
         buttons.addStretch(1)
         left = QWidget()
         column = QVBoxLayout(left)
         column.setContentsMargins(8, 8, 4, 8)
         column.addWidget(self.list, 1)
         column.addLayout(buttons)
-        self._pages.addWidget(self._empty_page())
+        self._pages.addWidget(NoReports(self._folders))
         self._pages.addWidget(self._report_page())
         splitter = QSplitter()
         splitter.addWidget(left)
@@ -166,6 +200,13 @@ class ReportsWindow(QMainWindow):
         layout.setSpacing(0)
         layout.addWidget(self.messages)
         layout.addWidget(splitter, 1)
+        row = QHBoxLayout(self._making)
+        row.setContentsMargins(8, 0, 8, 8)
+        row.addWidget(self._standing, 1)
+        self._progress.setFixedWidth(PROGRESS_WIDTH)
+        row.addWidget(self._progress)
+        row.addWidget(push_button("Stop", "Stop; what is finished is kept", self.maker.stop))
+        layout.addWidget(self._making)
         self.setCentralWidget(whole)
 
     def _report_page(self) -> QWidget:
@@ -174,44 +215,10 @@ class ReportsWindow(QMainWindow):
         layout.setContentsMargins(4, 8, 8, 8)
         row = QHBoxLayout()
         row.addWidget(self._path, 1)
-        row.addWidget(_button("Open in browser", "Open this report in the browser", self.open_in_browser))
-        row.addWidget(_button("Open folder", "Open the folder of this report", self._open_folder))
+        row.addWidget(push_button("Open in browser", "Open this report in the browser", self.open_in_browser))
+        row.addWidget(push_button("Open folder", "Open the folder of this report", self._open_folder))
         layout.addLayout(row)
         layout.addWidget(self.view, 1)
-        return page
-
-    def _empty_page(self) -> QWidget:
-        page = QWidget()
-        heading = QLabel("No reports yet")
-        heading.setProperty("role", "heading")
-        words = QLabel(EMPTY)
-        words.setWordWrap(True)
-        how = QLabel("This command makes one; it is found here when it is run in the same folder:")
-        how.setWordWrap(True)
-        command = QLineEdit(MAKING)
-        command.setReadOnly(True)
-        command.setObjectName("making")
-        row = QHBoxLayout()
-        row.addWidget(command, 1)
-        row.addWidget(_button("Copy", "Copy the command", lambda: _copy(command.text())))
-        places = QLabel("Looked in " + " and in ".join(str(folder) for folder in self._folders))
-        places.setWordWrap(True)
-        for label in (words, how, places):
-            label.setProperty("role", "muted")
-        inner = QWidget()
-        inner.setMaximumWidth(560)
-        column = QVBoxLayout(inner)
-        column.setSpacing(10)
-        column.addStretch(2)
-        for label in (heading, words, how):
-            column.addWidget(label)
-        column.addLayout(row)
-        column.addWidget(places)
-        column.addStretch(3)
-        layout = QHBoxLayout(page)
-        layout.addStretch(1)
-        layout.addWidget(inner, 8)
-        layout.addStretch(1)
         return page
 
     # -- what happens in it ---------------------------------------------------------------------------------
@@ -227,6 +234,24 @@ class ReportsWindow(QMainWindow):
             return
         self._path.set_whole(str(report.page))
         self.view.set_report(report, text)
+
+    def _show_progress(self, standing: str, fraction: float) -> None:
+        self._making.show()
+        self._standing.set_whole(standing)
+        self._progress.setValue(round(1000 * fraction))
+
+    def _show_made(self, page: Path) -> None:
+        self._making.hide()
+        self.open_report(page)
+        self.messages.note(f"The report is ready: {page}")
+
+    def _show_stopped(self, sentence: str) -> None:
+        self._making.hide()
+        self.messages.note(sentence)
+
+    def _show_failed(self, sentence: str) -> None:
+        self._making.hide()
+        self.messages.warn(f"The report was not made: {sentence}")
 
     def _open_folder(self) -> None:
         if self.shown is not None:
@@ -252,17 +277,3 @@ def _item(report: Report) -> QListWidgetItem:
     item = QListWidgetItem(f"{report.title}\n{report.folder.name} · {date}")
     item.setToolTip(str(report.page))
     return item
-
-
-def _button(title: str, tip: str, function: object) -> QPushButton:
-    button = QPushButton(title)
-    button.setToolTip(tip)
-    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-    button.clicked.connect(lambda _checked: function())  # type: ignore[operator]
-    return button
-
-
-def _copy(text: str) -> None:
-    clipboard = QGuiApplication.clipboard()
-    assert clipboard is not None
-    clipboard.setText(text)

@@ -6,9 +6,20 @@ import math
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QGridLayout, QLabel, QLineEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import (
+    QGridLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PyQt6.QtGui import QKeyEvent, QWheelEvent
 
 # Ten presses of an arrow key are one decade, and every step is a round number.
@@ -32,6 +43,15 @@ def stepped(value: float, steps: int) -> float:
     )
     decades, k = divmod(nearest + steps, len(DECADE))
     return float(f"{DECADE[k]:g}e{exponent + decades}")
+
+
+def push_button(title: str, tip: str, function: Callable[[], object]) -> QPushButton:
+    """Return a button that calls a function."""
+    button = QPushButton(title)
+    button.setToolTip(tip)
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    button.clicked.connect(lambda _checked: function())
+    return button
 
 
 class NumberField(QLineEdit):

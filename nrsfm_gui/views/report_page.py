@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
 BODY = re.compile(r"<body[^>]*>(.*)</body>", re.DOTALL | re.IGNORECASE)
 LEFT_OUT = re.compile(r"<(style|script)\b.*?</\1>", re.DOTALL | re.IGNORECASE)
 WIDTH = re.compile(r'(<img\b[^>]*?\bwidth=")(\d+)(")')
+IMAGE = re.compile(r"<img\b[^>]*>")
+SOURCE = re.compile(r'\bsrc="([^"]*)"')
 WITHOUT_WIDTH = re.compile(r"<img\b(?![^>]*\bwidth=)")
 # What Qt does not know, in terms of what it does.
 REPLACED = (
@@ -33,6 +36,16 @@ def page_for(text: str, width: int) -> str:
         body = pattern.sub(other, body)
     body = WIDTH.sub(lambda image: f"{image[1]}{min(int(image[2]), width)}{image[3]}", body)
     return WITHOUT_WIDTH.sub(f'<img width="{width}"', body)
+
+
+def picture_widths(page: str) -> dict[str, int]:
+    """Return the width of every picture of `page_for`, by its path."""
+    found: dict[str, int] = {}
+    for image in IMAGE.findall(page):
+        source, width = SOURCE.search(image), WIDTH.search(image)
+        if source and width:
+            found[html.unescape(source[1])] = int(width[2])
+    return found
 
 
 def sheet(theme: Theme) -> str:

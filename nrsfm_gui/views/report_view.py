@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QSize, Qt, QTimer, QUrl, pyqtSignal
-from PyQt6.QtGui import QColor, QImage, QImageReader, QPainter, QTextDocument
+from PyQt6.QtGui import QColor, QImage, QPainter, QTextDocument
 from PyQt6.QtWidgets import QTextBrowser, QWidget
 
 from nrsfm_gui.theme import DARK, Theme
 
-from .report_page import page_for, sheet
+from .report_page import page_for, picture_widths, sheet
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QResizeEvent
@@ -40,6 +40,7 @@ class ReportView(QTextBrowser):
         self._text = ""
         self._theme: Theme = DARK
         self._width = 0  # that the pictures were made for
+        self._widths: dict[str, int] = {}  # of single pictures, by their path
         self.missing: set[str] = set()  # pictures that the report names and its folder does not hold
         self.setOpenLinks(False)
         self.setLineWrapMode(QTextBrowser.LineWrapMode.WidgetWidth)
@@ -74,7 +75,9 @@ class ReportView(QTextBrowser):
         if self._report.page.suffix.lower() == ".md":
             self.setMarkdown(self._text)
         else:
-            self.setHtml(page_for(self._text, self._width))
+            page = page_for(self._text, self._width)
+            self._widths = picture_widths(page)
+            self.setHtml(page)
 
     def _fit(self) -> None:
         """Make the pictures anew where the view has another width."""
@@ -90,18 +93,19 @@ class ReportView(QTextBrowser):
         path = (folder / relative).resolve()
         image = QImage()
         if name.isRelative() and path.is_relative_to(folder) and path.is_file():
-            image = self._read(str(path))
+            image = self._read(str(path), self._widths.get(name.toString(), self._width))
         if image.isNull():
             self.missing.add(relative or name.toString())
             image = self._placeholder(f"The picture {relative or name.toString()} is missing")
         return image
 
-    def _read(self, path: str) -> QImage:
-        reader = QImageReader(path)
-        size, most = reader.size(), round(self._width * self.devicePixelRatioF())
-        if size.width() > 2 * most:
-            reader.setScaledSize(size.scaled(most, size.height(), Qt.AspectRatioMode.KeepAspectRatio))
-        return reader.read()
+    def _read(self, path: str, width: int) -> QImage:
+        """Return a picture in the pixels that it is drawn with: smaller ones are smoothed here, not there."""
+        image = QImage(path)
+        pixels = round(width * self.devicePixelRatioF())
+        if image.width() > pixels:
+            image = image.scaledToWidth(pixels, Qt.TransformationMode.SmoothTransformation)
+        return image
 
     def _placeholder(self, sentence: str) -> QImage:
         image = QImage(MISSING_SIZE, QImage.Format.Format_RGB32)
