@@ -33,7 +33,7 @@ from .low_rank import LowRankProblem
 from .metric_view import metric_view
 from .preparation import Prepared, penalized, resolve_intrinsics
 from .reconstruct import LEFT_BEHIND, SHORT_TOLERANCE, Run, candidate_at
-from .search import hopeless
+from .search import CLOSE, hopeless
 from .sequence import CameraModel
 from .small_blocks import batched_inverse, multiply
 from .solver import single_threaded
@@ -158,7 +158,7 @@ class LowRankRun(Run):
     ) -> Iterator[Update]:
         """Yield a phase up to where it cannot get below the lowest end that is known."""
         losses: list[float] = []
-        lowest = self.share * min(self.reports.values(), default=0.0)
+        lowest = self.share * min(self.reports.values(), default=np.inf) * (1 + CLOSE)
         for update in self._phase(problem, short, start, phase):
             losses.append(self.point_loss)
             yield update
