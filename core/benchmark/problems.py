@@ -28,6 +28,8 @@ from ..starts import resized, rigid_start
 from ..synthetic import KINDS, simulate
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..problem import Problem
     from ..solver import Algorithm, Snapshot
 
@@ -35,6 +37,7 @@ ETA = 0.05
 XI = 5e-3
 MU = 1e-3
 SEED = 1
+TRIES = 10  # random columns, of which the best begins
 NOISE = 0.3 / 1400.0  # of calibrated tracks: 0.3 px
 RANKS = {"nonrigid": 2, "lowrank": 4}  # where none is given
 
@@ -69,21 +72,29 @@ class Case:
         return f"{self.frames} x {self.points}"
 
     def pose(self) -> Problem:
-        """Simulate the sequence and pose the problem, what it shares with other weights included."""
+        """Simulate the sequence and pose the problem, its data term included."""
+        return self.posing()()
+
+    def posing(self) -> Callable[[], Problem]:
+        """Simulate the sequence, and return what poses the problem anew, its data term included."""
         sequence = simulate(self.kind, frames=self.frames, points=self.points, seed=SEED)
-        assert sequence.rotations is not None and sequence.translations is not None  # it is simulated
+        rotations, translations, truth = sequence.rotations, sequence.translations, sequence.truth
+        assert rotations is not None and translations is not None and truth is not None  # it is simulated
         if self.problem == "nonrigid":
             prepared = prepare(sequence, Settings())
-            return prepared.problem(sequence.rotations, WeightedNuclearNorm(XI), self.rank, ETA)
-        assert sequence.truth is not None
-        still = sequence.truth.at(sequence.truth.reference)
+            return lambda: prepared.problem(rotations, WeightedNuclearNorm(XI), self.rank, ETA)
+        still = truth.at(truth.reference)
         assert still is not None
-        seen = sequence.rotations @ still + sequence.translations[:, :, None]
+        seen = rotations @ still + translations[:, :, None]
         exact = seen[:, :2] / seen[:, 2:]
         tracks = exact + NOISE * np.random.default_rng(SEED).standard_normal(exact.shape)
-        norm = np.linalg.norm(np.where(sequence.visible[:, None], tracks, 0.0))
-        problem = LowRankProblem(tracks / norm, sequence.visible, ETA, np.zeros(1))
-        return penalized(problem, NuclearNorm(MU), self.rank)
+        tracks /= np.linalg.norm(np.where(sequence.visible[:, None], tracks, 0.0))
+
+        def pose() -> LowRankProblem:
+            problem = LowRankProblem(tracks, sequence.visible, ETA, np.zeros(1))
+            return penalized(problem, NuclearNorm(MU), self.rank)
+
+        return pose
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,18 +119,27 @@ def grown(problem: NonRigidProblem, method: Algorithm[Any]) -> Grown:
 def bilinear_start(problem: Problem) -> Factors:
     """Return the one point where all bilinear methods start, with C at its best, in exact gauge.
 
-    Non-rigid: the solution of rank K - 1 with one small random column more (from other starts the methods
-    end in different local minima, and there is nothing to compare).  Low rank: the closed form cut to rank K.
+    Non-rigid: the solution of rank K - 1 with one more column, of `TRIES` small random ones that with the
+    lowest loss (from other starts the methods end in different local minima, and there is nothing to
+    compare).  Low rank: the closed form cut to rank K.
     """
     if not isinstance(problem, NonRigidProblem):
         return svd_start(problem, problem.rank)
     rank = problem.rank
     factors = rigid_start(problem)
-    if rank > 1:
-        lower = problem.of_rank(rank - 1)
-        method = VariableProjection()
-        factors = method.factors(lower, grown(lower, method).end.state)
-        factors = resized(factors, rank, np.random.default_rng(rank))
+    if rank == 1:
+        return _with_best_shapes(problem, factors)
+    lower = problem.of_rank(rank - 1)
+    method = VariableProjection()
+    factors = method.factors(lower, grown(lower, method).end.state)
+    starts = [
+        _with_best_shapes(problem, resized(factors, rank, np.random.default_rng(seed)))
+        for seed in range(TRIES)
+    ]
+    return min(starts, key=problem.loss)
+
+
+def _with_best_shapes(problem: Problem, factors: Factors) -> Factors:
     system = problem.data.best_C(factors.B, factors.s, problem.weights)
     return problem.gauge(Factors(factors.B, system.C, factors.s))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .known_cameras import OURS
-from .table import number, write_csv
+from .table import number, power, write_csv
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
@@ -21,8 +21,8 @@ HEADER = [
     "method",
     "iterations",
     "seconds",
-    *(f"seconds_to_{tolerance:g}" for tolerance in TOLERANCES),
-    *(f"times_ours_to_{tolerance:g}" for tolerance in TOLERANCES),
+    *(f"seconds_to_{power(tolerance)}" for tolerance in TOLERANCES),
+    *(f"times_ours_to_{power(tolerance)}" for tolerance in TOLERANCES),
     "objective",
     "excess",
     "rank",
@@ -52,8 +52,8 @@ def markdown(courses: Items[Course]) -> str:
         "method",
         "iterations",
         "CPU s",
-        *(f"s to {tolerance:g}" for tolerance in TOLERANCES),
-        *(f"times ours to {tolerance:g}" for tolerance in TOLERANCES),
+        *(f"s to {power(tolerance)}" for tolerance in TOLERANCES),
+        *(f"times ours to {power(tolerance)}" for tolerance in TOLERANCES),
         "objective",
         "excess",
     ]

@@ -20,12 +20,19 @@ if TYPE_CHECKING:
 
 TOLERANCES = (1e-3, 1e-6, 1e-10)  # relative, above the best loss of any method on the same problem
 COMPARED = 1e-6  # where the methods' times are compared
+
+
+def power(tolerance: float) -> str:
+    """Return a power of ten as text: 1e-3."""
+    return f"1e{round(math.log10(tolerance))}"
+
+
 HEADER = (
     "method",
     "iterations",
     "CPU s",
-    *(f"s to {tolerance:g}" for tolerance in TOLERANCES),
-    f"times the fastest's to {COMPARED:g}",
+    *(f"s to {power(tolerance)}" for tolerance in TOLERANCES),
+    f"times the fastest's to {power(COMPARED)}",
     "MB",
     "log10 loss",
     "excess",
@@ -158,7 +165,7 @@ def write_rows(path: Path, table: Items[Row]) -> None:
     """
     names = [entry.name for entry in fields(Row)]
     at = names.index("seconds_to")
-    header = [*names[:at], *(f"seconds_to_{tolerance:g}" for tolerance in TOLERANCES), *names[at + 1 :]]
+    header = [*names[:at], *(f"seconds_to_{power(tolerance)}" for tolerance in TOLERANCES), *names[at + 1 :]]
     lines = []
     for row in table:
         values = [getattr(row, name) for name in names]

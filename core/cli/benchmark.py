@@ -30,10 +30,11 @@ SECONDS = 60.0
 INTERRUPTED = 130
 DESCRIPTION = """\
 Minimize the same simulated problems by several methods and tell how fast each comes how near to the best loss
-that any of them reaches. Times are CPU seconds of one thread; the bilinear methods all start at the same
-point, one small random column away from the solution of rank K - 1, the methods on the matrix itself at the
-closed form. Every method runs in a process of its own: its memory is how far that process rises above what
-it has with the problem posed. Tables go to stdout, and with -o also to FOLDER, with all curves and a plot.
+that any of them reaches. Times are CPU seconds of one thread. The bilinear methods all start at one point:
+one small random column away from the solution of rank K - 1, or, for the low-rank problem, at the closed
+form cut to rank K; the methods on the matrix itself start at the closed form. Every method runs in a process
+of its own: its memory is how far that process rises above what it has with the problem posed. Tables go to
+stdout, and with -o also to FOLDER, with all curves and a plot.
 """
 
 
@@ -130,14 +131,14 @@ def _comparison(args: argparse.Namespace, line: ProgressLine) -> int:
 
 
 def _growth(args: argparse.Namespace, line: ProgressLine) -> int:
-    found: dict[str, list[Outcome]] = {name: [] for name in growth.STEPS}
+    tasks = [(name, case) for name, cases in growth.cases().items() for case in cases]
+    found: dict[str, list[Outcome]] = {name: [] for name, _ in tasks}
+    cases = [case for _, case in tasks]
     code = 0
     try:
-        for parameter, cases in growth.cases().items():
-            for outcome in compare(
-                cases, [growth.METHOD], args.seconds, lambda now: line.write(standing_text(now))
-            ):
-                found[parameter].append(outcome)
+        outcomes = compare(cases, [growth.METHOD], args.seconds, lambda now: line.write(standing_text(now)))
+        for (name, _), outcome in zip(tasks, outcomes, strict=False):
+            found[name].append(outcome)
     except KeyboardInterrupt:
         code = _stopped(line)
     growths = [one for name, outcomes in found.items() if (one := growth.along(name, outcomes))]

@@ -1,0 +1,317 @@
+import csv
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.arrays import InputError
+from core.benchmark import growth, known_cameras, pyproximal, pyproximal_table, table
+from core.benchmark.contestants import CONTESTANTS, TIME_LIMIT
+from core.benchmark.memory import PeakMemory
+from core.benchmark.problems import Case, bilinear_start
+from core.benchmark.runs import STOPPED, Interrupted, Outcome, compare, measure, run
+from core.benchmark.stopwatch import Mark, Stopwatch
+from core.cli import main
+from core.factors import Factors
+from core.methods import on_matrix
+
+CASE = Case(frames=12, points=15, rank=2)
+LIMIT = 0.15  # CPU seconds
+
+
+def outcome(method, status, *points, case=CASE):
+    """A run of (seconds, loss) points."""
+    return Outcome(case, method, status, tuple(Mark(i, s, loss, loss) for i, (s, loss) in enumerate(points)))
+
+
+def test_times_are_those_of_the_first_point_within_the_tolerance_of_the_best_loss_of_all():
+    rows = table.rows(
+        [
+            outcome("bilinear", "converged", (0.0, 5.0), (0.01, 1.0005), (0.02, 1.0 + 5e-7), (0.03, 1.0)),
+            outcome("lm", "converged", (0.0, 5.0), (0.2, 1.0 + 5e-11)),
+            outcome("admm", "stalled", (0.0, 5.0), (3.0, 1.5)),
+            outcome("algorithm1", TIME_LIMIT, (0.0, 5.0), (60.0, 1.1)),
+            outcome("scipy", "failed: no memory"),
+        ]
+    )
+    ours, lm, admm, paper, failed = rows
+    assert ours.seconds_to == (0.01, 0.02, 0.03)
+    assert lm.seconds_to == (0.2, 0.2, 0.2)
+    assert ours.times_fastest == 1.0 and lm.times_fastest == pytest.approx(10.0)
+    # It ended by itself: it never gets there, and there is no bound to tell.
+    assert admm.seconds_to == (None, None, None) and admm.times_fastest is None and not admm.bound
+    assert paper.bound and paper.times_fastest == pytest.approx(3000.0)
+    assert admm.excess == pytest.approx(0.5)
+    assert failed.loss is None and failed.times_fastest is None
+
+
+def test_runs_on_other_problems_are_not_compared():
+    other = replace(CASE, points=16)
+    rows = table.rows(
+        [
+            outcome("bilinear", "converged", (1.0, 2.0)),
+            outcome("lm", "converged", (3.0, 1.0), case=other),
+        ]
+    )
+    assert [row.times_fastest for row in rows] == [1.0, 1.0]
+
+
+def test_the_table_tells_bounds_from_what_is_never_reached():
+    text = table.markdown(
+        table.rows(
+            [
+                outcome("bilinear", "converged", (0.02, 1.0)),
+                outcome("algorithm1", TIME_LIMIT, (60.0, 1.1)),
+                outcome("admm", "stalled", (3.0, 1.5)),
+            ]
+        )
+    )
+    lines = {line.split(" | ")[0].strip("| "): line.split(" | ") for line in text.splitlines() if "|" in line}
+    paper, admm = lines[CONTESTANTS["algorithm1"].title], lines[CONTESTANTS["admm"].title]
+    assert paper[3:7] == ["> 60", "> 60", "> 60", "> 3000"]
+    assert admm[3:7] == ["-", "-", "-", "-"]
+
+
+@pytest.mark.parametrize("problem", ["nonrigid", "lowrank"])
+@pytest.mark.parametrize("method", list(CONTESTANTS))
+def test_every_method_runs_to_its_end_or_its_limit(method, problem):
+    case = replace(CASE, problem=problem, rank=2 if problem == "nonrigid" else 4)
+    posed = case.pose()
+    start = bilinear_start(posed)
+    found = measure(case, method, start, LIMIT)
+    assert found.status in ("converged", "stalled", TIME_LIMIT)
+    seconds = [mark.seconds for mark in found.marks]
+    assert seconds == sorted(seconds) and seconds[-1] < LIMIT + 1
+    assert (found.status == TIME_LIMIT) <= (seconds[-1] >= LIMIT)
+    algorithm = CONTESTANTS[method].algorithm
+    if algorithm is None or not on_matrix(algorithm):
+        assert found.marks[0].loss <= (1 + 1e-12) * posed.loss(start)
+        assert found.loss < 0.999 * posed.loss(start)
+    else:  # on X itself: the cut costs something, and the method's own objective falls
+        assert found.marks[-1].own < found.marks[0].own
+
+
+def test_methods_on_the_factors_agree_on_the_minimum():
+    start = bilinear_start(CASE.pose())
+    ends = [measure(CASE, method, start, 1.0).loss for method in ("bilinear", "lm", "scipy")]
+    assert ends[1] == pytest.approx(ends[0], rel=1e-9)
+    assert ends[2] == pytest.approx(ends[0], rel=1e-3)
+
+
+def test_least_squares_stops_within_an_iteration_and_its_own_objective_is_half_the_loss():
+    problem = CASE.pose()
+    watch = Stopwatch(0.02)
+    assert CONTESTANTS["scipy"].run(problem, bilinear_start(problem), watch) == TIME_LIMIT
+    assert watch.seconds < 0.2
+    assert all(mark.own == pytest.approx(mark.loss / 2) for mark in watch.marks)
+
+
+def test_a_stopwatch_counts_only_while_it_runs():
+    def busy(seconds):
+        until = time.process_time() + seconds
+        while time.process_time() < until:
+            pass
+
+    watch = Stopwatch(10.0)
+    busy(0.03)
+    with watch.running():
+        busy(0.03)
+        with watch.paused():
+            busy(0.05)
+    busy(0.03)
+    assert 0.03 <= watch.seconds < 0.05
+
+
+def test_the_peak_of_memory_is_seen_after_it_is_given_back():
+    memory = PeakMemory()
+    if memory.rise() is None:
+        pytest.skip("this system does not tell")
+    block = np.ones(10_000_000)
+    del block
+    assert 75 < memory.rise() < 120
+
+
+def test_a_run_has_a_process_of_its_own_which_ends_with_ctrl_c():
+    start = bilinear_start(CASE.pose())
+    found = run(CASE, "bilinear", start, 5.0)
+    assert found.status == "converged" and found.peak_mb is not None and found.process_mb > found.peak_mb
+
+    big = Case(frames=60, points=80, rank=2)
+
+    def interrupt(mark):
+        if mark is not None:
+            raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted) as stop:
+        run(big, "algorithm1", bilinear_start(big.pose()), 60.0, interrupt)
+    assert stop.value.outcome.status == STOPPED and stop.value.outcome.marks
+
+
+def test_what_is_done_is_written_after_ctrl_c(tmp_path):
+    command = [sys.executable, "-m", "core", "benchmark", "--sizes", "60x80", "--seconds", "60"]
+    command += ["--methods", "bilinear", "algorithm1", "-o", str(tmp_path)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until = time.monotonic() + 60
+    while not (tmp_path / "benchmark.csv").exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "stopped" in err and CONTESTANTS["bilinear"].title in out
+    rows = read(tmp_path / "benchmark.csv")
+    assert [row["method"] for row in rows] == ["bilinear", "algorithm1"]
+    assert rows[1]["status"] == STOPPED
+
+
+def read(path):
+    with path.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_the_command_writes_rows_curves_and_a_plot(tmp_path, capsys):
+    arguments = ["--sizes", "8x15", "--methods", "bilinear", "admm", "--seconds", "0.3", "-o", str(tmp_path)]
+    assert main(["benchmark", *arguments]) == 0
+    out = capsys.readouterr().out
+    assert "nonrigid, paper, 8 x 15, K = 2" in out
+    rows = read(tmp_path / "benchmark.csv")
+    assert [(row["method"], row["frames"], row["points"]) for row in rows] == [
+        ("bilinear", "8", "15"),
+        ("admm", "8", "15"),
+    ]
+    assert float(rows[0]["seconds_to_1e-10"]) >= float(rows[0]["seconds_to_1e-3"]) > 0
+    curves = [row for row in read(tmp_path / "curves.csv") if row["method"] == "bilinear"]
+    assert len(curves) == int(rows[0]["iterations"]) + 1
+    assert float(curves[-1]["loss"]) == float(rows[0]["loss"])
+    assert (tmp_path / "benchmark.png").read_bytes().startswith(b"\x89PNG")
+    assert sorted(os.listdir(tmp_path)) == ["benchmark.csv", "benchmark.png", "curves.csv"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--sizes", "40"], "--sizes holds '40'; accepted is FxP"),
+        (["--sizes", "8x15", "--rank", "9"], "the rank is 9; accepted is a whole number from 1 to 8"),
+        (["--seconds", "0"], "--seconds is 0"),
+        (["--pyproximal", "absent.npz"], "absent.npz cannot be read as pyproximal's mocap.npz"),
+    ],
+)
+def test_bad_options_are_refused_in_a_sentence(arguments, words, capsys):
+    assert main(["benchmark", *arguments]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_an_unknown_method_is_refused_before_anything_runs():
+    with pytest.raises(InputError, match="the method is 'newton'; accepted are bilinear"):
+        next(compare([CASE], ["newton"], 1.0))
+
+
+def test_growth_finds_the_power_of_a_law():
+    outcomes = [
+        outcome("bilinear", "converged", *((i, 1.0) for i in (0.0, 3e-7 * size**2)), case=case)
+        for case in growth.cases()["P"]
+        for size in [case.points]
+    ]
+    one = growth.along("P", [*outcomes, outcome("bilinear", STOPPED, (1.0, 1.0))])
+    assert one is not None and len(one.outcomes) == len(outcomes)
+    assert one.slope("to the end") == pytest.approx(2.0)
+    assert [row[1] for row in one.rows()] == list(growth.STEPS["P"])
+    assert "slope in log-log: per iteration 2.00, to the end 2.00" in one.markdown()
+
+
+@pytest.fixture
+def scene():
+    """Fourteen frames of seven points seen by cameras whose rows are not quite orthonormal."""
+    random = np.random.default_rng(5)
+    cameras = np.stack([np.linalg.qr(random.standard_normal((3, 3)))[0][:2] for _ in range(14)])
+    cameras += 0.02 * random.standard_normal(cameras.shape)
+    shapes = np.einsum("fk,kcp->fcp", random.standard_normal((14, 3)), random.standard_normal((3, 3, 7)))
+    return known_cameras.Scene(cameras, cameras @ shapes)
+
+
+def posed(scene, rank):
+    frames, _, points = scene.tracks.shape
+    visible = np.ones((frames, points), dtype=bool)
+    return known_cameras.KnownCameras(scene.tracks, visible, scene.cameras, np.full(rank, 2.0))
+
+
+def test_known_cameras_pose_twice_the_objective_of_the_tutorial(scene):
+    problem = posed(scene, 3)
+    random = np.random.default_rng(0)
+    point = Factors(random.standard_normal((14, 3)), random.standard_normal((3, 3, 7)), np.zeros((14, 3)))
+    point = problem.gauge(point)
+    X = point.shapes()
+    expected = sum(
+        0.5 * np.linalg.norm(R @ S - M) ** 2 for R, S, M in zip(scene.cameras, X, scene.tracks, strict=True)
+    )
+    expected += np.linalg.norm(X.reshape(14, -1), "nuc")
+    assert scene.objective(X) == pytest.approx(expected, rel=1e-12)
+    assert problem.loss(point) == pytest.approx(2 * expected, rel=1e-12)
+
+
+def test_the_bilinear_form_finds_the_optimum_and_proves_it(scene):
+    course = known_cameras.ours(scene, 20.0)
+    X = np.zeros((14, 3, 7))  # plain proximal gradient, until nothing changes
+    step = 0.9 / np.linalg.norm(scene.cameras, 2, axis=(1, 2)).max() ** 2
+    for _ in range(4000):
+        gradient = scene.cameras.transpose(0, 2, 1) @ (scene.cameras @ X - scene.tracks)
+        U, sigma, Vt = np.linalg.svd((X - step * gradient).reshape(14, -1), full_matrices=False)
+        X = ((U * np.maximum(sigma - step, 0)) @ Vt).reshape(X.shape)
+    assert course.objective == pytest.approx(scene.objective(X), rel=1e-7)
+    assert course.bound <= scene.objective(X) and course.bound > (1 - 1e-6) * course.objective
+    assert course.rank >= np.linalg.matrix_rank(X.reshape(14, -1), tol=1e-6)
+
+
+def test_the_lower_bound_holds_far_from_the_optimum(scene):
+    optimum = known_cameras.ours(scene, 20.0).objective
+    for seed in range(5):
+        X = 10.0 ** (seed - 2) * np.random.default_rng(seed).standard_normal((14, 3, 7))
+        assert scene.lower_bound(X)[0] < optimum
+
+
+def test_a_scene_is_read_without_what_needs_pickle(tmp_path, scene):
+    path = tmp_path / "mocap.npz"
+    truth = np.random.default_rng(0).standard_normal((42, 7))
+    np.savez(path, R=scene.cameras, X_gt=truth, markers=np.array({"a": 1}, dtype=object))
+    read_back = known_cameras.read_scene(path)
+    np.testing.assert_allclose(read_back.tracks[2], scene.cameras[2] @ truth[6:9])
+    np.savez(path, R=scene.cameras)
+    with pytest.raises(InputError, match=r"mocap.npz cannot be read.*X_gt"):
+        known_cameras.read_scene(path)
+    np.savez(path, R=scene.cameras, X_gt=truth[:-1])
+    with pytest.raises(InputError, match=r"accepted are \(F, 2, 3\) and \(3F, P\)"):
+        known_cameras.read_scene(path)
+
+
+def test_where_pyproximal_is_absent_ours_is_told_and_then_why_it_is_alone(scene, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyproximal", None)
+    courses = pyproximal.compare(scene, 5.0)
+    assert next(courses).method == known_cameras.OURS
+    with pytest.raises(InputError, match=r"pip install pyproximal==0.12"):
+        next(courses)
+
+
+def test_pyproximal_ends_at_the_same_optimum(scene):
+    pytest.importorskip("pyproximal")
+    courses = list(pyproximal.compare(scene, 20.0))
+    assert [course.method for course in courses] == list(pyproximal.METHODS)
+    for course in courses:
+        assert course.objective == pytest.approx(courses[0].objective, rel=1e-8)
+    assert all(row[3] is not None for row in pyproximal_table.rows(courses))
+
+
+def test_the_tutorial_has_the_optimum_that_others_found(data):
+    path = data / "real" / "pyproximal" / "mocap.npz"
+    if not path.is_file():
+        pytest.skip(f"{path} is absent")
+    course = known_cameras.ours(known_cameras.read_scene(path), 20.0)
+    assert course.objective == pytest.approx(325.605556, abs=1e-6)
+    assert course.bound > (1 - 1e-7) * course.objective
+    text = pyproximal_table.markdown([course])
+    assert "optimum 325.605556, proved to a relative" in text and math.isfinite(course.marks[-1].seconds)
