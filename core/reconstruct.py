@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .algorithms.admm import ADMMState, residuals
 from .algorithms.closed_form import svd_start
 from .algorithms.levenberg_marquardt import LevenbergMarquardt
 from .algorithms.majorized import Majorized
@@ -348,9 +349,11 @@ class Run:
                 self.best = current
             assert self.prepared is not None  # set before the first phase
             self.phase_status = snapshot.status
+            state = snapshot.state
+            primal, dual = residuals(state) if isinstance(state, ADMMState) else (None, None)
             yield Update(
                 settings=self.settings,
-                record=Record(self.iteration, self.seconds, loss / self.share, phase),
+                record=Record(self.iteration, self.seconds, loss / self.share, phase, primal, dual),
                 status=Status.RUNNING,
                 phase=phase,
                 fraction=min(self.phases_done / self.phase_count, 1.0),

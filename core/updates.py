@@ -33,6 +33,8 @@ class Record:
     seconds: float  # spent computing, pauses excluded
     loss: float  # where only a subset is solved, divided by its share of the observations
     phase: str
+    primal: float | None = None  # ADMM's relative residuals, see `core.algorithms.admm.residuals`
+    dual: float | None = None
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,9 @@ class History:
         self.records: list[Record] = []
         self.phases: list[Phase] = []
         self.ticks: list[Tick] = []
-        self._columns = np.empty((3, FIRST_ROOM))  # iteration, seconds, log10 loss
+        # iteration, seconds, log10 of loss, primal and dual residual
+        self._columns = np.empty((5, FIRST_ROOM))
+        self.has_residuals = False  # whether there is a record with residuals
 
     def __len__(self) -> int:
         return len(self.records)
@@ -60,7 +62,9 @@ class History:
                 self._columns = np.concatenate([self._columns, np.empty_like(self._columns)], axis=1)
             loss = record.loss if np.isfinite(record.loss) else HIGHEST_LOSS
             clamped = min(max(loss, LOWEST_LOSS), HIGHEST_LOSS)
-            self._columns[:, count] = record.iteration, record.seconds, np.log10(clamped)
+            primal, dual = _logarithm(record.primal), _logarithm(record.dual)
+            self.has_residuals = self.has_residuals or bool(np.isfinite(primal))
+            self._columns[:, count] = record.iteration, record.seconds, np.log10(clamped), primal, dual
             self.records.append(record)
 
     def tick(self, change: Change, text: str) -> None:
@@ -83,3 +87,15 @@ class History:
     def log_losses(self) -> Floats:
         """(N,) base-10 logarithms of the loss, clamped to be finite."""
         return self._columns[2, : len(self.records)]
+
+    @property
+    def log_residuals(self) -> Floats:
+        """(2, N) base-10 logarithms of the primal and the dual residual, NaN where there is none."""
+        return self._columns[3:, : len(self.records)]
+
+
+def _logarithm(residual: float | None) -> float:
+    """Return log10 of a residual; NaN of none, and of the infinite ones before the first step."""
+    if residual is None or not np.isfinite(residual):
+        return float("nan")
+    return float(np.log10(max(residual, LOWEST_LOSS)))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .session import Run
     from .summaries import Quality
 
+RESIDUALS_TIP = "Of ADMM, relative: primal |X - Z| / max(|X|, |Z|), and dual |Z - Z before| / |U|."
 MOST_VALUES = 8  # singular values in one line
 STARTS_TIP = (
     f"Starting points whose loss is within a relative {AGREEMENT:g} of the lowest. "
@@ -62,6 +63,7 @@ def numbers(run: Run | None, known: Quality | None, sequence: Sequence | None) -
             NONE if run is None else seconds(run),
             "Of all phases of this run together; pauses are not counted.",
         ),
+        *_residual_numbers(run),
         Number("starts that agree", NONE if last is None else starts_that_agree(last), STARTS_TIP),
     ]
     if last is not None and last.rotations:
@@ -95,6 +97,16 @@ def _low_rank_numbers(last: Update, figures: Mapping[str, Any], unit: str) -> li
             Number("metric upgrade", f"none: {reason}", "Why the scene is shown as its cameras see it.")
         )
     return rows
+
+
+def _residual_numbers(run: Run | None) -> list[Number]:
+    """Return the last residuals of ADMM, where the run has come to some."""
+    history = None if run is None else run.history
+    if history is None or not history.has_residuals:
+        return []
+    row = history.log_residuals[0]
+    record = history.records[int(np.flatnonzero(np.isfinite(row))[-1])]
+    return [Number("residuals", f"{record.primal:.2g}, {record.dual:.2g}", RESIDUALS_TIP)]
 
 
 def starts_that_agree(last: Update) -> str:

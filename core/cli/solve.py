@@ -151,6 +151,9 @@ def _write(result: Result, outputs: list[Path]) -> list[str]:
 def _write_history(path: Path, records: list[Record]) -> None:
     with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
         table = csv.writer(stream, lineterminator="\n")
-        table.writerow(("iteration", "seconds", "loss", "phase"))
+        table.writerow(("iteration", "seconds", "loss", "phase", "primal", "dual"))
         for record in records:
-            table.writerow((record.iteration, repr(record.seconds), repr(record.loss), record.phase))
+            residuals = ("" if value is None else repr(value) for value in (record.primal, record.dual))
+            table.writerow(
+                (record.iteration, repr(record.seconds), repr(record.loss), record.phase, *residuals)
+            )

@@ -6,7 +6,6 @@ in front takes it back.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -14,12 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyqtgraph as pg
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from .fields import format_number
-from .labels import ElidedLabel
+from .loss_header import LossHeader
 from .phase_marks import PhaseMarks
-from .plots import dress
+from .plots import dress, log_ticks
+from .residual_curves import ResidualCurves
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -95,37 +94,13 @@ class LossPlot(QWidget):
         self._empty.setWordWrap(True)
         self._empty.setProperty("role", "muted")
         self._empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self._reading = ElidedLabel()
-        self._reading.setProperty("role", "muted")
-        self._axis_choice = QComboBox()
-        self._axis_choice.addItems(list(AXES))
-        self._axis_choice.setToolTip("what the horizontal axis counts")
-        self._axis_choice.currentTextChanged.connect(self.set_axis)
-        fit = QToolButton()
-        fit.setText("Fit")
-        fit.setAutoRaise(True)
-        fit.setToolTip("show the whole run again, and follow it")
-        fit.clicked.connect(self.fit)
-        self._final = QToolButton()
-        self._final.setText("Final")
-        self._final.setAutoRaise(True)
-        self._final.setCheckable(True)
-        self._final.setToolTip("follow only the part after the rotations were chosen")
-        self._final.clicked.connect(self.set_final)
-        self._all = QToolButton()
-        self._all.setText("All")
-        self._all.setAutoRaise(True)
-        self._all.setCheckable(True)
-        self._all.setToolTip("follow all runs, to compare them")
-        self._all.clicked.connect(self.set_all)
-        self.header = QWidget()
-        bar = QHBoxLayout(self.header)
-        bar.setContentsMargins(8, 2, 4, 2)
-        bar.addWidget(self._reading, 1)
-        bar.addWidget(self._axis_choice)
-        bar.addWidget(fit)
-        bar.addWidget(self._final)
-        bar.addWidget(self._all)
+        self._residuals = ResidualCurves(self._plot)
+        self.header = LossHeader(AXES)
+        self.header.axis_chosen.connect(self.set_axis)
+        self.header.fit_requested.connect(self.fit)
+        self.header.final_requested.connect(self.set_final)
+        self.header.all_requested.connect(self.set_all)
+        self.header.residuals_requested.connect(self.refresh)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._widget, 1)
@@ -178,13 +153,14 @@ class LossPlot(QWidget):
         for side in ("left", "bottom"):
             self._plot.showAxis(side, not empty)
         self._show_ticks()
+        self._show_residuals()
         self._apply_range()
         self._place_phases()
 
     def set_axis(self, axis: str) -> None:
         """Count iterations or seconds along the horizontal axis."""
         self._axis = axis
-        self._axis_choice.setCurrentText(axis)
+        self.header.set_axis(axis)
         self._plot.setLabel("bottom", AXES[axis])
         for curve in self._curves.values():
             curve.drawn = -1
@@ -220,8 +196,7 @@ class LossPlot(QWidget):
 
     def _set_follow(self, follow: _Follow) -> None:
         self._follow = follow
-        self._final.setChecked(follow is _Follow.FINAL)
-        self._all.setChecked(follow is _Follow.ALL)
+        self.header.set_followed(final=follow is _Follow.FINAL, all_runs=follow is _Follow.ALL)
         self._apply_range()
 
     def _apply_range(self) -> None:
@@ -236,6 +211,8 @@ class LossPlot(QWidget):
             x, y = x[first:], y[first:]
             # The first steps of a phase may lie far above all others.
             low, high = float(y.min()), float(np.quantile(y, 0.9))
+        bounds = self._residuals.bounds
+        low, high = min(low, bounds[0]), max(high, bounds[1])
         left, right = float(x[0]), float(x[-1])
         if self._follow is _Follow.ALL:
             others = [curve.history for curve in self._curves.values() if len(curve.history)]
@@ -259,6 +236,7 @@ class LossPlot(QWidget):
             color.setAlpha(EARLIER_ALPHA)
             curve.item.setPen(pg.mkPen(self._theme.accent if front else color, width=1))
             curve.item.setZValue(10 if front else 0)
+        self._residuals.set_theme(self._theme)
         self._name_curves(self._theme)
         self._ticks.setBrush(pg.mkBrush(self._theme.selection))
         self._ticks.setPen(pg.mkPen(self._theme.panel))
@@ -286,6 +264,14 @@ class LossPlot(QWidget):
         if len(spots) != len(self._ticks.points()):
             self._ticks.setData(spots)
 
+    def _show_residuals(self) -> None:
+        """Draw the residuals of the run in front, where it has some and they are asked for."""
+        history = self._front()
+        there = history is not None and history.has_residuals
+        self.header.offer_residuals(there)
+        shown = history if there and self.header.residuals else None
+        self._residuals.show(shown, None if shown is None else self._x(shown))
+
     def _place_phases(self, *_: object) -> None:
         logarithmic = self._axis.startswith("log")
         left, right = self._plot.getViewBox().viewRange()[0]
@@ -300,32 +286,24 @@ class LossPlot(QWidget):
         """Say the value of the current curve under the mouse."""
         history = self._front()
         if history is None:
-            self._reading.set_whole("")
+            self.header.reading.set_whole("")
             return
         x = self._x(history)
         where = self._plot.getViewBox().mapSceneToView(position).x()
         index = int(np.clip(np.searchsorted(x, where), 0, len(x) - 1))
         record = history.records[index]
-        self._reading.set_whole(
+        residuals = (
+            f" · residuals {record.primal:.1e}, {record.dual:.1e}" if record.primal is not None else ""
+        )
+        self.header.reading.set_whole(
             f"{record.phase} · iteration {record.iteration} · {record.seconds:.3g} s · "
-            f"log10 loss {history.log_losses[index]:.4f}"
+            f"log10 loss {history.log_losses[index]:.4f}{residuals}"
         )
 
     def resizeEvent(self, event: object) -> None:
         """Keep the sentence for the empty state in the middle."""
         super().resizeEvent(event)  # type: ignore[arg-type]
         self._empty.setGeometry(self._widget.rect().adjusted(12, 0, -12, 0))
-
-
-def log_ticks(left: float, right: float) -> list[tuple[float, str]]:
-    """Return places (base-10 logarithms) and names of about ten round numbers on a logarithmic axis."""
-    decades = range(math.floor(left), math.ceil(right) + 1)
-    steps = (1, 2, 5) if right - left <= 3 else (1,)
-    every = max(1, len(decades) // 10)
-    ticks = [
-        (math.log10(step) + decade, step * 10.0**decade) for decade in decades[::every] for step in steps
-    ]
-    return [(place, format_number(value)) for place, value in ticks if left <= place <= right]
 
 
 def _final_part(history: History) -> int:

@@ -5,6 +5,7 @@ pyqtgraph's own SVG exporter fails with this Qt, so the scene is rendered by Qt'
 
 from __future__ import annotations
 
+import math
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ from PyQt6.QtGui import QImage, QPageSize, QPainter, QPdfWriter, QResizeEvent
 
 from core.arrays import InputError
 from core.atomic import replacing
+
+from .fields import format_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,6 +39,17 @@ def dress(widget: pg.PlotWidget, theme: Theme) -> None:
         axis.setPen(pg.mkPen(theme.border))
         axis.setTextPen(pg.mkPen(theme.muted))
     plot.getViewBox().setBorder(None)
+
+
+def log_ticks(left: float, right: float) -> list[tuple[float, str]]:
+    """Return places (base-10 logarithms) and names of about ten round numbers on a logarithmic axis."""
+    decades = range(math.floor(left), math.ceil(right) + 1)
+    steps = (1, 2, 5) if right - left <= 3 else (1,)
+    every = max(1, len(decades) // 10)
+    ticks = [
+        (math.log10(step) + decade, step * 10.0**decade) for decade in decades[::every] for step in steps
+    ]
+    return [(place, format_number(value)) for place, value in ticks if left <= place <= right]
 
 
 def save_plot(widget: pg.PlotWidget, path: Path) -> None:

@@ -85,6 +85,7 @@ def test_solve_writes_every_output_and_says_so_in_one_json_object(tracks, tmp_pa
         rows = list(csv.DictReader(stream))
     assert [float(row["loss"]) for row in rows] == result.history[:, 2].tolist()
     assert "rank 1" in rows[0]["phase"] and rows[-1]["phase"] == "refine"
+    assert rows[0]["primal"] == rows[0]["dual"] == ""  # which only ADMM has
 
 
 def test_the_summary_is_for_people_unless_quiet(tracks, tmp_path, capsys):

@@ -185,3 +185,15 @@ def test_a_penalty_that_kills_shapes_still_gives_the_rank_asked_for(sequence):
 def test_the_iteration_limit_holds_for_every_phase(sequence):
     updates = list(reconstruct(sequence, replace(QUICK, method="admm", max_iterations=3)))
     assert updates[-1].record.iteration == 3 and updates[-1].status is Status.LIMIT
+
+
+def test_the_history_holds_both_residuals_of_admm_and_of_nothing_else(sequence):
+    settings = QUICK.with_changes(method="admm+bilinear", max_iterations=30)
+    records = [update.record for update in reconstruct(sequence, settings)]
+    for record in records:
+        assert (record.primal is None) == (record.dual is None) == (record.phase != "ADMM")
+    steps = [record for record in records if record.phase == "ADMM"]
+    assert np.isinf([steps[0].primal, steps[0].dual]).all()  # before the first step
+    values = np.array([(record.primal, record.dual) for record in steps[1:]])
+    assert np.isfinite(values).all() and (values >= 0).all()
+    assert values[-5:].mean() < values[:5].mean()

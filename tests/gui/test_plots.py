@@ -23,9 +23,9 @@ from nrsfm_gui.history import History
 from nrsfm_gui.solver_thread import Change
 from nrsfm_gui.theme import DARK, LIGHT
 from nrsfm_gui.views.fields import format_number
-from nrsfm_gui.views.loss_plot import LossPlot, log_ticks
+from nrsfm_gui.views.loss_plot import LossPlot
 from nrsfm_gui.views.phase_marks import short_phases
-from nrsfm_gui.views.plots import save_image, save_plot
+from nrsfm_gui.views.plots import log_ticks, save_image, save_plot
 from nrsfm_gui.views.spectrum_plot import SpectrumPlot
 
 
@@ -156,6 +156,31 @@ def test_seconds_can_be_on_a_logarithmic_axis(plot):
     assert curve.getOriginalDataset()[0][-1] == pytest.approx(10.0)
 
 
+def test_residuals_of_admm_are_drawn_on_request(qtbot, plot, near):
+    plain = history(50)
+    made = History()
+    made.extend([Record(0, 0.0, 1.0, "ADMM", math.inf, math.inf)])
+    made.extend(Record(k, 0.1 * k, 1.0, "ADMM", 10.0**-k, 10.0 ** -(k / 2)) for k in range(1, 9))
+    made.extend([Record(9, 1.0, 1.0, "refine")])
+    assert (plain.has_residuals, made.has_residuals) == (False, True)
+    assert np.isnan(made.log_residuals[:, [0, 9]]).all()
+    np.testing.assert_allclose(made.log_residuals[:, 1:9], [-np.arange(1.0, 9), -np.arange(1.0, 9) / 2])
+    plot.header.show()
+    plot.set_histories({1: plain}, 1)
+    button = next(each for each in plot.header.findChildren(QToolButton) if each.text() == "Residuals")
+    assert not button.isVisibleTo(plot.header)
+    plot.set_histories({1: plain, 2: made}, 2)
+    assert button.isVisibleTo(plot.header)
+    assert ranges(plot)[1][0] > -1
+    button.click()
+    assert ranges(plot)[1][0] < -8
+    qtbot.wait(50)
+    assert near(plot.plot_widget.grab().toImage(), DARK.residual, tolerance=60).sum() > 50
+    plot.set_histories({1: plain, 2: made}, 1)  # the run in front has none
+    assert not button.isVisibleTo(plot.header)
+    assert ranges(plot)[1][0] > -8
+
+
 def test_the_horizontal_axis_counts_iterations_or_seconds(plot):
     plot.set_histories({1: history(101)}, 1)
     curve = plot.plot_widget.getPlotItem().listDataItems()[-1]
@@ -261,7 +286,7 @@ def test_zooming_by_hand_is_kept_until_another_run_starts(plot):
     made.extend([Record(100, 1.0, 0.001, "refine")])
     plot.refresh()
     assert ranges(plot)[0] == [10, 20]
-    assert not plot._final.isChecked()
+    assert not plot.header._final.isChecked()
     plot.set_histories({1: made, 2: history(50)}, 2)
     assert 49 <= ranges(plot)[0][1] < 55
 

@@ -34,6 +34,14 @@ def controls(qapp, known):
         control.shut_down()
 
 
+def test_the_last_residuals_of_admm_are_among_the_numbers(known):
+    run = Run(1, known.sequence, Settings())
+    run.history.extend([Record(0, 0.0, 1.0, "ADMM", 0.5, 0.25), Record(1, 0.1, 0.5, "ADMM", 0.0123, 4.56e-5)])
+    run.history.extend([Record(2, 0.2, 0.1, "refine")])
+    rows = {row.label: row.value for row in panel_numbers(run, None, known.sequence)}
+    assert rows["residuals"] == "0.012, 4.6e-05"
+
+
 def numbers(run):
     return [record.iteration for record in run.history.records]
 
