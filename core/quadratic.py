@@ -245,8 +245,8 @@ class DataTerm:
                     rhs -= moved[:, c, PLANE[c]]
             right = rhs.reshape(3 * rank, columns)
             blocks = point_blocks(sums[: len(upper)], weights)
-            inverse, solution = solved(blocks, right)
-            inverses.append(inverse.astype(self.working, copy=False))
+            inverse, solution = solved(blocks, right, self.working)
+            inverses.append(inverse)
             C[:, :, chunk.part] = solution.reshape(rank, 3, columns)
             rhs_C += float(np.vdot(right, solution))
         return PointSystem(tuple(inverses), C, rhs_C)

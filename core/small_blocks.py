@@ -6,9 +6,10 @@ vectors, two to four times faster than LAPACK for the sizes at hand (3K per poin
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 if TYPE_CHECKING:
     from .arrays import Floats
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 # Above this size halving is cheaper than eliminating column by column (measured at batches of 50 to 400).
 ELIMINATION_LIMIT = 6
 INACCURATE = 1e-6  # relative residual from which a solution is not trusted
+ACCURATE, MOST_REFINEMENTS = 1e-13, 5  # relative residual that refining an inverse in float32 has to reach
 NEGLIGIBLE = 1e-10  # relative size of an eigenvalue that a pseudo-inverse leaves out
 
 
@@ -35,7 +37,7 @@ def pseudo_inverse(blocks: Floats) -> Floats:
     return np.ascontiguousarray(np.moveaxis(stacked, 0, 2))
 
 
-def _inverse(blocks: Floats) -> Floats:
+def _inverse(blocks: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Invert by halves, through the Schur complement; small blocks by Gauss-Jordan without pivoting."""
     size = len(blocks)
     out = np.array(blocks)
@@ -70,11 +72,23 @@ def multiply(blocks: Floats, vectors: Floats) -> Floats:
     return product
 
 
-def solved(blocks: Floats, right: Floats) -> tuple[Floats, Floats]:
-    """Return the inverse of each block (n, n, batch) and the solution (n, batch), refined once.
+def solved(
+    blocks: Floats, right: Floats, dtype: type[np.floating[Any]] = np.float64
+) -> tuple[npt.NDArray[Any], Floats]:
+    """Return the inverse of each block (n, n, batch) and the solution (n, batch), refined.
 
     Where a block is so nearly singular that the solution is not one, both are those of the pseudo-inverse.
+
+    Parameters
+    ----------
+    dtype
+        of the inverse. With float32 the solution is still that of float64, as long as few refinements make
+        it so; else everything is done in float64.
     """
+    if dtype is np.float32:
+        coarse = _coarsely_solved(blocks, right)
+        if coarse is not None:
+            return coarse
     inverse = batched_inverse(blocks)
     solution = multiply(inverse, right)
     rest = right - multiply(blocks, solution)
@@ -84,4 +98,18 @@ def solved(blocks: Floats, right: Floats) -> tuple[Floats, Floats]:
         solution[:, wrong] = multiply(inverse[:, :, wrong], right[:, wrong])
         rest = right - multiply(blocks, solution)
     solution += multiply(inverse, rest)
-    return inverse, solution
+    return inverse.astype(dtype, copy=False), solution
+
+
+def _coarsely_solved(blocks: Floats, right: Floats) -> tuple[npt.NDArray[np.float32], Floats] | None:
+    """Return inverse and solution from an inverse in float32; None where refining does not get far enough."""
+    with np.errstate(all="ignore"):
+        inverse = _inverse(blocks.astype(np.float32))
+        accepted = ACCURATE * np.abs(right).max(axis=0)
+        solution, rest = np.zeros_like(right), right
+        for _ in range(MOST_REFINEMENTS):
+            solution += np.einsum("ijp,jp->ip", inverse, rest.astype(np.float32))
+            rest = right - multiply(blocks, solution)
+            if (np.abs(rest).max(axis=0) <= accepted).all():
+                return inverse, solution
+    return None

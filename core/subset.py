@@ -5,7 +5,8 @@ points keeps the problem's form; with a fraction q of the observations the data 
 large and the singular values sqrt(q) times, so weights times sqrt(q) keep the balance between the two.
 
 The way back is in closed form: with the shapes C of the subset's points, every frame's B_f and s_f solve one
-(K+3) x (K+3) system; C of all points follows from them when a solver starts.
+(K+3) x (K+3) system; C of all points follows from them when a solver starts.  Where the whole is very much
+larger it leads over subsets in between, whose steps cost a fraction of those that they save.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from .small_blocks import batched_inverse, multiply
 
 if TYPE_CHECKING:
     from .arrays import Floats, Ints
+
+RUNG = 10  # a subset in between has so many times the observations of the one before
+LEAST_GAIN = 5  # and at most this part of all: with more, its steps would cost too much themselves
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +55,34 @@ class Subset:
         """Return a point of the whole problem from one of the small one: best B and s for its C, then C."""
         if self.small is self.problem:
             return factors
+        B, s = self._frames_of(factors)
+        weights = self.problem.weights[: factors.rank]
+        return Factors(B, self.problem.data.best_C(B, s, weights).C, s)
+
+    def carried(self, factors: Factors, other: Subset) -> Factors:
+        """Return a point of another subset's small problem from one of this one's; solvers eliminate its C."""
+        B, s = self._frames_of(factors)
+        shapes = np.zeros((factors.rank, 3, len(other.points)))
+        return Factors(B[other.frames], shapes, s[other.frames])
+
+    def _frames_of(self, factors: Factors) -> tuple[Floats, Floats]:
+        """Return the best B and s of every frame for the small problem's C."""
         some = self.all_frames.with_weights(self.small.weights[: factors.rank])
         blocks = some.data.frame_blocks(factors.C, some.weights)
         u = multiply(batched_inverse(blocks), some.data.frame_targets(factors.C))
-        B, s = np.ascontiguousarray(u[: factors.rank].T), np.ascontiguousarray(u[factors.rank :].T)
-        weights = self.problem.weights[: factors.rank]
-        return Factors(B, self.problem.data.best_C(B, s, weights).C, s)
+        return np.ascontiguousarray(u[: factors.rank].T), np.ascontiguousarray(u[factors.rank :].T)
+
+
+def rungs(problem: NonRigidProblem, most: int) -> list[Subset]:
+    """Return the subsets between one of `most` observations and the whole, the smallest first.
+
+    Each has `RUNG` times the observations of the one before, and the last at most 1 / `LEAST_GAIN` of all.
+    """
+    found, size = [], RUNG * most
+    while LEAST_GAIN * size <= problem.visible.size:
+        found.append(subset(problem, size))
+        size *= RUNG
+    return found
 
 
 def subset(problem: NonRigidProblem, most: int) -> Subset:

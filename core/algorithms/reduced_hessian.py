@@ -14,7 +14,7 @@ Otherwise it has three steps in the frames of the cameras (`core.sights`): times
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
