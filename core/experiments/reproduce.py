@@ -8,6 +8,7 @@ from ..arrays import InputError
 from ..sequence import CameraModel
 from . import report
 from .figure1 import figure_blocks, figure_jobs, figure_tracks, panels
+from .mocap_job import mocap_blocks, mocap_jobs
 from .run import perform
 from .sequence_job import PENALTIES, SequenceJob
 from .sources import Source, challenge_source
@@ -77,7 +78,8 @@ def reproduce(
     data
         the Challenge's folder, or one like it; None takes the bundled simulated objects.
     real
-        the folder of Figure 1's sequences; None takes `real` beside `data`, or simulated ones.
+        the folder of Figure 1's sequences, and for "all" of motion capture; None takes `real` beside `data`,
+        or simulated ones for Figure 1.
     frame_base
         number of the first frame in `gt_frame_N`.
     seconds
@@ -103,10 +105,12 @@ def reproduce(
     if not 0 < seconds < float("inf"):
         raise InputError(f"seconds is {seconds:g}; accepted is a positive number")
     source = None if what == "figure1" else challenge_source(data, frame_base=frame_base)
-    tracks = figure_tracks(_real_folder(data, real)) if what in ("figure1", "all") else ()
+    real_folder = _real_folder(data, real)
+    tracks = figure_tracks(real_folder) if what in ("figure1", "all") else ()
     sequence_jobs = [] if source is None else _table_jobs(source, what)
     matrix_jobs = figure_jobs(tracks, seconds)
-    jobs: list[Job] = [*sequence_jobs, *matrix_jobs]
+    captured = mocap_jobs(real_folder) if what == "all" else []
+    jobs: list[Job] = [*sequence_jobs, *matrix_jobs, *captured]
     store = Store(output / "jobs")
     found = perform(jobs, store, processes=processes, progress=progress)
     pictures = Store(output / "pictures").folder
@@ -117,6 +121,7 @@ def reproduce(
         body += _table_blocks(what, source, sequence_jobs, found, output, pictures)
     if tracks:
         body += _figure_section(tracks, matrix_jobs, found, seconds, pictures)
+    body += mocap_blocks(captured, found) if captured else []
     problems = {job.label: found[job.key].problem for job in jobs if found[job.key].problem}
     return report.write_report(
         [*blocks, *body, *report.problem_blocks(problems), *report.slip_blocks()], title, output

@@ -41,6 +41,7 @@ class Entry:
     errors: Mapping[str, float]
     cpu_seconds: float
     real: bool
+    before_cut: float | None  # the loss of the matrix that was cut to rank K, for first-order methods
     status: str  # how the method ended; empty for the search
     command: str
 
@@ -114,9 +115,8 @@ def average_table(
             for name in source.objects
             if (found := entries.of(name, paths_of(source, name, camera), camera, method)) is not None
         }
-        methods = [method for method in all_methods if any(method == known for known, _ in values)]
-        if all(math.isnan(value) for value in values.values()):
-            continue
+        measured = {method for (method, _), value in values.items() if not math.isnan(value)}
+        methods = [method for method in all_methods if method in measured]
         for index, method in enumerate(methods):
             cells = [Cell(camera.value if index == 0 else ""), Cell(method)]
             for name in source.objects:

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 
 import joblib
 import numpy as np
@@ -24,6 +25,8 @@ from core.experiments.figure1 import figure_jobs, figure_tracks, panels
 from core.experiments.job import Finished
 from core.experiments.matrix_job import METHODS as CURVES
 from core.experiments.matrix_job import MatrixJob
+from core.experiments.mocap import PUBLISHED, MocapRow
+from core.experiments.mocap_job import mocap_blocks, mocap_jobs
 from core.experiments.published import SLIPS, mean_log_loss, published
 from core.experiments.report import loss_blocks
 from core.experiments.sequence_job import SequenceJob
@@ -62,7 +65,8 @@ def numbers(report):
 def cells(text, heading):
     """The rows of the first Markdown table below a heading."""
     part = text.split(heading, 1)[1].split("\n## ", 1)[0]
-    lines = [line[2:-2].split(" | ") for line in part.splitlines() if line.startswith("|")]
+    table = "|" + part.split("\n|", 1)[1].split("\n\n", 1)[0]
+    lines = [line[2:-2].split(" | ") for line in table.splitlines()]
     return [[cell.strip("* ").replace("−", "-") for cell in line] for line in lines]
 
 
@@ -283,7 +287,7 @@ def test_the_challenges_own_sequences_have_the_published_numbers_beside_them(tmp
     assert source.real and len(source.items) == 2 * len(PATHS)
     tables = published()
     entries = Entries(
-        Entry("stretch", path, PERSPECTIVE, method, 10**value, {}, 1.0, True, "", "")
+        Entry("stretch", path, PERSPECTIVE, method, 10**value, {}, 1.0, True, None, "", "")
         for method in ("ADMM-WNN", "Ours-WNN")
         for path, value in zip(tables.paths, tables.tableA1[method]["stretch"], strict=True)
     )
@@ -338,6 +342,30 @@ def test_all_methods_are_measured_by_one_objective(curves):
     projective = np.square(X[:, :2] - X[:, 2:] * m).sum(axis=1)
     data = ((eta * affine + (1 - eta) * projective) * problem.visible).sum()
     assert end.progress.loss == pytest.approx(data + weights @ sigma, rel=1e-7)
+
+
+def test_motion_capture_stands_beside_the_published_numbers(tmp_path):
+    (tmp_path / "mocap").mkdir()
+    (tmp_path / "mocap" / "pickup.mat").write_bytes(b"only its digest is asked for")
+    (tmp_path / "mocap" / "other.mat").write_bytes(b"")
+    (job,) = mocap_jobs(tmp_path)
+    e3d = (0.15, 0.25, PUBLISHED["pickup"].e3d[0])
+    row = MocapRow("pickup", "BMM", "estimated", 12, None, *e3d, 9, 1.5, "stalled")
+    blocks = mocap_blocks([job], {job.key: Finished({"rows": [asdict(row)]})})
+    table = cells(as_markdown(blocks), "## BMM and R-BMM")
+    assert dict(zip(table[0], table[2], strict=True)) == {
+        "sequence": "pickup",
+        "method": "BMM",
+        "rotations": "estimated",
+        "ends": "stalled",
+        "K": "12",
+        "rotation error, °": "–",
+        "camera": "0.1500",
+        "published": "0.1731",
+        "object": "0.2500",
+        "iterations": "9",
+        "CPU s": "1.5",
+    }
 
 
 def test_markdown_and_html_say_the_same(tmp_path):
