@@ -25,6 +25,7 @@ class Presenter(QObject):
         session.runs_changed.connect(self.show_runs)
         session.shown_changed.connect(lambda _run: self.show_runs())
         session.run_changed.connect(self.show_run)
+        window.control.ended.connect(self._show_remarks)
         display.series_changed.connect(self.show_series)
         display.quality_changed.connect(self.show_numbers)
         display.scene_shown.connect(lambda _scene: self.show_point())
@@ -49,6 +50,12 @@ class Presenter(QObject):
             if run.state is not RunState.RUNNING:
                 self.show_numbers()
         window.update_situation()
+
+    def _show_remarks(self, run: Run) -> None:
+        """Say what is degenerate where a run has ended by itself."""
+        remarks = run_numbers.remarks_on(run) if run.state is RunState.FINISHED else []
+        if remarks and run is self._window.session.shown:
+            self._window.messages.warn(f"Run {run.number}: {' '.join(remarks)}")
 
     def show_series(self, series: ErrorSeries | None) -> None:
         """Show the errors of all frames."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from core.degenerate import remarks
 from core.starts import AGREEMENT
 
 from .summaries import iterations, log_loss, measure, pair, seconds, signed
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from .summaries import Quality
 
 RESIDUALS_TIP = "Of ADMM, relative: primal |X - Z| / max(|X|, |Z|), and dual |Z - Z before| / |U|."
+REMARK_TIP = "What is degenerate in the best point of this run."
 MOST_VALUES = 8  # singular values in one line
 STARTS_TIP = (
     f"Starting points whose loss is within a relative {AGREEMENT:g} of the lowest. "
@@ -66,6 +68,7 @@ def numbers(run: Run | None, known: Quality | None, sequence: Sequence | None) -
         *_residual_numbers(run),
         Number("starts that agree", NONE if last is None else starts_that_agree(last), STARTS_TIP),
     ]
+    rows += [Number("remark", remark, REMARK_TIP) for remark in remarks_on(run)]
     if last is not None and last.rotations:
         rows.append(Number("rotations", last.rotations, "Where the rotation of every frame came from."))
     return rows
@@ -97,6 +100,17 @@ def _low_rank_numbers(last: Update, figures: Mapping[str, Any], unit: str) -> li
             Number("metric upgrade", f"none: {reason}", "Why the scene is shown as its cameras see it.")
         )
     return rows
+
+
+def remarks_on(run: Run | None) -> list[str]:
+    """Return sentences on what is degenerate in what a run has come to; none while it goes on."""
+    if run is None or run.last is None or run.state.alive:
+        return []
+    best = run.last.best
+    return [
+        f"{words[0].upper()}{words[1:]}."
+        for words in remarks(best.problem, best.factors, run.settings.penalty)
+    ]
 
 
 def _residual_numbers(run: Run | None) -> list[Number]:

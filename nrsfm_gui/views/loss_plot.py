@@ -211,14 +211,13 @@ class LossPlot(QWidget):
             x, y = x[first:], y[first:]
             # The first steps of a phase may lie far above all others.
             low, high = float(y.min()), float(np.quantile(y, 0.9))
-        bounds = self._residuals.bounds
-        low, high = min(low, bounds[0]), max(high, bounds[1])
         left, right = float(x[0]), float(x[-1])
         if self._follow is _Follow.ALL:
             others = [curve.history for curve in self._curves.values() if len(curve.history)]
             left, right = (f(float(self._x(h)[end]) for h in others) for f, end in ((min, 0), (max, -1)))
             low = min(float(h.log_losses.min()) for h in others)
             high = max(float(h.log_losses.max()) for h in others)
+        low, high = min(low, self._residuals.bounds[0]), max(high, self._residuals.bounds[1])
         self._plot.setXRange(left, right if right > left else left + 1.0, padding=PADDING)
         self._plot.setYRange(low, max(high, low + LEAST_SPAN), padding=3 * PADDING)
 

@@ -15,7 +15,7 @@ from PyQt6.QtGui import QDropEvent, QGuiApplication, QKeyEvent, QKeySequence
 from PyQt6.QtWidgets import QLabel, QPushButton
 
 from core import CameraModel, load_result, simulate, write_challenge
-from core.penalties import ExplicitWeights, NuclearNorm
+from core.penalties import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
 from core.settings import PRESETS, Settings
 from nrsfm_gui.arguments import Arguments
 from nrsfm_gui.dialogs import ShortcutSheet
@@ -109,6 +109,18 @@ def test_an_invalid_field_disables_run(qtbot, window):
     assert not window.chrome.actions["run"].isEnabled()
     window.run()
     assert window.session.runs == []
+
+
+def test_a_penalty_that_has_taken_shapes_away_is_said_when_the_run_ends(qtbot, make_window, sequence):
+    strong = QUICK.with_changes(rank=4, penalty=WeightedNuclearNorm(xi=2.0), starts=2)
+    window = make_window(sequence, settings=strong)
+    window.run()
+    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=60_000)
+    qtbot.waitUntil(lambda: window.messages.text != "")
+    assert "of 4 basis shapes" in window.messages.text
+    assert "lower xi" in window.messages.text
+    shown = [label.text() for label in window.numbers.findChildren(QLabel)]
+    assert any("of 4 basis shapes" in text for text in shown)
 
 
 def test_a_run_goes_on_from_the_shown_one_and_from_scratch_it_does_not(qtbot, window):

@@ -176,6 +176,8 @@ def test_residuals_of_admm_are_drawn_on_request(qtbot, plot, near):
     assert ranges(plot)[1][0] < -8
     qtbot.wait(50)
     assert near(plot.plot_widget.grab().toImage(), DARK.residual, tolerance=60).sum() > 50
+    plot.set_all(True)
+    assert ranges(plot)[1][0] < -8
     plot.set_histories({1: plain, 2: made}, 1)  # the run in front has none
     assert not button.isVisibleTo(plot.header)
     assert ranges(plot)[1][0] > -8
