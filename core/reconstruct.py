@@ -37,7 +37,7 @@ from .problem import Factors, NonRigidProblem
 from .search import SURVIVORS, End, groups, hopeless, met, phases, traced
 from .solver import ROUNDING, Algorithm, Status, iterate, single_threaded
 from .starts import AGREEMENT, padded, resized, rigid_start, search_starts
-from .subset import subset
+from .subset import rungs, subset
 from .updates import Candidate, Record, StartReport, Update, finish
 
 if TYPE_CHECKING:
@@ -228,10 +228,16 @@ class Run:
         self.reports[GROWN + suffix] = self.point_loss / self.share
         if count > 1:
             yield from self._compete(small, short, ends, suffix)
-        self.shown, self.share = None, 1.0
         lowest = min(ends, key=lambda end: end.loss)
-        factors, known = searched.lifted(lowest.factors), small is problem
-        name = lowest.name if known else ""
+        factors, known = lowest.factors, small is problem
+        between = rungs(problem, COMPARED)  # where a step costs a fraction of one on the whole
+        self.phase_count += len(between)
+        for rung in between:
+            start, searched, self.share = searched.carried(factors, rung), rung, rung.share
+            yield from self._phase(rung.small, short, start, "refine (subset)")
+            factors = self.point
+        self.shown, self.share = None, 1.0
+        factors, name = searched.lifted(factors), lowest.name if known else ""
         yield from self._last(problem, self._polisher(warm=known), factors, "refine", name)
 
     def _compete(

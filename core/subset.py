@@ -60,7 +60,7 @@ class Subset:
         return Factors(B, self.problem.data.best_C(B, s, weights).C, s)
 
     def carried(self, factors: Factors, other: Subset) -> Factors:
-        """Return a point of another subset's small problem from one of this one's; solvers eliminate its C."""
+        """Return a point of another subset's small problem from one of this one's, its C left to solvers."""
         B, s = self._frames_of(factors)
         shapes = np.zeros((factors.rank, 3, len(other.points)))
         return Factors(B[other.frames], shapes, s[other.frames])

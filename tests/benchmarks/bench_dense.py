@@ -3,9 +3,9 @@
     python tests/benchmarks/bench_dense.py [--sizes 99x28880:4 ...] [--growth] [--folder FOLDER]
 
 A smooth surface like a face deforms in K shapes and turns before a perspective camera: complete tracks with
-noise. Every case runs in a process of its own, on one thread, from the true rotations and the start that the product
-makes: a reconstruction grown from rigid to K on about 12 000 of the observations, solved again on ten times as
-many where there are more than fifty times as many, then lifted to all points.
+noise.  Every case runs in a process of its own, on one thread, from the true rotations and the start that the
+product makes: a reconstruction grown from rigid to K on about 12 000 of the observations, solved again on ten
+times as many where there are more than fifty times as many, then lifted to all points.
 
     set-up   CPU s of posing the problem, weights (xi 5e-3) included
     start    CPU s of the grown and lifted start
