@@ -9,7 +9,7 @@ from PyQt6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from core.arrays import InputError
 from core.methods import PROBLEMS
-from core.penalties import WeightedNuclearNorm
+from core.penalties import Penalty, TruncatedNuclearNorm, WeightedNuclearNorm
 from core.settings import INTRINSICS_SOURCES, PRESETS, ROTATION_SOURCES, Settings
 
 from .fields import Collapsible, Form, NumberField
@@ -35,7 +35,11 @@ if TYPE_CHECKING:
     from nrsfm_gui.theme import Theme
 
 COMMIT_MILLISECONDS = 200  # typing "12" should not first solve for 1
-FIRST_RANKS = {"nonrigid": PRESETS["recommended"].rank, "lowrank": 4}
+# Rank and penalty that a problem begins with; the low-rank one as in Section 5.2, its depth free.
+FIRST_MODELS: dict[str, tuple[int, Penalty]] = {
+    "nonrigid": (PRESETS["recommended"].rank, PRESETS["recommended"].penalty),
+    "lowrank": (4, TruncatedNuclearNorm(mu=1e-3, free=4)),
+}
 
 
 class ParametersPanel(QScrollArea):
@@ -59,7 +63,7 @@ class ParametersPanel(QScrollArea):
         self._sequence: Sequence | None = None
         self._fields: dict[str, NumberField] = {}
         self._forms: dict[str, Form] = {}
-        self._ranks = dict(FIRST_RANKS)  # of each problem, as it was when another was chosen
+        self._models = dict(FIRST_MODELS)  # of each problem, as they were when another was chosen
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(COMMIT_MILLISECONDS)
@@ -297,11 +301,13 @@ class ParametersPanel(QScrollArea):
             raise ValueError(f"rank is {rank}; {frames} frames of {points} points allow 1 to {most}")
 
     def _choose_problem(self, problem: str) -> None:
-        """Choose a problem, and the rank that it had last: one of shapes says little about one of a scene."""
-        before = self._settings.problem
-        if problem != before:
-            self._ranks[before] = self._settings.rank
-            self._fields["rank"].set_value(self._ranks[problem])
+        """Choose a problem, with the rank and the penalty that it had last: those of one suit no other."""
+        before = self._settings
+        if problem != before.problem:
+            self._models[before.problem] = before.rank, before.penalty
+            rank, penalty = self._models[problem]
+            self._fields["rank"].set_value(rank)
+            self._penalty.set_penalty(penalty, rank)
         self.flush()
 
     def _choose_preset(self, name: str) -> None:

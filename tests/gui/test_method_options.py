@@ -9,7 +9,7 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLabel, QWidget
 
 from core.methods import METHODS, PROBLEMS
-from core.penalties import LogPenalty, NuclearNorm
+from core.penalties import LogPenalty, NuclearNorm, TruncatedNuclearNorm
 from core.sequence import CameraModel
 from core.settings import Settings
 from nrsfm_gui.settings_store import SettingsStore
@@ -144,7 +144,8 @@ def test_settings_that_a_sequence_refuses_are_marked_when_it_is_opened(panel, kn
 def test_the_low_rank_problem_disables_what_it_does_not_have(panel, known):
     panel.set_sequence(known.sequence)
     choose(panel, "problem", "lowrank")
-    assert panel.settings == Settings(problem="lowrank", rank=4)
+    free = TruncatedNuclearNorm(mu=1e-3, free=4)  # any weight on the first four takes the depth away
+    assert panel.settings == Settings(problem="lowrank", rank=4, penalty=free)
     for name in ("rotations", "rotation_rank"):
         assert not panel.findChild(QWidget, name).isEnabled()
         assert "low-rank problem" in panel.findChild(QWidget, name).toolTip()
@@ -171,16 +172,18 @@ def test_what_a_method_does_not_use_is_disabled_with_the_reason(panel):
     assert "AGD" in panel.findChild(QWidget, "tolerance").toolTip()
 
 
-def test_each_problem_keeps_its_rank(qtbot, panel):
+def test_each_problem_keeps_its_rank_and_penalty(qtbot, panel):
+    choose(panel, "penalty", "log")
     write(qtbot, panel, "rank", "3")
     panel.flush()
     choose(panel, "problem", "lowrank")
     write(qtbot, panel, "rank", "5")
+    choose(panel, "penalty", "nn")
     panel.flush()
     choose(panel, "problem", "nonrigid")
-    assert panel.settings.rank == 3
+    assert (panel.settings.rank, panel.settings.penalty) == (3, LogPenalty())
     choose(panel, "problem", "lowrank")
-    assert panel.settings.rank == 5
+    assert (panel.settings.rank, panel.settings.penalty) == (5, NuclearNorm(mu=1e-3))
 
 
 def test_the_rank_of_a_matrix_is_at_most_its_sides(qtbot, panel, known):
