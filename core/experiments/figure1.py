@@ -120,15 +120,25 @@ class Panel:
         return math.nan if found is None else float(found.facts["lowest"])
 
     @property
-    def verdict(self) -> str:
-        """Whether the bilinear method ends lowest, in a sentence."""
-        own = self.lowest("bilinear")
+    def best_other(self) -> str:
+        """The first-order method with the lowest loss; empty where none, or no bilinear one, was run."""
         others = {name: self.lowest(name) for name in METHODS if name not in BILINEAR}
         others = {name: loss for name, loss in others.items() if not math.isnan(loss)}
-        if math.isnan(own) or not others:
+        known = others and not math.isnan(self.lowest("bilinear"))
+        return min(others, key=others.__getitem__) if known else ""
+
+    @property
+    def excess(self) -> float:
+        """How far the bilinear method ends above the best first-order one, relatively; negative below it."""
+        best = self.best_other
+        return self.lowest("bilinear") / self.lowest(best) - 1 if best else math.nan
+
+    @property
+    def verdict(self) -> str:
+        """Whether the bilinear method ends lowest, in a sentence."""
+        best, excess = self.best_other, self.excess
+        if not best:
             return f"{self.title}: not all methods were run."
-        best = min(others, key=others.__getitem__)
-        excess = own / others[best] - 1
         if excess <= SAME:
             words = "ends lowest" if excess < -SAME else "ends lowest, level with the best first-order method"
             return f"{self.title}: the bilinear method {words} ({best}: {-excess:.1e} above it, relatively)."
@@ -149,6 +159,18 @@ def panels(jobs: list[MatrixJob], found: Mapping[str, Finished]) -> list[Panel]:
         if not end.problem:
             curves[job.method] = end
     return [Panel(*place, curves) for place, curves in grouped.items()]
+
+
+def figure_summary(shown: list[Panel]) -> str:
+    """Say in how many panels the bilinear method ends lowest."""
+    lower = sum(panel.excess < -SAME for panel in shown)
+    level = sum(abs(panel.excess) <= SAME for panel in shown)
+    above = [panel.title for panel in shown if panel.excess > SAME]
+    words = f", and above it in {len(above)} ({'; '.join(above)})" if above else ""
+    return (
+        f"Figure 1, {len(shown)} panels: the bilinear method ends below the best first-order one in {lower}, "
+        f"level with it (to {SAME:.0e}) in {level}{words}."
+    )
 
 
 def figure_blocks(

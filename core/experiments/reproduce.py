@@ -6,23 +6,22 @@ from typing import TYPE_CHECKING
 
 from ..arrays import InputError
 from ..sequence import CameraModel
-from . import report
-from .figure1 import figure_blocks, figure_jobs, figure_tracks, panels
+from . import report, sections, tables
+from .figure1 import figure_blocks, figure_jobs, figure_summary, figure_tracks, panels
 from .mocap_job import mocap_blocks, mocap_jobs
 from .run import perform
 from .sequence_job import PENALTIES, SequenceJob
 from .sources import Source, challenge_source
-from .store import Store
+from .store import Store, made
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from .document import Block
-    from .figure1 import Tracks
     from .job import Finished, Job
-    from .matrix_job import MatrixJob
     from .run import Standing
+    from .tables import Entries
 
 TITLES = {
     "figure1": "Figure 1, run again",
@@ -113,19 +112,24 @@ def reproduce(
     jobs: list[Job] = [*sequence_jobs, *matrix_jobs, *captured]
     store = Store(output / "jobs")
     found = perform(jobs, store, processes=processes, progress=progress)
-    pictures = Store(output / "pictures").folder
-    title = TITLES[what]
-    blocks = report.opening(title, source, command)
+    pictures = made(output / "pictures")
     body: list[Block] = []
+    summary: list[str] = []
     if source is not None:
-        body += _table_blocks(what, source, sequence_jobs, found, output, pictures)
+        entries = report.entries_of(sequence_jobs, source, found)
+        report.write_numbers(entries, output / "numbers.csv")
+        summary.append(tables.summary(entries))
+        body += _table_blocks(what, source, entries, sequence_jobs, found, pictures)
     if tracks:
-        body += _figure_section(tracks, matrix_jobs, found, seconds, pictures)
+        shown = panels(matrix_jobs, found)
+        summary.append(figure_summary(shown))
+        body += figure_blocks(tracks, shown, seconds, pictures)
     body += mocap_blocks(captured, found) if captured else []
     problems = {job.label: found[job.key].problem for job in jobs if found[job.key].problem}
-    return report.write_report(
-        [*blocks, *body, *report.problem_blocks(problems), *report.slip_blocks()], title, output
-    )
+    title = TITLES[what]
+    blocks = report.opening(title, source, command, summary)
+    body += [*report.problem_blocks(problems), *report.slip_blocks()]
+    return report.write_report([*blocks, *body], title, output)
 
 
 def _real_folder(data: Path | None, real: Path | None) -> Path | None:
@@ -153,34 +157,22 @@ def _table_jobs(source: Source, what: str) -> list[SequenceJob]:
 def _table_blocks(
     what: str,
     source: Source,
+    entries: Entries,
     jobs: list[SequenceJob],
     found: Mapping[str, Finished],
-    output: Path,
     pictures: Path,
 ) -> list[Block]:
-    entries = report.entries_of(jobs, source, found)
-    report.write_numbers(entries, output / "numbers.csv")
     whole = what == "all"
-    blocks = report.verdict_blocks(entries)
+    blocks = sections.verdict_blocks(entries)
     if whole or what == "table1":
-        blocks += report.loss_blocks(entries, source)
+        blocks += sections.loss_blocks(entries, source)
     if whole or what == "table2":
-        blocks += report.error_blocks(entries, source)
+        blocks += sections.error_blocks(entries, source)
     if whole or what == "tableA1":
-        blocks += report.appendix_loss_blocks(entries, source, whole=whole)
+        blocks += sections.appendix_loss_blocks(entries, source, whole=whole)
     if whole or what == "tableA2":
-        blocks += report.appendix_error_blocks(entries, source, whole=whole)
-    blocks += report.seconds_blocks(entries, source)
+        blocks += sections.appendix_error_blocks(entries, source, whole=whole)
+    blocks += sections.seconds_blocks(entries, source)
     if whole or what in ("table2", "tableA2"):
         blocks += report.shape_blocks(jobs, found, pictures)
-    return [*blocks, *report.settings_blocks(jobs, found)]
-
-
-def _figure_section(
-    tracks: tuple[Tracks, ...],
-    jobs: list[MatrixJob],
-    found: Mapping[str, Finished],
-    seconds: float,
-    pictures: Path,
-) -> list[Block]:
-    return figure_blocks(tracks, panels(jobs, found), seconds, pictures)
+    return [*blocks, *sections.settings_blocks(jobs, found)]

@@ -21,6 +21,21 @@ if TYPE_CHECKING:
 FACTS = "facts"
 
 
+def made(folder: Path) -> Path:
+    """Return a folder, made where it is absent.
+
+    Raises
+    ------
+    InputError
+        where it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be made: {error.strerror or error}") from error
+    return folder
+
+
 class Store:
     """A folder with one .npz per finished job, named after its key: arrays, and facts as JSON text.
 
@@ -31,11 +46,7 @@ class Store:
     """
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"{folder} cannot be made: {error.strerror or error}") from error
+        self.folder = made(folder)
 
     def load(self, key: str) -> Finished | None:
         """Return what a job found, or None where it is not there; a damaged file is as good as none."""

@@ -175,6 +175,23 @@ def sequence_table(
     return Table(caption, ("object", "method", *paths), tuple(rows), labels=2)
 
 
+def summary(entries: Entries) -> str:
+    """Say on how many sequences and penalties the search is beaten by nothing."""
+    search = [entry for entry in entries if entry.method.startswith("Search")]
+    above = []
+    for entry in search:
+        others = [m for m in METHODS[entry.camera] if _penalty(m) == _penalty(entry.method)]
+        ends = [entries.get(entry.object_name, entry.path_name, entry.camera, other) for other in others]
+        if any(entry.loss > end.loss * (1 + SAME) for end in ends if end is not None):
+            penalty = _penalty(entry.method)
+            above.append(f"{entry.object_name} {entry.path_name} {entry.camera.value} {penalty}")
+    words = f"; it is above on {', '.join(above)}" if above else ""
+    return (
+        f"Tables: the loss of the search is not above that of any other method on {len(search) - len(above)} "
+        f"of {len(search)} pairs of a sequence and a penalty{words}."
+    )
+
+
 def comparison(entries: Entries) -> Table:
     """Say, penalty by penalty and camera by camera, on how many sequences the search is not beaten."""
     rows = []

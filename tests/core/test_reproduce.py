@@ -28,7 +28,7 @@ from core.experiments.matrix_job import MatrixJob
 from core.experiments.mocap import PUBLISHED, MocapRow
 from core.experiments.mocap_job import mocap_blocks, mocap_jobs
 from core.experiments.published import SLIPS, mean_log_loss, published
-from core.experiments.report import loss_blocks
+from core.experiments.sections import loss_blocks
 from core.experiments.sequence_job import SequenceJob
 from core.experiments.sources import Item, Source, challenge_source
 from core.experiments.store import Store
