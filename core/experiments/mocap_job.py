@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..files.source import read_bytes
-from .document import Block, Cell, Heading, Paragraph, Row, Table
+from .document import Block, Cell, Heading, Paragraph, Points, Row, Table
 from .job import Finished, key_of
-from .mocap import LIMIT, PUBLISHED, TAU, XI, bmm_rows
+from .mocap import ACCOUNT, LIMIT, PUBLISHED, TAU, XI, bmm_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,11 +80,12 @@ def mocap_blocks(jobs: Items[MocapJob], found: Mapping[str, Finished]) -> list[B
             "compares in the camera's coordinates, where the tracks fix x and y; **object** in those of the "
             "file's shapes, where an error of a rotation turns its whole frame. The papers do not print all "
             "that would make their numbers again: the K of every sequence, the weights and the rotations are "
-            "choices here, and the shapes of dance, face and shark turn before a fixed camera, so that "
-            "**object** says little there. Where ours is far from the published number, read it as that, "
-            "not as a reproduction."
+            "choices here, and the shapes of dance, face and shark turn before a fixed camera, so that there "
+            "is no **object** to compare there. Where ours is far from the published number, read it as "
+            "that, not as a reproduction."
         ),
         Table("", header, tuple(rows), labels=4),
+        Points(ACCOUNT),
     ]
 
 
@@ -99,7 +100,7 @@ def _row(values: Mapping[str, Any], *, rule: bool) -> Row:
         Cell("–" if error is None else f"{error:.2f}"),
         Cell(f"{values['camera']:.4f}"),
         Cell(f"{values['published']:.4f}", soft=True),
-        Cell(f"{values['object']:.4f}"),
+        Cell("–" if values["object"] is None else f"{values['object']:.4f}"),
         Cell(str(values["iterations"])),
         Cell(f"{values['seconds']:.1f}"),
     ]
