@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .runs import Outcome
 
 METHOD = "bilinear"
-BASE = Case(frames=100, points=100, rank=2)
+BASE = Case(frames=100, points=100, rank=2, start="grown")  # where iterations vary least
 # Every parameter by itself, the others as in BASE.
 STEPS: dict[str, tuple[int, ...]] = {
     "F": (50, 100, 200, 400, 800),
@@ -105,7 +105,7 @@ def cases(base: Case = BASE, steps: dict[str, tuple[int, ...]] = STEPS) -> dict[
     """Return the problems along every parameter."""
     found: dict[str, list[Case]] = {}
     for parameter, values in steps.items():
-        own = {name: getattr(base, name) for name in ("frames", "points", "rank", "problem", "kind")}
+        own = {name: getattr(base, name) for name in ("frames", "points", "rank", "problem", "kind", "start")}
         found[parameter] = [Case(**(own | {FIELD[parameter]: value})) for value in values]
     return found
 

@@ -28,7 +28,7 @@ from ..starts import resized, rigid_start
 from ..synthetic import KINDS, simulate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from ..problem import Problem
     from ..solver import Algorithm, Snapshot
@@ -37,7 +37,12 @@ ETA = 0.05
 XI = 5e-3
 MU = 1e-3
 SEED = 1
-TRIES = 10  # random columns, of which the best begins
+TRIES = 10  # choices of the random columns, of which the one with the lowest loss begins
+STARTS = {
+    "rigid": "a rigid shape and K - 1 small random columns, nothing solved before",
+    "grown": "the solution of rank K - 1 and one small random column",
+    "closed": "the closed form, cut to rank K",
+}
 NOISE = 0.3 / 1400.0  # of calibrated tracks: 0.3 px
 RANKS = {"nonrigid": 2, "lowrank": 4}  # where none is given
 
@@ -57,9 +62,12 @@ class Case:
     rank: int
     problem: str = "nonrigid"  # of core.methods.PROBLEMS
     kind: str = "paper"  # of core.synthetic.KINDS
+    start: str = "rigid"  # of STARTS, for the bilinear methods
 
     def __post_init__(self) -> None:
-        for name, value, accepted in (("problem", self.problem, PROBLEMS), ("object", self.kind, KINDS)):
+        accepted: Collection[str]
+        for name, accepted in (("problem", PROBLEMS), ("kind", KINDS), ("start", STARTS)):
+            value = getattr(self, name)
             if value not in accepted:
                 raise InputError(f"the {name} is {value!r}; accepted are {', '.join(accepted)}")
         most = min(self.frames, 3 * self.points) if self.problem == "nonrigid" else self.points
@@ -116,27 +124,26 @@ def grown(problem: NonRigidProblem, method: Algorithm[Any]) -> Grown:
     return Grown(start, end)
 
 
-def bilinear_start(problem: Problem) -> Factors:
-    """Return the one point where all bilinear methods start, with C at its best, in exact gauge.
+def bilinear_start(problem: Problem, start: str = "rigid") -> Factors:
+    """Return the one point where all bilinear methods start, with C at its best, then in exact gauge.
 
-    Non-rigid: the solution of rank K - 1 with one more column, of `TRIES` small random ones that with the
-    lowest loss (from other starts the methods end in different local minima, and there is nothing to
-    compare).  Low rank: the closed form cut to rank K.
+    Parameters
+    ----------
+    problem
+        what is solved; of a low-rank problem the start is always the closed form's.
+    start
+        of STARTS.
     """
-    if not isinstance(problem, NonRigidProblem):
-        return svd_start(problem, problem.rank)
     rank = problem.rank
+    if start == "closed" or not isinstance(problem, NonRigidProblem):
+        return _with_best_shapes(problem, svd_start(problem, rank))
     factors = rigid_start(problem)
-    if rank == 1:
-        return _with_best_shapes(problem, factors)
-    lower = problem.of_rank(rank - 1)
-    method = VariableProjection()
-    factors = method.factors(lower, grown(lower, method).end.state)
-    starts = [
-        _with_best_shapes(problem, resized(factors, rank, np.random.default_rng(seed)))
-        for seed in range(TRIES)
-    ]
-    return min(starts, key=problem.loss)
+    if start == "grown" and rank > 1:
+        lower = problem.of_rank(rank - 1)
+        method = VariableProjection()
+        factors = method.factors(lower, grown(lower, method).end.state)
+    tries = [resized(factors, rank, np.random.default_rng(seed)) for seed in range(TRIES)]
+    return min((_with_best_shapes(problem, one) for one in tries), key=problem.loss)
 
 
 def _with_best_shapes(problem: Problem, factors: Factors) -> Factors:

@@ -185,7 +185,7 @@ def compare(
     done = 0
     for case in cases:
         with single_threaded():
-            start = bilinear_start(case.pose())
+            start = bilinear_start(case.pose(), case.start)
         for method in methods:
 
             def tell(mark: Mark | None, task: tuple[int, Case, str] = (done, case, method)) -> None:

@@ -47,6 +47,7 @@ class Row:
 
     problem: str
     object: str
+    start: str
     frames: int
     points: int
     rank: int
@@ -93,6 +94,7 @@ def _row(outcome: Outcome, best: float, fastest: float | None) -> Row:
     return Row(
         problem=case.problem,
         object=case.kind,
+        start=case.start,
         frames=case.frames,
         points=case.points,
         rank=case.rank,
@@ -115,11 +117,12 @@ def markdown(table: Items[Row]) -> str:
     """Return one Markdown table for every problem, with a line above that says which it is."""
     blocks: dict[tuple[object, ...], list[str]] = {}
     for row in table:
-        key = (row.problem, row.object, row.frames, row.points, row.rank)
+        key = (row.problem, row.object, row.start, row.frames, row.points, row.rank)
         lines = blocks.setdefault(
             key,
             [
-                f"{row.problem}, {row.object}, {row.frames} x {row.points}, K = {row.rank}",
+                f"{row.problem}, {row.object}, {row.frames} x {row.points}, "
+                f"K = {row.rank}, start {row.start}",
                 "",
                 "| " + " | ".join(HEADER) + " |",
                 "|---" + "|---:" * (len(HEADER) - 2) + "|---|",
@@ -181,14 +184,16 @@ def write_curves(path: Path, outcomes: Iterable[Outcome]) -> None:
     InputError
         where the file cannot be written.
     """
-    header = ["problem", "object", "frames", "points", "rank", "method", "iteration", "seconds"]
-    lines = [
-        [c.problem, c.kind, c.frames, c.points, c.rank, outcome.method, m.iteration, m.seconds, m.loss, m.own]
-        for outcome in outcomes
-        for c in [outcome.case]
-        for m in outcome.marks
-    ]
-    write_csv(path, [*header, "loss", "own"], lines)
+    case_fields = ("problem", "kind", "start", "frames", "points", "rank")
+    header = ["problem", "object", *case_fields[2:], "method", "iteration", "seconds", "loss", "own"]
+    lines = []
+    for outcome in outcomes:
+        case = [getattr(outcome.case, name) for name in case_fields]
+        lines += [
+            [*case, outcome.method, mark.iteration, mark.seconds, mark.loss, mark.own]
+            for mark in outcome.marks
+        ]
+    write_csv(path, header, lines)
 
 
 def write_csv(path: Path, header: Items[str], lines: Iterable[Items[object]]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..arrays import InputError
 from ..benchmark import growth, known_cameras, plot, pyproximal, pyproximal_table, table
 from ..benchmark.contestants import CONTESTANTS
-from ..benchmark.problems import RANKS, Case
+from ..benchmark.problems import RANKS, STARTS, Case
 from ..benchmark.runs import compare
 from ..methods import PROBLEMS
 from ..synthetic import KINDS
@@ -30,11 +30,10 @@ SECONDS = 60.0
 INTERRUPTED = 130
 DESCRIPTION = """\
 Minimize the same simulated problems by several methods and tell how fast each comes how near to the best loss
-that any of them reaches. Times are CPU seconds of one thread. The bilinear methods all start at one point:
-one small random column away from the solution of rank K - 1, or, for the low-rank problem, at the closed
-form cut to rank K; the methods on the matrix itself start at the closed form. Every method runs in a process
-of its own: its memory is how far that process rises above what it has with the problem posed. Tables go to
-stdout, and with -o also to FOLDER, with all curves and a plot.
+that any of them reaches. Times are CPU seconds of one thread. The bilinear methods all start at one point,
+the methods on the matrix itself at the closed form. Every method runs in a process of its own: its memory is
+how far that process rises above what it has with the problem posed. Tables go to stdout, and with -o also to
+FOLDER, with all curves and a plot.
 """
 
 
@@ -76,6 +75,12 @@ def add_parser(subparsers: Subparsers) -> None:
     ranks = ", ".join(f"{rank} for {name}" for name, rank in RANKS.items())
     parser.add_argument("--rank", type=int, metavar="K", help=f"basis shapes (default {ranks})")
     parser.add_argument("--problem", choices=list(PROBLEMS), default="nonrigid", help="default %(default)s")
+    starts = "; ".join(f"{name}: {meaning}" for name, meaning in STARTS.items())
+    parser.add_argument(
+        "--start",
+        choices=list(STARTS),
+        help=f"of the bilinear methods: {starts} (default rigid; closed for lowrank)",
+    )
     parser.add_argument("--object", choices=list(KINDS), default="paper", help="default %(default)s")
     parser.add_argument(
         "--seconds",
@@ -107,7 +112,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _comparison(args: argparse.Namespace, line: ProgressLine) -> int:
     rank = RANKS[args.problem] if args.rank is None else args.rank
-    cases = [Case(*_size(size), rank, args.problem, args.object) for size in args.sizes]
+    start = args.start or ("closed" if args.problem == "lowrank" else "rigid")
+    cases = [Case(*_size(size), rank, args.problem, args.object, start) for size in args.sizes]
     methods = list(dict.fromkeys(args.methods))
     outcomes: list[Outcome] = []
     shown = 0

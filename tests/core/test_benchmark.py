@@ -14,7 +14,7 @@ from core.arrays import InputError
 from core.benchmark import growth, known_cameras, pyproximal, pyproximal_table, table
 from core.benchmark.contestants import CONTESTANTS, TIME_LIMIT
 from core.benchmark.memory import PeakMemory
-from core.benchmark.problems import Case, bilinear_start
+from core.benchmark.problems import STARTS, Case, bilinear_start
 from core.benchmark.runs import STOPPED, Interrupted, Outcome, compare, measure, run
 from core.benchmark.stopwatch import Mark, Stopwatch
 from core.cli import main
@@ -95,6 +95,18 @@ def test_every_method_runs_to_its_end_or_its_limit(method, problem):
         assert found.loss < 0.999 * posed.loss(start)
     else:  # on X itself: the cut costs something, and the method's own objective falls
         assert found.marks[-1].own < found.marks[0].own
+
+
+@pytest.mark.parametrize("start", list(STARTS))
+@pytest.mark.parametrize("rank", [1, 3])
+def test_starts_are_in_exact_gauge_and_always_the_same(start, rank):
+    problem = replace(CASE, rank=rank).pose()
+    point = bilinear_start(problem, start)
+    assert point.rank == rank
+    np.testing.assert_array_equal(point.B, bilinear_start(problem, start).B)
+    np.testing.assert_allclose(point.C.mean(axis=2), 0.0, atol=1e-12)
+    flat = point.C.reshape(rank, -1)
+    np.testing.assert_allclose(point.B.T @ point.B, flat @ flat.T, atol=1e-9 * point.gamma().max())
 
 
 def test_methods_on_the_factors_agree_on_the_minimum():
@@ -179,7 +191,7 @@ def test_the_command_writes_rows_curves_and_a_plot(tmp_path, capsys):
     arguments = ["--sizes", "8x15", "--methods", "bilinear", "admm", "--seconds", "0.3", "-o", str(tmp_path)]
     assert main(["benchmark", *arguments]) == 0
     out = capsys.readouterr().out
-    assert "nonrigid, paper, 8 x 15, K = 2" in out
+    assert "nonrigid, paper, 8 x 15, K = 2, start rigid" in out
     rows = read(tmp_path / "benchmark.csv")
     assert [(row["method"], row["frames"], row["points"]) for row in rows] == [
         ("bilinear", "8", "15"),
