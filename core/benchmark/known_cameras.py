@@ -171,16 +171,18 @@ def _points(
 ) -> Iterator[Factors]:
     """Yield the points of a run, until its end or that of the time; only the steps count."""
     snapshots = iterate(problem, method, start)
-    while not watch.expired:
+    while True:
         with watch.running():
             snapshot = next(snapshots, None)
         if snapshot is None:
             return
         yield snapshot.state.factors
+        if watch.expired:
+            return
 
 
 def _widened(factors: Factors, gains: Floats, directions: Floats) -> Factors:
-    """Add columns to B along directions (F, n), as long as their gains let expect; C is eliminated anyway."""
+    """Add columns to B along directions (F, n), as long as the gains suggest; C is eliminated anyway."""
     least = 1e-3 * float(np.abs(gains).max())
     new = directions * np.sqrt(np.maximum(gains, least))
     C = np.concatenate((factors.C, np.zeros((len(gains), *factors.C.shape[1:]))))

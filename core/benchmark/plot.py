@@ -111,7 +111,9 @@ def draw_panels(
         axes.set(title=title, xlabel="CPU seconds", ylabel="loss / best loss - 1")
         axes.grid(alpha=0.3)
     order = [method for method in titles if method in lines]
-    whole.legend([lines[m] for m in order], [titles[m] for m in order], loc="outside lower center", ncols=2)
+    whole.legend(
+        [lines[m] for m in order], [titles[m] for m in order], loc="outside lower center", ncols=across
+    )
     write(whole, path)
 
 
@@ -129,6 +131,8 @@ def draw_growth(path: Path, growths: Items[Growth]) -> None:
         for (name, seconds), color in zip(growth.series().items(), COLORS, strict=False):
             label = f"{name}: slope {growth.slope(name):.2f}"
             axes.loglog(growth.values, seconds, color=color, marker=".", label=label)
+        axes.set_xticks(growth.values, [f"{value:g}" for value in growth.values])
+        axes.set_xticks([], minor=True)
         axes.set(title=growth.title, xlabel=growth.parameter, ylabel="CPU seconds")
         axes.grid(alpha=0.3)
         axes.legend()
