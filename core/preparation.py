@@ -72,6 +72,7 @@ def prepare(sequence: Sequence, settings: Settings) -> Prepared:
         spread(tracks, sequence.visible)
     except InputError as error:
         raise InputError(f"{sequence.name}: {error}") from error
+    tracks.setflags(write=False)  # so that every problem posed on them shares them
     return Prepared(tracks, sequence.visible, K, sequence.camera)
 
 

@@ -5,14 +5,10 @@ With C at its best for (B, s) (P systems of 3K unknowns), phi(B, s) = min over C
     gradient / 2   g_B = (H e) C' + (a / 2) B,    g_s = sum_j H e,    e = S + s - y
     Hessian / 2    A = D - W M^-1 W'
 
-where D holds one (K+3) x (K+3) block per frame, M one 3K x 3K block per point, and W couples them:
-
-    (W' x)_jk = sum_f B_fk H_fj (x_B C_j + x_s)_f   + [sum_f x_B,fk (H e)_fj]
-    (W z)_f   = (sum_j C_j' H_fj (B z_j)_f, sum_j H_fj (B z_j)_f)   + [(sum_j (H e)_fj z_j, 0)]
-
-The terms in brackets are what the exact Hessian has beyond Gauss-Newton.  A is nearly D, so that conjugate
-gradients preconditioned with D + lambda I need 1 to 4 products.  For K <= 8 a product is one matrix product
-with the planes of H each way and no F x P temporary; above, the three-step form has fewer flops.
+where D holds one (K+3) x (K+3) block per frame, M one 3K x 3K block per point, and W couples them; see
+`core.algorithms.reduced_hessian`.  A is nearly D, so that conjugate gradients preconditioned with D + lambda
+I need 1 to 4 products.  Where the data term is streamed every pass forms its chunks anew, and curvature is in
+float32.
 
 After a step the gauge is fixed exactly (`core.factors`), and then C is eliminated.  Balancing the new (B, s)
 with the old C would undo the gauge part of a Newton step, and the quadratic convergence with it; the change
@@ -41,6 +37,9 @@ MOST_PRODUCTS = 25  # of conjugate gradients in one step
 NEWTON_BELOW = 1e-3  # relative decrease from which the exact Hessian is used
 NEWTON_DAMPING = 1e-6  # initial damping below which the first step already uses it
 EXACT_BELOW = 1e-6  # of the loss without a shape; the sum that gives the loss in O(F + P) is too coarse there
+# The forcing term of the first step is 0.3, and 0.03 where the planes are streamed: there eliminating C costs
+# as much as five products, and starts come from a subset, so that solving the first system better pays.
+FIRST_OF_STREAMED = 30.0
 LEAST_DAMPING = 1e-12
 MOST_TRIALS = 12
 
@@ -158,6 +157,7 @@ def _settle(
         gradient -= data.frame_targets(factors.C)
     preconditioner = _damped_inverse(blocks, damping)
     predicted = float(np.vdot(gradient, multiply(preconditioner, gradient)))
+    first = predicted * (FIRST_OF_STREAMED if data.streamed else 1.0)
     return VariableProjectionState(
         factors=factors,
         system=system,
@@ -169,7 +169,7 @@ def _settle(
         predicted=predicted,
         damping=damping,
         decrease=decrease,
-        previous_predicted=before.predicted if before is not None else np.inf if close else predicted,
+        previous_predicted=before.predicted if before is not None else np.inf if close else first,
     )
 
 
