@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,12 +26,11 @@ import numpy as np
 from .algorithms.closed_form import svd_start
 from .algorithms.variable_projection import VariableProjection
 from .arrays import Bools, Floats, InputError, Ints
-from .cameras.intrinsics import load_intrinsics
 from .factors import Factors
 from .low_rank import LowRankProblem
 from .metric_view import metric_view
 from .preparation import Prepared, penalized, resolve_intrinsics
-from .reconstruct import LEFT_BEHIND, SHORT_TOLERANCE, Run, candidate_at
+from .run import LEFT_BEHIND, SHORT_TOLERANCE, Run, candidate_at
 from .search import CLOSE, hopeless
 from .sequence import CameraModel
 from .small_blocks import batched_inverse, multiply
@@ -72,15 +70,17 @@ def measurement_norm(tracks: Floats, visible: Bools) -> float:
 def known_calibration(sequence: Sequence, settings: Settings) -> Floats | None:
     """Return K (3, 3) of the views as the settings ask for it, for the metric view; None where unknown.
 
-    It never enters the problem. `auto` is the sequence's own K, and without one auto-calibration.
+    It never enters the problem. `auto` is the sequence's own K, or that of its ground-truth frame, and
+    without either auto-calibration.
     """
     if sequence.camera is CameraModel.ORTHOGONAL:
         return None
-    if settings.intrinsics == "auto":
-        return sequence.intrinsics
-    if isinstance(settings.intrinsics, Path):
-        return load_intrinsics(settings.intrinsics)
-    return resolve_intrinsics(sequence, settings.intrinsics)
+    try:
+        return resolve_intrinsics(sequence, settings.intrinsics)
+    except InputError:
+        if settings.intrinsics != "auto":
+            raise
+        return None
 
 
 class LowRankRun(Run):

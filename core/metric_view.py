@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 ETAS = (0.01, 2e-3, 5e-4)
 FOLLOWED = VariableProjection(tolerance=1e-6, max_iterations=20, damping=1e-6)
 MOST = 1_000_000  # frames times points, above which the view is not adjusted
-GOOD = 2.0  # times the projective error, below which a given K is taken without trying another
+GOOD = 2.0  # times the projective error, or that under a free focal length: up to there a given K is kept
+STEPS = 25  # of the adjustment
 
 
 def metric_view(
@@ -53,21 +54,24 @@ def metric_view(
     P, visible = intrinsics @ cameras, problem.visible
     tracks = intrinsics[0, 0] * problem.tracks
     limit = GOOD * reprojection_rms(P @ homogeneous, tracks, visible)
-    found: list[tuple[float, Bundle, str]] = []
+    found: list[tuple[float, Bundle, str, float]] = []
     for K in (calibration, None) if calibration is not None else (None,):
         try:
             upgrade = metric_upgrade(P, homogeneous, tracks=tracks, visible=visible, intrinsics=K)
         except InputError:
             continue  # `geometry_of` has said why
         start = Bundle(upgrade.rotations, upgrade.translations, upgrade.points, upgrade.intrinsics)
-        end = adjusted(start, tracks, visible, focal_free=K is None)
+        end = adjusted(start, tracks, visible, focal_free=K is None, max_iterations=STEPS)
         rms = reprojection_rms(end.intrinsics @ end.camera_points(), tracks, visible)
-        found.append((rms, end, upgrade.assumed))
+        assumed = (
+            upgrade.assumed if K is not None else f"{upgrade.assumed}; adjusted to {end.intrinsics[0, 0]:.0f}"
+        )
+        found.append((rms, end, assumed, 1.0 if K is not None else GOOD))
         if rms < limit:
             break
     if not found:
         return seen
-    rms, bundle, assumed = min(found, key=lambda one: one[0])
+    rms, bundle, assumed, _ = min(found, key=lambda one: one[0] * one[3])
     if seen.figures["metric"] and seen.figures["metric_rms"] < rms:
         return seen
     return _shown(seen, bundle, rms, assumed, visible)

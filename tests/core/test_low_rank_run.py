@@ -126,10 +126,23 @@ def test_missing_data_end_in_the_minimum_that_a_start_from_the_truth_reaches(sce
 
 
 def test_without_k_the_focal_length_is_found(scene):
-    unknown = Sequence(scene.observations, scene.camera, "unknown", truth=scene.truth)
+    unknown = Sequence(scene.observations, scene.camera, "unknown")
     result = solve_sequence(unknown, settings(eta=5e-4))
     assert "found from the views" in result.meta["low_rank"]["assumed"]
     assert result.intrinsics[0, 0] == pytest.approx(900, rel=0.05)
+
+
+def test_without_k_the_ground_truth_frame_gives_it(scene):
+    unknown = Sequence(scene.observations, scene.camera, "unknown", truth=scene.truth)
+    result = solve_sequence(unknown, settings(eta=5e-4))
+    assert result.meta["low_rank"]["assumed"] == "K as given"
+    assert result.intrinsics == pytest.approx(K, rel=0.02, abs=5)
+
+
+def test_intrinsics_that_cannot_be_had_are_refused(scene):
+    unknown = Sequence(scene.observations, scene.camera, "unknown")
+    with pytest.raises(InputError, match="intrinsics are unknown"):
+        solve_sequence(unknown, settings(intrinsics="gt"))
 
 
 def test_given_intrinsics_are_used(scene):
