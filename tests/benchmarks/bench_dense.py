@@ -34,9 +34,10 @@ from core.algorithms.closed_form import reference_singular_values
 from core.algorithms.variable_projection import VariableProjection
 from core.arrays import frozen
 from core.linalg import rotation_from_vector
+from core.nonrigid_run import COMPARED
 from core.penalties import WeightedNuclearNorm
 from core.problem import NonRigidProblem
-from core.reconstruct import COMPARED, SHORT_TOLERANCE
+from core.run import SHORT_TOLERANCE
 from core.solver import iterate, single_threaded, solve
 from core.starts import resized, rigid_start
 from core.subset import rungs, subset
