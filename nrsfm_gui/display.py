@@ -52,9 +52,11 @@ class Picture:
 
     def shows(self, sequence: Sequence, update: Update | None, alignment: Alignment) -> bool:
         """Return whether it is of these."""
-        shown = None if update is None else update.shown
-        mine = None if self.update is None else self.update.shown
-        return self.sequence is sequence and mine is shown and self.alignment is alignment
+        # The same point may be seen in another way at the end of a run.
+        shown = (None, None) if update is None else (update.shown, update.view)
+        mine = (None, None) if self.update is None else (self.update.shown, self.update.view)
+        same = mine[0] is shown[0] and mine[1] is shown[1]
+        return self.sequence is sequence and same and self.alignment is alignment
 
 
 def make_picture(sequence: Sequence, update: Update | None, alignment: Alignment) -> Picture:

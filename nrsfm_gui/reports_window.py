@@ -22,7 +22,6 @@ from PyQt6.QtWidgets import (
 
 from core.arrays import InputError
 
-from .make_report import MakeReportDialog
 from .report_maker import ReportMaker
 from .reports import FOLDER, Report, find_reports, report_at
 from .views.fields import push_button
@@ -148,6 +147,8 @@ class ReportsWindow(QMainWindow):
 
     def ask_for_making(self) -> None:
         """Ask which report to make; blocks nothing."""
+        from .make_report import MakeReportDialog  # loads the experiments
+
         if self.maker.busy:
             self.messages.note("A report is being made; stop it to make another one.")
             return

@@ -78,9 +78,11 @@ def log_loss(loss: float, digits: int = 4) -> str:
 
 
 def measure(value: float | None, unit: str) -> str:
-    """Return a length with three digits and its unit, without an exponent."""
+    """Return a length with three digits and its unit; an exponent only where all three would be 0."""
     if value is None or not np.isfinite(value):
         return NONE
+    if 0 < value < 5e-4:
+        return f"{value:.1e} {unit}"
     digits = 3 if value < 1 else 2 if value < 100 else 1
     return f"{value:.{digits}f} {unit}"
 

@@ -13,6 +13,7 @@ from nrsfm_gui.theme import DARK, Theme
 
 from .axes3d import nice_step
 from .colors import qcolor
+from .fields import format_number
 from .frame_axis import FrameAxis
 from .heat_strip import small_font
 
@@ -199,7 +200,9 @@ class ErrorCurve(QWidget):
         painter.setPen(qcolor(theme.muted))
         beside = QRectF(0, area.top() - 3, area.left() - 8, area.height() + 6)
         painter.drawText(
-            beside, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop, f"{top:g} {self._unit}"
+            beside,
+            Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop,
+            f"{format_number(top)} {self._unit}",
         )
         painter.drawText(beside, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom, "0")
         name = QRectF(area.right() + 8, area.top(), self.width() - area.right() - 8, area.height())

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 SIGN = 10.0  # width of a sign, pixels
 GAP = 7.0  # between sign and text
+GROUND = 0.7  # opacity of what is behind the entries: points may lie there
 BETWEEN = 16.0  # between entries in a row
 
 
@@ -51,10 +52,12 @@ def paint_legend(
         width = SIGN + GAP + metrics.horizontalAdvance(entry.text)
         if horizontal_to is not None and x > left and x + width > horizontal_to:
             x, middle = left, middle + height
+        place = QRectF(x, middle - height / 2, width, height)
+        painter.fillRect(place.adjusted(-3, 0, 3, 0), qcolor(theme.panel, GROUND))
         _paint_sign(painter, entry, x, middle)
         painter.setPen(qcolor(theme.muted))
         painter.drawText(QPointF(x + SIGN + GAP, middle + metrics.ascent() / 2 - 1), entry.text)
-        area = area.united(QRectF(x, middle - height / 2, width, height))
+        area = area.united(place)
         if horizontal_to is None:
             middle += height
         else:

@@ -16,6 +16,7 @@ from core.penalties import NuclearNorm, TruncatedNuclearNorm
 from core.reconstruct import reconstruct
 from core.sequence import CameraModel, GroundTruth, Observations, Sequence
 from core.settings import Settings
+from nrsfm_gui.display import make_picture
 from nrsfm_gui.run_numbers import numbers
 from nrsfm_gui.scene import MOST_CAMERAS, build_scene, build_shapes
 from nrsfm_gui.session import RunState, Session
@@ -108,6 +109,17 @@ def test_all_cameras_stand_around_a_scene_that_is_still(scene, update, flat):
     parts = scene_parts(drawn, DARK)
     assert len(parts["other cameras"].positions) == 16 * (FRAMES - 1)
     assert build_scene(scene, build_shapes(scene, flat), frame=3).other_cameras == ()
+
+
+def test_the_view_that_a_run_ends_with_is_the_one_that_is_shown(scene, update):
+    plain = replace(update, view=None)  # the same point, as it was shown before the end
+    picture = make_picture(scene, plain, Alignment.PER_FRAME)
+    assert update.view is not None
+    assert picture.shows(scene, plain, Alignment.PER_FRAME)
+    assert not picture.shows(scene, update, Alignment.PER_FRAME)
+    adjusted = make_picture(scene, update, Alignment.PER_FRAME)
+    assert adjusted.quality.error < picture.quality.error
+    assert adjusted.quality.reprojection == picture.quality.reprojection  # that of what was solved for
 
 
 def test_a_long_still_scene_draws_a_limited_number_of_cameras(scene, update):

@@ -8,7 +8,7 @@ from core.methods import METHODS
 from core.penalties import PENALTIES, ExplicitWeights
 from core.settings import PRESETS, Settings
 from nrsfm_gui.run_control import difference
-from nrsfm_gui.summaries import run_name
+from nrsfm_gui.summaries import measure, run_name
 
 
 @pytest.mark.parametrize("problem", ["nonrigid", "lowrank"])
@@ -25,6 +25,13 @@ def test_names_say_preset_problem_method_and_penalty():
     explicit = ExplicitWeights((1.0, 2.0))
     assert run_name(Settings(method="r-bmm", rank=2, penalty=explicit)) == "R-BMM, weights"
     assert run_name(Settings(problem="lowrank", method="irnn")) == "low rank, IRNN, WNN"
+
+
+def test_lengths_have_three_digits_and_an_exponent_only_where_nothing_would_be_left():
+    values = (None, float("nan"), 0.0, 6.68e-6, 0.0123, 0.135, 2.754, 181.93)
+    assert [measure(value, "px") for value in values] == [
+        *("–", "–", "0.000 px", "6.7e-06 px", "0.012 px", "0.135 px", "2.75 px", "181.9 px"),
+    ]
 
 
 @pytest.mark.parametrize(
