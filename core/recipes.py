@@ -14,7 +14,7 @@ from .arrays import InputError
 from .degenerate import remarks
 from .files.samples import sample_name
 from .penalties import PENALTIES, ExplicitWeights, Penalty, penalty_name
-from .settings import PRESETS, Settings
+from .settings import DEFAULT_PRESETS, PRESETS, Settings
 from .version import versions
 
 if TYPE_CHECKING:
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from .sequence import Sequence
     from .updates import Update
 
-DEFAULT_PRESET = "recommended"
 UNSAVED = "sequence.npz"  # stands for a sequence that is in no file
 UNSAVED_NOTE = f"the sequence is in no file yet: save it as {UNSAVED} first"
 
 
 def nearest_preset(settings: Settings) -> str:
-    """Return the name of the preset that the fewest settings differ from; the default one where equal."""
-    names = sorted(PRESETS, key=lambda name: name != DEFAULT_PRESET)
+    """Return the preset of the problem that the fewest settings differ from; its default where equal."""
+    own = [name for name, preset in PRESETS.items() if preset.problem == settings.problem]
+    names = sorted(own, key=lambda name: name != DEFAULT_PRESETS[settings.problem])
     return min(names, key=lambda name: len(_changes(settings, PRESETS[name])))
 
 
@@ -54,8 +54,10 @@ def command_for(sequence: Sequence, settings: Settings, output: str | Path = "re
 
 def options_for(settings: Settings) -> list[str]:
     """Return the options of `nrsfm solve` that say these settings, none for the default ones."""
-    preset = nearest_preset(settings)
-    words = [] if preset == DEFAULT_PRESET else ["--preset", preset]
+    preset, default = nearest_preset(settings), Settings()
+    words = ["--problem", settings.problem] if settings.problem != default.problem else []
+    if preset != DEFAULT_PRESETS[settings.problem]:
+        words = ["--preset", preset]
     changes = _changes(settings, PRESETS[preset])
     if isinstance(settings.penalty, ExplicitWeights):
         changes.pop("rank", None)  # their number says it
@@ -74,7 +76,8 @@ def python_for(sequence: Sequence, settings: Settings, output: str | Path = "res
     preset = nearest_preset(settings)
     changes = {name: _literal(value) for name, value in _changes(settings, PRESETS[preset]).items()}
     arguments = ", ".join(f"{name}={value}" for name, value in changes.items())
-    if preset == DEFAULT_PRESET:
+    plain = PRESETS[preset] == Settings()
+    if plain:
         made = f"Settings({arguments})"
     else:
         made = f'PRESETS["{preset}"]' + (f".with_changes({arguments})" if arguments else "")
@@ -84,7 +87,7 @@ def python_for(sequence: Sequence, settings: Settings, output: str | Path = "res
     }
     opened = ", ".join([repr(_source(sequence)), *(f"{name}={value}" for name, value in reading.items())])
     names = ["read_sequence", "save_result", "solve_sequence"]
-    names += ["Settings"] if preset == DEFAULT_PRESET else ["PRESETS"]
+    names += ["Settings"] if plain else ["PRESETS"]
     names += [type(settings.penalty).__name__] if "penalty" in changes else []
     names += ["CameraModel"] if "camera" in reading else []
     lines = [

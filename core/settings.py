@@ -8,7 +8,7 @@ from typing import Any
 
 from .arrays import InputError
 from .methods import METHODS, PROBLEMS, OptionValue, refusal
-from .penalties import Penalty, WeightedNuclearNorm
+from .penalties import Penalty, TruncatedNuclearNorm, WeightedNuclearNorm
 from .sequence import CameraModel
 
 RECOMMENDED_PENALTY = WeightedNuclearNorm(xi=0.5)
@@ -107,4 +107,6 @@ PRESETS: dict[str, Settings] = {
         rotation_rank=2,
         intrinsics="gt",
     ),
+    "lowrank": Settings(problem="lowrank", rank=4, penalty=TruncatedNuclearNorm(mu=1.0, free=4)),
 }
+DEFAULT_PRESETS = {"nonrigid": "recommended", "lowrank": "lowrank"}  # of each problem

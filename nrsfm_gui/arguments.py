@@ -74,7 +74,6 @@ def parse(argv: Items[str]) -> Arguments:
         help="how the 3-D view is painted; auto takes OpenGL where a graphics card does it",
     )  # fmt: skip
     add_settings_options(parser)
-    parser.set_defaults(preset=None)  # without any of these options, the parameters used last
     parser.add_argument("--version", action="store_true", help="say the version, and where it is loaded from")
     given = parser.parse_args(argv)
     if given.version:
@@ -99,12 +98,10 @@ def _settings(given: argparse.Namespace, parser: argparse.ArgumentParser) -> Set
     """Return the settings that the options say, None where there is none of them."""
     from core.arrays import InputError
     from core.cli.settings_options import settings_from
-    from core.recipes import DEFAULT_PRESET
 
     own = {entry.name for entry in fields(Arguments)} | {"version"}
     if all(value is None for name, value in vars(given).items() if name not in own):
         return None
-    given.preset = given.preset or DEFAULT_PRESET
     try:
         return settings_from(given)
     except InputError as refusal:

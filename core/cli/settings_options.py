@@ -10,8 +10,7 @@ import numpy as np
 from ..arrays import InputError
 from ..cameras.intrinsics import from_four
 from ..penalties import ExplicitWeights
-from ..recipes import DEFAULT_PRESET
-from ..settings import INTRINSICS_SOURCES, PRESETS, ROTATION_SOURCES, Settings
+from ..settings import DEFAULT_PRESETS, INTRINSICS_SOURCES, PRESETS, ROTATION_SOURCES, Settings
 from .method_options import add_method_options, method_changes
 from .penalty_options import add_penalty_options, numbers, penalty_from
 
@@ -32,9 +31,8 @@ PLAIN = {
 
 def add_settings_options(parser: argparse.ArgumentParser) -> None:
     """Add --preset and an option for everything that it says."""
-    parser.add_argument(
-        "--preset", choices=list(PRESETS), default=DEFAULT_PRESET, help="default: %(default)s"
-    )
+    defaults = "; ".join(f"{preset} for {problem}" for problem, preset in DEFAULT_PRESETS.items())
+    parser.add_argument("--preset", choices=list(PRESETS), help=f"default: {defaults}")
     add_method_options(parser)
     parser.add_argument("--rank", type=int, metavar="K", help=_default("rank", "number of basis shapes"))
     parser.add_argument("--eta", type=float, metavar="E", help=_default("eta", "pOSE weight, 0 < E <= 1"))
@@ -80,7 +78,8 @@ def settings_from(args: argparse.Namespace) -> Settings:
     InputError
         where a value is out of range, or an option does not belong to the penalty.
     """
-    base = PRESETS[args.preset]
+    problem = args.problem or (PRESETS[args.preset].problem if args.preset else Settings().problem)
+    base = PRESETS[args.preset or DEFAULT_PRESETS[problem]]
     changes: dict[str, Any] = {name: getattr(args, name) for name in PLAIN if getattr(args, name) is not None}
     changes |= method_changes(args, base)
     if args.rank is not None:
@@ -119,5 +118,5 @@ def _default(name: str, meaning: str) -> str:
         value = getattr(settings, name)
         values[preset] = "chosen by loss" if value is None else f"{value}"
     if len(set(values.values())) == 1:
-        return f"{meaning} (default {values[DEFAULT_PRESET]})"
+        return f"{meaning} (default {next(iter(values.values()))})"
     return f"{meaning} ({', '.join(f'{preset} {value}' for preset, value in values.items())})"

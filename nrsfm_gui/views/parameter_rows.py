@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 PRESET_TIPS = {
     "recommended": "rotation candidates chosen by loss, rigid start, rank grown at the final xi",
     "paper": "the paper's settings exactly: ADMM, then the bilinear form",
-    "custom": "neither preset",
+    "lowrank": "a rigid scene from uncalibrated tracks: rank 4, and what goes beyond it is suppressed",
+    "custom": "none of the presets",
 }
 PROBLEM_TITLES = {"nonrigid": "non-rigid shape", "lowrank": "low-rank matrix"}
 ROTATION_TITLES = {

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import core
-from core.cli import parser
+from core.cli import COMMANDS, parser
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CORE = sorted((ROOT / "core").rglob("*.py"))
@@ -74,7 +74,7 @@ def test_the_example_of_the_readme_runs(tmp_path):
 
 def test_the_commands_of_the_readme_are_understood():
     commands = re.findall(r"^    (nrsfm [a-z]+ .*?)(?:  +#.*)?$", README, flags=re.MULTILINE)
-    assert {command.split()[1] for command in commands} == {"info", "simulate", "solve", "evaluate", "export"}
+    assert {command.split()[1] for command in commands} == set(COMMANDS)
     for command in commands:
         parser().parse_args(shlex.split(re.sub(r"\[(.*?)\]", r"\1", command))[1:])
 

@@ -99,6 +99,9 @@ def test_only_what_differs_from_the_nearest_preset_is_printed():
     assert options_for(Settings(rank=4)) == ["--rank", "4"]
     assert options_for(PAPER.with_changes(eta=0.5)) == ["--preset", "paper", "--eta", "0.5"]
     assert options_for(Settings(penalty=NuclearNorm())) == ["--penalty", "nn"]
+    low_rank = PRESETS["lowrank"]
+    assert options_for(low_rank) == ["--problem", "lowrank"]
+    assert options_for(low_rank.with_changes(rank=5)) == ["--problem", "lowrank", "--rank", "5"]
     weights = Settings(penalty=ExplicitWeights((0.1, 0.25)), rank=2)
     assert options_for(weights) == ["--weights", "0.1,0.25"]
 
