@@ -20,6 +20,7 @@ from ..algorithms.irnn import IRNN
 from ..algorithms.levenberg_marquardt import LevenbergMarquardt
 from ..algorithms.variable_projection import VariableProjection
 from ..low_rank import LowRankProblem
+from ..low_rank_run import measurement_norm
 from ..penalties import NuclearNorm, RampWeights, TruncatedNuclearNorm
 from ..solver import iterate
 from .job import Finished, digest_of, key_of
@@ -84,7 +85,7 @@ class MatrixJob:
     @cached_property
     def norm(self) -> float:
         """Return the norm of the measurement matrix, which the tracks are divided by."""
-        return float(np.linalg.norm(np.where(self.sequence.visible[:, None], self.sequence.tracks, 0.0)))
+        return measurement_norm(self.sequence.tracks, self.sequence.visible)
 
     def problem(self) -> LowRankProblem:
         """Pose the problem, with weights for all singular values."""
