@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.degenerate import remarks
+from core.degenerate import DEAD, remarks
 from core.starts import AGREEMENT
 
 from .summaries import iterations, log_loss, measure, pair, seconds, signed
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 RESIDUALS_TIP = "Of ADMM, relative: primal |X - Z| / max(|X|, |Z|), and dual |Z - Z before| / |U|."
 REMARK_TIP = "What is degenerate in the best point of this run."
+MOST_STARTS = 40  # in the tip
 MOST_VALUES = 8  # singular values in one line
 STARTS_TIP = (
     f"Starting points whose loss is within a relative {AGREEMENT:g} of the lowest. "
@@ -66,7 +67,7 @@ def numbers(run: Run | None, known: Quality | None, sequence: Sequence | None) -
             "Of all phases of this run together; pauses are not counted.",
         ),
         *_residual_numbers(run),
-        Number("starts that agree", NONE if last is None else starts_that_agree(last), STARTS_TIP),
+        Number("starts that agree", NONE if last is None else starts_that_agree(last), _starts_tip(last)),
     ]
     rows += [Number("remark", remark, REMARK_TIP) for remark in remarks_on(run)]
     if last is not None and last.rotations:
@@ -77,6 +78,7 @@ def numbers(run: Run | None, known: Quality | None, sequence: Sequence | None) -
 def _low_rank_numbers(last: Update, figures: Mapping[str, Any], unit: str) -> list[Number]:
     """Return what is special about a low-rank solution: its singular values, and how it became metric."""
     values = np.sort(last.shown.factors.gamma())[::-1]
+    values = np.where(values > DEAD * values[0], values, 0.0)  # what rounding leaves of a zero says nothing
     shown = ", ".join(f"{value:.3g}" for value in values[:MOST_VALUES])
     rows = [
         Number(
@@ -128,6 +130,18 @@ def starts_that_agree(last: Update) -> str:
     if not last.starts:
         return NONE
     return f"{sum(start.agrees for start in last.starts)} of {len(last.starts)}"
+
+
+def _starts_tip(last: Update | None) -> str:
+    """Return what agreeing means, and what became of every start, lowest first."""
+    starts = () if last is None else sorted(last.starts, key=lambda start: start.loss)
+    lines = [
+        f"{start.name}: {log_loss(start.loss, digits=6)}{', ' + start.note if start.note else ''}"
+        for start in starts[:MOST_STARTS]
+    ]
+    if len(starts) > MOST_STARTS:
+        lines.append(f"and {len(starts) - MOST_STARTS} more")
+    return "\n".join([STARTS_TIP, *lines])
 
 
 def point_numbers(scene: Scene | None, point: int) -> list[Number]:

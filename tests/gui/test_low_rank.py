@@ -156,6 +156,9 @@ def test_the_numbers_say_what_became_of_the_metric_upgrade(qapp, scene, update, 
         shown.last, shown.state = last, RunState.FINISHED
         known = quality(build_shapes(scene, last))
         rows = numbers(shown, known, scene)
+        tip = next(row.tip for row in rows if row.label == "starts that agree").splitlines()
+        assert len(tip) == 1 + len(last.starts)
+        assert sorted(line.split(":")[0] for line in tip[1:]) == sorted(start.name for start in last.starts)
         gamma = np.sort(last.best.factors.gamma())[::-1]
         assert value(rows, "singular values") == ", ".join(f"{number:.3g}" for number in gamma)
         if last is update:
