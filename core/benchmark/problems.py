@@ -39,9 +39,9 @@ MU = 1e-3
 SEED = 1
 TRIES = 10  # choices of the random columns, of which the one with the lowest loss begins
 STARTS = {
+    "closed": "the closed form cut to rank K, which the methods on the matrix itself start from whole",
     "rigid": "a rigid shape and K - 1 small random columns, nothing solved before",
     "grown": "the solution of rank K - 1 and one small random column",
-    "closed": "the closed form, cut to rank K",
 }
 NOISE = 0.3 / 1400.0  # of calibrated tracks: 0.3 px
 RANKS = {"nonrigid": 2, "lowrank": 4}  # where none is given
@@ -62,7 +62,7 @@ class Case:
     rank: int
     problem: str = "nonrigid"  # of core.methods.PROBLEMS
     kind: str = "paper"  # of core.synthetic.KINDS
-    start: str = "rigid"  # of STARTS, for the bilinear methods
+    start: str = "closed"  # of STARTS, for the bilinear methods
 
     def __post_init__(self) -> None:
         accepted: Collection[str]
@@ -70,7 +70,12 @@ class Case:
             value = getattr(self, name)
             if value not in accepted:
                 raise InputError(f"the {name} is {value!r}; accepted are {', '.join(accepted)}")
-        most = min(self.frames, 3 * self.points) if self.problem == "nonrigid" else self.points
+        if self.problem == "lowrank" and self.start != "closed":
+            raise InputError(f"the start is {self.start!r}; of the low-rank problem it is 'closed'")
+        rows, columns = self.frames, self.points
+        if self.problem == "lowrank":
+            rows, columns = columns, rows
+        most = min(rows, 3 * columns)
         if not 1 <= self.rank <= most:
             raise InputError(f"the rank is {self.rank}; accepted is a whole number from 1 to {most}")
 
@@ -124,7 +129,7 @@ def grown(problem: NonRigidProblem, method: Algorithm[Any]) -> Grown:
     return Grown(start, end)
 
 
-def bilinear_start(problem: Problem, start: str = "rigid") -> Factors:
+def bilinear_start(problem: Problem, start: str = "closed") -> Factors:
     """Return the one point where all bilinear methods start, with C at its best, then in exact gauge.
 
     Parameters
@@ -132,10 +137,11 @@ def bilinear_start(problem: Problem, start: str = "rigid") -> Factors:
     problem
         what is solved; of a low-rank problem the start is always the closed form's.
     start
-        of STARTS.
+        of STARTS.  From the closed form some methods may end in another local minimum, from the others
+        hardly ever.
     """
     rank = problem.rank
-    if start == "closed" or not isinstance(problem, NonRigidProblem):
+    if not isinstance(problem, NonRigidProblem) or start == "closed":
         return _with_best_shapes(problem, svd_start(problem, rank))
     factors = rigid_start(problem)
     if start == "grown" and rank > 1:

@@ -79,7 +79,8 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--start",
         choices=list(STARTS),
-        help=f"of the bilinear methods: {starts} (default rigid; closed for lowrank)",
+        default="closed",
+        help=f"of the bilinear methods: {starts} (default %(default)s, and the only one of lowrank)",
     )
     parser.add_argument("--object", choices=list(KINDS), default="paper", help="default %(default)s")
     parser.add_argument(
@@ -112,8 +113,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _comparison(args: argparse.Namespace, line: ProgressLine) -> int:
     rank = RANKS[args.problem] if args.rank is None else args.rank
-    start = args.start or ("closed" if args.problem == "lowrank" else "rigid")
-    cases = [Case(*_size(size), rank, args.problem, args.object, start) for size in args.sizes]
+    cases = [Case(*_size(size), rank, args.problem, args.object, args.start) for size in args.sizes]
     methods = list(dict.fromkeys(args.methods))
     outcomes: list[Outcome] = []
     shown = 0

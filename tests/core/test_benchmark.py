@@ -191,7 +191,7 @@ def test_the_command_writes_rows_curves_and_a_plot(tmp_path, capsys):
     arguments = ["--sizes", "8x15", "--methods", "bilinear", "admm", "--seconds", "0.3", "-o", str(tmp_path)]
     assert main(["benchmark", *arguments]) == 0
     out = capsys.readouterr().out
-    assert "nonrigid, paper, 8 x 15, K = 2, start rigid" in out
+    assert "nonrigid, paper, 8 x 15, K = 2, start closed" in out
     rows = read(tmp_path / "benchmark.csv")
     assert [(row["method"], row["frames"], row["points"]) for row in rows] == [
         ("bilinear", "8", "15"),
