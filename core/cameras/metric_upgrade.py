@@ -9,7 +9,8 @@ Its first three columns come from the dual absolute quadric (`core.cameras.absol
 places the origin at the centroid of the points.  The sign of s_f makes R_f a rotation; the sign of the three
 columns, which mirrors the scene, is the one that has more points in front of their cameras.  The object frame
 is turned like the first camera, and the points' root mean square distance from the centroid is 1 (but for
-points that are far off).
+points that are far off).  A point without a place, because no view shows it or it is at infinity, is put at
+the origin.
 
 Where K is unknown it is taken as diag(f, f, 1) about a given principal point, by default the middle of the
 tracks, with one f for all views.
@@ -111,6 +112,7 @@ def metric_upgrade(
     homogeneous = np.linalg.solve(Q, U)
     with np.errstate(divide="ignore", invalid="ignore"):
         S = homogeneous[:3] / homogeneous[3]
+    S = np.where(np.isfinite(S).all(axis=0) & visible.any(axis=0), S, 0.0)
     Y = R @ S + t[:, :, None]
     in_front = float((Y[:, 2] > 0)[visible].mean())
     if not in_front >= LEAST_IN_FRONT:
