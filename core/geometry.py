@@ -63,7 +63,7 @@ class Geometry:
     affine: bool  # whether nothing measures depth, so that it is dropped instead of divided by
     projective: Projective | None = None  # what was solved for, in a low-rank problem
     figures: dict[str, Any] = field(default_factory=dict)  # of the upgrade, for `meta`
-    flat: bool = False  # whether a penalty has taken the depth away, so that there is nothing to see
+    flat: bool = False  # whether the depth is gone, so that there is nothing to see
 
     @property
     def points(self) -> Floats:
@@ -110,13 +110,10 @@ def _of_low_rank(
     }
     depth = float(np.median(np.abs(X[:, 2][seen])))
     found: MetricUpgrade | None = None
-    if depth < LEAST_DEPTH:
-        figures["reason"] = (
-            f"the penalty has taken the depth away (the median third coordinate is {depth:.2g}, where it "
-            "should be about 1): lower mu, or leave the first four singular values free (tnn, ramp)"
-        )
-    elif factors.rank < PROJECTIVE:
+    if factors.rank < PROJECTIVE:
         figures["reason"] = f"the rank is {factors.rank}; a metric upgrade needs {PROJECTIVE}"
+    elif depth < LEAST_DEPTH:
+        figures["reason"] = _without_depth(depth, penalized=bool(problem.slopes(factors)[:PROJECTIVE].any()))
     else:
         found = _upgraded(problem, cameras, homogeneous, norm, calibration, figures)
     scale = np.diag([norm, norm, 1.0])
@@ -133,6 +130,16 @@ def _of_low_rank(
     Y = R @ geometry.points + t[:, :, None]
     figures["metric_rms"] = reprojection_rms(K @ Y, norm * problem.tracks, seen)
     return geometry
+
+
+def _without_depth(depth: float, *, penalized: bool) -> str:
+    value = f"(the median third coordinate is {depth:.2g}, where it should be about 1)"
+    if not penalized:
+        return f"the solution has no depth {value}: raise eta, whose term keeps it from shrinking to zero"
+    return (
+        f"the penalty has taken the depth away {value}: lower mu, or leave the first four singular values "
+        "free (tnn, ramp)"
+    )
 
 
 def _upgraded(
@@ -183,5 +190,7 @@ def _deforming(found: MetricUpgrade, P: Floats, U: Floats) -> tuple[Floats, Floa
     size = np.einsum("fab,fab->f", found.rotations, leading[:, :, :3]) / 3.0
     w = np.linalg.solve(found.upgrade, U[:PROJECTIVE])[3]
     turned = found.rotations.transpose(0, 2, 1) @ normalized[:, :, PROJECTIVE:] / size[:, None, None]
-    added = np.einsum("cd,kp->cpdk", np.eye(3), U[PROJECTIVE:] / w).reshape(3 * points, -1)
+    placed = found.points.any(axis=0)  # the others are at the origin, and stay there
+    moved = np.divide(U[PROJECTIVE:], w, out=np.zeros_like(U[PROJECTIVE:]), where=placed)
+    added = np.einsum("cd,kp->cpdk", np.eye(3), moved).reshape(3 * points, -1)
     return np.concatenate((B, turned.reshape(frames, -1)), axis=1), np.concatenate((C, added), axis=1)

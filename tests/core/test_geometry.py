@@ -1,0 +1,62 @@
+"""What low-rank solutions look like where something is missing: a view of a point, a rank, the depth."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.algorithms.closed_form import svd_start
+from core.algorithms.variable_projection import VariableProjection
+from core.geometry import geometry_of
+from core.penalties import MCP, NuclearNorm, Penalty
+from core.preparation import penalized
+from core.solver import solve
+
+UNIT = np.eye(3)
+
+
+def solution(problem, rank: int, penalty: Penalty | None = None):
+    """The minimum from the closed form, without a penalty where none is given."""
+    posed = penalized(problem, penalty or NuclearNorm(0.0), rank)
+    return posed, solve(posed, VariableProjection(), svd_start(posed)).state.factors
+
+
+@pytest.mark.parametrize("rank", [4, 6])
+def test_a_point_that_no_view_shows_is_put_at_the_centroid(simulated_low_rank, rank):
+    problem, _ = simulated_low_rank(eta=1e-3, noise=1e-4)
+    unseen = problem.visible.copy()
+    unseen[:, 5] = False
+    problem = replace(problem, visible=unseen, tracks=problem.tracks * 3.0)
+    shown = geometry_of(*solution(problem, rank), np.diag([1 / 3, 1 / 3, 1.0]), UNIT)
+    assert shown.figures["metric"]
+    assert np.isfinite(shown.points).all()
+    assert np.abs(shown.points[:, :, 5]).max() == 0.0
+    others = np.delete(shown.points[0], 5, axis=1)
+    assert np.linalg.norm(others, axis=0).min() > 1e-3
+
+
+def test_a_low_rank_is_named_before_the_depth_that_it_leaves(simulated_low_rank):
+    problem, _ = simulated_low_rank()
+    figures = geometry_of(*solution(problem, 1), UNIT, UNIT).figures
+    assert figures["reason"] == "the rank is 1; a metric upgrade needs 4"
+
+
+@pytest.mark.parametrize(
+    ("eta", "penalty", "cause", "cure"),
+    [
+        (1e-12, None, "the solution has no depth", "raise eta"),
+        (0.05, NuclearNorm(1.0), "the penalty has taken the depth away", "lower mu"),
+        (0.05, MCP(10.0, 100.0), "the penalty has taken the depth away", "lower mu"),
+    ],
+)
+def test_a_depth_that_is_gone_is_blamed_on_what_took_it(simulated_low_rank, eta, penalty, cause, cure):
+    problem, _ = simulated_low_rank(eta=eta)
+    posed, factors = solution(problem, 4, penalty)
+    if penalty is None:
+        factors = replace(factors, B=1e-3 * factors.B)  # to where its minimum goes as eta does
+    shown = geometry_of(posed, factors, UNIT, UNIT)
+    assert shown.flat
+    assert shown.figures["reason"].startswith(cause)
+    assert f": {cure}" in shown.figures["reason"]
