@@ -60,7 +60,7 @@ class Option:
         except (TypeError, ValueError):
             number = float("nan")
         inside = self.least < number <= self.most if self.open_below else self.least <= number <= self.most
-        if not inside or (self.whole and number != int(number)):
+        if not inside or number == float("inf") or (self.whole and number != int(number)):
             raise InputError(f"{self.name} is {value}; accepted is {self.accepted}")
         return int(number) if self.whole else number
 
