@@ -92,6 +92,10 @@ class Problem:
     def __post_init__(self) -> None:
         visible = frozen(self.visible, np.bool_)
         tracks = np.asarray(self.tracks, dtype=float)
+        if tracks.ndim != 3 or tracks.shape[1] != 2 or visible.shape != (len(tracks), tracks.shape[2]):
+            raise InputError(
+                f"tracks have shape {tracks.shape}, visible {visible.shape}; accepted are (F, 2, P), (F, P)"
+            )
         hidden = ~visible
         if tracks.transpose(0, 2, 1)[hidden].any():  # a NaN counts; tracks that are clean are shared
             tracks = np.where(visible[:, None, :], tracks, 0.0)

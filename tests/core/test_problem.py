@@ -33,6 +33,13 @@ def test_eta_outside_its_range_is_refused(simulated, eta):
         NonRigidProblem(problem.tracks, problem.visible, problem.rotations, eta, problem.weights)
 
 
+@pytest.mark.parametrize("shape", [(10, 13), (9, 14), (14, 10), (10,)])
+def test_tracks_and_visibility_of_other_sizes_are_refused(simulated, shape):
+    problem, _ = simulated()
+    with pytest.raises(InputError, match=r"accepted are \(F, 2, P\), \(F, P\)"):
+        NonRigidProblem(problem.tracks, np.ones(shape, bool), problem.rotations, 0.05, problem.weights)
+
+
 def test_a_matrix_that_is_not_a_rotation_is_refused_with_its_frame(simulated):
     problem, _ = simulated()
     R = problem.rotations.copy()
