@@ -41,9 +41,8 @@ def remarks(problem: Problem, factors: Factors, penalty: Penalty) -> list[str]:
     alive = int(np.count_nonzero(sigma > DEAD * sigma[0]))
     if alive < problem.rank:
         used = "is used" if alive == 1 else "are used"
-        return [
-            f"only {alive} of {problem.rank} basis shapes {used} at this penalty; lower the rank, or {lower}"
-        ]
+        what = "basis shapes" if problem.offsets else "singular values"  # those of the low-rank problem's X
+        return [f"only {alive} of {problem.rank} {what} {used} at this penalty; lower the rank, or {lower}"]
     return []
 
 
