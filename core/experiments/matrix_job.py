@@ -37,7 +37,7 @@ ETAS = (0.05, 0.95)
 # solutions of rank 3K + 1 or less; those of the nuclear norm may have more, and r leaves room for them.
 PENALTIES: dict[str, dict[str, tuple[Penalty, int]]] = {
     "rigid": {"NN": (NuclearNorm(1.5e-3), 8), "TNN": (TruncatedNuclearNorm(1.0, 4), 4)},
-    "non-rigid": {"NN": (NuclearNorm(7.5e-4), 12), "WNN": (RampWeights(2.25e-3, 4), 7)},
+    "non-rigid": {"NN": (NuclearNorm(7.5e-4), 16), "WNN": (RampWeights(2.25e-3, 4), 7)},
 }
 # Only the time ends a first-order method, unless it says itself that nothing moves any more.
 ENDLESS = 10**9
@@ -79,7 +79,7 @@ class MatrixJob:
     def key(self) -> str:
         """Of tracks, penalty, method, time and version."""
         penalty, rank = PENALTIES[self.kind][self.penalty]
-        values = [repr(penalty), rank, self.eta, repr(METHODS[self.method]), self.seconds]
+        values = [repr(penalty), rank, self.eta, repr(METHODS[self.method]), self.seconds, self.norm]
         return key_of("matrix", digest_of(self.sequence), {"values": values})
 
     @cached_property
