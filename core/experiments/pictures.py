@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from ..arrays import Floats
 
 DPI = 120
+HALF, WHOLE = 580, 1176  # CSS pixels of a picture, as the page of a report has room for
+WHOLE_FROM = 10.0  # inches
 TRUTH, ESTIMATE = "#c8202f", "#1f5fbf"
 LINK = "#a8adb8"  # between a true point and its estimate
 OBSERVED, REPROJECTED = "#d62728", "#2ca02c"
@@ -32,10 +34,10 @@ def _figure(width: float, height: float) -> Any:
 
 
 def _write(figure: Any, path: Path) -> int:
-    """Write a figure and return its width in CSS pixels."""
+    """Write a figure and return its width in CSS pixels: that of half a page or of a whole one."""
     with replacing(path) as temporary:
         figure.savefig(temporary, format="png")
-    return int(figure.get_figwidth() * 96)
+    return HALF if figure.get_figwidth() < WHOLE_FROM else WHOLE
 
 
 def compare_shapes(path: Path, truth: Floats, estimates: Mapping[str, Floats]) -> int:
@@ -102,7 +104,7 @@ def loss_curves(path: Path, curves: Mapping[str, tuple[Floats, Floats]], *, titl
     title
         of the panel.
     """
-    figure = _figure(4.6, 3.1)
+    figure = _figure(6.0, 3.6)
     one = figure.add_subplot()
     lows = [float(losses.min()) for _, losses in curves.values()]
     highs = [float(losses[0]) for _, losses in curves.values()]
