@@ -107,7 +107,9 @@ class Run:
             current = self.shown or Candidate(whole, padded(factors, whole.rank), loss)
             # Where a phase ends its gradient is least: it stands before points that differ by rounding.
             margin = ROUNDING if snapshot.status.finished else 0.0
-            if self.best is None or not current.loss > self.best.loss * (1 + margin):
+            # A method on X is not asked for cuts on its way, but for that of the matrix where it ends.
+            ended = snapshot.status.finished and on_matrix(algorithm) and np.isfinite(loss)
+            if self.best is None or ended or not current.loss > self.best.loss * (1 + margin):
                 self.best = current
             assert self.prepared is not None  # set before the first phase
             self.phase_status = snapshot.status

@@ -69,7 +69,9 @@ class Update:
     rotations: str  # the name of the rotation candidate in `current`
     settled: bool  # whether the rotations are chosen, so that losses from here on are of one problem
     current: Candidate
-    best: Candidate  # lowest loss since the rotations were chosen (before, of all): what a stopped run keeps
+    # The lowest loss since the rotations were chosen (before, of all), which is what a stopped run keeps; of
+    # a method on the matrix, once it has ended, the cut of where that was.
+    best: Candidate
     starts: tuple[StartReport, ...] = ()
     calibration: Floats | None = None  # (3, 3) K of the views of a low-rank problem, where it is known
     view: Geometry | None = None  # of `best`, where the run has made more of it than `geometry_of` does
