@@ -36,7 +36,7 @@ def remarks(problem: Problem, factors: Factors, penalty: Penalty) -> list[str]:
     if not np.isfinite(sigma).all():
         return ["the reconstruction holds numbers that are not finite"]
     lower = _lower(penalty)
-    if sigma[0] <= DEAD * reference_size(problem):
+    if _nothing(problem, sigma):
         return [f"the penalty is stronger than the data: everything was shrunk to zero; {lower}"]
     alive = int(np.count_nonzero(sigma > DEAD * sigma[0]))
     if alive < problem.rank:
@@ -44,6 +44,15 @@ def remarks(problem: Problem, factors: Factors, penalty: Penalty) -> list[str]:
         what = "basis shapes" if problem.offsets else "singular values"  # those of the low-rank problem's X
         return [f"only {alive} of {problem.rank} {what} {used} at this penalty; lower the rank, or {lower}"]
     return []
+
+
+def collapsed(problem: Problem, factors: Factors) -> bool:
+    """Whether everything was shrunk to zero, so that there is nothing to go on from."""
+    return _nothing(problem, singular_values(factors))
+
+
+def _nothing(problem: Problem, sigma: Floats) -> bool:
+    return bool(sigma[0] <= DEAD * reference_size(problem))
 
 
 def singular_values(factors: Factors) -> Floats:

@@ -26,6 +26,7 @@ import numpy as np
 from .algorithms.closed_form import svd_start
 from .algorithms.variable_projection import VariableProjection
 from .arrays import Bools, Floats, InputError, Ints
+from .degenerate import collapsed
 from .factors import Factors
 from .low_rank import LowRankProblem
 from .metric_view import metric_view
@@ -104,7 +105,8 @@ class LowRankRun(Run):
         return penalized(bare, settings.penalty, settings.rank)
 
     def _go_on(self, problem: LowRankProblem, factors: Factors) -> Iterator[Update]:
-        point = resized(factors, problem.rank, self._rng(0)) if factors.gamma().any() else svd_start(problem)
+        nothing = collapsed(problem, factors)  # a strong penalty has left nothing to go on from
+        point = svd_start(problem) if nothing else resized(factors, problem.rank, self._rng(0))
         if self.method.on_matrix:
             return self._on_matrix(problem, point)
         return self._last(problem, self._polisher(warm=True), point, "refine", "from where it was")

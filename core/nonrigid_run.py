@@ -22,6 +22,7 @@ import numpy as np
 from .algorithms.screening import Screening
 from .algorithms.variable_projection import VariableProjection
 from .cameras.candidates import RotationCandidate, rotation_candidates
+from .degenerate import collapsed
 from .preparation import Prepared, prepare
 from .problem import Factors, NonRigidProblem
 from .run import LEFT_BEHIND, SHORT_TOLERANCE, Run, candidate_at
@@ -118,7 +119,7 @@ class NonRigidRun(Run):
         prepared = self.prepared = Prepared(old.tracks, old.visible, start.intrinsics, self.sequence.camera)
         problem = prepared.problem(old.rotations, settings.penalty, settings.rank, settings.eta)
         point = start.current.factors
-        if not point.gamma().any():  # a strong penalty has left nothing to go on from
+        if collapsed(old, point):  # a strong penalty has left nothing to go on from
             point = rigid_start(problem)
         factors = resized(point, settings.rank, self._rng(0))
         if self.method.on_matrix:

@@ -89,3 +89,6 @@ def test_the_low_rank_problem_is_judged_alike(simulated):
     low = LowRankProblem(problem.tracks, problem.visible, 0.05, np.full(2, 1.0))
     zero = Factors(np.zeros((14, 2)), np.zeros((2, 3, 10)), np.zeros((14, 3)))
     assert "shrunk to zero" in remarks(low, zero, PENALTY)[0]
+    half = Factors(np.eye(14, 2), np.zeros((2, 3, 10)), np.zeros((14, 3)))
+    half.C[0] = 1.0
+    assert remarks(low, half, PENALTY)[0].startswith("only 1 of 2 singular values is used")

@@ -113,6 +113,19 @@ def test_every_method_ends_with_a_result_no_better_than_the_default(sequence, up
     assert np.isfinite(result.points).all() and own.rank == 2
 
 
+@pytest.mark.parametrize("method", ["admm", "bmm", "r-bmm"])
+def test_a_method_on_the_matrix_is_reported_where_it_ends(method):
+    flat = simulate("balloon", camera=CameraModel.ORTHOGONAL, frames=16, points=24, noise=0.3, seed=1)
+    penalty = WeightedNuclearNorm() if method == "r-bmm" else NuclearNorm()
+    options = (("tau", 1.0),) if method == "bmm" else ()
+    chosen = replace(QUICK, method=method, options=options, penalty=penalty)
+    settings = replace(chosen, rotations="truth", max_iterations=3000)
+    *before, last = reconstruct(flat, settings)
+    assert min(update.current.loss for update in before) < 0.999 * last.current.loss  # a cut on the way
+    assert last.best is last.current
+    assert last.starts[0].loss == last.best.loss
+
+
 def test_a_method_that_is_not_for_these_cameras_is_refused_before_anything_is_computed(sequence):
     with pytest.raises(InputError, match="BMM is for orthogonal cameras"):
         reconstruct(sequence, replace(QUICK, method="bmm", penalty=NuclearNorm()))
@@ -180,6 +193,19 @@ def test_a_penalty_that_kills_shapes_still_gives_the_rank_asked_for(sequence):
     revived = list(reconstruct(sequence, weak, start=last))[-1]
     assert (revived.best.factors.gamma() > 1e-6).sum() > 1
     assert revived.best.loss < last.best.loss
+
+
+@pytest.mark.parametrize("problem", ["nonrigid", "lowrank"])
+def test_a_run_can_go_on_from_where_a_penalty_has_left_nothing(sequence, problem):
+    rank = 2 if problem == "nonrigid" else 4
+    strong = replace(QUICK, problem=problem, rank=rank, method="lm", penalty=NuclearNorm(10.0), starts=1)
+    *_, nothing = reconstruct(sequence, strong)
+    point = nothing.current.factors
+    least = replace(point, B=1e-40 * np.ones_like(point.B), C=1e-40 * np.ones_like(point.C))
+    nothing = replace(nothing, current=replace(nothing.current, factors=least))  # zero but for rounding
+    *_, revived = reconstruct(sequence, replace(strong, penalty=NuclearNorm(1e-5)), start=nothing)
+    assert revived.best.loss < 0.1 * nothing.best.loss
+    assert revived.best.factors.gamma().max() > 0.1
 
 
 def test_the_iteration_limit_holds_for_every_phase(sequence):
