@@ -74,6 +74,12 @@ def test_nonmonotone_acceptance_stays_below_a_mean_that_never_rises(problem, pen
         assert state.mean == pytest.approx(mean, rel=1e-12)
 
 
+def test_a_decrease_that_is_never_enough_makes_acceptance_monotone(convex):
+    strict = states_of(convex, AGD(acceptance="nonmonotone", delta=1e9, max_iterations=30))
+    monotone = states_of(convex, AGD(acceptance="monotone", max_iterations=30))
+    assert [state.x.loss for state in strict] == [state.x.loss for state in monotone]
+
+
 def test_nonmonotone_acceptance_lets_the_objective_rise_and_is_cheaper(convex, monkeypatch):
     calls = []
 
