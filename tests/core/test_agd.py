@@ -75,8 +75,8 @@ def test_nonmonotone_acceptance_stays_below_a_mean_that_never_rises(problem, pen
 
 
 def test_a_decrease_that_is_never_enough_makes_acceptance_monotone(convex):
-    strict = states_of(convex, AGD(acceptance="nonmonotone", delta=1e9, max_iterations=30))
-    monotone = states_of(convex, AGD(acceptance="monotone", max_iterations=30))
+    strict = states_of(convex, AGD(acceptance="nonmonotone", restart="none", delta=1e9, max_iterations=90))
+    monotone = states_of(convex, AGD(acceptance="monotone", restart="none", max_iterations=90))
     assert [state.x.loss for state in strict] == [state.x.loss for state in monotone]
 
 

@@ -68,6 +68,8 @@ def test_a_column_that_is_a_multiple_of_another_is_not_a_shape_of_its_own(simula
     assert remarks(problem, twice, PENALTY)[0].startswith("only 1 of 2 basis shapes is used")
     assert remarks(problem, twice, ExplicitWeights((0.1, 0.2)))[0].endswith("or lower the weights")
     assert remarks(problem, twice, LogPenalty())[0].endswith("or lower mu")
+    weak = Factors(point.B * np.array([1.0, 1e-6]), point.C, point.s)
+    assert remarks(problem, weak, PENALTY) == []  # small, but there
 
 
 def test_numbers_that_are_not_finite_are_named(simulated, random_factors):

@@ -9,7 +9,8 @@ import pytest
 
 from core.algorithms.closed_form import svd_start
 from core.algorithms.variable_projection import VariableProjection
-from core.geometry import geometry_of
+from core.cameras.metric_upgrade import metric_upgrade
+from core.geometry import _deforming, geometry_of
 from core.penalties import MCP, NuclearNorm, Penalty
 from core.preparation import penalized
 from core.solver import solve
@@ -41,6 +42,26 @@ def test_a_low_rank_is_named_before_the_depth_that_it_leaves(simulated_low_rank)
     problem, _ = simulated_low_rank()
     figures = geometry_of(*solution(problem, 1), UNIT, UNIT).figures
     assert figures["reason"] == "the rank is 1; a metric upgrade needs 4"
+
+
+def test_what_the_other_columns_add_moves_the_upgraded_points_to_where_x_projects(simulated_low_rank):
+    """Leading columns of an exact rigid scene, in another projective frame, and two more of any kind."""
+    problem, X = simulated_low_rank(noise=0.0)
+    random = np.random.default_rng(4)
+    left, sigma, right = np.linalg.svd(X.reshape(24, 20), full_matrices=False)
+    cameras, points = left[:, :4] * sigma[:4], right[:4]
+    tracks = X[:, :2] / X[:, 2:]
+    found = metric_upgrade(
+        cameras.reshape(8, 3, 4), points, tracks=tracks, visible=problem.visible, intrinsics=UNIT
+    )
+    P = np.concatenate((cameras, 0.1 * random.standard_normal((24, 2))), axis=1).reshape(8, 3, 6)
+    U = np.concatenate((points, 0.1 * random.standard_normal((2, 20))))
+    B, C = _deforming(found, P, U)
+    S = (B @ C.T).reshape(8, 3, 20)
+    Y = found.rotations @ S + found.translations[:, :, None]
+    whole = P @ U
+    assert np.ptp(S, axis=0).max() > 1e-3
+    assert Y[:, :2] / Y[:, 2:] == pytest.approx(whole[:, :2] / whole[:, 2:], rel=1e-6)
 
 
 @pytest.mark.parametrize(

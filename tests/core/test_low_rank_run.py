@@ -244,6 +244,7 @@ def test_points_lifted_from_a_subset_are_the_best_for_its_cameras():
     some = some_points(problem, 9 * 20)
     assert some.small.shape == (20, 9)
     assert some.share == pytest.approx(1 / 3)
+    assert some.small.weights == pytest.approx(np.sqrt(1 / 3) * problem.weights)
     random = np.random.default_rng(0)
     cameras = random.standard_normal((4, 3, 9))
     lifted = some.lifted(Factors(np.zeros((20, 4)), cameras, np.zeros((20, 3))))
