@@ -156,14 +156,16 @@ class Panel:
         best, excess = self.best_other, self.excess
         if not best:
             return f"{self.title}: not all methods were run."
-        if excess <= SAME:
-            words = "ends lowest" if excess < -SAME else "ends lowest, level with the best first-order method"
-            return f"{self.title}: the bilinear method {words} ({best}: {-excess:.1e} above it, relatively)."
+        if abs(excess) <= SAME:
+            return f"{self.title}: the bilinear method ends lowest, level with {best}."
+        if excess < 0:
+            above = self.lowest(best) / self.lowest("bilinear") - 1
+            return f"{self.title}: the bilinear method ends lowest; the next, {best}, {above:.1e} above it."
         rank = self.curves["bilinear"].facts["rank"]
         return (
-            f"{self.title}: the bilinear method **does not end lowest**: {best} is {excess:.1e} below it, "
-            f"relatively; its matrix may have more than the {rank} singular values of the bilinear form, or "
-            "it found another local minimum."
+            f"{self.title}: the bilinear method **does not end lowest** but a relative {excess:.1e} above "
+            f"{best}, whose matrix may have more than the {rank} singular values of the bilinear form, or be "
+            "near another local minimum."
         )
 
 
