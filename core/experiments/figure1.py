@@ -31,7 +31,7 @@ REAL = {
 }
 COLLAPSED = (
     "**The minimum gives up depth** in {}: it reprojects worse than all points at their mean would. Tracks "
-    "of norm 1 leave little to gain: the third rows at 0 cost 1 − η, all rows at 0 cost η, and the smaller "
+    "of norm 1 leave little to gain: the third rows at 0 cost about 1 − η, all at 0 about η, and the smaller "
     "of both is small beside the penalty on a matrix whose third rows are 1 wherever a point is seen. The "
     "paper chose its weights to give solutions of rank 3K + 1, so that it may have scaled its tracks "
     "otherwise than it says. The methods are compared all the same: they minimize one objective."
@@ -217,7 +217,7 @@ def figure_blocks(
             f"Frames × points: {what}. Every method starts from the closed form (the bilinear ones from its "
             f"best cut to rank r), minimizes the same objective, all singular values counted, and has "
             f"{seconds:g} CPU seconds (of one thread; the last iteration is finished). Tracks are divided by "
-            "the norm of the measurement matrix. **bilinear** is the program's default (variable projection, "
+            "the spectral norm of the measurement matrix. **bilinear** is the program's default (variable projection, "
             "Newton), **bilinear LM** is Levenberg-Marquardt on the Schur complement. The paper leaves out "
             "IRNN with the nuclear norm, for its slowness; here it is drawn."
         )
