@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .algorithms.closed_form import svd_start
-from .algorithms.variable_projection import VariableProjection
 from .arrays import Bools, Floats, InputError, Ints
 from .degenerate import collapsed
 from .factors import Factors
@@ -136,7 +135,7 @@ class LowRankRun(Run):
     def _start(self, some: SomePoints, index: int, name: str) -> Iterator[Update]:
         """Yield one start, and where only some points are solved show the best of all points so far."""
         small, random, phase = some.small, self._rng(index), f"start {index + 1}: {name}"
-        short = VariableProjection(tolerance=SHORT_TOLERANCE, max_iterations=SHORT_ITERATIONS)
+        short = self._algorithm(SHORT_TOLERANCE, SHORT_ITERATIONS)
         if index == 1:
             self.whole = small
             factors = Factors(
@@ -156,7 +155,7 @@ class LowRankRun(Run):
                 self.shown = end
 
     def _followed(
-        self, problem: LowRankProblem, short: VariableProjection, start: Factors, phase: str, name: str
+        self, problem: LowRankProblem, short: Algorithm[Any], start: Factors, phase: str, name: str
     ) -> Iterator[Update]:
         """Yield a phase up to where it cannot get below the lowest end that is known."""
         losses: list[float] = []

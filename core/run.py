@@ -131,9 +131,10 @@ class Run:
             )
         self.phases_done += 1
 
-    def _algorithm(self, tolerance: float) -> Algorithm[Any]:
+    def _algorithm(self, tolerance: float, most: int | None = None) -> Algorithm[Any]:
+        """Return the method's bilinear step, with at most so many iterations, or those of the settings."""
         make = self.method.second if self.method.refined else self.method.first
-        limit = self.settings.max_iterations
+        limit = min(self.settings.max_iterations, most or self.settings.max_iterations)
         return make(dict(self.settings.options), tolerance=tolerance, max_iterations=limit)
 
     def _polisher(self, *, warm: bool) -> Algorithm[Any]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
-from itertools import pairwise
+from collections import Counter
+from itertools import islice, pairwise
 
 import numpy as np
 import pytest
@@ -209,6 +210,21 @@ def test_methods_on_the_matrix_run_and_are_refined(scene):
     result = solve_sequence(scene, settings(method="admm+bilinear", max_iterations=60))
     assert result.loss == pytest.approx(solve_sequence(scene, settings()).loss, rel=1e-6)
     assert [start["name"] for start in result.meta["starts"]]
+
+
+def test_every_start_is_followed_by_the_method_that_was_chosen_and_to_its_limit(scene):
+    for method, options in (("lm", (("damping", 10.0),)), ("bilinear", (("damping", 10.0),))):
+        default = next_losses(scene, method, ())
+        assert next_losses(scene, method, options)[1] > default[1]  # a shorter first step
+    assert next_losses(scene, "lm", ())[1] != next_losses(scene, "bilinear", ())[1]
+    limited = list(reconstruct(scene, settings(max_iterations=2, starts=2)))
+    assert max(Counter(update.phase for update in limited).values()) == 3  # and where it begins
+
+
+def next_losses(scene: Sequence, method: str, options: tuple[tuple[str, float], ...]) -> list[float]:
+    """The first losses of a run."""
+    updates = reconstruct(scene, settings(method=method, options=options))
+    return [update.record.loss for update in islice(updates, 3)]
 
 
 def test_a_changed_run_goes_on_from_where_it_was(scene):
