@@ -74,3 +74,11 @@ def test_slow_coefficients_have_no_fast_part():
     np.testing.assert_allclose(spectrum[SLOW + 1 :], 0.0, atol=1e-10)
     assert (np.abs(spectrum[: SLOW + 1]) > 1e-6).all()
     assert slow_coefficients(4, 2, np.random.default_rng(1)).shape == (4, 2)
+
+
+def test_the_amplitudes_of_slow_coefficients_fall_with_their_frequency():
+    random = np.random.default_rng(2)
+    B = np.concatenate([slow_coefficients(64, 2, random) for _ in range(500)], axis=1)
+    waves = np.arange(1, SLOW + 1)
+    amplitudes = np.cos(np.outer(waves, np.arange(64) + 0.5) * np.pi / 64) @ B / 32
+    np.testing.assert_allclose(amplitudes.std(axis=1), 1 / waves, rtol=0.1)
