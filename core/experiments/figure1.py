@@ -217,8 +217,8 @@ def figure_blocks(
             f"Frames × points: {what}. Every method starts from the closed form (the bilinear ones from its "
             f"best cut to rank r), minimizes the same objective, all singular values counted, and has "
             f"{seconds:g} CPU seconds (of one thread; the last iteration is finished). Tracks are divided by "
-            "the spectral norm of the measurement matrix. **bilinear** is the program's default (variable projection, "
-            "Newton), **bilinear LM** is Levenberg-Marquardt on the Schur complement. The paper leaves out "
+            "the spectral norm of the measurement matrix. **bilinear** is the program's default (variable "
+            "projection, Newton), **bilinear LM** is Levenberg-Marquardt on the Schur complement. The paper leaves out "
             "IRNN with the nuclear norm, for its slowness; here it is drawn."
         )
     )

@@ -40,7 +40,7 @@ def settings_blocks(jobs: Items[SequenceJob], found: Mapping[str, Finished]) -> 
     for job in jobs:
         for row in found[job.key].facts.get("rows", ()):
             place = (job.sequence.camera, row["method"])
-            ends.setdefault(place, Counter())[row.get("status", "converged")] += 1
+            ends.setdefault(place, Counter())[row["status"]] += 1
             words = row["command"].partition("--preset")[2].partition(" -o ")[0]
             options[place] = f"`nrsfm solve … --preset{words}`" if words else "from Python alone"
     rows = []

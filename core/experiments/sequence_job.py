@@ -114,8 +114,8 @@ class SequenceJob:
             )
             arrays[f"estimate {name}"] = aligned(result)
 
-        starts = [start.loss for start in last.starts]
-        add(f"Search-{self.penalty}", last.best, seconds, self._command("bilinear"), starts=starts)
+        said: dict[str, Any] = {"status": last.status.value, "starts": [start.loss for start in last.starts]}
+        add(f"Search-{self.penalty}", last.best, seconds, self._command("bilinear"), **said)
         problem = last.best.problem
         name, method, algorithm = self._first_order
         whole = svd_start(problem, min(problem.shape[0], 3 * problem.shape[1]))

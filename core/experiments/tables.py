@@ -42,7 +42,7 @@ class Entry:
     cpu_seconds: float
     real: bool
     before_cut: float | None  # the loss of the matrix that was cut to rank K, for first-order methods
-    status: str  # how the method ended; empty for the search
+    status: str  # how the method ended
     command: str
 
     @property
