@@ -218,8 +218,8 @@ def figure_blocks(
             f"best cut to rank r), minimizes the same objective, all singular values counted, and has "
             f"{seconds:g} CPU seconds (of one thread; the last iteration is finished). Tracks are divided by "
             "the spectral norm of the measurement matrix. **bilinear** is the program's default (variable "
-            "projection, Newton), **bilinear LM** is Levenberg-Marquardt on the Schur complement. The paper leaves out "
-            "IRNN with the nuclear norm, for its slowness; here it is drawn."
+            "projection, Newton), **bilinear LM** is Levenberg-Marquardt on the Schur complement. The paper "
+            "leaves out IRNN with the nuclear norm, for its slowness; here it is drawn."
         )
     )
     if real:
