@@ -9,7 +9,6 @@ adjusted.  It stays what it is: this is what it is shown by.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,12 +16,11 @@ from .algorithms.variable_projection import VariableProjection
 from .arrays import Bools, Floats, InputError
 from .cameras.bundle_adjustment import Bundle, adjusted
 from .cameras.metric_upgrade import metric_upgrade, reprojection_rms
+from .degenerate import DEAD, singular_values
+from .factors import Factors, balanced
 from .geometry import PROJECTIVE, Geometry, geometry_of
 from .low_rank import LowRankProblem
 from .solver import solve
-
-if TYPE_CHECKING:
-    from .factors import Factors
 
 ETAS = (0.01, 2e-3, 5e-4)
 FOLLOWED = VariableProjection(tolerance=1e-6, max_iterations=20, damping=1e-6)
@@ -34,7 +32,9 @@ STEPS = 25  # of the adjustment
 def metric_view(
     problem: LowRankProblem, factors: Factors, intrinsics: Floats, calibration: Floats | None
 ) -> Geometry:
-    """Return the geometry of a solution, adjusted where it is rigid (rank 4) and becomes metric.
+    """Return the geometry of a solution, adjusted where it is rigid and becomes metric.
+
+    It is rigid where four singular values are left, whatever the rank that was asked for.
 
     Parameters
     ----------
@@ -46,11 +46,11 @@ def metric_view(
         (3, 3) K of the views; None where it is unknown.
     """
     seen = geometry_of(problem, factors, intrinsics, calibration)
-    solved = seen.projective
-    rigid = solved is not None and solved.cameras.shape[2] == PROJECTIVE
+    sigma = singular_values(factors)
+    rigid = np.count_nonzero(sigma > DEAD * sigma[0]) == PROJECTIVE
     if not rigid or seen.flat or problem.visible.size > MOST:
         return seen
-    cameras, homogeneous = _followed(problem, factors)
+    cameras, homogeneous = _followed(problem, _leading(factors))
     P, visible = intrinsics @ cameras, problem.visible
     tracks = intrinsics[0, 0] * problem.tracks
     limit = GOOD * reprojection_rms(P @ homogeneous, tracks, visible)
@@ -75,6 +75,12 @@ def metric_view(
     if seen.figures["metric"] and seen.figures["metric_rms"] < rms:
         return seen
     return _shown(seen, bundle, rms, assumed, visible)
+
+
+def _leading(factors: Factors) -> Factors:
+    """Return the factors of the four largest singular values."""
+    whole = balanced(factors)
+    return Factors(whole.B[:, :PROJECTIVE], whole.C[:PROJECTIVE], whole.s)
 
 
 def _followed(problem: LowRankProblem, factors: Factors) -> tuple[Floats, Floats]:

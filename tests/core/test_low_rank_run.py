@@ -85,6 +85,13 @@ def test_a_rigid_scene_is_recovered_up_to_a_similarity(scene, solved):
     assert np.array_equal(solved.points[0], solved.points[-1])
 
 
+def test_a_rank_that_is_not_used_up_hides_no_rigid_scene(scene, solved):
+    result = solve_sequence(scene, settings(eta=5e-4, rank=6, starts=1))
+    assert result.meta["remarks"][0].startswith("only 4 of 6 singular values are used")
+    assert result.B.shape == (9, 1)
+    assert result.meta["low_rank"]["metric_rms"] == pytest.approx(solved.meta["low_rank"]["metric_rms"])
+
+
 def test_reprojections_are_those_of_the_projective_cameras(scene, solved):
     X = solved.cameras @ solved.homogeneous
     assert solved.reprojections() == pytest.approx(solved.norm * X[:, :2] / X[:, 2:])
