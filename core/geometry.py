@@ -154,18 +154,20 @@ def _upgraded(
     P = np.diag([norm, norm, 1.0]) @ cameras[:, :, :PROJECTIVE]
     tracks, visible = norm * problem.tracks, problem.visible
     found: list[MetricUpgrade] = []
-    reasons = []
+    reasons: dict[str, str] = {}
     for K in (calibration, None) if calibration is not None else (None,):
         try:
             one = metric_upgrade(P, homogeneous[:PROJECTIVE], tracks=tracks, visible=visible, intrinsics=K)
         except InputError as error:
-            reasons.append(f"{'K as given' if K is not None else 'K unknown'}: {error}")
+            reasons["K unknown" if K is None else "K as given"] = str(error)
             continue
         found.append(one)
         if one.constraint_rms < DOUBTFUL:
             break
-    if reasons:
-        figures["reason"] = "; ".join(reasons)
+    if len(reasons) == 2 and len(set(reasons.values())) == 1:  # of the solution, whatever K
+        figures["reason"] = reasons["K unknown"]
+    elif reasons:
+        figures["reason"] = "; ".join(f"{about}: {words}" for about, words in reasons.items())
     if not found:
         return None
     best = min(found, key=lambda one: one.metric_rms)
