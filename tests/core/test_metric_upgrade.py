@@ -9,7 +9,7 @@ import pytest
 import scipy.io
 
 from core.arrays import InputError
-from core.cameras.absolute_quadric import constraint_residuals
+from core.cameras.absolute_quadric import _calibrated, _linear, _root, constraint_residuals
 from core.cameras.metric_upgrade import MetricUpgrade, metric_upgrade
 from core.files import read_sequence
 from core.linalg import procrustes, rotation_angle, rotation_from_vector
@@ -220,3 +220,11 @@ def test_the_doors_cameras_come_back_from_a_random_frame(data):
     found = metric_upgrade(P @ H, np.linalg.solve(H, U), **given)
     assert found.intrinsics[0, 0] == pytest.approx(2396.0, rel=0.02)
     assert found.metric_rms < 0.6
+
+
+def test_the_linear_solution_alone_is_exact_where_the_cameras_are():
+    random = np.random.default_rng(5)
+    R = rotation_from_vector(random.standard_normal((7, 3)))
+    cameras = np.concatenate((R, random.standard_normal((7, 3, 1))), axis=2) @ random.standard_normal((4, 4))
+    residuals, _ = constraint_residuals(cameras, _root(_linear(cameras, _calibrated)).ravel())
+    assert np.abs(residuals).max() < 1e-8
