@@ -107,22 +107,6 @@ class Tracked:
     moving: bool  # whether the camera moves
 
 
-def bmm_table(folder: Path) -> tuple[MocapRow, ...]:
-    """Return the rows of all sequences of `PUBLISHED` that the folder holds.
-
-    Raises
-    ------
-    InputError
-        where the folder holds none of them, or a file is not what its name says.
-    """
-    paths = [folder / f"{name}.mat" for name in PUBLISHED]
-    found = [path for path in paths if path.is_file()]
-    if not found:
-        names = ", ".join(path.name for path in paths)
-        raise InputError(f"{folder}: holds none of the motion-capture files {names}")
-    return tuple(row for path in found for row in bmm_rows(path))
-
-
 def bmm_rows(path: Path, *, methods: Items[str] = METHODS) -> tuple[MocapRow, ...]:
     """Return the rows of one sequence: each method on estimated and, where there are any, true rotations.
 

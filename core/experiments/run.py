@@ -16,6 +16,8 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..arrays import InputError
 from ..solver import single_threaded
 from .job import Finished
@@ -59,7 +61,7 @@ def perform(
     jobs
         what to do; the longest begin first.
     store
-        where finished jobs are kept. Those that refused their input are not.
+        where finished jobs are kept. Those that have not come to an end are not.
     processes
         how many at a time; None leaves number and kind of workers to joblib's context, one by default.
     progress
@@ -96,7 +98,7 @@ def perform(
 
 
 def _perform(job: Job, caller: int) -> tuple[str, Finished]:
-    """Run a job in a worker; input that it refuses is a sentence, so that the other jobs go on.
+    """Run a job in a worker; what keeps it from its end is a sentence, so that the other jobs go on.
 
     Ctrl-C at a terminal reaches every process; it is for the caller, which ends its workers.
     """
@@ -105,5 +107,5 @@ def _perform(job: Job, caller: int) -> tuple[str, Finished]:
     with single_threaded():
         try:
             return job.key, job.run()
-        except InputError as error:
-            return job.key, Finished({}, problem=str(error))
+        except (InputError, np.linalg.LinAlgError, MemoryError) as error:
+            return job.key, Finished({}, problem=str(error) or type(error).__name__)

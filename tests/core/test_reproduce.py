@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 import joblib
 import numpy as np
@@ -384,3 +384,32 @@ def test_markdown_and_html_say_the_same(tmp_path):
         '<td align="right"><b>1.0</b></td>',
     ):
         assert part in page
+
+
+@dataclass(frozen=True)
+class Ending:
+    """A job that ends with an error, or finds something."""
+
+    label: str
+    error: Exception | None = None
+    cost: float = 1.0
+
+    @property
+    def key(self) -> str:
+        return self.label
+
+    def run(self) -> Finished:
+        if self.error is not None:
+            raise self.error
+        return Finished({"found": 1})
+
+
+def test_a_job_that_comes_to_no_end_keeps_no_other_from_it(tmp_path):
+    errors = [np.linalg.LinAlgError("SVD did not converge"), MemoryError()]
+    jobs = [*(Ending(type(error).__name__, error) for error in errors), Ending("good")]
+    store = Store(tmp_path)
+    found = run.perform(jobs, store)
+    assert found["LinAlgError"].problem == "SVD did not converge"
+    assert found["MemoryError"].problem == "MemoryError"
+    assert found["good"].facts == {"found": 1}
+    assert store.load("good") is not None and store.load("LinAlgError") is None
