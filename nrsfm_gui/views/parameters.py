@@ -9,7 +9,7 @@ from PyQt6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from core.arrays import InputError
 from core.methods import PROBLEMS
-from core.penalties import Penalty, TruncatedNuclearNorm, WeightedNuclearNorm
+from core.penalties import Penalty, WeightedNuclearNorm
 from core.settings import INTRINSICS_SOURCES, PRESETS, ROTATION_SOURCES, Settings
 
 from .fields import Collapsible, Form, NumberField
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from nrsfm_gui.theme import Theme
 
 COMMIT_MILLISECONDS = 200  # typing "12" should not first solve for 1
-# Rank and penalty that a problem begins with; the low-rank one as in Section 5.2, its depth free.
+# Rank and penalty that a problem begins with: those of its preset.
 FIRST_MODELS: dict[str, tuple[int, Penalty]] = {
     "nonrigid": (PRESETS["recommended"].rank, PRESETS["recommended"].penalty),
-    "lowrank": (4, TruncatedNuclearNorm(mu=1e-3, free=4)),
+    "lowrank": (PRESETS["lowrank"].rank, PRESETS["lowrank"].penalty),
 }
 
 

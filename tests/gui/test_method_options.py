@@ -9,9 +9,9 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLabel, QWidget
 
 from core.methods import METHODS, PROBLEMS
-from core.penalties import LogPenalty, NuclearNorm, TruncatedNuclearNorm
+from core.penalties import LogPenalty, NuclearNorm
 from core.sequence import CameraModel
-from core.settings import Settings
+from core.settings import PRESETS, Settings
 from nrsfm_gui.settings_store import SettingsStore
 from nrsfm_gui.views.fields import NumberField
 from nrsfm_gui.views.parameters import ParametersPanel
@@ -144,8 +144,7 @@ def test_settings_that_a_sequence_refuses_are_marked_when_it_is_opened(panel, kn
 def test_the_low_rank_problem_disables_what_it_does_not_have(panel, known):
     panel.set_sequence(known.sequence)
     choose(panel, "problem", "lowrank")
-    free = TruncatedNuclearNorm(mu=1e-3, free=4)  # any weight on the first four takes the depth away
-    assert panel.settings == Settings(problem="lowrank", rank=4, penalty=free)
+    assert panel.settings == PRESETS["lowrank"]
     for name in ("rotations", "rotation_rank"):
         assert not panel.findChild(QWidget, name).isEnabled()
         assert "low-rank problem" in panel.findChild(QWidget, name).toolTip()
@@ -177,6 +176,8 @@ def test_each_problem_keeps_its_rank_and_penalty(qtbot, panel):
     write(qtbot, panel, "rank", "3")
     panel.flush()
     choose(panel, "problem", "lowrank")
+    first = PRESETS["lowrank"]
+    assert (panel.settings.rank, panel.settings.penalty) == (first.rank, first.penalty)
     write(qtbot, panel, "rank", "5")
     choose(panel, "penalty", "nn")
     panel.flush()
