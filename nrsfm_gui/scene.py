@@ -147,8 +147,10 @@ def build_scene(
     cameras = shapes.cameras
     errors = None if shapes.errors is None else shapes.errors[f]
     truth = None if shapes.truth is None else shapes.truth[f].T
+    # Coordinates may be others though their unit has the same name.
+    coordinates = f"{shapes.unit}|{shapes.alignment is Alignment.NONE}|{shapes.figures.get('metric', True)}"
     return Scene(
-        subject=f"{sequence.name}|{sequence.camera.value}|{sequence.digest}|{shapes.unit}",
+        subject=f"{sequence.name}|{sequence.camera.value}|{sequence.digest}|{coordinates}",
         frame=f,
         frame_count=sequence.frame_count,
         estimate=None if shapes.points is None else shapes.points[f].T,
