@@ -62,7 +62,8 @@ class Picture:
 def make_picture(sequence: Sequence, update: Update | None, alignment: Alignment) -> Picture:
     """Compute what is drawn of a reconstruction, or of the bare sequence."""
     shapes = build_shapes(sequence, update, alignment)
-    return Picture(sequence, update, alignment, shapes, error_series(sequence, shapes), quality(shapes))
+    found = quality(shapes, None if update is None else update.shown.loss)
+    return Picture(sequence, update, alignment, shapes, error_series(sequence, shapes), found)
 
 
 class Display(QObject):

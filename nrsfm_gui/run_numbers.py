@@ -9,7 +9,8 @@ import numpy as np
 from core.degenerate import DEAD, remarks
 from core.starts import AGREEMENT
 
-from .summaries import iterations, log_loss, measure, pair, seconds, signed
+from .session import RunState
+from .summaries import iterations, log_loss, loss_beside, measure, pair, seconds, signed
 from .views.numbers import NONE, Number
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ STARTS_TIP = (
 def numbers(run: Run | None, known: Quality | None, sequence: Sequence | None) -> list[Number]:
     """Return the lines of the panel of numbers."""
     last = None if run is None else run.last
-    loss = NONE if last is None else f"{last.shown.loss:.4g} (log10 {log_loss(last.shown.loss)})"
+    lost = None if last is None else loss_beside(known, last)
+    loss = NONE if lost is None else f"{lost:.4g} (log10 {log_loss(lost)})"
     reprojection = measure(known.reprojection, sequence.units) if known and sequence else NONE
     error = NONE
     if last is not None and known is not None:
@@ -53,7 +55,8 @@ def numbers(run: Run | None, known: Quality | None, sequence: Sequence | None) -
     if known is not None and known.error is not None:
         rows.append(Number("alignment", known.alignment, "How the estimate was laid over the ground truth."))
     if last is not None and known is not None and known.figures and sequence is not None:
-        rows += _low_rank_numbers(last, known.figures, sequence.units)
+        running = run is not None and run.state is RunState.RUNNING
+        rows += _low_rank_numbers(last, known.figures, sequence.units, running=running)
     rows += [
         Number(
             "rank",
@@ -75,7 +78,7 @@ def numbers(run: Run | None, known: Quality | None, sequence: Sequence | None) -
     return rows
 
 
-def _low_rank_numbers(last: Update, figures: Mapping[str, Any], unit: str) -> list[Number]:
+def _low_rank_numbers(last: Update, figures: Mapping[str, Any], unit: str, *, running: bool) -> list[Number]:
     """Return what is special about a low-rank solution: its singular values, and how it became metric."""
     values = np.sort(last.shown.factors.gamma())[::-1]
     values = np.where(values > DEAD * values[0], values, 0.0)  # what rounding leaves of a zero says nothing
@@ -97,10 +100,9 @@ def _low_rank_numbers(last: Update, figures: Mapping[str, Any], unit: str) -> li
             ),
         ]
     else:
-        reason = str(figures.get("reason", ""))
-        rows.append(
-            Number("metric upgrade", f"none: {reason}", "Why the scene is shown as its cameras see it.")
-        )
+        # What an unfinished point lacks is no finding on the data.
+        words = "none yet" if running else f"none: {figures.get('reason', '')}"
+        rows.append(Number("metric upgrade", words, "Why the scene is shown as its cameras see it."))
     return rows
 
 

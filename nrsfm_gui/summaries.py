@@ -19,6 +19,7 @@ from .views.run_list import RunRow
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from core.reconstruct import Update
     from core.sequence import Sequence
     from core.settings import Settings
 
@@ -53,10 +54,11 @@ class Quality:
     unit: str
     alignment: str
     figures: Mapping[str, Any] = field(default_factory=dict)  # of a low-rank solution, see `core.geometry`
+    loss: float | None = None  # of the same point, which lags behind the solver's while a run goes on
 
 
-def quality(shapes: Shapes) -> Quality:
-    """Return the errors of what is drawn."""
+def quality(shapes: Shapes, loss: float | None = None) -> Quality:
+    """Return the errors of what is drawn, beside its loss."""
     reprojection = error = None
     if shapes.residuals is not None:
         seen = shapes.residuals[np.isfinite(shapes.residuals)]
@@ -64,7 +66,12 @@ def quality(shapes: Shapes) -> Quality:
     if shapes.errors is not None:
         known = shapes.errors[np.isfinite(shapes.errors)]
         error = float(known.mean()) if known.size else None
-    return Quality(reprojection, error, shapes.unit, shapes.alignment.value, shapes.figures)
+    return Quality(reprojection, error, shapes.unit, shapes.alignment.value, shapes.figures, loss)
+
+
+def loss_beside(known: Quality | None, last: Update) -> float:
+    """Return the loss of the point whose errors are known: what stands side by side belongs together."""
+    return last.shown.loss if known is None or known.loss is None else known.loss
 
 
 def signed(value: float, digits: int) -> str:
@@ -78,11 +85,13 @@ def log_loss(loss: float, digits: int = 4) -> str:
 
 
 def measure(value: float | None, unit: str) -> str:
-    """Return a length with three digits and its unit; an exponent only where all three would be 0."""
+    """Return a length with three digits and its unit; an exponent only where they would not tell."""
     if value is None or not np.isfinite(value):
         return NONE
     if 0 < value < 5e-4:
         return f"{value:.1e} {unit}"
+    if value >= 1e5:
+        return f"{value:.2e} {unit}"
     digits = 3 if value < 1 else 2 if value < 100 else 1
     return f"{value:.{digits}f} {unit}"
 
@@ -98,18 +107,25 @@ def duration(seconds: float) -> str:
 
 
 def run_name(settings: Settings) -> str:
-    """Return a preset's name, or method and penalty, and the problem where it is not the usual one."""
-    words = [SHORT_METHODS[settings.method], PENALTY_WORDS[penalty_name(settings.penalty)]]
+    """Return a preset's name, or the method with its own numbers, the penalty, and an unusual problem."""
+    method = " ".join([SHORT_METHODS[settings.method], *_option_words(settings)])
+    words = [method, PENALTY_WORDS[penalty_name(settings.penalty)]]
     if settings.problem == "lowrank":
         words.insert(0, "low rank")
     return preset_name(settings) or ", ".join(words)
 
 
+def _option_words(settings: Settings) -> list[str]:
+    """Return "rho 0.1", ... of the options that are not the method's defaults."""
+    return [f"{name} {value if isinstance(value, str) else f'{value:g}'}" for name, value in settings.options]
+
+
 def run_row(run: Run, known: Quality | None) -> RunRow:
     """Return the line of a run in the list."""
     error = NONE if known is None else measure(known.error, known.unit)
+    meaning = f"Run {run.number}: {METHODS[run.settings.method].meaning}"
     lines = [
-        f"Run {run.number}: {METHODS[run.settings.method].meaning}",
+        ", ".join((meaning, *_option_words(run.settings))),
         f"rank {run.settings.rank}, eta {run.settings.eta:g}, {run.settings.penalty}",
         f"{run.state.value}, {len(run.history)} records",
     ]
@@ -131,7 +147,8 @@ def headline(run: Run | None, known: Quality | None, sequence: Sequence | None) 
     """Return the numbers that matter most, for the tool bar."""
     if run is None or run.last is None or known is None or sequence is None:
         return ""
-    parts = [f"log10 loss {log_loss(run.last.shown.loss)}", measure(known.reprojection, sequence.units)]
+    loss = log_loss(loss_beside(known, run.last))
+    parts = [f"log10 loss {loss}", measure(known.reprojection, sequence.units)]
     if known.error is not None:
         parts.append(f"{measure(known.error, known.unit)} ({known.alignment})")
     return "   ".join(parts)

@@ -22,7 +22,7 @@ from nrsfm_gui.scene import MOST_CAMERAS, build_scene, build_shapes
 from nrsfm_gui.session import RunState, Session
 from nrsfm_gui.shapes import Alignment, project
 from nrsfm_gui.solved import solved
-from nrsfm_gui.summaries import quality
+from nrsfm_gui.summaries import headline, log_loss, quality
 from nrsfm_gui.theme import DARK
 from nrsfm_gui.views.scene3d_parts import scene_parts
 
@@ -139,7 +139,9 @@ def test_without_a_metric_upgrade_the_matrix_is_shown_as_its_cameras_see_it(scen
     shapes = build_shapes(scene, flat, Alignment.PER_FRAME)
     assert shapes.truth is None  # coordinates of a camera are not those of the truth
     assert shapes.alignment is Alignment.NONE
-    assert "no metric upgrade" in build_scene(scene, shapes, frame=0).caption
+    drawn = build_scene(scene, shapes, frame=0)
+    assert "no metric upgrade" in drawn.caption
+    assert drawn.subject != build_scene(scene, build_shapes(scene, None), frame=0).subject  # the view fits it
     # The same pictures, by cameras with the K of the views and by the projective ones.
     np.testing.assert_allclose(project(shapes.cameras, shapes.points), shapes.reprojected, rtol=1e-9)
     np.testing.assert_allclose(shapes.cameras.K[0], K)
@@ -168,6 +170,20 @@ def test_the_numbers_say_what_became_of_the_metric_upgrade(qapp, scene, update, 
         else:
             assert value(rows, "metric upgrade") == f"none: {flat.geometry.figures['reason']}"
             assert value(rows, "mean 3-D error") == "needs a metric upgrade"
+            shown.state = RunState.RUNNING
+            assert value(numbers(shown, known, scene), "metric upgrade") == "none yet"
+
+
+def test_the_loss_beside_the_errors_is_that_of_the_same_point(scene, update, flat):
+    session = Session()
+    session.set_sequence(scene)
+    shown = session.add_run(update.settings)
+    shown.last, shown.state = update, RunState.RUNNING  # the solver is ahead of what is drawn
+    known = make_picture(scene, flat, Alignment.PER_FRAME).quality
+    loss = flat.shown.loss
+    assert loss != update.shown.loss
+    assert value(numbers(shown, known, scene), "loss") == f"{loss:.4g} (log10 {log_loss(loss)})"
+    assert headline(shown, known, scene).startswith(f"log10 loss {log_loss(loss)} ")
 
 
 def test_a_low_rank_run_goes_on_from_another_and_starts_anew_from_a_non_rigid_one(qtbot, make_window, scene):

@@ -25,12 +25,14 @@ def test_names_say_preset_problem_method_and_penalty():
     explicit = ExplicitWeights((1.0, 2.0))
     assert run_name(Settings(method="r-bmm", rank=2, penalty=explicit)) == "R-BMM, weights"
     assert run_name(Settings(problem="lowrank", method="irnn")) == "low rank, IRNN, WNN"
+    loose = (("relaxation", 1.0), ("rho", 0.1))
+    assert run_name(Settings(method="admm", options=loose)) == "ADMM relaxation 1 rho 0.1, WNN"
 
 
 def test_lengths_have_three_digits_and_an_exponent_only_where_nothing_would_be_left():
-    values = (None, float("nan"), 0.0, 6.68e-6, 0.0123, 0.135, 2.754, 181.93)
+    values = (None, float("nan"), 0.0, 6.68e-6, 0.0123, 0.135, 2.754, 181.93, 1673264.4)
     assert [measure(value, "px") for value in values] == [
-        *("–", "–", "0.000 px", "6.7e-06 px", "0.012 px", "0.135 px", "2.75 px", "181.9 px"),
+        *("–", "–", "0.000 px", "6.7e-06 px", "0.012 px", "0.135 px", "2.75 px", "181.9 px", "1.67e+06 px"),
     ]
 
 
