@@ -20,7 +20,7 @@ WHAT = (
     "A report holds the tables and figures of the paper's experiments, computed again on the data at hand, "
     "beside the published numbers."
 )
-HOW = "This command makes one; it is found here when it is run in the same folder:"
+HOW = "Make report… below makes one. So does this command, and run in the same folder it is found here:"
 
 
 class NoReports(QWidget):

@@ -38,7 +38,7 @@ WHOLE = ("free",)  # the numbers that are counts
 # Every number once, in the order of the penalties.
 NUMBERS = tuple(dict.fromkeys(name for text in PENALTY_TEXTS.values() for name in text.numbers))
 FIRST = {name: kind() for name, kind in PENALTIES.items()} | {"wnn": RECOMMENDED_PENALTY}
-NO_WEIGHTS_YET = "These weights follow from the data: a run shows them after the rotations are chosen."
+NO_WEIGHTS_YET = "These weights follow from the data: a run shows them once it iterates."
 NO_SLOPES_YET = "The weights of this penalty follow the singular values: a run shows them."
 SLOPES = "These weights are the slopes of the penalty at the singular values; they follow them."
 

@@ -297,7 +297,7 @@ def test_known_weights_stay_while_another_run_compares_rotations(panel, known):
     panel.set_sequence(known.sequence)
     panel.set_settings(THREE)
     assert sliders(panel) == []
-    assert "after the rotations are chosen" in labels(panel)
+    assert "a run shows them once it iterates" in labels(panel)
     learn(panel)
     assert len(sliders(panel)) == 3
     shown = panel._penalty.weights_editor.weights
@@ -306,7 +306,7 @@ def test_known_weights_stay_while_another_run_compares_rotations(panel, known):
     assert len(sliders(panel)) == 3
     assert all(slider.isEnabled() for slider in sliders(panel))
     assert panel._penalty.weights_editor.weights == shown
-    assert "after the rotations are chosen" not in labels(panel)
+    assert "a run shows them once it iterates" not in labels(panel)
 
 
 def test_weights_that_one_sequence_told_are_not_those_of_another(panel, known):
@@ -314,7 +314,7 @@ def test_weights_that_one_sequence_told_are_not_those_of_another(panel, known):
     learn(panel)
     panel.set_sequence(replace(known.sequence, name="another"))
     assert sliders(panel) == []
-    assert "after the rotations are chosen" in labels(panel)
+    assert "a run shows them once it iterates" in labels(panel)
 
 
 def test_nothing_moves_when_a_weight_is_dragged(qtbot, panel):
