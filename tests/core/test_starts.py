@@ -20,6 +20,12 @@ def test_rigid_start_puts_every_frame_on_its_mean_viewing_ray_at_depth_one(simul
         np.testing.assert_allclose(t[f], [*seen.mean(axis=1), 1.0], atol=1e-12)
 
 
+def test_rigid_start_leaves_the_depth_at_zero_where_nothing_measures_it(simulated):
+    problem, _ = simulated(eta=1.0)
+    t = np.einsum("fab,fb->fa", problem.rotations, rigid_start(problem).s)
+    np.testing.assert_allclose(t[:, 2], 0.0, atol=1e-12)
+
+
 def test_a_new_column_leaves_the_shapes_as_they_are(simulated, random_factors):
     problem, _ = simulated()
     factors = random_factors(problem)
