@@ -8,10 +8,10 @@ import numpy as np
 from PyQt6.QtCore import QPointF, QRectF, Qt
 from PyQt6.QtGui import QFont, QFontMetricsF, QPainter, QPen
 
-from .axes3d import rulers, without_overlaps
+from .axes3d import Rectangle, rulers, without_overlaps
 from .colorbar import paint_color_bar
 from .colors import qcolor
-from .legend import LegendEntry, paint_legend
+from .legend import GROUND, LegendEntry, paint_legend
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -92,6 +92,7 @@ def _paint_rulers(
     metrics = QFontMetricsF(painter.font())
     found = rulers(scene.extent, projection, scene.unit)
     covered = [(area.left(), area.top(), area.right(), area.bottom()) for area in areas if not area.isEmpty()]
+    covered += _around(projection.width, projection.height)  # half a number says another one
     for ruler in without_overlaps(found, metrics.horizontalAdvance("0"), metrics.height(), covered=covered):
         painter.setPen(QPen(qcolor(theme.muted, 0.7), 1.0))
         painter.drawLine(QPointF(*ruler.start), QPointF(*ruler.end))
@@ -100,6 +101,12 @@ def _paint_rulers(
             area = QRectF(label.x - 60, label.y - 10, 120, 20)
             painter.drawText(area, Qt.AlignmentFlag.AlignCenter, label.text)
     painter.restore()
+
+
+def _around(width: float, height: float) -> list[Rectangle]:
+    """Return what lies on the four sides of a picture."""
+    far = float("inf")
+    return [(-far, -far, 0, far), (width, -far, far, far), (-far, -far, far, 0), (-far, height, far, far)]
 
 
 def _paint_ring(painter: QPainter, scene: Scene, projection: Projection, index: int, pen: QPen) -> None:
@@ -121,10 +128,12 @@ def _paint_caption(painter: QPainter, scene: Scene, theme: Theme, note: str) -> 
     painter.save()
     painter.setFont(_font(painter, bold=True))
     metrics = QFontMetricsF(painter.font())
+    place = QRectF(MARGIN, MARGIN, metrics.horizontalAdvance(text), metrics.height())
+    painter.fillRect(place.adjusted(-3, 0, 3, 0), qcolor(theme.panel, GROUND))
     painter.setPen(qcolor(theme.text))
     painter.drawText(QPointF(MARGIN, MARGIN + metrics.ascent()), text)
     painter.restore()
-    return QRectF(MARGIN, MARGIN, metrics.horizontalAdvance(text), metrics.height())
+    return place
 
 
 def _paint_legend(painter: QPainter, scene: Scene, theme: Theme, top: float, width: float) -> QRectF:

@@ -317,6 +317,28 @@ def test_no_label_of_an_axis_is_written_over_the_caption(view, known, shapes, mo
     assert met > 3
 
 
+def test_no_label_of_an_axis_is_cut_by_the_edge_of_the_view(view, known, shapes, monkeypatch):
+    kept, offered = [], []
+
+    def recording(found, *arguments, **options):
+        offered.extend(label for ruler in found for label in ruler.labels)
+        inside = without_overlaps(found, *arguments, **options)
+        kept.extend(label for ruler in inside for label in ruler.labels)
+        return inside
+
+    view.set_scene(build_scene(known.sequence, shapes, frame=2))
+    view._take_camera()  # it no longer fits itself
+    start = view._orbit
+    monkeypatch.setattr(overlay3d, "without_overlaps", recording)
+    for right, down in ((-200, 0), (200, 0), (0, -150), (0, 150)):
+        view._orbit = start.panned(right, down, SIZE[1])
+        view.grab_image()
+    width, height = view.width(), view.height()
+    assert any(not (0 < label.x < width and 0 < label.y < height) for label in offered)
+    assert kept
+    assert all(4 < label.x < width - 4 and 4 < label.y < height - 4 for label in kept)
+
+
 def test_scrubbing_keeps_the_camera_and_another_subject_fits(view, known, make_known, shapes):
     view.set_scene(build_scene(known.sequence, shapes, frame=2))
     drag(view, Qt.MouseButton.LeftButton, QPoint(300, 200), QPoint(400, 220))
