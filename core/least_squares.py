@@ -28,7 +28,6 @@ class Minimum:
     x: Floats  # (n,)
     cost: float  # |r(x)|^2
     iterations: int
-    converged: bool  # by the tolerance, or because no step lowers the cost any more
 
 
 def levenberg_marquardt(
@@ -63,7 +62,7 @@ def levenberg_marquardt(
         step = -np.linalg.solve(normal + np.diag(damping * floor), gradient)
         predicted = float(step @ (damping * floor * step - gradient))
         if not predicted > tolerance * cost:
-            return Minimum(x, cost, iteration, converged=True)
+            return Minimum(x, cost, iteration)
         trial_r, trial_J = residuals(x + step)
         trial = float(trial_r @ trial_r)
         if trial < cost:
@@ -74,5 +73,5 @@ def levenberg_marquardt(
             continue
         damping, growth = damping * growth, growth * 2.0
         if damping > MOST_DAMPING:
-            return Minimum(x, cost, iteration, converged=True)
-    return Minimum(x, cost, max_iterations, converged=False)
+            return Minimum(x, cost, iteration)
+    return Minimum(x, cost, max_iterations)

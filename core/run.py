@@ -139,7 +139,8 @@ class Run:
 
     def _polisher(self, *, warm: bool) -> Algorithm[Any]:
         algorithm = self._algorithm(self.settings.tolerance)
-        if warm and isinstance(algorithm, VariableProjection):
+        chosen = "damping" in dict(self.settings.options)
+        if warm and not chosen and isinstance(algorithm, VariableProjection):
             return replace(algorithm, damping=WARM_DAMPING)
         return algorithm
 

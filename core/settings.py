@@ -65,7 +65,7 @@ class Settings:
             raise InputError(f"tolerance is {self.tolerance:g}; accepted is 0 <= tolerance < 1")
         for name, least in (("rank", 1), ("starts", 1), ("max_iterations", 1), ("seed", 0)):
             value = getattr(self, name)
-            if value < least:
+            if value < least or value != int(value):
                 raise InputError(f"{name} is {value}; accepted is a whole number of at least {least}")
         if self.rotation_rank is not None and self.rotation_rank < 1:
             raise InputError(f"rotation rank is {self.rotation_rank}; accepted is at least 1")

@@ -18,6 +18,7 @@ from ..algorithms.variable_projection import VariableProjection
 from ..arrays import InputError
 from ..factors import Factors
 from ..low_rank import LowRankProblem
+from ..low_rank_run import measurement_norm
 from ..methods import PROBLEMS
 from ..penalties import NuclearNorm, WeightedNuclearNorm
 from ..preparation import penalized, prepare
@@ -101,7 +102,7 @@ class Case:
         seen = rotations @ still + translations[:, :, None]
         exact = seen[:, :2] / seen[:, 2:]
         tracks = exact + NOISE * np.random.default_rng(SEED).standard_normal(exact.shape)
-        tracks /= np.linalg.norm(np.where(sequence.visible[:, None], tracks, 0.0))
+        tracks /= measurement_norm(tracks, sequence.visible)
 
         def pose() -> LowRankProblem:
             problem = LowRankProblem(tracks, sequence.visible, ETA, np.zeros(1))

@@ -223,23 +223,6 @@ def load_intrinsics(path: Path) -> Floats:
     raise InputError(f"{path}: holds {numbers.shape[0]} x {numbers.shape[1]} numbers; {IN_A_FILE}")
 
 
-def parse_intrinsics(text: str) -> Floats:
-    """Return K (3, 3) from "fx,fy,cx,cy".
-
-    Raises
-    ------
-    InputError
-        where the text is not four numbers, or they are not a camera's.
-    """
-    try:
-        numbers = np.array([float(part) for part in text.split(",")])
-    except ValueError:
-        numbers = np.empty(0)
-    if numbers.size != 4:
-        raise InputError(f"intrinsics are {text!r}; accepted are four numbers fx,fy,cx,cy in pixels")
-    return from_four(numbers, "intrinsics")
-
-
 def from_four(numbers: Floats, name: str) -> Floats:
     """Return K (3, 3) of fx, fy, cx, cy."""
     fx, fy, cx, cy = (float(number) for number in numbers)

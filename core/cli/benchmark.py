@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 SIZES = ("40x40", "51x211", "193x207", "432x405")
 SECONDS = 60.0
 INTERRUPTED = 130
+# What the comparison takes where it is not said, and the options that only it takes.
+PROBLEM, OBJECT, START = "nonrigid", "paper", "closed"
+COMPARED = ("sizes", "methods", "rank", "problem", "start", "object")
 DESCRIPTION = """\
 Minimize the same simulated problems by several methods and tell how fast each comes how near to the best loss
 that any of them reaches. Times are CPU seconds of one thread. The bilinear methods all start at one point,
@@ -60,7 +63,6 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--sizes",
         nargs="+",
-        default=list(SIZES),
         metavar="FxP",
         help=f"frames x points (default {' '.join(SIZES)})",
     )
@@ -68,21 +70,19 @@ def add_parser(subparsers: Subparsers) -> None:
         "--methods",
         nargs="+",
         choices=list(CONTESTANTS),
-        default=list(CONTESTANTS),
         metavar="METHOD",
         help="; ".join(f"{name}: {one.title}" for name, one in CONTESTANTS.items()) + " (default all)",
     )
     ranks = ", ".join(f"{rank} for {name}" for name, rank in RANKS.items())
     parser.add_argument("--rank", type=int, metavar="K", help=f"basis shapes (default {ranks})")
-    parser.add_argument("--problem", choices=list(PROBLEMS), default="nonrigid", help="default %(default)s")
+    parser.add_argument("--problem", choices=list(PROBLEMS), help=f"default {PROBLEM}")
     starts = "; ".join(f"{name}: {meaning}" for name, meaning in STARTS.items())
     parser.add_argument(
         "--start",
         choices=list(STARTS),
-        default="closed",
-        help=f"of the bilinear methods: {starts} (default %(default)s, and the only one of lowrank)",
+        help=f"of the bilinear methods: {starts} (default {START}, and the only one of lowrank)",
     )
-    parser.add_argument("--object", choices=list(KINDS), default="paper", help="default %(default)s")
+    parser.add_argument("--object", choices=list(KINDS), help=f"default {OBJECT}")
     parser.add_argument(
         "--seconds",
         type=float,
@@ -95,6 +95,10 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure, print, and write after every run what there is by then."""
+    for alone in ("growth", "pyproximal"):
+        for name in COMPARED:
+            if getattr(args, alone) and getattr(args, name) is not None:
+                raise InputError(f"--{name} has no effect beside --{alone}, which has problems of its own")
     if not args.seconds > 0:
         raise InputError(f"--seconds is {args.seconds:g}; accepted is a number above 0")
     if args.output is not None:
@@ -112,9 +116,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _comparison(args: argparse.Namespace, line: ProgressLine) -> int:
-    rank = RANKS[args.problem] if args.rank is None else args.rank
-    cases = [Case(*_size(size), rank, args.problem, args.object, args.start) for size in args.sizes]
-    methods = list(dict.fromkeys(args.methods))
+    problem, kind, start = args.problem or PROBLEM, args.object or OBJECT, args.start or START
+    rank = RANKS[problem] if args.rank is None else args.rank
+    cases = [Case(*_size(size), rank, problem, kind, start) for size in args.sizes or SIZES]
+    methods = list(dict.fromkeys(args.methods or CONTESTANTS))
     outcomes: list[Outcome] = []
     shown = 0
     code = 0

@@ -11,6 +11,7 @@ import numpy as np
 from .. import residuals
 from ..arrays import InputError
 from ..concave import ConcavePenalty
+from ..errors import errors_of, published_errors
 from ..factors import Factors
 from ..files.source import read_bytes
 from ..files.zipped import load_arrays
@@ -19,7 +20,7 @@ from ..problem import NonRigidProblem
 from ..recipes import settings_from_dict
 from ..result import load_result
 from ..sequence import GroundTruth
-from .summary import as_json, error_lines, errors_of, published_errors
+from .summary import as_json, error_lines
 
 if TYPE_CHECKING:
     import argparse

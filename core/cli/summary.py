@@ -6,16 +6,12 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
-from ..metrics import challenge_v02, e3d_global, frobenius_relative, procrustes_mm, reprojection_px
-from ..sequence import CameraModel
+from ..errors import errors_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ..result import Result
-    from ..sequence import GroundTruth
-
-SCORED_POINTS = 2000  # the Challenge's score compares all pairs of points: above this it takes minutes
 
 
 def summary_of(result: Result) -> dict[str, Any]:
@@ -38,51 +34,6 @@ def summary_of(result: Result) -> dict[str, Any]:
         "units": meta.get("units", "px"),
         "truth_units": meta.get("truth_units", "mm"),
     }
-
-
-def errors_of(result: Result) -> dict[str, float]:
-    """Return the errors that take no time, named as in `core.metrics`.
-
-    `procrustes_mm` is the mean over all frames with truth, `procrustes_mm_reference` that of the reference
-    frame, `procrustes_mm_mirror` the first with mirror images allowed.
-    """
-    errors: dict[str, float] = {}
-    truth = result.truth
-    if truth is not None:
-        every = procrustes_mm(result.points, truth)
-        errors["procrustes_mm"] = every.mean
-        errors["procrustes_mm_reference"] = float(every.per_frame[truth.frames == truth.reference][0])
-        errors["procrustes_mm_mirror"] = procrustes_mm(result.points, truth, reflection=True).mean
-    errors["reprojection_px"] = reprojection_px(
-        result.reprojections(), result.observations(), result.visible
-    ).mean
-    return errors
-
-
-def published_errors(result: Result, camera_truth: GroundTruth | None) -> dict[str, float]:
-    """Return the errors of published tables, as far as the truth allows them.
-
-    The Challenge's score is that of the reference frame, up to 2000 points. The others compare without
-    scaling, so that only an orthogonal camera has them, and in the camera's coordinates.
-
-    Parameters
-    ----------
-    result
-        the reconstruction.
-    camera_truth
-        the true shapes in the camera's coordinates, where they are known.
-    """
-    errors: dict[str, float] = {}
-    truth = result.truth
-    if truth is not None and result.point_count <= SCORED_POINTS:
-        target = truth.at(truth.reference)
-        assert target is not None  # GroundTruth checks that its reference is one of its frames
-        errors["challenge_v02"] = challenge_v02(result.points[truth.reference], target)
-    if camera_truth is not None and result.camera is CameraModel.ORTHOGONAL:
-        sized = result.camera_points * result.intrinsics[0, 0]  # in the units of the tracks
-        errors["e3d_global"] = e3d_global(sized, camera_truth).mean
-        errors["frobenius_relative"] = frobenius_relative(sized, camera_truth).mean
-    return errors
 
 
 def error_lines(errors: Mapping[str, float], units: str, truth_units: str) -> list[str]:

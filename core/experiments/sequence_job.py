@@ -23,16 +23,9 @@ from ..algorithms.admm import ADMM
 from ..algorithms.bmm import BMM, RBMM
 from ..algorithms.closed_form import svd_start
 from ..algorithms.variable_projection import VariableProjection
+from ..errors import errors_of, published_errors
 from ..factors import centered
-from ..metrics import (
-    Alignment,
-    align,
-    challenge_v02,
-    e3d_global,
-    frobenius_relative,
-    procrustes_mm,
-    reprojection_px,
-)
+from ..metrics import Alignment, align, procrustes_mm
 from ..penalties import NuclearNorm, WeightedNuclearNorm
 from ..recipes import command_for, settings_to_dict
 from ..reconstruct import finish, reconstruct
@@ -61,7 +54,6 @@ FIRST_ORDER: dict[tuple[CameraModel, str], tuple[str, str, Algorithm[Any]]] = {
     (CameraModel.ORTHOGONAL, "NN"): ("BMM", "bmm", BMM(tau=TAU, max_iterations=2000)),
     (CameraModel.ORTHOGONAL, "WNN"): ("R-BMM", "r-bmm", RBMM()),
 }
-SCORED_POINTS = 2000  # the Challenge's score compares all pairs of points: above this it takes minutes
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +98,7 @@ class SequenceJob:
                 {
                     "method": name,
                     "loss": candidate.loss,
-                    "errors": errors_of(result, self.sequence),
+                    "errors": _errors(result, self.sequence),
                     "cpu_seconds": seconds,
                     "command": command,
                     **more,
@@ -186,36 +178,19 @@ def _solved(
     return Candidate(problem, factors, problem.loss(factors)), seconds, said
 
 
-def errors_of(result: Result, sequence: Sequence) -> dict[str, float]:
-    """Return the errors of a result, each under the name that `core.metrics` and `nrsfm evaluate` give it.
-
-    Those without a scale, in the camera's coordinates, are for orthogonal cameras whose truth is known in
-    all frames.
-    """
+def _errors(result: Result, sequence: Sequence) -> dict[str, float]:
+    """Return all errors that the truth allows, those of all frames only where it has more than one."""
     truth = result.truth
     assert truth is not None
-    there = truth.frames == truth.reference
-    shape = truth.at(truth.reference)
-    assert shape is not None
-    every = procrustes_mm(result.points, truth)
-    mirrored = procrustes_mm(result.points, truth, reflection=True)
-    errors = {
-        "procrustes_mm_reference": float(every.per_frame[there][0]),
-        "procrustes_mm_reference_mirror": float(mirrored.per_frame[there][0]),
-    }
-    if len(truth.frames) > 1:
-        errors["procrustes_mm"] = every.mean
-        errors["procrustes_mm_mirror"] = mirrored.mean
-    if result.point_count <= SCORED_POINTS:
-        errors["challenge_v02"] = challenge_v02(result.points[truth.reference], shape)
-    if result.camera is CameraModel.ORTHOGONAL and len(truth.frames) > 1 and sequence.rotations is not None:
+    seen = None
+    if len(truth.frames) > 1 and sequence.rotations is not None:
         seen = replace(truth, points=sequence.rotations[truth.frames] @ truth.points)
-        sized = result.camera_points * result.intrinsics[0, 0]  # in the units of the tracks
-        errors["e3d_global"] = e3d_global(sized, seen).mean
-        errors["frobenius_relative"] = frobenius_relative(sized, seen).mean
-    errors["reprojection_px"] = reprojection_px(
-        result.reprojections(), result.observations(), result.visible
-    ).mean
+    errors = errors_of(result) | published_errors(result, seen)
+    mirrored = procrustes_mm(result.points, truth, reflection=True)
+    there = truth.frames == truth.reference
+    errors["procrustes_mm_reference_mirror"] = float(mirrored.per_frame[there][0])
+    if len(truth.frames) == 1:
+        del errors["procrustes_mm"], errors["procrustes_mm_mirror"]
     return errors
 
 

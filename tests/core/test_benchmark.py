@@ -327,3 +327,8 @@ def test_the_tutorial_has_the_optimum_that_others_found(data):
     assert course.bound > (1 - 1e-7) * course.objective
     text = pyproximal_table.markdown([course])
     assert "optimum 325.605556, proved to a relative" in text and math.isfinite(course.marks[-1].seconds)
+
+
+def test_options_that_growth_would_ignore_are_refused(capsys):
+    assert main(["benchmark", "--growth", "--rank", "3"]) == 2
+    assert "--rank has no effect beside --growth" in capsys.readouterr().err

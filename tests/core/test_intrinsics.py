@@ -10,7 +10,7 @@ from core.cameras.calibrate import (
     project,
     to_pixels,
 )
-from core.cameras.intrinsics import estimate_intrinsics, load_intrinsics, parse_intrinsics
+from core.cameras.intrinsics import estimate_intrinsics, load_intrinsics
 from core.files import read_sequence
 from core.linalg import rotation_from_vector
 from core.sequence import CameraModel, Observations
@@ -215,13 +215,6 @@ def test_a_binary_file_of_another_kind_is_refused_without_showing_its_bytes(tmp_
         load_intrinsics(tmp_path / name)
     said = str(caught.value)
     assert said.isprintable() and "NUMPY" not in said and ".npz" in said
-
-
-def test_four_numbers_in_a_string():
-    np.testing.assert_allclose(parse_intrinsics("1400,1350,640,480"), K)
-    for text in ("1400,1350,640", "a,b,c,d", "", "nan,1,1,1", "0,1,1,1"):
-        with pytest.raises(InputError):
-            parse_intrinsics(text)
 
 
 def test_a_matrix_that_is_no_camera_is_refused():
