@@ -10,7 +10,6 @@ An interrupt ends it; what was finished is kept, and the same command goes on fr
 from __future__ import annotations
 
 import json
-import os
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -27,22 +26,11 @@ def main(words: Items[str]) -> int:
     """Make the report that the options of `nrsfm reproduce` ask for; return the exit code."""
     from core.arrays import InputError
     from core.cli import parser
-    from core.cli.reproduce import command_of
-    from core.experiments.reproduce import reproduce
+    from core.cli.reproduce import reproduced
 
     args = parser().parse_args(["reproduce", *words])
     try:
-        written = reproduce(
-            args.experiment,
-            args.output,
-            data=args.data,
-            real=args.real,
-            frame_base=args.frame_base,
-            seconds=args.seconds,
-            processes=args.jobs or os.cpu_count(),
-            command=command_of(args),
-            progress=_tell_standing,
-        )
+        written = reproduced(args, _tell_standing)
     except InputError as refusal:
         _tell({"problem": str(refusal)})
         return BAD_INPUT

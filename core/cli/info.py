@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..arrays import InputError
 from ..files import list_sequences
+from .sequence_options import add_frame_base
 
 if TYPE_CHECKING:
     import argparse
@@ -47,13 +48,7 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="PATH",
         help="a Challenge object's folder, a folder of files, one above, or a file",
     )
-    parser.add_argument(
-        "--frame-base",
-        type=int,
-        choices=(0, 1),
-        default=1,
-        help="number of the first frame in gt_frame_N (default 1)",
-    )
+    add_frame_base(parser)
     parser.add_argument("--json", action="store_true", help="print a JSON list in place of the table")
 
 

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 from ..arrays import InputError
 from ..experiments.reproduce import EXPERIMENTS, SECONDS, check_installed, reproduce
 from .progress import ProgressLine
+from .sequence_options import add_frame_base
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
     from ..experiments.run import Standing
     from . import Subparsers
@@ -65,12 +67,21 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="S",
         help="CPU seconds for every curve of Figure 1 (default %(default)g)",
     )
-    parser.add_argument(
-        "--frame-base",
-        type=int,
-        choices=(0, 1),
-        default=1,
-        help="number of the first frame in gt_frame_N (default 1)",
+    add_frame_base(parser)
+
+
+def reproduced(args: argparse.Namespace, progress: Callable[[Standing], None]) -> Path:
+    """Make the report that the options ask for, and return its path."""
+    return reproduce(
+        args.experiment,
+        args.output,
+        data=args.data,
+        real=args.real,
+        frame_base=args.frame_base,
+        seconds=args.seconds,
+        processes=args.jobs or os.cpu_count(),
+        command=command_of(args),
+        progress=progress,
     )
 
 
@@ -87,17 +98,7 @@ def run(args: argparse.Namespace) -> int:
         line.write(progress_text(now))
 
     try:
-        written = reproduce(
-            args.experiment,
-            args.output,
-            data=args.data,
-            real=args.real,
-            frame_base=args.frame_base,
-            seconds=args.seconds,
-            processes=args.jobs or os.cpu_count(),
-            command=command_of(args),
-            progress=progress,
-        )
+        written = reproduced(args, progress)
     except KeyboardInterrupt:
         line.clear()
         if not standing:

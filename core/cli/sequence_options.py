@@ -32,6 +32,11 @@ def add_sequence_options(parser: argparse.ArgumentParser) -> None:
         "--path", metavar="NAME", help="which of an object's camera paths: circle, flyby, ..."
     )
     parser.add_argument("--layout", metavar="NAME", help="layout of a .mat or .npz file that fits several")
+    add_frame_base(parser)
+
+
+def add_frame_base(parser: argparse.ArgumentParser) -> None:
+    """Add --frame-base."""
     parser.add_argument(
         "--frame-base",
         type=int,
