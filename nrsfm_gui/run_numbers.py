@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 RESIDUALS_TIP = "Of ADMM, relative: primal |X - Z| / max(|X|, |Z|), and dual |Z - Z before| / |U|."
 REMARK_TIP = "What is degenerate in the best point of this run."
+LABELED = "no metric upgrade: "  # what the label says already
 MOST_STARTS = 40  # in the tip
 MOST_VALUES = 8  # singular values in one line
 STARTS_TIP = (
@@ -101,7 +102,8 @@ def _low_rank_numbers(last: Update, figures: Mapping[str, Any], unit: str, *, ru
         ]
     else:
         # What an unfinished point lacks is no finding on the data.
-        words = "none yet" if running else f"none: {figures.get('reason', '')}"
+        reason = str(figures.get("reason", "")).replace(LABELED, "")
+        words = "none yet" if running else f"none: {reason}"
         rows.append(Number("metric upgrade", words, "Why the scene is shown as its cameras see it."))
     return rows
 

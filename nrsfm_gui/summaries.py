@@ -111,7 +111,7 @@ def run_name(settings: Settings) -> str:
     method = " ".join([SHORT_METHODS[settings.method], *_option_words(settings)])
     words = [method, PENALTY_WORDS[penalty_name(settings.penalty)]]
     if settings.problem == "lowrank":
-        words.insert(0, "low rank")
+        words.append("low rank")  # last: a narrow list cuts what is the same for all runs of a comparison
     return preset_name(settings) or ", ".join(words)
 
 

@@ -87,7 +87,7 @@ def test_a_low_rank_run_is_solved_shown_and_exported(qtbot, make_window, scene, 
     assert np.linalg.norm(drawn.estimate - drawn.truth, axis=1).max() < 0.05
     assert near(window.tracks_view.grab_image(), DARK.reprojected).sum() > 100
     assert near(window.scene_view.grab_image(), DARK.estimate).sum() > 100
-    assert window.run_list._tree.topLevelItem(0).text(1) == "low rank, bilinear, TNN"
+    assert window.run_list._tree.topLevelItem(0).text(1) == "bilinear, TNN, low rank"
     with qtbot.waitSignal(window.exporting.saved):
         window.exporting.save_reconstruction(tmp_path / "scene.npz")
     result = load_result(tmp_path / "scene.npz")
@@ -170,6 +170,10 @@ def test_the_numbers_say_what_became_of_the_metric_upgrade(qapp, scene, update, 
         else:
             assert value(rows, "metric upgrade") == f"none: {flat.geometry.figures['reason']}"
             assert value(rows, "mean 3-D error") == "needs a metric upgrade"
+            reason = "K as given: no metric upgrade: no parallax; K unknown: no metric upgrade: no depth"
+            told = replace(known, figures={**known.figures, "reason": reason})
+            words = value(numbers(shown, told, scene), "metric upgrade")
+            assert words == "none: K as given: no parallax; K unknown: no depth"
             shown.state = RunState.RUNNING
             assert value(numbers(shown, known, scene), "metric upgrade") == "none yet"
 

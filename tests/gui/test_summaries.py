@@ -24,7 +24,7 @@ def test_names_say_preset_problem_method_and_penalty():
     assert [run_name(settings) for settings in PRESETS.values()] == list(PRESETS)
     explicit = ExplicitWeights((1.0, 2.0))
     assert run_name(Settings(method="r-bmm", rank=2, penalty=explicit)) == "R-BMM, weights"
-    assert run_name(Settings(problem="lowrank", method="irnn")) == "low rank, IRNN, WNN"
+    assert run_name(Settings(problem="lowrank", method="irnn")) == "IRNN, WNN, low rank"
     loose = (("relaxation", 1.0), ("rho", 0.1))
     assert run_name(Settings(method="admm", options=loose)) == "ADMM relaxation 1 rho 0.1, WNN"
 
