@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 GAP = 6.0  # pixels between two names
 LEAST_NAME = 44.0  # pixels that a shortened name needs to tell anything
+SUBSET = " (subset)"
 BEHIND = -10  # the curves are in front
 
 
@@ -121,12 +122,15 @@ class PhaseMarks:
 def short_phases(history: History) -> list[tuple[int, str]]:
     """Return where phases begin and what to call them: "rotations 1 of 7", "2", "3", "rigid", "rank 2", "3".
 
-    Parts of a phase, which a colon sets apart, are not told from each other.
+    Parts of a phase, which a colon sets apart, are not told from each other. Losses of a subset, which are
+    not those of the whole, are named so.
     """
     result: list[tuple[int, str]] = []
     before = ""
     for phase in history.phases:
         name = phase.name.split(":")[0]
+        if phase.name.endswith(SUBSET) and not name.endswith(SUBSET):
+            name += SUBSET
         if name == before:
             continue
         words, last = name.split(), before.split()

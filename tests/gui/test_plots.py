@@ -94,6 +94,18 @@ def test_phases_are_named_short_and_their_parts_are_not_told_apart():
     ]
 
 
+def test_losses_of_a_subset_are_named_so():
+    made = History()
+    phases = ["start 1: grown (subset)", "start 2: random 1 (subset)", "refine (subset)", "refine"]
+    made.extend(Record(k, 0.0, 1.0, phase) for k, phase in enumerate(phases))
+    assert short_phases(made) == [
+        (0, "start 1 (subset)"),
+        (1, "2"),
+        (2, "refine (subset)"),
+        (3, "refine"),
+    ]
+
+
 def test_the_current_curve_has_the_accent_color_and_earlier_ones_do_not(qtbot, plot, near):
     def colored(color: str) -> int:
         return int(near(plot.plot_widget.grab().toImage(), color, tolerance=25).sum())
