@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PyQt6.QtCore import QObject
 
+from core.degenerate import collapsed
+
 from . import run_numbers, summaries
 from .session import Run, RunState
 
@@ -52,10 +54,12 @@ class Presenter(QObject):
         window.update_situation()
 
     def _show_remarks(self, run: Run) -> None:
-        """Say what is degenerate where a run has ended by itself."""
-        remarks = run_numbers.remarks_on(run) if run.state is RunState.FINISHED else []
-        if remarks and run is self._window.session.shown:
-            self._window.messages.warn(f"Run {run.number}: {' '.join(remarks)}")
+        """Warn where a run has ended with nothing; a rank that a penalty lowers is among the numbers."""
+        if run.state is not RunState.FINISHED or run is not self._window.session.shown or run.last is None:
+            return
+        best = run.last.best
+        if collapsed(best.problem, best.factors):
+            self._window.messages.warn(f"Run {run.number}: {' '.join(run_numbers.remarks_on(run))}")
 
     def show_series(self, series: ErrorSeries | None) -> None:
         """Show the errors of all frames."""

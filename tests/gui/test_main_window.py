@@ -111,16 +111,20 @@ def test_an_invalid_field_disables_run(qtbot, window):
     assert window.session.runs == []
 
 
-def test_a_penalty_that_has_taken_shapes_away_is_said_when_the_run_ends(qtbot, make_window, sequence):
-    strong = QUICK.with_changes(rank=4, penalty=WeightedNuclearNorm(xi=2.0), starts=2)
+@pytest.mark.parametrize(("xi", "words", "warns"), [(2.0, "of 4 basis shapes", False), (1e4, "zero", True)])
+def test_what_a_penalty_has_taken_away_is_said_when_the_run_ends(
+    qtbot, make_window, sequence, xi, words, warns
+):
+    strong = QUICK.with_changes(rank=4, penalty=WeightedNuclearNorm(xi=xi), starts=2)
     window = make_window(sequence, settings=strong)
     window.run()
     qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=60_000)
-    qtbot.waitUntil(lambda: window.messages.text != "")
-    assert "of 4 basis shapes" in window.messages.text
-    assert "lower xi" in window.messages.text
-    shown = [label.text() for label in window.numbers.findChildren(QLabel)]
-    assert any("of 4 basis shapes" in text for text in shown)
+
+    def said():
+        return [label.text() for label in window.numbers.findChildren(QLabel)]
+
+    qtbot.waitUntil(lambda: any(words in text and "lower xi" in text for text in said()))
+    assert (words in window.messages.text) == warns
 
 
 def test_a_run_goes_on_from_the_shown_one_and_from_scratch_it_does_not(qtbot, window):
