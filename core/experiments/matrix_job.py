@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 ETAS = (0.05, 0.95)
 # Section 5.2: penalty, and the rank r of the bilinear form. The truncated and the weighted nuclear norm have
-# solutions of rank 3K + 1 or less; those of the nuclear norm have more (Door 9 at eta 0.95), and r leaves room
-# for them: with that norm the problem is convex, and a singular value that is zero proves the minimum.
+# solutions of rank 3K + 1 or less; those of the nuclear norm have more (Door 9 at eta 0.95), and r leaves
+# room for them: with that norm the problem is convex, and a singular value that is zero proves the minimum.
 PENALTIES: dict[str, dict[str, tuple[Penalty, int]]] = {
     "rigid": {"NN": (NuclearNorm(1.5e-3), 10), "TNN": (TruncatedNuclearNorm(1.0, 4), 4)},
     "non-rigid": {"NN": (NuclearNorm(7.5e-4), 16), "WNN": (RampWeights(2.25e-3, 4), 7)},
