@@ -24,6 +24,7 @@ There is no 1/2 on the data term.  `core.residuals` holds the four-row form as a
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
@@ -73,7 +74,7 @@ def checked_weights(weights: Items[float] | Floats) -> Floats:
     return a
 
 
-class Problem:
+class Problem(ABC):
     """What the methods minimize: pOSE of a structure of rows x columns 3-vectors plus a spectral penalty.
 
     `NonRigidProblem` has a row for every frame and a column for every point, `core.low_rank.LowRankProblem`
@@ -148,8 +149,9 @@ class Problem:
         """The planes of H, y and H y: built at first use, shared by `with_weights`."""
         return self._data_term()
 
+    @abstractmethod
     def _data_term(self) -> DataTerm:
-        raise NotImplementedError
+        """Build the planes of H, y and H y."""
 
     def penalty(self, sigma: Floats) -> float:
         """Return f(sigma) for the leading singular values, descending, or for gamma in their place."""

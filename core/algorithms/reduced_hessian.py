@@ -14,6 +14,7 @@ Otherwise it has three steps in the frames of the cameras (`core.sights`): times
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -51,7 +52,7 @@ def reduced_hessian(
     return (ByPlanes if planes else BySights)(data, factors, system, blocks, damping, He)
 
 
-class ReducedHessian:
+class ReducedHessian(ABC):
     """Products with A + lambda I at one point."""
 
     def __init__(
@@ -67,13 +68,13 @@ class ReducedHessian:
         self.inverses, self.factors = system.inverses, factors
         self.prepare(He)
 
+    @abstractmethod
     def prepare(self, He: tuple[Reals, ...] | None) -> None:
         """Make what all products share."""
-        raise NotImplementedError
 
+    @abstractmethod
     def eliminated(self, x: Floats) -> tuple[Floats, Reals]:
         """Return W M^-1 W' x and M^-1 W' x, (K+3, F) and (3K, P), for x (K+3, F)."""
-        raise NotImplementedError
 
     def times(self, x: Floats) -> tuple[Floats, Reals]:
         """Return (A + lambda I) x and M^-1 W' x, (K+3, F) and (3K, P), for x (K+3, F)."""

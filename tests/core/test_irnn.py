@@ -108,17 +108,3 @@ def test_a_resumed_run_equals_an_uninterrupted_one(problem):
     np.testing.assert_array_equal(again.state.point.X, snapshots[-1].state.point.X)
     assert again.progress.loss == snapshots[-1].progress.loss
     assert again.status is Status.LIMIT
-
-
-def test_a_start_that_is_not_finite_is_reported_as_diverged(problem):
-    start = svd_start(problem)
-    end = solve(problem, IRNN(), replace(start, B=np.full_like(start.B, np.inf)))
-    assert end.status is Status.DIVERGED
-
-
-def test_a_penalty_that_leaves_nothing_ends_at_zero(problem):
-    heavy = problem.with_weights((1e3,))
-    end = solve(heavy, IRNN(), whole_start(problem))
-    assert end.status is Status.CONVERGED
-    assert not end.state.point.X.any()
-    assert np.isfinite(heavy.loss(IRNN().factors(heavy, end.state)))
