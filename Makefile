@@ -27,7 +27,7 @@ run: $(INSTALLED)  ## Open the application on a bundled sequence and solve it
 
 test: $(INSTALLED)  ## Run all tests, on a virtual display
 	@.ci/system-packages
-	OPENBLAS_NUM_THREADS=1 $(VIRTUAL_DISPLAY) $(BIN)/python -m pytest $(TESTS)
+	OPENBLAS_NUM_THREADS=1 $(VIRTUAL_DISPLAY) env -u QT_QPA_PLATFORM $(BIN)/python -m pytest $(TESTS)
 
 lint: $(INSTALLED)  ## Check style and types
 	$(BIN)/ruff check .
