@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .algorithms.admm import ADMMState, residuals
-from .algorithms.closed_form import svd_start
+from .algorithms.closed_form import whole_start
 from .algorithms.levenberg_marquardt import LevenbergMarquardt
 from .algorithms.majorized import Majorized
 from .algorithms.variable_projection import VariableProjection
@@ -166,5 +166,5 @@ def candidate_at(problem: Problem, factors: Factors) -> Candidate:
 
 def _closed_form(problem: Problem) -> Factors:
     """Return X0, whole; centered, so that the translations need not move out of it through the penalty."""
-    whole = svd_start(problem, min(problem.shape[0], 3 * problem.shape[1]))
+    whole = whole_start(problem)
     return centered(whole) if problem.offsets else whole

@@ -123,3 +123,9 @@ def svd_start(problem: Problem, rank: int | None = None) -> Factors:
     if not data.offsets:
         return cut
     return replace(cut, s=_offsets(data, -data.force_sums(cut)[rank:].T))
+
+
+def whole_start(problem: Problem) -> Factors:
+    """Return X0# itself, at full rank, with the best offsets: where methods on the matrix start."""
+    rows, columns = problem.shape
+    return svd_start(problem, min(rows, 3 * columns))

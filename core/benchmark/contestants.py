@@ -10,13 +10,13 @@ import numpy as np
 from ..algorithms.admm import ADMM
 from ..algorithms.agd import AGD
 from ..algorithms.algorithm_one import AlgorithmOne
+from ..algorithms.closed_form import whole_start
 from ..algorithms.irnn import IRNN
 from ..algorithms.levenberg_marquardt import LevenbergMarquardt
 from ..algorithms.variable_projection import VariableProjection
 from ..methods import on_matrix
 from ..residuals import jacobian, pack, residual_vector, unpack
 from ..solver import Status, iterate, single_threaded
-from .problems import matrix_start
 from .stopwatch import OutOfTime
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Contestant:
             if self.algorithm is None:
                 return _least_squares(problem, start, watch)
             if on_matrix(self.algorithm):
-                start = matrix_start(problem)
+                start = whole_start(problem)
             return _iterated(problem, self.algorithm, start, watch)
 
 

@@ -156,9 +156,3 @@ def bilinear_start(problem: Problem, start: str = "closed") -> Factors:
 def _with_best_shapes(problem: Problem, factors: Factors) -> Factors:
     system = problem.data.best_C(factors.B, factors.s, problem.weights)
     return problem.gauge(Factors(factors.B, system.C, factors.s))
-
-
-def matrix_start(problem: Problem) -> Factors:
-    """Return where the methods on X itself start: the closed form, whole."""
-    rows, columns = problem.shape
-    return svd_start(problem, min(rows, 3 * columns))

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..algorithms.admm import ADMM
 from ..algorithms.agd import AGD
-from ..algorithms.closed_form import svd_start
+from ..algorithms.closed_form import svd_start, whole_start
 from ..algorithms.irnn import IRNN
 from ..algorithms.levenberg_marquardt import LevenbergMarquardt
 from ..algorithms.variable_projection import VariableProjection
@@ -102,8 +102,7 @@ class MatrixJob:
     def run(self) -> Finished:
         """Iterate until the method is done or its time is over."""
         problem = self.problem()
-        frames, points = self.sequence.visible.shape
-        start = svd_start(problem, None if self.method in BILINEAR else min(points, 3 * frames))
+        start = (svd_start if self.method in BILINEAR else whole_start)(problem)
         seconds, losses, last = self._curve(problem, start)
         factors = METHODS[self.method].factors(problem, last.state)
         facts = {

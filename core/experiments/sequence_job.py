@@ -21,7 +21,7 @@ import numpy as np
 
 from ..algorithms.admm import ADMM
 from ..algorithms.bmm import BMM, RBMM
-from ..algorithms.closed_form import svd_start
+from ..algorithms.closed_form import whole_start
 from ..algorithms.variable_projection import VariableProjection
 from ..errors import errors_of, published_errors
 from ..factors import centered
@@ -110,8 +110,7 @@ class SequenceJob:
         add(f"Search-{self.penalty}", last.best, seconds, self._command("bilinear"), **said)
         problem = last.best.problem
         name, method, algorithm = self._first_order
-        whole = svd_start(problem, min(problem.shape[0], 3 * problem.shape[1]))
-        cut, first_seconds, said = _solved(problem, algorithm, centered(whole))
+        cut, first_seconds, said = _solved(problem, algorithm, centered(whole_start(problem)))
         add(name, cut, first_seconds, self._command(method), **said)
         polish = VariableProjection(
             tolerance=self.settings.tolerance, max_iterations=self.settings.max_iterations

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.algorithms.agd import ACCEPTANCE, AGD, RESTARTS, STEPS, _proximal_step
-from core.algorithms.closed_form import svd_start
+from core.algorithms.closed_form import svd_start, whole_start
 from core.algorithms.irnn import IRNN
 from core.algorithms.matrix_form import curvature, evaluate, prox
 from core.algorithms.variable_projection import VariableProjection
@@ -38,10 +38,6 @@ def problem(request, simulated, simulated_low_rank):
 @pytest.fixture
 def convex(simulated):
     return simulated(frames=8, points=10, weights=np.full(8, 0.05), missing=0.2, eta=0.5)[0]
-
-
-def whole_start(problem):
-    return svd_start(problem, min(problem.shape[0], 3 * problem.shape[1]))
 
 
 def states_of(problem, method):

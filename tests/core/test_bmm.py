@@ -9,7 +9,12 @@ import pytest
 
 from core.algorithms.admm import ADMM
 from core.algorithms.bmm import BMM, RBMM
-from core.algorithms.closed_form import closed_form_structure, reference_singular_values, svd_start
+from core.algorithms.closed_form import (
+    closed_form_structure,
+    reference_singular_values,
+    svd_start,
+    whole_start,
+)
 from core.arrays import InputError
 from core.solver import Status, iterate, solve
 
@@ -19,10 +24,6 @@ ROUNDING = 1e-12
 @pytest.fixture
 def orthogonal(simulated):
     return simulated(frames=9, points=11, weights=(1e-3, 4e-3), eta=1.0)[0]
-
-
-def whole_start(problem):
-    return svd_start(problem, min(problem.shape[0], 3 * problem.shape[1]))
 
 
 def blocks(problem, X):

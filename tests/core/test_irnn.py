@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from core.algorithms.closed_form import svd_start
+from core.algorithms.closed_form import svd_start, whole_start
 from core.algorithms.irnn import IRNN
 from core.algorithms.matrix_form import curvature, evaluate
 from core.algorithms.variable_projection import VariableProjection
@@ -38,10 +38,6 @@ def problem(request, simulated, simulated_low_rank):
     if request.param == "nonrigid":
         return simulated(frames=8, points=10, missing=0.2)[0]
     return simulated_low_rank(frames=6, points=12, weights=(0.0, 0.0, 0.0, 0.0, 1e-3, 2e-3), missing=0.2)[0]
-
-
-def whole_start(problem):
-    return svd_start(problem, min(problem.shape[0], 3 * problem.shape[1]))
 
 
 @pytest.mark.parametrize("penalty", PENALTIES, ids=lambda penalty: type(penalty).__name__)

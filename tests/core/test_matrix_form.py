@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from core.algorithms.closed_form import svd_start
+from core.algorithms.closed_form import whole_start
 from core.algorithms.matrix_form import (
     best_cut,
     curvature,
@@ -152,7 +152,7 @@ def test_the_cut_is_the_best_of_its_rank_in_exact_gauge(problem):
 
 
 def test_a_start_of_full_rank_costs_only_its_penalty_and_one_that_is_not_finite_is_nan(problem):
-    start = svd_start(problem, min(problem.shape[0], 3 * problem.shape[1]))
+    start = whole_start(problem)
     point = starting_point(problem, start)
     assert point.loss == pytest.approx(problem.penalty(singular_values(point.X)), rel=1e-9)
     broken = starting_point(problem, replace(start, B=np.full_like(start.B, np.nan)))
