@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from core.sequence import Sequence
 
     from .main_window import MainWindow
-    from .session import Run
+    from .runs import Run
     from .theme import Theme
 
 TOOLS = ("run", "pause", "step", "stop", "reset", "", "live")

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
+from .runs import RunState
 from .scene import DEFAULT_LAYERS, ErrorSeries, Scene, build_scene, build_shapes, error_series
-from .session import RunState
 from .solver_thread import Job
 from .summaries import Quality, quality
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from core.reconstruct import Update
     from core.sequence import Sequence
 
-    from .session import Run, Session
+    from .runs import Run
+    from .session import Session
     from .shapes import Alignment, Shapes
 
 REFRESH_MILLISECONDS = 8  # changes that come together are drawn together
@@ -114,7 +115,10 @@ class Display(QObject):
             session.shown_changed,
             session.run_changed,
             session.frame_changed,
+            session.selection_changed,
             session.point_changed,
+            session.hidden_changed,
+            session.moment_changed,
             session.alignment_changed,
         ):
             signal.connect(self._note)
@@ -168,8 +172,7 @@ class Display(QObject):
         session = self._session
         if session.sequence is None:
             return None
-        update = None if session.shown is None else session.shown.last
-        return session.sequence, update, session.alignment
+        return session.sequence, session.seen, session.alignment
 
     def _tick(self) -> None:
         wanted = self._wanted()
@@ -214,7 +217,8 @@ class Display(QObject):
         if live and self.without_opengl:
             # What costs most to paint waits until the run has ended or is held.
             layers -= {"faces", "edges", "residuals"} if picture.sequence.point_count > MANY else {"faces"}
-        key = (picture, session.frame, session.point, layers, self.color_by_error)
+        selected = session.point, session.selection, session.hidden
+        key = (picture, session.frame, selected, layers, self.color_by_error)
         if key == self._drawn:
             return
         self._drawn = key
@@ -223,6 +227,8 @@ class Display(QObject):
             picture.shapes,
             frame=session.frame,
             selected=session.point if session.point >= 0 else None,
+            selection=session.selection,
+            hidden=session.hidden,
             color_by="error" if self.color_by_error else "role",
             layers=layers,
         )

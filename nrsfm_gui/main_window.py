@@ -19,7 +19,8 @@ from .playback import Playback
 from .presenting import Presenter
 from .reports_window import ReportsWindow
 from .run_control import RunControl
-from .session import RunState, Session
+from .runs import RunState
+from .session import Session
 from .settings_store import SettingsStore
 from .solver_thread import Work, real_work
 from .style import apply_theme

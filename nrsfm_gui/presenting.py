@@ -10,7 +10,7 @@ from PyQt6.QtCore import QObject
 from core.degenerate import collapsed
 
 from . import run_numbers, summaries
-from .session import Run, RunState
+from .runs import Run, RunState
 
 if TYPE_CHECKING:
     from .main_window import MainWindow

@@ -13,12 +13,14 @@ from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
 
 from core.methods import METHODS
 
-from .session import Run, RunState, Session
+from .runs import Run, RunState
 from .solver_thread import Mail, Outcome, SolverThread, Work, real_work
 
 if TYPE_CHECKING:
     from core.methods import OptionValue
     from core.settings import Settings
+
+    from .session import Session
 
 POLL_MILLISECONDS = 33  # every second refresh of a display: a picture of the window takes its time, too
 

@@ -9,7 +9,7 @@ import numpy as np
 from core.degenerate import DEAD, remarks
 from core.starts import AGREEMENT
 
-from .session import RunState
+from .runs import RunState
 from .summaries import iterations, log_loss, loss_beside, measure, pair, seconds, signed
 from .views.numbers import NONE, Number
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from core.reconstruct import Update
     from core.sequence import Sequence
 
+    from .runs import Run
     from .scene import Scene
-    from .session import Run
     from .summaries import Quality
 
 RESIDUALS_TIP = "Of ADMM, relative: primal |X - Z| / max(|X|, |Z|), and dual |Z - Z before| / |U|."

@@ -6,6 +6,7 @@ Views compare the scene they hold with the one they are given and touch only wha
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -88,6 +89,17 @@ class Scene:
     caption: str  # "frame 51 · per-frame similarity · 3.2 mm"
     message: str  # what to do next, where there is nothing to show; else ""
     other_cameras: tuple[Camera, ...] = ()  # of other frames, where the object stays still among them
+    selection: tuple[int, ...] = ()  # point indices, ascending; holds `selected`
+    hidden: frozenset[int] = frozenset()  # point indices that are not drawn
+    other: Floats | None = None  # (P, 3) in `unit`, the shape of a second run
+    other_name: str = ""
+
+    @cached_property
+    def drawn(self) -> Bools:
+        """(P,) which points are drawn."""
+        drawn = np.ones(len(self.visible), dtype=bool)
+        drawn[[point for point in self.hidden if point < len(drawn)]] = False
+        return drawn
 
     @property
     def colored(self) -> bool:
@@ -123,6 +135,10 @@ def build_scene(
     *,
     frame: int,
     selected: int | None = None,
+    selection: tuple[int, ...] = (),
+    hidden: frozenset[int] = frozenset(),
+    other: Floats | None = None,
+    other_name: str = "",
     color_by: Literal["role", "error"] = "role",
     layers: frozenset[str] = DEFAULT_LAYERS,
 ) -> Scene:
@@ -137,7 +153,11 @@ def build_scene(
     frame
         0-based; clamped to the frames there are.
     selected
-        index of the selected point, or None.
+        index of the point that was selected last, or None.
+    selection, hidden
+        indices of all selected points, and of those that are not drawn.
+    other, other_name
+        (P, 3) the shape of a second run in the coordinates of `shapes`, and what to call it.
     color_by
         "role" (blue, red) or "error".
     layers
@@ -176,6 +196,10 @@ def build_scene(
         caption=_caption(shapes, f),
         message=_message(sequence, shapes, f),
         other_cameras=_other_cameras(shapes, f),
+        selection=selection,
+        hidden=hidden,
+        other=other,
+        other_name=other_name,
     )
 
 

@@ -7,7 +7,6 @@ what changed, and the window shows it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, pyqtSignal
@@ -16,46 +15,16 @@ from core.penalties import ExplicitWeights
 from core.sequence import CameraModel
 from core.settings import Settings
 
-from .history import History
+from .runs import Run
 from .shapes import Alignment
 from .theme import DARK, Theme
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Iterable
 
     from core.penalties import Penalty
     from core.reconstruct import Update
     from core.sequence import Sequence
-
-
-class RunState(Enum):
-    """Where a run stands."""
-
-    RUNNING = "running"
-    PAUSED = "paused"
-    FINISHED = "done"
-    STOPPED = "stopped"
-    FAILED = "failed"
-
-    @property
-    def alive(self) -> bool:
-        """Whether a thread works on it."""
-        return self in (RunState.RUNNING, RunState.PAUSED)
-
-
-@dataclass(eq=False, repr=False)
-class Run:
-    """One reconstruction of this session; only `run_control` writes to it."""
-
-    number: int  # 1-based
-    sequence: Sequence
-    settings: Settings  # in force now
-    warm_from: int | None = None  # number of the run it went on from
-    shown_before: int | None = None  # number of the run that was shown when it was added
-    state: RunState = RunState.RUNNING
-    history: History = field(default_factory=History)
-    last: Update | None = None
-    message: str = ""
 
 
 @dataclass(eq=False, repr=False)
@@ -75,7 +44,12 @@ class Session(QObject):
     run_changed = pyqtSignal(object)  # Run: it has new records, a new update, or another state
     shown_changed = pyqtSignal(object)  # Run or None
     frame_changed = pyqtSignal(int)
-    point_changed = pyqtSignal(int)  # -1 for none
+    point_changed = pyqtSignal(int)  # the one of the selection that was chosen last, -1 for none
+    selection_changed = pyqtSignal(object)  # (N,) tuple of points
+    hidden_changed = pyqtSignal(object)  # frozenset of points
+    frame_range_changed = pyqtSignal(object)  # (first, last) or None
+    moment_changed = pyqtSignal(object)  # record of the shown run that is looked at, None for the newest
+    compared_changed = pyqtSignal(object)  # Run or None
     alignment_changed = pyqtSignal(object)  # Alignment
     theme_changed = pyqtSignal(object)  # Theme
 
@@ -85,8 +59,13 @@ class Session(QObject):
         self.settings = Settings()
         self.runs: list[Run] = []
         self.shown: Run | None = None
+        self.compared: Run | None = None  # a second run beside the one that is shown
+        self.moment: int | None = None
         self.frame = 0
+        self.frame_range: tuple[int, int] | None = None  # first and last frame that playing loops over
         self.point = -1
+        self.selection: tuple[int, ...] = ()  # ascending; holds `point`
+        self.hidden: frozenset[int] = frozenset()
         self.alignment = Alignment.PER_FRAME
         self.theme: Theme = DARK
         self._runs_made = 0
@@ -105,13 +84,19 @@ class Session(QObject):
         for run in kept.runs:
             run.sequence = sequence  # the same tracks, read again
         self.shown = kept.shown
+        self.compared = self.moment = self.frame_range = None
         self.frame = 0
-        self.point = -1
+        self.point, self.selection, self.hidden = -1, (), frozenset()
         self.sequence_changed.emit(sequence)
         self.runs_changed.emit()
         self.shown_changed.emit(self.shown)
+        self.compared_changed.emit(None)
+        self.moment_changed.emit(None)
         self.frame_changed.emit(0)
+        self.frame_range_changed.emit(None)
         self.point_changed.emit(-1)
+        self.selection_changed.emit(())
+        self.hidden_changed.emit(self.hidden)
         # Orthogonal tracks look the same of a shape and of its mirror image.
         orthogonal = sequence.camera is CameraModel.ORTHOGONAL
         self.set_alignment(Alignment.PER_FRAME_MIRROR if orthogonal else Alignment.PER_FRAME)
@@ -148,7 +133,49 @@ class Session(QObject):
         """Show a run of this session, or the bare sequence."""
         if run is not self.shown:
             self.shown = run
+            self.set_moment(None)
+            if run is self.compared:
+                self.set_compared(None)
             self.shown_changed.emit(run)
+
+    def set_compared(self, run: Run | None) -> None:
+        """Lay a second run beside the one that is shown, or none; a run is not compared with itself."""
+        run = None if run is self.shown else run
+        if run is not self.compared:
+            self.compared = run
+            self.compared_changed.emit(run)
+
+    def set_moment(self, record: int | None) -> None:
+        """Look at the shown run as it was at a record of its history, or, with None, as it is."""
+        if record != self.moment:
+            self.moment = record
+            self.moment_changed.emit(record)
+
+    @property
+    def seen(self) -> Update | None:
+        """What is looked at: a kept moment of the run that is shown, or the newest."""
+        return None if self.shown is None else self.shown.last
+
+    def rename_run(self, run: Run, title: str) -> None:
+        """Give a run a name of its own; "" takes it away."""
+        run.title = title.strip()
+        self.runs_changed.emit()
+
+    def set_note(self, run: Run, note: str) -> None:
+        """Write something down about a run."""
+        run.note = note.strip()
+        self.runs_changed.emit()
+
+    def pin_run(self, run: Run, pinned: bool) -> None:
+        """Keep a run when all are forgotten, or no longer."""
+        run.pinned = pinned
+        self.runs_changed.emit()
+
+    def restore_run(self, run: Run) -> None:
+        """Take a forgotten run of this sequence back into its place among the others."""
+        if run not in self.runs:
+            self.runs = sorted([*self.runs, run], key=lambda other: other.number)
+            self.runs_changed.emit()
 
     def drop_run(self, run: Run) -> None:
         """Forget a run that came to nothing; where it is shown, the run before it is shown again."""
@@ -158,15 +185,20 @@ class Session(QObject):
                 kept.shown = _numbered(kept.runs, run.shown_before) if kept.shown is run else kept.shown
         if run in self.runs:
             self.runs = [other for other in self.runs if other is not run]
+            if self.compared is run:
+                self.set_compared(None)
             if self.shown is run:
                 self.set_shown(_numbered(self.runs, run.shown_before))
             self.runs_changed.emit()
 
     def remove_runs(self) -> None:
-        """Forget the runs of the sequence; those of the other ones are kept."""
-        self.runs = []
+        """Forget the runs of the sequence but the pinned ones; those of other sequences are kept."""
+        self.runs = [run for run in self.runs if run.pinned]
+        if self.compared not in self.runs:
+            self.set_compared(None)
         self.runs_changed.emit()
-        self.set_shown(None)
+        if self.shown not in self.runs:
+            self.set_shown(None)
 
     def set_frame(self, frame: int) -> None:
         """Show a frame; numbers outside the sequence are brought into it."""
@@ -177,11 +209,38 @@ class Session(QObject):
             self.frame = frame
             self.frame_changed.emit(frame)
 
+    def set_frame_range(self, frames: tuple[int, int] | None) -> None:
+        """Let playing loop over some frames, first and last, or with None over all."""
+        if frames is not None and self.sequence is not None:
+            first, last = sorted(min(max(frame, 0), self.sequence.frame_count - 1) for frame in frames)
+            frames = first, last
+        if frames != self.frame_range:
+            self.frame_range = frames
+            self.frame_range_changed.emit(frames)
+
     def set_point(self, point: int) -> None:
-        """Select a point; -1 selects none."""
-        if point != self.point:
-            self.point = point
-            self.point_changed.emit(point)
+        """Select one point; -1 selects none."""
+        self.set_selection(() if point < 0 else (point,))
+
+    def set_selection(self, points: Iterable[int], primary: int | None = None) -> None:
+        """Select points; `primary` of them, or else the first, is the one whose numbers are shown."""
+        selection = tuple(sorted({int(point) for point in points}))
+        if primary not in selection:
+            primary = self.point if self.point in selection else selection[0] if selection else -1
+        assert primary is not None  # it was in the selection, or is now
+        changed, self.selection = selection != self.selection, selection
+        if primary != self.point:
+            self.point = primary
+            self.point_changed.emit(primary)
+        if changed:
+            self.selection_changed.emit(selection)
+
+    def set_hidden(self, points: Iterable[int]) -> None:
+        """Leave points out of the views."""
+        hidden = frozenset(int(point) for point in points)
+        if hidden != self.hidden:
+            self.hidden = hidden
+            self.hidden_changed.emit(hidden)
 
     def set_alignment(self, alignment: Alignment) -> None:
         """Choose how the ground truth is laid over the estimate."""

@@ -12,7 +12,7 @@ from core.penalties import PENALTIES, penalty_name
 from core.recipes import preset_name
 
 from .history import STARTS_AGAIN
-from .session import Run, RunState
+from .runs import Run, RunState
 from .views.numbers import NONE
 from .views.run_list import RunRow
 

@@ -18,8 +18,9 @@ from core.sequence import CameraModel, GroundTruth, Observations, Sequence
 from core.settings import Settings
 from nrsfm_gui.display import make_picture
 from nrsfm_gui.run_numbers import numbers
+from nrsfm_gui.runs import RunState
 from nrsfm_gui.scene import MOST_CAMERAS, build_scene, build_shapes
-from nrsfm_gui.session import RunState, Session
+from nrsfm_gui.session import Session
 from nrsfm_gui.shapes import Alignment, project
 from nrsfm_gui.solved import solved
 from nrsfm_gui.summaries import headline, log_loss, quality

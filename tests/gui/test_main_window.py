@@ -20,7 +20,7 @@ from core.settings import PRESETS, Settings
 from nrsfm_gui.arguments import Arguments
 from nrsfm_gui.dialogs import ShortcutSheet
 from nrsfm_gui.layout import docks
-from nrsfm_gui.session import RunState
+from nrsfm_gui.runs import RunState
 from nrsfm_gui.shapes import Alignment
 from nrsfm_gui.views.fields import NumberField
 

@@ -12,7 +12,8 @@ from core.reconstruct import Record
 from core.settings import Settings
 from nrsfm_gui.run_control import RunControl, difference
 from nrsfm_gui.run_numbers import numbers as panel_numbers
-from nrsfm_gui.session import Run, RunState, Session
+from nrsfm_gui.runs import Run, RunState
+from nrsfm_gui.session import Session
 from nrsfm_gui.solver_thread import Change
 from nrsfm_gui.summaries import activity, duration, seconds_left
 

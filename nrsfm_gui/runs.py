@@ -1,0 +1,47 @@
+"""A run: one reconstruction with its history, as the session keeps it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from .history import History
+
+if TYPE_CHECKING:
+    from core.reconstruct import Update
+    from core.sequence import Sequence
+    from core.settings import Settings
+
+
+class RunState(Enum):
+    """Where a run stands."""
+
+    RUNNING = "running"
+    PAUSED = "paused"
+    FINISHED = "done"
+    STOPPED = "stopped"
+    FAILED = "failed"
+
+    @property
+    def alive(self) -> bool:
+        """Whether a thread works on it."""
+        return self in (RunState.RUNNING, RunState.PAUSED)
+
+
+@dataclass(eq=False, repr=False)
+class Run:
+    """One reconstruction of this session; `run_control` writes it, but for title, note and pin."""
+
+    number: int  # 1-based
+    sequence: Sequence
+    settings: Settings  # in force now
+    warm_from: int | None = None  # number of the run it went on from
+    shown_before: int | None = None  # number of the run that was shown when it was added
+    state: RunState = RunState.RUNNING
+    history: History = field(default_factory=History)
+    last: Update | None = None
+    message: str = ""
+    title: str = ""  # what the user calls it, "" for its settings in words
+    note: str = ""
+    pinned: bool = False  # kept when all are forgotten
