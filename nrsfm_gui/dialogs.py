@@ -6,7 +6,6 @@ import html
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt
-from PyQt6.QtGui import QKeySequence
 from PyQt6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -45,9 +44,7 @@ def shortcut_sections(table: Items[ActionSpec]) -> dict[str, list[tuple[str, str
     sections: dict[str, list[tuple[str, str]]] = {}
     for spec in table:
         if spec.shortcuts:
-            native = QKeySequence.SequenceFormat.NativeText
-            keys = ", ".join(QKeySequence(key).toString(native) for key in spec.shortcuts)
-            sections.setdefault(spec.menu.replace("&", ""), []).append((keys, spec.tip))
+            sections.setdefault(spec.menu.replace("&", ""), []).append((spec.keys, spec.tip))
     sections["Mouse, in the 3-D view"] = list(MOUSE)
     sections["Fields of parameters"] = list(FIELD_KEYS)
     return sections

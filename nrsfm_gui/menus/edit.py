@@ -1,0 +1,23 @@
+"""Rows of the menu Edit: going back, copying, preferences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nrsfm_gui.actions import ActionSpec, runnable
+
+if TYPE_CHECKING:
+    from nrsfm_gui.main_window import MainWindow
+
+
+def edit_rows(w: MainWindow) -> tuple[ActionSpec, ...]:
+    """Return the rows of the menu Edit."""
+    exporting = w.exporting
+    return (
+        ActionSpec("copy_python", "&Edit", "Copy as &Python",
+                   "Copy the Python program that gives these numbers", exporting.copy_python,
+                   ("Ctrl+Shift+P",), runnable),
+        ActionSpec("copy_command", "&Edit", "Copy as &command",
+                   "Copy the command that gives these numbers", exporting.copy_command,
+                   ("Ctrl+Shift+C",), runnable),
+    )  # fmt: skip

@@ -1,0 +1,31 @@
+"""Rows of the menu Export: files and pictures of what is shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nrsfm_gui.actions import ActionSpec, with_reconstruction, with_runs, with_sequence
+
+if TYPE_CHECKING:
+    from nrsfm_gui.main_window import MainWindow
+
+
+def export_rows(w: MainWindow) -> tuple[ActionSpec, ...]:
+    """Return the rows of the menu Export."""
+    exporting = w.exporting
+    return (
+        ActionSpec("export", "&Export", "&Reconstruction…", "Save as .npz, .mat, .csv, .ply or .obj",
+                   exporting.ask_for_reconstruction, ("Ctrl+E",), with_reconstruction, icon="export"),
+        ActionSpec("export_frames", "&Export", "&All frames as PLY or OBJ…",
+                   "One numbered file for every frame",
+                   exporting.ask_for_frames, (), with_reconstruction),
+        ActionSpec("export_view", "&Export", "3-D &view as picture…", "Save the 3-D view as .png",
+                   exporting.ask_for_view, ("Ctrl+Shift+E",), with_sequence, separated=True),
+        ActionSpec("export_tracks", "&Export", "2-&D view as picture…", "Save the 2-D view as .png",
+                   exporting.ask_for_tracks, (), with_sequence),
+        ActionSpec("export_loss", "&Export", "&Loss plot…", "Save the loss plot as .png, .svg or .pdf",
+                   exporting.ask_for_loss, (), with_runs),
+        ActionSpec("export_spectrum", "&Export", "Plot of the &weights…",
+                   "Save the singular values and weights as .png, .svg or .pdf",
+                   exporting.ask_for_spectrum, (), with_reconstruction),
+    )  # fmt: skip

@@ -1,0 +1,25 @@
+"""Rows of the menu File: opening, reports, leaving."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nrsfm_gui.actions import ActionSpec
+
+if TYPE_CHECKING:
+    from nrsfm_gui.main_window import MainWindow
+
+
+def file_rows(w: MainWindow) -> tuple[ActionSpec, ...]:
+    """Return the rows of the menu File."""
+    opening = w.opening
+    return (
+        ActionSpec("open", "&File", "&Open file…", "Open a sequence: .txt, .mat, .npz or .csv",
+                   opening.ask_for_file, ("Ctrl+O",), icon="open"),
+        ActionSpec("open_folder", "&File", "Open &folder…", "Open a folder of the NRSfM Challenge",
+                   opening.ask_for_folder, ("Ctrl+Shift+O",)),
+        ActionSpec("reports", "&File", "Re&ports", "Read reports of the paper's experiments, or make one",
+                   w.show_reports, ("F2",), icon="reports"),
+        ActionSpec("quit", "&File", "&Quit", "Stop the solver and close the window", w.close, ("Ctrl+Q",),
+                   separated=True),
+    )  # fmt: skip

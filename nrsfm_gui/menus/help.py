@@ -1,0 +1,22 @@
+"""Rows of the menu Help: what there is, and how it works."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nrsfm_gui.actions import ActionSpec
+
+if TYPE_CHECKING:
+    from nrsfm_gui.main_window import MainWindow
+
+
+def help_rows(w: MainWindow) -> tuple[ActionSpec, ...]:
+    """Return the rows of the menu Help."""
+    return (
+        ActionSpec(
+            "shortcuts", "&Help", "&Shortcuts", "All actions and their keys", w.show_shortcuts, ("F1",)
+        ),
+        ActionSpec(
+            "about", "&Help", "&About", "Version, licence, where the parts are loaded from", w.show_about
+        ),
+    )

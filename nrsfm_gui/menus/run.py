@@ -1,0 +1,33 @@
+"""Rows of the menu Run: starting, holding, stopping and steering the solver."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nrsfm_gui.actions import ActionSpec, alive, runnable, with_runs
+
+if TYPE_CHECKING:
+    from nrsfm_gui.main_window import MainWindow
+
+
+def run_rows(w: MainWindow) -> tuple[ActionSpec, ...]:
+    """Return the rows of the menu Run."""
+    control = w.control
+    return (
+        ActionSpec("run", "&Run", "&Run", "Solve, from the reconstruction that is shown, or from nothing",
+                   w.run, ("Ctrl+R",), runnable, icon="run"),
+        ActionSpec("run_cold", "&Run", "Run from &scratch", "Solve from nothing, as the command line does",
+                   w.run_from_scratch, ("Ctrl+Shift+R",), runnable),
+        ActionSpec("pause", "&Run", "&Pause", "Hold the solver between two iterations", control.set_paused,
+                   ("Ctrl+P",), alive, checkable=True, icon="pause"),
+        ActionSpec("step", "&Run", "S&tep", "Do one iteration, then hold", w.step, ("Ctrl+T",), runnable,
+                   icon="step"),
+        ActionSpec("stop", "&Run", "Sto&p", "Stop; the best point so far is kept", control.cancel,
+                   ("Ctrl+.",), alive, icon="stop"),
+        ActionSpec("reset", "&Run", "R&eset", "Stop and forget all runs of this sequence", control.reset,
+                   ("Ctrl+Shift+Backspace",), with_runs, icon="reset", separated=True),
+        ActionSpec("live", "&Run", "&Live parameters", "Solve on after every change of a parameter",
+                   control.set_live, ("Ctrl+L",), checkable=True, icon="live", separated=True),
+        ActionSpec("slow", "&Run", "Slow &motion", "Wait a tenth of a second after every iteration",
+                   control.set_slow, ("Ctrl+M",), checkable=True),
+    )  # fmt: skip
