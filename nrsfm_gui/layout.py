@@ -30,7 +30,7 @@ def arrange(
 ) -> None:
     """Put panels into docks around the central widget, and one across the whole bottom.
 
-    The last two panels below the center share a place, as tabs.
+    The panels below the center but the first share a place, as tabs.
     """
     area = Qt.DockWidgetArea
     corner = Qt.Corner
@@ -52,10 +52,11 @@ def arrange(
         for title, panel in panels.items():
             window.addDockWidget(side, _dock(title, panel, window))
     docks = [_find(window, title) for title in below]
-    for one, two in pairwise(docks[:-1]):
-        window.splitDockWidget(one, two, Qt.Orientation.Horizontal)
-    window.tabifyDockWidget(docks[-2], docks[-1])
-    docks[-2].raise_()
+    first, front, *behind = docks
+    window.splitDockWidget(first, front, Qt.Orientation.Horizontal)
+    for one, two in pairwise([front, *behind]):
+        window.tabifyDockWidget(one, two)
+    front.raise_()
     bar = QToolBar("Timeline", window)
     bar.setObjectName("dock Timeline")
     bar.setMovable(False)
