@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 ORGANIZATION = "nrsfm"
 APPLICATION = "nrsfm-gui"
 RECENT_FILES = 10
+AUTOSAVE_SECONDS = 30
 # Part of the keys of geometry and docks: raised when the set of docks changes, to drop an old layout.
 LAYOUT_VERSION = 1
 
@@ -87,6 +88,14 @@ class SettingsStore:
         """Remember the theme."""
         self._backend.setValue("theme", name)
 
+    def autosave_seconds(self) -> int:
+        """Return how often the session is saved by itself, 0 for never."""
+        return self._number("autosave_seconds", AUTOSAVE_SECONDS)
+
+    def set_autosave_seconds(self, seconds: int) -> None:
+        """Choose how often the session is saved by itself."""
+        self._backend.setValue("autosave_seconds", str(seconds))
+
     def sync(self) -> None:
         """Write everything out now."""
         self._backend.sync()
@@ -103,6 +112,12 @@ class SettingsStore:
         others = [other for other in self._paths(key) if other != path]
         names = [str(other) for other in [path, *others][:RECENT_FILES]]
         self._backend.setValue(key, json.dumps(names))
+
+    def _number(self, key: str, default: int) -> int:
+        try:
+            return int(self._text(key, ""))
+        except ValueError:
+            return default
 
     def _text(self, key: str, default: str) -> str:
         value = self._backend.value(key, default)

@@ -1,0 +1,113 @@
+"""The line of messages: the newest is on view, none is lost unread, and some offer a button."""
+
+from __future__ import annotations
+
+import pytest
+from PyQt6.QtCore import QEvent, Qt
+from PyQt6.QtGui import QGuiApplication
+from PyQt6.QtWidgets import QPushButton, QToolButton
+
+from nrsfm_gui.theme import DARK
+from nrsfm_gui.views import message_bar
+from nrsfm_gui.views.message_bar import MessageBar
+
+
+@pytest.fixture
+def bar(qtbot) -> MessageBar:
+    made = MessageBar()
+    made.set_theme(DARK)
+    qtbot.addWidget(made)
+    made.resize(800, 40)
+    return made
+
+
+def button(bar, text):
+    return next(each for each in bar.findChildren(QPushButton) if each.text() == text and not each.isHidden())
+
+
+def test_a_note_goes_by_itself_and_a_warning_stays(qtbot, bar, monkeypatch):
+    monkeypatch.setattr(message_bar, "NOTE_MILLISECONDS", 30)
+    bar.warn("the file is gone")
+    bar.note("saved")
+    assert bar.text == "saved"
+    qtbot.waitUntil(lambda: bar.text == "the file is gone")
+    qtbot.wait(60)
+    assert bar.text == "the file is gone"
+    bar.dismiss()
+    assert bar.text == ""
+    assert bar.isHidden()
+
+
+def test_a_warning_that_was_read_does_not_come_back(qtbot, bar, monkeypatch):
+    monkeypatch.setattr(message_bar, "READ_MILLISECONDS", 20)
+    bar.warn("the file is gone")
+    qtbot.wait(40)
+    bar.note("saved")
+    bar.dismiss()
+    assert bar.text == ""
+
+
+def test_messages_that_come_at_once_are_read_one_after_the_other(bar):
+    for sentence in ("one", "two", "two", "three"):
+        bar.warn(sentence)
+    seen = []
+    while bar.text:
+        seen.append(bar.text)
+        bar.dismiss()
+    assert seen == ["three", "two", "one"]
+
+
+def test_hiding_closes_all_of_them(bar):
+    bar.warn("one")
+    bar.note("two")
+    bar.hide()
+    assert bar.text == ""
+    bar.dismiss()
+    assert bar.text == ""
+
+
+def test_a_button_does_what_it_says_once_and_its_message_goes(qtbot, bar):
+    done = []
+    bar.warn("below")
+    bar.note("Run 3 was deleted", action=("Undo", lambda: done.append(3)))
+    qtbot.mouseClick(button(bar, "Undo"), Qt.MouseButton.LeftButton)
+    assert done == [3]
+    assert bar.text == "below"
+    assert not [each for each in bar.findChildren(QPushButton) if not each.isHidden()]
+
+
+def test_several_buttons_can_be_offered_and_one_may_say_something_itself(qtbot, bar):
+    bar.warn(
+        "refused", action=(("Open another…", lambda: bar.note("asking")), ("Show details", lambda: None))
+    )
+    assert button(bar, "Show details").accessibleName()
+    qtbot.mouseClick(button(bar, "Open another…"), Qt.MouseButton.LeftButton)
+    assert bar.text == "asking"
+
+
+def test_a_note_stays_while_the_mouse_is_on_it(qtbot, bar, monkeypatch):
+    monkeypatch.setattr(message_bar, "NOTE_MILLISECONDS", 40)
+    monkeypatch.setattr(message_bar, "REACH_MILLISECONDS", 10)
+    bar.note("saved")
+    qtbot.wait(15)
+    bar.enterEvent(None)
+    qtbot.wait(60)
+    assert bar.text == "saved"
+    bar.leaveEvent(QEvent(QEvent.Type.Leave))
+    qtbot.waitUntil(lambda: bar.text == "")
+
+
+def test_the_sentence_can_be_copied(qtbot, bar):
+    bar.warn("track.txt holds no frames")
+    copy = next(each for each in bar.findChildren(QToolButton) if each.text() == "Copy")
+    qtbot.mouseClick(copy, Qt.MouseButton.LeftButton)
+    assert QGuiApplication.clipboard().text() == "track.txt holds no frames"
+
+
+def test_everything_said_is_told_for_the_log(qtbot, bar):
+    told = []
+    bar.said.connect(lambda sentence, warning: told.append((sentence, warning)))
+    bar.warn("one")
+    bar.note("two")
+    bar.dismiss()
+    assert told == [("one", True), ("two", False)]
