@@ -195,6 +195,12 @@ class Problem(ABC):
         other._set_weights(weights, tail)
         return other
 
+    def without_data(self) -> Self:
+        """Return the same problem, to keep: its data term, by far its largest part, is built when asked for."""
+        other = object.__new__(type(self))
+        other.__dict__.update({name: value for name, value in self.__dict__.items() if name != "data"})
+        return other
+
     def of_rank(self, rank: int) -> Self:
         """Return the same problem at a rank that is not above this one's."""
         weights, tail = self.all_weights[:rank], self.all_weights[rank:]

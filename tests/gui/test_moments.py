@@ -1,0 +1,185 @@
+"""The kept moments of a run: which ones, how many, how large, and what they show."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from core import simulate
+from core.factors import Factors
+from core.problem import NonRigidProblem
+from core.reconstruct import Candidate, Record, Update, reconstruct
+from core.settings import Settings
+from core.solver import Status
+from nrsfm_gui.moments import LARGEST, MOST, Moments
+
+FRAMES, POINTS, RANK = 3, 4, 2
+
+
+@pytest.fixture(scope="module")
+def problem():
+    seen = np.ones((FRAMES, POINTS), dtype=bool)
+    turns = np.tile(np.eye(3), (FRAMES, 1, 1))
+    return NonRigidProblem(np.zeros((FRAMES, 2, POINTS)), seen, turns, 0.05, np.ones(RANK))
+
+
+@pytest.fixture
+def make_update(problem):
+    """Make updates whose points are told apart by their loss."""
+
+    def make(index, phase="counting", *, best=None, status=Status.RUNNING, points=POINTS):
+        point = Factors(np.ones((FRAMES, RANK)), np.full((RANK, 3, points), index), np.zeros((FRAMES, 3)))
+        current = Candidate(problem, point, float(index))
+        return Update(
+            settings=Settings(),
+            record=Record(index, 0.0, float(index), phase),
+            status=status,
+            phase=phase,
+            fraction=0.0,
+            intrinsics=np.eye(3),
+            rotations="known",
+            settled=True,
+            current=current,
+            best=current if best is None else best,
+        )
+
+    return make
+
+
+def largest_gap(indices):
+    return max(b - a for a, b in itertools.pairwise(indices))
+
+
+def test_few_updates_are_all_kept(make_update):
+    moments = Moments()
+    for index in range(0, 300, 5):  # as the window sees them, several records at a time
+        moments.add(index, make_update(index))
+    assert moments.indices == tuple(range(0, 300, 5))
+    assert moments.at(37) == (35, moments.at(35)[1])
+    assert moments.at(38)[0] == 40
+    assert moments.at(-3)[0] == 0
+    assert moments.at(10_000)[0] == 295
+
+
+@pytest.mark.parametrize("count", [121, 1000, 20_011])
+def test_many_are_thinned_evenly(make_update, count):
+    moments = Moments()
+    for index in range(count):
+        moments.add(index, make_update(index))
+        assert len(moments) <= MOST
+    assert moments.indices[0] == 0
+    assert moments.indices[-1] == count - 1
+    assert len(moments) == MOST
+    assert largest_gap(moments.indices) <= 2.1 * count / MOST
+    for index in moments.indices:
+        assert moments.at(index)[1].record.iteration == index
+
+
+def test_bytes_are_bounded_at_the_largest_size(make_update):
+    """99 x 28 880 at rank 10 has points of 7 MB: some moments, no more than the bound."""
+    points, rank = 28_880, 10
+    one = 8 * (99 * rank + rank * 3 * points + 99 * 3)
+    assert 5 < LARGEST // one < MOST
+    largest = 20_000
+    moments = Moments(largest=largest)
+    for index in range(200):
+        moments.add(index, make_update(index, points=50))
+        assert moments.size <= largest
+    one = moments.at(0)[1].current.factors
+    fitting = largest // (one.B.nbytes + one.C.nbytes + one.s.nbytes)
+    assert len(moments) == fitting
+
+
+def test_two_are_kept_though_each_is_too_large(make_update):
+    moments = Moments(largest=10)
+    for index in range(9):
+        moments.add(index, make_update(index))
+    assert moments.indices == (0, 8)
+
+
+def test_ends_of_phases_outlive_the_rest(make_update):
+    moments = Moments(most=10)
+    for index in range(400):
+        moments.add(index, make_update(index, f"phase {index // 100}"))
+    assert {0, 99, 199, 299, 399} <= set(moments.indices)
+    assert len(moments) <= 10
+
+
+def test_more_phases_than_moments_are_thinned_too(make_update):
+    moments = Moments(most=10)
+    for index in range(100):
+        moments.add(index, make_update(index, f"phase {index}"))
+    assert len(moments) <= 10
+    assert moments.indices[0] == 0
+    assert moments.indices[-1] == 99
+    assert largest_gap(moments.indices) <= 32
+
+
+def test_what_is_held_outlives_ends_of_phases(make_update):
+    moments = Moments(most=10)
+    for index in range(100):
+        moments.add(index, make_update(index, f"phase {index}"))
+        if index == 50:
+            moments.hold(50)
+    assert 50 in moments.indices
+
+
+def test_what_is_held_is_the_last_one_before(make_update):
+    moments = Moments(most=6)
+    for index in range(0, 200, 7):
+        if index == 49:
+            moments.hold(44)  # 42 was seen, 44 was not
+        moments.add(index, make_update(index))
+    assert 42 in moments.indices
+    Moments().hold(3)  # nothing there is nothing to hold
+
+
+def test_records_must_follow_each_other(make_update):
+    moments = Moments()
+    moments.add(4, make_update(4))
+    with pytest.raises(ValueError, match="record 4 is kept; 4 does not follow"):
+        moments.add(4, make_update(4))
+    with pytest.raises(IndexError, match="no moment"):
+        Moments().at(0)
+
+
+def test_a_run_that_nobody_looks_at_can_shrink(make_update):
+    moments = Moments()
+    for index in range(100):
+        moments.add(index, make_update(index))
+    for most in (50, 25, 12):
+        moments.shrink()
+        assert len(moments) <= most
+        assert moments.indices[0] == 0
+        assert moments.indices[-1] == 99
+    for _ in range(9):
+        moments.shrink()
+    assert moments.indices == (0, 99)
+
+
+def test_a_moment_shows_its_own_point_and_the_last_one_the_best(make_update):
+    best = make_update(1).current
+    moments = Moments()
+    moments.add(7, make_update(7, best=best))
+    moments.add(8, make_update(8, best=best, status=Status.CONVERGED))
+    assert moments.at(7)[1].shown.loss == 7.0
+    assert moments.at(8)[1].shown.loss == 1.0
+
+
+def test_a_moment_of_a_real_run_can_be_gone_on_from_and_holds_no_data_term():
+    sequence = simulate("paper", frames=12, points=20, seed=0)
+    settings = Settings(rank=2, starts=1, rotations="truth")
+    updates = list(reconstruct(sequence, settings))
+    moments = Moments()
+    for index, update in enumerate(updates):
+        moments.add(index, update)
+    index, moment = moments.at(len(updates) // 2)
+    assert "data" in updates[index].current.problem.__dict__
+    assert "data" not in moment.current.problem.__dict__
+    assert moment.current.problem.tracks is updates[index].current.problem.tracks
+    assert moment.shown.loss == updates[index].current.loss
+    assert moment.current.problem.loss(moment.current.factors) == pytest.approx(moment.shown.loss, rel=1e-9)
+    *_, end = reconstruct(sequence, settings, start=moment)
+    assert end.best.loss == pytest.approx(updates[-1].best.loss, rel=1e-9)
