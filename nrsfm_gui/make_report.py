@@ -21,7 +21,8 @@ from PyQt6.QtWidgets import (
 
 from core.experiments.reproduce import TITLES as EXPERIMENT_TITLES
 
-from .views.fields import Form, NumberField, push_button
+from .views.fields import NumberField, push_button
+from .views.form import Form
 from .views.sources import Choice
 
 SUFFIX = ", run again"  # of the titles of reports

@@ -1,4 +1,4 @@
-"""Form fields that suit parameters: numbers over many decades, and a sentence below what is refused."""
+"""A form field that suits parameters: numbers over many decades."""
 
 from __future__ import annotations
 
@@ -7,13 +7,9 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import (
-    QGridLayout,
-    QLabel,
     QLineEdit,
     QPushButton,
     QSizePolicy,
-    QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -24,7 +20,6 @@ if TYPE_CHECKING:
 
 # Ten presses of an arrow key are one decade, and every step is a round number.
 DECADE = (1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 5.0, 6.3, 8.0)
-LABEL_WIDTH = 100  # the widest label, so that the fields of all sections stand below each other
 
 
 def format_number(value: float) -> str:
@@ -61,9 +56,12 @@ class NumberField(QLineEdit):
     -------
     edited()
         the text was changed by the user, whether or not it is a number.
+    dragged()
+        a scrubbing slider or label put a number in, or its default was asked for: it counts at once.
     """
 
     edited = pyqtSignal()
+    dragged = pyqtSignal()
 
     def __init__(self, *, whole: bool = False, optional: bool = False, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -135,109 +133,3 @@ class NumberField(QLineEdit):
             event.accept()
         else:
             event.ignore()
-
-
-class Form(QWidget):
-    """Rows of a label, an editor, and a sentence below the editor where its value is refused."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
-        self._grid.setHorizontalSpacing(10)
-        self._grid.setVerticalSpacing(5)
-        self._grid.setColumnMinimumWidth(0, LABEL_WIDTH)
-        self._grid.setColumnStretch(1, 1)
-        self._rows: dict[str, tuple[QLabel, QWidget, QLabel]] = {}
-
-    def add(self, name: str, label: str, editor: QWidget, *, tip: str) -> None:
-        """Append a row; `tip` gives meaning, unit and range."""
-        row = 2 * len(self._rows)
-        caption = QLabel(label)
-        caption.setToolTip(tip)
-        caption.setBuddy(editor)
-        editor.setToolTip(tip)
-        editor.setObjectName(name)
-        editor.setAccessibleName(label)
-        note = QLabel()
-        note.setProperty("role", "warning")
-        note.setWordWrap(True)
-        note.setObjectName(f"{name}_note")
-        note.hide()
-        self._grid.addWidget(caption, row, 0, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        self._grid.addWidget(editor, row, 1)
-        self._grid.addWidget(note, row + 1, 0, 1, 2)
-        self._rows[name] = (caption, editor, note)
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._rows
-
-    def set_row_visible(self, name: str, visible: bool) -> None:
-        """Show or hide a row."""
-        caption, editor, note = self._rows[name]
-        caption.setVisible(visible)
-        editor.setVisible(visible)
-        note.setVisible(visible and bool(note.text()))
-
-    def set_tip(self, name: str, tip: str) -> None:
-        """Give a row another tip."""
-        for part in self._rows[name][:2]:
-            part.setToolTip(tip)
-
-    def set_row_enabled(self, name: str, enabled: bool) -> None:
-        """Enable a row, or gray it out where it stands."""
-        caption, editor, _note = self._rows[name]
-        caption.setEnabled(enabled)
-        editor.setEnabled(enabled)
-
-    def set_note(self, name: str, sentence: str) -> None:
-        """Show a sentence below an editor and mark it; "" takes both away."""
-        _caption, editor, note = self._rows[name]
-        note.setText(sentence)
-        note.setVisible(bool(sentence) and not editor.isHidden())
-        if bool(editor.property("invalid")) != bool(sentence):
-            editor.setProperty("invalid", bool(sentence))
-            style = editor.style()
-            assert style is not None
-            style.unpolish(editor)
-            style.polish(editor)
-
-    def note(self, name: str) -> str:
-        """Return the sentence below an editor, "" where its value is accepted."""
-        return self._rows[name][2].text()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The rows from top to bottom."""
-        return tuple(self._rows)
-
-
-class Collapsible(QWidget):
-    """A heading that shows or hides what is below it; hidden at first."""
-
-    def __init__(self, title: str, content: QWidget, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._content = content
-        self._button = QToolButton()
-        self._button.setText(title)
-        self._button.setCheckable(True)
-        self._button.setAutoRaise(True)
-        self._button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self._button.toggled.connect(self.set_expanded)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 4, 0, 0)
-        layout.setSpacing(4)
-        layout.addWidget(self._button)
-        layout.addWidget(content)
-        self.set_expanded(False)
-
-    @property
-    def expanded(self) -> bool:
-        """Whether the content is shown."""
-        return self._button.isChecked()
-
-    def set_expanded(self, expanded: bool) -> None:
-        """Show or hide the content."""
-        self._button.setChecked(expanded)
-        self._button.setArrowType(Qt.ArrowType.DownArrow if expanded else Qt.ArrowType.RightArrow)
-        self._content.setVisible(expanded)

@@ -10,7 +10,8 @@ from PyQt6.QtWidgets import QVBoxLayout, QWidget
 from core.arrays import InputError
 from core.methods import METHODS
 
-from .fields import Form, NumberField, format_number
+from .fields import NumberField, format_number
+from .form import Form
 from .parameter_rows import TIPS
 from .sources import Choice
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from core.methods import METHODS
 from core.sequence import CameraModel
+from core.settings import Settings
 
-if TYPE_CHECKING:
-    from core.settings import Settings
+from .scrub import Scale
 
 PRESET_TIPS = {
     "recommended": "rotation candidates chosen by loss, rigid start, rank grown at the final xi",
@@ -53,6 +51,8 @@ NUMBERS: dict[str, tuple[str, bool, bool, str]] = {
     "tolerance": ("tolerance", False, False, "Stop at a predicted relative decrease below this; 0 to 1."),
     "max_iterations": ("max. iterations", True, False, "Iterations per phase, at least 1."),
 }
+SCALES = {"rank": Scale(1, 20, whole=True), "eta": Scale(1e-3, 1.0)}  # of the numbers that can be dragged
+DEFAULTS = {name: float(getattr(Settings(), name)) for name in SCALES}
 TIPS = {name: row[3] for name, row in NUMBERS.items()} | {
     "preset": "A whole set of parameters at once.",
     "problem": "What is minimized.",

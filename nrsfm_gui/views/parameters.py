@@ -12,15 +12,18 @@ from core.methods import PROBLEMS
 from core.penalties import Penalty, WeightedNuclearNorm
 from core.settings import INTRINSICS_SOURCES, PRESETS, ROTATION_SOURCES, Settings
 
-from .fields import Collapsible, Form, NumberField
+from .fields import NumberField
+from .form import Collapsible, Form
 from .method import MethodEditor
 from .parameter_rows import (
     ADVANCED,
+    DEFAULTS,
     INTRINSICS_TITLES,
     NUMBERS,
     PRESET_TIPS,
     PROBLEM_TITLES,
     ROTATION_TITLES,
+    SCALES,
     SECTIONS,
     TIPS,
     tips,
@@ -55,6 +58,7 @@ class ParametersPanel(QScrollArea):
 
     settings_changed = pyqtSignal(object)
     validity_changed = pyqtSignal(bool)
+    _dragged = pyqtSignal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -68,6 +72,8 @@ class ParametersPanel(QScrollArea):
         self._timer.setSingleShot(True)
         self._timer.setInterval(COMMIT_MILLISECONDS)
         self._timer.timeout.connect(self.flush)
+        self._flush_is_next = False
+        self._dragged.connect(self._flush_dragged, Qt.ConnectionType.QueuedConnection)
         self._build()
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -202,7 +208,7 @@ class ParametersPanel(QScrollArea):
             if title == "Model":
                 self._penalty = PenaltyEditor()
                 self._penalty.edited.connect(self._schedule)
-                self._penalty.moved.connect(self.flush)
+                self._penalty.moved.connect(self._flush_next)
                 self._layout.addWidget(self._penalty)
         advanced = Form()
         for name in ADVANCED:
@@ -237,8 +243,13 @@ class ParametersPanel(QScrollArea):
         if optional:
             field.setPlaceholderText("several, chosen by loss")
         field.edited.connect(self._schedule)
+        field.dragged.connect(self._flush_next)
         self._fields[name] = field
-        self._add(form, name, label, field)
+        if name in SCALES:
+            form.add_scrubbed(name, label, field, SCALES[name], tip=TIPS[name], default=DEFAULTS[name])
+            self._forms[name] = form
+        else:
+            self._add(form, name, label, field)
 
     # -- what happens in it ---------------------------------------------------------------------------------
 
@@ -250,6 +261,16 @@ class ParametersPanel(QScrollArea):
     def _schedule(self) -> None:
         self._read()  # notes appear at once, the run changes a moment later
         self._timer.start()
+
+    def _flush_next(self) -> None:
+        """Read every field in the next turn of the event loop: once for all that is dragged in this one."""
+        if not self._flush_is_next:
+            self._flush_is_next = True
+            self._dragged.emit()
+
+    def _flush_dragged(self) -> None:
+        self._flush_is_next = False
+        self.flush()
 
     def _read(self) -> Settings | None:
         """Read every field; note each refusal beside it. None where there is one."""

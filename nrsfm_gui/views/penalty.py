@@ -21,7 +21,9 @@ from core.penalties import (
 )
 from core.settings import RECOMMENDED_PENALTY
 
-from .fields import Form, NumberField
+from .fields import NumberField
+from .form import Form
+from .scrub import Scale
 from .sources import Choice
 from .weights import WeightsEditor
 
@@ -37,6 +39,12 @@ EXPLANATIONS = {name: text.formula for name, text in PENALTY_TEXTS.items()} | {
 WHOLE = ("free",)  # the numbers that are counts
 # Every number once, in the order of the penalties.
 NUMBERS = tuple(dict.fromkeys(name for text in PENALTY_TEXTS.values() for name in text.numbers))
+SCALES = dict.fromkeys(NUMBERS, Scale(1e-9, 1e3)) | {
+    "xi": Scale(1e-6, 1e2, zero=True),
+    "mu": Scale(1e-6, 1e2, zero=True),
+    "p": Scale(0.01, 0.99, logarithmic=False),
+    "free": Scale(0, 12, whole=True),
+}
 FIRST = {name: kind() for name, kind in PENALTIES.items()} | {"wnn": RECOMMENDED_PENALTY}
 NO_WEIGHTS_YET = "These weights follow from the data: a run shows them once it iterates."
 NO_SLOPES_YET = "The weights of this penalty follow the singular values: a run shows them."
@@ -51,7 +59,7 @@ class PenaltyEditor(QWidget):
     edited()
         something was typed or chosen.
     moved()
-        a weight was dragged or typed: the penalty is explicit now.
+        a number was dragged, or a weight was dragged or typed: it counts at once.
     """
 
     edited = pyqtSignal()
@@ -72,8 +80,9 @@ class PenaltyEditor(QWidget):
         for name in NUMBERS:
             field = NumberField(whole=name in WHOLE)
             field.edited.connect(self.edited)
+            field.dragged.connect(self.moved)
             self._fields[name] = field
-            self._form.add(name, name, field, tip="")
+            self._form.add_scrubbed(name, name, field, SCALES[name], tip="", default=SCALES[name].lowest)
         self._weights = WeightsEditor()
         self._weights.weights_edited.connect(self._take_weights)
         layout = QVBoxLayout(self)
@@ -200,6 +209,7 @@ class PenaltyEditor(QWidget):
             if name in shown:
                 self._fields[name].set_value(getattr(known, name))
                 self._form.set_tip(name, shown[name])
+                self._form.set_default(name, float(getattr(FIRST[self._derived_kind], name)))
 
     def _take_weights(self, _weights: tuple[float, ...]) -> None:
         self._choice.set_key(EXPLICIT)

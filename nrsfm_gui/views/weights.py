@@ -7,39 +7,22 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QColor, QPainter
-from PyQt6.QtWidgets import QGridLayout, QLabel, QScrollArea, QSizePolicy, QSlider, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QGridLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from .fields import NumberField, format_number
+from .scrub import DRAG_TIP, Scale, ScrubLabel, ScrubSlider
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
 
-    from PyQt6.QtGui import QMouseEvent, QPaintEvent, QWheelEvent
+    from PyQt6.QtGui import QPaintEvent
 
     from nrsfm_gui.theme import Theme
 
-LOWEST, HIGHEST = 1e-6, 1e2  # what the slider spans; the leftmost step is a weight of zero
-SLIDER_STEPS = 1852  # so that a step is 1 %
-DRAG_DECADES = 4  # that the mouse goes through over the width of a slider: two each way from its middle
+WEIGHTS = Scale(1e-6, 1e2, zero=True)
 BAR_DECADES = 4  # a bar of no length is this many decades below the largest singular value
 NEGLIGIBLE = 1e-9  # of the largest: shown as 0, the tip has the digits
 ROWS_BEFORE_SCROLLING = 8
-
-
-def to_step(weight: float) -> int:
-    """Return the place of a weight on the slider, 0 to `SLIDER_STEPS`."""
-    if weight <= 0:
-        return 0
-    share = math.log10(weight / LOWEST) / math.log10(HIGHEST / LOWEST)
-    return round(1 + (SLIDER_STEPS - 1) * min(max(share, 0.0), 1.0))
-
-
-def from_step(step: int) -> float:
-    """Return the weight at a place of the slider, to four digits."""
-    if step <= 0:
-        return 0.0
-    share = (step - 1) / (SLIDER_STEPS - 1)
-    return float(f"{LOWEST * (HIGHEST / LOWEST) ** share:.4g}")
 
 
 def ordered(weights: Items[float], moved: int) -> tuple[float, ...]:
@@ -95,50 +78,6 @@ class SingularBar(QWidget):
         painter.end()
 
 
-class WeightSlider(QSlider):
-    """A slider over many decades: the mouse drags it at half its pace, keys and wheel move it by one step."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(Qt.Orientation.Horizontal, parent)
-        self.setRange(0, SLIDER_STEPS)
-        self.setPageStep(SLIDER_STEPS // 20)
-        self.setMinimumWidth(50)
-        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
-        self._grip: tuple[float, int] | None = None  # where a drag began: pixels, and the value there
-
-    def mousePressEvent(self, event: QMouseEvent | None) -> None:
-        """Begin a drag; the weight stays what it is until the mouse moves."""
-        assert event is not None
-        if event.button() is Qt.MouseButton.LeftButton:
-            self._grip = event.position().x(), self.value()
-            self.setSliderDown(True)
-
-    def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
-        """Move by what the mouse moved since the drag began."""
-        assert event is not None
-        if self._grip is not None:
-            x, value = self._grip
-            steps_per_width = DRAG_DECADES / math.log10(HIGHEST / LOWEST) * SLIDER_STEPS
-            self.setValue(value + round((event.position().x() - x) / self.width() * steps_per_width))
-
-    def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
-        """End a drag."""
-        assert event is not None
-        if event.button() is Qt.MouseButton.LeftButton:
-            self._grip = None
-            self.setSliderDown(False)
-
-    def wheelEvent(self, event: QWheelEvent | None) -> None:
-        """Step, but only where the slider has the focus: otherwise the form scrolls."""
-        assert event is not None
-        turned = event.angleDelta().y()
-        if self.hasFocus() and turned:
-            self.setValue(self.value() + (1 if turned > 0 else -1))
-            event.accept()
-        else:
-            event.ignore()
-
-
 class WeightsEditor(QWidget):
     """One row for every singular value.
 
@@ -153,7 +92,7 @@ class WeightsEditor(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._weights: tuple[float, ...] = ()
-        self._rows: list[tuple[QLabel, SingularBar, WeightSlider, NumberField]] = []
+        self._rows: list[tuple[ScrubLabel, SingularBar, ScrubSlider, NumberField]] = []
         self._colors = ("gray", "gray")
         self._note = QLabel()
         self._note.setWordWrap(True)
@@ -174,8 +113,9 @@ class WeightsEditor(QWidget):
                 ("σ (log)", "singular values of the reconstruction X#, in calibrated units"),
                 (
                     "weight a",
-                    f"{LOWEST:g} to {HIGHEST:g}, logarithmic; far left is 0. Weights never decrease with k:\n"
-                    "the others are brought along. Moving one makes the penalty explicit.\n"
+                    f"{WEIGHTS.lowest:g} to {WEIGHTS.highest:g}, logarithmic; far left is 0.\n"
+                    "Weights never decrease with k: the others are brought along.\n"
+                    "Moving one makes the penalty explicit. Drag with Shift coarse, with Ctrl fine.\n"
                     "Click a slider, and arrow keys and the wheel change its weight by 1 %.",
                 ),
             )
@@ -221,10 +161,7 @@ class WeightsEditor(QWidget):
         largest = max(values, default=1.0)
         for k, (_label, bar, slider, field) in enumerate(self._rows):
             bar.set_value(float(values[k]) if k < len(values) else None, largest)
-            slider.blockSignals(True)
-            if not slider.isSliderDown():
-                slider.setValue(to_step(self._weights[k]))
-            slider.blockSignals(False)
+            slider.set_number(self._weights[k])
             if not field.hasFocus() or not field.isModified():
                 field.setText(short(self._weights[k]))
         self._scroll.setVisible(bool(self._rows))
@@ -244,13 +181,16 @@ class WeightsEditor(QWidget):
                 widget.deleteLater()
         self._rows = []
         for k in range(count):
-            label = QLabel(str(k + 1))
+            slider = ScrubSlider(WEIGHTS)
+            slider.setObjectName(f"weight {k + 1}")
+            slider.setAccessibleName(f"weight {k + 1}")
+            slider.setToolTip(f"weight a{k + 1}\n{DRAG_TIP}")
+            slider.moved.connect(lambda weight, k=k: self._move(k, weight))
+            label = ScrubLabel(str(k + 1), slider)
             label.setProperty("role", "muted")
+            label.setToolTip(slider.toolTip())
             bar = SingularBar()
             bar.set_colors(*self._colors)
-            slider = WeightSlider()
-            slider.setAccessibleName(f"weight {k + 1}")
-            slider.valueChanged.connect(lambda step, k=k: self._move(k, from_step(step)))
             field = NumberField()
             field.setFixedWidth(70)
             field.setAccessibleName(f"weight {k + 1}")
@@ -270,9 +210,7 @@ class WeightsEditor(QWidget):
         self._weights = ordered(weights, k)
         for other, (_label, _bar, slider, field) in enumerate(self._rows):
             if other != k:
-                slider.blockSignals(True)
-                slider.setValue(to_step(self._weights[other]))
-                slider.blockSignals(False)
+                slider.set_number(self._weights[other])
             field.setText(short(self._weights[other]))
         self.weights_edited.emit(self._weights)
 

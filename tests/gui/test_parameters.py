@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PyQt6.QtCore import QPoint, QPointF, Qt
-from PyQt6.QtGui import QWheelEvent
+from PyQt6.QtGui import QMouseEvent, QWheelEvent
 from PyQt6.QtWidgets import QApplication, QLabel, QSlider, QWidget
 
 from core.penalties import (
@@ -24,10 +24,12 @@ from core.penalties import (
 )
 from core.sequence import CameraModel
 from core.settings import PRESETS, Settings
-from nrsfm_gui.views.fields import Collapsible, NumberField, format_number, stepped
+from nrsfm_gui.views.fields import NumberField, format_number, stepped
+from nrsfm_gui.views.form import Collapsible
 from nrsfm_gui.views.parameters import ParametersPanel
+from nrsfm_gui.views.scrub import PIXELS_PER_UNIT, Scale, ScrubLabel, ScrubSlider
 from nrsfm_gui.views.sources import Choice
-from nrsfm_gui.views.weights import HIGHEST, LOWEST, SLIDER_STEPS, from_step, ordered, to_step
+from nrsfm_gui.views.weights import WEIGHTS, ordered
 
 
 @pytest.fixture
@@ -195,7 +197,7 @@ def test_moving_a_weight_makes_the_penalty_explicit_and_brings_the_others_along(
     panel.set_spectrum(panel.settings, weights, np.array([30.0, 9, 4, 1, 0.5, 0.1]))
     slider = next(s for s in panel.findChildren(QSlider) if s.accessibleName() == "weight 3")
     with qtbot.waitSignal(panel.settings_changed) as changed:
-        slider.setValue(to_step(10.0))
+        slider.setValue(round(WEIGHTS.position(10.0)))
     penalty = changed.args[0].penalty
     assert isinstance(penalty, ExplicitWeights)
     assert penalty.a[:2] == pytest.approx((0.01, 0.05))
@@ -208,9 +210,8 @@ def test_a_decreasing_weight_that_is_typed_is_refused_with_the_reason(qtbot, pan
     typed.setFocus()
     typed.selectAll()
     qtbot.keyClicks(typed, "2")
-    shown = " ".join(label.text() for label in panel.findChildren(QLabel) if label.isVisibleTo(panel))
-    assert "weights decrease from 2 (weight 1) to 1 (weight 2)" in shown
-    assert not panel.valid
+    qtbot.waitUntil(lambda: not panel.valid)
+    assert "weights decrease from 2 (weight 1) to 1 (weight 2)" in labels(panel)
 
 
 def test_explicit_weights_follow_the_rank(qtbot, panel):
@@ -237,12 +238,18 @@ def test_weights_are_ordered_around_the_one_that_was_moved():
     assert ordered((1.0, 2.0, 0.5, 4.0), 2) == (0.5, 0.5, 0.5, 4.0)
 
 
-def test_the_slider_spans_its_range_and_zero():
-    assert from_step(0) == 0.0
-    assert from_step(1) == LOWEST
-    assert from_step(SLIDER_STEPS) == HIGHEST
+def test_a_scale_spans_its_range_and_zero_and_gives_back_what_it_is_given():
+    assert WEIGHTS.value(0) == 0.0
+    assert WEIGHTS.value(1) == WEIGHTS.lowest
+    assert WEIGHTS.value(WEIGHTS.steps) == WEIGHTS.highest
+    assert WEIGHTS.position(0) == 0
     for weight in (1e-5, 3e-3, 0.4, 27.0):
-        assert from_step(to_step(weight)) == pytest.approx(weight, rel=0.01)
+        assert WEIGHTS.value(WEIGHTS.position(weight)) == pytest.approx(weight, rel=1e-3)
+        assert WEIGHTS.value(round(WEIGHTS.position(weight)) + 1) / weight == pytest.approx(1.01, abs=0.006)
+    for scale in (Scale(0.01, 0.99, logarithmic=False), Scale(1e-3, 1.0), Scale(0, 12, whole=True)):
+        assert (scale.value(0), scale.value(scale.steps)) == (scale.lowest, scale.highest)
+        for value in (0.02, 0.5, 0.75) if not scale.whole else (3.0, 7.0):
+            assert scale.value(scale.position(value)) == pytest.approx(value, rel=1e-3)
 
 
 def test_sources_that_a_sequence_does_not_have_are_grayed_out(panel, known):
@@ -276,7 +283,9 @@ def test_four_numbers_are_accepted_as_intrinsics_and_three_are_refused(qtbot, pa
 
 
 def sliders(panel: QWidget) -> list[QSlider]:
-    return [slider for slider in panel.findChildren(QSlider) if slider.isVisibleTo(panel)]
+    """The sliders of the single weights."""
+    found = panel.findChildren(QSlider)
+    return [s for s in found if s.objectName().startswith("weight ") and s.isVisibleTo(panel)]
 
 
 def labels(panel: QWidget) -> str:
@@ -433,7 +442,101 @@ def test_weights_of_a_concave_penalty_are_its_slopes_at_the_singular_values(qtbo
         assert shown == pytest.approx(tuple(0.2 / (sigma + 0.5)), rel=1e-6)
     assert "slopes of the penalty" in labels(panel)
     with qtbot.waitSignal(panel.settings_changed) as changed:
-        sliders(panel)[2].setValue(to_step(2.0))
+        sliders(panel)[2].setValue(round(WEIGHTS.position(2.0)))
     penalty = changed.args[0].penalty
     assert penalty.a[:2] == pytest.approx(shown[:2])
     assert penalty.a[2] == pytest.approx(2.0, rel=0.02)
+
+
+def drag(qtbot, widget: QWidget, steps: list[int], modifier=Qt.KeyboardModifier.NoModifier) -> None:
+    """Press in the middle, move to the right by so many pixels one after the other, do not release."""
+    x, y = widget.width() // 2, widget.height() // 2
+    qtbot.mousePress(widget, Qt.MouseButton.LeftButton, pos=QPoint(x, y))
+    for step in steps:
+        x += step
+        send_move(widget, QPoint(x, y), modifier)
+
+
+def send_move(widget: QWidget, position: QPoint, modifier: Qt.KeyboardModifier) -> None:
+    left = Qt.MouseButton.LeftButton
+    where = QPointF(position)
+    everywhere = QPointF(widget.mapToGlobal(position))
+    QApplication.sendEvent(
+        widget, QMouseEvent(QMouseEvent.Type.MouseMove, where, everywhere, left, left, modifier)
+    )
+
+
+def scrubbed(panel: QWidget, name: str) -> tuple[ScrubSlider, ScrubLabel]:
+    slider = panel.findChild(ScrubSlider, f"scrub {name}")
+    label = panel.findChild(ScrubLabel, f"scrub label {name}")
+    assert slider is not None and label is not None
+    return slider, label
+
+
+@pytest.mark.parametrize("name", ["eta", "xi", "gamma"])
+def test_a_drag_on_a_label_goes_a_decade_in_a_hundred_pixels_and_counts_in_the_next_turn(qtbot, panel, name):
+    _, label = scrubbed(panel, name)
+    told = []
+    panel.settings_changed.connect(told.append)
+    before = field(panel, name).value()
+    drag(qtbot, label, [10, 10, 10])
+    assert told == []
+    assert field(panel, name).value() == pytest.approx(before * 10**0.3, rel=1e-3)
+    QApplication.processEvents()
+    assert len(told) == 1  # of three moves that came together the last one counts
+    source = told[0] if name == "eta" else told[0].penalty
+    assert getattr(source, name) == field(panel, name).value()
+    qtbot.mouseRelease(label, Qt.MouseButton.LeftButton)
+    qtbot.mouseDClick(label, Qt.MouseButton.LeftButton)
+    QApplication.processEvents()
+    assert told[-1] == Settings()  # back at the default
+    assert len(told) == 2
+
+
+def test_shift_makes_a_drag_coarse_and_control_fine(qtbot, panel):
+    _, label = scrubbed(panel, "eta")
+    for modifier, decades in (
+        (Qt.KeyboardModifier.ShiftModifier, -0.5),
+        (Qt.KeyboardModifier.ControlModifier, -0.01),
+    ):
+        panel.set_settings(Settings())
+        drag(qtbot, label, [-10], modifier)
+        qtbot.mouseRelease(label, Qt.MouseButton.LeftButton)
+        assert field(panel, "eta").value() == pytest.approx(0.05 * 10**decades, rel=1e-3)
+
+
+def test_a_slider_follows_what_is_typed_and_stays_inside_what_is_accepted(qtbot, panel):
+    slider, _ = scrubbed(panel, "eta")
+    write(qtbot, panel, "eta", "0.2")
+    assert slider.number == 0.2
+    assert slider.value() == round(slider.scale.position(0.2))
+    drag(qtbot, slider, [1000])
+    QApplication.processEvents()
+    assert panel.settings.eta == 1.0
+    assert panel.valid
+    drag(qtbot, slider, [-5000])
+    QApplication.processEvents()
+    assert panel.settings.eta == slider.scale.lowest
+    write(qtbot, panel, "eta", "five")
+    assert slider.number == slider.scale.lowest  # what is no number does not move it
+
+
+def test_whole_numbers_are_dragged_one_by_one(qtbot, panel):
+    choose(panel, "penalty", "tnn")
+    _, label = scrubbed(panel, "free")
+    drag(qtbot, label, [PIXELS_PER_UNIT, PIXELS_PER_UNIT // 2 - 1])
+    QApplication.processEvents()
+    assert panel.settings.penalty == TruncatedNuclearNorm(free=2)
+    _, label = scrubbed(panel, "rank")
+    drag(qtbot, label, [-4 * PIXELS_PER_UNIT])
+    QApplication.processEvents()
+    assert panel.settings.rank == 2
+
+
+def test_sliders_are_named_and_grayed_out_with_their_rows(panel, known):
+    slider, label = scrubbed(panel, "eta")
+    assert slider.accessibleName() == "eta"
+    assert "double click" in label.toolTip() and "0.05" in label.toolTip()
+    panel.set_sequence(replace(known.sequence, camera=CameraModel.ORTHOGONAL))
+    assert not slider.isEnabled() and not label.isEnabled()
+    assert all(not scrubbed(panel, name)[0].isVisibleTo(panel) for name in ("mu", "theta", "p"))
