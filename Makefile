@@ -7,7 +7,7 @@ INSTALLED := $(VENV)/.installed
 VIRTUAL_DISPLAY := xvfb-run -a -s '-screen 0 1600x1000x24'
 SAMPLE ?= sample:balloon/circle
 
-.PHONY: help run test lint format wheel wheel-check clean
+.PHONY: help run test soak lint format wheel wheel-check clean
 .DEFAULT_GOAL := help
 
 help:  ## List the targets
@@ -28,6 +28,13 @@ run: $(INSTALLED)  ## Open the application on a bundled sequence and solve it
 test: $(INSTALLED)  ## Run all tests, on a virtual display
 	@.ci/system-packages
 	OPENBLAS_NUM_THREADS=1 $(VIRTUAL_DISPLAY) env -u QT_QPA_PLATFORM $(BIN)/python -m pytest $(TESTS)
+
+soak: $(INSTALLED)  ## Let a monkey play with the window for ten minutes, then watch the memory for an hour
+	@.ci/system-packages
+	OPENBLAS_NUM_THREADS=1 $(VIRTUAL_DISPLAY) env -u QT_QPA_PLATFORM $(BIN)/python -m pytest \
+	    tests/gui/test_monkey.py --soak-seconds 600
+	OPENBLAS_NUM_THREADS=1 $(VIRTUAL_DISPLAY) env -u QT_QPA_PLATFORM $(BIN)/python \
+	    tests/benchmarks/playback.py --minutes 30 --runs 200
 
 lint: $(INSTALLED)  ## Check style and types
 	$(BIN)/ruff check .

@@ -17,6 +17,13 @@ INTRINSICS = np.array([[1400.0, 2.0, 640.0], [0.0, 1390.0, 480.0], [0.0, 0.0, 1.
 MILLIMETERS = 250.0  # of one calibrated unit
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the length of tests that can go on for as long as wanted."""
+    parser.addoption(
+        "--soak-seconds", type=float, default=8.0, help="how long the monkey plays with the window"
+    )
+
+
 @pytest.fixture(scope="session")
 def data() -> Path:
     """Folder of real and Challenge-like data; the test is skipped where it is absent."""

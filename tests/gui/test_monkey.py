@@ -1,0 +1,246 @@
+"""A monkey at the window: clicks, drags, wheel turns, keys and actions at random, and nothing may break.
+
+`make test` lets it play for some seconds, `make soak` for ten minutes (`--soak-seconds 600`). The seed and
+the last deeds are logged, so that they stand beside a failure. Nothing is written outside the test's folder:
+every file dialog is answered with a path in there, or cancelled.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from PyQt6 import sip
+from PyQt6.QtCore import QPoint, QPointF, Qt, QTimer
+from PyQt6.QtGui import QGuiApplication, QKeySequence, QWheelEvent
+from PyQt6.QtTest import QTest
+from PyQt6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QWidget
+
+from core import simulate
+from core.settings import Settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FIRST_SEED = 20
+PACE = 4  # milliseconds between two deeds
+# They end the game, or leave the process for another program.
+FORBIDDEN = {"quit"}
+KEYS = (
+    *(
+        "Space",
+        "J",
+        "K",
+        "L",
+        "Left",
+        "Right",
+        "Up",
+        "Down",
+        "Home",
+        "End",
+        "Escape",
+        "Tab",
+        "Return",
+        "Delete",
+    ),
+    *("[", "]", "A", "B", "C", "E", "F", "G", "H", "I", "M", "N", "P", "R", "T", "W", "Shift+H", "Shift+W"),
+    *("1", "2", "3", "4", "5", "0", ".", "Backspace", "Ctrl+Z", "Ctrl+Shift+Z", "Ctrl+A", "Ctrl+R", "Ctrl+K"),
+    *("Ctrl+L", "Ctrl+.", "Ctrl+P", "Ctrl+T", "Ctrl+Left", "Ctrl+Right", "F1", "F2", "F3", "F4", "F6"),
+)
+MODIFIERS = (
+    *(3 * [Qt.KeyboardModifier.NoModifier]),
+    Qt.KeyboardModifier.ShiftModifier,
+    Qt.KeyboardModifier.ControlModifier,
+    Qt.KeyboardModifier.AltModifier,
+)
+
+
+class Monkey:
+    """Does one random deed after the other, also while a menu or a dialog waits for an answer."""
+
+    def __init__(self, window, seed: int, folder: Path) -> None:
+        self.window = window
+        self.folder = folder
+        self.rng = np.random.default_rng(seed)
+        self.deeds: list[str] = []  # the last ones tell where it happened
+        self.playing = False
+
+    def play(self, seconds: float, wait) -> None:
+        """Play for some seconds."""
+        self.playing = True
+        self._next()
+        wait(round(1000 * seconds))
+        self.playing = False
+
+    def _next(self) -> None:
+        # A timer of its own for each deed: one that waits in a menu's event loop holds up no other.
+        if self.playing:
+            QTimer.singleShot(PACE, self._deed)
+
+    def _deed(self) -> None:
+        if not self.playing or sip.isdeleted(self.window):
+            return
+        self._next()
+        place = self._place()
+        if isinstance(place, QFileDialog):
+            self._answer(place)
+            return
+        deed = self.rng.choice(
+            ["click", "drag", "wheel", "key", "type", "action", "menu", "frame"],
+            p=[0.25, 0.2, 0.1, 0.15, 0.05, 0.15, 0.05, 0.05],
+        )
+        getattr(self, f"_{deed}")(place)
+
+    def _place(self) -> QWidget:
+        """Return the top-level widget that takes events: a menu or a dialog before the window."""
+        in_front = QApplication.activePopupWidget() or QApplication.activeModalWidget()
+        if in_front is not None:
+            return in_front
+        tops = [top for top in QApplication.topLevelWidgets() if top.isVisible() and top.width() > 1]
+        dialogs = [top for top in tops if isinstance(top, QFileDialog)]
+        if dialogs:
+            return dialogs[0]
+        return tops[self.rng.integers(len(tops))] if tops and self.rng.random() < 0.3 else self.window
+
+    def _answer(self, dialog: QFileDialog) -> None:
+        """Choose a file in the test's folder, or none."""
+        self._note(f"answer {dialog.windowTitle()}")
+        if self.rng.random() < 0.5:
+            dialog.reject()
+            return
+        field = dialog.findChild(QLineEdit)
+        assert field is not None  # Qt's own dialog has one
+        field.setText(str(self.folder / f"monkey {self.rng.integers(4)}"))
+        QTest.keyClick(field, Qt.Key.Key_Return)
+
+    def _note(self, deed: str) -> None:
+        self.deeds = [*self.deeds[-19:], deed]
+
+    def _target(self, top: QWidget) -> tuple[QWidget, QPoint]:
+        """Return a widget under a random point, and the point in its coordinates."""
+        x, y = (int(self.rng.integers(max(size, 1))) for size in (top.width(), top.height()))
+        child = top.childAt(x, y) or top
+        return child, child.mapFrom(top, QPoint(x, y)) if child is not top else QPoint(x, y)
+
+    def _modifiers(self) -> Qt.KeyboardModifier:
+        return MODIFIERS[self.rng.integers(len(MODIFIERS))]
+
+    def _button(self) -> Qt.MouseButton:
+        buttons = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton, Qt.MouseButton.MiddleButton
+        return buttons[self.rng.choice(3, p=[0.8, 0.12, 0.08])]
+
+    def _click(self, top: QWidget) -> None:
+        target, point = self._target(top)
+        self._note(f"click {_name(target)}")
+        click = QTest.mouseDClick if self.rng.random() < 0.15 else QTest.mouseClick
+        click(target, self._button(), self._modifiers(), point)
+
+    def _drag(self, top: QWidget) -> None:
+        target, point = self._target(top)
+        self._note(f"drag {_name(target)}")
+        button, modifiers = self._button(), self._modifiers()
+        QTest.mousePress(target, button, modifiers, point)
+        for _ in range(int(self.rng.integers(1, 8))):
+            point = point + QPoint(*(int(step) for step in self.rng.integers(-40, 41, 2)))
+            if sip.isdeleted(target):
+                return
+            QTest.mouseMove(target, point)
+        if not sip.isdeleted(target):
+            QTest.mouseRelease(target, button, modifiers, point)
+
+    def _wheel(self, top: QWidget) -> None:
+        target, point = self._target(top)
+        self._note(f"wheel {_name(target)}")
+        turned = QPoint(0, int(self.rng.choice([-120, 120])))
+        event = QWheelEvent(
+            QPointF(point), QPointF(target.mapToGlobal(point)), QPoint(), turned,
+            Qt.MouseButton.NoButton, self._modifiers(), Qt.ScrollPhase.NoScrollPhase, False,
+        )  # fmt: skip
+        QGuiApplication.sendEvent(target, event)
+
+    def _key(self, top: QWidget) -> None:
+        key = KEYS[self.rng.integers(len(KEYS))]
+        self._note(f"key {key}")
+        QTest.keySequence(QApplication.focusWidget() or top, QKeySequence(key))
+
+    def _type(self, top: QWidget) -> None:
+        text = str(self.rng.choice(["0", "1e-3", "-4", "nan", "2,5", "1e300", "x", "3.5", "?!", "99999"]))
+        target = QApplication.focusWidget()
+        if target is not None and not isinstance(target, QMenu):
+            self._note(f"type {text} into {_name(target)}")
+            QTest.keyClicks(target, text)
+
+    def _action(self, _top: QWidget) -> None:
+        if QApplication.activePopupWidget() is not None or QApplication.activeModalWidget() is not None:
+            return
+        actions = [
+            action for name, action in self.window.chrome.actions.items()
+            if name not in FORBIDDEN and action.isEnabled()
+        ]  # fmt: skip
+        action = actions[self.rng.integers(len(actions))]
+        self._note(f"action {action.objectName()}")
+        action.trigger()
+
+    def _menu(self, top: QWidget) -> None:
+        if isinstance(top, QMenu):
+            entries = [entry for entry in top.actions() if entry.isEnabled() and not entry.isSeparator()]
+            entries = [entry for entry in entries if entry.objectName() not in FORBIDDEN]
+            self._note("choose from a menu, or close it")
+            if entries and self.rng.random() < 0.5:
+                entry = entries[self.rng.integers(len(entries))]
+                top.close()
+                entry.trigger()
+            else:
+                top.close()
+
+    def _frame(self, _top: QWidget) -> None:
+        sequence = self.window.session.sequence
+        self._note("go to a frame")
+        self.window.session.set_frame(int(self.rng.integers(-2, sequence.frame_count + 2)))
+
+
+def _name(widget: QWidget) -> str:
+    return f"{type(widget).__name__} {widget.objectName()!r}"
+
+
+@pytest.fixture
+def soak_seconds(request: pytest.FixtureRequest) -> float:
+    """Return how long to play."""
+    return float(request.config.getoption("--soak-seconds"))
+
+
+def test_a_monkey_at_the_window_breaks_nothing(qtbot, make_window, tmp_path, monkeypatch, soak_seconds):
+    monkeypatch.chdir(tmp_path)
+    seed = FIRST_SEED if soak_seconds < 60 else int(time.time())
+    window = make_window(simulate("paper", frames=24, points=40), settings=Settings(rank=2, starts=2))
+    reported: list[str] = []
+    window.reported.connect(reported.append)
+    window.run()
+    monkey = Monkey(window, seed, tmp_path)
+    try:
+        monkey.play(soak_seconds, qtbot.wait)
+    finally:
+        logging.getLogger(__name__).warning("seed %d; the last deeds: %s", seed, "; ".join(monkey.deeds))
+    for _ in range(20):  # what still waits for an answer
+        front = QApplication.activePopupWidget() or QApplication.activeModalWidget()
+        if front is None:
+            break
+        front.close()
+        qtbot.wait(1)
+    assert not window.isHidden()
+    assert not [sentence for sentence in reported if "Error:" in sentence], reported
+    assert window._defect is None or not window._defect.isVisible()
+    # Still of use: a run can be made and ends.
+    window.control.cancel()
+    window.opening.opened.emit(simulate("paper", frames=12, points=20), None)
+    window.session.set_settings(Settings(rank=2, starts=2))
+    window.parameters.set_settings(window.session.settings)
+    window.run_from_scratch()
+    run = window.session.shown
+    qtbot.waitUntil(lambda: not run.state.alive, timeout=30_000)
+    assert run.last is not None
+    assert os.getcwd() == str(tmp_path)
