@@ -1,0 +1,108 @@
+"""Sequences at the edge: the window shows them, a run ends, and a sentence says what is wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core import simulate
+from core.arrays import InputError
+from core.sequence import CameraModel, GroundTruth, Observations, Sequence
+from core.settings import Settings
+
+QUICK = Settings(rank=1, starts=1, rotations="tracks")
+
+
+def sequence_of(tracks, visible, *, name="hard", truth=None):
+    """Return a perspective sequence with the camera of the simulated ones."""
+    K = np.array([[1400.0, 0.0, 640.0], [0.0, 1400.0, 480.0], [0.0, 0.0, 1.0]])
+    return Sequence(Observations(tracks, visible), CameraModel.PERSPECTIVE, name, intrinsics=K, truth=truth)
+
+
+def once_only():
+    """Return tracks of which every frame shows one point, NaN elsewhere: as little as can be opened."""
+    frames, points = 6, 6
+    tracks = np.full((frames, 2, points), np.nan)
+    visible = np.eye(frames, points, dtype=bool)
+    tracks[np.arange(frames), :, np.arange(frames)] = np.random.default_rng(0).uniform(300, 700, (frames, 2))
+    return sequence_of(tracks, visible, name="one visible point")
+
+
+def without_a_truth():
+    """Return a simulated sequence whose ground truth is NaN everywhere."""
+    simulated = simulate("paper", frames=8, points=15)
+    truth = GroundTruth(np.arange(8), np.full((8, 3, 15), np.nan), 0)
+    return sequence_of(simulated.tracks, simulated.visible, name="truth of NaN", truth=truth)
+
+
+def in_one_place():
+    """Return tracks that are all the same point, never moving."""
+    return sequence_of(np.full((5, 2, 8), 500.0), np.ones((5, 8), dtype=bool), name="in one place")
+
+
+def two_frames():
+    """Return the shortest sequence."""
+    return simulate("paper", frames=2, points=15)
+
+
+HARD = {"one visible point": once_only, "truth of NaN": without_a_truth, "in one place": in_one_place,
+        "two frames": two_frames}  # fmt: skip
+
+
+@pytest.mark.parametrize("make", HARD.values(), ids=HARD.keys())
+def test_a_hard_sequence_is_shown_solved_or_refused_with_a_sentence(qtbot, make_window, make):
+    sequence = make()
+    window = make_window(sequence, settings=QUICK)
+    said: list[str] = []
+    window.reported.connect(said.append)
+    window.run_from_scratch()
+    run = window.session.shown
+    assert run is not None
+    qtbot.waitUntil(lambda: not run.state.alive and window.control.current is None, timeout=30_000)
+    window.display.refresh()
+    for frame in range(sequence.frame_count):
+        window.session.set_frame(frame)
+        window.session.set_point(frame % sequence.point_count)
+        window.display.refresh()
+        assert not window.scene_view.grab_image().isNull()
+    assert not [sentence for sentence in said if "Error:" in sentence], said
+    kept = run in window.session.runs
+    assert kept or said  # a run that came to nothing is not left without a word
+    if kept:
+        assert run.message
+
+
+def test_tracks_of_nan_alone_are_refused_and_the_window_stays_as_it_was(qtbot, make_window, tmp_path):
+    before = simulate("paper", frames=8, points=15)
+    window = make_window(before)
+    path = tmp_path / "nothing.txt"
+    np.savetxt(path, np.full((8, 6), np.nan))
+    said: list[str] = []
+    window.reported.connect(said.append)
+    window.opening.open(path)
+    qtbot.waitUntil(lambda: bool(said), timeout=10_000)
+    assert "nothing.txt" in said[0]
+    assert window.session.sequence is before
+    with pytest.raises(InputError, match="no visible point"):
+        sequence_of(np.full((3, 2, 5), np.nan), np.zeros((3, 5), dtype=bool))
+
+
+def test_thirty_thousand_points_are_shown_played_and_picked(qtbot, make_window):
+    frames, points = 4, 30_000
+    rng = np.random.default_rng(1)
+    sheet = rng.uniform(-1, 1, (3, points)) * [[60], [45], [4]]
+    truth = sheet + np.sin(np.arange(frames))[:, None, None] * sheet[2:]
+    tracks = 1400.0 * truth[:, :2] / (truth[:, 2:] + 400.0) + 600.0
+    known = GroundTruth(np.arange(frames), truth, 0)
+    window = make_window(sequence_of(tracks, np.ones((frames, points), dtype=bool), truth=known))
+    for frame in range(frames):
+        window.session.set_frame(frame)
+        window.display.refresh()
+    window.session.set_selection(range(0, points, 7))
+    window.session.set_hidden(range(0, points, 3))
+    window.display.refresh()
+    assert len(window.session.selection) == len(range(0, points, 7))
+    scene = window.display.scene
+    assert scene.drawn.sum() == points - len(range(0, points, 3))
+    assert not window.scene_view.grab_image().isNull()
+    assert not window.tracks_view.grab_image().isNull()
