@@ -12,10 +12,12 @@ from .actions import Situation, action_table
 from .chrome import Chrome
 from .display import Display
 from .exporting import Exporting
+from .habits import Habits
 from .icons import application_icon
 from .layout import arrange, restore
+from .looks import Looks
+from .navigation import Navigation
 from .opening import FIRST_SAMPLE, Opening
-from .playback import Playback
 from .presenting import Presenter
 from .reports_window import ReportsWindow
 from .run_control import RunControl
@@ -75,7 +77,6 @@ class MainWindow(QMainWindow):
         self.store = store or SettingsStore()
         self.session = Session(self)
         self.control = RunControl(self.session, work=work, parent=self)
-        self.playback = Playback(self)
         self.scene_view = SceneView(software=software)
         self.tracks_view = TracksView()
         self.timeline = Timeline()
@@ -88,6 +89,7 @@ class MainWindow(QMainWindow):
         self.messages = MessageBar()
         self.display = Display(self.session, (self.scene_view, self.tracks_view), parent=self)
         self.display.without_opengl = not self.scene_view.uses_opengl
+        self.looks = Looks(self)
         self.opening = Opening(self.store, self)
         self.exporting = Exporting(
             self.session,
@@ -100,6 +102,8 @@ class MainWindow(QMainWindow):
         self._defect: dialogs.DefectDialog | None = None
         self._remembers = True
         self._build()
+        self.navigation = Navigation(self)
+        self.habits = Habits(self)
         self.table = action_table(self)
         self.chrome = Chrome(self, self.table)
         self.presenter = Presenter(self)
@@ -132,7 +136,7 @@ class MainWindow(QMainWindow):
         )
 
     def _connect(self) -> None:
-        session, control, playback = self.session, self.control, self.playback
+        session, control = self.session, self.control
         self.opening.started.connect(self._show_reading)
         self.opening.opened.connect(self._show_sequence)
         self.opening.listed.connect(self.tree.set_entries)
@@ -147,8 +151,6 @@ class MainWindow(QMainWindow):
         self.parameters.settings_changed.connect(session.set_settings)
         self.parameters.validity_changed.connect(lambda _valid: self.update_situation())
         session.theme_changed.connect(self._show_theme)
-        session.frame_changed.connect(self.timeline.set_frame)
-        session.frame_changed.connect(playback.set_frame)
         session.point_changed.connect(lambda point: self.timeline.set_selected(point if point >= 0 else None))
         self.run_list.run_requested.connect(self._request_run)
         self.scene_view.orthographic_changed.connect(self.chrome.actions["orthographic"].setChecked)
@@ -156,12 +158,6 @@ class MainWindow(QMainWindow):
         for view in (self.scene_view, self.tracks_view, self.timeline):
             view.point_selected.connect(session.set_point)
             view.point_hovered.connect(self.presenter.show_hover)
-        self.timeline.frame_requested.connect(session.set_frame)
-        self.timeline.playing_requested.connect(playback.set_playing)
-        self.timeline.speed_requested.connect(playback.set_speed)
-        self.timeline.loop_requested.connect(playback.set_loop)
-        playback.frame_requested.connect(session.set_frame)
-        playback.playing_changed.connect(self.timeline.set_playing)
 
     def begin(self, arguments: Arguments) -> None:
         """Show the theme, parameters and sequence that the arguments or the last session ask for."""
@@ -192,27 +188,6 @@ class MainWindow(QMainWindow):
         if self.parameters.valid:
             self.messages.hide()
             self.control.step()
-
-    def toggle_playing(self) -> None:
-        """Play, or stop."""
-        self.playback.set_playing(not self.playback.playing)
-
-    def step_frame(self, by: int) -> None:
-        """Move by some frames."""
-        self.playback.set_playing(False)
-        self.session.set_frame(self.session.frame + by)
-
-    def go_to_frame(self, frame: int) -> None:
-        """Go to a frame; negative ones count from the end."""
-        sequence = self.session.sequence
-        if sequence is not None:
-            self.session.set_frame(frame % sequence.frame_count)
-
-    def go_to_truth(self) -> None:
-        """Go to the frame that the intrinsics are estimated from."""
-        sequence = self.session.sequence
-        if sequence is not None and sequence.truth is not None:
-            self.session.set_frame(sequence.truth.reference)
 
     def fit(self) -> None:
         """Show the whole sequence in both views."""
@@ -283,7 +258,7 @@ class MainWindow(QMainWindow):
         stopped, settings = self.control.current, self.session.settings
         self.control.cancel()
         self.messages.hide()
-        self.playback.set_frame_count(sequence.frame_count)
+        self.navigation.playback.set_frame_count(sequence.frame_count)
         self.timeline.set_frame_count(sequence.frame_count)
         truth = sequence.truth
         frames = () if truth is None else tuple(int(frame) for frame in truth.frames)
@@ -314,7 +289,7 @@ class MainWindow(QMainWindow):
         apply_theme(app, theme)
         for part in (
             self.scene_view, self.tracks_view, self.timeline, self.parameters, self.loss_plot,
-            self.spectrum_plot, self.messages, self.tree, self.chrome, self.reports,
+            self.spectrum_plot, self.messages, self.tree, self.chrome, self.reports, self.habits,
         ):  # fmt: skip
             part.set_theme(theme)
 
@@ -354,7 +329,7 @@ class MainWindow(QMainWindow):
         """Stop everything, remember everything, and only then close."""
         assert event is not None
         self._closing = True
-        self.playback.set_playing(False)
+        self.navigation.shut_down()
         self.control.shut_down()
         self.display.shut_down()
         self.opening.shut_down()

@@ -12,22 +12,23 @@ if TYPE_CHECKING:
 
 def frame_rows(w: MainWindow) -> tuple[ActionSpec, ...]:
     """Return the rows of the menu Frames."""
+    go = w.navigation
     return (
-        ActionSpec("play", "&Frames", "&Play", "Play the frames, or stop", w.toggle_playing,
+        ActionSpec("play", "&Frames", "&Play", "Play the frames, or stop", go.toggle_playing,
                    ("Space", "K"), playable),
-        ActionSpec("previous", "&Frames", "P&revious frame", "One frame back", lambda: w.step_frame(-1),
+        ActionSpec("previous", "&Frames", "P&revious frame", "One frame back", lambda: go.step(-1),
                    ("Left", "J"), playable),
-        ActionSpec("next", "&Frames", "&Next frame", "One frame on", lambda: w.step_frame(1),
+        ActionSpec("next", "&Frames", "&Next frame", "One frame on", lambda: go.step(1),
                    ("Right", "L"), playable),
-        ActionSpec("back", "&Frames", "Ten frames &back", "Ten frames back", lambda: w.step_frame(-10),
+        ActionSpec("back", "&Frames", "Ten frames &back", "Ten frames back", lambda: go.step(-10),
                    ("Shift+Left",), playable),
-        ActionSpec("forward", "&Frames", "Ten frames &forward", "Ten frames on", lambda: w.step_frame(10),
+        ActionSpec("forward", "&Frames", "Ten frames &forward", "Ten frames on", lambda: go.step(10),
                    ("Shift+Right",), playable),
-        ActionSpec("first", "&Frames", "F&irst frame", "Go to the first frame", lambda: w.go_to_frame(0),
+        ActionSpec("first", "&Frames", "F&irst frame", "Go to the first frame", lambda: go.go_to(0),
                    ("Home",), playable),
-        ActionSpec("last", "&Frames", "L&ast frame", "Go to the last frame", lambda: w.go_to_frame(-1),
+        ActionSpec("last", "&Frames", "L&ast frame", "Go to the last frame", lambda: go.go_to(-1),
                    ("End",), playable),
         ActionSpec("truth_frame", "&Frames", "Frame with ground &truth",
-                   "Go to the frame that the intrinsics are estimated from", w.go_to_truth, ("G",),
+                   "Go to the frame that the intrinsics are estimated from", go.go_to_truth, ("G",),
                    with_sequence, separated=True),
     )  # fmt: skip
