@@ -14,6 +14,7 @@ from PyQt6.QtGui import QAction, QKeySequence
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from collections.abc import Sequence as Items
 
     from PyQt6.QtWidgets import QWidget
 
@@ -82,6 +83,24 @@ def action_table(w: MainWindow) -> tuple[ActionSpec, ...]:
     from .menus import all_rows
 
     return all_rows(w)
+
+
+def with_own_letters(titles: Items[str]) -> list[str]:
+    """Return titles of a menu with the mark & moved wherever two of them had the same letter."""
+    wanted = [title[title.index("&") + 1].lower() if "&" in title else "" for title in titles]
+    taken = set(wanted)
+    used: set[str] = set()
+    result = []
+    for title, letter in zip(titles, wanted, strict=True):
+        if letter and letter in used:
+            plain = title.replace("&", "")
+            free = next((i for i, c in enumerate(plain) if c.isalpha() and c.lower() not in taken), None)
+            title = plain if free is None else f"{plain[:free]}&{plain[free:]}"
+            letter = "" if free is None else plain[free].lower()
+            taken.add(letter)
+        used.add(letter)
+        result.append(title)
+    return result
 
 
 def make_action(spec: ActionSpec, parent: QWidget) -> QAction:

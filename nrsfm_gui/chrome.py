@@ -10,7 +10,7 @@ from PyQt6.QtGui import QAction, QActionGroup
 from PyQt6.QtWidgets import QLabel, QMenu, QProgressBar, QSizePolicy, QToolBar, QToolButton
 
 from . import summaries
-from .actions import ActionSpec, Situation, make_action
+from .actions import ActionSpec, Situation, make_action, with_own_letters
 from .icons import icon
 from .layout import docks
 from .scene import LAYERS
@@ -85,7 +85,7 @@ class Chrome(QObject):
         for spec in self._table:
             self.actions[spec.name].setEnabled(spec.when(situation))
         self.actions["pause"].setChecked(situation.paused)
-        self.actions["pause"].setText("&Resume" if situation.paused else "&Pause")
+        self.actions["pause"].setText("Res&ume" if situation.paused else "Pa&use")
 
     def set_theme(self, theme: Theme) -> None:
         """Draw the icons in the colors of a theme."""
@@ -94,6 +94,15 @@ class Chrome(QObject):
                 color = theme.accent if spec.name == "run" else theme.text
                 self.actions[spec.name].setIcon(icon(spec.icon, color, disabled=faint_text(theme)))
         self.actions["theme"].setChecked(theme.name == "light")
+
+    def needs(self, name: str) -> str:
+        """Return what has to be done before an action of the table is possible."""
+        return next((spec.when.needs for spec in self._table if spec.name == name), "")
+
+    def fill_menus(self) -> None:
+        """Fill the menus that are filled when they open."""
+        self._fill_recent(self._recent)
+        self._fill_samples(self._samples)
 
     # -- making ---------------------------------------------------------------------------------------------
 
@@ -114,6 +123,10 @@ class Chrome(QObject):
             self._menus[spec.menu].addAction(action)
         self._make_file_menus()
         self._make_view_menus()
+        for menu in (bar, *self._menus.values()):
+            items = [item for item in menu.actions() if not item.isSeparator()]
+            for item, title in zip(items, with_own_letters([item.text() for item in items]), strict=True):
+                item.setText(title)
 
     def _make_file_menus(self) -> None:
         menu, before = self._menus["&File"], self.actions["reports"]

@@ -14,18 +14,18 @@ def export_rows(w: MainWindow) -> tuple[ActionSpec, ...]:
     """Return the rows of the menu Export."""
     exporting = w.exporting
     return (
-        ActionSpec("export", "&Export", "&Reconstruction…", "Save as .npz, .mat, .csv, .ply or .obj",
+        ActionSpec("export", "E&xport", "&Reconstruction…", "Save as .npz, .mat, .csv, .ply or .obj",
                    exporting.ask_for_reconstruction, ("Ctrl+E",), with_reconstruction, icon="export"),
-        ActionSpec("export_frames", "&Export", "&All frames as PLY or OBJ…",
+        ActionSpec("export_frames", "E&xport", "&All frames as PLY or OBJ…",
                    "One numbered file for every frame",
                    exporting.ask_for_frames, (), with_reconstruction),
-        ActionSpec("export_view", "&Export", "3-D &view as picture…", "Save the 3-D view as .png",
+        ActionSpec("export_view", "E&xport", "3-D &view as picture…", "Save the 3-D view as .png",
                    exporting.ask_for_view, ("Ctrl+Shift+E",), with_sequence, separated=True),
-        ActionSpec("export_tracks", "&Export", "2-&D view as picture…", "Save the 2-D view as .png",
+        ActionSpec("export_tracks", "E&xport", "2-&D view as picture…", "Save the 2-D view as .png",
                    exporting.ask_for_tracks, (), with_sequence),
-        ActionSpec("export_loss", "&Export", "&Loss plot…", "Save the loss plot as .png, .svg or .pdf",
+        ActionSpec("export_loss", "E&xport", "&Loss plot…", "Save the loss plot as .png, .svg or .pdf",
                    exporting.ask_for_loss, (), with_runs),
-        ActionSpec("export_spectrum", "&Export", "Plot of the &weights…",
+        ActionSpec("export_spectrum", "E&xport", "Plot of the &weights…",
                    "Save the singular values and weights as .png, .svg or .pdf",
                    exporting.ask_for_spectrum, (), with_reconstruction),
     )  # fmt: skip

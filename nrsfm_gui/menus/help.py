@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 def help_rows(w: MainWindow) -> tuple[ActionSpec, ...]:
     """Return the rows of the menu Help."""
     return (
-        ActionSpec(
-            "shortcuts", "&Help", "&Shortcuts", "All actions and their keys", w.show_shortcuts, ("F1",)
-        ),
-        ActionSpec(
-            "about", "&Help", "&About", "Version, licence, where the parts are loaded from", w.show_about
-        ),
-    )
+        ActionSpec("palette", "&Help", "&Find an action…",
+                   "Type a few letters of an action, a sample or a recent file, and do it",
+                   w.habits.palette.open, ("Ctrl+K",)),
+        ActionSpec("shortcuts", "&Help", "&Shortcuts", "All actions and their keys",
+                   w.show_shortcuts, ("F1",)),
+        ActionSpec("about", "&Help", "&About", "Version, licence, where the parts are loaded from",
+                   w.show_about, separated=True),
+    )  # fmt: skip

@@ -18,7 +18,7 @@ def run_rows(w: MainWindow) -> tuple[ActionSpec, ...]:
                    w.run, ("Ctrl+R",), runnable, icon="run"),
         ActionSpec("run_cold", "&Run", "Run from &scratch", "Solve from nothing, as the command line does",
                    w.run_from_scratch, ("Ctrl+Shift+R",), runnable),
-        ActionSpec("pause", "&Run", "&Pause", "Hold the solver between two iterations", control.set_paused,
+        ActionSpec("pause", "&Run", "Pa&use", "Hold the solver between two iterations", control.set_paused,
                    ("Ctrl+P",), alive, checkable=True, icon="pause"),
         ActionSpec("step", "&Run", "S&tep", "Do one iteration, then hold", w.step, ("Ctrl+T",), runnable,
                    icon="step"),

@@ -1,0 +1,196 @@
+"""One table of actions: every line of it has a menu, a tip, a key of its own, and is found by typing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+from PyQt6.QtCore import Qt
+from PyQt6.QtGui import QColor, QKeySequence
+from PyQt6.QtWidgets import QApplication
+
+from core import simulate
+from nrsfm_gui.actions import Condition, with_own_letters
+from nrsfm_gui.fuzzy import match
+from nrsfm_gui.theme import LIGHT
+from nrsfm_gui.views.command_palette import CommandPalette, Entry
+
+if TYPE_CHECKING:
+    from nrsfm_gui.main_window import MainWindow
+
+
+@pytest.fixture(scope="module")
+def sequence():
+    return simulate("paper", frames=8, points=20, noise=0.3, seed=2)
+
+
+@pytest.fixture
+def window(make_window, sequence) -> MainWindow:
+    return make_window(sequence)
+
+
+def opened(qtbot, window) -> CommandPalette:
+    window.chrome.actions["palette"].trigger()
+    view = window.habits.palette.view
+    qtbot.waitUntil(lambda: QApplication.focusWidget() is view.field)
+    return view
+
+
+def rows(view) -> list[Entry]:
+    return [view.list.item(index).data(Qt.ItemDataRole.UserRole)[0] for index in range(view.list.count())]
+
+
+# -- the table ------------------------------------------------------------------------------------------------
+
+
+def test_every_action_has_a_menu_a_tip_and_a_key_of_its_own(window):
+    keys = Counter(QKeySequence(key).toString() for spec in window.table for key in spec.shortcuts)
+    assert "" not in keys
+    assert [key for key, count in keys.items() if count > 1] == []
+    names = Counter(spec.name for spec in window.table)
+    assert [name for name, count in names.items() if count > 1] == []
+    for spec in window.table:
+        assert "&" in spec.menu
+        assert len(spec.tip) > 5, spec.name
+        assert not spec.tip.endswith("."), spec.name
+        assert spec.title.replace("&", ""), spec.name
+
+
+def test_every_action_that_is_not_always_possible_says_what_it_needs(window):
+    for spec in window.table:
+        assert isinstance(spec.when, Condition), spec.name
+        assert spec.when.needs or spec.when is not None and _always(spec.when), spec.name
+
+
+def _always(condition) -> bool:
+    from dataclasses import fields
+
+    from nrsfm_gui.actions import Situation
+
+    return bool(condition(Situation(**{entry.name: False for entry in fields(Situation)})))
+
+
+def test_letters_of_a_menu_are_used_once(window):
+    bar = window.menuBar()
+    menus = [("menu bar", [action.text() for action in bar.actions()])]
+    menus += [(action.text(), [item.text() for item in action.menu().actions()]) for action in bar.actions()]
+    for name, titles in menus:
+        letters = Counter(
+            title[title.index("&") + 1].lower() for title in titles if "&" in title.replace("&&", "")
+        )
+        assert [letter for letter, count in letters.items() if count > 1] == [], name
+
+
+def test_letters_that_are_taken_are_replaced_by_free_ones():
+    assert with_own_letters(["&Run", "&Reset", "Stop"]) == ["&Run", "R&eset", "Stop"]
+    assert with_own_letters(["&a", "&aa", "&ab", "&b"]) == ["&a", "aa", "ab", "&b"]
+
+
+# -- finding --------------------------------------------------------------------------------------------------
+
+
+def test_a_title_is_found_by_its_start_its_words_and_its_initials():
+    texts = ("Run from scratch", "Run", "Solve from nothing")
+    start, word, scattered, tip = (match(pattern, texts) for pattern in ("run", "scr", "rfs", "nothing"))
+    assert start.cost < word.cost < scattered.cost
+    assert word.cost < tip.cost
+    assert scattered.places[0] == {0, 4, 9}
+    assert tip.places[0] == frozenset()
+    assert tip.places[2] == set(range(11, 18))
+    assert match("scr ru", texts).places[0] == {0, 1, 9, 10, 11}
+    assert match("runx", texts) is None
+
+
+def test_letters_keep_their_order():
+    assert match("tseg", ("Go to the frame",)) is None
+    assert match("gtf", ("Go to the frame",)) is not None
+    assert match("", ("anything",)).cost == 0
+
+
+def test_every_action_is_reached_by_typing_its_title(qtbot, window):
+    view = opened(qtbot, window)
+    for spec in window.table:
+        if spec.name == "palette":
+            continue
+        title = window.chrome.actions[spec.name].text().replace("&", "")
+        view.field.setText(title)
+        found = rows(view)
+        assert any(entry.title == title for entry in found[:4]), title
+
+
+def test_samples_layers_panels_and_alignments_are_among_the_entries(qtbot, window):
+    places = {entry.place for entry in rows(opened(qtbot, window))}
+    for part in ("File › Samples", "View › Layers", "View › Panels"):
+        assert part in places
+    assert any("lignment" in place for place in places)
+
+
+def test_typing_and_return_does_it_and_gives_the_focus_back(qtbot, window):
+    window.scene_view.setFocus()
+    view = opened(qtbot, window)
+    qtbot.keyClicks(view.field, "last frame")
+    qtbot.keyClick(view.field, Qt.Key.Key_Return)
+    assert window.session.frame == 7
+    assert not view.isVisible()
+    assert QApplication.focusWidget() is window.scene_view
+
+
+def test_letters_typed_here_are_not_keys_of_the_window(qtbot, window):
+    view = opened(qtbot, window)
+    locked = window.chrome.actions["camera_lock"].isChecked()
+    qtbot.keyClicks(view.field, "c l")
+    qtbot.keyClick(view.field, Qt.Key.Key_Home)
+    assert view.field.text() == "c l"
+    assert window.chrome.actions["camera_lock"].isChecked() == locked
+    assert not window.navigation.playback.playing
+
+
+def test_escape_closes_and_keeps_the_selection(qtbot, window):
+    window.session.set_point(3)
+    view = opened(qtbot, window)
+    qtbot.keyClick(view.field, Qt.Key.Key_Escape)
+    assert not view.isVisible()
+    assert window.session.point == 3
+
+
+def test_what_is_not_possible_is_gray_says_why_and_does_nothing(qtbot, make_window):
+    window = make_window()
+    view = opened(qtbot, window)
+    qtbot.keyClicks(view.field, "From scratch")
+    entry = rows(view)[0]
+    assert not entry.enabled
+    assert "Open a sequence" in entry.reason
+    qtbot.keyClick(view.field, Qt.Key.Key_Return)
+    assert view.isVisible()
+    assert window.session.runs == []
+
+
+def test_arrows_move_in_the_list_and_wrap(qtbot, window):
+    view = opened(qtbot, window)
+    qtbot.keyClick(view.field, Qt.Key.Key_Down)
+    assert view.list.currentRow() == 1
+    qtbot.keyClick(view.field, Qt.Key.Key_Up)
+    qtbot.keyClick(view.field, Qt.Key.Key_Up)
+    assert view.list.currentRow() == view.list.count() - 1
+    qtbot.keyClick(view.field, Qt.Key.Key_PageDown)
+    assert view.list.currentRow() == view.list.count() - 1
+    view.field.setText("zzzzzz")
+    assert view.list.count() == 0
+    qtbot.keyClick(view.field, Qt.Key.Key_Return)
+    assert view.isVisible()
+
+
+def test_found_letters_are_painted_in_the_color_of_the_accent(qtbot, window, near):
+    view = opened(qtbot, window)
+    window.session.set_theme(LIGHT)
+    before = near(view.list.grab().toImage(), LIGHT.accent, tolerance=30).sum()
+    view.field.setText("frame")
+    qtbot.wait(10)
+    assert near(view.list.grab().toImage(), LIGHT.accent, tolerance=30).sum() > before + 40
+
+
+def test_the_palette_goes_when_the_focus_does(qtbot, window):
+    view = opened(qtbot, window)
+    window.scene_view.setFocus()
+    assert not view.isVisible()
