@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
@@ -58,3 +59,28 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing_many(path: Path) -> Iterator[Path]:
+    """Yield a temporary folder beside `path`; its files move there if the block ends without an error.
+
+    For many files that belong together: where the block fails, none of them is seen.
+
+    Raises
+    ------
+    InputError
+        where the folder is absent or not writable, or the disk refuses the bytes.
+    """
+    check_writable(path)
+    folder = None
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=f".{path.stem}-", dir=path.parent))
+        yield folder
+        for file in sorted(folder.iterdir()):
+            os.replace(file, path.parent / file.name)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
+    finally:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)

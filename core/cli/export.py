@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..exporters import ALIGNMENTS, EXPORTERS, export, exporter_for
+from ..exporters import ALIGNMENTS, EXPORTERS, INTERPOLATIONS, export, exporter_for
 from ..result import load_result
 from .outputs import check_outputs
 
@@ -21,8 +21,10 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "export",
         help="write a result in another format",
-        description="Write a result in another format, chosen by the suffix of FILE. The options are for the "
-        "formats that hold shapes (csv, ply, obj); npz and mat hold the whole result.",
+        description="Write a result in another format, chosen by the suffix of FILE. npz and mat hold the "
+        "whole result; the options are for the other formats. csv is a table of shapes, tracks and "
+        "reprojections, trajectories.csv one of trajectories with their errors, ply and obj hold shapes, and "
+        "gltf and glb the deformation as an animation (meters, y up).",
         allow_abbrev=False,
     )
     parser.add_argument("result", type=Path, metavar="RESULT.npz")
@@ -43,7 +45,7 @@ def add_parser(subparsers: Subparsers) -> None:
         action="store_const",
         const="numbered",
         default="one",
-        help="write a numbered file for every frame (ply, obj)",
+        help="write a file for every frame (ply, obj), numbered from 1: FILE_0001.ply",
     )
     which.add_argument(
         "--stacked",
@@ -66,8 +68,22 @@ def add_parser(subparsers: Subparsers) -> None:
         default="none",
         help="; ".join(f"{name}: {meaning}" for name, meaning in ALIGNMENTS.items()),
     )
-    parser.add_argument("--mirror", action="store_true", help="let --align truth mirror the shape")
+    parser.add_argument(
+        "--mirror",
+        action="store_true",
+        help="let --align truth and --align sequence take the mirror image where that is nearer",
+    )
     parser.add_argument("--text", action="store_true", help="write ply as text, not binary")
+    parser.add_argument(
+        "--fps", type=float, default=15.0, metavar="N", help="frames per second of gltf and glb (default: 15)"
+    )
+    parser.add_argument(
+        "--interpolation",
+        choices=list(INTERPOLATIONS),
+        default="linear",
+        help="of gltf and glb; "
+        + "; ".join(f"{name}: {meaning}" for name, meaning in INTERPOLATIONS.items()),
+    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -86,6 +102,8 @@ def run(args: argparse.Namespace) -> None:
             align=args.align,
             mirror=args.mirror,
             text=args.text,
+            fps=args.fps,
+            interpolation=args.interpolation,
         )
         last = f" to {written[-1]}" if len(written) > 1 else ""
         print(f"wrote {written[0]}{last}", file=sys.stderr)

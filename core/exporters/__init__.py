@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from ..arrays import InputError
 from ..atomic import check_writable
-from . import csv, mat, npz, obj, ply
-from .options import ALIGNMENTS, COORDINATES, FRAMES, ExportOptions
+from . import csv, gltf, mat, npz, obj, ply, trajectories
+from .options import ALIGNMENTS, COORDINATES, FRAMES, INTERPOLATIONS, ExportOptions, unwatched
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,11 +24,17 @@ __all__ = [
     "COORDINATES",
     "EXPORTERS",
     "FRAMES",
+    "INTERPOLATIONS",
     "ExportOptions",
     "Exporter",
     "export",
     "exporter_for",
 ]
+
+
+PLACED = frozenset({"coordinates", "align", "mirror"})
+SHAPES = PLACED | {"frame", "frames"}
+ANIMATED = PLACED | {"frame", "fps", "interpolation"}
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,7 @@ class Exporter:
     suffix: str
     label: str  # for a file dialog
     write: Callable[[Result, Path, ExportOptions], list[Path]]
+    heeds: frozenset[str] = frozenset()  # names of the options that have a meaning for it
 
 
 EXPORTERS: dict[str, Exporter] = {
@@ -45,26 +52,31 @@ EXPORTERS: dict[str, Exporter] = {
     for exporter in (
         Exporter(".npz", "Result of this program, NumPy arrays", npz.write),
         Exporter(".mat", "Result as MATLAB variables", mat.write),
-        Exporter(".csv", "Table: one row per frame and point", csv.write),
-        Exporter(".ply", "PLY points with edges or faces", ply.write),
-        Exporter(".obj", "Wavefront OBJ points with edges or faces", obj.write),
+        Exporter(".csv", "Table: shapes, tracks and reprojections", csv.write, PLACED | {"frame"}),
+        Exporter(".trajectories.csv", "Table: trajectories and errors", trajectories.write, PLACED),
+        Exporter(".ply", "PLY points with edges or faces", ply.write, SHAPES | {"text"}),
+        Exporter(".obj", "Wavefront OBJ points with edges or faces", obj.write, SHAPES),
+        Exporter(".gltf", "glTF, the deformation as an animation", gltf.write, ANIMATED),
+        Exporter(".glb", "glTF in one binary file", gltf.write, ANIMATED),
     )
 }
 
 
 def exporter_for(path: str | Path) -> Exporter:
-    """Return the exporter that the suffix of a path chooses.
+    """Return the exporter that the end of a path's name chooses, the longest where several fit.
 
     Raises
     ------
     InputError
         where the suffix belongs to no format.
     """
-    suffix = Path(path).suffix.lower()
-    if suffix not in EXPORTERS:
+    name = Path(path).name.lower()
+    fitting = [suffix for suffix in EXPORTERS if name.endswith(suffix) and name != suffix]
+    if not fitting:
+        suffix = Path(path).suffix.lower()
         found = f"the suffix {suffix!r}" if suffix else "no suffix"
         raise InputError(f"{path} has {found}; accepted are {', '.join(EXPORTERS)}")
-    return EXPORTERS[suffix]
+    return EXPORTERS[max(fitting, key=len)]
 
 
 def export(
@@ -77,29 +89,42 @@ def export(
     align: str = "none",
     mirror: bool = False,
     text: bool = False,
+    fps: float = 15.0,
+    interpolation: str = "linear",
+    progress: Callable[[int, int], None] = unwatched,
 ) -> list[Path]:
     """Write a result in the format that the suffix of `path` names, and return the files written.
 
-    The options are for the formats that hold shapes (csv, ply, obj); npz and mat hold the whole result.
+    `.npz` and `.mat` hold the whole result. `.csv` is a table of shapes, tracks and reprojections,
+    `.trajectories.csv` one of trajectories with their errors; `.ply` and `.obj` hold shapes, `.gltf` and
+    `.glb` the deformation as an animation.
 
     Parameters
     ----------
     result, path
-        what is written, and where; each file appears whole or not at all.
+        what is written, and where; each file appears whole or not at all, and so do numbered files together.
     frame
-        0-based frame to write; None is all frames for csv and the first one for ply and obj.
+        0-based frame to write; None is all frames for csv and glTF, and the first one for ply and obj.
     frames
-        "one"; "numbered", a file for every frame (`name_0000.ply`); or "stacked", all frames in one ply file
-        with a property `frame`.
+        "one"; "numbered", a file for every frame, counted from 1 as the window does (`name_0001.ply`); or
+        "stacked", all frames in one ply file with a property `frame`.
     coordinates
         "object", the S of every frame; or "camera", Y = R S + t.
     align
         "none", calibrated units; "scale", multiplied by the one factor that fits the sizes of the ground
-        truth; or "truth", every frame that has a ground truth moved onto it by a similarity.
+        truth; "truth", every frame that has a ground truth moved onto it by a similarity (trajectories and
+        glTF hold all frames: the others take the similarity of the nearest that has one); or "sequence", all
+        frames moved by one similarity.
     mirror
-        whether that similarity may mirror.
+        whether the mirror image stands for the shape where that is nearer to the truth, in all frames.
     text
         whether a ply file is text and not binary.
+    fps
+        frames per second of a glTF animation.
+    interpolation
+        "linear" or "step": what a glTF animation shows between two frames.
+    progress
+        called with (done, total) as the work goes on; what it raises ends the export, and nothing is written.
 
     Raises
     ------
@@ -111,6 +136,15 @@ def export(
     exporter = exporter_for(path)
     check_writable(path)
     options = ExportOptions(
-        frame=frame, frames=frames, coordinates=coordinates, align=align, mirror=mirror, text=text
+        frame=frame,
+        frames=frames,
+        coordinates=coordinates,
+        align=align,
+        mirror=mirror,
+        text=text,
+        fps=fps,
+        interpolation=interpolation,
+        progress=progress,
     )
+    progress(0, 1)
     return exporter.write(result, path, options)

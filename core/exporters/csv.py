@@ -9,32 +9,52 @@ from __future__ import annotations
 import csv
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from ..atomic import replacing
-from .options import shapes
+from .options import shapes, watched
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from collections.abc import Sequence as Items
     from pathlib import Path
 
+    from ..arrays import Bools, Floats
     from ..result import Result
     from .options import ExportOptions
 
-COLUMNS = ("frame", "point", "x", "y", "z", "visible", "u", "v", "u_fit", "v_fit")
+COLUMNS = ("x", "y", "z", "visible", "u", "v", "u_fit", "v_fit")
 
 
 def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
     """Write all frames, or the one chosen."""
     measured = result.observations()
     fitted = result.reprojections()
+
+    def columns(frame: int, points: Floats) -> list[Floats | Bools]:
+        return [*points, result.visible[frame], *measured[frame], *fitted[frame]]
+
+    chosen = shapes(result, options, every=True)
+    return write_table(path, COLUMNS, chosen, columns, options)
+
+
+def write_table(
+    path: Path,
+    names: Items[str],
+    chosen: list[tuple[int, Floats]],
+    columns: Callable[[int, Floats], list[Floats | Bools]],
+    options: ExportOptions,
+) -> list[Path]:
+    """Write a row per frame and point: their numbers from 0, then the `columns` (P,) of a frame."""
     with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
         table = csv.writer(stream, lineterminator="\n")
-        table.writerow(COLUMNS)
-        for frame, points in shapes(result, options, every=True):
-            values = np.concatenate((points, measured[frame], fitted[frame])).T
-            for point, (row, visible) in enumerate(
-                zip(values.tolist(), result.visible[frame].tolist(), strict=True)
-            ):
-                cells = ["" if value != value else repr(value) for value in row]  # NaN is an empty cell
-                table.writerow([frame, point, *cells[:3], int(visible), *cells[3:]])
+        table.writerow(("frame", "point", *names))
+        for frame, points in watched(chosen, options):
+            rows = zip(*(column.tolist() for column in columns(frame, points)), strict=True)
+            table.writerows([frame, point, *map(_cell, row)] for point, row in enumerate(rows))
     return [path]
+
+
+def _cell(value: float | bool) -> str:
+    """Return a number with all its digits, 0 or 1, or nothing for NaN."""
+    if isinstance(value, bool):
+        return str(int(value))
+    return "" if value != value else repr(value)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..arrays import InputError
-from ..atomic import replacing
-from .options import numbered, shapes
+from .options import write_each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,21 +25,20 @@ def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
     """
     if options.frames == "stacked":
         raise InputError(f"{path}: OBJ cannot hold all frames in one file; write numbered files, or a .ply")
-    paths = []
-    for frame, points in shapes(result, options):
-        paths.append(numbered(path, frame) if options.frames == "numbered" else path)
-        _write(result, paths[-1], frame, points)
-    return paths
+    items = _items(result)
+
+    def write_one(file: Path, frame: int, points: Floats) -> None:
+        lines = [f"# frame {frame + 1} of {result.frame_count}", f"o frame_{frame + 1}"]
+        lines += [f"v {x!r} {y!r} {z!r}" for x, y, z in points.T.tolist()]
+        file.write_text("\n".join([*lines, *items]) + "\n", encoding="ascii")
+
+    return write_each(result, path, options, write_one)
 
 
-def _write(result: Result, path: Path, frame: int, points: Floats) -> None:
-    lines = [f"# frame {frame}", f"o frame_{frame}"]
-    lines += [f"v {x!r} {y!r} {z!r}" for x, y, z in points.T.tolist()]
+def _items(result: Result) -> list[str]:
+    """Return the lines that are the same in all frames."""
     if result.faces is not None and len(result.faces):
-        lines += ["f " + " ".join(map(str, corners)) for corners in (result.faces + 1).tolist()]
-    elif result.edges is not None and len(result.edges):
-        lines += [f"l {first} {second}" for first, second in (result.edges + 1).tolist()]
-    else:
-        lines += ["p " + " ".join(str(point + 1) for point in range(result.point_count))]
-    with replacing(path) as temporary:
-        temporary.write_text("\n".join(lines) + "\n", encoding="ascii")
+        return ["f " + " ".join(map(str, corners)) for corners in (result.faces + 1).tolist()]
+    if result.edges is not None and len(result.edges):
+        return [f"l {first} {second}" for first, second in (result.edges + 1).tolist()]
+    return ["p " + " ".join(str(point + 1) for point in range(result.point_count))]

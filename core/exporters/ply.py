@@ -1,6 +1,7 @@
 """PLY, binary (little-endian) or text: points with `visible`, triangles where known, else skeleton edges.
 
-Stacked files hold all frames, one after the other, and an integer property `frame` for every point.
+Stacked files hold all frames, one after the other, and an integer property `frame`, counted from 0,
+for every point.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..atomic import replacing
-from .options import numbered, shapes
+from .options import shapes, watched, write_each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,15 +25,13 @@ TYPES = {"<f8": "double", "<i4": "int", "u1": "uchar"}
 
 def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
     """Write one frame, a numbered file for every frame, or all frames stacked in one file."""
-    chosen = list(shapes(result, options))
-    if options.frames != "numbered":
-        _write(result, path, chosen, options)
+    if options.frames == "stacked":
+        with replacing(path) as temporary:
+            _write(result, temporary, list(watched(shapes(result, options), options)), options)
         return [path]
-    paths = []
-    for frame, points in chosen:
-        paths.append(numbered(path, frame))
-        _write(result, paths[-1], [(frame, points)], options)
-    return paths
+    return write_each(
+        result, path, options, lambda file, frame, points: _write(result, file, [(frame, points)], options)
+    )
 
 
 def _write(result: Result, path: Path, chosen: list[tuple[int, Floats]], options: ExportOptions) -> None:
@@ -43,13 +42,14 @@ def _write(result: Result, path: Path, chosen: list[tuple[int, Floats]], options
     elif result.edges is not None and len(result.edges):
         elements["edge"] = _indices(result.edges, offsets, face=False)
     lines = ["ply", f"format {'ascii' if options.text else 'binary_little_endian'} 1.0"]
-    frames = f"frame {chosen[0][0]}" if len(chosen) == 1 else f"frames {chosen[0][0]} to {chosen[-1][0]}"
+    first, last = chosen[0][0] + 1, chosen[-1][0] + 1  # as people count
+    frames = f"frame {first}" if first == last else f"frames {first} to {last}"
     lines.append(f"comment {frames}, {options.coordinates} coordinates, alignment {options.align}")
     for name, table in elements.items():
         lines.append(f"element {name} {len(table)}")
         lines += _properties(table)
     header = "\n".join([*lines, "end_header"]) + "\n"
-    with replacing(path) as temporary, temporary.open("wb") as stream:
+    with path.open("wb") as stream:
         stream.write(header.encode("ascii"))
         for table in elements.values():
             if options.text:

@@ -11,7 +11,8 @@ from scipy.io import loadmat
 
 from core.arrays import InputError
 from core.exporters import EXPORTERS, export
-from core.exporters.options import common_scale, moved_onto
+from core.exporters.options import common_scale
+from core.linalg import procrustes
 from core.result import arrays_of, load_result
 
 
@@ -56,7 +57,9 @@ def read_ply(path):
 
 
 def test_the_table_names_every_format_of_the_command_line():
-    assert list(EXPORTERS) == [".npz", ".mat", ".csv", ".ply", ".obj"]
+    assert list(EXPORTERS) == [
+        *(".npz", ".mat", ".csv", ".trajectories.csv", ".ply", ".obj", ".gltf", ".glb")
+    ]
 
 
 @pytest.mark.parametrize("suffix", EXPORTERS)
@@ -140,7 +143,7 @@ def test_stacked_ply_tells_the_frame_of_every_point(small_result, tmp_path):
 @pytest.mark.parametrize("suffix", [".ply", ".obj"])
 def test_numbered_files_hold_a_frame_each(small_result, tmp_path, suffix):
     paths = export(small_result, tmp_path / f"shape{suffix}", frames="numbered")
-    assert [path.name for path in paths] == [f"shape_{f:04d}{suffix}" for f in range(5)]
+    assert [path.name for path in paths] == [f"shape_{f:04d}{suffix}" for f in range(1, 6)]
     (single,) = export(small_result, tmp_path / f"one{suffix}", frame=4)
     assert paths[4].read_bytes() == single.read_bytes()
 
@@ -166,7 +169,7 @@ def test_alignment_moves_a_frame_onto_its_truth(small_result, tmp_path):
         assert seen.sum() == 6
         assert np.abs(points - truth.at(3))[:, seen].max() < 1e-9  # the truth is a similarity of the frame
     paths = export(small_result, tmp_path / "b.ply", align="truth", frames="numbered")
-    assert [path.name for path in paths] == ["b_0001.ply", "b_0003.ply"]  # the frames that have a truth
+    assert [path.name for path in paths] == ["b_0002.ply", "b_0004.ply"]  # the frames that have a truth
 
 
 def test_scale_alignment_multiplies_by_the_size_of_the_truth(small_result, tmp_path):
@@ -179,8 +182,8 @@ def test_similarity_is_the_best_one(small_result):
     generator = np.random.default_rng(0)
     X = small_result.points[0]
     target = X * [[1.0], [1.0], [-1.0]] + 0.02 * generator.standard_normal(X.shape)  # mirrored
-    proper = moved_onto(X, target, mirror=False)
-    mirrored = moved_onto(X, target, mirror=True)
+    proper = procrustes(X, target).apply(X)
+    mirrored = procrustes(X, target, reflection=True).apply(X)
     best = ((proper - target) ** 2).sum()
     assert ((mirrored - target) ** 2).sum() < 0.5 * best
     for size in (0.3, 0.03, 0.003):
@@ -217,7 +220,7 @@ def test_common_scale_is_the_least_squares_factor(small_result):
 @pytest.mark.parametrize(
     ("name", "options", "sentence"),
     [
-        ("a.stl", {}, r"a\.stl has the suffix '\.stl'; accepted are \.npz, \.mat, \.csv, \.ply, \.obj"),
+        ("a.stl", {}, r"a\.stl has the suffix '\.stl'; accepted are \.npz, \.mat, \.csv, \.traj"),
         ("a", {}, "has no suffix"),
         ("a.ply", {"frame": 5}, "frame is 5; the result has frames 0 to 4"),
         ("a.ply", {"frame": -1}, "frame is -1"),
@@ -227,6 +230,10 @@ def test_common_scale_is_the_least_squares_factor(small_result):
         ("a.ply", {"align": "mm"}, "align is 'mm'"),
         ("a.ply", {"align": "truth", "frame": 0}, "frame 0 has no ground truth"),
         ("a.obj", {"frames": "stacked"}, "OBJ cannot hold all frames"),
+        ("a.gltf", {"frames": "numbered"}, "glTF holds all frames as an animation"),
+        ("a.glb", {"fps": 0.0}, "fps is 0; accepted are frames per second above 0"),
+        ("a.glb", {"interpolation": "cubic"}, "interpolation is 'cubic'; accepted are linear, step"),
+        (".glb", {}, "has no suffix"),
         ("absent/a.ply", {}, "absent does not exist"),
     ],
 )
@@ -252,3 +259,112 @@ def test_alignment_ignores_true_frames_without_enough_points(small_result, tmp_p
     nothing = replace(small_result, truth=replace(small_result.truth, points=np.full((2, 3, 7), np.nan)))
     with pytest.raises(InputError, match="no frame of the ground truth"):
         export(nothing, tmp_path / "b.ply", align="scale")
+
+
+def rows_of(path):
+    with path.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_trajectories_hold_positions_and_both_errors(small_result, tmp_path):
+    (path,) = export(small_result, tmp_path / "a.trajectories.csv", align="truth")
+    rows = rows_of(path)
+    assert len(rows) == 5 * 7
+    assert list(rows[0]) == [
+        *("frame", "point", "x_mm", "y_mm", "z_mm", "visible", "reprojection_error_px", "error_3d_mm")
+    ]
+    truth, far = small_result.truth, small_result.observations() - small_result.reprojections()
+    for index, row in enumerate(rows):
+        f, p = divmod(index, 7)
+        assert (int(row["frame"]), int(row["point"])) == (f, p)
+        if small_result.visible[f, p]:
+            assert float(row["reprojection_error_px"]) == pytest.approx(np.hypot(*far[f, :, p]), abs=1e-12)
+        else:
+            assert row["reprojection_error_px"] == "" and row["visible"] == "0"
+        true = truth.at(f)
+        if true is None or not np.isfinite(true[:, p]).all():
+            assert row["error_3d_mm"] == ""
+        else:  # the truth is a similarity of the frame
+            assert float(row["error_3d_mm"]) < 1e-9
+            assert np.allclose([float(row[f"{axis}_mm"]) for axis in "xyz"], true[:, p], atol=1e-9)
+
+
+def test_a_three_d_error_is_the_distance_after_the_alignment_that_was_chosen(small_result, tmp_path):
+    (path,) = export(small_result, tmp_path / "a.trajectories.csv", align="sequence")
+    seen = [row for row in rows_of(path) if row["error_3d_mm"]]
+    assert len(seen) == 7 + 6
+    for row in seen:
+        true = small_result.truth.at(int(row["frame"]))[:, int(row["point"])]
+        here = [float(row[f"{axis}_mm"]) for axis in "xyz"]
+        assert float(row["error_3d_mm"]) == pytest.approx(np.linalg.norm(here - true))
+    assert max(float(row["error_3d_mm"]) for row in seen) > 1  # frames turned differently fit no one motion
+
+
+def test_trajectories_without_alignment_have_no_three_d_error(small_result, tmp_path):
+    (path,) = export(small_result, tmp_path / "A.Trajectories.CSV", coordinates="camera")
+    rows = rows_of(path)
+    assert {row["error_3d"] for row in rows} == {""}
+    got = np.array([[float(row[axis]) for axis in "xyz"] for row in rows]).reshape(5, 7, 3)
+    assert np.array_equal(got.transpose(0, 2, 1), small_result.camera_points)
+
+
+class Stop(Exception):
+    pass
+
+
+@pytest.mark.parametrize("name", ["a.ply", "a.obj", "a.csv", "a.trajectories.csv", "a.glb", "a.gltf"])
+def test_progress_is_told_and_what_it_raises_leaves_nothing(small_result, tmp_path, name):
+    frames = "numbered" if name in ("a.ply", "a.obj") else "one"
+    told = []
+
+    def count(done, total):
+        told.append((done, total))
+
+    def stop(done, total):
+        if done and 2 * done >= total:
+            raise Stop
+
+    export(small_result, tmp_path / name, frames=frames, progress=count)
+    done, total = np.array(told).T
+    assert total[-1] > 1 and told[-1] == (total[-1], total[-1]) and (np.diff(done) >= 0).all()
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(Stop):
+        export(small_result, tmp_path / name, frames=frames, progress=stop)
+    with pytest.raises(Stop):
+        export(small_result, tmp_path / f"b{name}", frames=frames, progress=stop)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+@pytest.fixture
+def small_disk():
+    """Let no file grow beyond a thousand bytes, as a full disk does: the system refuses the bytes."""
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def limit(size):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+
+    yield limit
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.parametrize("suffix", EXPORTERS)
+def test_a_disk_that_refuses_the_bytes_leaves_nothing_and_says_so(small_result, tmp_path, small_disk, suffix):
+    frames = "numbered" if suffix in (".ply", ".obj") else "one"
+    path = tmp_path / f"a{suffix}"
+    small_disk(200)
+    with pytest.raises(InputError, match="cannot be written: File too large"):
+        export(small_result, path, frames=frames)
+    assert not list(tmp_path.iterdir())
+    small_disk(-1)
+    assert export(small_result, path, frames=frames)
+
+
+def test_a_folder_that_cannot_be_written_is_named(small_result, tmp_path):
+    with pytest.raises(InputError, match=r"the folder .*gone does not exist"):
+        export(small_result, tmp_path / "gone" / "a.glb")
+    (tmp_path / "a.obj").mkdir()
+    with pytest.raises(InputError, match="is a folder; name a file to write"):
+        export(small_result, tmp_path / "a.obj")
+    with pytest.raises(InputError, match="cannot be written"):
+        export(small_result, "/proc/a.ply", frames="numbered")

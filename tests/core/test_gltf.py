@@ -1,0 +1,222 @@
+"""glTF files, checked against the specification by a reader of their own, and loaded by another library."""
+
+from __future__ import annotations
+
+import base64
+import json
+import struct
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.arrays import InputError
+from core.exporters import export
+from core.exporters.gltf import morph_targets
+from core.exporters.options import ExportOptions, laid
+
+COMPONENTS = {5120: "i1", 5121: "u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
+SIZES = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
+PER_ITEM = {0: 1, 1: 2, 4: 3}  # vertices of a point, a line, a triangle
+
+
+def read_gltf(path):
+    """Return tree and buffer of a .gltf or .glb file, as the specification lays them out."""
+    content = path.read_bytes()
+    if path.suffix == ".gltf":
+        tree = json.loads(content)
+        head, data = tree["buffers"][0]["uri"].split(",", 1)
+        assert head == "data:application/octet-stream;base64"
+        buffer = base64.b64decode(data, validate=True)
+        assert len(buffer) == tree["buffers"][0]["byteLength"]
+        return tree, buffer
+    magic, version, length = struct.unpack_from("<4sII", content)
+    assert (magic, version, length) == (b"glTF", 2, len(content))
+    size, kind = struct.unpack_from("<I4s", content, 12)
+    assert kind == b"JSON" and size % 4 == 0
+    text = content[20 : 20 + size]
+    assert text == text.rstrip(b" ") + b" " * (len(text) - len(text.rstrip(b" ")))
+    tree = json.loads(text)
+    body, kind = struct.unpack_from("<I4s", content, 20 + size)
+    assert kind == b"BIN\0" and body % 4 == 0 and 20 + size + 8 + body == len(content)
+    assert "uri" not in tree["buffers"][0]
+    used = tree["buffers"][0]["byteLength"]
+    assert used <= body <= used + 3
+    return tree, content[28 + size :][:used]
+
+
+def array(tree, buffer, index):
+    """Decode an accessor, checking its bounds, its alignment and what it says of itself."""
+    accessor = tree["accessors"][index]
+    view = tree["bufferViews"][accessor["bufferView"]]
+    kind = np.dtype(COMPONENTS[accessor["componentType"]])
+    width, offset = SIZES[accessor["type"]], accessor.get("byteOffset", 0)
+    assert view["buffer"] == 0 and "byteStride" not in view
+    assert (view.get("byteOffset", 0) + offset) % kind.itemsize == 0
+    needed = accessor["count"] * width * kind.itemsize
+    assert accessor["count"] >= 1 and offset + needed <= view["byteLength"]
+    assert view.get("byteOffset", 0) + view["byteLength"] <= len(buffer)
+    if view.get("target") == 34962:
+        assert kind.itemsize * width % 4 == 0
+    start = view.get("byteOffset", 0) + offset
+    values = np.frombuffer(buffer[start : start + needed], kind).reshape(-1, width)
+    if "min" in accessor:
+        assert np.array_equal(values.min(axis=0), np.array(accessor["min"], dtype=kind))
+        assert np.array_equal(values.max(axis=0), np.array(accessor["max"], dtype=kind))
+    if kind.kind == "f":
+        assert np.isfinite(values).all()
+    return values if width > 1 else values[:, 0]
+
+
+def check(tree, buffer):
+    """Assert what the specification demands of the parts that are used here."""
+    assert tree["asset"]["version"] == "2.0"
+    assert "extensionsRequired" not in tree
+    assert tree["scenes"][tree["scene"]]["nodes"] == [0] and tree["nodes"][0]["mesh"] == 0
+    for accessor in range(len(tree["accessors"])):
+        array(tree, buffer, accessor)
+    (mesh,) = tree["meshes"]
+    counts = {len(primitive.get("targets", [])) for primitive in mesh["primitives"]}
+    assert len(counts) == 1  # all primitives have as many targets
+    assert len(mesh.get("weights", [])) == counts.pop()
+    for primitive in mesh["primitives"]:
+        base = tree["accessors"][primitive["attributes"]["POSITION"]]
+        assert {"min", "max"} <= set(base) and (base["type"], base["componentType"]) == ("VEC3", 5126)
+        assert 0 <= primitive["material"] < len(tree["materials"])
+        for target in primitive.get("targets", []):
+            moved = tree["accessors"][target["POSITION"]]
+            assert moved["count"] == base["count"] and {"min", "max"} <= set(moved)
+        vertices = base["count"]
+        if "indices" in primitive:
+            accessor = tree["accessors"][primitive["indices"]]
+            assert accessor["type"] == "SCALAR" and accessor["componentType"] in (5121, 5123, 5125)
+            assert tree["bufferViews"][accessor["bufferView"]]["target"] == 34963
+            indices = array(tree, buffer, primitive["indices"])
+            assert indices.max() < base["count"]
+            vertices = len(indices)
+        assert vertices % PER_ITEM[primitive["mode"]] == 0
+    for animation in tree.get("animations", []):
+        for channel in animation["channels"]:
+            sampler = animation["samplers"][channel["sampler"]]
+            times = array(tree, buffer, sampler["input"])
+            assert {"min", "max"} <= set(tree["accessors"][sampler["input"]])
+            assert times[0] >= 0 and (np.diff(times) > 0).all()
+            assert channel["target"] == {"node": 0, "path": "weights"}
+            assert sampler["interpolation"] in ("LINEAR", "STEP")
+            assert tree["accessors"][sampler["output"]]["count"] == len(times) * len(mesh["weights"])
+
+
+def shape_at(tree, buffer, seconds):
+    """Return the (P, 3) shape that a viewer shows at a time: base and weighted targets."""
+    (mesh,) = tree["meshes"]
+    primitive = mesh["primitives"][0]
+    sampler = tree["animations"][0]["samplers"][0]
+    times = array(tree, buffer, sampler["input"]).astype(float)
+    weights = array(tree, buffer, sampler["output"]).astype(float).reshape(len(times), -1)
+    if sampler["interpolation"] == "STEP":
+        now = weights[np.searchsorted(times, seconds, side="right") - 1]
+    else:
+        now = np.array([np.interp(seconds, times, column) for column in weights.T])
+    shape = array(tree, buffer, primitive["attributes"]["POSITION"]).astype(float)
+    for weight, target in zip(now, primitive["targets"], strict=True):
+        shape = shape + weight * array(tree, buffer, target["POSITION"]).astype(float)
+    return shape
+
+
+def turned(points):
+    """(..., 3, P) in the coordinates of cameras, y down -> (..., P, 3) in those of glTF, y up."""
+    return np.swapaxes(points, -1, -2) @ np.diag([1.0, -1.0, -1.0])
+
+
+@pytest.mark.parametrize("suffix", [".gltf", ".glb"])
+@pytest.mark.parametrize("drawn", ["faces", "edges", "points"])
+def test_files_keep_to_the_specification(small_result, tmp_path, suffix, drawn):
+    changes = {"faces": {}, "edges": {"faces": None}, "points": {"faces": None, "edges": None}}
+    result = replace(small_result, **changes[drawn])
+    (path,) = export(result, tmp_path / f"a{suffix}")
+    tree, buffer = read_gltf(path)
+    check(tree, buffer)
+    primitives = tree["meshes"][0]["primitives"]
+    assert [each["mode"] for each in primitives] == {"faces": [4], "edges": [1, 0], "points": [0]}[drawn]
+    if drawn != "points":
+        items = array(tree, buffer, primitives[0]["indices"])
+        assert np.array_equal(items, getattr(result, drawn).ravel())
+
+
+@pytest.mark.parametrize("align", ["none", "sequence", "truth"])
+def test_every_frame_is_shown_at_its_time(small_result, tmp_path, align):
+    (path,) = export(small_result, tmp_path / "a.glb", fps=10, align=align)
+    tree, buffer = read_gltf(path)
+    expected = turned(laid(small_result, ExportOptions(align=align)))
+    expected *= 1.0 if align == "none" else 1e-3  # the truth is in millimeters, glTF in meters
+    size = np.abs(expected).max()
+    for frame in range(5):
+        assert np.abs(shape_at(tree, buffer, frame / 10) - expected[frame]).max() < 1e-6 * size
+    between = (expected[1] + expected[2]) / 2
+    assert np.abs(shape_at(tree, buffer, 0.15) - between).max() < 1e-6 * size
+
+
+def test_steps_hold_a_frame_until_the_next(small_result, tmp_path):
+    (path,) = export(small_result, tmp_path / "a.gltf", fps=4, interpolation="step")
+    tree, buffer = read_gltf(path)
+    check(tree, buffer)
+    assert np.allclose(shape_at(tree, buffer, 0.49), turned(small_result.points[1]), atol=1e-6)
+
+
+def test_targets_are_as_few_as_the_rank(small_result):
+    weights, targets = morph_targets(small_result.points)
+    assert len(targets) == small_result.rank  # its displacements have that rank
+    assert np.array_equal(weights[0], np.zeros(2)) or np.abs(weights[0]).max() < 1e-12
+    assert np.abs(weights).max() == pytest.approx(1.0)
+    again = small_result.points[0] + np.einsum("fk,kcp->fcp", weights, targets)
+    assert np.abs(again - small_result.points).max() < 1e-12
+
+
+def test_frames_that_do_not_share_a_basis_are_reproduced_too():
+    points = np.random.default_rng(3).standard_normal((40, 3, 9))
+    weights, targets = morph_targets(points)
+    assert len(targets) == 27  # no more than coordinates
+    assert np.abs(points[0] + np.einsum("fk,kcp->fcp", weights, targets) - points).max() < 1e-12
+
+
+def test_a_shape_that_stands_still_has_no_animation(small_result, tmp_path):
+    still = replace(small_result, B=np.ones((5, 2)))
+    for name, options in (("a.glb", {}), ("b.glb", {"frame": 3})):
+        (path,) = export(still if name == "a.glb" else small_result, tmp_path / name, **options)
+        tree, buffer = read_gltf(path)
+        check(tree, buffer)
+        assert "animations" not in tree and "targets" not in tree["meshes"][0]["primitives"][0]
+    got = array(tree, buffer, tree["meshes"][0]["primitives"][0]["attributes"]["POSITION"])
+    assert np.allclose(got, turned(small_result.points[3]), atol=1e-6)
+
+
+def test_a_point_above_the_other_in_the_picture_is_above_it_in_gltf(small_result, tmp_path):
+    """A camera's y points down and its z into the picture; glTF's y points up, its cameras look along -z."""
+    (path,) = export(small_result, tmp_path / "a.glb", frame=0, coordinates="camera")
+    tree, buffer = read_gltf(path)
+    got = array(tree, buffer, tree["meshes"][0]["primitives"][0]["attributes"]["POSITION"]).astype(float)
+    picture = small_result.reprojections()[0]
+    seen = got[:, :2] / -got[:, 2:]  # of a glTF camera at the origin: x right, y up
+    K = small_result.intrinsics
+    assert np.allclose(K[0, 0] * seen[:, 0] - K[0, 1] * seen[:, 1] + K[0, 2], picture[0], atol=1e-2)
+    assert np.allclose(K[1, 2] - K[1, 1] * seen[:, 1], picture[1], atol=1e-2)
+    assert (got[:, 2] < 0).all()
+
+
+def test_values_that_are_not_finite_are_refused(small_result, tmp_path):
+    B = small_result.B.copy()
+    B[2] = np.nan
+    with pytest.raises(InputError, match="not finite"):
+        export(replace(small_result, B=B), tmp_path / "a.glb")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("suffix", [".gltf", ".glb"])
+def test_another_library_loads_the_mesh(small_result, tmp_path, suffix):
+    trimesh = pytest.importorskip("trimesh")
+    (path,) = export(small_result, tmp_path / f"a{suffix}", align="truth")
+    scene = trimesh.load(path, process=False)
+    (mesh,) = scene.geometry.values()
+    expected = 1e-3 * turned(laid(small_result, ExportOptions(align="truth"))[0])
+    assert np.array_equal(mesh.faces, small_result.faces)
+    assert np.abs(mesh.vertices - expected).max() < 1e-6 * np.abs(expected).max()
