@@ -1,6 +1,7 @@
 """Errors of a reconstruction, each under its own name: they are not comparable with one another.
 
     procrustes_mm         one similarity per frame, distances in the units of the truth
+    aligned_mm            the same after any alignment of `core.alignment`
     challenge_v02         the NRSfM Challenge's score of one frame: nearest neighbors, outliers clamped
     e3d_global            one orthogonal alignment of the whole sequence, relative to the spread of the truth
     frobenius_relative    no alignment but the mean and the sign of depth, relative to the size of the truth
@@ -13,14 +14,24 @@ what is returned per point.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .alignment import (
+    Alignment,
+    Kind,
+    Mirror,
+    Views,
+    align,
+    frames_of,
+    is_mirrored,
+    known_points,
+    side_by_side,
+)
 from .arrays import Bools, Floats, InputError, frozen
 from .challenge_score import challenge_v02
-from .linalg import Similarity, procrustes
+from .linalg import procrustes
 
 if TYPE_CHECKING:
     from .sequence import GroundTruth
@@ -28,10 +39,15 @@ if TYPE_CHECKING:
 __all__ = [
     "Alignment",
     "Errors",
+    "Kind",
+    "Mirror",
+    "Views",
     "align",
+    "aligned_mm",
     "challenge_v02",
     "e3d_global",
     "frobenius_relative",
+    "is_mirrored",
     "procrustes_mm",
     "reprojection_px",
 ]
@@ -50,50 +66,6 @@ class Errors:
         object.__setattr__(self, "per_frame", frozen(self.per_frame))
 
 
-class Alignment(Enum):
-    """How an estimate is moved onto the ground truth before it is measured or shown."""
-
-    PER_FRAME = "per-frame similarity"
-    PER_FRAME_MIRROR = "per-frame similarity, mirror allowed"
-    SEQUENCE = "one similarity for the sequence"
-    SEQUENCE_MIRROR = "one similarity for the sequence, mirror allowed"
-
-
-def align(estimate: Floats, truth: GroundTruth, kind: Alignment = Alignment.PER_FRAME) -> Similarity:
-    """Return the similarities that move the frames of an estimate that have truth onto it.
-
-    Parameters
-    ----------
-    estimate
-        (F, 3, P) all frames.
-    truth
-        of G of them.
-    kind
-        one similarity per frame, or the same for all.
-
-    Returns
-    -------
-    Similarity
-        with a leading axis of size G, in the order of `truth.frames`.
-
-    Raises
-    ------
-    InputError
-        where the estimate does not have the truth's frames or points.
-    """
-    source = _frames_of(estimate, truth)
-    mirror = kind in (Alignment.PER_FRAME_MIRROR, Alignment.SEQUENCE_MIRROR)
-    if kind in (Alignment.PER_FRAME, Alignment.PER_FRAME_MIRROR):
-        return procrustes(source, truth.points, reflection=mirror)
-    one = procrustes(_side_by_side(source), _side_by_side(truth.points), reflection=mirror)
-    count = len(source)
-    return Similarity(
-        np.repeat(one.scale, count),
-        np.repeat(one.rotation[None], count, 0),
-        np.tile(one.translation, (count, 1)),
-    )
-
-
 def procrustes_mm(estimate: Floats, truth: GroundTruth, *, reflection: bool = False) -> Errors:
     """Return the distances after one similarity per frame, in the units of the truth.
 
@@ -104,16 +76,36 @@ def procrustes_mm(estimate: Floats, truth: GroundTruth, *, reflection: bool = Fa
     truth
         of one, several or all frames.
     reflection
-        whether a mirror image counts as right.
+        whether a mirror image counts as right, frame by frame; `aligned_mm` chooses once for all.
 
     Raises
     ------
     InputError
         where the estimate does not have the truth's frames or points.
     """
-    kind = Alignment.PER_FRAME_MIRROR if reflection else Alignment.PER_FRAME
-    moved = align(estimate, truth, kind).apply(_frames_of(estimate, truth))
+    source = frames_of(estimate, truth)
+    moved = procrustes(source, truth.points, reflection=reflection).apply(source)
     return _errors(np.linalg.norm(moved - truth.points, axis=1), truth.points)
+
+
+def aligned_mm(
+    estimate: Floats, truth: GroundTruth, alignment: Alignment, *, views: Views | None = None
+) -> tuple[Errors, bool]:
+    """Return the distances after an alignment, in the units of the truth, and whether it mirrors.
+
+    Parameters
+    ----------
+    estimate, truth, alignment, views
+        as in `core.alignment.align`.
+
+    Raises
+    ------
+    InputError
+        where the estimate does not have the truth's frames or points, or the alignment needs cameras.
+    """
+    similarity = align(estimate, truth, alignment, views=views)
+    moved = similarity.apply(frames_of(estimate, truth))
+    return _errors(np.linalg.norm(moved - truth.points, axis=1), truth.points), is_mirrored(similarity)
 
 
 def e3d_global(estimate: Floats, truth: GroundTruth) -> Errors:
@@ -128,10 +120,10 @@ def e3d_global(estimate: Floats, truth: GroundTruth) -> Errors:
     InputError
         where the estimate does not have the truth's frames or points, or the truth has no spread.
     """
-    source, target = _centered(_frames_of(estimate, truth), truth.points)
-    one = procrustes(_side_by_side(source), _side_by_side(target), scale=False, reflection=True)
+    source, target = _centered(frames_of(estimate, truth), truth.points)
+    one = procrustes(side_by_side(source), side_by_side(target), scale=False, reflection=True)
     moved = one.rotation @ source  # centered by frame already: the common shift is 0
-    known = _known(target).sum(axis=1)
+    known = known_points(target).sum(axis=1)
     used = known > 0
     deviation = np.sqrt(np.nansum(target[used] ** 2, axis=2) / known[used, None])  # (G, 3)
     unit = float(deviation.mean()) if used.any() else 0.0
@@ -152,12 +144,12 @@ def frobenius_relative(estimate: Floats, truth: GroundTruth) -> Errors:
     InputError
         where the estimate does not have the truth's frames or points.
     """
-    source, target = _centered(_frames_of(estimate, truth), truth.points)
+    source, target = _centered(frames_of(estimate, truth), truth.points)
     size = np.sqrt(np.nansum(target**2, axis=(1, 2)))
     size = np.where(size > 0, size, np.nan)  # a frame without truth
     flipped = source * np.array([1.0, 1.0, -1.0])[:, None]
     per_point = np.linalg.norm(np.stack((source, flipped)) - target, axis=2) / size[:, None]
-    per_frame = np.sqrt(np.where(_known(target), per_point**2, 0.0).sum(axis=2)) + 0.0 * size
+    per_frame = np.sqrt(np.where(known_points(target), per_point**2, 0.0).sum(axis=2)) + 0.0 * size
     better = per_frame.argmin(axis=0)
     frames = np.arange(len(source))
     relative = per_frame[better, frames]
@@ -189,27 +181,9 @@ def reprojection_px(reprojected: Floats, tracks: Floats, visible: Bools) -> Erro
     return Errors(distance, np.sqrt(squares), float(np.sqrt(_mean(distance[visible] ** 2))))
 
 
-def _frames_of(estimate: Floats, truth: GroundTruth) -> Floats:
-    """Return the frames of an estimate that have truth, (G, 3, P)."""
-    estimate = np.asarray(estimate, dtype=float)
-    points = truth.points.shape[2]
-    if estimate.ndim != 3 or estimate.shape[1:] != (3, points) or len(estimate) <= truth.frames.max():
-        raise InputError(
-            f"the estimate has shape {estimate.shape}; accepted is (F, 3, {points}) with F above "
-            f"{truth.frames.max()}, as the ground truth has"
-        )
-    chosen: Floats = estimate[truth.frames]
-    return chosen
-
-
-def _side_by_side(points: Floats) -> Floats:
-    """Return the points of all frames as one set, (3, G P)."""
-    return np.moveaxis(points, 0, 1).reshape(3, -1)
-
-
 def _centered(source: Floats, target: Floats) -> tuple[Floats, Floats]:
     """Subtract from every frame the mean of the points known in the target; others become NaN."""
-    known = _known(target)[:, None, :]
+    known = known_points(target)[:, None, :]
     count = np.maximum(known.sum(axis=2, keepdims=True), 1)
     both = []
     for points in (source, target):
@@ -218,18 +192,12 @@ def _centered(source: Floats, target: Floats) -> tuple[Floats, Floats]:
     return both[0], both[1]
 
 
-def _known(truth: Floats) -> Bools:
-    """Return which points of (G, 3, P) have a truth, (G, P)."""
-    finite: Bools = np.all(np.isfinite(truth), axis=1)
-    return finite
-
-
 def _errors(distance: Floats, truth: Floats) -> Errors:
     """Return the means of distances (G, P) over the points whose truth (G, 3, P) is known.
 
     An estimate that is not finite there makes them NaN: it is not left out.
     """
-    known = _known(truth)
+    known = known_points(truth)
     distance = np.where(known, distance, np.nan)
     per_frame = [_mean(row[counts]) for row, counts in zip(distance, known, strict=True)]
     return Errors(distance, np.array(per_frame), _mean(distance[known]))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, QSize, Qt
-from PyQt6.QtGui import QAction, QActionGroup
+from PyQt6.QtGui import QAction
 from PyQt6.QtWidgets import QLabel, QMenu, QProgressBar, QSizePolicy, QToolBar, QToolButton
 
 from . import summaries
@@ -14,7 +14,6 @@ from .actions import ActionSpec, Situation, make_action, with_own_letters
 from .icons import icon
 from .layout import docks
 from .scene import LAYERS
-from .shapes import Alignment
 from .style import faint_text
 from .views.labels import ElidedLabel
 
@@ -149,18 +148,10 @@ class Chrome(QObject):
             action.setObjectName(f"layer {key}")
             action.toggled.connect(lambda on, key=key: self._toggle_layer(key, on))
             layers.addAction(action)
-        alignments = QMenu("Ali&gnment of the ground truth", menu)
-        group = QActionGroup(alignments)
-        for alignment in Alignment:
-            action = QAction(alignment.value.capitalize(), alignments, checkable=True)
-            action.setChecked(alignment is window.session.alignment)
-            action.triggered.connect(lambda _on, chosen=alignment: window.session.set_alignment(chosen))
-            group.addAction(action)
-            alignments.addAction(action)
         panels = QMenu("&Panels", menu)
         for dock in docks(window):
             panels.addAction(dock.toggleViewAction())
-        for submenu in (layers, alignments, panels):
+        for submenu in (layers, window.aligning.menu, panels):
             menu.insertMenu(before, submenu)
 
     def _make_tool_bar(self) -> None:

@@ -9,6 +9,7 @@ from PyQt6.QtWidgets import QApplication, QMainWindow, QVBoxLayout, QWidget
 
 from . import dialogs, summaries
 from .actions import Situation, action_table
+from .aligning import Aligning
 from .chrome import Chrome
 from .display import Display
 from .exporting import Exporting
@@ -103,6 +104,7 @@ class MainWindow(QMainWindow):
         self._remembers = True
         self._build()
         self.navigation = Navigation(self)
+        self.aligning = Aligning(self)
         self.habits = Habits(self)
         self.table = action_table(self)
         self.chrome = Chrome(self, self.table)

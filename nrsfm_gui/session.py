@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
+from core.alignment import Alignment, Mirror
 from core.penalties import ExplicitWeights
 from core.sequence import CameraModel
 from core.settings import Settings
 
 from .runs import Run
-from .shapes import Alignment
 from .theme import DARK, Theme
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Session(QObject):
         self.point = -1
         self.selection: tuple[int, ...] = ()  # ascending; holds `point`
         self.hidden: frozenset[int] = frozenset()
-        self.alignment = Alignment.PER_FRAME
+        self.alignment = Alignment()
         self.theme: Theme = DARK
         self._runs_made = 0
         self._kept: dict[Hashable, _Kept] = {}  # of the sequences that were left
@@ -99,7 +99,7 @@ class Session(QObject):
         self.hidden_changed.emit(self.hidden)
         # Orthogonal tracks look the same of a shape and of its mirror image.
         orthogonal = sequence.camera is CameraModel.ORTHOGONAL
-        self.set_alignment(Alignment.PER_FRAME_MIRROR if orthogonal else Alignment.PER_FRAME)
+        self.set_alignment(Alignment(mirror=Mirror.AUTOMATIC if orthogonal else Mirror.OFF))
 
     def set_settings(self, settings: Settings) -> None:
         """Take other parameters for the next run (and, through `run_control`, for the present one)."""
@@ -244,7 +244,7 @@ class Session(QObject):
 
     def set_alignment(self, alignment: Alignment) -> None:
         """Choose how the ground truth is laid over the estimate."""
-        if alignment is not self.alignment:
+        if alignment != self.alignment:
             self.alignment = alignment
             self.alignment_changed.emit(alignment)
 

@@ -1,7 +1,7 @@
 """The whole sequence in the coordinates that it is drawn in: built once per solver update, no Qt.
 
 A reconstruction has its own object frame and calibrated units.  Where ground truth is known, every frame S is
-moved onto it by Q = s A S + b (see `Alignment`), so that the truth stays still and is shown in its own
+moved onto it by Q = s A S + b (see `core.alignment`), so that the truth stays still and is shown in its own
 millimeters.  The camera follows, so that it sees the same picture:
 
     R' = R A',  t' = s t - R' b   give   R' Q + t' = s (R S + t).
@@ -13,41 +13,39 @@ its radius is 1.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from enum import Enum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core import metrics
+from core.alignment import (
+    MIN_ALIGNED,
+    NO_ALIGNMENT,
+    PER_FRAME,
+    Alignment,
+    Kind,
+    Views,
+    align_all,
+    is_mirrored,
+    known_points,
+)
 from core.arrays import frozen
 from core.linalg import Similarity
-from core.sequence import CameraModel, GroundTruth
+from core.sequence import CameraModel
 
 from .solved import Solved, solved
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from core.arrays import Bools, Floats
+    from core.arrays import Floats
     from core.reconstruct import Update
     from core.result import Result
     from core.sequence import Sequence
 
-MIN_ALIGNED = 3  # points that a similarity needs
 ROBUST = (1.0, 99.0)  # percentiles that tell where the points are
 STRAY = 0.35  # of their distance: farther outside, a point is a stray that must not shrink the view
 PAD = 0.06  # of the extent's size, on each side
-
-
-class Alignment(Enum):
-    """How an estimate is moved onto the ground truth before it is shown and measured."""
-
-    PER_FRAME = metrics.Alignment.PER_FRAME.value
-    PER_FRAME_MIRROR = metrics.Alignment.PER_FRAME_MIRROR.value
-    SEQUENCE = metrics.Alignment.SEQUENCE.value
-    SEQUENCE_MIRROR = metrics.Alignment.SEQUENCE_MIRROR.value
-    NONE = "no alignment"  # the estimate by itself, in its own coordinates
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,12 +71,19 @@ class Shapes:
         Floats | None
     )  # (F, P) distance of reprojection and track, in the tracks' units; NaN where hidden
     unit: str  # of `points` and `truth`
-    alignment: Alignment
+    alignment: Alignment  # in force; none where the one that was asked for is not possible
     extent: Floats | None  # (2, 3) lowest and highest corner of the whole sequence
     image_extent: Floats  # (2, 2) lowest and highest corner of all visible tracks
     color_top: float | None  # the error at which a color scale ends, over the whole sequence
     figures: Mapping[str, Any] = field(default_factory=dict)  # of a low-rank solution, see `core.geometry`
     still: bool = False  # whether the object is the same in all frames, so that all cameras stand around it
+    mirrored: bool = False  # whether the estimate is shown by its mirror image
+    obstacle: str = ""  # why the alignment that was asked for is not possible
+
+    @property
+    def alignment_name(self) -> str:
+        """The alignment in words, with what an automatic choice of the mirror came to."""
+        return self.alignment.words(self.mirrored)
 
     @property
     def rotations(self) -> Floats | None:
@@ -92,7 +97,7 @@ class Shapes:
 
 
 def build_shapes(
-    sequence: Sequence, source: Update | Result | None, alignment: Alignment = Alignment.PER_FRAME
+    sequence: Sequence, source: Update | Result | None, alignment: Alignment = PER_FRAME
 ) -> Shapes:
     """Return the sequence as it is drawn with a reconstruction, or without one.
 
@@ -103,7 +108,7 @@ def build_shapes(
     source
         the solver's update (its best point is shown), a result, or None before any reconstruction.
     alignment
-        how the estimate is moved onto the truth. `NONE` shows the estimate by itself.
+        how the estimate is moved onto the truth; without any, the estimate is shown by itself.
     """
     background = _background(sequence)
     truth = background.truth
@@ -123,12 +128,13 @@ def build_shapes(
         )
     found = solved(sequence, source)
     S, R = found.points, found.rotations
-    if alignment is Alignment.NONE or not found.metric:
+    hindered = obstacle(sequence, alignment.kind) if truth is not None else ""
+    if hindered or not alignment.compares or not found.metric:
         truth = None
         background = replace(background, corners=None, covered=False)
     aligned = truth is not None
     if truth is not None and sequence.truth is not None:
-        similarity = align(S, sequence.truth, alignment)
+        similarity = align_all(S, sequence.truth, alignment, views=_views(sequence, found))
     else:
         similarity = _unit_size(S, R)
     Q = similarity.apply(S)
@@ -145,13 +151,24 @@ def build_shapes(
         errors=None if errors is None else frozen(errors),
         residuals=frozen(residuals),
         unit=sequence.truth_units if aligned else "units",
-        alignment=alignment if aligned else Alignment.NONE,
+        alignment=alignment if aligned else NO_ALIGNMENT,
         extent=_extent(background, Q),
         image_extent=background.image_extent,
         color_top=_color_top(residuals if errors is None else errors),
         figures=found.figures,
         still=found.still and np.array_equal(*similarity.rotation[[0, -1]]),
+        mirrored=aligned and is_mirrored(similarity),
+        obstacle=hindered,
     )
+
+
+def obstacle(sequence: Sequence, kind: Kind) -> str:
+    """Return why estimates of a sequence cannot be aligned in a way, "" where they can."""
+    if _background(sequence).truth is None:
+        return "this sequence has no ground truth"
+    if kind is Kind.AS_IS and (sequence.rotations is None or sequence.translations is None):
+        return "as is needs the true cameras, which this sequence does not come with"
+    return ""
 
 
 def project(cameras: Cameras, points: Floats) -> Floats:
@@ -166,23 +183,17 @@ def project(cameras: Cameras, points: Floats) -> Floats:
     return picture
 
 
-def align(points: Floats, truth: GroundTruth, alignment: Alignment) -> Similarity:
-    """Return the similarity of every frame of points (F, 3, P) onto its truth.
-
-    Frames without enough truth take the similarity of the nearest frame that has it.
-    """
-    usable = np.flatnonzero(_known(truth.points).sum(axis=1) >= MIN_ALIGNED)
-    frames = truth.frames[usable]
-    chosen = GroundTruth(frames, truth.points[usable], int(frames[0]))
-    known = metrics.align(points, chosen, metrics.Alignment(alignment.value))
-    nearest = np.abs(np.arange(len(points))[:, None] - frames).argmin(axis=1)
-    return Similarity(known.scale[nearest], known.rotation[nearest], known.translation[nearest])
-
-
-def _known(points: Floats) -> Bools:
-    """(F, P) which of the points (F, 3, P) are there."""
-    there: Bools = np.isfinite(points).all(axis=1)
-    return there
+def _views(sequence: Sequence, found: Solved) -> Views:
+    """Return what an alignment may need to know of the cameras."""
+    in_units_of_truth = sequence.camera is CameraModel.ORTHOGONAL and sequence.units == sequence.truth_units
+    return Views(
+        found.rotations,
+        found.translations,
+        found.intrinsics,
+        in_units_of_truth and found.affine,
+        sequence.rotations,
+        sequence.translations,
+    )
 
 
 def _unit_size(points: Floats, rotations: Floats) -> Similarity:
@@ -234,14 +245,14 @@ def _background(sequence: Sequence) -> _Background:
     image_extent = frozen(_padded(_span(np.moveaxis(sequence.tracks, 1, 0)[:, sequence.visible])))
     if truth is None:
         return _Background(None, None, False, image_extent)
-    known = _known(truth)
+    known = known_points(truth)
     corners = _span(np.moveaxis(truth, 1, 0)[:, known])
     return _Background(truth, corners, bool(known.any(axis=1).all()), image_extent)
 
 
 def _spread_truth(sequence: Sequence) -> Floats | None:
     truth = sequence.truth
-    if truth is None or _known(truth.points).sum(axis=1).max() < MIN_ALIGNED:
+    if truth is None or known_points(truth.points).sum(axis=1).max() < MIN_ALIGNED:
         return None
     if len(truth.frames) == sequence.frame_count:
         return truth.points

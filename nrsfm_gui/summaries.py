@@ -66,7 +66,7 @@ def quality(shapes: Shapes, loss: float | None = None) -> Quality:
     if shapes.errors is not None:
         known = shapes.errors[np.isfinite(shapes.errors)]
         error = float(known.mean()) if known.size else None
-    return Quality(reprojection, error, shapes.unit, shapes.alignment.value, shapes.figures, loss)
+    return Quality(reprojection, error, shapes.unit, shapes.alignment_name, shapes.figures, loss)
 
 
 def loss_beside(known: Quality | None, last: Update) -> float:

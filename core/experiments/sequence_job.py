@@ -17,15 +17,14 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..algorithms.admm import ADMM
 from ..algorithms.bmm import BMM, RBMM
 from ..algorithms.closed_form import whole_start
 from ..algorithms.variable_projection import VariableProjection
 from ..errors import errors_of, published_errors
 from ..factors import centered
-from ..metrics import Alignment, align, procrustes_mm
+from ..linalg import procrustes
+from ..metrics import procrustes_mm
 from ..penalties import NuclearNorm, WeightedNuclearNorm
 from ..recipes import command_for, settings_to_dict
 from ..reconstruct import finish, reconstruct
@@ -201,6 +200,6 @@ def aligned(result: Result) -> Floats:
     truth = result.truth
     assert truth is not None
     mirror = result.camera is CameraModel.ORTHOGONAL
-    kind = Alignment.PER_FRAME_MIRROR if mirror else Alignment.PER_FRAME
-    moved: Floats = align(result.points, truth, kind).apply(result.points[truth.frames])
-    return np.asarray(moved[truth.frames == truth.reference][0])
+    source, target = result.points[truth.reference], truth.at(truth.reference)
+    assert target is not None  # GroundTruth checks that its reference is one of its frames
+    return procrustes(source, target, reflection=mirror).apply(source)

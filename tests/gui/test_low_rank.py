@@ -100,7 +100,7 @@ def test_a_low_rank_run_is_solved_shown_and_exported(qtbot, make_window, scene, 
 
 
 def test_all_cameras_stand_around_a_scene_that_is_still(scene, update, flat):
-    shapes = build_shapes(scene, update, Alignment.PER_FRAME)
+    shapes = build_shapes(scene, update, Alignment())
     drawn = build_scene(scene, shapes, frame=3)
     assert len(drawn.other_cameras) == FRAMES - 1
     true_R = rotation_from_vector(
@@ -114,11 +114,11 @@ def test_all_cameras_stand_around_a_scene_that_is_still(scene, update, flat):
 
 def test_the_view_that_a_run_ends_with_is_the_one_that_is_shown(scene, update):
     plain = replace(update, view=None)  # the same point, as it was shown before the end
-    picture = make_picture(scene, plain, Alignment.PER_FRAME)
+    picture = make_picture(scene, plain, Alignment())
     assert update.view is not None
-    assert picture.shows(scene, plain, Alignment.PER_FRAME)
-    assert not picture.shows(scene, update, Alignment.PER_FRAME)
-    adjusted = make_picture(scene, update, Alignment.PER_FRAME)
+    assert picture.shows(scene, plain, Alignment())
+    assert not picture.shows(scene, update, Alignment())
+    adjusted = make_picture(scene, update, Alignment())
     assert adjusted.quality.error < picture.quality.error
     assert adjusted.quality.reprojection == picture.quality.reprojection  # that of what was solved for
 
@@ -137,9 +137,9 @@ def test_a_long_still_scene_draws_a_limited_number_of_cameras(scene, update):
 def test_without_a_metric_upgrade_the_matrix_is_shown_as_its_cameras_see_it(scene, flat):
     found = solved(scene, flat)
     assert not found.metric
-    shapes = build_shapes(scene, flat, Alignment.PER_FRAME)
+    shapes = build_shapes(scene, flat, Alignment())
     assert shapes.truth is None  # coordinates of a camera are not those of the truth
-    assert shapes.alignment is Alignment.NONE
+    assert not shapes.alignment.compares
     drawn = build_scene(scene, shapes, frame=0)
     assert "no metric upgrade" in drawn.caption
     assert drawn.subject != build_scene(scene, build_shapes(scene, None), frame=0).subject  # the view fits it
@@ -184,7 +184,7 @@ def test_the_loss_beside_the_errors_is_that_of_the_same_point(scene, update, fla
     session.set_sequence(scene)
     shown = session.add_run(update.settings)
     shown.last, shown.state = update, RunState.RUNNING  # the solver is ahead of what is drawn
-    known = make_picture(scene, flat, Alignment.PER_FRAME).quality
+    known = make_picture(scene, flat, Alignment()).quality
     loss = flat.shown.loss
     assert loss != update.shown.loss
     assert value(numbers(shown, known, scene), "loss") == f"{loss:.4g} (log10 {log_loss(loss)})"

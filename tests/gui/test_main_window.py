@@ -15,6 +15,7 @@ from PyQt6.QtGui import QDropEvent, QGuiApplication, QKeyEvent, QKeySequence
 from PyQt6.QtWidgets import QLabel, QPushButton
 
 from core import CameraModel, load_result, simulate, write_challenge
+from core.alignment import Kind, Mirror
 from core.penalties import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
 from core.settings import PRESETS, Settings
 from nrsfm_gui.arguments import Arguments
@@ -285,7 +286,7 @@ def test_the_alignment_is_named_and_changes_the_error(qtbot, window):
     window.run()
     run = finished(qtbot, window)
     per_frame = window.display.quality_of(run)
-    window.session.set_alignment(Alignment.SEQUENCE)
+    window.session.set_alignment(Alignment(Kind.SEQUENCE))
     qtbot.waitUntil(lambda: window.display.quality_of(run) is not None)
     whole = window.display.quality_of(run)
     assert whole.error > per_frame.error
@@ -477,6 +478,6 @@ def test_closing_while_a_run_is_paused_waits_for_its_thread(qtbot, window):
 def test_orthogonal_tracks_are_compared_with_the_mirror_allowed_at_first(window):
     flat = simulate("paper", camera=CameraModel.ORTHOGONAL, frames=6, points=20)
     window.session.set_sequence(flat)
-    assert window.session.alignment is Alignment.PER_FRAME_MIRROR
+    assert window.session.alignment == Alignment(mirror=Mirror.AUTOMATIC)
     window.session.set_sequence(simulate("paper", frames=6, points=20))
-    assert window.session.alignment is Alignment.PER_FRAME
+    assert window.session.alignment == Alignment()

@@ -10,13 +10,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.alignment import ALIGNMENTS, Kind, Mirror, NO_ALIGNMENT
 from core.penalties import WeightedNuclearNorm
 from core.problem import Factors, NonRigidProblem
 from core.sequence import GroundTruth
 from core.settings import Settings
 from core.solver import Status, single_threaded
 from core.updates import Candidate, Record, Update
-from nrsfm_gui.scene import LAYERS, Alignment, build_scene, build_shapes, error_series
+from nrsfm_gui.scene import LAYERS, Alignment, Appearance, build_scene, build_shapes, error_series
 
 
 def without_truth(sequence):
@@ -51,7 +52,7 @@ def update_of(known):
     )
 
 
-@pytest.mark.parametrize("alignment", list(Alignment))
+@pytest.mark.parametrize("alignment", ALIGNMENTS)
 @pytest.mark.parametrize("eta", [0.05, 1.0])
 def test_the_picture_is_that_of_the_result_whatever_was_solved(known, alignment, eta):
     result = replace(known.result, eta=eta)
@@ -74,7 +75,7 @@ def test_update_and_result_give_the_same_shapes(known):
 
 
 @pytest.mark.parametrize("affine", [False, True])
-@pytest.mark.parametrize("alignment", list(Alignment))
+@pytest.mark.parametrize("alignment", ALIGNMENTS)
 def test_cameras_follow_the_alignment(make_known, affine, alignment):
     known = make_known(affine=affine)
     result, K = known.result, known.result.intrinsics
@@ -91,16 +92,16 @@ def test_mirrored_estimate_is_right_only_where_a_mirror_is_allowed(known):
     mirrored = replace(
         known.result, C=(flip @ C).reshape(len(C), -1).T, rotations=known.result.rotations @ flip
     )
-    allowed = build_shapes(known.sequence, mirrored, Alignment.PER_FRAME_MIRROR)
+    allowed = build_shapes(known.sequence, mirrored, Alignment(mirror=Mirror.AUTOMATIC))
     assert np.nanmax(allowed.errors) < 1e-8
-    assert np.nanmean(build_shapes(known.sequence, mirrored, Alignment.PER_FRAME).errors) > 1.0
+    assert np.nanmean(build_shapes(known.sequence, mirrored, Alignment()).errors) > 1.0
     np.testing.assert_allclose(
         np.linalg.det(allowed.rotations), np.linalg.det(mirrored.rotations) * -1, atol=1e-9
     )
 
 
 def test_one_similarity_for_the_sequence_is_the_same_in_all_frames(known):
-    shapes = build_shapes(known.sequence, known.result, Alignment.SEQUENCE)
+    shapes = build_shapes(known.sequence, known.result, Alignment(Kind.SEQUENCE))
     S, Q = known.result.points, shapes.points
     sizes = np.linalg.norm(Q[:, :, 1] - Q[:, :, 0], axis=1) / np.linalg.norm(S[:, :, 1] - S[:, :, 0], axis=1)
     np.testing.assert_allclose(sizes, sizes[0])
@@ -118,7 +119,7 @@ def test_frames_without_truth_take_the_similarity_of_the_nearest_that_has_it(kno
 
 
 def test_without_truth_the_object_is_centered_and_of_unit_size(known):
-    shapes = build_shapes(without_truth(known.sequence), known.result, Alignment.PER_FRAME)
+    shapes = build_shapes(without_truth(known.sequence), known.result, Alignment())
     assert shapes.errors is None
     assert shapes.truth is None
     assert shapes.unit != "mm"
@@ -130,7 +131,7 @@ def test_without_truth_the_object_is_centered_and_of_unit_size(known):
 
 
 def test_alignment_none_shows_the_estimate_by_itself(known):
-    scene = build_scene(known.sequence, build_shapes(known.sequence, known.result, Alignment.NONE), frame=0)
+    scene = build_scene(known.sequence, build_shapes(known.sequence, known.result, NO_ALIGNMENT), frame=0)
     assert scene.truth is None
     assert scene.errors is None
     assert scene.estimate is not None
@@ -237,15 +238,15 @@ def test_timeline_shows_3d_errors_only_where_most_frames_have_truth(known):
 
 def test_caption_names_frame_alignment_and_error(known):
     noisy = replace(known.result, B=known.result.B * (1 + 0.05 * np.sin(np.arange(12))[None]))
-    shapes = build_shapes(known.sequence, noisy, Alignment.PER_FRAME_MIRROR)
+    shapes = build_shapes(known.sequence, noisy, Alignment(mirror=Mirror.AUTOMATIC))
     caption = build_scene(known.sequence, shapes, frame=4).caption
     expected = f"{np.nanmean(shapes.errors[4]):.3g} mm"
-    assert caption == f"frame 5 · per-frame similarity, mirror allowed · {expected}"
+    assert caption == f"frame 5 · per-frame similarity, not mirrored (automatic) · {expected}"
 
 
 def test_trail_ends_at_the_current_frame(known):
     shapes = build_shapes(known.sequence, known.result)
-    scene = build_scene(known.sequence, shapes, frame=5, layers=frozenset(LAYERS))
+    scene = build_scene(known.sequence, shapes, frame=5, appearance=Appearance(frozenset(LAYERS)))
     np.testing.assert_array_equal(scene.trail[-1], scene.estimate)
     np.testing.assert_array_equal(scene.trail[0], shapes.points[0].T)
 

@@ -1,0 +1,58 @@
+"""Choosing how the estimate is laid over the ground truth: the menu, its key, the button by the numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QObject
+
+from core.alignment import Kind
+
+from .shapes import obstacle
+from .views.alignment_menu import AlignmentMenu
+
+if TYPE_CHECKING:
+    from .main_window import MainWindow
+    from .shapes import Alignment
+
+
+class Aligning(QObject):
+    """Keeps the menu of alignments in step with the session, and changes the session by it."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self.menu = AlignmentMenu("Ali&gnment of the ground truth", window)
+        self.menu.alignment_requested.connect(self.choose)
+        for signal in (window.session.alignment_changed, window.session.sequence_changed):
+            signal.connect(lambda _: self.show())
+        self.show()
+
+    def choose(self, alignment: Alignment) -> None:
+        """Take an alignment."""
+        self._window.session.set_alignment(alignment)
+        self.show()
+
+    def cycle(self) -> None:
+        """Take the next kind that is possible, and say what it does."""
+        current = self._window.session.alignment
+        obstacles, kinds = self._obstacles(), list(Kind)
+        start = kinds.index(current.kind)
+        turned = [*kinds[start + 1 :], *kinds[: start + 1]]
+        possible = [kind for kind in turned if not obstacles.get(kind)]
+        if not possible:
+            self._window.messages.note(f"There is nothing to align with: {obstacles[current.kind]}.")
+            return
+        chosen = replace(current, kind=possible[0])
+        self.choose(chosen)
+        self._window.messages.note(f"{chosen.words().capitalize()}: {chosen.kind.meaning}.")
+
+    def show(self) -> None:
+        """Check what is in force, and offer what is possible."""
+        session = self._window.session
+        self.menu.set_state(session.alignment, self._obstacles())
+
+    def _obstacles(self) -> dict[Kind, str]:
+        sequence = self._window.session.sequence
+        return {} if sequence is None else {kind: obstacle(sequence, kind) for kind in Kind}

@@ -1,0 +1,217 @@
+"""Alignments: each against a search of its own, mirror images found, and names that tell which was taken."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.spatial.transform import Rotation
+
+from core.alignment import (
+    ALIGNMENTS,
+    DEPTH_INVERTED,
+    NO_ALIGNMENT,
+    Alignment,
+    Kind,
+    Mirror,
+    Views,
+    align,
+    common_size,
+    is_mirrored,
+)
+from core.arrays import InputError
+from core.metrics import aligned_mm, procrustes_mm
+from core.sequence import GroundTruth
+
+FRAMES, POINTS = 5, 9
+FITTED = (Kind.PER_FRAME, Kind.SEQUENCE, Kind.RIGID)
+MIRRORED = np.array([1.0, 1.0, -1.0])[:, None]
+
+
+@pytest.fixture
+def shapes():
+    return 50.0 * np.random.default_rng(0).normal(size=(FRAMES, 3, POINTS))
+
+
+def truth_of(points, frames=None):
+    frames = np.arange(len(points)) if frames is None else np.array(frames)
+    return GroundTruth(frames, points, int(frames[0]))
+
+
+def motion(points, kind, seed=1):
+    """Return points under a motion that an alignment undoes, drawn by scipy."""
+    rng = np.random.default_rng(seed)
+    count = 1 if kind is Kind.SEQUENCE else len(points)
+    R = Rotation.random(count, random_state=rng).as_matrix()
+    sizes = np.exp(rng.normal(size=(count if kind is Kind.PER_FRAME else 1, 1, 1)))
+    return sizes * R @ points + rng.normal(size=(count, 3, 1))
+
+
+@pytest.mark.parametrize("kind", FITTED)
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_each_alignment_undoes_the_motion_it_is_named_after(shapes, kind, mirrored):
+    estimate = motion(shapes * (MIRRORED if mirrored else 1.0), kind)
+    chosen = [1, 3, 4]
+    truth = truth_of(shapes[chosen], chosen)
+    forced = Alignment(kind, Mirror.ON if mirrored else Mirror.OFF)
+    for alignment in (forced, replace(forced, mirror=Mirror.AUTOMATIC)):
+        found = align(estimate, truth, alignment)
+        np.testing.assert_allclose(found.apply(estimate[chosen]), shapes[chosen], atol=1e-10)
+        np.testing.assert_allclose(np.linalg.det(found.rotation), -1.0 if mirrored else 1.0)
+        assert is_mirrored(found) is mirrored
+    wrong = Alignment(kind, Mirror.OFF if mirrored else Mirror.ON)
+    assert aligned_mm(estimate, truth, wrong)[0].mean > 5.0
+
+
+@pytest.mark.parametrize("kind", FITTED)
+@pytest.mark.parametrize("mirror", [Mirror.OFF, Mirror.ON])
+def test_no_motion_of_its_kind_is_nearer_than_the_one_found(shapes, kind, mirror):
+    """A search by scipy over rotation vectors, translations and sizes, from many starts, finds no less."""
+    rng = np.random.default_rng(2)
+    target = shapes[:2] / 50.0
+    source = target + 0.4 * rng.normal(size=target.shape)
+    known = np.ones((2, POINTS), dtype=bool)
+    known[0, 3] = known[1, 5] = False
+    missing = np.where(known[:, None], target, np.nan)
+    flipped = source * (MIRRORED if mirror is Mirror.ON else 1.0)
+    motions, sizes = (1, 1) if kind is Kind.SEQUENCE else (2, 2 if kind is Kind.PER_FRAME else 1)
+
+    def squares(z):
+        turns, moves = z[: 3 * motions].reshape(-1, 3), z[3 * motions : 6 * motions].reshape(-1, 3, 1)
+        scale = np.exp(z[6 * motions :]).reshape(sizes, 1, 1)
+        moved = scale * Rotation.from_rotvec(turns).as_matrix() @ flipped + moves
+        return float((((moved - target) ** 2).sum(axis=1))[known].sum())
+
+    unknowns = 6 * motions + sizes
+    ends = [minimize(squares, rng.normal(size=unknowns), method="BFGS").fun for _ in range(12)]
+    similarity = align(source, truth_of(missing), Alignment(kind, mirror))
+    own = (((similarity.apply(source) - target) ** 2).sum(axis=1))[known].sum()
+    assert own == pytest.approx(min(ends), rel=1e-6)
+    assert is_mirrored(similarity) is (mirror is Mirror.ON)
+
+
+def test_the_rotation_is_that_of_scipy(shapes):
+    estimate = motion(shapes, Kind.PER_FRAME) + np.random.default_rng(3).normal(size=shapes.shape)
+    found = align(estimate, truth_of(shapes))
+    for f in range(FRAMES):
+        a, b = (each[f] - each[f].mean(axis=1, keepdims=True) for each in (estimate, shapes))
+        expected, _ = Rotation.align_vectors(b.T, a.T)
+        np.testing.assert_allclose(found.rotation[f], expected.as_matrix(), atol=1e-9)
+
+
+def test_one_motion_for_all_frames_and_one_size_are_the_same_in_all(shapes):
+    estimate = motion(shapes, Kind.PER_FRAME)
+    whole = align(estimate, truth_of(shapes), Alignment(Kind.SEQUENCE))
+    np.testing.assert_array_equal(whole.scale, whole.scale[0])
+    np.testing.assert_array_equal(whole.rotation, np.tile(whole.rotation[0], (FRAMES, 1, 1)))
+    assert np.abs(whole.apply(estimate) - shapes).max() > 1.0
+    rigid = align(estimate, truth_of(shapes), Alignment(Kind.RIGID))
+    np.testing.assert_array_equal(rigid.scale, rigid.scale[0])
+    assert rigid.scale[0] == pytest.approx(common_size(estimate, shapes))
+    assert np.ptp(rigid.rotation, axis=0).max() > 0.1
+
+
+def test_the_more_an_alignment_may_do_the_less_is_left(shapes):
+    estimate = motion(shapes, Kind.SEQUENCE) + np.random.default_rng(4).normal(size=shapes.shape)
+    squares = {
+        kind: float((aligned_mm(estimate, truth_of(shapes), Alignment(kind))[0].per_point ** 2).sum())
+        for kind in FITTED
+    }
+    assert squares[Kind.PER_FRAME] < squares[Kind.RIGID] < squares[Kind.SEQUENCE]
+
+
+def test_a_mirror_image_is_chosen_once_for_the_sequence_by_the_sum_of_distances(shapes):
+    estimate = motion(shapes * MIRRORED, Kind.PER_FRAME)
+    estimate[0] = motion(shapes[:1], Kind.PER_FRAME)[0]  # one frame is as it should be
+    truth = truth_of(shapes)
+    free = {mirror: aligned_mm(estimate, truth, Alignment(Kind.PER_FRAME, mirror)) for mirror in Mirror}
+    assert free[Mirror.AUTOMATIC][1] and free[Mirror.ON][1] and not free[Mirror.OFF][1]
+    assert free[Mirror.AUTOMATIC][0].mean == free[Mirror.ON][0].mean < free[Mirror.OFF][0].mean
+    assert free[Mirror.AUTOMATIC][0].per_frame[0] > 1.0  # frame by frame it would be 0
+    assert procrustes_mm(estimate, truth, reflection=True).mean < 1e-10
+
+
+def views_of(shapes, *, orthogonal, seed=5):
+    """Return an estimate whose camera sees what the true one sees, in other units and coordinates."""
+    rng = np.random.default_rng(seed)
+    true_R = Rotation.random(FRAMES, random_state=rng).as_matrix()
+    R = Rotation.random(FRAMES, random_state=rng).as_matrix()
+    true_t = rng.normal(size=(FRAMES, 3)) * 20.0 + np.array([0.0, 0.0, 900.0])
+    size = 1.0 / 400.0
+    seen = true_R @ shapes + true_t[:, :, None]
+    K = np.diag([400.0, 400.0, 1.0])
+    if orthogonal:  # nothing tells how far away a frame is
+        K[:2, 2] = [7.0, -9.0]
+        seen = (
+            seen
+            - K[:, 2:] * np.array([[1.0], [1.0], [0.0]])
+            + rng.normal(size=(FRAMES, 1, 1)) * np.array([[0.0], [0.0], [1.0]])
+        )
+    t = rng.normal(size=(FRAMES, 3))
+    estimate = np.swapaxes(R, 1, 2) @ (size * seen - t[:, :, None])
+    return estimate, Views(R, t, K, orthogonal, true_R, true_t)
+
+
+@pytest.mark.parametrize("orthogonal", [False, True])
+def test_as_is_puts_what_the_camera_sees_where_the_true_camera_stands(shapes, orthogonal):
+    estimate, views = views_of(shapes, orthogonal=orthogonal)
+    chosen = [0, 2, 3]
+    truth = truth_of(shapes[chosen], chosen)
+    found = align(estimate, truth, Alignment(Kind.AS_IS), views=views)
+    np.testing.assert_allclose(found.apply(estimate[chosen]), shapes[chosen], atol=1e-8)
+    # An estimate that its camera sees farther left is farther left, and nothing takes that away.
+    shifted = replace(views, translations=views.translations + np.array([0.05, 0.0, 0.0]))
+    errors, _ = aligned_mm(estimate, truth, Alignment(Kind.AS_IS), views=shifted)
+    np.testing.assert_allclose(errors.per_point, 0.05 * 400.0, rtol=1e-9)
+    assert aligned_mm(estimate, truth, Alignment(), views=shifted)[0].mean < 1e-9
+
+
+@pytest.mark.parametrize("orthogonal", [False, True])
+def test_as_is_finds_a_shape_whose_depth_is_inverted(shapes, orthogonal):
+    estimate, views = views_of(shapes, orthogonal=orthogonal)
+    R, t = views.rotations, views.translations[:, :, None]
+    seen = R @ estimate + t
+    middle = seen[:, 2:].mean(axis=2, keepdims=True)
+    seen[:, 2:] = 2.0 * middle - seen[:, 2:]
+    inverted = np.swapaxes(R, 1, 2) @ (seen - t)
+    free = Alignment(Kind.AS_IS, Mirror.AUTOMATIC)
+    errors, mirrored = aligned_mm(inverted, truth_of(shapes), free, views=views)
+    assert mirrored
+    assert errors.mean < 1e-8
+    assert aligned_mm(inverted, truth_of(shapes), Alignment(Kind.AS_IS), views=views)[0].mean > 20.0
+
+
+def test_a_rigid_motion_keeps_the_size_that_an_orthogonal_camera_tells(shapes):
+    estimate, views = views_of(1.2 * shapes, orthogonal=True)
+    rigid = Alignment(Kind.RIGID)
+    np.testing.assert_array_equal(align(estimate, truth_of(shapes), rigid, views=views).scale, 400.0)
+    grown, _ = aligned_mm(estimate, truth_of(shapes), rigid, views=views)
+    spread = shapes - shapes.mean(axis=2, keepdims=True)
+    np.testing.assert_allclose(grown.per_point, 0.2 * np.linalg.norm(spread, axis=1), rtol=1e-9)
+    assert aligned_mm(estimate, truth_of(shapes), rigid)[0].mean < 1e-9  # no cameras: the size is fitted
+
+
+def test_what_an_alignment_needs_is_said(shapes):
+    with pytest.raises(InputError, match="true rotations and translations"):
+        align(shapes, truth_of(shapes), Alignment(Kind.AS_IS))
+    with pytest.raises(InputError, match="accepted are per-frame"):
+        align(shapes, truth_of(shapes), NO_ALIGNMENT)
+    with pytest.raises(InputError, match=r"\(F, 3, 9\)"):
+        align(shapes[:, :, 1:], truth_of(shapes))
+
+
+def test_keys_and_names_tell_alignments_apart():
+    assert [Alignment.from_key(each.key) for each in ALIGNMENTS] == list(ALIGNMENTS)
+    with pytest.raises(InputError, match="'upside down'"):
+        Alignment.from_key("upside down")
+    said = {each.words(found) for each in ALIGNMENTS if each.compares for found in (True, False)}
+    assert len(said) == 4 * (len(Kind) - 1)
+    automatic = Alignment(Kind.RIGID, Mirror.AUTOMATIC)
+    assert automatic.words(True) == "rigid motion per frame, mirrored (automatic)"
+    assert automatic.words() == "rigid motion per frame, mirror automatic"
+
+
+def test_the_depth_is_what_a_mirror_inverts():
+    np.testing.assert_array_equal(DEPTH_INVERTED @ np.array([1.0, 2.0, 3.0]), [1.0, 2.0, -3.0])
