@@ -22,6 +22,7 @@ from .exporters import EXPORTERS, ExportOptions, export
 from .factors import Factors
 from .files import SequenceEntry, list_sequences, read_sequence, write_csv, write_npz
 from .files.samples import bundled_samples, sample_path
+from .lineage import Recipe, Step
 from .methods import METHODS
 from .penalties import (
     MCP,
@@ -41,7 +42,9 @@ from .penalties import (
 from .problem import NonRigidProblem
 from .recipes import command_for, python_for
 from .reconstruct import Candidate, Record, StartReport, Update, finish, reconstruct, solve_sequence
+from .replay import replay, solve_steps
 from .result import Result, load_result, save_result
+from .resume import load_start
 from .sequence import CameraModel, GroundTruth, Observations, Sequence
 from .settings import PRESETS, Settings
 from .solver import Progress, Snapshot, Status, iterate, solve
@@ -77,6 +80,7 @@ __all__ = [
     "Progress",
     "RampWeights",
     "RankPenalty",
+    "Recipe",
     "Record",
     "Result",
     "SchattenNorm",
@@ -86,6 +90,7 @@ __all__ = [
     "Snapshot",
     "StartReport",
     "Status",
+    "Step",
     "TruncatedNuclearNorm",
     "Update",
     "VariableProjection",
@@ -97,14 +102,17 @@ __all__ = [
     "iterate",
     "list_sequences",
     "load_result",
+    "load_start",
     "python_for",
     "read_sequence",
     "reconstruct",
+    "replay",
     "sample_path",
     "save_result",
     "simulate",
     "solve",
     "solve_sequence",
+    "solve_steps",
     "write_challenge",
     "write_csv",
     "write_npz",

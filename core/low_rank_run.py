@@ -92,6 +92,7 @@ class LowRankRun(Run):
         self.calibration = known_calibration(self.sequence, self.settings)
         problem = self._posed()
         if start is not None and isinstance(start.current.problem, LowRankProblem):
+            self.goes_on = True
             return self._go_on(problem, start.current.factors)
         return self._on_matrix(problem) if self.method.on_matrix else self._starts_of(problem)
 

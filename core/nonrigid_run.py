@@ -50,6 +50,7 @@ class NonRigidRun(Run):
     def updates(self, start: Update | None) -> Iterator[Update]:
         """Return the updates of all phases; the last one is marked finished."""
         if start is not None and _compatible(start, self.settings):
+            self.goes_on = True
             return self._warm(start)
         return self._cold()
 

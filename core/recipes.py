@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 from .arrays import InputError
 from .degenerate import remarks
 from .files.samples import sample_name
+from .lineage import Recipe, Step
 from .penalties import PENALTIES, ExplicitWeights, Penalty, penalty_name
 from .settings import DEFAULT_PRESETS, PRESETS, Settings
 from .version import versions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from .sequence import Sequence
     from .updates import Update
@@ -39,17 +40,25 @@ def preset_name(settings: Settings) -> str | None:
     return next((name for name, preset in PRESETS.items() if preset == settings), None)
 
 
-def command_for(sequence: Sequence, settings: Settings, output: str | Path = "result.npz") -> str:
+def command_for(sequence: Sequence, how: Settings | Recipe, output: str | Path = "result.npz") -> str:
     """Return the shell command that makes this reconstruction.
 
     A sequence that is in no file is named `sequence.npz`, and a comment says so.
     """
+    recipe = _recipe(how)
     words = ["nrsfm", "solve", _source(sequence)]
     for name, value in sequence.reading.items():
         words += [f"--{_dashed(name)}", str(value)]
-    words += options_for(settings)
+    words += ["--start", _word(recipe.start)] if recipe.start else []
+    first, *others = (step_options(step) for step in recipe.steps)
+    words += first + [f"--then={shlex.join(other)}" for other in others]
     words += ["-o", str(output)]
     return shlex.join(words) + ("" if sequence.source else f"  # {UNSAVED_NOTE}")
+
+
+def step_options(step: Step) -> list[str]:
+    """Return the options of `nrsfm solve` that say a step; in one word, `--then` takes them too."""
+    return options_for(step.settings) + ([] if step.updates is None else ["--updates", str(step.updates)])
 
 
 def options_for(settings: Settings) -> list[str]:
@@ -71,43 +80,61 @@ def options_for(settings: Settings) -> list[str]:
     return words
 
 
-def python_for(sequence: Sequence, settings: Settings, output: str | Path = "result.npz") -> str:
+def python_for(sequence: Sequence, how: Settings | Recipe, output: str | Path = "result.npz") -> str:
     """Return the Python program that makes this reconstruction and saves it."""
-    preset = nearest_preset(settings)
-    changes = {name: _literal(value) for name, value in _changes(settings, PRESETS[preset]).items()}
-    arguments = ", ".join(f"{name}={value}" for name, value in changes.items())
-    plain = PRESETS[preset] == Settings()
-    if plain:
-        made = f"Settings({arguments})"
-    else:
-        made = f'PRESETS["{preset}"]' + (f".with_changes({arguments})" if arguments else "")
+    recipe, source = _recipe(how), _source(sequence)
     reading = {
         name: f"CameraModel({value!r})" if name == "camera" else repr(value)
         for name, value in sequence.reading.items()
     }
-    opened = ", ".join([repr(_source(sequence)), *(f"{name}={value}" for name, value in reading.items())])
-    names = ["read_sequence", "save_result", "solve_sequence"]
-    names += ["Settings"] if plain else ["PRESETS"]
-    names += [type(settings.penalty).__name__] if "penalty" in changes else []
-    names += ["CameraModel"] if "camera" in reading else []
-    lines = [
-        f"from core import {', '.join(sorted(names))}",
-        "",
-        f"sequence = read_sequence({opened})",
-        f"settings = {made}",
-        "result = solve_sequence(sequence, settings)",
-        f"save_result(result, {str(output)!r})",
-    ]
-    if not sequence.source:
-        lines.insert(1, f"# {UNSAVED_NOTE[0].upper()}{UNSAVED_NOTE[1:]}.")
-    return "\n".join(lines) + "\n"
+    opened = ", ".join([repr(source), *(f"{name}={value}" for name, value in reading.items())])
+    names = {"read_sequence", "save_result"} | ({"CameraModel"} if "camera" in reading else set())
+    for step in recipe.steps:
+        names |= _settings_literal(step.settings)[1]
+    lines = [] if sequence.source else [f"# {UNSAVED_NOTE[0].upper()}{UNSAVED_NOTE[1:]}."]
+    lines += ["", f"sequence = read_sequence({opened})"]
+    if recipe.plain:
+        names.add("solve_sequence")
+        lines += [f"settings = {_settings_literal(recipe.settings)[0]}"]
+        lines += ["result = solve_sequence(sequence, settings)"]
+    else:
+        names |= {"Step", "solve_steps"} | ({"load_start"} if recipe.start else set())
+        lines += _steps_lines(recipe)
+    lines += [f"save_result(result, {str(output)!r})"]
+    return "\n".join([f"from core import {', '.join(sorted(names))}", *lines]) + "\n"
+
+
+def _steps_lines(recipe: Recipe) -> list[str]:
+    """Return the lines that solve a recipe's steps one after the other."""
+    lines, start = [], ""
+    if recipe.start is not None:
+        lines += [f"start = load_start({_literal(recipe.start)}, sequence)"]
+        start = ", start=start"
+    if len(recipe.steps) > 1:
+        lines += ["# The run was steered: each step goes on from where the one before it stood."]
+    lines += ["steps = ["]
+    for step in recipe.steps:
+        count = "" if step.updates is None else f", updates={step.updates}"
+        lines += [f"    Step({_settings_literal(step.settings)[0]}{count}),"]
+    return [*lines, "]", f"result = solve_steps(sequence, steps{start})"]
+
+
+def _settings_literal(settings: Settings) -> tuple[str, set[str]]:
+    """Return the Python expression of some settings, and the names that it uses."""
+    preset = nearest_preset(settings)
+    changes = {name: _literal(value) for name, value in _changes(settings, PRESETS[preset]).items()}
+    arguments = ", ".join(f"{name}={value}" for name, value in changes.items())
+    names = {type(settings.penalty).__name__} if "penalty" in changes else set()
+    if PRESETS[preset] == Settings():
+        return f"Settings({arguments})", names | {"Settings"}
+    made = f'PRESETS["{preset}"]' + (f".with_changes({arguments})" if arguments else "")
+    return made, names | {"PRESETS"}
 
 
 def settings_to_dict(settings: Settings) -> dict[str, Any]:
     """Return the settings as values that JSON can hold; `settings_from_dict` is the inverse."""
     values = {entry.name: getattr(settings, entry.name) for entry in fields(settings)}
-    penalty = settings.penalty
-    values["penalty"] = {"kind": penalty_name(penalty)} | asdict(penalty)  # type: ignore[call-overload]
+    values["penalty"] = penalty_to_dict(settings.penalty)
     values["options"] = dict(settings.options)
     for name in ("rotations", "intrinsics"):
         if isinstance(values[name], Path):
@@ -128,23 +155,64 @@ def settings_from_dict(values: Mapping[str, Any]) -> Settings:
     if unknown:
         raise InputError(f"settings hold {unknown[0]!r}, which is not a setting of this version")
     if "penalty" in changes:
-        numbers = dict(changes["penalty"])
-        kind = numbers.pop("kind", None)
-        try:
-            if kind == "weights":
-                changes["penalty"] = ExplicitWeights(tuple(numbers["a"]))
-            else:
-                changes["penalty"] = PENALTIES[kind](**numbers)
-        except (KeyError, TypeError) as error:
-            raise InputError(
-                f"settings hold the penalty {changes['penalty']!r}; accepted kinds are "
-                f"{', '.join(PENALTIES)} and weights, each with its own numbers"
-            ) from error
+        changes["penalty"] = penalty_from_dict(changes["penalty"])
     if isinstance(changes.get("options"), dict):
         changes["options"] = tuple(changes["options"].items())
     if isinstance(changes.get("intrinsics"), list):
         changes["intrinsics"] = tuple(changes["intrinsics"])
     return Settings(**changes)
+
+
+def penalty_to_dict(penalty: Penalty) -> dict[str, Any]:
+    """Return a penalty as values that JSON can hold; `penalty_from_dict` is the inverse."""
+    numbers: dict[str, Any] = asdict(penalty)  # type: ignore[call-overload]
+    return {"kind": penalty_name(penalty)} | numbers
+
+
+def penalty_from_dict(values: Mapping[str, Any]) -> Penalty:
+    """Rebuild a penalty.
+
+    Raises
+    ------
+    InputError
+        where its kind is unknown, or a number is not its own or out of its range.
+    """
+    numbers = dict(values)
+    kind = numbers.pop("kind", None)
+    try:
+        penalty: Penalty = (
+            ExplicitWeights(tuple(numbers["a"])) if kind == "weights" else PENALTIES[kind](**numbers)
+        )
+    except (KeyError, TypeError) as error:
+        raise InputError(
+            f"settings hold the penalty {values!r}; accepted kinds are {', '.join(PENALTIES)} and weights, "
+            "each with its own numbers"
+        ) from error
+    return penalty
+
+
+def steps_to_list(steps: Iterable[Step]) -> list[dict[str, Any]]:
+    """Return steps as values that JSON can hold; `steps_from_list` is the inverse."""
+    return [{"settings": settings_to_dict(step.settings), "updates": step.updates} for step in steps]
+
+
+def steps_from_list(values: Iterable[Mapping[str, Any]]) -> tuple[Step, ...]:
+    """Rebuild steps.
+
+    Raises
+    ------
+    InputError
+        where one lacks its settings, they are refused, or its number of updates is not one.
+    """
+    steps = []
+    for number, value in enumerate(values, start=1):
+        if not isinstance(value, dict) or not isinstance(value.get("settings"), dict):
+            raise InputError(f"step {number} holds no settings; accepted are settings and updates")
+        count = value.get("updates")
+        if count is not None and (type(count) is not int or count < 1):
+            raise InputError(f"step {number} has {count!r} updates; accepted is at least 1, or null")
+        steps.append(Step(settings_from_dict(value["settings"]), count))
+    return tuple(steps)
 
 
 def provenance(sequence: Sequence, settings: Settings, last: Update) -> dict[str, Any]:
@@ -153,6 +221,11 @@ def provenance(sequence: Sequence, settings: Settings, last: Update) -> dict[str
     `status` is "stopped" where the run had not ended.
     """
     status = last.status.value if last.status.finished else "stopped"
+    known = None if last.lineage is None else last.lineage.recipe()
+    recipe = known or _recipe(settings)
+    steered: dict[str, Any] = {} if recipe.plain else {"steps": steps_to_list(recipe.steps)}
+    if recipe.start is not None:
+        steered["start"] = str(recipe.start.resolve())
     return {
         "name": sequence.name,
         "method": settings.method,
@@ -171,9 +244,14 @@ def provenance(sequence: Sequence, settings: Settings, last: Update) -> dict[str
         "phase": last.phase,
         "seconds": last.record.seconds,
         "iterations": last.record.iteration,
-        "command": command_for(sequence, settings),
-        "python": python_for(sequence, settings),
-    }
+        "reading": dict(sequence.reading),
+        "command": command_for(sequence, recipe),
+        "python": python_for(sequence, recipe),
+    } | steered
+
+
+def _recipe(how: Settings | Recipe) -> Recipe:
+    return how if isinstance(how, Recipe) else Recipe((Step(how),))
 
 
 def _changes(settings: Settings, base: Settings) -> dict[str, Any]:

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .arrays import InputError
+from .lineage import Lineage, Step
 from .low_rank_run import LowRankRun
 from .nonrigid_run import NonRigidRun
 from .updates import Candidate, Record, StartReport, Update, finish
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from .result import Result
+    from .run import Run
     from .sequence import Sequence
     from .settings import Settings
 
@@ -45,8 +48,18 @@ def reconstruct(sequence: Sequence, settings: Settings, *, start: Update | None 
     refusal = settings.refusal(sequence.camera)
     if refusal:
         raise InputError(refusal)
-    run = LowRankRun if settings.problem == "lowrank" else NonRigidRun
-    return run(sequence, settings).updates(start)
+    kind = LowRankRun if settings.problem == "lowrank" else NonRigidRun
+    run = kind(sequence, settings)
+    return _traced(run, run.updates(start), start)
+
+
+def _traced(run: Run, stream: Iterator[Update], start: Update | None) -> Iterator[Update]:
+    """Yield the updates of a run, each with the way that led to it."""
+    for count, update in enumerate(stream, start=1):
+        step = Step(run.settings, None if update.status.finished else count)
+        before = start.lineage if run.goes_on and start is not None else None
+        known = before is not None or not run.goes_on
+        yield replace(update, lineage=Lineage(step, before) if known else None)
 
 
 def solve_sequence(sequence: Sequence, settings: Settings) -> Result:

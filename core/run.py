@@ -55,6 +55,7 @@ class Run:
         self.share = 1.0  # of the observations that are in that subset
         self.rotations = ""
         self.settled = False
+        self.goes_on = False  # whether it begins where an earlier one was
         self.phases_done = 0
         self.phase_count = 1
         self.reports: dict[str, float] = {}  # the loss that each start ended with

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from .arrays import Floats
     from .factors import Factors
+    from .lineage import Lineage
     from .problem import Problem
     from .sequence import Sequence
     from .settings import Settings
@@ -75,6 +76,7 @@ class Update:
     starts: tuple[StartReport, ...] = ()
     calibration: Floats | None = None  # (3, 3) K of the views of a low-rank problem, where it is known
     view: Geometry | None = None  # of `best`, where the run has made more of it than `geometry_of` does
+    lineage: Lineage | None = None  # how it came to be
 
     @property
     def shown(self) -> Candidate:
@@ -87,6 +89,18 @@ class Update:
         if self.view is not None:
             return self.view
         return geometry_of(self.shown.problem, self.shown.factors, self.intrinsics, self.calibration)
+
+
+def shift_between(last: Record, first: Record) -> tuple[int, float]:
+    """Return what to add to iterations and seconds of a new stream, so that a history goes on counting."""
+    return last.iteration + 1 - first.iteration, last.seconds - first.seconds
+
+
+def shifted(update: Update, by: tuple[int, float]) -> Update:
+    """Return an update whose record counts on from those of a stream before."""
+    record, (iteration, seconds) = update.record, by
+    record = replace(record, iteration=record.iteration + iteration, seconds=record.seconds + seconds)
+    return replace(update, record=record)
 
 
 def finish(sequence: Sequence, settings: Settings, last: Update, history: Iterable[Record]) -> Result:

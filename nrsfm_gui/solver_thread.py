@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from PyQt6.QtCore import QObject, QThread, pyqtSignal
 
 from core.arrays import InputError
+from core.updates import shift_between, shifted
 
 if TYPE_CHECKING:
     from core.reconstruct import Record, Update
@@ -232,12 +233,9 @@ class SolverThread(QThread):
     def _post(self, update: Update, change: Change | None = None) -> None:
         """Put an update into the mailbox; a change comes with the first one under changed settings."""
         if self._last is not None and (change is not None or self._shift is None):
-            self._shift = _shift(self._last.record, update.record)
+            self._shift = shift_between(self._last.record, update.record)
         if self._shift is not None:
-            iteration, seconds = self._shift
-            record = update.record
-            record = replace(record, iteration=record.iteration + iteration, seconds=record.seconds + seconds)
-            update = replace(update, record=record)
+            update = shifted(update, self._shift)
         else:
             self._shift = (0, 0.0)
         self._last = update
@@ -246,11 +244,6 @@ class SolverThread(QThread):
             self._update = update
             if change is not None:
                 self._changes.append(replace(change, iteration=update.record.iteration))
-
-
-def _shift(last: Record, first: Record) -> tuple[int, float]:
-    """Return what to add to a new stream's iterations and seconds, so that the history goes on counting."""
-    return last.iteration + 1 - first.iteration, last.seconds - first.seconds
 
 
 def _restarts(before: Update | None, first: Update) -> bool:

@@ -13,17 +13,22 @@ from ..arrays import InputError
 from ..atomic import check_writable, replacing
 from ..exporters import EXPORTERS, export, exporter_for
 from ..recipes import command_for
-from ..reconstruct import finish, reconstruct
+from ..reconstruct import finish
+from ..replay import replay
+from ..resume import load_start
 from ..sequence import CameraModel
 from .outputs import check_outputs, files_of
 from .progress import ProgressLine
 from .sequence_options import add_sequence_options, chosen_sequence
-from .settings_options import add_settings_options, settings_from
+from .settings_options import add_settings_options
+from .step_options import add_step_options, steps_from
 from .summary import as_json, as_lines, summary_of
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
+    from ..lineage import Step
     from ..reconstruct import Record, Update
     from ..result import Result
     from ..sequence import Sequence
@@ -44,6 +49,7 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     add_sequence_options(parser)
     add_settings_options(parser)
+    add_step_options(parser)
     output = parser.add_argument_group("output")
     output.add_argument(
         "-o",
@@ -66,15 +72,18 @@ def run(args: argparse.Namespace) -> int:
         check_writable(path)
     if args.history:
         check_writable(args.history)
-    settings = settings_from(args)
+    steps = steps_from(args)
     sequence = chosen_sequence(args)
-    _check_overwriting(args, settings, sequence)
-    _warn_of_pixels(sequence, settings)
-    records, last, interrupted = _drain(sequence, settings, quiet=args.quiet)
+    _check_overwriting(args, steps, sequence)
+    _warn_of_pixels(sequence, steps[0].settings)
+    start = None if args.start is None else load_start(args.start, sequence)
+    records, last, interrupted = _drain(replay(sequence, steps, start=start), quiet=args.quiet)
     if last is None:  # interrupted before there was anything to keep
         raise KeyboardInterrupt
-    result = finish(sequence, settings, last, records)
-    result.meta["command"] = command_for(sequence, settings, args.output[0])
+    result = finish(sequence, last.settings, last, records)
+    known = None if last.lineage is None else last.lineage.recipe()
+    if known is not None:
+        result.meta["command"] = command_for(sequence, known, args.output[0])
     written = _write(result, args.output)
     if args.history:
         _write_history(args.history, records)
@@ -89,13 +98,16 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _check_overwriting(args: argparse.Namespace, settings: Settings, sequence: Sequence) -> None:
+def _check_overwriting(args: argparse.Namespace, steps: tuple[Step, ...], sequence: Sequence) -> None:
     """Refuse an output that is a file of the input or of the cameras, or another output."""
     inputs = files_of(sequence)
-    for name in ("rotations", "intrinsics"):
-        source = getattr(settings, name)
-        if isinstance(source, Path):
-            inputs[source] = f"the file of --{name}"
+    if args.start is not None:
+        inputs[args.start] = "the result of --start"
+    for step in steps:
+        for name in ("rotations", "intrinsics"):
+            source = getattr(step.settings, name)
+            if isinstance(source, Path):
+                inputs[source] = f"the file of --{name}"
     outputs = [("-o", path) for path in args.output]
     check_outputs(outputs + ([("--history", args.history)] if args.history else []), inputs)
 
@@ -113,15 +125,13 @@ def _warn_of_pixels(sequence: Sequence, settings: Settings) -> None:
         )
 
 
-def _drain(
-    sequence: Sequence, settings: Settings, *, quiet: bool
-) -> tuple[list[Record], Update | None, bool]:
+def _drain(updates: Iterator[Update], *, quiet: bool) -> tuple[list[Record], Update | None, bool]:
     """Run to the end or to Ctrl-C; return the records, the last update and whether it was Ctrl-C."""
     records: list[Record] = []
     last: Update | None = None
     line = ProgressLine(sys.stderr, shown=not quiet)
     try:
-        for update in reconstruct(sequence, settings):
+        for update in updates:
             last = update
             records.append(update.record)
             line.show(update)

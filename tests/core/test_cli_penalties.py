@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.cli import main, parser
-from core.cli.solve import settings_from
+from core.cli.settings_options import settings_from
 from core.files import write_npz
 from core.penalties import PENALTIES, PENALTY_TEXTS, LogPenalty, is_spectral
 from core.result import load_result

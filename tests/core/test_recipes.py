@@ -11,7 +11,7 @@ import pytest
 
 from core.arrays import InputError
 from core.cli import parser
-from core.cli.solve import settings_from
+from core.cli.settings_options import settings_from
 from core.files import read_sequence
 from core.penalties import (
     MCP,

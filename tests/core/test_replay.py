@@ -1,0 +1,174 @@
+"""A reconstruction that was steered, made again from what is written down about it: to 12 digits."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core import (
+    ExplicitWeights,
+    InputError,
+    Settings,
+    Step,
+    load_result,
+    load_start,
+    read_sequence,
+    reconstruct,
+    replay,
+    save_result,
+    simulate,
+    solve_sequence,
+    solve_steps,
+    write_npz,
+)
+from core.cli import main, parser
+from core.cli.step_options import steps_from
+from core.penalties import MCP, NuclearNorm, TruncatedNuclearNorm
+from core.recipes import command_for, python_for, steps_from_list, steps_to_list
+from core.reconstruct import finish
+from core.settings import PRESETS
+
+DIGITS = 1e-12
+QUICK = Settings(rank=2, starts=3, rotations="truth")
+
+
+@pytest.fixture(scope="module")
+def sequence(tmp_path_factory):
+    path = tmp_path_factory.mktemp("data") / "small.npz"
+    made = simulate("balloon", frames=14, points=16, seed=3)
+    write_npz(made, path)
+    return read_sequence(path)
+
+
+def steered(sequence, *parts):
+    """Drain one stream after the other as a live window does: each from where the one before was left."""
+    start, records = None, []
+    for settings, count in parts:
+        for update in islice(reconstruct(sequence, settings, start=start), count):
+            start = update
+            records.append(update.record)
+    return finish(sequence, start.settings, start, records), start
+
+
+STEERED = {
+    "weights changed twice on the way": [
+        (QUICK, 5), (QUICK.with_changes(penalty=NuclearNorm(mu=0.1)), 2),
+        (QUICK.with_changes(penalty=ExplicitWeights((0.01, 0.3))), None),
+    ],
+    "rank raised after the end, then stopped": [(QUICK, None), (QUICK.with_changes(rank=3), 2)],
+    "eta and a concave penalty": [(QUICK, 4), (QUICK.with_changes(eta=0.3, penalty=MCP(mu=0.2)), None)],
+    "low rank": [
+        (PRESETS["lowrank"].with_changes(starts=3), 7),
+        (PRESETS["lowrank"].with_changes(rank=5, penalty=TruncatedNuclearNorm(mu=0.01, free=4)), None),
+    ],
+    "stopped before its end": [(QUICK, 6)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("parts", STEERED.values(), ids=STEERED)
+def test_the_way_to_an_update_gives_it_again(sequence, parts):
+    result, last = steered(sequence, *parts)
+    recipe = last.lineage.recipe()
+    assert [(step.settings, step.updates) for step in recipe.steps] == parts
+    again = solve_steps(sequence, recipe.steps)
+    assert again.loss == result.loss
+    assert np.array_equal(again.B, result.B)
+    assert len(again.history) == len(result.history)
+    assert (np.diff(again.history[:, :2], axis=0) >= 0).all()  # iterations and seconds count on
+
+
+def test_a_stopped_run_is_elsewhere_than_its_settings_lead_to(sequence):
+    """What is shown would not be reproduced by the settings alone: the test above would prove nothing."""
+    result, last = steered(sequence, *STEERED["stopped before its end"])
+    assert solve_sequence(sequence, last.settings).loss < result.loss * (1 - 1e-6)
+
+
+def test_what_starts_anew_forgets_the_way_before(sequence):
+    _, last = steered(sequence, (QUICK, 3), (QUICK.with_changes(rotations="best", rank=1), 4))
+    assert [step.updates for step in last.lineage.recipe().steps] == [4]
+
+
+def test_steps_survive_json_and_the_command_line(sequence):
+    steps = (Step(QUICK, 5), Step(Settings()), Step(Settings(penalty=MCP(mu=1 / 3), eta=1.0), 1))
+    assert steps_from_list(steps_to_list(steps)) == steps
+    _, last = steered(sequence, *((step.settings, step.updates) for step in steps[:1]))
+    words = shlex.split(command_for(sequence, last.lineage.recipe()))
+    assert steps_from(parser().parse_args(words[1:])) == steps[:1]
+    from core import Recipe
+
+    words = shlex.split(command_for(sequence, Recipe(steps)))
+    assert steps_from(parser().parse_args(words[1:])) == steps
+
+
+@pytest.mark.parametrize("name", ["weights changed twice on the way", "low rank"])
+def test_the_python_and_the_command_of_a_steered_run_give_its_loss(sequence, tmp_path, name):
+    result, last = steered(sequence, *STEERED[name])
+    recipe = last.lineage.recipe()
+    program, made, commanded = tmp_path / "program.py", tmp_path / "python.npz", tmp_path / "command.npz"
+    program.write_text(python_for(sequence, recipe, made))
+    subprocess.run([sys.executable, str(program)], check=True, cwd=Path(__file__).parents[2])
+    assert main([*shlex.split(command_for(sequence, recipe, commanded))[1:], "--quiet"]) == 0
+    for path in (made, commanded):
+        assert load_result(path).loss == pytest.approx(result.loss, rel=DIGITS, abs=0)
+
+
+def test_a_result_says_how_it_was_made_and_can_be_gone_on_from(sequence, tmp_path):
+    settings = PRESETS["lowrank"].with_changes(starts=3)
+    for number, parts in enumerate(([(QUICK, 6)], [(QUICK, None)], [(settings, None)])):
+        result, last = steered(sequence, *parts)
+        path = save_result(result, tmp_path / f"{number}.npz")
+        start = load_start(path, sequence)
+        assert start.lineage.recipe() == last.lineage.recipe()
+        assert start.best.problem.loss(start.best.factors) == pytest.approx(result.loss, rel=DIGITS, abs=0)
+        assert np.array_equal(start.geometry.points, result.points)
+        changed = parts[-1][0].with_changes(eta=0.2)
+        *_, further = reconstruct(sequence, changed, start=start)
+        assert "from where it was" in [report.name for report in further.starts]
+        recipe = further.lineage.recipe()
+        assert (recipe.start, recipe.steps) == (path, (Step(changed),))
+        out = tmp_path / f"{number}-further.npz"
+        assert main([*shlex.split(command_for(sequence, recipe, out))[1:], "--quiet"]) == 0
+        assert load_result(out).loss == pytest.approx(further.best.loss, rel=DIGITS, abs=0)
+        assert load_result(out).meta["start"] == str(path)
+
+
+def test_a_start_of_other_tracks_is_refused(sequence, tmp_path):
+    path = save_result(solve_sequence(sequence, QUICK), tmp_path / "result.npz")
+    with pytest.raises(InputError, match=r"is of 14 frames and 16 points; .* has 12 and 16"):
+        load_start(path, simulate("balloon", frames=12, points=16, seed=3))
+    with pytest.raises(InputError, match="is of other tracks than those of"):
+        load_start(path, simulate("balloon", frames=14, points=16, seed=4))
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--then=--etta 1"], "--then: unrecognized arguments: --etta 1; accepted are options of settings"),
+        (["--then=--eta 7"], "eta is 7; accepted is 0 < eta <= 1"),
+        (["--then=--eta '"], "cannot be split into words"),
+        (["--updates", "0"], "step 1 has 0 updates; accepted is at least 1"),
+        (["--start", "nowhere.npz"], "nowhere.npz is not a file; a result is an .npz file"),
+    ],
+)
+def test_steering_that_cannot_be_is_refused_with_a_sentence(capsys, tmp_path, words, sentence):
+    out = tmp_path / "out.npz"
+    assert main(["solve", "sample:balloon/circle", *words, "-o", str(out), "--quiet"]) == 2
+    assert sentence in capsys.readouterr().err
+    assert not out.exists()
+
+
+@pytest.mark.parametrize("values", [[{}], [{"settings": 3}], [{"settings": {}, "updates": 0}], ["x"]])
+def test_steps_that_cannot_be_rebuilt_give_their_sentence(values):
+    with pytest.raises(InputError, match="step 1 "):
+        steps_from_list(values)
+
+
+def test_nothing_to_replay_is_refused(sequence):
+    with pytest.raises(InputError, match="there is no step"):
+        replay(sequence, [])
