@@ -164,21 +164,30 @@ class Exporting(QObject):
         for job in list(self._jobs):
             job.wait()
 
-    def _copy(self, recipe: Callable[..., str], what: str) -> None:
-        """Copy a recipe for the run that is shown, or, before any run, for the parameters as they are."""
+    def _copy(self, written: Callable[..., str], what: str) -> None:
+        """Copy what makes the run that is shown, or, before any run, what the parameters make."""
         run, sequence = self._session.shown, self._session.sequence
         if sequence is None:
             return
-        settings = self._session.settings if run is None else run.settings
         clipboard = QGuiApplication.clipboard()
         assert clipboard is not None
-        clipboard.setText(recipe(sequence, settings))
+        last = None if run is None else run.last
+        if run is None or last is None:
+            clipboard.setText(written(sequence, self._session.settings))
+            self.saved.emit(f"Copied the {what} for these parameters")
+            return
+        recipe = None if last.lineage is None else last.lineage.recipe()
+        clipboard.setText(written(sequence, recipe or run.settings))
         note = ""
-        if run is not None and (run.warm_from is not None or run.history.ticks):
-            note = "; it solves from nothing, while this run went on from an earlier point"
-        self.saved.emit(
-            f"Copied the {what} for {'these parameters' if run is None else f'run {run.number}'}{note}"
-        )
+        if recipe is None:
+            note = "; it solves from nothing, while how this run came to be is not known"
+        elif recipe.start is not None:
+            note = f"; it goes on from {recipe.start}"
+        elif len(recipe.steps) > 1:
+            note = f"; it replays the {len(recipe.steps)} steps that led there"
+        elif not recipe.plain:
+            note = "; it stops where this run stands"
+        self.saved.emit(f"Copied the {what} for run {run.number}{note}")
 
     def _try(self, save: Callable[[], None], path: Path) -> None:
         try:
