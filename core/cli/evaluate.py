@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import residuals
+from ..alignment import Alignment, Kind, Mirror, Views
 from ..arrays import InputError
 from ..concave import ConcavePenalty
 from ..errors import errors_of, published_errors
@@ -16,15 +17,17 @@ from ..factors import Factors
 from ..files.source import read_bytes
 from ..files.zipped import load_arrays
 from ..low_rank import LowRankProblem
+from ..metrics import aligned_mm
 from ..problem import NonRigidProblem
 from ..recipes import settings_from_dict
 from ..result import load_result
-from ..sequence import GroundTruth
+from ..sequence import CameraModel, GroundTruth
 from .summary import as_json, error_lines
 
 if TYPE_CHECKING:
     import argparse
 
+    from ..arrays import Floats
     from ..problem import Problem
     from ..result import Result
     from . import Subparsers
@@ -45,7 +48,21 @@ def add_parser(subparsers: Subparsers) -> None:
         type=Path,
         metavar="FILE",
         help="npz with S (F, 3, P), in place of the ground truth in the result; where it has R (F, 3, 3), "
-        "the errors in the camera's coordinates are added for an orthogonal camera",
+        "the errors in the camera's coordinates are added for an orthogonal camera; with t (F, 3) too, "
+        "--align as-is is possible",
+    )
+    parser.add_argument(
+        "--align",
+        choices=[kind.value for kind in Kind if kind is not Kind.NONE],
+        help="add the error after another alignment (aligned_mm); "
+        + "; ".join(f"{kind.value}: {kind.meaning}" for kind in Kind if kind is not Kind.NONE),
+    )
+    parser.add_argument(
+        "--mirror",
+        choices=[mirror.value for mirror in Mirror],
+        help="of --align (per-frame where that is not given): "
+        + "; ".join(f"{mirror.value}: {mirror.meaning}" for mirror in Mirror)
+        + "; auto for an orthogonal camera and off for a perspective one where it is not given",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -53,15 +70,19 @@ def add_parser(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> None:
     """Print the evaluation."""
     result = load_result(args.result)
-    camera_truth = None
+    camera_truth, views = None, views_of(result)
     if args.truth:
-        truth, camera_truth = load_truth(args.truth, result)
+        truth, camera_truth, views = load_truth(args.truth, result)
         result = replace(result, truth=truth)
     numbers = optimality(result)
     errors = errors_of(result) | published_errors(result, camera_truth)
+    alignment = ""
+    if args.align or args.mirror:
+        errors["aligned_mm"], alignment = aligned_error(result, views, args.align, args.mirror)
     units, truth_units = result.meta.get("units", "px"), result.meta.get("truth_units", "mm")
     if args.json:
         said = {"result": str(args.result), **numbers, "errors": errors}
+        said |= {"alignment": alignment} if alignment else {}
         print(as_json(said | {"units": units, "truth_units": truth_units}))
         return
     print(f"log10 loss {numbers['log10_loss']:.6f} (loss {numbers['loss']:.10g}), rank {result.rank}")
@@ -70,8 +91,33 @@ def run(args: argparse.Namespace) -> None:
         f"relative difference {numbers['loss_difference']:.1e}"
     )
     print(f"relative gradient {numbers['relative_gradient']:.1e}")
-    for line in error_lines(errors, units, truth_units):
+    for line in error_lines(errors, units, truth_units, alignment):
         print(line)
+
+
+def views_of(result: Result, rotations: Floats | None = None, translations: Floats | None = None) -> Views:
+    """Return the cameras of a result for `core.alignment`, with the true ones where they are given."""
+    same_units = result.meta.get("units", "px") == result.meta.get("truth_units", "mm")
+    orthogonal = result.camera is CameraModel.ORTHOGONAL and same_units
+    return Views(
+        result.rotations, result.translations, result.intrinsics, orthogonal, rotations, translations
+    )
+
+
+def aligned_error(result: Result, views: Views, kind: str | None, mirror: str | None) -> tuple[float, str]:
+    """Return the mean error after an alignment, and its name.
+
+    Raises
+    ------
+    InputError
+        where there is no truth, or the alignment needs cameras.
+    """
+    if result.truth is None:
+        raise InputError("the result has no ground truth to be aligned to; give one with --truth")
+    by_camera = Mirror.AUTOMATIC if result.camera is CameraModel.ORTHOGONAL else Mirror.OFF
+    alignment = Alignment(Kind(kind or "per-frame"), Mirror(mirror) if mirror else by_camera)
+    errors, mirrored = aligned_mm(result.points, result.truth, alignment, views=views)
+    return errors.mean, alignment.words(mirrored)
 
 
 def optimality(result: Result) -> dict[str, Any]:
@@ -106,14 +152,14 @@ def _solved(result: Result) -> tuple[Problem, Factors]:
     return problem, Factors(result.B, C, s)
 
 
-def load_truth(path: Path, result: Result) -> tuple[GroundTruth, GroundTruth | None]:
+def load_truth(path: Path, result: Result) -> tuple[GroundTruth, GroundTruth | None, Views]:
     """Read the true shapes S (F, 3, P) of all frames; the reference frame stays the result's own.
 
     Returns
     -------
     tuple
-        the shapes, and where the file has the true rotations R (F, 3, 3), the shapes R S in the camera's
-        coordinates up to the translation.
+        the shapes; where the file has the true rotations R (F, 3, 3), the shapes R S in the camera's
+        coordinates up to the translation; and all cameras, with the true ones where it has R and t (F, 3).
 
     Raises
     ------
@@ -125,7 +171,7 @@ def load_truth(path: Path, result: Result) -> tuple[GroundTruth, GroundTruth | N
         held = ", ".join(sorted(arrays)) or "no array"
         raise InputError(f"{path}: holds {held}; accepted is an npz with S (F, 3, P)")
     count, points = result.frame_count, result.point_count
-    for name, expected in (("S", (count, 3, points)), ("R", (count, 3, 3))):
+    for name, expected in (("S", (count, 3, points)), ("R", (count, 3, 3)), ("t", (count, 3))):
         value = arrays.get(name)
         if value is not None and (value.shape != expected or value.dtype.kind not in "fiu"):
             raise InputError(
@@ -134,5 +180,5 @@ def load_truth(path: Path, result: Result) -> tuple[GroundTruth, GroundTruth | N
     reference = result.truth.reference if result.truth is not None else 0
     S = arrays["S"].astype(float)
     truth = GroundTruth(np.arange(count), S, reference)
-    R = arrays.get("R")
-    return truth, None if R is None else replace(truth, points=R.astype(float) @ S)
+    R, t = (None if name not in arrays else arrays[name].astype(float) for name in ("R", "t"))
+    return truth, None if R is None else replace(truth, points=R @ S), views_of(result, R, t)

@@ -36,12 +36,13 @@ def summary_of(result: Result) -> dict[str, Any]:
     }
 
 
-def error_lines(errors: Mapping[str, float], units: str, truth_units: str) -> list[str]:
-    """Return the errors as lines with their units and what they mean."""
+def error_lines(errors: Mapping[str, float], units: str, truth_units: str, alignment: str = "") -> list[str]:
+    """Return the errors as lines with their units and what they mean; `alignment` is the name of one's."""
     meaning = {
         "procrustes_mm": (truth_units, "mean 3-D error, per-frame similarity"),
         "procrustes_mm_reference": (truth_units, "the same at the reference frame"),
         "procrustes_mm_mirror": (truth_units, "mean 3-D error, per-frame similarity, mirror allowed"),
+        "aligned_mm": (truth_units, f"mean 3-D error, {alignment}"),
         "challenge_v02": (truth_units, "NRSfM Challenge score 0.2 of the reference frame"),
         "e3d_global": ("", "camera frame, one orthogonal alignment, relative to the spread of the truth"),
         "frobenius_relative": ("", "camera frame, relative to the size of the truth"),

@@ -273,6 +273,49 @@ def test_evaluate_adds_the_errors_of_published_tables_where_the_truth_allows_the
     assert "e3d_global" not in capsys.readouterr().out
 
 
+def test_evaluate_aligns_as_it_is_told_and_says_how(tmp_path, capsys):
+    """The depth of an exact orthogonal reconstruction is inverted, and it is 5 mm beside its place."""
+    sequence = simulate("stretch", camera=CameraModel.ORTHOGONAL, frames=8, points=25, noise=0, occlusion=0)
+    K, S, R, t = (
+        np.diag([40.0, 40.0, 1.0]), sequence.truth.points, sequence.rotations, sequence.translations
+    )  # fmt: skip
+    inverted = np.swapaxes(R, 1, 2) @ (np.diag([1.0, 1.0, -1.0]) @ R @ S) / 40.0
+    result = Result(
+        tracks=(sequence.tracks + np.array([[5.0], [0.0]])) / 40.0,
+        visible=sequence.visible,
+        rotations=R,
+        translations=(t + np.array([5.0, 0.0, 0.0])) / 40.0,
+        B=np.eye(8),
+        C=inverted.reshape(8, -1).T,
+        weights=np.zeros(8),
+        eta=1.0,
+        loss=0.0,
+        history=np.zeros((0, 3)),
+        intrinsics=K,
+        camera=sequence.camera,
+        truth=sequence.truth,
+        meta={"units": "mm"},
+    )
+    path, truth = save_result(result, tmp_path / "moved.npz"), tmp_path / "truth.npz"
+    np.savez(truth, S=S, R=R, t=t)
+
+    def said(*words):
+        assert main(["evaluate", str(path), *words, "--json"]) == 0
+        known = json.loads(capsys.readouterr().out)
+        return known["errors"]["aligned_mm"], known["alignment"]
+
+    error, name = said("--align", "rigid")
+    assert error < 1e-9 and name == "rigid motion per frame, mirrored (automatic)"
+    error, name = said("--align", "as-is", "--truth", str(truth))
+    assert error == pytest.approx(5.0) and name == "as is, by the cameras, mirrored (automatic)"
+    error, name = said("--mirror", "off")
+    assert error > 5.0 and name == "per-frame similarity"
+    assert main(["evaluate", str(path), "--align", "sequence", "--mirror", "on"]) == 0
+    assert "mean 3-D error, one similarity for all frames, mirrored" in capsys.readouterr().out
+    assert main(["evaluate", str(path), "--align", "as-is"]) == 2
+    assert "needs the true rotations and translations" in capsys.readouterr().err
+
+
 def test_evaluate_takes_another_truth(solved, tmp_path, capsys):
     result = load_result(solved)
     truth = tmp_path / "truth.npz"
