@@ -13,6 +13,7 @@ Format, version 1 (entries that the sequence does not have are absent):
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,8 @@ from .source import check_camera, digest, naming, read_bytes
 from .zipped import load_arrays
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy.typing as npt
 
 FORMAT = "nrsfm-sequence 1"
@@ -54,35 +57,44 @@ def read_npz(path: Path, *, camera: CameraModel | None = None, layout: str | Non
     if str(arrays["format"]) != FORMAT:
         raise InputError(f"{path}: format is {str(arrays['format'])[:40]!r}; accepted is {FORMAT!r}")
     with naming(path):
-        model = _camera(arrays)
-        check_camera(model, camera, path)
-
-        return Sequence(
-            Observations(_numbers(arrays, "tracks"), _numbers(arrays, "visible")),
-            model,
-            str(_get(arrays, "name")),
-            truth=_truth(arrays),
-            companion=_companion(arrays),
-            source=path.absolute(),
-            digest=digest(content),
-            units=str(_get(arrays, "units")),
-            truth_units=str(_get(arrays, "truth_units")),
-            provenance=str(_get(arrays, "provenance")),
-            intrinsics=_numbers(arrays, "intrinsics") if "intrinsics" in arrays else None,
-            rotations=_numbers(arrays, "rotations") if "rotations" in arrays else None,
-            translations=_numbers(arrays, "translations") if "translations" in arrays else None,
-            edges=_indices(arrays, "edges") if "edges" in arrays else None,
-            faces=_indices(arrays, "faces") if "faces" in arrays else None,
-        )
+        sequence = sequence_from(arrays)
+        check_camera(sequence.camera, camera, path)
+    return replace(sequence, source=path.absolute(), digest=digest(content))
 
 
-def _get(arrays: dict[str, npt.NDArray[Any]], key: str) -> npt.NDArray[Any]:
+def sequence_from(arrays: Mapping[str, Any]) -> Sequence:
+    """Return the sequence that `entries_of` took apart; it names no file.
+
+    Raises
+    ------
+    InputError
+        where an entry is absent or is not what it should be.
+    """
+    return Sequence(
+        Observations(_numbers(arrays, "tracks"), _numbers(arrays, "visible")),
+        _camera(arrays),
+        str(_get(arrays, "name")),
+        truth=_truth(arrays),
+        companion=_companion(arrays),
+        units=str(_get(arrays, "units")),
+        truth_units=str(_get(arrays, "truth_units")),
+        provenance=str(_get(arrays, "provenance")),
+        intrinsics=_numbers(arrays, "intrinsics") if "intrinsics" in arrays else None,
+        rotations=_numbers(arrays, "rotations") if "rotations" in arrays else None,
+        translations=_numbers(arrays, "translations") if "translations" in arrays else None,
+        edges=_indices(arrays, "edges") if "edges" in arrays else None,
+        faces=_indices(arrays, "faces") if "faces" in arrays else None,
+    )
+
+
+def _get(arrays: Mapping[str, Any], key: str) -> npt.NDArray[Any]:
     if key not in arrays:
         raise InputError(f"{key} is absent; a file of format {FORMAT!r} needs it")
-    return arrays[key]
+    entry: npt.NDArray[Any] = np.asarray(arrays[key])
+    return entry
 
 
-def _camera(arrays: dict[str, npt.NDArray[Any]]) -> CameraModel:
+def _camera(arrays: Mapping[str, Any]) -> CameraModel:
     name = str(_get(arrays, "camera"))
     names = [model.value for model in CameraModel]
     if name not in names:
@@ -90,21 +102,21 @@ def _camera(arrays: dict[str, npt.NDArray[Any]]) -> CameraModel:
     return CameraModel(name)
 
 
-def _numbers(arrays: dict[str, npt.NDArray[Any]], key: str) -> npt.NDArray[Any]:
+def _numbers(arrays: Mapping[str, Any], key: str) -> npt.NDArray[Any]:
     array = _get(arrays, key)
     if array.dtype.kind not in "biuf":
         raise InputError(f"{key} holds {array.dtype}; accepted are real numbers")
     return array
 
 
-def _indices(arrays: dict[str, npt.NDArray[Any]], key: str) -> npt.NDArray[Any]:
+def _indices(arrays: Mapping[str, Any], key: str) -> npt.NDArray[Any]:
     array = _get(arrays, key)
     if array.dtype.kind not in "iu":
         raise InputError(f"{key} holds {array.dtype}; accepted are whole numbers")
     return array
 
 
-def _truth(arrays: dict[str, npt.NDArray[Any]]) -> GroundTruth | None:
+def _truth(arrays: Mapping[str, Any]) -> GroundTruth | None:
     if "truth_points" not in arrays:
         return None
     frames, points = _indices(arrays, "truth_frames"), _numbers(arrays, "truth_points")
@@ -117,22 +129,15 @@ def _truth(arrays: dict[str, npt.NDArray[Any]]) -> GroundTruth | None:
     return GroundTruth(frames, points, int(reference.item()))
 
 
-def _companion(arrays: dict[str, npt.NDArray[Any]]) -> Observations | None:
+def _companion(arrays: Mapping[str, Any]) -> Observations | None:
     if "companion_tracks" not in arrays:
         return None
     return Observations(_numbers(arrays, "companion_tracks"), _numbers(arrays, "companion_visible"))
 
 
-def write_npz(sequence: Sequence, path: str | Path) -> None:
-    """Write a sequence whole; `read_npz` returns the same values, bit for bit.
-
-    Raises
-    ------
-    InputError
-        where the file cannot be written.
-    """
+def entries_of(sequence: Sequence) -> dict[str, Any]:
+    """Return every field of a sequence as the arrays and texts of its file, without the format."""
     entries: dict[str, Any] = {
-        "format": FORMAT,
         "tracks": sequence.tracks,
         "visible": sequence.visible,
         "camera": sequence.camera.value,
@@ -147,5 +152,17 @@ def write_npz(sequence: Sequence, path: str | Path) -> None:
     if sequence.companion is not None:
         entries["companion_tracks"] = sequence.companion.tracks
         entries["companion_visible"] = sequence.companion.visible
+    return entries
+
+
+def write_npz(sequence: Sequence, path: str | Path) -> None:
+    """Write a sequence whole; `read_npz` returns the same values, bit for bit.
+
+    Raises
+    ------
+    InputError
+        where the file cannot be written.
+    """
+    entries = {"format": FORMAT} | entries_of(sequence)
     with replacing(Path(path)) as temporary, temporary.open("wb") as stream:
         np.savez_compressed(stream, allow_pickle=False, **entries)
