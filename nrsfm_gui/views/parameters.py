@@ -54,10 +54,14 @@ class ParametersPanel(QScrollArea):
         valid parameters that differ from the ones before.
     validity_changed(bool)
         whether every field holds an accepted value.
+    penalty_shown(str, str, object)
+        the penalty's key, the key of the last one that was not explicit weights, and a tuple of its weights
+        (K,), empty where they are not known yet: any of them may be others now.
     """
 
     settings_changed = pyqtSignal(object)
     validity_changed = pyqtSignal(bool)
+    penalty_shown = pyqtSignal(str, str, object)
     _dragged = pyqtSignal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -151,6 +155,21 @@ class ParametersPanel(QScrollArea):
                 reference = penalty.xi / weights - penalty.gamma
         self._penalty.set_spectrum(reference, singular_values)
 
+    def set_value(self, name: str, value: float) -> None:
+        """Put a number into the field of a setting or of the penalty, as if it were dragged there."""
+        field = self._fields.get(name) or self._penalty.field(name)
+        field.set_value(value)
+        field.dragged.emit()
+
+    def set_weights(self, weights: tuple[float, ...]) -> None:
+        """Make the penalty these explicit weights (K,), as if its sliders were dragged there."""
+        self._penalty.set_weights(weights)
+
+    def choose_penalty(self, kind: str) -> None:
+        """Choose a penalty: a key of `core.penalties.PENALTIES`, or "weights"."""
+        self._penalty.choose(kind)
+        self.flush()
+
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""
         self._penalty.set_theme(theme)
@@ -209,6 +228,7 @@ class ParametersPanel(QScrollArea):
                 self._penalty = PenaltyEditor()
                 self._penalty.edited.connect(self._schedule)
                 self._penalty.moved.connect(self._flush_next)
+                self._penalty.shown.connect(self._tell_penalty)
                 self._layout.addWidget(self._penalty)
         advanced = Form()
         for name in ADVANCED:
@@ -261,6 +281,11 @@ class ParametersPanel(QScrollArea):
     def _schedule(self) -> None:
         self._read()  # notes appear at once, the run changes a moment later
         self._timer.start()
+
+    def _tell_penalty(self) -> None:
+        penalty = self._penalty
+        weights = tuple(float(weight) for weight in penalty.weights_editor.weights)
+        self.penalty_shown.emit(penalty.kind, penalty.rule, weights)
 
     def _flush_next(self) -> None:
         """Read every field in the next turn of the event loop: once for all that is dragged in this one."""

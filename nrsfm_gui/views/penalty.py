@@ -60,10 +60,13 @@ class PenaltyEditor(QWidget):
         something was typed or chosen.
     moved()
         a number was dragged, or a weight was dragged or typed: it counts at once.
+    shown()
+        another penalty, or others of its weights, are shown.
     """
 
     edited = pyqtSignal()
     moved = pyqtSignal()
+    shown = pyqtSignal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -98,6 +101,16 @@ class PenaltyEditor(QWidget):
         return self._weights
 
     @property
+    def kind(self) -> str:
+        """The key of the penalty that is shown: of `PENALTIES`, or `EXPLICIT`."""
+        return self._choice.key
+
+    @property
+    def rule(self) -> str:
+        """The last kind that was not explicit weights."""
+        return self._derived_kind
+
+    @property
     def reference(self) -> Floats | None:
         """(K,) sigma(X0#), as far as they are known."""
         return self._reference
@@ -116,6 +129,20 @@ class PenaltyEditor(QWidget):
             self._known[kind] = penalty
         self._show_kind()
         self._show_weights(penalty)
+
+    def field(self, name: str) -> NumberField:
+        """Return the field of one of the penalties' numbers."""
+        return self._fields[name]
+
+    def choose(self, kind: str) -> None:
+        """Choose a kind of penalty, as its box does."""
+        self._choice.set_key(kind)
+        self._choose(kind)
+
+    def set_weights(self, weights: tuple[float, ...]) -> None:
+        """Make the penalty these explicit weights (K,), as the sliders do."""
+        self._weights.set_values(weights, self._singular)
+        self._take_weights(weights)
 
     def set_spectrum(self, reference: Floats | None, singular_values: Floats | None) -> None:
         """Take sigma(X0#), from which weights follow, and the singular values of the reconstruction."""
@@ -176,6 +203,7 @@ class PenaltyEditor(QWidget):
     def _show_weights(self, penalty: Penalty) -> None:
         weights, note = self._derived(penalty)
         self._weights.set_values(weights, self._singular, note=note)
+        self.shown.emit()
 
     def _derived(self, penalty: Penalty) -> tuple[Floats | tuple[float, ...], str]:
         if is_spectral(penalty):
@@ -194,6 +222,7 @@ class PenaltyEditor(QWidget):
         if kind == EXPLICIT and len(self._weights.weights) != self._rank:
             self._weights.set_values((NuclearNorm().mu,) * self._rank, self._singular)
         self._show_kind()
+        self.shown.emit()
         self.edited.emit()
 
     def _show_kind(self) -> None:
@@ -212,6 +241,8 @@ class PenaltyEditor(QWidget):
                 self._form.set_default(name, float(getattr(FIRST[self._derived_kind], name)))
 
     def _take_weights(self, _weights: tuple[float, ...]) -> None:
-        self._choice.set_key(EXPLICIT)
-        self._show_kind()
+        if self._choice.key != EXPLICIT:
+            self._choice.set_key(EXPLICIT)
+            self._show_kind()
+        self.shown.emit()
         self.moved.emit()

@@ -11,6 +11,7 @@ from PyQt6.QtWidgets import QGridLayout, QLabel, QScrollArea, QSizePolicy, QVBox
 
 from .fields import NumberField, format_number
 from .scrub import DRAG_TIP, Scale, ScrubLabel, ScrubSlider
+from .weight_order import ordered
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
@@ -23,12 +24,6 @@ WEIGHTS = Scale(1e-6, 1e2, zero=True)
 BAR_DECADES = 4  # a bar of no length is this many decades below the largest singular value
 NEGLIGIBLE = 1e-9  # of the largest: shown as 0, the tip has the digits
 ROWS_BEFORE_SCROLLING = 8
-
-
-def ordered(weights: Items[float], moved: int) -> tuple[float, ...]:
-    """Return the weights with the others brought along so that none decreases; `moved` keeps its value."""
-    pivot = weights[moved]
-    return tuple(min(weight, pivot) if k < moved else max(weight, pivot) for k, weight in enumerate(weights))
 
 
 class SingularBar(QWidget):

@@ -29,7 +29,8 @@ from nrsfm_gui.views.form import Collapsible
 from nrsfm_gui.views.parameters import ParametersPanel
 from nrsfm_gui.views.scrub import PIXELS_PER_UNIT, Scale, ScrubLabel, ScrubSlider
 from nrsfm_gui.views.sources import Choice
-from nrsfm_gui.views.weights import WEIGHTS, ordered
+from nrsfm_gui.views.weight_order import ordered
+from nrsfm_gui.views.weights import WEIGHTS
 
 
 @pytest.fixture

@@ -1,0 +1,267 @@
+"""The weights panel: handles that are dragged, bars that are clicked, and what they say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import QPoint, QPointF, Qt
+from PyQt6.QtGui import QMouseEvent
+from PyQt6.QtWidgets import QApplication
+
+from core.penalties import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
+from core.settings import Settings
+from nrsfm_gui.theme import DARK
+from nrsfm_gui.views.spectrum_plot import HINT, SpectrumPlot
+from nrsfm_gui.views.spectrum_scale import Decades, decades_of
+from nrsfm_gui.views.weight_order import held, ordered
+
+SIGMA = np.array([30.0, 9.0, 4.0, 1.0])
+WEIGHTS = (0.01, 0.05, 0.1, 0.5)
+LEFT = Qt.MouseButton.LeftButton
+NONE, SHIFT, CONTROL = (
+    Qt.KeyboardModifier.NoModifier,
+    Qt.KeyboardModifier.ShiftModifier,
+    Qt.KeyboardModifier.ControlModifier,
+)
+
+
+@pytest.fixture
+def plot(qtbot) -> SpectrumPlot:
+    plot = SpectrumPlot()
+    plot.resize(420, 300)
+    plot.set_theme(DARK)
+    qtbot.addWidget(plot)
+    with qtbot.waitExposed(plot):
+        plot.show()
+    plot.set_values(SIGMA, np.array(WEIGHTS))
+    plot.set_penalty("weights", "wnn", WEIGHTS)
+    QApplication.processEvents()
+    return plot
+
+
+def at(plot: SpectrumPlot, handle: int) -> QPointF:
+    return plot.canvas.pixel(handle + 1, float(plot.canvas.parts.shares[handle]))
+
+
+def move(plot: SpectrumPlot, position: QPointF, keys=NONE, *, pressed: bool = True) -> None:
+    canvas = plot.canvas
+    buttons = LEFT if pressed else Qt.MouseButton.NoButton
+    everywhere = QPointF(canvas.mapToGlobal(position.toPoint()))
+    kind = QMouseEvent.Type.MouseMove
+    event = QMouseEvent(kind, position, everywhere, Qt.MouseButton.NoButton, buttons, keys)
+    QApplication.sendEvent(canvas.viewport(), event)
+
+
+def press(qtbot, plot: SpectrumPlot, position: QPointF) -> None:
+    move(plot, position, pressed=False)
+    qtbot.mousePress(plot.canvas.viewport(), LEFT, pos=position.toPoint())
+
+
+def release(qtbot, plot: SpectrumPlot, position: QPointF) -> None:
+    qtbot.mouseRelease(plot.canvas.viewport(), LEFT, pos=position.toPoint())
+
+
+def pixels_per_decade(plot: SpectrumPlot) -> float:
+    one, two = (float(plot._right.shares(np.array([value]))[0]) for value in (0.1, 1.0))
+    return plot.canvas.pixel(1, one).y() - plot.canvas.pixel(1, two).y()
+
+
+def test_a_handle_follows_the_hand_and_says_its_number(qtbot, plot):
+    told = []
+    plot.weights_edited.connect(told.append)
+    start = at(plot, 2)
+    press(qtbot, plot, start)
+    assert told == []  # a click alone changes nothing
+    decade = pixels_per_decade(plot)
+    up = round(0.5 * decade)
+    move(plot, start - QPointF(0, up))
+    assert told[-1][2] == pytest.approx(0.1 * 10 ** (up / decade), rel=2e-3)
+    assert told[-1][:2] + told[-1][3:] == (0.01, 0.05, 0.5)
+    assert plot.canvas.parts.number == f"a3 = {told[-1][2]:.3g}"
+    assert at(plot, 2).y() == pytest.approx(start.y() - up, abs=0.6)  # the handle is under the mouse
+    release(qtbot, plot, start - QPointF(0, up))
+    assert plot.weights == told[-1]
+
+
+@pytest.mark.parametrize(("handle", "pixels", "end", "barrier"), [(2, -90, 0.5, 3), (2, 90, 0.05, 1)])
+def test_a_handle_stops_at_its_neighbor_which_flashes_and_says_why(qtbot, plot, handle, pixels, end, barrier):
+    told = []
+    plot.weights_edited.connect(told.append)
+    start = at(plot, handle)
+    press(qtbot, plot, start)
+    for share in (0.3, 0.6, 1.0):
+        move(plot, start + QPointF(0, share * pixels))
+    assert told[-1][handle] == end
+    assert all(np.all(np.diff(weights) >= 0) for weights in told)
+    assert plot.canvas.parts.barrier == barrier
+    verb = "rise above" if pixels < 0 else "fall below"
+    assert plot.hint.startswith(f"a{handle + 1} cannot {verb} a{barrier + 1} = {end:g}: weights must not")
+    assert plot._hint.property("role") == "warning"
+    # As far as the hand went beyond, it has to come back before the weight moves again.
+    move(plot, start + QPointF(0, 0.9 * pixels))
+    assert told[-1][handle] == end
+    move(plot, start)
+    assert told[-1] == pytest.approx(WEIGHTS, rel=1e-3)
+    assert plot.canvas.parts.barrier is None
+    release(qtbot, plot, start)
+
+
+def test_the_mark_on_a_neighbor_goes_away(qtbot, plot):
+    start = at(plot, 2)
+    press(qtbot, plot, start)
+    move(plot, start - QPointF(0, 90))
+    assert plot.canvas.parts.barrier == 3
+    qtbot.waitUntil(lambda: plot.canvas.parts.barrier is None, timeout=2000)
+
+
+def test_with_shift_the_others_come_along_and_go_back_with_the_hand(qtbot, plot):
+    told = []
+    plot.weights_edited.connect(told.append)
+    start = at(plot, 1)
+    press(qtbot, plot, start)
+    decade = pixels_per_decade(plot)
+    move(plot, start - QPointF(0, 1.5 * decade), SHIFT)
+    pivot = told[-1][1]
+    assert pivot == pytest.approx(0.05 * 10**1.5, rel=0.03)
+    assert told[-1] == (0.01, pivot, pivot, pivot)
+    move(plot, start, SHIFT)
+    assert told[-1] == pytest.approx(WEIGHTS, rel=1e-3)
+    # What came along before Shift was let go of stays.
+    move(plot, start - QPointF(0, 1.5 * decade), SHIFT)
+    move(plot, start - QPointF(0, 1.4 * decade))
+    assert told[-1][1] < told[-1][2] == told[-1][3] == pytest.approx(pivot, rel=1e-3)
+
+
+def test_control_is_fine_and_the_bottom_is_zero(qtbot, plot):
+    start = at(plot, 0)
+    press(qtbot, plot, start)
+    move(plot, start + QPointF(0, 20), CONTROL)
+    assert plot.weights[0] == pytest.approx(0.01 * 10 ** (-2 / pixels_per_decade(plot)), rel=5e-3)
+    move(plot, start + QPointF(0, 400))
+    assert plot.weights[0] == 0.0
+    release(qtbot, plot, start + QPointF(0, 400))
+    assert at(plot, 0).y() < plot.canvas.height()
+
+
+def test_a_click_low_in_a_bar_keeps_so_many_and_the_ghost_adds_one(qtbot, plot):
+    wanted = []
+    plot.rank_requested.connect(wanted.append)
+    for column, words in ((2, "keep 2 basis shapes: rank 2"), (5, "add a basis shape: rank 5")):
+        place = plot.canvas.pixel(column, 0.1)
+        move(plot, place, pressed=False)
+        assert words in plot.hint
+        assert plot.canvas.viewport().cursor().shape() is Qt.CursorShape.PointingHandCursor
+        press(qtbot, plot, place)
+        release(qtbot, plot, place)
+    assert wanted == [2, 5]
+    high = plot.canvas.pixel(2, 0.95)
+    press(qtbot, plot, high)
+    release(qtbot, plot, high)
+    assert wanted == [2, 5]
+    assert plot.hint == HINT or "choose a weight" in plot.hint
+
+
+def test_bars_that_are_to_go_are_faint_and_handles_stay_on_those_that_are_kept(plot):
+    plot.set_penalty("weights", "wnn", WEIGHTS[:2])
+    parts = plot.canvas.parts
+    assert len(parts.heights) == 4 and len(parts.shares) == 2
+    alphas = [brush.color().alpha() for brush in parts._bars.opts["brushes"]]
+    assert alphas[0] == alphas[1] > alphas[2] == alphas[3]
+
+
+def test_keys_choose_a_handle_and_move_it(qtbot, plot):
+    with qtbot.waitActive(plot):
+        plot.activateWindow()
+    canvas = plot.canvas
+    canvas.setFocus()
+    assert canvas.parts.number == "a1 = 0.01"
+    qtbot.keyClick(canvas, Qt.Key.Key_Right)
+    assert canvas.parts.number == "a2 = 0.05"
+    qtbot.keyClick(canvas, Qt.Key.Key_Up)
+    assert plot.weights[1] == pytest.approx(0.0505)
+    qtbot.keyClick(canvas, Qt.Key.Key_Down, SHIFT)
+    assert plot.weights[1] == pytest.approx(0.0505 / 1.1, rel=1e-3)
+    for _ in range(9):
+        qtbot.keyClick(canvas, Qt.Key.Key_Up, SHIFT)
+    assert plot.weights == (0.01, 0.1, 0.1, 0.5)
+    assert "cannot rise above a3" in plot.hint
+    qtbot.keyClick(canvas, Qt.Key.Key_Up, SHIFT | CONTROL)
+    assert plot.weights == pytest.approx((0.01, 0.11, 0.11, 0.5))
+    qtbot.keyClick(canvas, Qt.Key.Key_Escape)
+    assert not canvas.hasFocus() and canvas.parts.number == ""
+
+
+def test_scales_stay_while_values_move_and_follow_when_they_leave():
+    scale = decades_of(np.array([0.01, 1.0]), zero=True, margin=1.0, least=4.0)
+    assert scale.low <= -3 and scale.high >= 1
+    near = decades_of(np.array([0.02, 2.0]), zero=True, margin=0.0, least=0.0)
+    assert scale.holds(near)
+    assert not scale.holds(decades_of(np.array([1e-5, 1.0]), zero=True, margin=0.0, least=0.0))
+    assert not Decades(-9, 9).holds(Decades(-1, 1))
+    for value in (0.0, 0.003, 0.7, 8.0):
+        share = float(scale.shares(np.array([value]))[0])
+        assert scale.value(share) == pytest.approx(value, rel=1e-3)
+    places = [place for place, _ in scale.ticks()]
+    assert places == sorted(places)
+
+
+def test_a_weight_is_held_by_its_neighbors_or_brings_them_along():
+    random = np.random.default_rng(0)
+    for _ in range(200):
+        weights = tuple(np.sort(random.random(5)))
+        k, wanted = int(random.integers(5)), float(random.random())
+        value, barrier = held(weights, k, wanted)
+        moved = (*weights[:k], value, *weights[k + 1 :])
+        assert np.all(np.diff(moved) >= 0)
+        assert (barrier is None) == (value == wanted)
+        assert barrier is None or value == weights[barrier]
+        along = ordered((*weights[:k], wanted, *weights[k + 1 :]), k)
+        assert along[k] == wanted and np.all(np.diff(along) >= 0)
+
+
+def test_the_panel_and_the_parameters_show_one_penalty(qtbot, make_window, known):
+    window = make_window(known.sequence, settings=Settings(rank=3, penalty=NuclearNorm(mu=0.01)))
+    plot, parameters = window.spectrum_plot, window.parameters
+    assert plot.weights == (0.01,) * 3
+    plot.weights_edited.emit((0.01, 0.01, 0.2))
+    qtbot.waitUntil(lambda: window.session.settings.penalty == ExplicitWeights((0.01, 0.01, 0.2)))
+    assert plot.header.back.isVisibleTo(plot.header) and plot.header.back.text() == "Back to NN"
+    plot.rank_requested.emit(2)
+    qtbot.waitUntil(lambda: window.session.settings.rank == 2)
+    assert window.session.settings.penalty == ExplicitWeights((0.01, 0.01))
+    assert plot.weights == (0.01, 0.01)
+    plot.header.back.click()
+    assert window.session.settings.penalty == NuclearNorm(mu=0.01)
+    assert not plot.header.back.isVisibleTo(plot.header)
+    plot.rule_requested.emit("wnn")
+    assert isinstance(window.session.settings.penalty, WeightedNuclearNorm)
+    parameters.set_value("eta", 0.2)
+    qtbot.waitUntil(lambda: window.session.settings.eta == 0.2)
+
+
+def test_arrow_keys_on_the_panel_do_not_step_through_the_frames(qtbot, make_window, known):
+    window = make_window(known.sequence, settings=Settings(rank=3, penalty=NuclearNorm(mu=0.01)))
+    with qtbot.waitActive(window):
+        window.activateWindow()
+    window.findChild(type(window.spectrum_plot.parent()), "dock Weights").raise_()
+    canvas = window.spectrum_plot.canvas
+    canvas.setFocus()
+    qtbot.keyClick(canvas, Qt.Key.Key_Right)
+    assert window.session.frame == 0
+    assert canvas.parts.number == "a2 = 0.01"
+    qtbot.keyClick(canvas, Qt.Key.Key_Escape)
+    qtbot.keyClick(window, Qt.Key.Key_Right)
+    assert window.session.frame == 1
+
+
+def test_an_empty_panel_takes_no_hold_of_anything(qtbot):
+    plot = SpectrumPlot()
+    plot.resize(400, 300)
+    qtbot.addWidget(plot)
+    with qtbot.waitExposed(plot):
+        plot.show()
+    assert plot.canvas.target_at(QPointF(200, 150)) is None
+    qtbot.mouseClick(plot.canvas.viewport(), LEFT, pos=QPoint(200, 150))
+    qtbot.keyClick(plot.canvas, Qt.Key.Key_Right)
+    qtbot.keyClick(plot.canvas, Qt.Key.Key_Up)
+    assert plot.weights == ()
