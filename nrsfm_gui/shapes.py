@@ -20,7 +20,6 @@ import numpy as np
 
 from core.alignment import (
     MIN_ALIGNED,
-    NO_ALIGNMENT,
     PER_FRAME,
     Alignment,
     Kind,
@@ -151,7 +150,7 @@ def build_shapes(
         errors=None if errors is None else frozen(errors),
         residuals=frozen(residuals),
         unit=sequence.truth_units if aligned else "units",
-        alignment=alignment if aligned else NO_ALIGNMENT,
+        alignment=alignment if aligned else replace(alignment, kind=Kind.NONE),
         extent=_extent(background, Q),
         image_extent=background.image_extent,
         color_top=_color_top(residuals if errors is None else errors),

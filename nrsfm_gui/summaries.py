@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from core.methods import METHODS
-from core.penalties import PENALTIES, penalty_name
+from core.penalties import PENALTIES, ExplicitWeights, penalty_name
 from core.recipes import preset_name
 
 from .history import STARTS_AGAIN
@@ -19,6 +19,7 @@ from .views.run_list import RunRow
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from core.penalties import Penalty
     from core.reconstruct import Update
     from core.sequence import Sequence
     from core.settings import Settings
@@ -113,6 +114,15 @@ def run_name(settings: Settings) -> str:
     if settings.problem == "lowrank":
         words.append("low rank")  # last: a narrow list cuts what is the same for all runs of a comparison
     return preset_name(settings) or ", ".join(words)
+
+
+def penalty_words(penalty: Penalty) -> str:
+    """Return a penalty with its numbers: "WNN, xi 0.5, gamma 1e-06", "weights 0, 0.1, 0.2"."""
+    word = PENALTY_WORDS[penalty_name(penalty)]
+    if isinstance(penalty, ExplicitWeights):
+        return " ".join((word, ", ".join(f"{weight:.3g}" for weight in penalty.a)))
+    numbers = ((entry.name, getattr(penalty, entry.name)) for entry in fields(penalty))  # type: ignore[arg-type]
+    return ", ".join((word, *(f"{name} {value:g}" for name, value in numbers)))
 
 
 def _option_words(settings: Settings) -> list[str]:

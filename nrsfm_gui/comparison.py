@@ -1,0 +1,158 @@
+"""Two runs of one sequence beside each other: their distance, their parameters, their losses. No Qt.
+
+Where every frame has ground truth, both runs are laid over it in the way that is chosen, and their distance
+is what is left between them.  Where it does not, the second one is laid over the first, frame by frame: two
+reconstructions of pictures share neither their coordinates nor, frame by frame, their size.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.alignment import Alignment, Kind, Mirror, align_all, is_mirrored, known_points
+from core.arrays import frozen
+from core.methods import METHODS
+from core.penalties import ExplicitWeights
+from core.sequence import CameraModel, GroundTruth
+
+from .scene import ErrorSeries
+from .shapes import MIN_ALIGNED
+from .summaries import penalty_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from core.arrays import Floats
+    from core.penalties import Penalty
+    from core.settings import Settings
+
+    from .shapes import Shapes
+
+SERIES_NAME = "distance of the two runs"
+# What the loss of a run is a number of; other settings are ways to lower it.
+OBJECTIVE = ("problem", "penalty", "eta", "intrinsics")
+
+
+@dataclass(frozen=True, eq=False)
+class Together:
+    """The shapes of a second run in the coordinates of the first. Arrays are read-only."""
+
+    points: Floats  # (F, 3, P) of the second run, in `unit`
+    distances: Floats  # (F, P) from the first, in `unit`
+    unit: str
+    alignment: str  # in words
+
+    @property
+    def mean(self) -> float:
+        """Mean distance over all frames and points, in `unit`."""
+        return float(np.nanmean(self.distances)) if np.isfinite(self.distances).any() else float("nan")
+
+    @property
+    def series(self) -> ErrorSeries:
+        """The distances as the timeline shows them."""
+        return ErrorSeries(self.distances.mean(axis=1), self.distances, self.unit, SERIES_NAME)
+
+
+def lay_together(first: Shapes, second: Shapes) -> Together | None:
+    """Return a second run in the coordinates of the first; None where either has no points.
+
+    Parameters
+    ----------
+    first, second
+        shapes of the same sequence, built under the same alignment.
+    """
+    if first.points is None or second.points is None or first.points.shape != second.points.shape:
+        return None
+    truth = first.truth
+    covered = truth is not None and bool((known_points(truth).sum(axis=1) >= MIN_ALIGNED).all())
+    if covered and first.alignment == second.alignment and first.alignment.compares:
+        names = {first.alignment_name, second.alignment_name}
+        words = (
+            names.pop() if len(names) == 1 else f"{first.alignment_name}; the other: {second.alignment_name}"
+        )
+        points = second.points
+    else:
+        target = GroundTruth(np.arange(len(first.points)), first.points, 0)
+        mirror = Mirror.OFF if first.alignment.mirror is Mirror.OFF else Mirror.AUTOMATIC
+        alignment = Alignment(Kind.PER_FRAME, mirror)
+        similarity = align_all(second.points, target, alignment)
+        points = similarity.apply(second.points)
+        words = f"aligned to each other: {alignment.words(is_mirrored(similarity))}"
+    distances = np.linalg.norm(points - first.points, axis=1)
+    return Together(frozen(points), frozen(distances), first.unit, words)
+
+
+def why_losses_differ(one: Settings, other: Settings, camera: CameraModel) -> str:
+    """Return why the losses of two runs of a sequence cannot be compared, "" where they can."""
+    reasons = []
+    if one.problem != other.problem:
+        reasons.append("another problem")
+    if not _same_penalty(one, other):
+        both = isinstance(one.penalty, type(other.penalty))
+        reasons.append("other weights" if both else "another penalty")
+    orthogonal = camera is CameraModel.ORTHOGONAL and "nonrigid" in (one.problem, other.problem)
+    if one.eta != other.eta and not orthogonal:  # orthogonal tracks are always solved at 1
+        reasons.append("another eta")
+    if one.intrinsics != other.intrinsics:
+        reasons.append("other intrinsics")
+    return ", ".join(reasons)
+
+
+def _same_penalty(one: Settings, other: Settings) -> bool:
+    """Return whether two penalties cost the same of the singular values that both can have."""
+    a, b = one.penalty, other.penalty
+    if isinstance(a, ExplicitWeights) and isinstance(b, ExplicitWeights):
+        common = min(len(a.a), len(b.a))
+        return a.a[:common] == b.a[:common]
+    return a == b
+
+
+def parameter_differences(one: Settings, other: Settings) -> list[tuple[str, str, str]]:
+    """Return the parameters that differ: name, value of the one, value of the other."""
+    rows = []
+    for entry in fields(one):
+        values = getattr(one, entry.name), getattr(other, entry.name)
+        if values[0] == values[1]:
+            continue
+        if entry.name == "options":
+            rows += _options(one, other)
+        elif entry.name == "penalty":
+            rows += _penalties(one.penalty, other.penalty)
+        else:
+            rows.append((entry.name.replace("_", " "), *(_text(value) for value in values)))
+    return rows
+
+
+def _penalties(one: Penalty, other: Penalty) -> list[tuple[str, str, str]]:
+    """Return the numbers that differ of two penalties of one kind, else both in words."""
+    if type(one) is not type(other) or isinstance(one, ExplicitWeights):
+        return [("penalty", penalty_words(one), penalty_words(other))]
+    names = [entry.name for entry in fields(one)]  # type: ignore[arg-type]
+    pairs = [(name, getattr(one, name), getattr(other, name)) for name in names]
+    return [(name, _text(a), _text(b)) for name, a, b in pairs if a != b]
+
+
+def _options(one: Settings, other: Settings) -> Iterator[tuple[str, str, str]]:
+    """Yield the options that differ, with the defaults of the method of each; a dash where it has none."""
+    given = [dict(settings.options) for settings in (one, other)]
+    for name in sorted(given[0].keys() | given[1].keys()):
+        values = [
+            _text(known[name] if name in known else _default(settings, name))
+            for settings, known in zip((one, other), given, strict=True)
+        ]
+        if values[0] != values[1]:
+            yield name, values[0], values[1]
+
+
+def _default(settings: Settings, name: str) -> object:
+    method = METHODS[settings.method]
+    return method.default(name) if name in {option.name for option in method.options} else None
+
+
+def _text(value: object) -> str:
+    if value is None:
+        return "–"
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,149 @@
+"""Two runs beside each other: their distance against brute force, what of them differs, what compares."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from core.alignment import NO_ALIGNMENT, PER_FRAME, Alignment, Kind, Mirror
+from core.penalties import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
+from core.sequence import CameraModel, GroundTruth
+from core.settings import Settings
+from nrsfm_gui.comparison import lay_together, parameter_differences, why_losses_differ
+from nrsfm_gui.shapes import build_shapes
+
+
+def with_points(result, points):
+    """Return a result with other shapes, each frame a basis shape of its own."""
+    frames = len(points)
+    return replace(result, B=np.eye(frames), C=points.reshape(frames, -1).T, weights=np.zeros(frames))
+
+
+def moved(points, seed):
+    """Return every frame under a similarity of its own."""
+    rng = np.random.default_rng(seed)
+    R = Rotation.random(len(points), random_state=rng).as_matrix()
+    return np.exp(rng.normal(size=(len(points), 1, 1))) * R @ points + rng.normal(size=(len(points), 3, 1))
+
+
+@pytest.fixture
+def noisy(known):
+    points = known.result.points
+    spread = np.ptp(points, axis=2, keepdims=True)
+    return with_points(
+        known.result, points + 0.02 * spread * np.random.default_rng(4).normal(size=points.shape)
+    )
+
+
+def together(sequence, one, other, alignment=PER_FRAME):
+    return lay_together(*(build_shapes(sequence, each, alignment) for each in (one, other)))
+
+
+def test_over_the_truth_the_distance_is_that_of_the_two_aligned_runs(known, noisy):
+    found = together(known.sequence, known.result, noisy)
+    shapes = [build_shapes(known.sequence, each) for each in (known.result, noisy)]
+    for f in range(known.sequence.frame_count):
+        for p in range(known.sequence.point_count):
+            expected = np.sqrt(((shapes[1].points[f, :, p] - shapes[0].points[f, :, p]) ** 2).sum())
+            assert found.distances[f, p] == pytest.approx(expected)
+    assert found.unit == "mm" and found.alignment == "per-frame similarity"
+    # The first run is exact here, so that the distance is the error of the second.
+    np.testing.assert_allclose(found.distances, shapes[1].errors, atol=1e-7)
+    assert found.series.per_frame == pytest.approx(found.distances.mean(axis=1))
+    assert found.series.unit == "mm" and found.mean > 0.1
+
+
+@pytest.mark.parametrize("alignment", [Alignment(), NO_ALIGNMENT])
+def test_without_the_truth_the_second_run_is_laid_over_the_first(known, alignment):
+    sequence = replace(known.sequence, truth=None)
+    turned = with_points(known.result, moved(known.result.points, 5))
+    found = together(sequence, known.result, turned, alignment)
+    assert found.distances.max() < 1e-9
+    assert found.alignment == "aligned to each other: per-frame similarity" and found.unit == "units"
+    first = build_shapes(sequence, known.result, alignment)
+    np.testing.assert_allclose(found.points, first.points, atol=1e-9)
+
+
+def test_truth_in_a_single_frame_does_not_decide_about_the_others(known):
+    """There, every frame's own size is unknown: only laid over each other can the runs agree."""
+    truth = known.sequence.truth
+    sequence = replace(known.sequence, truth=GroundTruth(np.array([6]), truth.points[6:7], 6))
+    found = together(sequence, known.result, with_points(known.result, moved(known.result.points, 6)))
+    assert found.distances.max() < 1e-6 and found.unit == "mm"
+    assert found.alignment.startswith("aligned to each other")
+
+
+def test_a_mirrored_second_run_is_named(known):
+    sequence = replace(known.sequence, truth=None)
+    mirrored = with_points(known.result, known.result.points * np.array([1.0, 1.0, -1.0])[:, None])
+    free = Alignment(Kind.PER_FRAME, Mirror.AUTOMATIC)
+    found = together(sequence, known.result, mirrored, free)
+    assert found.distances.max() < 1e-9 and "mirrored (automatic)" in found.alignment
+    kept = together(sequence, known.result, mirrored)
+    assert kept.mean > 0.01 and "mirrored" not in kept.alignment
+    over_truth = together(known.sequence, known.result, mirrored, free)
+    assert over_truth.alignment.count("mirrored (automatic)") == 2 and "the other: " in over_truth.alignment
+
+
+def test_there_is_no_distance_before_there_are_two_reconstructions(known):
+    assert together(known.sequence, known.result, None) is None
+    assert together(known.sequence, None, known.result) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "rows"),
+    [
+        ({}, []),
+        ({"rank": 3, "eta": 0.1}, [("rank", "6", "3"), ("eta", "0.05", "0.1")]),
+        ({"penalty": WeightedNuclearNorm(xi=1.0)}, [("xi", "0.5", "1")]),
+        ({"penalty": NuclearNorm()}, [("penalty", "WNN, xi 0.5, gamma 1e-06", "NN, mu 0.001")]),
+        (
+            {"method": "admm", "options": (("rho", 0.5),)},
+            [("method", "bilinear", "admm"), ("rho", "–", "0.5")],
+        ),
+        (
+            {"rotation_rank": 2, "max_iterations": 9},
+            [("rotation rank", "–", "2"), ("max iterations", "1000", "9")],
+        ),
+    ],
+)
+def test_parameters_that_differ_are_listed_with_both_values(changes, rows):
+    assert parameter_differences(Settings(), Settings(**changes)) == rows
+
+
+def test_an_option_is_compared_with_the_default_of_the_other():
+    one, other = Settings(method="admm"), Settings(method="admm", options=(("rho", 0.5),))
+    assert parameter_differences(one, other) == [("rho", "0.01", "0.5")]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "camera", "why"),
+    [
+        (Settings(), Settings(method="admm", seed=3, starts=1, rank=3), "perspective", ""),
+        (Settings(), Settings(eta=0.1), "perspective", "another eta"),
+        (Settings(), Settings(eta=0.1), "orthogonal", ""),
+        (Settings(), Settings(penalty=WeightedNuclearNorm(xi=1.0)), "perspective", "other weights"),
+        (
+            Settings(),
+            Settings(penalty=NuclearNorm(), problem="lowrank"),
+            "perspective",
+            "another problem, another penalty",
+        ),
+        (Settings(), Settings(intrinsics="gt"), "perspective", "other intrinsics"),
+    ],
+)  # fmt: skip
+def test_losses_compare_where_they_are_numbers_of_one_objective(one, other, camera, why):
+    assert why_losses_differ(one, other, CameraModel(camera)) == why
+    assert why_losses_differ(other, one, CameraModel(camera)) == why
+
+
+def test_explicit_weights_compare_where_those_that_both_have_agree():
+    settings = [
+        Settings(rank=len(a), penalty=ExplicitWeights(a)) for a in ((0.0, 0.1), (0.0, 0.1, 0.2), (0.0, 0.3))
+    ]
+    perspective = CameraModel.PERSPECTIVE
+    assert why_losses_differ(settings[0], settings[1], perspective) == ""
+    assert why_losses_differ(settings[0], settings[2], perspective) == "other weights"
