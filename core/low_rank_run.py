@@ -90,10 +90,13 @@ class LowRankRun(Run):
         """Return the updates of all phases; the last one is marked finished."""
         self.settled = True  # there are no rotations to choose
         self.calibration = known_calibration(self.sequence, self.settings)
-        problem = self._posed()
-        if start is not None and isinstance(start.current.problem, LowRankProblem):
+        before = None if start is None else start.current.problem
+        if start is not None and isinstance(before, LowRankProblem):
             self.goes_on = True
-            return self._go_on(problem, start.current.factors)
+            self.prepared = Prepared(before.tracks, before.visible, start.intrinsics, self.sequence.camera)
+            posed = penalized(before.with_eta(self.settings.eta), self.settings.penalty, self.settings.rank)
+            return self._go_on(posed, start.current.factors)
+        problem = self._posed()
         return self._on_matrix(problem) if self.method.on_matrix else self._starts_of(problem)
 
     def _posed(self) -> LowRankProblem:
@@ -109,7 +112,7 @@ class LowRankRun(Run):
         point = svd_start(problem) if nothing else resized(factors, problem.rank, self._rng(0))
         if self.method.on_matrix:
             return self._on_matrix(problem, point)
-        return self._last(problem, self._polisher(warm=True), point, "refine", "from where it was")
+        return self._last(problem, self._follower(), point, "refine", "from where it was")
 
     def _starts_of(self, problem: LowRankProblem) -> Iterator[Update]:
         """Follow starts for a limited number of steps; refine the lowest end."""

@@ -23,7 +23,7 @@ from .algorithms.screening import Screening
 from .algorithms.variable_projection import VariableProjection
 from .cameras.candidates import RotationCandidate, rotation_candidates
 from .degenerate import collapsed
-from .preparation import Prepared, prepare
+from .preparation import Prepared, penalized, prepare
 from .problem import Factors, NonRigidProblem
 from .run import LEFT_BEHIND, SHORT_TOLERANCE, Run, candidate_at
 from .search import SURVIVORS, End, groups, hopeless, met, phases, traced
@@ -118,7 +118,8 @@ class NonRigidRun(Run):
         old = start.current.problem
         assert isinstance(old, NonRigidProblem)  # `_compatible` compares the problems
         prepared = self.prepared = Prepared(old.tracks, old.visible, start.intrinsics, self.sequence.camera)
-        problem = prepared.problem(old.rotations, settings.penalty, settings.rank, settings.eta)
+        # What depends on neither eta nor the weights is shared: to change these costs less than a step.
+        problem = penalized(old.with_eta(prepared.posed_eta(settings.eta)), settings.penalty, settings.rank)
         point = start.current.factors
         if collapsed(old, point):  # a strong penalty has left nothing to go on from
             point = rigid_start(problem)
@@ -126,7 +127,7 @@ class NonRigidRun(Run):
         if self.method.on_matrix:
             yield from self._on_matrix(problem, factors)
             return
-        yield from self._last(problem, self._polisher(warm=True), factors, "refine", "from where it was")
+        yield from self._last(problem, self._follower(), factors, "refine", "from where it was")
 
     def _search(self, problem: NonRigidProblem, grown: Factors | None) -> Iterator[Update]:
         """Find the lowest minimum that starts lead to, of a subset where the problem is large; refine it."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from .algorithms.closed_form import reference_singular_values
 from .arrays import Bools, Floats, InputError
 from .cameras.calibrate import calibrate, orthogonal_intrinsics, spread
 from .cameras.intrinsics import estimate_intrinsics, load_intrinsics
@@ -34,12 +33,13 @@ class Prepared:
     camera: CameraModel
 
     def problem(self, rotations: Floats, penalty: Penalty, rank: int, eta: float) -> NonRigidProblem:
-        """Pose the problem for given rotations; orthogonal tracks are always posed at eta = 1."""
-        if self.camera is CameraModel.ORTHOGONAL:
-            eta = 1.0
-        return penalized(
-            NonRigidProblem(self.tracks, self.visible, rotations, eta, np.zeros(1)), penalty, rank
-        )
+        """Pose the problem for given rotations."""
+        bare = NonRigidProblem(self.tracks, self.visible, rotations, self.posed_eta(eta), np.zeros(1))
+        return penalized(bare, penalty, rank)
+
+    def posed_eta(self, eta: float) -> float:
+        """Return the eta that a problem is posed at: 1 for orthogonal tracks, whatever is asked for."""
+        return 1.0 if self.camera is CameraModel.ORTHOGONAL else eta
 
 
 def penalized(problem: AnyProblem, penalty: Penalty, rank: int) -> AnyProblem:
@@ -50,9 +50,9 @@ def penalized(problem: AnyProblem, penalty: Penalty, rank: int) -> AnyProblem:
     InputError
         where the weights, or the rank, are refused.
     """
-    reference = reference_singular_values(problem)
     if isinstance(penalty, ExplicitWeights):  # beyond those given the last one counts
-        return problem.with_weights(penalty.weights(rank, reference))
+        return problem.with_weights(penalty.weights(rank, np.ones(1)))
+    reference = problem.reference
     weights = penalty.weights(max(rank, len(reference)), reference)
     spectral = penalty if isinstance(penalty, ConcavePenalty) else None
     return problem.with_weights(weights[:rank], tail=weights[rank:], spectral=spectral)

@@ -25,7 +25,7 @@ There is no 1/2 on the data term.  `core.residuals` holds the four-row form as a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
@@ -149,6 +149,16 @@ class Problem(ABC):
         """The planes of H, y and H y: built at first use, shared by `with_weights`."""
         return self._data_term()
 
+    @cached_property
+    def reference(self) -> Floats:
+        """(min(rows, 3 columns),) singular values of X0#, descending: what weights refer to.
+
+        They depend on neither weights nor eta, but for eta = 1: `with_weights` and `with_eta` share them.
+        """
+        from .algorithms.closed_form import reference_singular_values  # which has Problem's methods as users
+
+        return frozen(reference_singular_values(self))
+
     @abstractmethod
     def _data_term(self) -> DataTerm:
         """Build the planes of H, y and H y."""
@@ -195,8 +205,23 @@ class Problem(ABC):
         other._set_weights(weights, tail)
         return other
 
+    def with_eta(self, eta: float) -> Self:
+        """Return the same problem at another eta, or itself at its own.
+
+        Raises
+        ------
+        InputError
+            where the eta is refused.
+        """
+        if eta == self.eta:
+            return self
+        other: Self = replace(self, eta=eta)  # type: ignore[type-var]  # every subclass is a dataclass
+        if "reference" in self.__dict__ and self.affine == other.affine:
+            other.__dict__["reference"] = self.reference
+        return other
+
     def without_data(self) -> Self:
-        """Return the same problem, to keep: its data term, by far its largest part, is built when asked for."""
+        """Return the same problem to be kept: its data term, by far its largest part, is built anew."""
         other = object.__new__(type(self))
         other.__dict__.update({name: value for name, value in self.__dict__.items() if name != "data"})
         return other

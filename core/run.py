@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 SHORT_TOLERANCE = 1e-8  # of a start that is only compared with others
 LEFT_BEHIND = "left behind"
 WARM_DAMPING = 1e-9
+FOLLOWING = 6  # products in a step of a run that goes on under changed settings
 
 
 class Run:
@@ -143,6 +144,13 @@ class Run:
         chosen = "damping" in dict(self.settings.options)
         if warm and not chosen and isinstance(algorithm, VariableProjection):
             return replace(algorithm, damping=WARM_DAMPING)
+        return algorithm
+
+    def _follower(self) -> Algorithm[Any]:
+        """Return what goes on from where another run was: in short steps, for changes are seen after each."""
+        algorithm = self._algorithm(self.settings.tolerance)
+        if isinstance(algorithm, VariableProjection):
+            return replace(algorithm, most_products=FOLLOWING)
         return algorithm
 
     def _rng(self, stream: int) -> np.random.Generator:

@@ -69,6 +69,7 @@ class VariableProjection:
     tolerance: float = 1e-14  # stop where the predicted decrease is below this fraction of the loss
     max_iterations: int = 500
     damping: float = 1e-3  # initial lambda; 1e-9 suits a warm start
+    most_products: int = MOST_PRODUCTS  # in one step; fewer make more and shorter steps
 
     def init(self, problem: Problem, start: Factors) -> VariableProjectionState:
         """Eliminate C at the start's (B, s); only the start's B and s matter."""
@@ -81,7 +82,7 @@ class VariableProjection:
         newton = state.He is not None
         damping, growth = state.damping, 2.0
         for _ in range(MOST_TRIALS):
-            found = _solution(problem, state, damping, exact=newton)
+            found = _solution(problem, state, damping, exact=newton, most=self.most_products)
             if found is None:  # negative curvature at once: the Gauss-Newton matrix has none but by rounding
                 if not newton:
                     damping = max(growth * damping, ROUNDING)
@@ -191,7 +192,7 @@ def _damped_inverse(blocks: Floats, damping: float) -> Floats:
 
 
 def _solution(
-    problem: Problem, state: VariableProjectionState, damping: float, *, exact: bool
+    problem: Problem, state: VariableProjectionState, damping: float, *, exact: bool, most: int
 ) -> tuple[Floats, Floats] | None:
     """Return the step (K+3, F) and the change of C (K, 3, P) that goes with it.
 
@@ -210,7 +211,7 @@ def _solution(
     step = np.zeros_like(residual)
     pulled = np.zeros((3 * state.factors.rank, problem.data.points), problem.data.working)  # M^-1 W' step
     direction = scaled
-    for product in range(MOST_PRODUCTS):
+    for product in range(most):
         image, shapes = hessian.times(direction)
         curvature = float(np.vdot(direction, image))
         if not curvature > 0:

@@ -1,0 +1,120 @@
+"""Going on under changed parameters: what is shared, that nothing else changes, and that steps are short."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core import simulate
+from core.algorithms.closed_form import reference_singular_values
+from core.algorithms.variable_projection import VariableProjection
+from core.arrays import InputError
+from core.low_rank import LowRankProblem
+from core.penalties import ExplicitWeights, WeightedNuclearNorm
+from core.problem import NonRigidProblem
+from core.reconstruct import reconstruct
+from core.settings import Settings
+from core.solver import solve
+
+SETTINGS = Settings(rank=3, starts=1, rotations="truth")
+
+
+@pytest.fixture(scope="module")
+def sequence():
+    return simulate("paper", frames=14, points=24, seed=1)
+
+
+@pytest.fixture(scope="module")
+def ended(sequence):
+    *_, last = reconstruct(sequence, SETTINGS)
+    return last
+
+
+def posed_anew(problem, eta):
+    if isinstance(problem, LowRankProblem):
+        return LowRankProblem(problem.tracks, problem.visible, eta, problem.weights)
+    return NonRigidProblem(problem.tracks, problem.visible, problem.rotations, eta, problem.weights)
+
+
+@pytest.fixture(scope="module")
+def low_rank(ended):
+    problem = ended.current.problem
+    return LowRankProblem(problem.tracks, problem.visible, 0.3, problem.weights)
+
+
+@pytest.mark.parametrize("kind", ["nonrigid", "lowrank"])
+def test_another_eta_gives_the_problem_posed_anew(ended, low_rank, kind):
+    problem = ended.current.problem if kind == "nonrigid" else low_rank
+    factors = ended.current.factors
+    if kind == "lowrank":
+        C = factors.B.T[:, None].repeat(3, axis=1)  # any point will do
+        factors = replace(factors, B=np.ascontiguousarray(factors.C[:, 0].T), C=C, s=np.zeros((24, 3)))
+    known = problem.reference
+    other, anew = problem.with_eta(0.2), posed_anew(problem, 0.2)
+    assert other.loss(factors) == anew.loss(factors) != problem.loss(factors)
+    assert other.reference is known  # not computed again
+    np.testing.assert_array_equal(anew.reference, known)
+    assert problem.with_eta(problem.eta) is problem
+    with pytest.raises(InputError, match="eta is"):
+        problem.with_eta(1.5)
+
+
+def test_the_reference_is_that_of_the_closed_form_also_at_eta_one(ended):
+    problem = ended.current.problem
+    assert problem.reference == pytest.approx(reference_singular_values(problem))
+    affine = problem.with_eta(1.0)
+    assert affine.reference == pytest.approx(reference_singular_values(affine))
+    assert affine.reference[0] < 0.9 * problem.reference[0]  # the depth is not in it
+
+
+def test_other_weights_share_the_data_term_and_the_reference(sequence, ended):
+    first, *_ = reconstruct(sequence, SETTINGS.with_changes(penalty=WeightedNuclearNorm(0.1)), start=ended)
+    assert first.current.problem.data is ended.current.problem.data
+    assert first.current.problem.reference is ended.current.problem.reference
+    first, *_ = reconstruct(sequence, SETTINGS.with_changes(eta=0.1), start=ended)
+    assert first.current.problem.data is not ended.current.problem.data
+    assert first.current.problem.tracks is ended.current.problem.tracks
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"penalty": ExplicitWeights((0.0, 0.01, 0.02))},
+        {"eta": 0.3},
+        {"rank": 4},
+        {"penalty": WeightedNuclearNorm(0.2)},
+    ],
+    ids=["weights", "eta", "rank", "xi"],
+)
+def test_going_on_ends_in_a_minimum_of_the_problem_posed_anew(sequence, ended, changes):
+    """Long steps from the same point lead to the same loss, and no step leads down from there."""
+    settings = SETTINGS.with_changes(**changes)
+    updates = list(reconstruct(sequence, settings, start=ended))
+    end = updates[-1]
+    assert end.status.finished
+    problem = posed_anew(end.best.problem, settings.eta)
+    assert problem.loss(end.best.factors) == pytest.approx(end.best.loss, rel=1e-12)
+    again = solve(problem, VariableProjection(), end.best.factors)
+    assert again.progress.loss == pytest.approx(end.best.loss, rel=1e-10)
+    losses = [update.record.loss for update in updates]
+    assert all(after <= before * (1 + 1e-12) for before, after in itertools.pairwise(losses))
+
+
+def test_few_products_make_short_steps_to_the_same_end(ended):
+    problem = ended.current.problem.with_weights(1.3 * ended.current.problem.weights)
+    ends = [solve(problem, VariableProjection(most_products=most), ended.current.factors) for most in (25, 3)]
+    assert ends[1].progress.loss == pytest.approx(ends[0].progress.loss, rel=1e-11)
+    assert ends[1].progress.iteration > ends[0].progress.iteration
+
+
+def test_the_low_rank_problem_goes_on_with_the_same_tracks(sequence):
+    settings = Settings(problem="lowrank", rank=4, starts=1)
+    *_, last = reconstruct(sequence, settings)
+    first, *_, end = reconstruct(sequence, settings.with_changes(eta=0.1), start=last)
+    assert first.current.problem.tracks is last.current.problem.tracks
+    np.testing.assert_array_equal(end.intrinsics, last.intrinsics)
+    *_, cold = reconstruct(sequence, settings.with_changes(eta=0.1))
+    assert end.best.loss == pytest.approx(cold.best.loss, rel=1e-6)
