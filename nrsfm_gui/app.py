@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
 from typing import TYPE_CHECKING, Any
 
 from .arguments import Arguments, parse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
-    from types import TracebackType
 
     from PyQt6.QtWidgets import QApplication
 
@@ -31,7 +29,7 @@ def main(argv: Items[str] | None = None) -> int:
     from .main_window import MainWindow
 
     window = MainWindow(software=paints_without_opengl(arguments.renderer))
-    install_excepthook(window)
+    window.habits.listen()
     window.begin(arguments)
     _show(window, arguments)
     if arguments.scripted or arguments.path:
@@ -90,20 +88,6 @@ def paints_without_opengl(renderer: str) -> bool:
     from .views.opengl_probe import opengl_in_software
 
     return opengl_in_software() if renderer == "auto" else renderer == "software"
-
-
-def install_excepthook(window: MainWindow) -> None:
-    """Show defects in a dialog that offers to save the work; without this, PyQt ends the process."""
-
-    def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        if issubclass(kind, KeyboardInterrupt):
-            window.close()
-            return
-        text = "".join(traceback.format_exception(kind, error, trace))
-        sys.stderr.write(text)
-        window.report(f"{kind.__name__}: {error}", text)
-
-    sys.excepthook = hook
 
 
 def _show(window: MainWindow, arguments: Arguments) -> None:

@@ -21,7 +21,7 @@ from PyQt6.QtWidgets import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from collections.abc import Sequence as Items
 
     from .actions import ActionSpec
@@ -122,10 +122,10 @@ def show_about(parent: QWidget) -> None:
 
 
 class DefectDialog(QDialog):
-    """A defect of the program: what happened, and the offer to save the reconstruction first."""
+    """A defect of the program: what happened, and offers to save what there is."""
 
     def __init__(
-        self, sentence: str, details: str, parent: QWidget, *, save: Callable[[], None] | None
+        self, sentence: str, details: str, parent: QWidget, *, saves: Mapping[str, Callable[[], object]]
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Something went wrong")
@@ -134,7 +134,13 @@ class DefectDialog(QDialog):
             "The application goes on; save your work if you are in doubt.</p>"
         )
         message.setWordWrap(True)
+        self._others = 0
+        self._count = QLabel()
+        self._count.setProperty("role", "muted")
+        self._count.hide()
         text = QPlainTextEdit(details)
+        text.setAccessibleName("Details of the defect")
+        text.setToolTip("Where it happened; copy this when you report the defect")
         text.setReadOnly(True)
         text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
@@ -142,12 +148,17 @@ class DefectDialog(QDialog):
         copy = QPushButton("Copy the details")
         copy.clicked.connect(lambda: (text.selectAll(), text.copy()))
         buttons.addButton(copy, QDialogButtonBox.ButtonRole.ActionRole)
-        if save is not None:
-            keep = QPushButton("Save the reconstruction…")
-            keep.clicked.connect(lambda _checked: save())
+        for title, save in saves.items():
+            keep = QPushButton(title)
+            keep.clicked.connect(lambda _checked, save=save: save())
             buttons.addButton(keep, QDialogButtonBox.ButtonRole.ActionRole)
         layout = QVBoxLayout(self)
-        layout.addWidget(message)
-        layout.addWidget(text)
-        layout.addWidget(buttons)
+        for part in (message, text, self._count, buttons):
+            layout.addWidget(part)
         self.resize(720, 420)
+
+    def count_another(self) -> None:
+        """Say that more defects followed while this one was on view."""
+        self._others += 1
+        self._count.setText(f"{self._others} more followed; the log has them.")
+        self._count.show()

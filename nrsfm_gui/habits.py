@@ -1,4 +1,4 @@
-"""What every application of a kind has, beside what this one is about: finding actions, preferences, help."""
+"""What every application of a kind has, beside what this one is about: finding actions, the log, defects."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject
 
+from .defects import Defects
+from .log_keeping import LogKeeping
+from .logbook import Logbook
 from .palette import Palette
 
 if TYPE_CHECKING:
@@ -18,8 +21,22 @@ class Habits(QObject):
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
+        self._window = window
+        self.logbook = Logbook(self)
+        self.log_keeping = LogKeeping(window, self.logbook)
+        self.defects = Defects(window, self.logbook)
         self.palette = Palette(window)
+
+    def listen(self) -> None:
+        """Take the exceptions that nobody catches, and what Python and Qt say, in the whole process."""
+        self.logbook.listen()
+        self.defects.install()
+
+    def shut_down(self) -> None:
+        """Leave what the whole process says as it was; defects are still taken while the window closes."""
+        self.logbook.stop_listening()
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""
         self.palette.set_theme(theme)
+        self._window.log_panel.set_theme(theme)

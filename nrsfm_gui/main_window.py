@@ -29,6 +29,7 @@ from .solver_thread import Work, real_work
 from .style import apply_theme
 from .theme import DARK, LIGHT, THEMES, Theme
 from .views.image2d import TracksView
+from .views.log_panel import LogPanel
 from .views.loss_plot import LossPlot
 from .views.message_bar import MessageBar
 from .views.numbers import NumbersPanel
@@ -87,6 +88,7 @@ class MainWindow(QMainWindow):
         self.spectrum_plot = SpectrumPlot()
         self.numbers = NumbersPanel()
         self.run_list = RunList()
+        self.log_panel = LogPanel()
         self.messages = MessageBar()
         self.display = Display(self.session, (self.scene_view, self.tracks_view), parent=self)
         self.display.without_opengl = not self.scene_view.uses_opengl
@@ -100,7 +102,6 @@ class MainWindow(QMainWindow):
         )
         self.reports = ReportsWindow(self.store, parent=self)
         self._closing = False
-        self._defect: dialogs.DefectDialog | None = None
         self._remembers = True
         self._build()
         self.navigation = Navigation(self)
@@ -133,7 +134,10 @@ class MainWindow(QMainWindow):
             self,
             left={"Sequences": self.tree, "Runs": self.run_list},
             right={"Parameters": self.parameters, "Numbers": self.numbers},
-            below={"2-D": self.tracks_view, "Loss": self.loss_plot, "Weights": self.spectrum_plot},
+            below={
+                "2-D": self.tracks_view, "Loss": self.loss_plot, "Weights": self.spectrum_plot,
+                "Log": self.log_panel,
+            },
             bottom=self.timeline,
         )
 
@@ -226,18 +230,9 @@ class MainWindow(QMainWindow):
         if self._closing:
             return
         if details:
-            self.show_defect(sentence, details)
+            self.habits.defects.show(sentence, details)
         else:
             self.messages.warn(sentence)
-
-    def show_defect(self, sentence: str, details: str) -> None:
-        """Show a defect of the program, with the offer to save."""
-        if self._defect is not None and self._defect.isVisible():
-            return  # one defect often comes with many: the first one tells the most
-        shown = self.session.shown
-        save = self.exporting.ask_for_reconstruction if shown is not None and shown.last is not None else None
-        self._defect = dialogs.DefectDialog(sentence, details, self, save=save)
-        self._defect.open()
 
     # -- what the session and the parts tell ----------------------------------------------------------------
 
@@ -337,6 +332,7 @@ class MainWindow(QMainWindow):
         self.opening.shut_down()
         self.exporting.shut_down()
         self.reports.shut_down()
+        self.habits.shut_down()
         if self._remembers:
             self.store.set_layout(self.saveGeometry(), self.saveState())
             self.store.set_parameters(self.session.lasting_settings)

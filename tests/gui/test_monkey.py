@@ -233,7 +233,7 @@ def test_a_monkey_at_the_window_breaks_nothing(qtbot, make_window, tmp_path, mon
         qtbot.wait(1)
     assert not window.isHidden()
     assert not [sentence for sentence in reported if "Error:" in sentence], reported
-    assert window._defect is None or not window._defect.isVisible()
+    assert window.habits.defects.dialog is None or not window.habits.defects.dialog.isVisible()
     # Still of use: a run can be made and ends.
     window.control.cancel()
     window.opening.opened.emit(simulate("paper", frames=12, points=20), None)

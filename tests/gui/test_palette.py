@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 from PyQt6.QtCore import Qt
-from PyQt6.QtGui import QColor, QKeySequence
+from PyQt6.QtGui import QKeySequence
 from PyQt6.QtWidgets import QApplication
 
 from core import simulate
 from nrsfm_gui.actions import Condition, with_own_letters
 from nrsfm_gui.fuzzy import match
 from nrsfm_gui.theme import LIGHT
-from nrsfm_gui.views.command_palette import CommandPalette, Entry
 
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow
+    from nrsfm_gui.views.command_palette import CommandPalette, Entry
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def rows(view) -> list[Entry]:
     return [view.list.item(index).data(Qt.ItemDataRole.UserRole)[0] for index in range(view.list.count())]
 
 
-# -- the table ------------------------------------------------------------------------------------------------
+# -- the table --------------------------------------------------------------------------------------------
 
 
 def test_every_action_has_a_menu_a_tip_and_a_key_of_its_own(window):
@@ -60,7 +60,7 @@ def test_every_action_has_a_menu_a_tip_and_a_key_of_its_own(window):
 def test_every_action_that_is_not_always_possible_says_what_it_needs(window):
     for spec in window.table:
         assert isinstance(spec.when, Condition), spec.name
-        assert spec.when.needs or spec.when is not None and _always(spec.when), spec.name
+        assert spec.when.needs or (spec.when is not None and _always(spec.when)), spec.name
 
 
 def _always(condition) -> bool:
@@ -87,7 +87,7 @@ def test_letters_that_are_taken_are_replaced_by_free_ones():
     assert with_own_letters(["&a", "&aa", "&ab", "&b"]) == ["&a", "aa", "ab", "&b"]
 
 
-# -- finding --------------------------------------------------------------------------------------------------
+# -- finding ----------------------------------------------------------------------------------------------
 
 
 def test_a_title_is_found_by_its_start_its_words_and_its_initials():

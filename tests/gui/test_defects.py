@@ -1,0 +1,195 @@
+"""What nobody caught: the window lives on, says what happened once, and offers to save."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import QThread, QTimer
+from PyQt6.QtGui import QGuiApplication
+from PyQt6.QtWidgets import QPushButton
+
+from core import simulate
+from core.settings import Settings
+from nrsfm_gui.layout import docks
+from nrsfm_gui.runs import RunState
+from nrsfm_gui.solver_thread import Job, real_work
+
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
+
+
+@pytest.fixture(scope="module")
+def sequence():
+    return simulate("paper", frames=10, points=24, noise=0.3, seed=2)
+
+
+@pytest.fixture
+def window(make_window, sequence):
+    made = make_window(sequence, settings=QUICK)
+    made.habits.defects.install()
+    yield made
+    made.habits.defects.uninstall()
+
+
+def shown(qtbot, window):
+    defects = window.habits.defects
+    qtbot.waitUntil(lambda: defects.dialog is not None and defects.dialog.isVisible())
+    return defects.dialog
+
+
+def titles(dialog) -> set[str]:
+    return {button.text() for button in dialog.findChildren(QPushButton)}
+
+
+def test_a_slot_that_raises_leaves_the_window_alive(qtbot, window, capsys):
+    def slot() -> None:
+        raise ValueError("a slot broke")
+
+    QTimer.singleShot(0, slot)
+    dialog = shown(qtbot, window)
+    assert "ValueError: a slot broke" in window.habits.logbook.text()
+    assert "in slot" in window.habits.logbook.lines[-1].details
+    assert "a slot broke" in capsys.readouterr().err
+    copy = next(button for button in dialog.findChildren(QPushButton) if "Copy" in button.text())
+    copy.click()
+    assert "ValueError: a slot broke" in QGuiApplication.clipboard().text()
+    dialog.close()
+    window.run()
+    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
+
+
+def test_a_slot_that_raises_again_and_again_opens_one_dialog(qtbot, window, capsys):
+    def slot() -> None:
+        raise ValueError("again")
+
+    for _ in range(5):
+        QTimer.singleShot(0, slot)
+    dialog = shown(qtbot, window)
+    qtbot.waitUntil(lambda: "4 more followed" in dialog._count.text())
+    assert window.habits.defects.dialog is dialog
+    assert window.habits.logbook.text().count("ValueError: again\n") >= 5
+    dialog.close()
+
+
+@pytest.mark.parametrize("kind", [threading.Thread, QThread])
+def test_a_thread_that_raises_is_told_in_the_window(qtbot, window, kind, capsys):
+    def work() -> None:
+        raise OSError("the worker broke")
+
+    if kind is QThread:
+        thread = QThread()
+        thread.run = work
+        thread.start()
+        assert thread.wait(5000)
+    else:
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    dialog = shown(qtbot, window)
+    assert "OSError: the worker broke" in window.habits.logbook.text()
+    dialog.close()
+
+
+def test_a_destructor_that_raises_is_only_logged(qtbot, window, capsys):
+    class Fragile:
+        def __del__(self) -> None:
+            raise RuntimeError("dropped badly")
+
+    Fragile()
+    gc.collect()
+    qtbot.waitUntil(lambda: "dropped badly" in window.habits.logbook.text())
+    assert window.habits.defects.dialog is None
+
+
+def test_a_solver_that_raises_keeps_what_it_had_and_another_run_goes(qtbot, make_window, sequence):
+    broken = [True]
+
+    def work(tracks, settings, start):
+        for number, update in enumerate(real_work(tracks, settings, start)):
+            if broken[0] and number == 3:
+                raise np.linalg.LinAlgError("SVD did not converge")
+            yield update
+
+    window = make_window(sequence, settings=QUICK, work=work)
+    window.run()
+    dialog = shown(qtbot, window)
+    run = window.session.shown
+    assert run.state is RunState.FAILED
+    assert run.last is not None
+    assert "LinAlgError" in run.message
+    assert {"Save the reconstruction…", "Copy the details"} <= titles(dialog)
+    dialog.close()
+    broken[0] = False
+    window.run_from_scratch()
+    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
+
+
+def test_a_job_that_raises_reports_a_defect(qtbot, window):
+    def function() -> None:
+        raise KeyError("absent")
+
+    job = Job(function)
+    job.failed.connect(window.report)
+    with qtbot.waitSignal(job.finished):
+        job.start()
+    dialog = shown(qtbot, window)
+    assert "KeyError" in window.habits.logbook.text()
+    dialog.close()
+
+
+def test_nothing_is_offered_to_save_where_there_is_nothing(qtbot, make_window):
+    window = make_window()
+    window.report("ValueError: early", "Traceback")
+    dialog = shown(qtbot, window)
+    assert not [title for title in titles(dialog) if title.startswith("Save")]
+    dialog.close()
+
+
+def test_the_hooks_are_given_back(window):
+    window.habits.defects.uninstall()
+    before = (sys.excepthook, threading.excepthook, sys.unraisablehook)
+    window.habits.defects.install()
+    assert sys.excepthook != before[0]
+    window.habits.defects.uninstall()
+    assert (sys.excepthook, threading.excepthook, sys.unraisablehook) == before
+
+
+# -- docks ------------------------------------------------------------------------------------------------
+
+
+def test_docks_are_floated_closed_and_put_back(qtbot, window):
+    window.run()
+    for dock in docks(window):
+        dock.setFloating(True)
+        qtbot.wait(5)
+        dock.setFloating(False)
+        dock.close()
+        assert not dock.isVisible()
+    window.navigation.go_to(-1)
+    window.session.set_point(3)
+    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
+    window.reset_layout()
+    for dock in docks(window):
+        assert not dock.isHidden(), dock.windowTitle()
+        assert not dock.isFloating(), dock.windowTitle()
+
+
+def test_a_floating_dock_is_remembered_and_put_back(qtbot, window, make_window, store):
+    dock = docks(window)[0]
+    dock.setFloating(True)
+    window.close()
+    again = make_window()
+    assert docks(again)[0].isFloating()
+    again.reset_layout()
+    assert not docks(again)[0].isFloating()
+
+
+def test_keys_of_the_window_work_while_a_dock_floats(qtbot, window):
+    dock = next(dock for dock in docks(window) if dock.windowTitle() == "Numbers")
+    dock.setFloating(True)
+    qtbot.wait(5)
+    window.chrome.actions["last"].trigger()
+    assert window.session.frame == window.session.sequence.frame_count - 1

@@ -1,0 +1,182 @@
+"""The log: what goes into it, from whatever thread, and how its panel shows, filters, copies and saves it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import warnings
+from typing import TYPE_CHECKING
+
+import pytest
+from PyQt6.QtCore import QtMsgType, qInstallMessageHandler, qWarning
+from PyQt6.QtGui import QGuiApplication
+
+from core import simulate
+from core.settings import Settings
+from nrsfm_gui import logbook as module
+from nrsfm_gui.log_keeping import differences
+from nrsfm_gui.logbook import Level, Logbook
+from nrsfm_gui.runs import RunState
+from nrsfm_gui.theme import DARK
+from nrsfm_gui.views.log_panel import LogPanel
+
+if TYPE_CHECKING:
+    from nrsfm_gui.main_window import MainWindow
+
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
+
+
+@pytest.fixture
+def logbook(qapp):
+    made = Logbook()
+    yield made
+    made.stop_listening()
+
+
+@pytest.fixture(scope="module")
+def sequence():
+    return simulate("paper", frames=8, points=20, noise=0.3, seed=2)
+
+
+@pytest.fixture
+def window(make_window, sequence) -> MainWindow:
+    return make_window(sequence, settings=QUICK)
+
+
+def test_loggers_warnings_and_qt_are_heard_and_left_as_they_were(qtbot, logbook, recwarn):
+    heard = []
+    before = qInstallMessageHandler(lambda kind, _context, text: heard.append((kind, text)))
+    shown, level = warnings.showwarning, logging.getLogger("core").level
+    try:
+        logbook.listen()
+        logbook.listen()  # once is enough
+        logging.getLogger("core.files").info("3 %s read", "files")
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            warnings.warn("an old key", UserWarning, stacklevel=1)
+        qWarning("a font is missing")
+        logbook.stop_listening()
+        qWarning("not for the log")
+    finally:
+        qInstallMessageHandler(before)
+    lines = list(logbook.lines)
+    assert [(line.level, line.source) for line in lines] == [
+        (Level.INFO, "core.files"),
+        (Level.WARNING, "python"),
+        (Level.WARNING, "qt"),
+    ]
+    assert lines[0].text == "3 files read"
+    assert "an old key" in lines[1].text
+    assert heard == [
+        (QtMsgType.QtWarningMsg, "a font is missing"),
+        (QtMsgType.QtWarningMsg, "not for the log"),
+    ]
+    assert warnings.showwarning is shown
+    assert logging.getLogger("core").level == level
+
+
+def test_a_handler_that_came_later_stays(qapp, logbook):
+    heard = []
+    logbook.listen()
+    ours = qInstallMessageHandler(lambda _kind, _context, text: heard.append(text))
+    logbook.stop_listening()
+    qWarning("for the later one")
+    qInstallMessageHandler(None)
+    assert ours is not None
+    assert heard == ["for the later one"]
+    assert not logbook.lines
+
+
+def test_lines_come_from_any_thread_in_order(qtbot, logbook):
+    def work():
+        for number in range(200):
+            logbook.add(Level.INFO, "thread", str(number))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    qtbot.waitUntil(lambda: len(logbook.lines) == 200)
+    assert [line.text for line in logbook.lines] == [str(number) for number in range(200)]
+
+
+def test_the_log_is_bounded(qapp, monkeypatch):
+    monkeypatch.setattr(module, "LINES", 10)
+    short = Logbook()
+    for number in range(30):
+        short.add(Level.INFO, "x", str(number))
+    assert [line.text for line in short.lines] == [str(number) for number in range(20, 30)]
+
+
+def test_the_panel_filters_by_level_and_words_and_copies_what_it_shows(qtbot):
+    panel = LogPanel()
+    qtbot.addWidget(panel)
+    panel.set_theme(DARK)
+    panel.show()
+    book = Logbook()
+    book.added.connect(panel.add_line)
+    book.add(Level.DETAIL, "solver", "iteration 1")
+    book.add(Level.INFO, "files", "Reading <balloon> & co")
+    book.add(Level.ERROR, "defect", "KeyError: 'x'", "Traceback\n  File y")
+    assert "iteration 1" not in panel._text.toPlainText()
+    assert "Reading <balloon> & co" in panel._text.toPlainText()
+    assert "    Traceback" in panel._text.toPlainText().replace("\u00a0", " ")
+    panel._level.setCurrentText("errors")
+    assert "balloon" not in panel._text.toPlainText()
+    panel._level.setCurrentText("everything")
+    panel._words.setText("SOLVER")
+    assert "iteration 1" in panel._text.toPlainText()
+    assert "KeyError" not in panel._text.toPlainText()
+    panel._copy()
+    assert QGuiApplication.clipboard().text().endswith("iteration 1")
+
+
+def test_lines_that_came_while_the_panel_was_hidden_are_there_when_it_is_shown(qtbot):
+    panel = LogPanel()
+    qtbot.addWidget(panel)
+    book = Logbook()
+    book.added.connect(panel.add_line)
+    book.add(Level.INFO, "files", "Reading a.txt")
+    assert panel._text.toPlainText() == ""
+    panel.show()
+    assert "Reading a.txt" in panel._text.toPlainText()
+
+
+def test_a_session_is_told_in_the_log(qtbot, window):
+    window.session.set_settings(QUICK.with_changes(eta=0.2))
+    window.run()
+    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
+    window.messages.warn("the disk is full")
+    text = window.habits.logbook.text()
+    order = ["Opened ", "eta 0.05 → 0.2", "Started from nothing", "Done: run 1", "the disk is full"]
+    places = [text.index(part) for part in order]
+    assert places == sorted(places)
+    assert [line.level for line in window.habits.logbook.lines][-1] is Level.WARNING
+
+
+def test_dragged_settings_are_one_line(qtbot, window):
+    for eta in (0.06, 0.07, 0.08):
+        window.session.set_settings(QUICK.with_changes(eta=eta))
+    qtbot.waitUntil(lambda: "eta 0.05 → 0.08" in window.habits.logbook.text(), timeout=3000)
+    assert "0.07" not in window.habits.logbook.text()
+
+
+def test_differences_name_what_changed():
+    before = {"rank": 3, "penalty": {"kind": "nn", "mu": 0.1}, "gone": 1}
+    after = {"rank": 4, "penalty": {"kind": "nn", "mu": 0.25}}
+    assert differences(before, after) == ["rank 3 → 4", "penalty mu 0.1 → 0.25", "gone 1 → None"]
+
+
+def test_the_log_is_saved_and_a_refusal_said(qtbot, window, tmp_path):
+    window.habits.logbook.add(Level.INFO, "test", "kept")
+    window.habits.log_keeping.save(tmp_path / "log.txt")
+    assert "kept" in (tmp_path / "log.txt").read_text()
+    assert "Saved" in window.messages.text
+    window.habits.log_keeping.save(tmp_path / "absent" / "log.txt")
+    assert "does not exist" in window.messages.text
+
+
+def test_clearing_empties_log_and_panel(qtbot, window):
+    window.habits.logbook.add(Level.INFO, "test", "gone soon")
+    window.log_panel.clear_requested.emit()
+    assert not window.habits.logbook.lines
+    assert window.log_panel.shown_text == ""
