@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
 
     from .settings import Settings
@@ -63,10 +62,3 @@ class Lineage:
             steps.append(link.step)
             link = link.before
         return Recipe(tuple(reversed(steps)), None if link is None else link.source)
-
-
-def lineage_of(steps: Iterable[Step], root: Lineage | None = None) -> Lineage | None:
-    """Return the chain of some steps; the inverse of `Lineage.recipe`."""
-    for step in steps:
-        root = Lineage(step, root)
-    return root

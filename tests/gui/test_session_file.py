@@ -1,0 +1,317 @@
+"""A session as a file: everything comes back, to the last bit; nothing that is wrong in it gets through."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from dataclasses import fields, is_dataclass, replace
+from itertools import islice
+
+import numpy as np
+import pytest
+
+import nrsfm_gui.session_data as session_data
+from core import CameraModel, Settings, reconstruct, simulate, write_npz
+from core.arrays import InputError
+from core.files import read_sequence
+from core.penalties import MCP, ExplicitWeights
+from core.settings import PRESETS
+from nrsfm_gui.archive import DOCUMENT
+from nrsfm_gui.history import Tick
+from nrsfm_gui.runs import Run, RunState
+from nrsfm_gui.session_file import SavedRun, SavedSequence, SavedSession, read_session, write_session
+
+QUICK = Settings(rank=2, starts=2, rotations="truth")
+LOW_RANK = PRESETS["lowrank"].with_changes(starts=3)
+CASES = {
+    "bilinear": [(QUICK, None)],
+    "stopped while it compares rotations": [(Settings(rank=2), 9)],
+    "explicit weights, steered": [
+        (QUICK, 4), (QUICK.with_changes(rank=3, penalty=ExplicitWeights((0.0, 0.1, 1 / 3))), None)
+    ],
+    "concave": [(QUICK.with_changes(penalty=MCP(mu=0.3, theta=0.7)), None)],
+    "matrix method with a tail": [(QUICK.with_changes(method="admm", max_iterations=60), None)],
+    "low rank": [(LOW_RANK, None)],
+    "low rank, stopped": [(LOW_RANK, 5)],
+    "low rank, steered": [(LOW_RANK, 9), (LOW_RANK.with_changes(rank=5), None)],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def sequence(tmp_path_factory):
+    path = tmp_path_factory.mktemp("data") / "small.npz"
+    write_npz(simulate("balloon", frames=14, points=16, seed=3), path)
+    return read_sequence(path)
+
+
+def made(sequence, parts):
+    run, start = Run(3, sequence, parts[-1][0], title="mine", note="a\nb", pinned=True), None
+    for settings, count in parts:
+        for update in islice(reconstruct(sequence, settings, start=start), count):
+            start = update
+            run.history.extend([update.record])
+    run.last, run.state = start, RunState.FINISHED if start.status.finished else RunState.RUNNING
+    run.history.ticks.append(Tick(2, "eta 0.2", restarts=True))
+    return run
+
+
+def saved(sequence, *runs, **options):
+    of = SavedSequence(sequence, tuple(SavedRun.of(run) for run in runs), None)
+    return SavedSession((of,), 0, Settings(rank=3), **options)
+
+
+def leaves(value, path=""):
+    """Yield every array and value that a dataclass is made of, by the way to it."""
+    if not is_dataclass(value):
+        yield path, value
+        return
+    for entry in fields(value):
+        if entry.name != "lineage":  # compared by its recipe
+            yield from leaves(getattr(value, entry.name), f"{path}.{entry.name}")
+
+
+def assert_same(one, two):
+    for (path, a), (other, b) in zip(leaves(one), leaves(two), strict=True):
+        assert path == other
+        if isinstance(a, np.ndarray):
+            assert a.dtype == b.dtype and np.array_equal(a, b), path
+            assert not b.flags.writeable, path
+        else:
+            assert a == b or repr(a) == repr(b), path
+
+
+@pytest.mark.parametrize("parts", CASES.values(), ids=CASES)
+def test_a_run_comes_back_to_the_last_bit_and_goes_on_as_it_would(sequence, tmp_path, parts):
+    run = made(sequence, parts)
+    path = write_session(saved(sequence, run), tmp_path / "a.nrsfm")
+    read = read_session(path)
+    (back,) = read.sequences[0].runs
+    assert read.settings == Settings(rank=3)
+    again = back.run(read.sequences[0].sequence)
+    assert_same(run.last, again.last)
+    assert again.history.records == run.history.records
+    assert again.history.ticks == run.history.ticks
+    assert again.history.phases == run.history.phases
+    assert np.array_equal(again.history.log_losses, run.history.log_losses)
+    assert (again.title, again.note, again.pinned, again.number) == ("mine", "a\nb", True, 3)
+    assert again.state is (RunState.FINISHED if run.last.status.finished else RunState.STOPPED)
+    assert again.last.lineage.recipe() == run.last.lineage.recipe()
+    best = again.last.best
+    assert best.problem.loss(best.factors) == run.last.best.problem.loss(run.last.best.factors)
+    changed = run.settings.with_changes(eta=0.3, max_iterations=8)
+    ours, theirs = (
+        [update.record.loss for update in islice(reconstruct(which.sequence, changed, start=which.last), 12)]
+        for which in (run, again)
+    )
+    assert ours == theirs
+
+
+def test_the_sequence_comes_back_whole_and_says_where_it_is_from(sequence, tmp_path, known):
+    read = read_session(write_session(saved(sequence), tmp_path / "a.nrsfm")).sequences[0]
+    assert_same(sequence, read.sequence)
+    assert read.change == ""
+    bare = replace(known.sequence, reading={"frame_base": 0, "camera": "perspective"})  # in no file; has NaN
+    back = read_session(write_session(saved(bare), tmp_path / "b.nrsfm")).sequences[0].sequence
+    assert np.array_equal(back.tracks, bare.tracks, equal_nan=True)
+    assert (back.source, back.reading, back.camera) == (None, bare.reading, CameraModel.PERSPECTIVE)
+
+
+def test_a_file_that_is_gone_or_has_changed_is_said_to_be(sequence, tmp_path):
+    data = tmp_path / "tracks.npz"
+    write_npz(sequence, data)
+    path = write_session(saved(read_sequence(data)), tmp_path / "a.nrsfm")
+    write_npz(replace(sequence, name="other"), data)
+    assert f"{data} has changed since" in read_session(path).sequences[0].change
+    data.unlink()
+    read = read_session(path).sequences[0]
+    assert f"{data} is not there any more" in read.change
+    assert np.array_equal(read.sequence.tracks, sequence.tracks)
+
+
+def test_a_large_sequence_is_read_from_its_file_wherever_that_is(sequence, tmp_path, monkeypatch):
+    monkeypatch.setattr(session_data, "LARGE", 100)
+    data = tmp_path / "there" / "tracks.npz"
+    data.parent.mkdir()
+    write_npz(sequence, data)
+    run = made(read_sequence(data), CASES["bilinear"])
+    path = write_session(saved(run.sequence, run), tmp_path / "a.nrsfm")
+    with zipfile.ZipFile(path) as archive:
+        assert json.loads(archive.read(DOCUMENT))["sequences"][0]["arrays"] is None
+    assert_same(run.last, read_session(path).sequences[0].runs[0].update)
+    data.rename(tmp_path / "tracks.npz")  # beside the session now
+    assert read_session(path).sequences[0].sequence.source == tmp_path / "tracks.npz"
+    write_npz(replace(sequence, name="other"), data)
+    (tmp_path / "tracks.npz").unlink()
+    with pytest.raises(InputError, match=r"a\.nrsfm: keeps no copy of the tracks of .*, which has changed"):
+        read_session(path)
+    data.unlink()
+    with pytest.raises(
+        InputError, match=r"which is not there; put the file as it was \(SHA-256 [0-9a-f]{12}"
+    ):
+        read_session(path)
+
+
+def test_a_file_is_about_as_large_as_what_is_in_it(sequence, tmp_path):
+    """Tracks are stored once, whatever number of runs are of them."""
+    one = made(sequence, CASES["bilinear"])
+    runs = [replace(one, number=number) for number in range(1, 6)]
+    few = write_session(saved(sequence, one), tmp_path / "one.nrsfm").stat().st_size
+    many = write_session(saved(sequence, *runs), tmp_path / "five.nrsfm").stat().st_size
+    assert many < few + 5 * 12_000
+
+
+def changed(path, edit):
+    """Rewrite the document of a session."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    document = json.loads(parts[DOCUMENT])
+    edit(document)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in (parts | {DOCUMENT: json.dumps(document).encode()}).items():
+            archive.writestr(name, content)
+
+
+def put(*way, value):
+    def edit(document):
+        for key in way[:-1]:
+            document = document[key]
+        if value is KeyError:
+            del document[way[-1]]
+        else:
+            document[way[-1]] = value
+
+    return edit
+
+
+RUN = ("sequences", 0, "runs", 0)
+POINT = (*RUN, "update", "current")
+BROKEN = {
+    "format": (put("format", value="x"), "its format is not 'nrsfm-session'"),
+    "version": (put("version", value=2), "is a session of version 2; this program reads version 1"),
+    "no settings": (put("settings", value=KeyError), "it lacks 'settings'"),
+    "settings": (put("settings", "rank", value=0), "settings: rank is 0; accepted"),
+    "settings of another type": (put("settings", "eta", value="x"), "settings: "),
+    "penalty": (put("settings", "penalty", value=[1]), "settings: "),
+    "sequences": (put("sequences", value=[]), r"sequences is \[\]; accepted is at least one"),
+    "current": (put("current", value=1), "current is 1; accepted is 0 to 0"),
+    "number": (put(*RUN, "number", value="one"), r"runs\[0\].number is 'one'; accepted is a whole number"),
+    "true for a number": (put(*RUN, "number", value=True), "number is True; accepted"),
+    "state": (put(*RUN, "state", value="running"), "state is 'running'; accepted is one of done, stopped"),
+    "title": (put(*RUN, "title", value=3), "title is 3; accepted is a text"),
+    "columns": (put(*RUN, "history", "columns", value="nothing"), "lacks arrays/nothing.npy"),
+    "phases": (put(*RUN, "history", "phases", value=[[1]]), r"phases\[0\] is \[1\]; accepted is two values"),
+    "tick": (put(*RUN, "history", "ticks", 0, "first", value=10**9), "first is 1000000000; accepted is 0 to"),
+    "status": (put(*RUN, "update", "status", value="odd"), "status is 'odd'; accepted is one of running"),
+    "kind": (put(*POINT, "kind", value="x"), "current.kind is 'x'; accepted is one of nonrigid, lowrank"),
+    "eta": (put(*POINT, "eta", value=7), "current: eta is 7; accepted is 0 < eta <= 1"),
+    "spectral": (put(*POINT, "spectral", value={"kind": "nn"}), "spectral is .*; accepted is a penalty that"),
+    "loss": (put(*POINT, "loss", value="low"), "loss is 'low'; accepted is a number"),
+    "lineage": (put(*RUN, "update", "lineage", "steps", value=[{}]), "steps: step 1 holds no settings"),
+    "layout": (put("layout", value=[]), r"layout is \[\]; accepted is an object"),
+    "reading": (
+        put("sequences", 0, "reading", value={"odd": 1}),
+        "accepted is camera, layout and frame_base",
+    ),
+    "tracks": (put("sequences", 0, "arrays", "tracks", value=KeyError), "tracks is absent"),
+    "texts": (put("sequences", 0, "texts", "tracks", value="x"), None),
+    "neither": (put("sequences", 0, "arrays", value=None), None),
+}
+
+
+@pytest.fixture(scope="module")
+def whole(sequence, tmp_path_factory):
+    run = made(sequence, CASES["bilinear"])
+    return write_session(saved(sequence, run), tmp_path_factory.mktemp("whole") / "a.nrsfm").read_bytes()
+
+
+@pytest.mark.parametrize(("edit", "sentence"), BROKEN.values(), ids=BROKEN)
+def test_what_is_wrong_in_a_file_is_refused_with_its_name(whole, tmp_path, edit, sentence):
+    path = tmp_path / "broken.nrsfm"
+    path.write_bytes(whole)
+    changed(path, edit)
+    if sentence is None:  # what stands twice, or can be read from the file, is no error
+        assert read_session(path).sequences[0].runs
+        return
+    with pytest.raises(InputError, match=sentence) as refusal:
+        read_session(path)
+    assert str(refusal.value).startswith(f"{path}: ")
+    assert "\n" not in str(refusal.value)
+
+
+def test_arrays_of_the_wrong_shape_or_kind_are_refused(whole, tmp_path):
+    for name, other, sentence in (
+        ("B", "C", r"current.B is float64 of shape .*; accepted are numbers of shape \(14, 2\)"),
+        ("weights", "B", r"accepted are numbers of shape \(n\)"),
+        ("rotations", "s", r"accepted are numbers of shape \(14, 3, 3\)"),
+    ):
+        path = tmp_path / f"{name}.nrsfm"
+        path.write_bytes(whole)
+
+        def edit(document, name=name, other=other):
+            point = document["sequences"][0]["runs"][0]["update"]["current"]
+            point[name] = point[other]
+
+        changed(path, edit)
+        with pytest.raises(InputError, match=sentence):
+            read_session(path)
+
+
+def test_damaged_bytes_never_give_anything_but_a_sentence(whole, tmp_path):
+    path = tmp_path / "damaged.nrsfm"
+    generator = np.random.default_rng(0)
+    for cut in (0, 1, 30, len(whole) // 2, len(whole) - 1):
+        path.write_bytes(whole[:cut])
+        with pytest.raises(InputError, match=r"damaged\.nrsfm: "):
+            read_session(path)
+    for _ in range(60):
+        content = bytearray(whole)
+        for place in generator.integers(0, len(content), 8):
+            content[place] = generator.integers(0, 256)
+        path.write_bytes(bytes(content))
+        try:
+            read_session(path)
+        except InputError as error:
+            assert str(error).startswith(f"{path}: ")
+
+
+def test_nothing_is_unpickled_and_no_file_unpacks_to_more_than_its_size_allows(whole, tmp_path):
+    path = tmp_path / "bad.nrsfm"
+    path.write_bytes(whole)
+    with zipfile.ZipFile(path) as archive:
+        name = next(name for name in archive.namelist() if name.endswith(".npy"))
+        parts = {part: archive.read(part) for part in archive.namelist()}
+    pickled = tmp_path / "pickled.npy"
+    np.save(pickled, np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    lying = parts[name].replace(b"'shape': (", b"'shape': (9999999999,", 1)
+    for content in (pickled.read_bytes(), lying, b"", b"\x93NUMPY\x01\x00"):
+        with zipfile.ZipFile(path, "w") as archive:
+            for part, kept in (parts | {name: content}).items():
+                archive.writestr(part, kept)
+        with pytest.raises(InputError, match=r"bad\.nrsfm: the array .* cannot be read"):
+            read_session(path)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(DOCUMENT, parts[DOCUMENT])
+        with archive.open("arrays/0.npy", "w") as bomb:
+            for _ in range(80):
+                bomb.write(bytes(1_000_000))
+    with pytest.raises(
+        InputError, match=r"would unpack to 80 MB; accepted of a file of this size are 6\d MB"
+    ):
+        read_session(path)
+
+
+def test_the_old_file_stays_whole_where_the_disk_is_full(sequence, tmp_path, monkeypatch):
+    import errno
+    import os
+
+    path = write_session(saved(sequence), tmp_path / "a.nrsfm")
+    before = path.read_bytes()
+
+    def full(_descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(InputError, match=r"a\.nrsfm cannot be written: No space left on device"):
+        write_session(saved(sequence), path)
+    assert path.read_bytes() == before
+    assert [item.name for item in tmp_path.iterdir()] == ["a.nrsfm"]
