@@ -27,8 +27,12 @@ def main(argv: Items[str] | None = None) -> int:
     from PyQt6.QtCore import QEvent
 
     from .main_window import MainWindow
+    from .settings_store import SettingsStore
 
-    window = MainWindow(software=paints_without_opengl(arguments.renderer))
+    store = SettingsStore()
+    # The command line is for this time, the preference for all others.
+    renderer = store.preferences().renderer if arguments.renderer == "auto" else arguments.renderer
+    window = MainWindow(store=store, software=paints_without_opengl(renderer))
     window.habits.listen()
     window.begin(arguments)
     _show(window, arguments)

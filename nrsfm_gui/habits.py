@@ -10,6 +10,7 @@ from .defects import Defects
 from .log_keeping import LogKeeping
 from .logbook import Logbook
 from .palette import Palette
+from .preferring import Preferring
 
 if TYPE_CHECKING:
     from .main_window import MainWindow
@@ -26,6 +27,7 @@ class Habits(QObject):
         self.log_keeping = LogKeeping(window, self.logbook)
         self.defects = Defects(window, self.logbook)
         self.palette = Palette(window)
+        self.preferring = Preferring(window)
 
     def listen(self) -> None:
         """Take the exceptions that nobody catches, and what Python and Qt say, in the whole process."""

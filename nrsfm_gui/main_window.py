@@ -26,8 +26,8 @@ from .runs import RunState
 from .session import Session
 from .settings_store import SettingsStore
 from .solver_thread import Work, real_work
-from .style import apply_theme
-from .theme import DARK, LIGHT, THEMES, Theme
+from .style import apply_theme, theme_named
+from .theme import DARK, LIGHT, Theme
 from .views.image2d import TracksView
 from .views.log_panel import LogPanel
 from .views.loss_plot import LossPlot
@@ -169,7 +169,7 @@ class MainWindow(QMainWindow):
         """Show the theme, parameters and sequence that the arguments or the last session ask for."""
         self._remembers = not arguments.exit  # a script must not change what a person set up
         name = arguments.theme or self.store.theme() or DARK.name
-        self.session.set_theme(THEMES.get(name, DARK))
+        self.session.set_theme(theme_named(name))
         settings = arguments.settings or self.store.parameters()
         if settings is not None:
             self.session.set_settings(settings)

@@ -14,13 +14,14 @@ from PyQt6.QtCore import QByteArray, QSettings
 
 from core.recipes import settings_from_dict, settings_to_dict
 
+from .preferences import Preferences, from_texts
+
 if TYPE_CHECKING:
     from core.settings import Settings
 
 ORGANIZATION = "nrsfm"
 APPLICATION = "nrsfm-gui"
 RECENT_FILES = 10
-AUTOSAVE_SECONDS = 30
 # Part of the keys of geometry and docks: raised when the set of docks changes, to drop an old layout.
 LAYOUT_VERSION = 1
 
@@ -88,13 +89,26 @@ class SettingsStore:
         """Remember the theme."""
         self._backend.setValue("theme", name)
 
+    def preferences(self) -> Preferences:
+        """Return what the person prefers."""
+        return from_texts(lambda name: self._text(name, ""))
+
+    def set_preferences(self, preferences: Preferences) -> None:
+        """Remember what the person prefers."""
+        for name, value in vars(preferences).items():
+            self._backend.setValue(name, str(value))
+
     def autosave_seconds(self) -> int:
         """Return how often the session is saved by itself, 0 for never."""
-        return self._number("autosave_seconds", AUTOSAVE_SECONDS)
+        return self.preferences().autosave_seconds
 
-    def set_autosave_seconds(self, seconds: int) -> None:
-        """Choose how often the session is saved by itself."""
-        self._backend.setValue("autosave_seconds", str(seconds))
+    def steps_done(self) -> frozenset[str]:
+        """Return which of the first steps were done, or all put away."""
+        return frozenset(self._text("steps_done", "").split())
+
+    def set_steps_done(self, steps: frozenset[str]) -> None:
+        """Remember which of the first steps were done."""
+        self._backend.setValue("steps_done", " ".join(sorted(steps)))
 
     def sync(self) -> None:
         """Write everything out now."""
@@ -112,12 +126,6 @@ class SettingsStore:
         others = [other for other in self._paths(key) if other != path]
         names = [str(other) for other in [path, *others][:RECENT_FILES]]
         self._backend.setValue(key, json.dumps(names))
-
-    def _number(self, key: str, default: int) -> int:
-        try:
-            return int(self._text(key, ""))
-        except ValueError:
-            return default
 
     def _text(self, key: str, default: str) -> str:
         value = self._backend.value(key, default)

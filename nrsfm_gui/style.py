@@ -8,8 +8,12 @@ from __future__ import annotations
 from string import Template
 from typing import TYPE_CHECKING
 
-from PyQt6.QtGui import QColor, QPalette
+from PyQt6.QtCore import Qt
+from PyQt6.QtGui import QColor, QGuiApplication, QPalette
 from PyQt6.QtWidgets import QApplication, QStyleFactory
+
+from .preferences import SYSTEM
+from .theme import DARK, LIGHT, THEMES
 
 if TYPE_CHECKING:
     from .theme import Theme
@@ -118,6 +122,15 @@ def mixed(first: str, second: str, share: float) -> str:
         for a, b in zip(one.getRgb()[:3], two.getRgb()[:3], strict=True)  # type: ignore[arg-type]
     )
     return "#{:02x}{:02x}{:02x}".format(*channels)
+
+
+def theme_named(name: str) -> Theme:
+    """Return a theme by its name; "system" is the desktop's choice, dark where it has none."""
+    if name == SYSTEM:
+        hints = QGuiApplication.styleHints()
+        light = hints is not None and hints.colorScheme() is Qt.ColorScheme.Light
+        return LIGHT if light else DARK
+    return THEMES.get(name, DARK)
 
 
 def apply_theme(app: QApplication, theme: Theme) -> None:

@@ -20,4 +20,7 @@ def edit_rows(w: MainWindow) -> tuple[ActionSpec, ...]:
         ActionSpec("copy_command", "&Edit", "Copy as &command",
                    "Copy the command that gives these numbers", exporting.copy_command,
                    ("Ctrl+Shift+C",), runnable),
+        ActionSpec("preferences", "&Edit", "Pre&ferences…",
+                   "Theme, sizes, colors, threads, saving and drawing", w.habits.preferring.show,
+                   ("Ctrl+,",), separated=True),
     )  # fmt: skip
