@@ -16,6 +16,7 @@ from .layout import docks
 from .scene import LAYERS
 from .style import faint_text
 from .views.labels import ElidedLabel
+from .views.memory_label import MemoryLabel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
@@ -199,7 +200,7 @@ class Chrome(QObject):
         self._progress.setFixedWidth(PROGRESS_WIDTH)
         self._progress.hide()
         bar.addWidget(self._activity, 1)
-        for widget in (self._progress, self._hover, self._facts):
+        for widget in (self._progress, self._hover, self._facts, MemoryLabel()):
             bar.addPermanentWidget(widget)
 
     # -- menus that are filled when they open ---------------------------------------------------------------

@@ -250,7 +250,7 @@ def hover(scene: Scene | None, point: int) -> str:
     """Return the values of a point under the mouse, "" where there is none."""
     if scene is None or not 0 <= point < len(scene.measured):
         return ""
-    parts = [f"point {point + 1}"]
+    parts = [f"point {point + 1}", f"frame {scene.frame + 1}"]
     if not scene.visible[point]:
         parts.append("hidden")
     elif scene.residuals_px is not None:
