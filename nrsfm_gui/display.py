@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
 from .runs import RunState
-from .scene import DEFAULT_LAYERS, ErrorSeries, Scene, build_scene, build_shapes, error_series
+from .scene import Appearance, ErrorSeries, Scene, build_scene, build_shapes, error_series
 from .solver_thread import Job
 from .summaries import Quality, quality
 
@@ -57,7 +57,7 @@ class Picture:
         shown = (None, None) if update is None else (update.shown, update.view)
         mine = (None, None) if self.update is None else (self.update.shown, self.update.view)
         same = mine[0] is shown[0] and mine[1] is shown[1]
-        return self.sequence is sequence and same and self.alignment is alignment
+        return self.sequence is sequence and same and self.alignment == alignment
 
 
 def make_picture(sequence: Sequence, update: Update | None, alignment: Alignment) -> Picture:
@@ -76,6 +76,8 @@ class Display(QObject):
         the views have it now.
     series_changed(ErrorSeries or None)
         errors of all frames, for the timeline.
+    appearance_changed(Appearance)
+        another one was chosen.
     quality_changed()
         numbers over all frames were computed anew.
     failed(str, str)
@@ -84,6 +86,7 @@ class Display(QObject):
 
     scene_shown = pyqtSignal(object)
     series_changed = pyqtSignal(object)
+    appearance_changed = pyqtSignal(object)
     quality_changed = pyqtSignal()
     failed = pyqtSignal(str, str)
 
@@ -99,8 +102,7 @@ class Display(QObject):
         self._pictures: dict[Run, Picture] = {}  # the last one of each run
         self._job: Job | None = None
         self.scene: Scene | None = None
-        self.layers: frozenset[str] = DEFAULT_LAYERS
-        self.color_by_error = False
+        self.appearance = Appearance()
         self.without_opengl = False
         self._drawn: tuple[object, ...] = ()  # what the present scene was built of
         self._queue: list[SceneTarget] = []  # views that have not got the present scene yet
@@ -124,15 +126,21 @@ class Display(QObject):
             signal.connect(self._note)
         session.runs_changed.connect(self._forget_runs)
 
-    def set_layers(self, layers: frozenset[str]) -> None:
-        """Choose what is shown: keys of `scene.LAYERS`."""
-        self.layers = layers
-        self._note()
+    @property
+    def layers(self) -> frozenset[str]:
+        """What is shown: keys of `appearance.LAYERS`."""
+        return self.appearance.layers
 
-    def set_color_by_error(self, by_error: bool) -> None:
-        """Color points by their error instead of by their role."""
-        self.color_by_error = by_error
-        self._note()
+    def set_layers(self, layers: frozenset[str]) -> None:
+        """Choose what is shown."""
+        self.set_appearance(self.appearance.changed(layers=layers))
+
+    def set_appearance(self, appearance: Appearance) -> None:
+        """Choose layers, colors, trails, mesh and sizes."""
+        if appearance != self.appearance:
+            self.appearance = appearance
+            self.appearance_changed.emit(appearance)
+            self._note()
 
     def quality_of(self, run: Run) -> Quality | None:
         """Return the errors of a run under the session's alignment, None where they are not known yet."""
@@ -142,7 +150,7 @@ class Display(QObject):
         if known is not None and known.shows(run.sequence, run.last, self._session.alignment):
             return known.quality
         if run.state.alive or run is self._session.shown:
-            return None if known is None or known.alignment is not self._session.alignment else known.quality
+            return None if known is None or known.alignment != self._session.alignment else known.quality
         known = self._pictures[run] = make_picture(run.sequence, run.last, self._session.alignment)
         return known.quality
 
@@ -213,12 +221,13 @@ class Display(QObject):
         picture, session = self._picture, self._session
         assert picture is not None  # callers made one
         live = session.shown is not None and session.shown.state is RunState.RUNNING
-        layers = self.layers
+        appearance = self.appearance
         if live and self.without_opengl:
             # What costs most to paint waits until the run has ended or is held.
-            layers -= {"faces", "edges", "residuals"} if picture.sequence.point_count > MANY else {"faces"}
+            left_out = {"faces", "edges", "residuals"} if picture.sequence.point_count > MANY else {"faces"}
+            appearance = appearance.changed(layers=appearance.layers - left_out)
         selected = session.point, session.selection, session.hidden
-        key = (picture, session.frame, selected, layers, self.color_by_error)
+        key = (picture, session.frame, selected, appearance)
         if key == self._drawn:
             return
         self._drawn = key
@@ -229,8 +238,7 @@ class Display(QObject):
             selected=session.point if session.point >= 0 else None,
             selection=session.selection,
             hidden=session.hidden,
-            color_by="error" if self.color_by_error else "role",
-            layers=layers,
+            appearance=appearance,
         )
         self._queue += [target for target in self._targets if target not in self._queue]
         if not live:

@@ -25,6 +25,7 @@ class Theme:
     reprojected: str  # reprojected 2-D points (green)
     residual: str  # segments between the two
     selection: str  # the selected point
+    other: str  # the points of a second run, beside those of the first
     runs: tuple[str, ...]  # curves of the runs behind the one in front, which has the accent
 
 
@@ -45,6 +46,7 @@ DARK = Theme(
     reprojected="#4fd18b",
     residual="#c9a227",
     selection="#ffd54a",
+    other="#c58af0",
     runs=("#e8925a", "#5fc08a", "#c58af0", "#e0c25a", "#f2849e", "#5cc3cf"),
 )
 LIGHT = Theme(
@@ -64,6 +66,7 @@ LIGHT = Theme(
     reprojected="#1b8a4b",
     residual="#a06a00",
     selection="#d18b00",
+    other="#8440bd",
     runs=("#c4560f", "#2b8a55", "#8440bd", "#94740a", "#c03560", "#0f7f8c"),
 )
 THEMES = {theme.name: theme for theme in (DARK, LIGHT)}

@@ -1,22 +1,26 @@
-"""Colors as drawing code wants them: QColor for painters, (N, 4) floats for OpenGL, one scale for errors."""
+"""Colors as drawing code wants them: QColor for painters, (N, 4) bytes for pictures, scales for values."""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import pyqtgraph as pg
 from PyQt6.QtGui import QColor
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
+from nrsfm_gui.appearance import COLOR_MAPS
 
+if TYPE_CHECKING:
     from core.arrays import Floats
     from nrsfm_gui.theme import Theme
 
-# The ends of the scale that have contrast with the panel: dark purple vanishes on black, yellow on white.
-SPAN = {"dark": (0.12, 1.0), "light": (0.92, 0.0)}
+Rgba: TypeAlias = npt.NDArray[np.uint8]  # (..., 4)
+
+# The ends of the scales that have contrast with the panel: dark purple vanishes on black, yellow on white.
+SPAN = {"dark": (0.14, 1.0), "light": (0.92, 0.0)}
+DARKER = {"magma": 0.12, "inferno": 0.12}  # how much more of the dark end is left out on a dark panel
 LEVELS = 256
 
 
@@ -27,29 +31,51 @@ def qcolor(color: str, opacity: float = 1.0) -> QColor:
     return value
 
 
-def rgba(color: str, opacity: float = 1.0) -> tuple[float, float, float, float]:
-    """Return a "#rrggbb" string as four numbers between 0 and 1."""
-    red, green, blue, _ = QColor(color).getRgbF()
-    return float(red or 0.0), float(green or 0.0), float(blue or 0.0), opacity
+@lru_cache(maxsize=64)
+def rgba_bytes(color: str, opacity: float = 1.0) -> Rgba:
+    """Return a "#rrggbb" string as four bytes."""
+    value = np.array([*QColor(color).getRgb()[:3], round(255 * opacity)], dtype=np.uint8)
+    value.setflags(write=False)
+    return value
 
 
-@lru_cache(maxsize=4)
-def error_table(theme_name: str) -> npt.NDArray[np.uint8]:
-    """Return the color scale of errors, (256, 4) bytes: the larger, the more it stands out."""
+def filled(color: str, count: int, opacity: float = 1.0) -> Rgba:
+    """Return (count, 4) times the same color."""
+    result = np.empty((count, 4), dtype=np.uint8)
+    result[:] = rgba_bytes(color, opacity)
+    return result
+
+
+@lru_cache(maxsize=16)
+def color_table(name: str, theme_name: str) -> Rgba:
+    """Return a color scale of `appearance.COLOR_MAPS`, (256, 4): the larger, the more it stands out."""
     low, high = SPAN[theme_name]
-    table = pg.colormap.get("viridis").map(np.linspace(low, high, LEVELS), mode="byte")
+    if theme_name == "dark":
+        low += DARKER.get(name, 0.0)
+    table: Rgba = pg.colormap.get(name).map(np.linspace(low, high, LEVELS), mode="byte")
     table.setflags(write=False)
     return table
 
 
-def error_levels(values: Floats, top: float) -> npt.NDArray[np.uint8]:
-    """Return the position of each error in `error_table`; NaN becomes 0."""
-    scaled = np.nan_to_num(values / top, nan=0.0, posinf=1.0, neginf=0.0) * (LEVELS - 1)
+def error_table(theme_name: str) -> Rgba:
+    """Return the color scale of errors, (256, 4) bytes."""
+    return color_table(COLOR_MAPS[0], theme_name)
+
+
+def value_levels(values: Floats, limits: tuple[float, float]) -> npt.NDArray[np.uint8]:
+    """Return the position of each value in a `color_table` that goes from limit to limit; NaN becomes 0."""
+    low, high = limits
+    scaled = np.nan_to_num((values - low) / (high - low), nan=0.0, posinf=1.0, neginf=0.0) * (LEVELS - 1)
     return np.clip(scaled, 0, LEVELS - 1).astype(np.uint8)
 
 
-def error_colors(values: Floats, top: float, theme: Theme) -> Floats:
-    """Return (N, 4) colors of errors (N,) between 0 and `top`; NaN takes the theme's muted color."""
-    colors = error_table(theme.name)[error_levels(values, top)] / 255.0
-    colors[~np.isfinite(values)] = rgba(theme.muted)
+def error_levels(values: Floats, top: float) -> npt.NDArray[np.uint8]:
+    """Return the position of each error in `error_table`; NaN becomes 0."""
+    return value_levels(values, (0.0, top))
+
+
+def value_colors(values: Floats, limits: tuple[float, float], name: str, theme: Theme) -> Rgba:
+    """Return colors (N, 4) of values (N,); NaN takes the theme's muted color."""
+    colors: Rgba = color_table(name, theme.name)[value_levels(values, limits)]
+    colors[~np.isfinite(values)] = rgba_bytes(theme.muted)
     return colors

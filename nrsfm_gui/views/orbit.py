@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene import Camera
 
 FIELD_OF_VIEW = 30.0  # degrees, vertical
-MARGINS = (28.0, 48.0)  # pixels beside and above a fitted object, for the caption and the buttons
+MARGINS = (24.0, 52.0, 24.0, 52.0)  # pixels left, above, right of and below a fitted object
+LEAST = 0.4  # of the picture's width and height that remains of it, however small it is
 FILL = 0.82  # of the picture that the tracks take when seen through a camera of the sequence
 NEAR, FAR = 0.02, 50.0  # clipping planes, times the distance of what is looked at
 MIN_DEPTH = 1e-9
@@ -123,16 +124,34 @@ class Orbit:
         azimuth, elevation = PRESETS[name]
         return replace(self, azimuth=azimuth, elevation=elevation)
 
-    def fitted(self, box: Floats, width: int, height: int) -> Orbit:
-        """Move so that a box (2, 3) fills the picture but for a margin, seen from the same direction."""
-        center = box.mean(axis=0)
-        corners = np.array([[x, y, z] for x in box[:, 0] for y in box[:, 1] for z in box[:, 2]])
-        right, down, depth = self.rotation @ (corners - center).T
-        sides = zip((width, height), MARGINS, strict=True)
-        half = [max(0.5 * side - margin, 0.25 * side, 1.0) for side, margin in sides]
-        reach = _focal(height) * np.maximum(np.abs(right) / half[0], np.abs(down) / half[1])
-        distance = reach.max() if self.orthographic else (reach - depth).max()
-        x, y, z = center
+    def fitted(self, points: Floats, width: int, height: int) -> Orbit:
+        """Move so that points (N, 3) fill the picture but for its margins, seen from the same direction.
+
+        A point at (x, z) right of and in front of the middle is inside where, of a camera at (c, d),
+
+            x - c <= r (z - d)  and  c - x <= l (z - d),
+
+        r and l being the tangents of the angles that the picture reaches to the right and to the left. So the
+        camera may be as near as d = (min(x + l z) - max(x - r z)) / (r + l), and c is between two bounds; the
+        same holds downwards. Parallel rays have the distance instead of the depths.
+        """
+        middle = (points.min(axis=0) + points.max(axis=0)) / 2
+        view = (points - middle) @ self.rotation.T
+        left, above, right, below = MARGINS
+        half = np.array([width, height]) / 2
+        forward = np.maximum(half - (right, below), LEAST * half) / _focal(height)  # to the right, down
+        backward = np.maximum(half - (left, above), LEAST * half) / _focal(height)
+        side, depth = view[:, :2], view[:, 2:]
+        if self.orthographic:
+            low, high = side.max(axis=0), side.min(axis=0)
+            distance = ((low - high) / (forward + backward)).max()
+            shift = (low - forward * distance + high + backward * distance) / 2
+        else:
+            low, high = (side - forward * depth).max(axis=0), (side + backward * depth).min(axis=0)
+            nearest = ((high - low) / (forward + backward)).min()
+            distance = -nearest
+            shift = (low + forward * nearest + high - backward * nearest) / 2
+        x, y, z = middle + self.rotation.T @ np.append(shift, 0.0)
         return replace(self, center=(float(x), float(y), float(z)), distance=max(float(distance), 1e-6))
 
     def projection(self, width: int, height: int) -> Projection:

@@ -9,9 +9,12 @@ from PyQt6.QtCore import QPointF, QRectF, Qt
 from PyQt6.QtGui import QFont, QFontMetricsF, QPainter, QPen
 
 from .axes3d import Rectangle, rulers, without_overlaps
-from .colorbar import paint_color_bar
+from .colorbar import HEIGHT, WIDTH, paint_color_bar
 from .colors import qcolor
 from .legend import GROUND, LegendEntry, paint_legend
+from .orbit import image_window
+from .point_labels import paint_point_numbers
+from .scene3d_parts import MOST_RINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,7 +36,9 @@ def paint_overlay(
     *,
     hovered: int = -1,
     note: str = "",
+    locked: bool = False,
     covered: Iterable[QRectF] = (),
+    color_bar: bool = False,
 ) -> None:
     """Paint all that is flat over a picture of the scene.
 
@@ -47,6 +52,10 @@ def paint_overlay(
         index of the point under the mouse, or -1.
     note
         the state of the view that needs saying: "camera of frame 51", "orthographic".
+    locked
+        whether the picture is that of the frame's camera: its border is painted then.
+    color_bar
+        paint the scale of the colors, where no widget shows it.
     covered
         where something lies over the picture: no label of an axis is written under it.
     """
@@ -55,14 +64,20 @@ def paint_overlay(
     if scene.message:
         paint_message(painter, scene.message, projection.width, projection.height, theme)
         return
-    for index, color, width in ((hovered, theme.text, 1.2), (scene.selected, theme.selection, 2.4)):
-        _paint_ring(painter, scene, projection, -1 if index is None else index, QPen(qcolor(color), width))
+    if locked:
+        _paint_border(painter, scene, projection, theme)
+    _paint_rings(painter, scene, projection, theme, hovered)
     caption = _paint_caption(painter, scene, theme, note)
     legend = _paint_legend(painter, scene, theme, caption.bottom() + 4.0, projection.width)
     areas = [*covered, caption, legend]
-    if scene.colored and scene.color_top is not None:
-        area = QRectF(MARGIN, projection.height - MARGIN - 34.0, 190.0, 34.0)
-        paint_color_bar(painter, area, theme, top=scene.color_top, label=scene.color_label)
+    if scene.color_missing:
+        areas.append(_paint_missing(painter, scene.color_missing, projection, theme))
+    if color_bar and scene.color_limits is not None and scene.colored:
+        area = QRectF(MARGIN, projection.height - MARGIN - HEIGHT, WIDTH, HEIGHT)
+        paint_color_bar(
+            painter, area, theme, color_map=scene.appearance.color_map, limits=scene.color_limits,
+            label=scene.color_label,
+        )  # fmt: skip
         areas.append(area)
     if "grid" in scene.layers and scene.extent is not None:
         _paint_rulers(painter, scene, projection, theme, areas)
@@ -109,17 +124,56 @@ def _around(width: float, height: float) -> list[Rectangle]:
     return [(-far, -far, 0, far), (width, -far, far, far), (-far, -far, far, 0), (-far, height, far, far)]
 
 
-def _paint_ring(painter: QPainter, scene: Scene, projection: Projection, index: int, pen: QPen) -> None:
-    if index < 0:
-        return
-    painter.setPen(pen)
+def _paint_border(painter: QPainter, scene: Scene, projection: Projection, theme: Theme) -> None:
+    """Paint the rectangle that holds all tracks: what the 2-D panel shows when it is fitted."""
+    corners = image_window(scene.image_extent, projection.width, projection.height)
+    (x0, y0), (x1, y1) = scene.image_extent * corners[0, 0] + corners[:2, 2]
+    painter.setPen(QPen(qcolor(theme.muted, 0.8), 1.0, Qt.PenStyle.DashLine))
     painter.setBrush(Qt.BrushStyle.NoBrush)
-    for name, points in (("estimate", scene.estimate), ("truth", scene.truth)):
-        if points is None or name not in scene.layers or index >= len(points):
-            continue
-        pixel, _ = projection.pixels(points[index])
-        if np.isfinite(pixel).all():
-            painter.drawEllipse(QPointF(*pixel), RING, RING)
+    painter.drawRect(QRectF(QPointF(x0, y0), QPointF(x1, y1)))
+
+
+def _paint_rings(painter: QPainter, scene: Scene, projection: Projection, theme: Theme, hovered: int) -> None:
+    """Circle the points that are selected, the last one thicker, and the one under the mouse; number them."""
+    everywhere = [
+        (name, points)
+        for name, points in (("estimate", scene.estimate), ("truth", scene.truth))
+        if points is not None and name in scene.layers
+    ]
+    many = len(scene.selection) > MOST_RINGS  # those are marked otherwise
+    last = () if scene.selected is None else (scene.selected,)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    for indices, color, width in (
+        (() if many else scene.selection, theme.selection, 1.6),
+        ((hovered,) if hovered >= 0 else (), theme.text, 1.2),
+        (last, theme.selection, 2.6),
+    ):
+        chosen = [index for index in indices if index < len(scene.drawn) and scene.drawn[index]]
+        painter.setPen(QPen(qcolor(color), width))
+        for _, points in everywhere if chosen else ():
+            pixels, _ = projection.pixels(points[chosen])
+            for x, y in pixels[np.isfinite(pixels).all(axis=1)].tolist():
+                painter.drawEllipse(QPointF(x, y), RING, RING)
+    labeled = {"none": (), "selected": scene.selection, "all": range(len(scene.drawn))}
+    numbered = [index for index in labeled[scene.appearance.labels] if scene.drawn[index]]
+    if numbered and everywhere:
+        pixels, _ = projection.pixels(everywhere[0][1][numbered])
+        paint_point_numbers(painter, numbered, pixels, theme)
+
+
+def _paint_missing(painter: QPainter, text: str, projection: Projection, theme: Theme) -> QRectF:
+    """Write why there are no colors into the lower left corner."""
+    metrics = QFontMetricsF(painter.font())
+    place = QRectF(
+        MARGIN,
+        projection.height - MARGIN - metrics.height(),
+        metrics.horizontalAdvance(text),
+        metrics.height(),
+    )
+    painter.fillRect(place.adjusted(-3, 0, 3, 0), qcolor(theme.panel, GROUND))
+    painter.setPen(qcolor(theme.muted))
+    painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
+    return place
 
 
 def _paint_caption(painter: QPainter, scene: Scene, theme: Theme, note: str) -> QRectF:
@@ -151,6 +205,7 @@ def _paint_legend(painter: QPainter, scene: Scene, theme: Theme, top: float, wid
             known and scene.estimate is not None,
             LegendEntry("residual", theme.residual, line=True),
         ),
+        ("estimate", scene.other is not None, LegendEntry(scene.other_name or "compared run", theme.other)),
     ]
     entries = [entry for layer, there, entry in present if there and layer in scene.layers]
     return paint_legend(painter, entries, theme, MARGIN, top, horizontal_to=width - MARGIN)

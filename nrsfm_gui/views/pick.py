@@ -27,10 +27,17 @@ def nearest_of(candidates: list[Floats], position: tuple[float, float]) -> int:
     return found
 
 
+def shown_pixels(scene: Scene, projection: Projection) -> list[Floats]:
+    """Return where points are seen in the 3-D picture, (P, 2) for each kind of them; NaN if not drawn."""
+    shown = [("estimate", scene.estimate), ("truth", scene.truth)]
+    found = []
+    for name, points in shown:
+        if points is not None and name in scene.layers:
+            pixels, _ = projection.pixels(points)
+            found.append(pixels if scene.drawn.all() else np.where(scene.drawn[:, None], pixels, np.nan))
+    return found
+
+
 def nearest_point(scene: Scene, projection: Projection, position: tuple[float, float]) -> int:
     """Return the index of the shown point nearest to a pixel of the 3-D picture, or -1."""
-    shown = [("estimate", scene.estimate), ("truth", scene.truth)]
-    candidates = [
-        projection.pixels(points)[0] for name, points in shown if points is not None and name in scene.layers
-    ]
-    return nearest_of(candidates, position)
+    return nearest_of(shown_pixels(scene, projection), position)

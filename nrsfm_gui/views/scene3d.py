@@ -1,61 +1,50 @@
-"""The 3-D panel: orbiting camera, mouse, picking and labels over an OpenGL or a software picture."""
+"""The 3-D panel: mouse, picking and labels over an OpenGL or a software picture."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer, pyqtSignal
+import numpy as np
+from PyQt6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QImage, QPainter
 from PyQt6.QtWidgets import QSizePolicy, QWidget
 
 from nrsfm_gui.scene import NO_SEQUENCE
 from nrsfm_gui.theme import DARK, Theme
 
+from .camera3d import ViewCamera
+from .colorbar import ColorBar
 from .colors import qcolor
-from .opengl_probe import opengl_available
-from .orbit import Orbit, Projection, locked_projection
+from .lasso import Lasso, inside
 from .overlay3d import paint_message, paint_overlay
-from .pick import nearest_point
+from .pick import nearest_point, shown_pixels
+from .renderer3d import Renderer
 from .scene3d_parts import scene_parts
-from .scene3d_software import SoftwareCanvas, software_picture
 from .view_buttons import ViewButtons
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from PyQt6.QtGui import QMouseEvent, QPaintEvent, QResizeEvent, QShowEvent, QWheelEvent
+    from PyQt6.QtGui import QMouseEvent, QPaintEvent, QResizeEvent, QWheelEvent
 
     from core.arrays import Floats
     from nrsfm_gui.scene import Scene
 
-    from .scene3d_gl import OpenGLCanvas
+    from .orbit import Orbit, Projection
     from .scene3d_parts import Part
 
 CLICK_TRAVEL = 4.0  # pixels that a click may move before it is a drag
-DEGREES_PER_PIXEL = 0.4
 ZOOM_PER_NOTCH = 1.15
-
-
-class _Overlay(QWidget):
-    """A transparent sheet over the picture."""
-
-    def __init__(self, view: SceneView) -> None:
-        super().__init__(view)
-        self._view = view
-        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-
-    def paintEvent(self, event: QPaintEvent | None) -> None:
-        painter = QPainter(self)
-        self._view.paint_labels(painter, covered=self._view.covered)
-        painter.end()
+LABELED_SIZE = (900, 560)  # of a picture whose labels are as large as on the screen, pixels
+EDGE = 10  # pixels between the border and what lies over the picture
 
 
 class SceneView(QWidget):
     """Estimate, ground truth and residuals in 3-D.
 
     Left button turns, middle button (or shift and left) moves, the wheel zooms, a double click fits, a click
-    selects the nearest point. While the camera is locked to the frame's, turning or zooming takes it back.
+    selects the nearest point; with Ctrl, a click adds or removes a point and a drag draws a lasso. While the
+    camera is locked to the frame's, turning or zooming takes it back.
 
     Parameters
     ----------
@@ -63,39 +52,77 @@ class SceneView(QWidget):
         as of any widget.
     software
         paint without OpenGL even where it is available.
+
+    Signals
+    -------
+    point_selected(int), point_toggled(int)
+        a click on a point, and one with Ctrl; -1 for none, which only the first one tells.
+    points_selected(indices (N,), bool)
+        a lasso was drawn around points; True where they are to be added.
+    point_hovered(int)
+        the point under the mouse, or -1.
+    orthographic_changed(bool), camera_locked_changed(bool), turntable_changed(bool)
+        as their names say.
+    camera_changed(Orbit)
+        the camera was moved here, and not by `set_orbit`.
+    limits_requested((float, float) or None), color_map_requested(str), coloring_requested(str)
+        what was chosen on the color bar.
+    degraded(str)
+        why OpenGL draws no longer, in a sentence.
     """
 
-    point_selected = pyqtSignal(int)  # index, or -1 for none
-    point_hovered = pyqtSignal(int)  # index, or -1 for none
+    point_selected = pyqtSignal(int)
+    point_toggled = pyqtSignal(int)
+    points_selected = pyqtSignal(object, bool)
+    point_hovered = pyqtSignal(int)
     orthographic_changed = pyqtSignal(bool)
     camera_locked_changed = pyqtSignal(bool)
+    turntable_changed = pyqtSignal(bool)
+    camera_changed = pyqtSignal(object)
+    limits_requested = pyqtSignal(object)
+    color_map_requested = pyqtSignal(str)
+    coloring_requested = pyqtSignal(str)
+    degraded = pyqtSignal(str)
 
     def __init__(self, parent: QWidget | None = None, *, software: bool = False) -> None:
         super().__init__(parent)
         self.setMinimumSize(200, 160)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMouseTracking(True)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.setAccessibleName("3-D view")
         self._scene: Scene | None = None
         self._parts: dict[str, Part] = {}
         self._theme = DARK
-        self._orbit = Orbit()
-        self._fitted = True  # until the camera is moved by hand: a resized view fits itself again
-        self._locked = False
         self._hovered = -1
         self._pressed: QPointF | None = None
         self._last = QPointF()
         self._dragging = False
-        self._canvas: SoftwareCanvas | OpenGLCanvas = self._make_canvas(software)
-        self._overlay = _Overlay(self)
-        self._buttons = ViewButtons(self)
-        self._buttons.preset_requested.connect(self.set_axis_preset)
-        self._buttons.orthographic_requested.connect(self.set_orthographic)
-        self._buttons.lock_requested.connect(self.set_camera_locked)
-        self._buttons.fit_requested.connect(self.fit)
-        self._check = QTimer(self)
-        self._check.setSingleShot(True)
-        self._check.timeout.connect(self._replace_broken_canvas)
+        self._renderer = Renderer(software=software)
+        self._picture: QImage | None = None  # without labels; None where it is to be made anew
+        self._camera = ViewCamera(self)
+        self._camera.moved.connect(self._redraw)
+        self._camera.orbit_changed.connect(self.camera_changed)
+        self._camera.orthographic_changed.connect(self.orthographic_changed)
+        self._camera.locked_changed.connect(self.camera_locked_changed)
+        self._camera.turning_changed.connect(self.turntable_changed)
+        self._camera.turning_changed.connect(lambda _on: self._show_buttons())
+        self._lasso = Lasso(self)
+        self._lasso.clicked.connect(self._toggle)
+        self._lasso.closed.connect(self._select_inside)
+        self._lasso.changed.connect(self.update)
+        self.buttons = ViewButtons(self)
+        self.buttons.preset_requested.connect(self.set_axis_preset)
+        self.buttons.orthographic_requested.connect(self.set_orthographic)
+        self.buttons.lock_requested.connect(self.set_camera_locked)
+        self.buttons.turntable_requested.connect(self.set_turntable)
+        self.buttons.fit_requested.connect(self.fit)
+        self.color_bar = ColorBar(self)
+        self.color_bar.limits_requested.connect(self.limits_requested)
+        self.color_bar.color_map_requested.connect(self.color_map_requested)
+        self.color_bar.coloring_requested.connect(self.coloring_requested)
         self.set_theme(DARK)
+        self._redraw()
 
     def sizeHint(self) -> QSize:
         """Return a size that leaves room for the other panels."""
@@ -104,17 +131,32 @@ class SceneView(QWidget):
     @property
     def uses_opengl(self) -> bool:
         """Whether the picture is drawn by OpenGL."""
-        return not isinstance(self._canvas, SoftwareCanvas)
+        return self._renderer.uses_opengl
+
+    @property
+    def drawn_by(self) -> str:
+        """What draws the picture, in a sentence."""
+        return self._renderer.sentence
+
+    @property
+    def orbit(self) -> Orbit:
+        """Where it is seen from while the camera is not locked to the frame's."""
+        return self._camera.orbit
 
     @property
     def orthographic(self) -> bool:
         """Whether rays are parallel."""
-        return self._orbit.orthographic
+        return self._camera.orbit.orthographic
 
     @property
     def camera_locked(self) -> bool:
         """Whether the view is seen through the camera of the current frame."""
-        return self._locked
+        return self._camera.locked
+
+    @property
+    def turntable(self) -> bool:
+        """Whether the view turns by itself."""
+        return self._camera.turning
 
     # What is shown
 
@@ -122,166 +164,191 @@ class SceneView(QWidget):
         """Show a scene; the camera stays where it is unless the subject is another one."""
         old, self._scene = self._scene, scene
         if scene.extent is not None and (old is None or old.subject != scene.subject or old.extent is None):
-            self._fit_orbit(scene.extent)
+            self._fit()
         self._parts = {} if scene.message else scene_parts(scene, self._theme)
-        self._canvas.set_parts(self._parts)
-        self._show_camera()
+        self.color_bar.set_scene(scene)
+        self._place()
+        self._redraw()
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""
         self._theme = theme
-        self._canvas.set_background(qcolor(theme.panel))
-        self._buttons.set_theme(theme)
+        self.buttons.set_theme(theme)
+        self.color_bar.set_theme(theme)
         if self._scene is not None:
             self.set_scene(self._scene)
         self._place()
+        self._redraw()
 
     def set_hovered(self, index: int) -> None:
         """Circle a point that the mouse is on elsewhere, or none with -1. Emits nothing."""
         if index != self._hovered:
             self._hovered = index
-            self._overlay.update()
+            self.update()
 
     def grab_image(self) -> QImage:
-        """Return the picture with its labels."""
-        if isinstance(self._canvas, SoftwareCanvas) or not self._canvas.isValid():
-            image = software_picture(
-                self._parts,
-                self._projection(),
-                qcolor(self._theme.panel),
-                ratio=self.devicePixelRatioF(),
-            )
-        else:
-            image = self._canvas.grab_picture()
+        """Return what is seen, without the buttons, at the resolution of the screen."""
+        return self._image_of(self._projection(), self.devicePixelRatioF(), self._size_in_pixels())
+
+    def render_image(self, width: int, height: int, orbit: Orbit | None = None) -> QImage:
+        """Return a picture of any size with its labels, which grow with the picture. The view stays as it is.
+
+        Parameters
+        ----------
+        width, height
+            pixels.
+        orbit
+            where it is seen from; None as the view sees it.
+        """
+        ratio = max(1.0, min(width / LABELED_SIZE[0], height / LABELED_SIZE[1]))
+        size = max(round(width / ratio), 1), max(round(height / ratio), 1)
+        projection = self._projection(*size) if orbit is None else orbit.projection(*size)
+        image = self._image_of(projection, ratio, (width, height))
+        image.setDevicePixelRatio(1.0)
+        return image
+
+    def _image_of(self, projection: Projection, ratio: float, size: tuple[int, int]) -> QImage:
+        image = self._rendered(projection, ratio, size)
         painter = QPainter(image)
-        self.paint_labels(painter)
+        self.paint_labels(painter, projection, color_bar=True)
         painter.end()
+        return image
+
+    def _rendered(self, projection: Projection, ratio: float, size: tuple[int, int]) -> QImage:
+        """Return the picture without labels."""
+        before = self._renderer.uses_opengl
+        parts = self._parts
+        if self._camera.sees_through_frame(self._scene):  # its own frustum is the border of the picture
+            parts = {name: part for name, part in parts.items() if name != "camera"}
+        image = self._renderer.image(parts, projection, qcolor(self._theme.panel), size=size, ratio=ratio)
+        if before and not self._renderer.uses_opengl:
+            self.degraded.emit(self._renderer.sentence)
         return image
 
     @property
     def covered(self) -> list[QRectF]:
-        """Where the buttons lie over the view."""
-        return [QRectF(self._buttons.geometry())] if self._buttons.isVisible() else []
+        """Where something lies over the view."""
+        parts = (self.buttons, self.color_bar)
+        return [QRectF(part.geometry()) for part in parts if part.isVisible()]
 
-    def paint_labels(self, painter: QPainter, *, covered: Iterable[QRectF] = ()) -> None:
+    def paint_labels(
+        self,
+        painter: QPainter,
+        projection: Projection,
+        *,
+        covered: Iterable[QRectF] = (),
+        color_bar: bool = False,
+    ) -> None:
         """Paint what is flat: legend, caption, rings, and the labels of axes where nothing is `covered`."""
         painter.setFont(self.font())
         if self._scene is None:
-            paint_message(painter, NO_SEQUENCE, self.width(), self.height(), self._theme)
+            paint_message(painter, NO_SEQUENCE, projection.width, projection.height, self._theme)
             return
-        note = ""
-        if self._sees_through_frame:
-            note = f"camera of frame {self._scene.frame + 1}"
-        elif self._orbit.orthographic:
-            note = "orthographic"
+        locked = self._camera.sees_through_frame(self._scene)
+        note = "orthographic" if self.orthographic else ""
         paint_overlay(
             painter,
             self._scene,
-            self._projection(),
+            projection,
             self._theme,
             hovered=self._hovered,
-            note=note,
+            note=f"camera of frame {self._scene.frame + 1}" if locked else note,
+            locked=locked,
             covered=covered,
+            color_bar=color_bar,
         )
 
     # Where it is seen from
 
     def fit(self) -> None:
         """Move the camera so that the whole sequence fills the view."""
-        if self._scene is not None and self._scene.extent is not None:
-            self._fit_orbit(self._scene.extent)
-            self._show_camera()
+        self._fit()
 
     def set_axis_preset(self, name: str) -> None:
         """Look from the "front", "side", "top" or "iso"."""
-        self.set_camera_locked(False)
-        self._orbit = self._orbit.preset(name)
-        self.fit()
-        self._show_camera()
+        self._camera.preset(name)
+        self._fit()
+
+    def set_orbit(self, orbit: Orbit) -> None:
+        """Look from there, as another view does; `camera_changed` is not emitted."""
+        self._camera.set_orbit(orbit)
 
     def set_orthographic(self, on: bool) -> None:
         """Project along parallel rays, or towards a point; what is at the center keeps its size."""
-        changed = on != self._orbit.orthographic
-        self._orbit = replace(self._orbit, orthographic=on)
-        self._show_camera()
-        if changed:
-            self.orthographic_changed.emit(on)
+        self._camera.set_orthographic(on)
+        if self._camera.fitted:
+            self._fit()
 
     def set_camera_locked(self, on: bool) -> None:
         """See through the camera of the current frame, or through the orbiting one."""
-        changed, self._locked = on != self._locked, on
-        self._show_camera()
-        if changed:
-            self.camera_locked_changed.emit(on)
+        self._camera.set_locked(on)
 
-    @property
-    def _sees_through_frame(self) -> bool:
+    def set_turntable(self, on: bool) -> None:
+        """Turn slowly around the object until the mouse takes the camera."""
+        self._camera.set_turning(on)
+
+    def _fit(self) -> None:
         scene = self._scene
-        return self._locked and scene is not None and scene.camera is not None and scene.extent is not None
+        if scene is None or scene.bounds is None:
+            return
+        points = scene.bounds if scene.path is None else np.concatenate([scene.bounds, scene.path])
+        self._camera.fit(points, self.width(), self.height())
 
-    def _fit_orbit(self, extent: Floats) -> None:
-        # To the object: the floor and its labels may reach beyond the picture.
-        self._orbit = self._orbit.fitted(extent, self.width(), self.height())
-        self._fitted = True
-
-    def _projection(self) -> Projection:
-        scene = self._scene
-        width, height = max(self.width(), 1), max(self.height(), 1)
-        if self._locked and scene is not None and scene.camera is not None and scene.extent is not None:
-            return locked_projection(scene.camera, scene.image_extent, scene.extent, width, height)
-        return self._orbit.projection(width, height)
-
-    def _show_camera(self) -> None:
-        scene = self._scene
-        self._canvas.set_projection(self._projection())
-        self._buttons.set_state(
-            orthographic=self._orbit.orthographic,
-            locked=self._locked,
-            lockable=scene is not None and scene.camera is not None,
-        )
-        self._buttons.setVisible(scene is not None and not scene.message)
-        self._overlay.update()
+    def _projection(self, width: int | None = None, height: int | None = None) -> Projection:
+        size = max(width or self.width(), 1), max(height or self.height(), 1)
+        return self._camera.projection(self._scene, *size)
 
     # The picture
 
-    def _make_canvas(self, software: bool) -> SoftwareCanvas | OpenGLCanvas:
-        if software or not opengl_available():
-            return SoftwareCanvas(self)
-        from .scene3d_gl import OpenGLCanvas
+    def _redraw(self) -> None:
+        """Make the picture anew when it is next painted."""
+        self._picture = None
+        self._show_buttons()
+        self.update()
 
-        return OpenGLCanvas(self)
+    def _size_in_pixels(self) -> tuple[int, int]:
+        ratio = self.devicePixelRatioF()
+        return max(round(self.width() * ratio), 1), max(round(self.height() * ratio), 1)
 
-    def _replace_broken_canvas(self) -> None:
-        """Paint by software where the probe found a context but the widget could not make its own."""
-        if isinstance(self._canvas, SoftwareCanvas) or self._canvas.isValid() or not self.isVisible():
-            return
-        self._canvas.hide()
-        self._canvas.deleteLater()
-        self._canvas = SoftwareCanvas(self)
-        self._canvas.show()
-        self._place()
-        self.set_theme(self._theme)
+    def paintEvent(self, event: QPaintEvent | None) -> None:
+        """Paint the picture, made anew only where it changed, and the labels."""
+        projection, size, ratio = self._projection(), self._size_in_pixels(), self.devicePixelRatioF()
+        if self._picture is None or self._picture.size() != QSize(*size):
+            self._picture = self._rendered(projection, ratio, size)
+        painter = QPainter(self)
+        painter.drawImage(0, 0, self._picture)
+        self.paint_labels(painter, projection, covered=self.covered)
+        self._lasso.paint(painter, self._theme)
+        painter.end()
+
+    def _show_buttons(self) -> None:
+        scene = self._scene
+        self.buttons.set_state(
+            orthographic=self.orthographic,
+            locked=self._camera.locked,
+            lockable=scene is not None and scene.camera is not None,
+            turning=self._camera.turning,
+        )
+        shown = scene is not None and not scene.message
+        self.buttons.setVisible(shown)
+        self.color_bar.setVisible(shown and scene is not None and scene.colored)
 
     def _place(self) -> None:
-        self._canvas.setGeometry(self.rect())
-        self._overlay.setGeometry(self.rect())
-        self._overlay.raise_()
-        size = self._buttons.sizeHint()
-        self._buttons.setGeometry(
-            self.width() - size.width() - 10, self.height() - size.height() - 10, size.width(), size.height()
-        )
-        self._buttons.raise_()
-
-    def showEvent(self, event: QShowEvent | None) -> None:
-        """Look after the picture once it had the chance to start."""
-        self._check.start(500)
+        """Put the buttons into the lower right corner, and the color bar to the left of them or above."""
+        size = self.buttons.sizeHint()
+        left, top = self.width() - size.width() - EDGE, self.height() - size.height() - EDGE
+        self.buttons.setGeometry(left, top, size.width(), size.height())
+        bar = self.color_bar.sizeHint()
+        beside = bar.width() + 3 * EDGE <= left
+        bottom = self.height() - EDGE if beside else top - EDGE
+        self.color_bar.setGeometry(EDGE, bottom - bar.height(), bar.width(), bar.height())
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
-        """Keep picture and labels as large as the view."""
+        """Keep what is fitted as large as the view."""
         self._place()
-        if self._fitted and self._scene is not None and self._scene.extent is not None:
-            self._fit_orbit(self._scene.extent)
-        self._show_camera()
+        if self._camera.fitted:
+            self._fit()
+        self._redraw()
 
     # Mouse
 
@@ -291,9 +358,22 @@ class SceneView(QWidget):
             return -1
         return nearest_point(self._scene, self._projection(), (position.x(), position.y()))
 
+    def _toggle(self, position: QPointF) -> None:
+        point = self.point_at(position)
+        if point >= 0:
+            self.point_toggled.emit(point)
+
+    def _select_inside(self, polygon: Floats, adding: bool) -> None:
+        if self._scene is None or self._scene.message:
+            return
+        found = [inside(polygon, pixels) for pixels in shown_pixels(self._scene, self._projection())]
+        if found:
+            self.points_selected.emit(np.flatnonzero(np.any(found, axis=0)), adding)
+
     def mousePressEvent(self, event: QMouseEvent | None) -> None:
         """Remember where a click or a drag begins."""
         assert event is not None
+        self._camera.set_turning(False)
         self._pressed = self._last = event.position()
         self._dragging = False
 
@@ -312,12 +392,11 @@ class SceneView(QWidget):
         delta = event.position() - self._last
         self._last = event.position()
         buttons, shift = event.buttons(), event.modifiers() & Qt.KeyboardModifier.ShiftModifier
-        self._take_camera()
+        self._camera.take()
         if buttons & Qt.MouseButton.MiddleButton or (buttons & Qt.MouseButton.LeftButton and shift):
-            self._orbit = self._orbit.panned(delta.x(), delta.y(), self.height())
+            self._camera.pan(delta.x(), delta.y(), self.height())
         elif buttons & Qt.MouseButton.LeftButton:
-            self._orbit = self._orbit.turned(delta.x() * DEGREES_PER_PIXEL, delta.y() * DEGREES_PER_PIXEL)
-        self._show_camera()
+            self._camera.turn(delta.x(), delta.y())
 
     def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
         """Select, where the mouse did not move."""
@@ -334,19 +413,13 @@ class SceneView(QWidget):
     def wheelEvent(self, event: QWheelEvent | None) -> None:
         """Zoom."""
         assert event is not None
-        self._take_camera()
-        self._orbit = self._orbit.zoomed(ZOOM_PER_NOTCH ** (event.angleDelta().y() / 120.0))
-        self._show_camera()
+        self._camera.take()
+        self._camera.zoom(ZOOM_PER_NOTCH ** (event.angleDelta().y() / 120.0))
         event.accept()
 
     def leaveEvent(self, event: QEvent | None) -> None:
         """Nothing is under the mouse any more."""
         self._hover(-1)
-
-    def _take_camera(self) -> None:
-        """Movement by hand ends the lock, and the fit that follows the size of the view."""
-        self._fitted = False
-        self.set_camera_locked(False)
 
     def _hover(self, index: int) -> None:
         if index != self._hovered:

@@ -1,114 +1,264 @@
-"""The 3-D picture by OpenGL: one item per part, of which only the changed ones are sent again."""
+"""The 3-D picture by OpenGL, drawn off the screen and handed over as an image.
+
+A widget that OpenGL draws into makes Qt compose the whole window by OpenGL, at every repaint of any panel:
+without a graphics card that costs more than the picture itself, and a lost context blackens all of it. So the
+picture is read back, which takes a fraction of a millisecond, and painted like any other.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import pyqtgraph.opengl as gl
+import numpy as np
 from OpenGL import GL
-from PyQt6.QtCore import Qt
-from PyQt6.QtGui import QMatrix4x4
-from PyQt6.QtWidgets import QSizePolicy
-from pyqtgraph.opengl.GLGraphicsItem import GLOptions
+from OpenGL.error import Error as OpenGLError
+from OpenGL.GL import shaders
+from PyQt6.QtGui import QImage, QOffscreenSurface, QOpenGLContext, QSurfaceFormat
 
-from .dots_gl import Dots
 from .scene3d_parts import Part, Points, Segments, Triangles
+from .scene3d_shaders import DOT_FRAGMENT, PLAIN_FRAGMENT, VERTEX
 
 if TYPE_CHECKING:
-    from PyQt6.QtGui import QColor, QImage
-    from PyQt6.QtWidgets import QWidget
-    from pyqtgraph.opengl.GLGraphicsItem import GLGraphicsItem
+    import numpy.typing as npt
+    from PyQt6.QtGui import QColor
 
     from .orbit import Projection
 
-ORDER = {Triangles: 0, Segments: 1, Points: 2}  # as the software picture has it: dots over all else
+LOWEST_VERSION = (3, 1)  # of OpenGL: what the shaders need
 SMOOTH_LINES = 8000  # ends of lines above which smoothing costs too much without a graphics card
-# Only dots hide what is behind them: the soft edge of a line would cut holes into the dots at its ends.
-SOLID = {**GLOptions["translucent"], "glDepthMask": (True,)}
-SHEER = {**GLOptions["translucent"], "glDepthMask": (False,)}
+ATTRIBUTES = ("a_position", "a_color")
+Array: TypeAlias = "npt.NDArray[Any]"
 
 
-class OpenGLCanvas(gl.GLViewWidget):
-    """Draws parts through a projection. Mouse events pass through to the view behind it."""
+class ContextLost(RuntimeError):
+    """OpenGL worked, and does so no longer."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.setMinimumSize(160, 120)  # it has no size hint, and would get none
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self._drawn: dict[str, tuple[GLGraphicsItem, Part]] = {}
-        self._clip = QMatrix4x4()
 
-    def set_parts(self, parts: dict[str, Part]) -> None:
-        """Show these instead: items are made, changed and removed only where a part differs."""
-        for name in [name for name in self._drawn if name not in parts]:
-            self.removeItem(self._drawn.pop(name)[0])
-        for name, part in parts.items():
-            item, old = self._drawn.get(name, (None, None))
-            if item is not None and type(old) is not type(part):
-                self.removeItem(item)
-                item = None
-            if item is None:
-                item = _new_item(part, self.devicePixelRatioF())
-                item.setDepthValue(ORDER[type(part)])
-                self.addItem(item)
-            elif not part.same(old):
-                _change_item(item, part, self.devicePixelRatioF())
-            self._drawn[name] = (item, part)
+class _Buffer:
+    """An array on the card that grows, and is written again only where its content is another one."""
 
-    def set_projection(self, projection: Projection) -> None:
-        """Look from there."""
-        self._clip = QMatrix4x4(*projection.clip_matrix().ravel().tolist())
-        self.update()
+    def __init__(self, target: int) -> None:
+        self._target = target
+        self._name = GL.glGenBuffers(1)
+        self._room = 0
 
-    def set_background(self, color: QColor) -> None:
-        """Fill with this color before drawing."""
-        self.setBackgroundColor(color)
+    def bind(self) -> None:
+        GL.glBindBuffer(self._target, self._name)
 
-    def grab_picture(self) -> QImage:
-        """Return what is shown, at the resolution of the screen."""
-        image = self.grabFramebuffer().copy()
-        image.setDevicePixelRatio(self.devicePixelRatioF())
+    def write(self, values: Array) -> None:
+        self.bind()
+        if values.nbytes > self._room:
+            self._room = values.nbytes + values.nbytes // 2
+            GL.glBufferData(self._target, self._room, None, GL.GL_DYNAMIC_DRAW)
+        if values.nbytes:
+            GL.glBufferSubData(self._target, 0, values.nbytes, values)
+
+
+class _Item:
+    """One part on the card."""
+
+    def __init__(self) -> None:
+        self.part: Part | None = None
+        self._array = GL.glGenVertexArrays(1)
+        GL.glBindVertexArray(self._array)
+        self._positions, self._colors = _Buffer(GL.GL_ARRAY_BUFFER), _Buffer(GL.GL_ARRAY_BUFFER)
+        self._faces = _Buffer(GL.GL_ELEMENT_ARRAY_BUFFER)
+        for place, (buffer, size, kind, scaled) in enumerate(
+            ((self._positions, 3, GL.GL_FLOAT, False), (self._colors, 4, GL.GL_UNSIGNED_BYTE, True))
+        ):
+            buffer.bind()
+            GL.glEnableVertexAttribArray(place)
+            GL.glVertexAttribPointer(place, size, kind, scaled, 0, None)
+        self._faces.bind()
+
+    def take(self, part: Part) -> None:
+        """Send what differs from the part that is there."""
+        old, self.part = self.part, part
+        if part is old:
+            return
+        GL.glBindVertexArray(self._array)
+        if old is None or not _same(part.positions, old.positions):
+            self._positions.write(np.ascontiguousarray(part.positions, dtype=np.float32))
+        if old is None or not _same(part.colors, old.colors):
+            self._colors.write(np.ascontiguousarray(part.colors))
+        if isinstance(part, Triangles):
+            before = old.faces if isinstance(old, Triangles) else None
+            if before is None or not _same(part.faces, before):
+                self._faces.write(np.ascontiguousarray(part.faces, dtype=np.uint32))
+
+    def draw(self) -> None:
+        GL.glBindVertexArray(self._array)
+        part = self.part
+        assert part is not None  # it was taken before
+        if isinstance(part, Points):
+            GL.glDrawArrays(GL.GL_POINTS, 0, len(part.positions))
+        elif isinstance(part, Segments):
+            GL.glDrawArrays(GL.GL_LINES, 0, len(part.positions))
+        else:
+            GL.glDrawElements(GL.GL_TRIANGLES, part.faces.size, GL.GL_UNSIGNED_INT, None)
+
+
+def _same(one: Array, two: Array) -> bool:
+    return one is two or np.array_equal(one, two)
+
+
+@dataclass(frozen=True)
+class _Program:
+    name: int
+    matrix: int  # where its uniforms are
+    size: int
+
+
+class OpenGLRenderer:
+    """Makes pictures of parts by OpenGL.
+
+    Raises
+    ------
+    ContextLost
+        where there is no OpenGL that could do it.
+    """
+
+    def __init__(self) -> None:
+        self._items: dict[str, _Item] = {}
+        self._side = (0, 0)
+        self._context = QOpenGLContext()
+        self._context.setFormat(QSurfaceFormat.defaultFormat())
+        if not self._context.create():
+            raise ContextLost("no OpenGL context could be made")
+        self._surface = QOffscreenSurface()
+        self._surface.setFormat(self._context.format())
+        self._surface.create()
+        self._make_current()
+        if self._context.isOpenGLES() or tuple(self._context.format().version()) < LOWEST_VERSION:
+            raise ContextLost("this OpenGL is too old")
+        try:
+            self.card = (GL.glGetString(GL.GL_RENDERER) or b"").decode(errors="replace")
+            self._dots = _compiled(DOT_FRAGMENT)
+            self._plain = _compiled(PLAIN_FRAGMENT)
+            self._target, self._color, self._depth = (
+                GL.glGenFramebuffers(1),
+                GL.glGenRenderbuffers(1),
+                GL.glGenRenderbuffers(1),
+            )
+            for what in (GL.GL_PROGRAM_POINT_SIZE, GL.GL_DEPTH_TEST, GL.GL_BLEND):
+                GL.glEnable(what)
+            # Of the picture's opacity nothing is left: what is translucent lies on the background.
+            GL.glBlendFuncSeparate(GL.GL_SRC_ALPHA, GL.GL_ONE_MINUS_SRC_ALPHA, GL.GL_ONE, GL.GL_ONE)
+            GL.glDepthFunc(GL.GL_LEQUAL)
+            GL.glPolygonOffset(1.0, 1.0)  # lines and dots of a surface lie on it, not in it
+        except (OpenGLError, RuntimeError) as error:
+            raise ContextLost(f"OpenGL does not work: {error}") from error
+
+    def image(
+        self,
+        parts: dict[str, Part],
+        projection: Projection,
+        background: QColor,
+        *,
+        size: tuple[int, int],
+        ratio: float = 1.0,
+    ) -> QImage:
+        """Return a picture.
+
+        Parameters
+        ----------
+        parts
+            what is drawn; only what differs from the last time is sent to the card.
+        projection
+            from where.
+        background
+            color.
+        size
+            width and height of the picture, pixels.
+        ratio
+            pixels of the picture to one of the projection.
+
+        Raises
+        ------
+        ContextLost
+            where OpenGL does not work any more.
+        """
+        self._make_current()
+        try:
+            self._resize(size)
+            self._take(parts)
+            self._draw(list(parts), projection, background, ratio)
+            image = self._read(size)
+        except (OpenGLError, RuntimeError) as error:
+            raise ContextLost(f"OpenGL does not work any more: {error}") from error
+        image.setDevicePixelRatio(ratio)
         return image
 
-    def paint(self, **options: Any) -> None:
-        """Draw; the depth of the last picture could not be cleared where the last item left it locked."""
+    def _make_current(self) -> None:
+        if not self._surface.isValid() or not self._context.makeCurrent(self._surface):
+            raise ContextLost("the OpenGL context is lost")
+
+    def _resize(self, size: tuple[int, int]) -> None:
+        GL.glBindFramebuffer(GL.GL_FRAMEBUFFER, self._target)
+        if size == self._side:
+            return
+        for buffer, kind, attachment in (
+            (self._color, GL.GL_RGBA8, GL.GL_COLOR_ATTACHMENT0),
+            (self._depth, GL.GL_DEPTH_COMPONENT24, GL.GL_DEPTH_ATTACHMENT),
+        ):
+            GL.glBindRenderbuffer(GL.GL_RENDERBUFFER, buffer)
+            GL.glRenderbufferStorage(GL.GL_RENDERBUFFER, kind, *size)
+            GL.glFramebufferRenderbuffer(GL.GL_FRAMEBUFFER, attachment, GL.GL_RENDERBUFFER, buffer)
+        if GL.glCheckFramebufferStatus(GL.GL_FRAMEBUFFER) != GL.GL_FRAMEBUFFER_COMPLETE:
+            raise ContextLost(f"OpenGL has no room for a picture of {size[0]} x {size[1]}")
+        self._side = size
+
+    def _take(self, parts: dict[str, Part]) -> None:
+        for name, part in parts.items():
+            if name not in self._items:
+                self._items[name] = _Item()
+            self._items[name].take(part)
+
+    def _draw(self, names: list[str], projection: Projection, background: QColor, ratio: float) -> None:
+        GL.glViewport(0, 0, *self._side)
         GL.glDepthMask(True)
-        super().paint(**options)
+        red, green, blue, _ = background.getRgbF()
+        GL.glClearColor(red, green, blue, 1.0)
+        GL.glClear(GL.GL_COLOR_BUFFER_BIT | GL.GL_DEPTH_BUFFER_BIT)
+        # Upside down, because rows are read from the lowest to the highest.
+        matrix = np.diag([1.0, -1.0, 1.0, 1.0]) @ projection.clip_matrix()
+        # Only surfaces and dots hide what is behind them: the soft edge of a line would cut holes into dots.
+        for kind, program, smooth in ((Triangles, self._plain, False), (Segments, self._plain, True),
+                                      (Points, self._dots, False)):  # fmt: skip
+            GL.glUseProgram(program.name)
+            GL.glUniformMatrix4fv(program.matrix, 1, True, matrix.astype(np.float32))
+            for name in names:
+                item = self._items[name]
+                part = item.part
+                if not isinstance(part, kind):
+                    continue
+                GL.glDepthMask(not isinstance(part, Segments) and getattr(part, "solid", True))
+                few = smooth and len(part.positions) <= SMOOTH_LINES
+                (GL.glEnable if few else GL.glDisable)(GL.GL_LINE_SMOOTH)
+                surface = isinstance(part, Triangles)
+                (GL.glEnable if surface else GL.glDisable)(GL.GL_POLYGON_OFFSET_FILL)
+                if isinstance(part, Points):
+                    GL.glUniform1f(program.size, part.size * ratio)
+                item.draw()
 
-    def projectionMatrix(self, region: object, viewport: object) -> QMatrix4x4:
-        """Return the whole map: the view's own camera is the only one."""
-        return self._clip
-
-    def viewMatrix(self) -> QMatrix4x4:
-        """Return the identity: `projectionMatrix` has it all."""
-        return QMatrix4x4()
-
-
-def _new_item(part: Part, ratio: float) -> GLGraphicsItem:
-    if isinstance(part, Points):
-        return Dots(pos=part.positions, color=part.colors, size=part.size * ratio, glOptions=SOLID)
-    if isinstance(part, Segments):
-        return gl.GLLinePlotItem(mode="lines", glOptions=SHEER, **_lines(part))
-    return gl.GLMeshItem(glOptions=SHEER, **_mesh(part))
+    def _read(self, size: tuple[int, int]) -> QImage:
+        image = QImage(*size, QImage.Format.Format_RGB32)
+        bits = image.bits()
+        if bits is None:
+            raise ContextLost("there is no memory for the picture")
+        pixels = np.frombuffer(bits.asarray(image.sizeInBytes()), dtype=np.uint8)
+        GL.glReadPixels(0, 0, *size, GL.GL_BGRA, GL.GL_UNSIGNED_BYTE, array=pixels)
+        return image
 
 
-def _change_item(item: GLGraphicsItem, part: Part, ratio: float) -> None:
-    if isinstance(part, Points):
-        item.setData(pos=part.positions, color=part.colors, size=part.size * ratio)
-    elif isinstance(part, Segments):
-        item.setData(**_lines(part))
-    else:
-        item.setMeshData(**_mesh(part))
-
-
-def _lines(part: Segments) -> dict[str, Any]:
-    smooth = len(part.positions) <= SMOOTH_LINES
-    return {"pos": part.positions, "color": part.colors, "antialias": smooth}
-
-
-def _mesh(part: Triangles) -> dict[str, Any]:
-    """Arguments of a mesh item without shared corners, which wants the color of every corner."""
-    colors = part.colors[:, None, :].repeat(3, axis=1)
-    return {"vertexes": part.corners, "faceColors": colors, "smooth": False, "computeNormals": False}
+def _compiled(fragment: str) -> _Program:
+    name = shaders.compileProgram(
+        shaders.compileShader(VERTEX, GL.GL_VERTEX_SHADER),
+        shaders.compileShader(fragment, GL.GL_FRAGMENT_SHADER),
+        validate=False,
+    )
+    for place, attribute in enumerate(ATTRIBUTES):
+        GL.glBindAttribLocation(name, place, attribute)
+    GL.glLinkProgram(name)
+    return _Program(name, GL.glGetUniformLocation(name, "u_clip"), GL.glGetUniformLocation(name, "u_size"))

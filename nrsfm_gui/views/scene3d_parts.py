@@ -7,17 +7,21 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from nrsfm_gui.mesh import vertex_normals
+
 from .axes3d import floor_segments
-from .colors import error_colors, rgba
+from .colors import Rgba, filled, rgba_bytes, value_colors
 
 if TYPE_CHECKING:
-    from core.arrays import Floats, Ints
+    from core.arrays import Bools, Floats, Ints
     from nrsfm_gui.scene import Camera, Scene
     from nrsfm_gui.theme import Theme
 
 LIGHT = np.array([-0.35, -0.8, -0.5])  # towards the light: from above, in front
+AMBIENT = 0.4  # brightness of what the light only grazes
 FRUSTUM_DEPTH = 0.14  # of the extent's diagonal
-OTHER_DEPTH = 0.09
+OTHER_DEPTH = 0.06
+MOST_RINGS = 150  # selected points that are circled; more are marked by larger dots behind them
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,17 +29,12 @@ class Points:
     """Round dots of a size in pixels."""
 
     positions: Floats  # (N, 3)
-    colors: Floats  # (N, 4)
+    colors: Rgba  # (N, 4) bytes
     size: float
 
     def same(self, other: object) -> bool:
         """Whether drawing the other would give the same picture."""
-        return (
-            isinstance(other, Points)
-            and self.size == other.size
-            and np.array_equal(self.positions, other.positions)
-            and np.array_equal(self.colors, other.colors)
-        )
+        return isinstance(other, Points) and self.size == other.size and _equal(self, other)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,128 +42,142 @@ class Segments:
     """Thin lines between consecutive pairs of points."""
 
     positions: Floats  # (2M, 3)
-    colors: Floats  # (2M, 4)
+    colors: Rgba  # (2M, 4) bytes
 
     def same(self, other: object) -> bool:
         """Whether drawing the other would give the same picture."""
-        return (
-            isinstance(other, Segments)
-            and np.array_equal(self.positions, other.positions)
-            and np.array_equal(self.colors, other.colors)
-        )
+        return isinstance(other, Segments) and _equal(self, other)
 
 
 @dataclass(frozen=True, eq=False)
 class Triangles:
-    """Flat translucent triangles, shaded."""
+    """A surface whose corners have colors, shaded already."""
 
-    corners: Floats  # (T, 3, 3) triangle, corner, coordinate
-    colors: Floats  # (T, 4)
+    positions: Floats  # (N, 3)
+    colors: Rgba  # (N, 4) bytes
+    faces: Ints  # (T, 3) rows of `positions`
+    solid: bool  # whether it hides what is behind it, where the picture has depth
 
     def same(self, other: object) -> bool:
         """Whether drawing the other would give the same picture."""
         return (
             isinstance(other, Triangles)
-            and np.array_equal(self.corners, other.corners)
-            and np.array_equal(self.colors, other.colors)
+            and self.solid == other.solid
+            and _equal(self, other)
+            and (self.faces is other.faces or np.array_equal(self.faces, other.faces))
         )
 
 
 Part: TypeAlias = Points | Segments | Triangles
 
 
+def _equal(one: Part, two: Part) -> bool:
+    return np.array_equal(one.positions, two.positions) and np.array_equal(one.colors, two.colors)
+
+
 def scene_parts(scene: Scene, theme: Theme) -> dict[str, Part]:
     """Return what is drawn, by name, from back to front."""
     parts: dict[str, Part] = {}
-    show = scene.layers
+    show, drawn = scene.layers, scene.drawn
     if "grid" in show and scene.extent is not None:
         lines = floor_segments(scene.extent)
-        parts["grid"] = Segments(lines, _filled(rgba(theme.grid), len(lines)))
-    perspective = scene.camera is not None and not scene.camera.orthogonal  # the other has no center
-    if "camera" in show and perspective and scene.extent is not None:
-        if scene.other_cameras:
-            lines = np.concatenate([_frustum(other, scene, OTHER_DEPTH) for other in scene.other_cameras])
-            parts["other cameras"] = Segments(lines, _filled(rgba(theme.muted, 0.45), len(lines)))
-        lines = _frustum(scene.camera, scene, FRUSTUM_DEPTH)
-        strong = theme.accent if scene.other_cameras else theme.muted
-        parts["camera"] = Segments(lines, _filled(rgba(strong, 0.8), len(lines)))
-    for name, points, color in (
-        ("truth", scene.truth, theme.truth),
-        ("estimate", scene.estimate, theme.estimate),
+        parts["grid"] = Segments(lines, filled(theme.grid, len(lines)))
+    parts |= _cameras(scene, theme)
+    colors = estimate_colors(scene, theme)
+    truth_colors = filled(theme.truth, len(drawn))
+    if scene.estimate is None and scene.colored:  # of the truth, then
+        truth_colors = colors
+    for name, points, vertex_colors, opacity in (
+        ("truth", scene.truth, truth_colors, 0.3),
+        ("estimate", scene.estimate, colors, 0.85),
     ):
         if points is None or name not in show:
             continue
-        if "faces" in show and scene.faces is not None:
-            parts[f"{name} mesh"] = _triangles(points, scene.faces, color)
-        if "edges" in show and scene.edges is not None:
-            parts[f"{name} edges"] = _edges(points, scene.edges, rgba(color, 0.55))
+        known = np.isfinite(points).all(axis=1) & drawn
+        if "faces" in show and len(scene.faces):
+            parts[f"{name} mesh"] = _surface(points, _rows(scene.faces, known), vertex_colors, opacity)
+        if "edges" in show and len(scene.edges):
+            pairs = _rows(scene.edges, known).ravel()
+            faint = _faded(vertex_colors[pairs], 0.55)
+            parts[f"{name} edges"] = Segments(points[pairs], faint)
     if "trails" in show and scene.trail is not None and len(scene.trail) > 1:
-        parts["trails"] = _trails(scene.trail, theme.estimate if scene.estimate is not None else theme.truth)
-    if "residuals" in show and scene.estimate is not None and scene.truth is not None:
-        pairs = np.stack([scene.truth, scene.estimate], axis=1)
-        pairs = pairs[np.isfinite(pairs).all(axis=(1, 2))]
-        parts["residuals"] = Segments(
-            pairs.reshape(-1, 3), _filled(rgba(theme.residual, 0.9), 2 * len(pairs))
-        )
+        trail = scene.trail if drawn.all() else scene.trail[:, drawn]
+        parts["trails"] = _trails(trail, theme.estimate if scene.estimate is not None else theme.truth)
+    parts |= _differences(scene, theme)
+    size = dot_size(len(drawn)) * scene.appearance.point_size
+    if len(scene.selection) > MOST_RINGS:
+        parts |= _marks(scene, theme, size)
     if "truth" in show and scene.truth is not None:
-        known = np.isfinite(scene.truth).all(axis=1)
-        parts["truth"] = Points(
-            scene.truth[known], _filled(rgba(theme.truth, 0.9), int(known.sum())), _dot_size(len(known))
-        )
+        parts["truth"] = _dots(scene.truth, drawn, _faded(truth_colors, 0.9), size)
+    if scene.other is not None:
+        parts["other"] = _dots(scene.other, drawn, filled(theme.other, len(drawn)), size)
     if "estimate" in show and scene.estimate is not None:
-        parts["estimate"] = _estimate(scene, theme)
+        parts["estimate"] = _dots(scene.estimate, drawn, colors, size + 1.0)
     return parts
 
 
-def _estimate(scene: Scene, theme: Theme) -> Points:
-    points = scene.estimate
-    assert points is not None  # the caller asks only where there is one
-    values = scene.color_values
-    if scene.colored and values is not None and scene.color_top is not None:
-        colors = error_colors(values, scene.color_top, theme)
-    else:
-        colors = _filled(rgba(theme.estimate), len(points))
-    finite = np.isfinite(points).all(axis=1)
-    return Points(points[finite], colors[finite], _dot_size(len(points)) + 1.0)
+def estimate_colors(scene: Scene, theme: Theme) -> Rgba:
+    """Return the color (P, 4) of every point of the estimate."""
+    if scene.color_values is None or scene.color_limits is None:
+        return filled(theme.estimate, len(scene.visible))
+    return value_colors(scene.color_values, scene.color_limits, scene.appearance.color_map, theme)
 
 
-def _dot_size(count: int) -> float:
-    """Diameter in pixels: smaller where points are many, so that they stay apart."""
+def dot_size(count: int) -> float:
+    """Return a diameter in pixels: smaller where points are many, so that they stay apart."""
     return 8.0 if count <= 120 else 6.0 if count <= 600 else 4.0 if count <= 4000 else 2.5
 
 
-def _filled(color: tuple[float, float, float, float], count: int) -> Floats:
-    return np.tile(np.array(color), (count, 1))
+def _dots(points: Floats, drawn: Bools, colors: Rgba, size: float) -> Points:
+    shown = np.isfinite(points).all(axis=1) & drawn
+    return Points(points, colors, size) if shown.all() else Points(points[shown], colors[shown], size)
 
 
-def _edges(points: Floats, edges: Ints, color: tuple[float, float, float, float]) -> Segments:
-    pairs = points[edges]
-    pairs = pairs[np.isfinite(pairs).all(axis=(1, 2))]
-    return Segments(pairs.reshape(-1, 3), _filled(color, 2 * len(pairs)))
+def _marks(scene: Scene, theme: Theme, size: float) -> dict[str, Part]:
+    """Return larger dots behind the selected points: thousands of rings would take too long."""
+    chosen = np.zeros(len(scene.drawn), dtype=bool)
+    chosen[list(scene.selection)] = True
+    found: dict[str, Part] = {}
+    for name, points in (("truth", scene.truth), ("estimate", scene.estimate)):
+        if points is not None and name in scene.layers:
+            color = filled(theme.selection, len(points))
+            found[f"selected {name}"] = _dots(points, scene.drawn & chosen, color, size + 4.0)
+    return found
 
 
-def _trails(trail: Floats, color: str) -> Segments:
-    """One segment per point and step, fading into the past."""
-    steps = np.stack([trail[:-1], trail[1:]], axis=2)  # (T - 1, P, 2, 3)
-    opacity = np.linspace(0.08, 0.7, len(trail))
-    fade = np.stack([opacity[:-1], opacity[1:]], axis=1)[:, None, :].repeat(trail.shape[1], axis=1)
-    finite = np.isfinite(steps).all(axis=(2, 3))
-    positions = steps[finite].reshape(-1, 3)
-    colors = _filled(rgba(color), len(positions))
-    colors[:, 3] = fade[finite].ravel()
-    return Segments(positions, colors)
+def _differences(scene: Scene, theme: Theme) -> dict[str, Part]:
+    """Return the segments from the estimate to the truth, and to the compared run."""
+    found: dict[str, Part] = {}
+    if "residuals" not in scene.layers or scene.estimate is None:
+        return found
+    for name, points, color, opacity in (
+        ("residuals", scene.truth, theme.residual, 0.9),
+        ("differences", scene.other, theme.other, 0.7),
+    ):
+        if points is None:
+            continue
+        pairs = np.stack([points, scene.estimate], axis=1)
+        pairs = pairs[np.isfinite(pairs).all(axis=(1, 2)) & scene.drawn].reshape(-1, 3)
+        found[name] = Segments(pairs, filled(color, len(pairs), opacity))
+    return found
 
 
-def _triangles(points: Floats, faces: Ints, color: str) -> Triangles:
-    corners = points[faces]
-    corners = corners[np.isfinite(corners).all(axis=(1, 2))]
-    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    length = np.linalg.norm(normal, axis=1, keepdims=True)
-    normal = normal / np.where(length > 0, length, 1.0)
-    light = 0.45 + 0.55 * np.abs(normal @ (LIGHT / np.linalg.norm(LIGHT)))
-    colors = _filled(rgba(color, 0.32), len(corners))
-    colors[:, :3] *= light[:, None]
-    return Triangles(corners, colors)
+def _cameras(scene: Scene, theme: Theme) -> dict[str, Part]:
+    """Return the camera of the frame, and those of other frames: parallel rays have no center to draw."""
+    found: dict[str, Part] = {}
+    camera, others = scene.camera, scene.other_cameras
+    if camera is None or camera.orthogonal or scene.extent is None:
+        return found
+    if scene.path is not None and len(scene.path) > 1:
+        steps = np.stack([scene.path[:-1], scene.path[1:]], axis=1).reshape(-1, 3)
+        found["path"] = Segments(steps, filled(theme.accent, len(steps), 0.7))
+    if others and ("camera" in scene.layers or scene.path is not None):
+        lines = np.concatenate([_frustum(other, scene, OTHER_DEPTH) for other in others])
+        found["other cameras"] = Segments(lines, filled(theme.muted, len(lines), 0.45))
+    if "camera" in scene.layers or scene.path is not None:
+        lines = _frustum(camera, scene, FRUSTUM_DEPTH)
+        found["camera"] = Segments(lines, filled(theme.accent if others else theme.muted, len(lines), 0.9))
+    return found
 
 
 def _frustum(camera: Camera, scene: Scene, share: float) -> Floats:
@@ -177,3 +190,37 @@ def _frustum(camera: Camera, scene: Scene, share: float) -> Floats:
     segments = [(corners[k], corners[(k + 1) % 4]) for k in range(4)]
     segments += [(np.zeros(3), corner) for corner in corners]
     return (np.array(segments).reshape(-1, 3) - camera.t) @ camera.R
+
+
+def _rows(indices: Ints, known: Bools) -> Ints:
+    """Return the rows of point indices whose points are all known."""
+    return indices if known.all() else indices[known[indices].all(axis=1)]
+
+
+def _faded(colors: Rgba, opacity: float) -> Rgba:
+    faded = colors.copy()
+    faded[:, 3] = round(255 * opacity)
+    return faded
+
+
+def _trails(trail: Floats, color: str) -> Segments:
+    """One segment per point and step of a trail (T, P, 3), fading into the past."""
+    steps = np.stack([trail[:-1], trail[1:]], axis=2)  # (T - 1, P, 2, 3)
+    opacity = np.rint(255 * np.linspace(0.08, 0.7, len(trail)))
+    colors = np.empty((*steps.shape[:3], 4), dtype=np.uint8)
+    colors[...] = rgba_bytes(color)
+    colors[..., 0, 3], colors[..., 1, 3] = opacity[:-1, None], opacity[1:, None]
+    known = np.isfinite(steps).all(axis=(2, 3))
+    if known.all():
+        return Segments(steps.reshape(-1, 3), colors.reshape(-1, 4))
+    return Segments(steps[known].reshape(-1, 3), colors[known].reshape(-1, 4))
+
+
+def _surface(points: Floats, faces: Ints, colors: Rgba, opacity: float) -> Triangles:
+    """Shade triangles of points (P, 3) by diffuse light on both of their sides."""
+    points = np.nan_to_num(points)  # of unknown points, which have no triangle
+    light = np.abs(vertex_normals(points, faces) @ (LIGHT / np.linalg.norm(LIGHT)))
+    shaded = colors.copy()
+    shaded[:, :3] = np.rint(colors[:, :3] * (AMBIENT + (1.0 - AMBIENT) * light)[:, None])
+    shaded[:, 3] = round(255 * opacity)
+    return Triangles(points, shaded, faces, solid=opacity > 0.5)

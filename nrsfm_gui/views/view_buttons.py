@@ -27,11 +27,13 @@ PRESETS = {
 
 
 class ViewButtons(QWidget):
-    """Axis presets, orthographic projection, the camera of the frame, and fit."""
+    """Axis presets, orthographic projection, the camera of the frame, turntable, appearance, and fit."""
 
     preset_requested = pyqtSignal(str)
     orthographic_requested = pyqtSignal(bool)
     lock_requested = pyqtSignal(bool)
+    turntable_requested = pyqtSignal(bool)
+    look_requested = pyqtSignal()
     fit_requested = pyqtSignal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -51,15 +53,21 @@ class ViewButtons(QWidget):
         )
         self._lock.setCheckable(True)
         self._lock.clicked.connect(self.lock_requested)
+        self._turntable = self._add("Turn", "Turn slowly around the object (R)", "turntable")
+        self._turntable.setCheckable(True)
+        self._turntable.clicked.connect(self.turntable_requested)
         self._row.addSpacing(6)
+        self.look = self._add("Look…", "Colors, trails, mesh, sizes and layers (B)", "look")
+        self.look.clicked.connect(lambda _on: self.look_requested.emit())
         fit = self._add("Fit", "Show the whole sequence (double-click)", "fit")
         fit.clicked.connect(self.fit_requested)
 
-    def set_state(self, *, orthographic: bool, locked: bool, lockable: bool) -> None:
+    def set_state(self, *, orthographic: bool, locked: bool, lockable: bool, turning: bool) -> None:
         """Show what is on; `lockable` is whether the camera of the frame is known."""
         self._orthographic.setChecked(orthographic)
         self._lock.setChecked(locked)
         self._lock.setEnabled(lockable)
+        self._turntable.setChecked(turning)
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""

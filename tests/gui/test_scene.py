@@ -201,7 +201,10 @@ def test_a_stray_point_does_not_shrink_the_view(known):
 
 def test_arrays_of_a_scene_are_read_only(known):
     scene = build_scene(
-        known.sequence, build_shapes(known.sequence, known.result), frame=3, layers=frozenset(LAYERS)
+        known.sequence,
+        build_shapes(known.sequence, known.result),
+        frame=3,
+        appearance=Appearance(frozenset(LAYERS)),
     )
     for name in (
         "estimate",

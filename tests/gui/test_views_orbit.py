@@ -34,11 +34,11 @@ def test_opengl_matrix_and_pixels_are_the_same_map(orthographic):
 @pytest.mark.parametrize("orthographic", [False, True])
 @pytest.mark.parametrize("size", [(800, 600), (500, 900), (1600, 500)])
 def test_fit_shows_all_of_a_box_and_fills_the_view(preset, orthographic, size):
-    orbit = Orbit(orthographic=orthographic).preset(preset).fitted(BOX, *size)
+    orbit = Orbit(orthographic=orthographic).preset(preset).fitted(corners(BOX), *size)
     pixels, _ = orbit.projection(*size).pixels(corners(BOX))
-    room = np.array(size) / 2 - np.abs(pixels - np.array(size) / 2)
+    room = np.concatenate([pixels.min(axis=0), size - pixels.max(axis=0)])  # left, above, right, below
     assert (room >= np.array(MARGINS) - 1e-6).all()
-    assert np.isclose(room.min(axis=0), MARGINS).any()  # it touches a margin
+    assert np.isclose(room, MARGINS).reshape(2, 2).all(axis=0).any()  # it touches both margins of a direction
 
 
 def test_presets_look_along_the_axes():
@@ -122,7 +122,7 @@ def test_floor_lies_under_the_object_and_covers_it():
 
 def test_axes_are_labeled_with_their_unit_and_without_overlap():
     box, _ = floor_box(BOX)
-    projection = Orbit().fitted(box, 800, 600).projection(800, 600)
+    projection = Orbit().fitted(corners(box), 800, 600).projection(800, 600)
     found = without_overlaps(rulers(BOX, projection, "mm"), 7.0, 14.0)
     labels = [label for ruler in found for label in ruler.labels]
     assert {label.text for label in labels if label.title} == {"x (mm)", "y (mm)", "z (mm)"}
@@ -134,7 +134,7 @@ def test_axes_are_labeled_with_their_unit_and_without_overlap():
 
 
 def test_labels_leave_out_what_is_covered_and_keep_the_others():
-    projection = Orbit().fitted(BOX, 800, 600).projection(800, 600)
+    projection = Orbit().fitted(corners(BOX), 800, 600).projection(800, 600)
     found = rulers(BOX, projection, "mm")
     free = {label for ruler in without_overlaps(found, 7.0, 14.0) for label in ruler.labels}
     middle = next(label for label in free if not label.title)

@@ -1,0 +1,67 @@
+"""What makes the 3-D picture: OpenGL where there is any, QPainter where there is none or it was lost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .opengl_probe import opengl_available
+from .scene3d_software import SoftwareRenderer
+
+if TYPE_CHECKING:
+    from PyQt6.QtGui import QColor, QImage
+
+    from .orbit import Projection
+    from .scene3d_gl import OpenGLRenderer
+    from .scene3d_parts import Part
+
+
+class Renderer:
+    """Makes pictures of parts, and goes on without OpenGL when that fails.
+
+    Parameters
+    ----------
+    software
+        do without OpenGL even where it is available.
+    """
+
+    def __init__(self, *, software: bool) -> None:
+        self.sentence = "Drawn without OpenGL"
+        self._painter: OpenGLRenderer | SoftwareRenderer = SoftwareRenderer()
+        if software:
+            return
+        if not opengl_available():
+            self.sentence = "Drawn without OpenGL: none works on this machine"
+            return
+        from .scene3d_gl import ContextLost, OpenGLRenderer
+
+        try:
+            self._painter = OpenGLRenderer()
+        except ContextLost as error:
+            self.sentence = f"Drawn without OpenGL: {error}"
+            return
+        self.sentence = f"Drawn by OpenGL ({self._painter.card})"
+
+    @property
+    def uses_opengl(self) -> bool:
+        """Whether OpenGL makes the pictures."""
+        return not isinstance(self._painter, SoftwareRenderer)
+
+    def image(
+        self,
+        parts: dict[str, Part],
+        projection: Projection,
+        background: QColor,
+        *,
+        size: tuple[int, int],
+        ratio: float = 1.0,
+    ) -> QImage:
+        """Return a picture; the parameters are those of `OpenGLRenderer.image`."""
+        if not isinstance(self._painter, SoftwareRenderer):
+            from .scene3d_gl import ContextLost
+
+            try:
+                return self._painter.image(parts, projection, background, size=size, ratio=ratio)
+            except ContextLost as error:
+                self._painter = SoftwareRenderer()
+                self.sentence = f"The 3-D view is drawn without OpenGL from now on: {error}"
+        return self._painter.image(parts, projection, background, size=size, ratio=ratio)
