@@ -10,6 +10,7 @@ from PyQt6.QtWidgets import QApplication, QMainWindow, QVBoxLayout, QWidget
 from . import dialogs, summaries
 from .actions import Situation, action_table
 from .aligning import Aligning
+from .background import Background
 from .chrome import Chrome
 from .display import Display
 from .exporting import Exporting
@@ -22,7 +23,9 @@ from .opening import FIRST_SAMPLE, Opening
 from .presenting import Presenter
 from .reports_window import ReportsWindow
 from .run_control import RunControl
+from .run_history import RunHistory
 from .runs import RunState
+from .selecting import Selecting
 from .session import Session
 from .settings_store import SettingsStore
 from .solver_thread import Work, real_work
@@ -39,6 +42,8 @@ from .views.scene3d import SceneView
 from .views.sequence_tree import SequenceTree
 from .views.spectrum_plot import SpectrumPlot
 from .views.timeline import Timeline
+from .weighing import Weighing
+from .worst import Worst
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
@@ -105,11 +110,16 @@ class MainWindow(QMainWindow):
         self._remembers = True
         self._build()
         self.navigation = Navigation(self)
+        self.worst = Worst(self)
+        self.selecting = Selecting(self)
         self.aligning = Aligning(self)
+        self.background = Background(self)
+        self.run_history = RunHistory(self)
         self.habits = Habits(self)
         self.table = action_table(self)
         self.chrome = Chrome(self, self.table)
         self.presenter = Presenter(self)
+        self.weighing = Weighing(self)
         self._connect()
         self._first_state = self.saveState()
         restore(self, self.store)
@@ -125,6 +135,7 @@ class MainWindow(QMainWindow):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.messages)
+        column.addWidget(self.exporting.strip)
         column.addWidget(self.scene_view, 1)
         self.setCentralWidget(center)
         # The keys of the window work from the start: no text field has the focus.
@@ -135,7 +146,9 @@ class MainWindow(QMainWindow):
             left={"Sequences": self.tree, "Runs": self.run_list},
             right={"Parameters": self.parameters, "Numbers": self.numbers},
             below={
-                "2-D": self.tracks_view, "Loss": self.loss_plot, "Weights": self.spectrum_plot,
+                "2-D": self.tracks_view,
+                "Loss": self.loss_plot,
+                "Weights": self.spectrum_plot,
                 "Log": self.log_panel,
             },
             bottom=self.timeline,
@@ -157,12 +170,10 @@ class MainWindow(QMainWindow):
         self.parameters.settings_changed.connect(session.set_settings)
         self.parameters.validity_changed.connect(lambda _valid: self.update_situation())
         session.theme_changed.connect(self._show_theme)
-        session.point_changed.connect(lambda point: self.timeline.set_selected(point if point >= 0 else None))
         self.run_list.run_requested.connect(self._request_run)
         self.scene_view.orthographic_changed.connect(self.chrome.actions["orthographic"].setChecked)
         self.scene_view.camera_locked_changed.connect(self.chrome.actions["camera_lock"].setChecked)
         for view in (self.scene_view, self.tracks_view, self.timeline):
-            view.point_selected.connect(session.set_point)
             view.point_hovered.connect(self.presenter.show_hover)
 
     def begin(self, arguments: Arguments) -> None:
@@ -260,7 +271,7 @@ class MainWindow(QMainWindow):
         truth = sequence.truth
         frames = () if truth is None else tuple(int(frame) for frame in truth.frames)
         self.timeline.set_truth_frames(frames, -1 if truth is None else truth.reference)
-        self.timeline.set_errors(None, None)
+        self.timeline.set_series(None)
         self.parameters.set_sequence(sequence)
         self.session.set_sequence(sequence)
         if self.session.settings != settings:
@@ -287,6 +298,8 @@ class MainWindow(QMainWindow):
         for part in (
             self.scene_view, self.tracks_view, self.timeline, self.parameters, self.loss_plot,
             self.spectrum_plot, self.messages, self.tree, self.chrome, self.reports, self.habits,
+            self.exporting, self.background,
+            self.run_list,
         ):  # fmt: skip
             part.set_theme(theme)
 
@@ -331,6 +344,7 @@ class MainWindow(QMainWindow):
         self.display.shut_down()
         self.opening.shut_down()
         self.exporting.shut_down()
+        self.background.shut_down()
         self.reports.shut_down()
         self.habits.shut_down()
         if self._remembers:

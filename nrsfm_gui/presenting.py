@@ -10,6 +10,8 @@ from PyQt6.QtCore import QObject
 from core.degenerate import collapsed
 
 from . import run_numbers, summaries
+from .run_names import run_title
+from .run_rows import run_row
 from .runs import Run, RunState
 
 if TYPE_CHECKING:
@@ -18,14 +20,16 @@ if TYPE_CHECKING:
 
 
 class Presenter(QObject):
-    """Tells the panels of a window what the session says. It keeps nothing."""
+    """Tells the panels of a window what the session says."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
         self._window = window
+        self._names: dict[int, str] = {}  # of the runs, as the legend of the losses has them
         session, display = window.session, window.display
         session.runs_changed.connect(self.show_runs)
         session.shown_changed.connect(lambda _run: self.show_runs())
+        session.compared_changed.connect(lambda _run: self.show_runs())
         session.run_changed.connect(self.show_run)
         window.control.ended.connect(self._show_remarks)
         display.series_changed.connect(self.show_series)
@@ -37,8 +41,8 @@ class Presenter(QObject):
         window = self._window
         shown = window.session.shown
         histories = {run.number: run.history for run in window.session.runs}
-        names = {run.number: summaries.run_name(run.settings) for run in window.session.runs}
-        window.loss_plot.set_histories(histories, None if shown is None else shown.number, names)
+        self._names = {run.number: run_title(run) for run in window.session.runs}
+        window.loss_plot.set_histories(histories, None if shown is None else shown.number, self._names)
         window.chrome.show_activity(window.control.current or shown)
         self.show_numbers()
         window.update_situation()
@@ -48,6 +52,8 @@ class Presenter(QObject):
         window = self._window
         window.chrome.show_activity(window.control.current or window.session.shown)
         if run in window.session.runs:
+            if self._names.get(run.number) != run_title(run):
+                self.show_runs()  # its method or its penalty changed under way
             window.loss_plot.refresh()
             if run.state is not RunState.RUNNING:
                 self.show_numbers()
@@ -63,10 +69,7 @@ class Presenter(QObject):
 
     def show_series(self, series: ErrorSeries | None) -> None:
         """Show the errors of all frames."""
-        if series is None:
-            self._window.timeline.set_errors(None, None)
-        else:
-            self._window.timeline.set_errors(series.per_frame, series.per_point, series.unit, series.name)
+        self._window.timeline.set_series(series)
 
     def show_numbers(self) -> None:
         """Show the numbers of the run that is chosen, and the list of all."""
@@ -76,7 +79,8 @@ class Presenter(QObject):
         window.numbers.set_numbers(run_numbers.numbers(run, known, sequence))
         window.chrome.show_headline(summaries.headline(run, known, sequence))
         runs = reversed(window.session.runs)
-        rows = [summaries.run_row(each, window.display.quality_of(each)) for each in runs]
+        compared = window.session.compared
+        rows = [run_row(each, window.display.quality_of(each), shown=run, compared=compared) for each in runs]
         window.run_list.set_rows(rows, None if run is None else run.number)
         self._show_spectrum(run)
 

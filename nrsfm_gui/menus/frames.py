@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nrsfm_gui.actions import ActionSpec, playable, with_sequence
+from nrsfm_gui.actions import ActionSpec, playable, with_reconstruction, with_sequence
 
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow
@@ -28,6 +28,17 @@ def frame_rows(w: MainWindow) -> tuple[ActionSpec, ...]:
                    ("Home",), playable),
         ActionSpec("last", "Fra&mes", "L&ast frame", "Go to the last frame", lambda: go.go_to(-1),
                    ("End",), playable),
+        ActionSpec("worst_frame", "Fra&mes", "&Worst frame",
+                   "Go to the frame with the largest mean error; again: to the next one", w.worst.go_to_frame,
+                   ("W",), with_reconstruction, separated=True),
+        ActionSpec("range_first", "Fra&mes", "&Begin of the range",
+                   "Play from the frame that is shown on", w.selecting.begin_range, ("[",), playable,
+                   separated=True),
+        ActionSpec("range_last", "Fra&mes", "&End of the range",
+                   "Play up to the frame that is shown", w.selecting.end_range, ("]",), playable),
+        ActionSpec("range_all", "Fra&mes", "Play &all frames",
+                   "Take the range back: also Escape, or a double click on the slider",
+                   lambda: w.session.set_frame_range(None), (), playable),
         ActionSpec("truth_frame", "Fra&mes", "Frame with ground &truth",
                    "Go to the frame that the intrinsics are estimated from", go.go_to_truth, ("G",),
                    with_sequence, separated=True),

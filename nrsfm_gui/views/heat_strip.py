@@ -9,47 +9,72 @@ from PyQt6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QFont, QImage, QPainter, QPen
 from PyQt6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from nrsfm_gui.ranking import known_means, worst_first
 from nrsfm_gui.theme import DARK, Theme
 
 from .colorbar import paint_upright_bar
-from .colors import error_levels, error_table, qcolor
+from .colors import qcolor
 from .frame_axis import FrameAxis
+from .frame_range import FrameRange
+from .heat_image import heat_image, top_of
+from .lasso import CLICK_TRAVEL
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from PyQt6.QtGui import QMouseEvent, QPaintEvent
 
     from core.arrays import Floats, Ints
 
-TOP_PERCENTILE = 98.0
 BAR_WIDTH = 8.0
-MANY_IN_A_PIXEL = 100
+TICK = 6.0  # length of the mark beside a selected point
+MOST_LINES = 40  # selected points that are marked across the whole strip
+GESTURES = "click: go there · drag: play only these frames · with Shift: select the points, too"
 
 
 class HeatStrip(QWidget):
-    """Frames x points, colored by error; click for a frame and a point."""
+    """Frames x points, colored by error.
+
+    A click asks for a frame and a point, with Ctrl it adds or removes the point. A drag takes the frames that
+    playing loops over, with Shift the points as well; a double click gives all frames back.
+    """
 
     frame_requested = pyqtSignal(int)
     point_selected = pyqtSignal(int)
+    point_toggled = pyqtSignal(int)
+    points_selected = pyqtSignal(object, bool)  # (N,) indices; always False: they replace the others
     point_hovered = pyqtSignal(int)  # -1 = none
+    range_requested = pyqtSignal(object)  # (first, last) or None
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setMouseTracking(True)
         self.setMinimumHeight(40)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setAccessibleName("error by frame and point")
         self._count = 0
         self._frame = 0
-        self._selected = -1
+        self._selected, self._last = np.zeros(0, dtype=int), -1
+        self._hidden: frozenset[int] = frozenset()
         self._errors: Floats | None = None
+        self._by_error = False
+        self._order: Ints = np.zeros(0, dtype=int)  # the point of every row
+        self._row_of: Ints = self._order
         self._top = 1.0
         self._unit = ""
         self._name = ""
         self._theme = DARK
+        self._range = FrameRange()
+        self._pressed: QPointF | None = None
+        self._dragged = False
+        self._rectangle: QRectF | None = None  # of a drag that takes points
         self._image: tuple[int, QImage] | None = None  # rows it was pooled to, picture
 
     def sizeHint(self) -> QSize:
         """Return a comfortable size."""
         return QSize(640, 56)
+
+    # What is shown
 
     def set_frame_count(self, count: int) -> None:
         """Tell how many frames there are."""
@@ -61,26 +86,51 @@ class HeatStrip(QWidget):
         self._frame = frame
         self.update()
 
-    def set_selected(self, point: int) -> None:
-        """Mark a point, or none with -1."""
-        self._selected = point
+    def set_selection(self, points: Iterable[int], last: int) -> None:
+        """Mark points; `last` of them was selected last, or -1."""
+        self._selected, self._last = np.array(sorted(points), dtype=int), last
+        self.update()
+
+    def set_hidden(self, hidden: frozenset[int]) -> None:
+        """Gray the points that are not drawn elsewhere."""
+        self._hidden = hidden
+        self._image = None
+        self.update()
+
+    def set_range(self, frames: tuple[int, int] | None) -> None:
+        """Show which frames are played, or None for all."""
+        self._range.frames = frames
         self.update()
 
     def set_errors(self, errors: Floats | None, unit: str, name: str) -> None:
         """Show errors (F, P), NaN where there is none."""
         self._errors, self._unit, self._name = errors, unit, name
         if errors is not None and np.isfinite(errors).any():
-            self._top = float(np.percentile(errors[np.isfinite(errors)], TOP_PERCENTILE)) or 1.0
+            self._top = top_of(errors)
         else:
             self._errors = None
-        self._image = None
-        self.update()
+        self._arrange()
+
+    def set_sorted(self, by_error: bool) -> None:
+        """Put the points in the order of their mean errors, worst on top, or of their numbers."""
+        self._by_error = by_error
+        self._arrange()
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""
         self._theme = theme
         self._image = None
         self.update()
+
+    def _arrange(self) -> None:
+        if self._errors is not None:
+            means = known_means(self._errors, 0)
+            self._order = worst_first(means) if self._by_error else np.arange(len(means))
+            self._row_of = np.argsort(self._order)
+        self._image = None
+        self.update()
+
+    # Painting
 
     def paintEvent(self, event: QPaintEvent | None) -> None:
         """Paint the picture, the marks and the color bar."""
@@ -94,25 +144,51 @@ class HeatStrip(QWidget):
             painter.end()
             return
         painter.drawImage(area, self._picture(max(int(area.height()), 1)))
+        self._range.paint_shade(painter, axis, area, theme)
         x = axis.center(self._frame)
         painter.setPen(QPen(qcolor(theme.text), 1.0))
         painter.drawLine(QLineF(x, area.top(), x, area.bottom()))
-        if 0 <= self._selected < self._errors.shape[1]:
-            y = area.top() + (self._selected + 0.5) * area.height() / self._errors.shape[1]
-            painter.setPen(QPen(qcolor(theme.selection), 1.0))
-            painter.drawLine(QLineF(axis.left - 6, y, axis.right, y))
+        self._paint_selection(painter, area)
+        self._paint_drag(painter, area)
         self._paint_scales(painter, area)
         painter.end()
 
+    def _paint_selection(self, painter: QPainter, area: QRectF) -> None:
+        """Mark the rows of the selected points: across the picture where they are few, and beside it."""
+        assert self._errors is not None  # as in paintEvent
+        chosen = self._selected[self._selected < len(self._row_of)]
+        if not len(chosen):
+            return
+        heights = area.top() + (self._row_of[chosen] + 0.5) * area.height() / len(self._row_of)
+        color = self._theme.selection
+        painter.setPen(QPen(qcolor(color), 1.0))
+        for y in np.unique(np.round(heights)):
+            painter.drawLine(QLineF(area.left() - TICK, y, area.left() - 1, y))
+        for point, y in zip(chosen, heights, strict=True):
+            if point == self._last:
+                painter.setPen(QPen(qcolor(color), 1.0))
+            elif len(chosen) <= MOST_LINES:
+                painter.setPen(QPen(qcolor(color, 0.55), 1.0))
+            else:
+                continue
+            painter.drawLine(QLineF(area.left(), y, area.right(), y))
+
+    def _paint_drag(self, painter: QPainter, area: QRectF) -> None:
+        """Outline the rectangle of a drag that takes points."""
+        if self._rectangle is not None:
+            painter.setPen(QPen(qcolor(self._theme.selection), 1.2))
+            painter.setBrush(qcolor(self._theme.selection, 0.15))
+            painter.drawRect(self._rectangle & area)
+
     def _paint_scales(self, painter: QPainter, area: QRectF) -> None:
-        assert self._errors is not None  # the caller asks only where there are errors
         painter.setFont(small_font(self.font()))
         painter.setPen(qcolor(self._theme.muted))
         metrics = painter.fontMetrics()
         beside = QRectF(0, area.top(), area.left() - 8, area.height())
         right = Qt.AlignmentFlag.AlignRight
-        painter.drawText(beside, right | Qt.AlignmentFlag.AlignTop, "point 1")
-        painter.drawText(beside, right | Qt.AlignmentFlag.AlignBottom, f"{self._errors.shape[1]}")
+        top, bottom = ("worst", "best") if self._by_error else ("point 1", f"{len(self._order)}")
+        painter.drawText(beside, right | Qt.AlignmentFlag.AlignTop, top)
+        painter.drawText(beside, right | Qt.AlignmentFlag.AlignBottom, bottom)
         bar = QRectF(area.right() + 10, area.top() + 1, BAR_WIDTH, area.height() - 2)
         paint_upright_bar(painter, bar, self._theme)
         painter.setPen(qcolor(self._theme.muted))
@@ -126,47 +202,87 @@ class HeatStrip(QWidget):
         return QRectF(axis.left, 2, axis.span, self.height() - 4)
 
     def _picture(self, height: int) -> QImage:
-        """Return the picture, one pixel per frame; where points outnumber pixels, the largest error shows.
-
-        Of many points in a pixel it would always be a large one: then the mean shows.
-        """
         assert self._errors is not None  # as in paintEvent
-        rows = min(height, self._errors.shape[1])
+        rows = min(height, len(self._order))
         if self._image is None or self._image[0] != rows:
-            values = self._errors.T
-            if rows < len(values):
-                starts = np.arange(rows) * len(values) // rows
-                values = _pooled(values, starts, by_mean=len(values) > MANY_IN_A_PIXEL * rows)
-            pixels = error_table(self._theme.name)[error_levels(values, self._top)]
-            pixels[~np.isfinite(values)] = 0
-            pixels = np.ascontiguousarray(pixels)
-            stride = 4 * pixels.shape[1]
-            image = QImage(
-                pixels.tobytes(), pixels.shape[1], rows, stride, QImage.Format.Format_RGBA8888
-            ).copy()
-            self._image = (rows, image)
+            hidden = np.isin(self._order, list(self._hidden))
+            values = self._errors.T[self._order]
+            self._image = (rows, heat_image(values, rows, self._top, self._theme, hidden=hidden))
         return self._image[1]
+
+    # Mouse
 
     def cell_at(self, position: QPointF) -> tuple[int, int] | None:
         """Return the frame and the point at a pixel, or None outside."""
         area = self._area()
         if self._errors is None or not area.contains(position):
             return None
-        points = self._errors.shape[1]
-        point = int((position.y() - area.top()) / area.height() * points)
-        return FrameAxis(self._count, self.width()).frame_at(position.x()), min(point, points - 1)
+        row = self._row_at(position.y())
+        return FrameAxis(self._count, self.width()).frame_at(position.x()), int(self._order[row])
+
+    def _row_at(self, y: float) -> int:
+        area, rows = self._area(), len(self._order)
+        return min(max(int((y - area.top()) / area.height() * rows), 0), rows - 1)
 
     def mousePressEvent(self, event: QMouseEvent | None) -> None:
-        """Ask for the frame and the point."""
+        """Take an edge of the range, or begin a click or a drag."""
         assert event is not None
-        cell = self.cell_at(event.position())
-        if cell is not None and event.button() == Qt.MouseButton.LeftButton:
+        if event.button() != Qt.MouseButton.LeftButton or self._errors is None:
+            return
+        axis = FrameAxis(self._count, self.width())
+        if not self._range.take(axis, event.position().x()) and self._area().contains(event.position()):
+            self._pressed = event.position()
+
+    def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
+        """Move what is held; else say what is under the mouse."""
+        assert event is not None
+        axis, x = FrameAxis(self._count, self.width()), event.position().x()
+        if self._range.held:
+            self.range_requested.emit(self._range.moved(axis, x))
+        elif self._pressed is not None:
+            self._drag(event, axis)
+        else:
+            edge = self._range.edge_at(axis, x)
+            shape = Qt.CursorShape.ArrowCursor if edge is None else Qt.CursorShape.SizeHorCursor
+            self.setCursor(shape)
+            self._say(event)
+
+    def _drag(self, event: QMouseEvent, axis: FrameAxis) -> None:
+        assert self._pressed is not None  # the caller asks only while the button is held
+        travel = (event.position() - self._pressed).manhattanLength()
+        if not self._dragged and travel < CLICK_TRAVEL:
+            return
+        self._dragged = True
+        ends = axis.frame_at(self._pressed.x()), axis.frame_at(event.position().x())
+        self.range_requested.emit((min(ends), max(ends)))
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            first, last = sorted((self._row_at(self._pressed.y()), self._row_at(event.position().y())))
+            self._rectangle = QRectF(self._pressed, event.position()).normalized()
+            self.points_selected.emit(self._order[first : last + 1], False)
+            self.update()
+
+    def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
+        """Ask for the frame and the point where the mouse did not move."""
+        assert event is not None
+        pressed, dragged = self._pressed, self._dragged
+        self._pressed = self._rectangle = None
+        self._dragged = False
+        self._range.release()
+        self.update()
+        cell = None if pressed is None else self.cell_at(pressed)
+        if cell is None or dragged:
+            return
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.point_toggled.emit(cell[1])
+        else:
             self.frame_requested.emit(cell[0])
             self.point_selected.emit(cell[1])
 
-    def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
-        """Say what is under the mouse; with the button down, ask for its frame."""
-        assert event is not None
+    def mouseDoubleClickEvent(self, event: QMouseEvent | None) -> None:
+        """Play all frames again."""
+        self.range_requested.emit(None)
+
+    def _say(self, event: QMouseEvent) -> None:
         cell = self.cell_at(event.position())
         self.point_hovered.emit(-1 if cell is None else cell[1])
         if cell is None or self._errors is None:
@@ -175,25 +291,13 @@ class HeatStrip(QWidget):
         frame, point = cell
         value = self._errors[frame, point]
         said = f"{value:.3g} {self._unit}" if np.isfinite(value) else "no value"
-        text = f"frame {frame + 1} · point {point + 1} · {self._name} {said}"
+        hidden = " (hidden in the views)" if point in self._hidden else ""
+        text = f"frame {frame + 1} · point {point + 1}{hidden} · {self._name} {said}\n{GESTURES}"
         QToolTip.showText(event.globalPosition().toPoint(), text, self)
-        if event.buttons() & Qt.MouseButton.LeftButton:
-            self.frame_requested.emit(frame)
 
     def leaveEvent(self, event: QEvent | None) -> None:
         """Nothing is under the mouse any more."""
         self.point_hovered.emit(-1)
-
-
-def _pooled(values: Floats, starts: Ints, *, by_mean: bool) -> Floats:
-    """Return the largest or the mean value of every group of rows, NaN where there is none."""
-    known = np.isfinite(values)
-    if by_mean:
-        counts = np.add.reduceat(known, starts, axis=0, dtype=float)
-        totals = np.add.reduceat(np.where(known, values, 0.0), starts, axis=0)
-        return np.where(counts > 0, totals / np.maximum(counts, 1.0), np.nan)
-    largest = np.maximum.reduceat(np.where(known, values, -1.0), starts, axis=0)
-    return np.where(largest < 0, np.nan, largest)
 
 
 def small_font(font: QFont) -> QFont:

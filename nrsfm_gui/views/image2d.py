@@ -7,28 +7,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyqtgraph as pg
 from PyQt6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QBrush, QColor, QPainter, QPen
+from PyQt6.QtGui import QMouseEvent, QPainter
 from PyQt6.QtWidgets import QToolTip, QVBoxLayout, QWidget
 
 from nrsfm_gui.scene import NO_SEQUENCE
-from nrsfm_gui.style import mixed
 from nrsfm_gui.theme import DARK, Theme
 
-from .colors import error_levels, error_table, qcolor
-from .legend import LegendEntry, paint_legend
+from .colors import qcolor
+from .lasso import Lasso, inside
+from .legend import paint_legend
 from .overlay3d import paint_message
 from .pick import nearest_of
+from .picture_item import PictureItem
+from .point_labels import paint_point_numbers
+from .tracks_dots import TracksDots, described, drawn_places, places
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QImage, QPaintEvent, QResizeEvent
     from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
 
-    from core.arrays import Bools, Floats
+    from core.arrays import Floats
     from nrsfm_gui.scene import Scene
-
-RING = 17
-FAINTNESS = 0.6  # of predicted dots where points are many
-MANY_SIZE = 4  # diameter of dots where points are many
 
 
 class _Overlay(QWidget):
@@ -48,20 +47,31 @@ class _Overlay(QWidget):
 class TracksView(QWidget):
     """Measured points blue, hidden ones hollow, reprojected ones green, residuals between them.
 
-    Left button moves, the wheel zooms, a double click fits, a click selects the nearest point.
+    Left button moves, the wheel zooms, a double click fits, a click selects the nearest point; with Ctrl, a
+    click adds or removes a point and a drag draws a lasso.
+
+    Signals
+    -------
+    point_selected(int), point_toggled(int)
+        a click on a point, and one with Ctrl; -1 for none, which only the first one tells.
+    points_selected(indices (N,), bool)
+        a lasso was drawn around points; True where they are to be added.
+    point_hovered(int)
+        the point under the mouse, or -1.
     """
 
-    point_selected = pyqtSignal(int)  # index, or -1 for none
-    point_hovered = pyqtSignal(int)  # index, or -1 for none
+    point_selected = pyqtSignal(int)
+    point_toggled = pyqtSignal(int)
+    points_selected = pyqtSignal(object, bool)
+    point_hovered = pyqtSignal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setMinimumSize(200, 160)
+        self.setAccessibleName("2-D view")
         self._scene: Scene | None = None
         self._theme = DARK
         self._hovered = -1
-        self._brushes: list[QBrush] = []
-        self._faint = ""
         self._plot = pg.PlotWidget()
         self._plot.setMenuEnabled(False)
         self._plot.hideButtons()
@@ -71,22 +81,20 @@ class TracksView(QWidget):
         self._box.setAspectLocked(True)
         self._box.invertY(True)
         self._box.disableAutoRange()
+        self._background = PictureItem()
+        self._box.addItem(self._background, ignoreBounds=True)
+        self._box.sigRangeChanged.connect(lambda *_: self._overlay.update())
         self._plot.getAxis("left").setWidth(60)
         self._plot.getAxis("bottom").setHeight(42)
-        self._residuals = pg.PlotCurveItem(connect="pairs")
-        self._hidden = pg.ScatterPlotItem(pxMode=True)
-        self._measured = pg.ScatterPlotItem(pxMode=True)
-        self._reprojected = pg.ScatterPlotItem(pxMode=True)
-        self._predicted = pg.ScatterPlotItem(pxMode=True)
-        self._rings = pg.ScatterPlotItem(pxMode=True)
-        for item in (
-            self._residuals, self._predicted, self._hidden, self._measured, self._reprojected, self._rings,
-        ):  # fmt: skip
-            self._plot.addItem(item)
+        self._dots = TracksDots(self._plot)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._plot)
         self._overlay = _Overlay(self)
+        self._lasso = Lasso(self._plot.viewport())
+        self._lasso.clicked.connect(self._toggle)
+        self._lasso.closed.connect(self._select_inside)
+        self._lasso.changed.connect(self._overlay.update)
         self._plot.viewport().installEventFilter(self)
         self._plot.scene().sigMouseMoved.connect(self._moved)
         self._plot.scene().sigMouseClicked.connect(self._clicked)
@@ -101,8 +109,8 @@ class TracksView(QWidget):
     def set_scene(self, scene: Scene) -> None:
         """Show a scene; the range stays as it is unless the subject is another one."""
         old, self._scene = self._scene, scene
-        self._show_points(scene)
-        self._show_rings()
+        self._dots.show_points(scene)
+        self._dots.show_rings(scene, self._hovered)
         if old is None or old.track_unit != scene.track_unit:
             self._name_axes()
         if old is None or not np.array_equal(old.image_extent, scene.image_extent):
@@ -113,26 +121,43 @@ class TracksView(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""
         self._theme = theme
-        self._brushes = [QBrush(QColor(*color)) for color in error_table(theme.name)[:, :3].tolist()]
-        self._faint = mixed(theme.reprojected, theme.panel, FAINTNESS)
+        self._dots.set_theme(theme)
         self._plot.setBackground(qcolor(theme.panel))
         for side in ("left", "bottom"):
             axis = self._plot.getAxis(side)
             axis.enableAutoSIPrefix(False)  # a unit has its prefix already
             axis.setPen(qcolor(theme.border))
             axis.setTextPen(qcolor(theme.muted))
-        self._residuals.setPen(QPen(qcolor(theme.residual), 0))
         self._name_axes()
         if self._scene is not None:
-            self._show_points(self._scene)
-            self._show_rings()
+            self._dots.show_points(self._scene)
+            self._dots.show_rings(self._scene, self._hovered)
         self._overlay.update()
 
     def set_hovered(self, index: int) -> None:
         """Circle a point that the mouse is on elsewhere, or none with -1. Emits nothing."""
         if index != self._hovered and self._scene is not None:
             self._hovered = index
-            self._show_rings()
+            self._dots.show_rings(self._scene, index)
+
+    def set_background(self, image: QImage | None, opacity: float) -> None:
+        """Show a picture behind the points, whose pixel centers are at whole numbers, or none."""
+        self._background.set_image(image, opacity)
+
+    def add_below(self, widget: QWidget) -> None:
+        """Put a widget below the plot."""
+        layout = self.layout()
+        assert layout is not None  # made with the view
+        layout.addWidget(widget)
+
+    @property
+    def range_shown(self) -> QRectF:
+        """The part of the picture that is seen, in the units of the tracks."""
+        return QRectF(self._box.viewRect())
+
+    def show_range(self, part: QRectF) -> None:
+        """Show a part of the picture: all of it, and more where the shape of the view differs."""
+        self._box.setRange(part, padding=0)
 
     def fit(self) -> None:
         """Show the range that holds all tracks of the sequence."""
@@ -154,19 +179,15 @@ class TracksView(QWidget):
         if scene is None:
             paint_message(painter, NO_SEQUENCE, self.width(), self.height(), theme)
             return
-        entries = [LegendEntry("measured", theme.measured)]
-        if self._hidden_mask(scene).any():
-            entries.append(LegendEntry("hidden", theme.measured, hollow=True))
-        if scene.reprojected is not None:
-            if not scene.colored:
-                entries.append(LegendEntry("reprojected", theme.reprojected))
-            hidden = ~scene.visible & np.isfinite(scene.reprojected).all(axis=1)
-            if hidden.any() and not scene.colored:
-                rings = _dot_size(len(hidden)) > MANY_SIZE
-                color = theme.reprojected if rings else self._faint
-                entries.append(LegendEntry("predicted", color, hollow=rings))
-            entries.append(LegendEntry("residual", theme.residual, line=True))
-        paint_legend(painter, entries, theme, area.left() + 8, area.top() + 6, horizontal_to=area.right() - 8)
+        self._lasso.paint(painter, theme)
+        labeled = {"none": (), "selected": scene.selection, "all": range(len(scene.drawn))}
+        chosen = [point for point in labeled[scene.appearance.labels] if scene.drawn[point]]
+        if chosen:
+            paint_point_numbers(painter, chosen, self._to_pixels(places(scene)[chosen]), theme)
+        paint_legend(
+            painter, self._dots.legend(scene), theme, area.left() + 8, area.top() + 6,
+            horizontal_to=area.right() - 8,
+        )  # fmt: skip
 
     def _name_axes(self) -> None:
         unit = self._scene.track_unit if self._scene is not None else "px"
@@ -174,77 +195,14 @@ class TracksView(QWidget):
         self._plot.setLabel("bottom", f"x ({unit})", **style)
         self._plot.setLabel("left", f"y ({unit})", **style)
 
-    @staticmethod
-    def _hidden_mask(scene: Scene) -> Floats:
-        """(P,) not seen, but the file gives a position."""
-        return ~scene.visible & np.isfinite(scene.measured).all(axis=1)
-
-    def _show_points(self, scene: Scene) -> None:
-        theme = self._theme
-        size = _dot_size(len(scene.visible))
-        seen = scene.measured[scene.visible]
-        hidden = scene.measured[self._hidden_mask(scene)]
-        none = pg.mkPen(None)
-        self._measured.setData(x=seen[:, 0], y=seen[:, 1], size=size, pen=none, brush=qcolor(theme.measured))
-        self._hidden.setData(
-            x=hidden[:, 0],
-            y=hidden[:, 1],
-            size=size + 1,
-            pen=pg.mkPen(qcolor(theme.measured, 0.85), width=1.2),
-            brush=None,
-        )
-        if scene.reprojected is None:
-            self._reprojected.clear()
-            self._predicted.clear()
-            self._residuals.setData(x=[], y=[])
-            return
-        finite = np.isfinite(scene.reprojected).all(axis=1)
-        both, hidden = scene.visible & finite, ~scene.visible & finite
-        shown = scene.reprojected[both]
-        self._reprojected.setData(
-            x=shown[:, 0], y=shown[:, 1], size=max(size - 2, 2), pen=none, brush=self._brush(scene, both)
-        )
-        predicted = scene.reprojected[hidden]
-        pen, brush = none, self._brush(scene, hidden)
-        if not scene.colored and size > MANY_SIZE:
-            pen, brush = pg.mkPen(qcolor(theme.reprojected), width=1.2), None
-        elif not scene.colored:  # rings would cover each other
-            brush = QBrush(qcolor(self._faint))
-        self._predicted.setData(
-            x=predicted[:, 0],
-            y=predicted[:, 1],
-            size=max(size - 2, 2) + (brush is None),
-            pen=pen,
-            brush=brush,
-        )
-        pairs = np.stack([scene.measured[both], scene.reprojected[both]], axis=1).reshape(-1, 2)
-        if "residuals" not in scene.layers:
-            pairs = pairs[:0]
-        self._residuals.setData(x=pairs[:, 0], y=pairs[:, 1], connect="pairs")
-
-    def _brush(self, scene: Scene, which: Bools) -> list[QBrush] | QBrush:
-        values = scene.color_values
-        if not scene.colored or values is None or scene.color_top is None:
-            return QBrush(qcolor(self._theme.reprojected))
-        return [self._brushes[level] for level in error_levels(values[which], scene.color_top)]
-
-    def _show_rings(self) -> None:
-        """Circle the hovered and the selected point, where they are measured or else where they reproject."""
-        scene, spots = self._scene, []
-        assert scene is not None  # rings are shown only with a scene
-        for index, color, width in (
-            (self._hovered, self._theme.text, 1.2),
-            (-1 if scene.selected is None else scene.selected, self._theme.selection, 2.4),
-        ):
-            if not 0 <= index < len(scene.visible):
-                continue
-            where = scene.measured[index]
-            if not np.isfinite(where).all() and scene.reprojected is not None:
-                where = scene.reprojected[index]
-            if np.isfinite(where).all():
-                pen = pg.mkPen(qcolor(color), width=width)
-                spots.append({"pos": tuple(where), "size": RING, "pen": pen, "brush": None})
-        self._rings.setData(spots=spots)
+    def _to_pixels(self, where: Floats) -> Floats:
+        """Return where (N, 2) places of the plot are seen in this widget."""
+        low, high = np.array(self._box.viewRange()).T
+        corners = [self._box.mapViewToScene(QPointF(*place)) for place in (low, high)]
+        seen = [self._plot.viewportTransform().map(corner) for corner in corners]
+        first, second = (np.array([corner.x(), corner.y()]) for corner in seen)
+        pixels: Floats = first + (where - low) / (high - low) * (second - first)
+        return pixels
 
     # Mouse
 
@@ -255,31 +213,16 @@ class TracksView(QWidget):
             return -1
         origin = self._box.mapSceneToView(position)
         per_pixel = np.array(self._box.viewPixelSize())
-        drawn = [points for points in (scene.measured, scene.reprojected) if points is not None]
-        return nearest_of([(points - (origin.x(), origin.y())) / per_pixel for points in drawn], (0.0, 0.0))
-
-    def describe(self, index: int) -> str:
-        """Return a point's number, error and state in words."""
-        scene = self._scene
-        assert scene is not None  # only points of a scene are hovered
-        parts = [f"point {index + 1}"]
-        x, y = scene.measured[index]
-        if np.isfinite(x) and np.isfinite(y):
-            parts.append(f"({x:.1f}, {y:.1f}) {scene.track_unit}")
-        if not scene.visible[index]:
-            parts.append("hidden")
-        elif scene.residuals_px is not None:
-            parts.append(f"residual {scene.residuals_px[index]:.3g} {scene.track_unit}")
-        if scene.errors is not None and np.isfinite(scene.errors[index]):
-            parts.append(f"3-D error {scene.errors[index]:.3g} {scene.error_unit}")
-        return " · ".join(parts)
+        return nearest_of(
+            [(points - (origin.x(), origin.y())) / per_pixel for points in drawn_places(scene)], (0.0, 0.0)
+        )
 
     def _moved(self, position: QPointF) -> None:
-        inside = self._box.sceneBoundingRect().contains(position)
-        self._hover(self.point_at(position) if inside else -1)
-        if self._hovered >= 0:
+        inside_box = self._box.sceneBoundingRect().contains(position)
+        self._hover(self.point_at(position) if inside_box and not self._lasso.active else -1)
+        if self._hovered >= 0 and self._scene is not None:
             place = self._plot.mapToGlobal(self._plot.mapFromScene(position))
-            QToolTip.showText(place, self.describe(self._hovered), self)
+            QToolTip.showText(place, described(self._scene, self._hovered), self)
         else:
             QToolTip.hideText()
 
@@ -289,9 +232,19 @@ class TracksView(QWidget):
         if not event.double() and self._box.sceneBoundingRect().contains(event.scenePos()):
             self.point_selected.emit(self.point_at(event.scenePos()))
 
+    def _toggle(self, position: QPointF) -> None:
+        point = self.point_at(self._plot.mapToScene(position.toPoint()))
+        if point >= 0:
+            self.point_toggled.emit(point)
+
+    def _select_inside(self, polygon: Floats, adding: bool) -> None:
+        if self._scene is not None:
+            found = [inside(polygon, self._to_pixels(where)) for where in drawn_places(self._scene)]
+            self.points_selected.emit(np.flatnonzero(np.any(found, axis=0)), adding)
+
     def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
         """Fit on a double click into the plot."""
-        if event is not None and event.type() == QEvent.Type.MouseButtonDblClick:
+        if isinstance(event, QMouseEvent) and _is_plain_double_click(event):
             self.fit()
         return super().eventFilter(watched, event)
 
@@ -310,6 +263,6 @@ class TracksView(QWidget):
         self._overlay.raise_()
 
 
-def _dot_size(count: int) -> int:
-    """Diameter in pixels: smaller where points are many, so that they stay apart."""
-    return 7 if count <= 600 else 4 if count <= 4000 else 3
+def _is_plain_double_click(event: QMouseEvent) -> bool:
+    control = event.modifiers() & Qt.KeyboardModifier.ControlModifier
+    return event.type() == QEvent.Type.MouseButtonDblClick and not control

@@ -4,174 +4,71 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QSize, Qt, pyqtSignal
-from PyQt6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PyQt6.QtCore import QSize, pyqtSignal
+from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
-from nrsfm_gui.playback import FRAMES_PER_SECOND, SPEEDS
 from nrsfm_gui.theme import DARK, Theme
 
-from .frame_slider import ErrorCurve, FrameSlider
+from .error_curve import ErrorCurve
+from .frame_slider import FrameSlider
 from .heat_strip import HeatStrip
-from .transport_icons import transport_icon
+from .transport import Transport
 
 if TYPE_CHECKING:
-    from core.arrays import Floats
+    from collections.abc import Iterable
 
-TIPS = {
-    "first": "First frame (Home)",
-    "previous": "Previous frame (J)",
-    "play": "Play or stop (Space)",
-    "next": "Next frame (L)",
-    "last": "Last frame (End)",
-}
+    from nrsfm_gui.playback import Loop
+    from nrsfm_gui.scene import ErrorSeries
 
 
 class Timeline(QWidget):
-    """Buttons on the left; curve, slider and heat-strip on one axis to their right."""
+    """Buttons on the left; curve, slider and heat-strip on one axis to their right.
 
-    frame_requested = pyqtSignal(int)  # 0-based
+    Signals
+    -------
+    frame_requested(int), range_requested((first, last) or None)
+        the frame to show, and those that playing loops over.
+    playing_requested(bool), speed_requested(float), loop_requested(Loop)
+        how to play; speed is times the usual rate.
+    worst_requested()
+        to go to the frame with the largest mean error, or on to the next one.
+    point_selected(int), point_toggled(int), points_selected(indices (N,), bool), point_hovered(int)
+        as of the views.
+    series_shown(ErrorSeries or None)
+        another kind of error is shown.
+    """
+
+    frame_requested = pyqtSignal(int)
+    range_requested = pyqtSignal(object)
     playing_requested = pyqtSignal(bool)
-    speed_requested = pyqtSignal(float)  # times the usual rate
-    loop_requested = pyqtSignal(bool)
+    speed_requested = pyqtSignal(float)
+    loop_requested = pyqtSignal(object)
+    worst_requested = pyqtSignal()
     point_selected = pyqtSignal(int)
-    point_hovered = pyqtSignal(int)  # -1 = none
+    point_toggled = pyqtSignal(int)
+    points_selected = pyqtSignal(object, bool)
+    point_hovered = pyqtSignal(int)
+    series_shown = pyqtSignal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._count = 0
-        self._frame = 0
-        self._playing = False
-        self._theme = DARK
+        self._kinds: tuple[ErrorSeries, ...] = ()
+        self._kind = 0  # the place of the one that is shown
+        self._chosen = ""  # the name of the kind that was asked for, if any
+        self.transport = Transport()
         self.curve = ErrorCurve()
         self.slider = FrameSlider()
         self.strip = HeatStrip()
-        self._buttons = {name: self._button(name) for name in TIPS}
-        self._speed = QComboBox()
-        self._loop = QToolButton()
-        self._label = QLabel()
-        self._build()
+        for name in ("frame", "playing", "speed", "loop", "worst"):
+            getattr(self.transport, f"{name}_requested").connect(getattr(self, f"{name}_requested"))
+        self.transport.kind_requested.connect(self._next_kind)
+        self.transport.sort_requested.connect(self.strip.set_sorted)
         for part in (self.curve, self.slider, self.strip):
             part.frame_requested.connect(self.frame_requested)
-        self.strip.point_selected.connect(self.point_selected)
-        self.strip.point_hovered.connect(self.point_hovered)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.set_theme(DARK)
-        self.set_frame_count(0)
-
-    def sizeHint(self) -> QSize:
-        """Return a comfortable size."""
-        return QSize(900, 136)
-
-    def minimumSizeHint(self) -> QSize:
-        """Return the size below which the parts no longer fit."""
-        return QSize(560, 116)
-
-    # Setters
-
-    def set_frame_count(self, count: int) -> None:
-        """Tell how many frames there are."""
-        self._count = count
-        for part in (self.curve, self.slider, self.strip):
-            part.set_frame_count(count)
-        for button in self._buttons.values():
-            button.setEnabled(count > 1)
-        self.set_frame(min(self._frame, max(count - 1, 0)))
-
-    def set_frame(self, frame: int) -> None:
-        """Show which frame is the current one, 0-based. Asks for nothing."""
-        self._frame = frame
-        self.slider.setValue(frame)
-        self.curve.set_frame(frame)
-        self.strip.set_frame(frame)
-        self._label.setText(f"frame {frame + 1} / {self._count}" if self._count else "no frames")
-
-    def set_errors(
-        self, per_frame: Floats | None, per_point: Floats | None, unit: str = "", name: str = ""
-    ) -> None:
-        """Show errors: (F,) above the slider, (F, P) below it; NaN, or None, where there is none."""
-        self.curve.set_errors(per_frame, unit, name)
-        self.strip.set_errors(per_point, unit, name)
-
-    def set_truth_frames(self, frames: tuple[int, ...], reference: int = -1) -> None:
-        """Mark the frames that have ground truth, and the one that intrinsics are estimated from."""
-        self.slider.set_truth_frames(frames, reference)
-
-    def set_selected(self, point: int | None) -> None:
-        """Mark a point in the heat-strip, or none."""
-        self.strip.set_selected(-1 if point is None else point)
-
-    def set_playing(self, playing: bool) -> None:
-        """Show whether frames are playing. Asks for nothing."""
-        self._playing = playing
-        self._buttons["play"].setIcon(transport_icon("pause" if playing else "play", self._theme))
-
-    def set_speed(self, speed: float) -> None:
-        """Show a speed of `playback.SPEEDS`. Asks for nothing."""
-        self._speed.blockSignals(True)
-        self._speed.setCurrentIndex(SPEEDS.index(speed))
-        self._speed.blockSignals(False)
-
-    def set_loop(self, loop: bool) -> None:
-        """Show whether playing begins again at the end. Asks for nothing."""
-        self._loop.setChecked(loop)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
-        self._theme = theme
-        for name, button in self._buttons.items():
-            button.setIcon(transport_icon(name, theme))
-        self._loop.setIcon(transport_icon("loop", theme))
-        self.set_playing(self._playing)
-        for part in (self.curve, self.slider, self.strip):
-            part.set_theme(theme)
-
-    # Construction
-
-    def _button(self, name: str) -> QToolButton:
-        button = QToolButton()
-        button.setObjectName(name)
-        button.setToolTip(TIPS[name])
-        button.setAutoRaise(True)
-        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        button.setIconSize(QSize(16, 16))
-        if name in ("previous", "next"):
-            button.setAutoRepeat(True)
-        button.clicked.connect(lambda: self._pressed(name))
-        return button
-
-    def _build(self) -> None:
-        self._speed.addItems([f"{speed:g}×" for speed in SPEEDS])
-        self._speed.setCurrentIndex(SPEEDS.index(1.0))
-        self._speed.setToolTip(f"Speed: 1× is {FRAMES_PER_SECOND:g} frames per second")
-        self._speed.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._speed.currentIndexChanged.connect(lambda index: self.speed_requested.emit(SPEEDS[index]))
-        self._loop.setObjectName("loop")
-        self._loop.setCheckable(True)
-        self._loop.setChecked(True)
-        self._loop.setAutoRaise(True)
-        self._loop.setIconSize(QSize(16, 16))
-        self._loop.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._loop.setToolTip("Loop: begin again after the last frame")
-        self._loop.toggled.connect(self.loop_requested)
-        self._label.setObjectName("frame")
-        self._label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-
-        transport = QHBoxLayout()
-        transport.setSpacing(2)
-        for button in self._buttons.values():
-            transport.addWidget(button)
-        options = QHBoxLayout()
-        options.setSpacing(6)
-        options.addWidget(self._speed)
-        options.addWidget(self._loop)
-        options.addStretch()
-        controls = QVBoxLayout()
-        controls.setSpacing(6)
-        controls.addStretch()
-        controls.addWidget(self._label)
-        controls.addLayout(transport)
-        controls.addLayout(options)
-        controls.addStretch()
+        for part in (self.slider, self.strip):
+            part.range_requested.connect(self.range_requested)
+        for name in ("point_selected", "point_toggled", "points_selected", "point_hovered"):
+            getattr(self.strip, name).connect(getattr(self, name))
         charts = QVBoxLayout()
         charts.setSpacing(0)
         charts.addWidget(self.curve, 4)
@@ -180,13 +77,100 @@ class Timeline(QWidget):
         row = QHBoxLayout(self)
         row.setContentsMargins(10, 4, 4, 6)
         row.setSpacing(4)
-        row.addLayout(controls)
+        row.addWidget(self.transport)
         row.addLayout(charts, 1)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.set_theme(DARK)
+        self.set_frame_count(0)
 
-    def _pressed(self, name: str) -> None:
-        if name == "play":
-            self.playing_requested.emit(not self._playing)
-            return
-        last = max(self._count - 1, 0)
-        target = {"first": 0, "previous": self._frame - 1, "next": self._frame + 1, "last": last}[name]
-        self.frame_requested.emit(min(max(target, 0), last))
+    def sizeHint(self) -> QSize:
+        """Return a comfortable size."""
+        return QSize(900, 140)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the size below which the parts no longer fit."""
+        return QSize(560, 128)
+
+    @property
+    def series(self) -> ErrorSeries | None:
+        """The errors that are shown."""
+        return self._kinds[self._kind] if self._kinds else None
+
+    # Setters ask for nothing.
+
+    def set_frame_count(self, count: int) -> None:
+        """Tell how many frames there are."""
+        for part in (self.transport, self.curve, self.slider, self.strip):
+            part.set_frame_count(count)
+        self.set_range(None)
+        self.set_frame(min(self.slider.value(), max(count - 1, 0)))
+
+    def set_frame(self, frame: int) -> None:
+        """Show which frame is the current one, 0-based."""
+        self.transport.set_frame(frame)
+        self.slider.setValue(frame)
+        self.curve.set_frame(frame)
+        self.strip.set_frame(frame)
+
+    def set_range(self, frames: tuple[int, int] | None) -> None:
+        """Show which frames playing loops over, None for all."""
+        for part in (self.curve, self.slider, self.strip):
+            part.set_range(frames)
+
+    def set_series(self, series: ErrorSeries | None) -> None:
+        """Show errors, of frames above the slider, of points below it: the kind that was chosen, if any."""
+        self._kinds = () if series is None else (series,) if series.other is None else (series, series.other)
+        names = [kind.name for kind in self._kinds]
+        self._kind = names.index(self._chosen) if self._chosen in names else 0
+        self._show_kind()
+
+    def set_truth_frames(self, frames: tuple[int, ...], reference: int = -1) -> None:
+        """Mark the frames that have ground truth, and the one that intrinsics are estimated from."""
+        self.slider.set_truth_frames(frames, reference)
+
+    def set_selection(self, points: Iterable[int], last: int) -> None:
+        """Mark points in the heat-strip; `last` of them was selected last, or -1."""
+        self.strip.set_selection(points, last)
+
+    def set_hidden(self, hidden: frozenset[int]) -> None:
+        """Gray the points that are not drawn."""
+        self.strip.set_hidden(hidden)
+
+    def set_playing(self, playing: bool) -> None:
+        """Show whether frames are playing."""
+        self.transport.set_playing(playing)
+
+    def set_rate(self, rate: float) -> None:
+        """Show how many frames per second are drawn while playing."""
+        self.transport.set_rate(rate)
+
+    def set_speed(self, speed: float) -> None:
+        """Show a speed of `playback.SPEEDS`."""
+        self.transport.set_speed(speed)
+
+    def set_loop(self, loop: Loop) -> None:
+        """Show what comes after the last frame."""
+        self.transport.set_loop(loop)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        for part in (self.transport, self.curve, self.slider, self.strip):
+            part.set_theme(theme)
+
+    # Kinds of errors
+
+    def _next_kind(self) -> None:
+        self._kind = (self._kind + 1) % max(len(self._kinds), 1)
+        self._chosen = "" if self.series is None else self.series.name
+        self._show_kind()
+
+    def _show_kind(self) -> None:
+        series = self.series
+        if series is None:
+            self.curve.set_errors(None, "", "")
+            self.strip.set_errors(None, "", "")
+        else:
+            self.curve.set_errors(series.per_frame, series.unit, series.name)
+            self.strip.set_errors(series.per_point, series.unit, series.name)
+        self.transport.set_kind("" if series is None else series.name, others=len(self._kinds) > 1)
+        self.series_shown.emit(series)

@@ -40,6 +40,22 @@ def _drawing(name: str) -> QPainterPath:
     elif name == "last":
         _triangle(path, 3, 10.5)
         path.addRect(QRectF(11, 3, 2, 10))
+    elif name == "back":
+        for y, base, tip in ((5.0, 10.5, 14.0), (11.0, 5.5, 2.0)):
+            path.addRect(QRectF(min(base, 16 - base) - 2.5, y - 0.9, 10, 1.8))
+            path.addPolygon(QPolygonF([QPointF(base, y - 3.4), QPointF(tip, y), QPointF(base, y + 3.4)]))
+            path.closeSubpath()
+    elif name == "once":
+        path.addRect(QRectF(1.5, 7.1, 8, 1.8))
+        path.addPolygon(QPolygonF([QPointF(8.5, 4), QPointF(12.5, 8), QPointF(8.5, 12)]))
+        path.closeSubpath()
+        path.addRect(QRectF(13, 3.5, 1.8, 9))
+    elif name == "worst":
+        path.addPolygon(QPolygonF([QPointF(8, 2), QPointF(15, 14), QPointF(1, 14)]))
+        path.closeSubpath()
+        path.setFillRule(Qt.FillRule.OddEvenFill)
+        path.addRect(QRectF(7.2, 6, 1.6, 4))
+        path.addRect(QRectF(7.2, 11.2, 1.6, 1.6))
     elif name == "loop":
         stroker = QPainterPathStroker()
         stroker.setWidth(1.7)
@@ -55,5 +71,5 @@ def _drawing(name: str) -> QPainterPath:
 
 
 def transport_icon(name: str, theme: Theme) -> QIcon:
-    """Return the icon of "first", "previous", "play", "pause", "next", "last" or "loop"."""
+    """Return the icon of "first", "previous", "play", "pause", "next", "last", "worst" or of a loop."""
     return path_icon(_drawing(name), SIDE, qcolor(theme.text), qcolor(theme.border))

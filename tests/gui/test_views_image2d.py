@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from PyQt6.QtCore import QPoint, QPointF, Qt
 
-from nrsfm_gui.scene import build_scene, build_shapes
+from nrsfm_gui.scene import Appearance, build_scene, build_shapes
 from nrsfm_gui.style import mixed
 from nrsfm_gui.theme import DARK, LIGHT
 from nrsfm_gui.views.image2d import TracksView
+from nrsfm_gui.views.tracks_dots import described
 
 SIZE = (640, 480)
 
@@ -65,19 +66,20 @@ def test_measured_hidden_and_reprojected_points_are_drawn_where_they_are(view, k
 def test_where_hidden_points_are_predicted_is_told_from_what_was_seen(view, known, shapes):
     view.set_scene(build_scene(known.sequence, shapes, frame=4))
     scene = view._scene
-    seen, predicted = view._reprojected.getData(), view._predicted.getData()
-    np.testing.assert_allclose(np.stack(seen, axis=1), scene.reprojected[scene.visible])
-    np.testing.assert_allclose(np.stack(predicted, axis=1), scene.reprojected[~scene.visible])
-    assert view._predicted.opts["brush"].style() == Qt.BrushStyle.NoBrush
+    np.testing.assert_allclose(view._dots.reprojected.positions, scene.reprojected[scene.visible])
+    np.testing.assert_allclose(view._dots.predicted.positions, scene.reprojected[~scene.visible])
+    assert view._dots.predicted.hollow
+    assert not view._dots.reprojected.hollow
     view.set_scene(build_scene(known.sequence, build_shapes(known.sequence, None), frame=4))
-    assert len(view._predicted.getData()[0]) == 0
+    assert len(view._dots.predicted.positions) == 0
 
 
 def test_predicted_points_are_faint_where_rings_would_cover_each_other(view, make_known):
     many = make_known(rows=40, columns=30)
     view.set_scene(build_scene(many.sequence, build_shapes(many.sequence, many.result), frame=4))
-    assert view._predicted.opts["brush"].color().name() == mixed(DARK.reprojected, DARK.panel, 0.6)
-    assert view._reprojected.opts["brush"].color().name() == DARK.reprojected
+    assert view._dots.predicted.colors[0].name() == mixed(DARK.reprojected, DARK.panel, 0.6)
+    assert view._dots.reprojected.colors[0].name() == DARK.reprojected
+    assert not view._dots.predicted.hollow
 
 
 def test_y_points_down_and_pixels_are_square(view, known, shapes):
@@ -100,9 +102,9 @@ def test_points_without_a_position_are_left_out(view, known, shapes):
     scene = build_scene(known.sequence, shapes, frame=0)
     assert np.isnan(scene.measured[3]).all()
     view.set_scene(scene)
-    assert len(view._measured.data) == scene.visible.sum()
-    assert len(view._hidden.data) == (~scene.visible).sum() - 1
-    assert "hidden" in view.describe(3)
+    assert len(view._dots.measured.positions) == scene.visible.sum()
+    assert len(view._dots.hidden.positions) == (~scene.visible).sum() - 1
+    assert "hidden" in described(scene, 3)
 
 
 def test_the_range_stays_while_scrubbing_and_holds_every_frame(view, known, shapes):
@@ -159,16 +161,16 @@ def test_hovering_tells_index_and_error(view, known, shapes, qtbot):
     with qtbot.waitSignal(view.point_hovered) as caught:
         view._moved(QPointF(*where))
     assert caught.args == [9]
-    assert view.describe(9).startswith("point 10 ·")
-    assert f"residual {scene.residuals_px[9]:.3g} px" in view.describe(9)
-    assert "3-D error" in view.describe(9)
+    assert described(scene, 9).startswith("point 10 ·")
+    assert f"residual {scene.residuals_px[9]:.3g} px" in described(scene, 9)
+    assert "3-D error" in described(scene, 9)
     with qtbot.waitSignal(view.point_hovered) as caught:
         view._moved(QPointF(620, 60))
     assert caught.args == [-1]
 
 
 def test_color_by_error_gives_reprojections_the_color_of_their_error(view, known, shapes, near):
-    view.set_scene(build_scene(known.sequence, shapes, frame=4, color_by="error"))
+    view.set_scene(build_scene(known.sequence, shapes, frame=4, appearance=Appearance(color_by="error")))
     assert not near(view.grab_image(), DARK.reprojected, tolerance=6)[60:400, 100:].any()
 
 

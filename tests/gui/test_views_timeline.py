@@ -1,17 +1,22 @@
-"""The timeline: alignment to the pixel, requests, and playing."""
+"""The timeline: alignment to the pixel, requests, the range, the selection, the worst."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from PyQt6.QtCore import QPoint, QPointF, Qt
+from PyQt6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
+from PyQt6.QtGui import QMouseEvent
 from PyQt6.QtWidgets import QComboBox, QLabel, QToolButton
 
-from nrsfm_gui.playback import Playback
+from nrsfm_gui.playback import Loop
+from nrsfm_gui.ranking import known_means, next_worst, worst_first
+from nrsfm_gui.scene import ErrorSeries
 from nrsfm_gui.theme import DARK, LIGHT
 from nrsfm_gui.views.colors import error_table
+from nrsfm_gui.views.error_curve import curve_top
+from nrsfm_gui.views.fields import NumberField
 from nrsfm_gui.views.frame_axis import LEFT, RIGHT, FrameAxis
-from nrsfm_gui.views.frame_slider import curve_top
+from nrsfm_gui.views.heat_image import heat_image
 from nrsfm_gui.views.timeline import Timeline
 
 FRAMES, POINTS = 37, 12
@@ -25,13 +30,17 @@ def errors():
     return values
 
 
+def series(values, unit="mm", name="3-D error", other=None):
+    return ErrorSeries(known_means(values, 1), values, unit, name, other)
+
+
 @pytest.fixture
 def timeline(qtbot, errors):
     shown = Timeline()
     qtbot.addWidget(shown)
     shown.resize(1000, 140)
     shown.set_frame_count(FRAMES)
-    shown.set_errors(np.nanmean(errors, axis=1), errors, "mm", "3-D error")
+    shown.set_series(series(errors))
     with qtbot.waitExposed(shown):
         shown.show()
     return shown
@@ -86,7 +95,8 @@ def test_setters_ask_for_nothing(timeline, qtbot):
     timeline.set_speed(2.0)
     timeline.set_frame_count(10)
     assert asked == []
-    assert timeline.findChild(QLabel, "frame").text() == "frame 6 / 10"
+    assert timeline.findChild(NumberField, "frame").text() == "6"
+    assert timeline.findChild(QLabel, "frames").text() == "of 10"
 
 
 @pytest.mark.parametrize(
@@ -111,9 +121,10 @@ def test_speed_and_loop_are_requested(timeline, qtbot):
     with qtbot.waitSignal(timeline.speed_requested) as caught:
         timeline.findChild(QComboBox).setCurrentText("4×")
     assert caught.args == [4.0]
-    with qtbot.waitSignal(timeline.loop_requested) as caught:
-        qtbot.mouseClick(timeline.findChild(QToolButton, "loop"), Qt.MouseButton.LeftButton)
-    assert caught.args == [False]
+    for loop in (Loop.BACK, Loop.ONCE, Loop.AGAIN):
+        with qtbot.waitSignal(timeline.loop_requested) as caught:
+            qtbot.mouseClick(timeline.findChild(QToolButton, "loop"), Qt.MouseButton.LeftButton)
+        assert caught.args == [loop]
 
 
 def test_keys_of_the_slider_ask_for_frames(timeline, qtbot):
@@ -152,7 +163,7 @@ def test_more_points_than_pixels_show_the_largest_error(timeline):
     errors = np.zeros((FRAMES, 3000))
     errors[10, 1234] = 5.0
     errors[:, 0] = 5.0  # so that the scale ends there
-    timeline.set_errors(errors.mean(axis=1), errors, "px", "reprojection error")
+    timeline.set_series(series(errors, "px", "reprojection error"))
     timeline.strip._top = 5.0
     timeline.strip._image = None
     picture = timeline.strip._picture(50)
@@ -167,7 +178,7 @@ def test_of_very_many_points_in_a_pixel_the_mean_shows(timeline):
     errors[:, 400:800] = np.nan  # a whole row of pixels
     errors[:, 800:1000] = np.nan  # half of one
     errors[:, 19_600:] *= 2
-    timeline.set_errors(np.nanmean(errors, axis=1), errors, "px", "reprojection error")
+    timeline.set_series(series(errors, "px", "reprojection error"))
     picture = timeline.strip._picture(50)
     colors = [picture.pixelColor(5, row) for row in range(50)]
     assert colors[1].alpha() == 0
@@ -208,15 +219,15 @@ def test_ground_truth_frames_are_marked(timeline, near):
 
 
 def test_without_errors_the_timeline_says_when_they_come(timeline, near):
-    timeline.set_errors(None, None)
+    timeline.set_series(None)
     assert near(timeline.strip.grab().toImage(), DARK.muted, tolerance=60).any()
     assert timeline.strip.cell_at(QPointF(500, 20)) is None
 
 
 def test_only_the_frames_with_truth_have_an_error_and_show_as_dots(timeline, near):
-    values = np.full(FRAMES, np.nan)
+    values = np.full((FRAMES, POINTS), np.nan)
     values[18] = 2.0
-    timeline.set_errors(values, None, "mm", "3-D error")
+    timeline.set_series(series(values))
     found = np.nonzero(near(timeline.curve.grab().toImage(), DARK.accent, tolerance=60))[1]
     assert found.mean() + 0.5 == pytest.approx(axis_of(timeline.curve).center(18), abs=1.5)
 
@@ -226,50 +237,185 @@ def test_light_theme(timeline, near):
     assert near(timeline.curve.grab().toImage(), LIGHT.panel, tolerance=2).mean() > 0.6
 
 
-def played(playback, qtbot, count):
-    """Frames asked for while playing, each shown at once."""
+# The range, the selection and the order of the points
+
+
+def drag(widget, start, end, modifiers=Qt.KeyboardModifier.NoModifier):
+    """Press, move and release the left button, as a mouse does."""
+    left, none = Qt.MouseButton.LeftButton, Qt.MouseButton.NoButton
+    kind = QEvent.Type
+    for what, place, button, buttons in (
+        (kind.MouseButtonPress, start, left, left),
+        (kind.MouseMove, (QPointF(start) + QPointF(end)) / 2, none, left),
+        (kind.MouseMove, end, none, left),
+        (kind.MouseButtonRelease, end, left, none),
+    ):
+        where = QPointF(place)
+        event = QMouseEvent(what, where, widget.mapToGlobal(where), button, buttons, modifiers)
+        QCoreApplication.sendEvent(widget, event)
+
+
+def cell(strip, frame, row):
+    """The middle of a cell; rows are counted from the top."""
+    return at(strip, frame, round(2 + (row + 0.5) * (strip.height() - 4) / POINTS))
+
+
+def test_a_drag_on_the_strip_takes_frames_and_scrubs_nothing(timeline, qtbot):
     asked = []
-    playback.frame_requested.connect(playback.set_frame)
-    playback.frame_requested.connect(asked.append)
-    playback.set_speed(4.0)
-    playback.set_playing(True)
-    qtbot.waitUntil(lambda: len(asked) >= count or not playback.playing, timeout=5000)
-    return asked
+    timeline.range_requested.connect(asked.append)
+    with qtbot.assertNotEmitted(timeline.frame_requested), qtbot.assertNotEmitted(timeline.points_selected):
+        drag(timeline.strip, cell(timeline.strip, 20, 3), cell(timeline.strip, 8, 3))
+    assert asked[-1] == (8, 20)
+    timeline.set_range((8, 20))
+    with qtbot.waitSignal(timeline.range_requested) as caught:
+        qtbot.mouseDClick(timeline.strip, Qt.MouseButton.LeftButton, pos=cell(timeline.strip, 12, 5))
+    assert caught.args == [None]
 
 
-def test_playing_with_loop_begins_again(qtbot):
-    playback = Playback()
-    playback.set_frame_count(4)
-    playback.set_frame(2)
-    assert played(playback, qtbot, 4)[:4] == [3, 0, 1, 2]
-    playback.set_playing(False)
+def test_a_drag_with_shift_takes_the_points_as_well(timeline):
+    asked, chosen = [], []
+    timeline.range_requested.connect(asked.append)
+    timeline.points_selected.connect(lambda points, _adding: chosen.append(points.tolist()))
+    start, end = cell(timeline.strip, 5, 2), cell(timeline.strip, 9, 6)
+    drag(timeline.strip, start, end, Qt.KeyboardModifier.ShiftModifier)
+    assert asked[-1] == (5, 9)
+    assert chosen[-1] == [2, 3, 4, 5, 6]
 
 
-def test_playing_without_loop_stops_at_the_end(qtbot):
-    playback = Playback()
-    playback.set_frame_count(4)
-    playback.set_loop(False)
-    playback.set_frame(3)
-    told = []
-    playback.playing_changed.connect(told.append)
-    assert played(playback, qtbot, 99) == [0, 1, 2, 3]
-    assert told == [True, False]
+@pytest.mark.parametrize("name", ["slider", "strip"])
+def test_the_ends_of_the_range_can_be_dragged_even_past_each_other(timeline, name):
+    part, asked = getattr(timeline, name), []
+    timeline.set_range((10, 20))
+    part.range_requested.connect(asked.append)
+    part.range_requested.connect(timeline.set_range)
+    half = axis_of(part).span / FRAMES / 2
+    y = part.height() // 2
+    right = QPoint(round(axis_of(part).center(20) + half + 2), y)
+    drag(part, right, at(part, 30, y))
+    assert asked[-1] == (10, 30)
+    left = QPoint(round(axis_of(part).center(10) - half - 2), y)
+    drag(part, left, at(part, 34, y))
+    assert asked[-1] == (30, 34)
 
 
-def test_another_sequence_stops_playing(qtbot):
-    playback = Playback()
-    playback.set_frame_count(40)
-    playback.set_playing(True)
-    playback.set_frame_count(10)
-    assert not playback.playing
-    playback.set_frame_count(1)
-    playback.set_playing(True)
-    assert not playback.playing
+def test_the_frames_that_are_not_played_are_shaded_on_strip_and_curve(timeline):
+    timeline.set_frame(0)
+    before = [part.grab().toImage() for part in (timeline.strip, timeline.curve)]
+    timeline.set_range((12, 24))
+    after = [part.grab().toImage() for part in (timeline.strip, timeline.curve)]
+    strip = timeline.strip
+    inside, outside = cell(strip, 18, 4), cell(strip, 30, 4)
+    assert after[0].pixelColor(inside) == before[0].pixelColor(inside)
+    assert after[0].pixelColor(outside).lightness() < before[0].pixelColor(outside).lightness()
+    assert after[1] != before[1]
 
 
-def test_speed_changes_the_rate(qtbot):
-    playback = Playback()
-    playback.set_speed(0.25)
-    slow = playback._timer.interval()
-    playback.set_speed(4.0)
-    assert slow == pytest.approx(16 * playback._timer.interval(), rel=0.05)
+def test_sorting_puts_the_worst_point_on_top_and_clicks_still_find_it(timeline, errors, qtbot, near):
+    button = timeline.findChild(QToolButton, "sort")
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert button.text() == "by error"
+    order = np.argsort(-np.nanmean(errors, axis=0))
+    strip = timeline.strip
+    for row in (0, 4, POINTS - 1):
+        assert strip.cell_at(QPointF(cell(strip, 9, row))) == (9, order[row])
+    timeline.set_selection((int(order[2]),), int(order[2]))
+    marked = near(strip.grab().toImage(), DARK.selection, tolerance=40)
+    assert abs(np.flatnonzero(marked[:, LEFT - 4]).mean() - cell(strip, 0, 2).y()) <= 1.5
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert strip.cell_at(QPointF(cell(strip, 9, 7))) == (9, 7)
+
+
+def test_every_selected_point_is_marked(timeline, near):
+    strip, chosen = timeline.strip, (1, 5, 10)
+    timeline.set_selection(chosen, 5)
+    column = np.flatnonzero(near(strip.grab().toImage(), DARK.selection, tolerance=40)[:, LEFT - 4])
+    for point in chosen:
+        assert np.abs(column - cell(strip, 0, point).y()).min() <= 1.5
+
+
+def test_hidden_points_are_gray(timeline):
+    strip = timeline.strip
+    colored = strip.grab().toImage().pixelColor(cell(strip, 33, 10))
+    timeline.set_hidden(frozenset({10}))
+    gray = strip.grab().toImage().pixelColor(cell(strip, 33, 10))
+    assert colored.saturation() > 100
+    assert gray.saturation() < 60
+    other = strip.grab().toImage().pixelColor(cell(strip, 33, 8))
+    assert other.saturation() > 100
+
+
+def test_hidden_points_do_not_color_the_pixels_of_the_others():
+    values = np.ones((40, 3))
+    values[7] = 100.0
+    hidden = np.arange(40) == 7
+    with_it, without = (
+        heat_image(values, 4, 100.0, DARK, hidden=which).pixelColor(1, 0)
+        for which in (hidden * False, hidden)
+    )
+    table = error_table(DARK.name)
+    assert [with_it.red(), with_it.green()] == table[255, :2].tolist()
+    assert [without.red(), without.green()] == table[2, :2].tolist()
+
+
+def test_a_click_with_control_toggles_a_point_and_keeps_the_frame(timeline, qtbot):
+    with qtbot.waitSignal(timeline.point_toggled) as caught, qtbot.assertNotEmitted(timeline.frame_requested):
+        qtbot.mouseClick(
+            timeline.strip, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier,
+            cell(timeline.strip, 9, 4),
+        )  # fmt: skip
+    assert caught.args == [4]
+
+
+def test_either_kind_of_error_can_be_shown_and_is_kept(timeline, errors, qtbot):
+    kind = timeline.findChild(QToolButton, "kind")
+    assert not kind.isEnabled()
+    both = series(errors, other=series(3 * errors, "px", "reprojection error"))
+    timeline.set_series(both)
+    assert kind.isEnabled()
+    assert kind.text() == "3-D"
+    with qtbot.waitSignal(timeline.series_shown) as caught:
+        qtbot.mouseClick(kind, Qt.MouseButton.LeftButton)
+    assert caught.args == [both.other]
+    assert kind.text() == "reprojection"
+    timeline.set_series(both)  # the next update of a run
+    assert timeline.series is both.other
+    timeline.set_series(series(errors))
+    assert timeline.series.name == "3-D error"
+
+
+def test_the_worst_frame_is_marked_on_the_curve(timeline, near):
+    orange = near(timeline.curve.grab().toImage(), DARK.warning, tolerance=40)
+    columns = np.flatnonzero(orange[2:6].any(axis=0))
+    assert np.abs(columns + 0.5 - axis_of(timeline.curve).center(FRAMES - 1)).min() <= 2
+
+
+def test_the_worst_come_one_after_the_other():
+    values = np.array([1.0, np.nan, 7.0, 3.0, 7.0])
+    assert worst_first(values).tolist() == [2, 4, 3, 0, 1]
+    found, seen = None, []
+    for _ in range(5):
+        found = next_worst(values, found)
+        seen.append(found)
+    assert seen == [2, 4, 3, 0, 2]
+    assert next_worst(values, 1) == 2  # it has no error
+    assert next_worst(np.full(3, np.nan), None) is None
+    means = known_means(np.array([[1.0, np.nan], [3.0, np.nan]]), 0)
+    assert means[0] == 2.0
+    assert np.isnan(means[1])
+
+
+def test_a_frame_can_be_typed(timeline, qtbot):
+    field, asked = timeline.findChild(NumberField, "frame"), []
+    timeline.frame_requested.connect(asked.append)
+    timeline.frame_requested.connect(timeline.set_frame)
+    field.setFocus()
+    field.selectAll()
+    qtbot.keyClicks(field, "24")
+    assert asked[-1] == 23
+    qtbot.keyClick(field, Qt.Key.Key_Up)
+    assert asked[-1] == 24
+    field.selectAll()
+    qtbot.keyClicks(field, "99")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    assert field.text() == str(asked[-1] + 1)  # what cannot be shown is taken back
+    assert all(0 <= frame < FRAMES for frame in asked)

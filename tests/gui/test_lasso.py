@@ -1,0 +1,180 @@
+"""Lasso and clicks with Ctrl: which points lie inside, and what the 2-D panel tells of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import QPoint, QPointF, Qt
+from PyQt6.QtGui import QPainterPath, QPolygonF
+
+from nrsfm_gui.scene import build_scene, build_shapes
+from nrsfm_gui.theme import DARK
+from nrsfm_gui.views.image2d import TracksView
+from nrsfm_gui.views.lasso import inside
+
+CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+LEFT = Qt.MouseButton.LeftButton
+
+
+def test_inside_agrees_with_qt_on_a_curve_that_crosses_itself():
+    rng = np.random.default_rng(0)
+    polygon, points = rng.uniform(0, 100, (23, 2)), rng.uniform(-10, 110, (4000, 2))
+    path = QPainterPath()
+    path.addPolygon(QPolygonF([QPointF(*corner) for corner in polygon]))
+    path.closeSubpath()
+    expected = [path.contains(QPointF(*point)) for point in points]
+    found = inside(polygon, points)
+    assert (found == expected).mean() > 0.999  # Qt rounds at the edges
+    assert 0.1 < found.mean() < 0.9
+
+
+def test_nothing_lies_in_a_line_and_points_without_a_place_lie_nowhere():
+    points = np.array([[1.0, 1.0], [np.nan, 1.0], [0.5, 0.2]])
+    square = np.array([[0.0, 0.0], [2.0, 0.0], [2.0, 2.0], [0.0, 2.0]])
+    assert inside(square, points).tolist() == [True, False, True]
+    assert not inside(square[:2], points).any()
+    assert not inside(np.array([[0.0, 1.0], [2.0, 1.0], [1.0, 1.0]]), points).any()
+
+
+@pytest.fixture
+def view(qtbot, known):
+    shown = TracksView()
+    qtbot.addWidget(shown)
+    shown.resize(640, 480)
+    with qtbot.waitExposed(shown):
+        shown.show()
+    shown.set_scene(build_scene(known.sequence, build_shapes(known.sequence, known.result), frame=4))
+    return shown
+
+
+def around(view, points, margin=10.0):
+    """Corners (pixels of the plot) of a box around points."""
+    where = view._to_pixels(view._scene.measured[points])
+    (left, top), (right, bottom) = where.min(axis=0) - margin, where.max(axis=0) + margin
+    corners = [(left, top), (right, top), (right, bottom), (left, bottom)]
+    return [QPoint(round(x), round(y)) for x, y in corners]
+
+
+def draw(qtbot, view, corners, modifiers):
+    surface = view._plot.viewport()
+    qtbot.mousePress(surface, LEFT, modifiers, corners[0])
+    for start, end in pairwise(corners):
+        for share in (0.5, 1.0):
+            qtbot.mouseMove(surface, start + (end - start) * share)
+            drag(surface, start + (end - start) * share, modifiers)
+    qtbot.mouseRelease(surface, LEFT, modifiers, corners[-1])
+
+
+def drag(surface, position, modifiers):
+    """Send what a real mouse would: the offscreen platform's moves have no buttons."""
+    from PyQt6.QtCore import QCoreApplication, QEvent
+    from PyQt6.QtGui import QMouseEvent
+
+    where = QPointF(position)
+    event = QMouseEvent(
+        QEvent.Type.MouseMove, where, surface.mapToGlobal(where), Qt.MouseButton.NoButton, LEFT, modifiers
+    )
+    QCoreApplication.sendEvent(surface, event)
+
+
+@pytest.mark.parametrize("adding", [False, True])
+def test_a_lasso_tells_the_points_inside_and_moves_nothing(view, qtbot, adding):
+    before, chosen = view._box.viewRange(), [6, 7, 8]
+    corners = around(view, chosen)
+    with qtbot.waitSignal(view.points_selected) as caught:
+        draw(qtbot, view, corners, CONTROL | SHIFT if adding else CONTROL)
+    points, added = caught.args
+    pixels = view._to_pixels(view._scene.measured)
+    low, high = corners[0], corners[2]
+    expected = ((pixels > (low.x(), low.y())) & (pixels < (high.x(), high.y()))).all(axis=1)
+    assert points.tolist() == np.flatnonzero(expected).tolist()
+    assert set(chosen) <= set(points.tolist())
+    assert added == adding
+    assert view._box.viewRange() == before
+
+
+def test_points_that_are_not_drawn_are_neither_caught_nor_picked(view, qtbot, near):
+    scene = view._scene
+    view.set_scene(replace(scene, hidden=frozenset({7})))
+    with qtbot.waitSignal(view.points_selected) as caught:
+        draw(qtbot, view, around(view, [6, 7, 8]), CONTROL)
+    assert 7 not in caught.args[0].tolist()
+    where = view._to_pixels(scene.measured[[7]])[0]
+    assert view.point_at(view._plot.mapToScene(QPoint(*np.round(where).astype(int)))) != 7
+    x, y = np.round(where).astype(int)
+    assert not near(view.grab_image(), DARK.measured, tolerance=30)[y - 2 : y + 3, x - 2 : x + 3].any()
+
+
+def test_a_click_with_control_toggles_and_one_without_selects(view, qtbot):
+    where = QPoint(*np.round(view._to_pixels(view._scene.measured[[9]])[0]).astype(int))
+    with qtbot.waitSignal(view.point_toggled) as caught, qtbot.assertNotEmitted(view.point_selected):
+        qtbot.mouseClick(view._plot.viewport(), LEFT, CONTROL, where)
+    assert caught.args == [9]
+    with qtbot.waitSignal(view.point_selected), qtbot.assertNotEmitted(view.point_toggled):
+        qtbot.mouseClick(view._plot.viewport(), LEFT, pos=where)
+
+
+def test_the_curve_is_painted_while_it_is_drawn(view, qtbot, near):
+    def yellow():
+        return near(view.grab_image(), DARK.selection, tolerance=100).sum()
+
+    surface, corners, before = view._plot.viewport(), around(view, [6, 7, 8]), yellow()
+    qtbot.mousePress(surface, LEFT, CONTROL, corners[0])
+    for corner in corners[1:]:
+        drag(surface, corner, CONTROL)
+    assert yellow() > before + 40
+    qtbot.mouseRelease(surface, LEFT, CONTROL, corners[-1])
+    assert yellow() == before
+
+
+def test_all_selected_points_are_ringed_and_numbered(view, near):
+    scene = view._scene
+    chosen = (2, 9, 14)
+    bare = replace(scene.appearance, labels="none")
+    rings = replace(scene, selection=chosen, selected=9, appearance=bare)
+    view.set_scene(rings)
+    yellow = near(view.grab_image(), DARK.selection, tolerance=50)
+    pixels = np.round(view._to_pixels(scene.measured[list(chosen)])).astype(int)
+    for x, y in pixels:
+        assert yellow[y - 11 : y + 12, x - 11 : x + 12].sum() > 12
+    beside = [yellow[y - 16 : y - 2, x + 9 : x + 24].sum() for x, y in pixels]
+    view.set_scene(replace(rings, appearance=replace(bare, labels="selected")))
+    yellow = near(view.grab_image(), DARK.selection, tolerance=50)
+    for (x, y), bare in zip(pixels, beside, strict=True):
+        assert yellow[y - 16 : y - 2, x + 9 : x + 24].sum() > bare + 5
+
+
+def test_of_very_many_residuals_the_longest_that_are_seen_are_drawn():
+    from nrsfm_gui.views.dots2d import MOST_SEGMENTS, _longest_seen
+
+    rng = np.random.default_rng(2)
+    start = rng.uniform(-50, 450, (5000, 2))
+    ends = np.stack([start, start + rng.normal(0, 8, (5000, 2))], axis=1)
+    ends[:50, 1] = ends[:50, 0] + 0.3  # within a pixel
+    drawn = _longest_seen(ends[..., 0], ends[..., 1], 400, 300).reshape(-1, 2, 2)
+    assert len(drawn) == MOST_SEGMENTS
+    touching = (ends.max(axis=1) > 0).all(axis=1) & (ends.min(axis=1) < (400, 300)).all(axis=1)
+    lengths = np.sort(np.linalg.norm(ends[touching, 1] - ends[touching, 0], axis=1))
+    shortest = np.linalg.norm(drawn[:, 1] - drawn[:, 0], axis=1).min()
+    assert shortest == pytest.approx(lengths[-MOST_SEGMENTS])
+    assert len(_longest_seen(ends[:50, :, 0], ends[:50, :, 1], 400, 300)) == 0
+
+
+def test_the_wheel_zooms_around_the_mouse(view, qtbot):
+    from PyQt6.QtCore import QCoreApplication
+    from PyQt6.QtGui import QWheelEvent
+
+    surface, where = view._plot.viewport(), QPointF(400, 150)
+    before = view._box.mapSceneToView(where)
+    event = QWheelEvent(
+        where, surface.mapToGlobal(where), QPoint(), QPoint(0, 120), Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
+    )  # fmt: skip
+    width = np.ptp(view._box.viewRange()[0])
+    QCoreApplication.sendEvent(surface, event)
+    after = view._box.mapSceneToView(where)
+    assert np.ptp(view._box.viewRange()[0]) < 0.95 * width
+    assert (after.x(), after.y()) == pytest.approx((before.x(), before.y()), abs=0.02 * width)
