@@ -19,6 +19,8 @@ from .solver_thread import Job
 from .summaries import Quality, quality
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from core.reconstruct import Update
     from core.sequence import Sequence
 
@@ -163,6 +165,26 @@ class Display(QObject):
             self._draw()
             self._show_series(at_once=True)
 
+    def scenes(self) -> Callable[[int], Scene]:
+        """Return a function that gives every frame as it is drawn now, whatever changes afterwards."""
+        self.refresh()
+        assert self._picture is not None  # whoever asks has opened a sequence
+        return self._scenes(self._picture, self.appearance)
+
+    def _scenes(self, picture: Picture, appearance: Appearance) -> Callable[[int], Scene]:
+        session = self._session
+        selected = session.point if session.point >= 0 else None
+        selection, hidden = session.selection, session.hidden
+        return lambda frame: build_scene(
+            picture.sequence,
+            picture.shapes,
+            frame=frame,
+            selected=selected,
+            selection=selection,
+            hidden=hidden,
+            appearance=appearance,
+        )
+
     def shut_down(self) -> None:
         """Wait for what is being computed."""
         self._timer.stop()
@@ -231,15 +253,7 @@ class Display(QObject):
         if key == self._drawn:
             return
         self._drawn = key
-        self.scene = build_scene(
-            picture.sequence,
-            picture.shapes,
-            frame=session.frame,
-            selected=session.point if session.point >= 0 else None,
-            selection=session.selection,
-            hidden=session.hidden,
-            appearance=appearance,
-        )
+        self.scene = self._scenes(picture, appearance)(session.frame)
         self._queue += [target for target in self._targets if target not in self._queue]
         if not live:
             while self._queue:

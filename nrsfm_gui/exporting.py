@@ -7,16 +7,18 @@ solver goes on.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QObject, pyqtSignal
 from PyQt6.QtGui import QGuiApplication
-from PyQt6.QtWidgets import QFileDialog, QWidget
+from PyQt6.QtWidgets import QFileDialog
 
 from core.arrays import InputError
 
-from .solver_thread import Job
+from .tasks import Task, Tasks, Watch
+from .views.export_dialog import ExportDialog
 from .views.plots import PLOT_FORMATS, save_image, save_plot
+from .views.task_strip import TaskStrip
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +26,13 @@ if TYPE_CHECKING:
     import pyqtgraph as pg
     from PyQt6.QtGui import QImage
 
+    from core.result import Result
+
+    from .export_request import ExportContext, ExportRequest
+    from .main_window import MainWindow
+    from .movie_options import MovieOptions
     from .session import Session
+    from .theme import Theme
 
 PLOT_FILTER = ";;".join(f"{suffix[1:].upper()} (*{suffix})" for suffix in PLOT_FORMATS)
 PICTURE_FILTER = "PNG (*.png)"
@@ -60,20 +68,30 @@ class Exporting(QObject):
         *,
         pictures: dict[str, Callable[[], QImage]],
         plots: dict[str, pg.PlotWidget],
-        parent: QWidget,
+        parent: MainWindow,
     ) -> None:
         super().__init__(parent)
         self._session = session
         self._pictures = pictures
         self._plots = plots
         self._window = parent
-        self._jobs: set[Job] = set()
         self._folder = Path()
+        self._dialog: ExportDialog | None = None
+        self.strip = TaskStrip()
+        self._floating = TaskStrip(parent, floating=True)
+        self.tasks = Tasks(self.strip, self._floating, self)
+        self.tasks.saved.connect(self.saved)
+        self.tasks.failed.connect(self.failed)
 
     @property
     def busy(self) -> bool:
         """Whether something is being written."""
-        return bool(self._jobs)
+        return self.tasks.busy
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self.strip.set_theme(theme)
+        self._floating.set_theme(theme)
 
     # -- asking ---------------------------------------------------------------------------------------------
 
@@ -111,37 +129,79 @@ class Exporting(QObject):
         """Save the plot of singular values and weights."""
         self._ask_for_plot("spectrum")
 
+    def ask(self) -> None:
+        """Show the dialog for everything that can be exported."""
+        if self._dialog is None:
+            self._dialog = ExportDialog(self._window)
+            self._dialog.requested.connect(self.export)
+        self._dialog.set_context(self._context())
+        self._dialog.show()
+        self._dialog.raise_()
+        self._dialog.activateWindow()
+
+    def export(self, request: ExportRequest) -> None:
+        """Do what the dialog asks for."""
+        self._folder = request.path.parent
+        if request.kind == "movie" and request.movie is not None:
+            self.save_movie(request.path, request.movie)
+        elif request.kind == "picture" and request.movie is not None:
+            self.save_sized_picture(request.path, request.movie)
+        elif request.kind == "plot":
+            self.save_plot(request.plot, request.path)
+        elif request.kind == "report":
+            self.save_report(request.path)
+        else:
+            self.save_result(request.path, **request.options)
+
     # -- saving ---------------------------------------------------------------------------------------------
 
     def save_reconstruction(self, path: Path, *, all_frames: bool = False) -> None:
-        """Write the best point so far of the run that is shown, in the background."""
-        run = self._session.shown
-        if run is None or run.last is None:
+        """Write what is looked at of the run that is shown; PLY and OBJ hold one frame, or all of them."""
+        from core.exporters import exporter_for
+
+        try:
+            shapes = exporter_for(path).suffix in FRAME_FORMATS
+        except InputError as refusal:
+            self.failed.emit(str(refusal), "")
+            return
+        frame = self._session.frame if shapes and not all_frames else None
+        self.save_result(path, frame=frame, frames="numbered" if all_frames else "one")
+
+    def save_result(self, path: Path, **options: Any) -> None:
+        """Write what is looked at of the run that is shown, with options of `core.exporters.export`."""
+        make = self._result()
+        if make is None:
             self.failed.emit(f"{path} is not written: there is no reconstruction yet", "")
             return
-        sequence, settings, last, frame = run.sequence, run.settings, run.last, self._session.frame
-        history = tuple(run.history.records)
 
-        def write() -> str:
-            from core.exporters import export, exporter_for
-            from core.reconstruct import finish
+        def write(watch: Watch) -> str:
+            from core.exporters import export
 
-            shapes = exporter_for(path).suffix in FRAME_FORMATS
-            chosen = frame if shapes and not all_frames else None
-            result = finish(sequence, settings, last, history)
-            files = export(result, path, frame=chosen, frames="numbered" if all_frames else "one")
+            files = export(make(), path, progress=watch, **options)
             return f"Saved {files[0]}" + (f" and {len(files) - 1} more" if len(files) > 1 else "")
 
-        job = Job(write)
-        self._jobs.add(job)
-        job.done.connect(lambda sentence: self.saved.emit(str(sentence)))
-        job.failed.connect(self.failed)
-        job.finished.connect(lambda: self._jobs.discard(job))
-        job.start()
+        self.tasks.start(Task(f"Saving {path.name}", path, write, self))
+
+    def save_movie(self, path: Path, options: MovieOptions) -> None:
+        """Write a movie of a view."""
+        from .movie import MovieTask
+
+        try:
+            self.tasks.start(MovieTask(self._window, path, options))
+        except InputError as refusal:
+            self.failed.emit(str(refusal), "")
 
     def save_picture(self, which: str, path: Path) -> None:
-        """Write the picture of the "view" or the "tracks"."""
+        """Write the picture of the "view" or the "tracks", as large as it is."""
         self._try(lambda: save_image(self._pictures[which](), path), path)
+
+    def save_sized_picture(self, path: Path, options: MovieOptions) -> None:
+        """Write the picture of a view in another size."""
+        from .movie import PAINTERS
+
+        painter = PAINTERS[options.view](self._window, options)
+        self._try(lambda: save_image(painter.picture(options.first, 0.0), path), path)
+        painter.close()
 
     def save_plot(self, which: str, path: Path) -> None:
         """Write the "loss" or the "spectrum" plot."""
@@ -160,9 +220,26 @@ class Exporting(QObject):
         self._copy(command_for, "command")
 
     def shut_down(self) -> None:
-        """Wait for what is being written."""
-        for job in list(self._jobs):
-            job.wait()
+        """Wait for what is being written; movies, which the window paints, end without a file."""
+        self.tasks.shut_down()
+
+    def _result(self) -> Callable[[], Result] | None:
+        """Return what makes the result of the moment that is looked at; None before any reconstruction."""
+        session, run = self._session, self._session.shown
+        if run is None or run.last is None:
+            return None
+        sequence, settings, last, records = run.sequence, run.settings, run.last, run.history.records
+        if session.moment is not None and len(run.moments):
+            index, last = run.moments.at(session.moment)
+            records = records[: index + 1]
+        history = tuple(records)
+
+        def make() -> Result:
+            from core.reconstruct import finish
+
+            return finish(sequence, settings, last, history)
+
+        return make
 
     def _copy(self, written: Callable[..., str], what: str) -> None:
         """Copy what makes the run that is shown, or, before any run, what the parameters make."""
@@ -207,11 +284,31 @@ class Exporting(QObject):
         if path is not None:
             self.save_plot(which, path)
 
-    def _name(self, end: str) -> str:
+    def _stem(self) -> str:
         sequence = self._session.sequence
         words = "reconstruction" if sequence is None else sequence.name
-        stem = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in words)
-        return str(self._folder / f"{stem}{end}")
+        return "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in words)
+
+    def _name(self, end: str) -> str:
+        return str(self._folder / f"{self._stem()}{end}")
+
+    def _context(self) -> ExportContext:
+        """Return what the dialog needs to know."""
+        from .export_request import ExportContext
+        from .movie_files import FORMATS
+
+        session, sequence, shown = self._session, self._session.sequence, self._session.shown
+        count = 1 if sequence is None else sequence.frame_count
+        return ExportContext(
+            name=self._stem(),
+            folder=str(self._folder.absolute()),
+            frame=session.frame,
+            frames=session.frame_range or (0, count - 1),
+            frame_count=count,
+            truth=sequence is not None and sequence.truth is not None,
+            reconstruction=shown is not None and shown.last is not None,
+            missing={suffix: made.missing for suffix, made in FORMATS.items() if made.missing},
+        )
 
     def _ask(self, title: str, name: str, filters: str) -> Path | None:
         """Ask for a path; the suffix of the chosen filter is appended where none was typed."""

@@ -14,8 +14,12 @@ def export_rows(w: MainWindow) -> tuple[ActionSpec, ...]:
     """Return the rows of the menu Export."""
     exporting = w.exporting
     return (
-        ActionSpec("export", "E&xport", "&Reconstruction…", "Save as .npz, .mat, .csv, .ply or .obj",
-                   exporting.ask_for_reconstruction, ("Ctrl+E",), with_reconstruction, icon="export"),
+        ActionSpec("export", "E&xport", "&Export…",
+                   "Everything that can be exported: shapes, glTF, tables, movies, pictures, plots, a report",
+                   exporting.ask, ("Ctrl+E",), with_sequence, icon="export"),
+        ActionSpec("export_result", "E&xport", "&Reconstruction…",
+                   "Save the reconstruction that is shown, in the format that the suffix names",
+                   exporting.ask_for_reconstruction, (), with_reconstruction, separated=True),
         ActionSpec("export_frames", "E&xport", "&All frames as PLY or OBJ…",
                    "One numbered file for every frame",
                    exporting.ask_for_frames, (), with_reconstruction),

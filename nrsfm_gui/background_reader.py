@@ -1,0 +1,139 @@
+"""Reading background pictures beside the window: only the newest request is served, then a few ahead."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QThread, pyqtSignal
+from PyQt6.QtGui import QImage
+
+from core.arrays import InputError
+
+from .image_sources import ImageSource, open_source
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from PyQt6.QtCore import QObject
+
+KEPT_BYTES = 256 * 2**20
+AHEAD = 4  # pictures read in the direction of the last two requests
+
+
+class BackgroundReader(QThread):
+    """Opens a source and reads its pictures by their number.
+
+    Signals
+    -------
+    opened(int, QSize)
+        the number of pictures, and their size.
+    refused(str)
+        why it cannot be opened.
+    read(int, QImage)
+        a picture that was asked for, the null image where it cannot be read.
+    failed(str)
+        why a picture cannot be read.
+    """
+
+    opened = pyqtSignal(int, object)
+    refused = pyqtSignal(str)
+    read = pyqtSignal(int, object)
+    failed = pyqtSignal(str)
+
+    def __init__(self, path: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.path = path
+        self._condition = threading.Condition()
+        self._wanted: int | None = None
+        self._ahead: list[int] = []
+        self._last = 0
+        self._over = False
+        self._kept: OrderedDict[int, QImage] = OrderedDict()
+        self._source: ImageSource | None = None
+        self._reading = threading.Lock()  # around the source, which is no friend of two threads
+
+    def request(self, index: int) -> None:
+        """Ask for a picture; an earlier request that was not served yet is forgotten."""
+        with self._condition:
+            step = 1 if index >= self._last else -1
+            self._ahead = [index + step * k for k in range(1, AHEAD + 1)]
+            self._wanted = self._last = index
+            self._condition.notify()
+
+    def kept(self, index: int) -> QImage | None:
+        """Return a picture that is in memory."""
+        with self._condition:
+            return self._kept.get(index)
+
+    def picture(self, index: int) -> QImage | None:
+        """Return a picture now, None where there is none; for movies, which wait for every one."""
+        image = self.kept(index)
+        if image is None:
+            try:
+                image = self._load(index)
+            except InputError:
+                return None
+        return image
+
+    def stop(self) -> None:
+        """End as soon as what is being read is read."""
+        with self._condition:
+            self._over = True
+            self._condition.notify()
+
+    def run(self) -> None:
+        """Open the source and serve requests until told to stop."""
+        try:
+            self._source = open_source(self.path)
+        except InputError as refusal:
+            self.refused.emit(str(refusal))
+            return
+        self.opened.emit(self._source.count, self._source.size)
+        while True:
+            index, asked = self._next()
+            if index is None:
+                break
+            try:
+                image = self._load(index)
+            except InputError as refusal:
+                image = QImage()
+                if asked:
+                    self.failed.emit(str(refusal))
+            if asked:
+                self.read.emit(index, image)
+        with self._reading:
+            self._source.close()
+
+    def _next(self) -> tuple[int | None, bool]:
+        """Wait for what to read, and whether it was asked for; None ends the thread."""
+        with self._condition:
+            while True:
+                if self._over:
+                    return None, False
+                if self._wanted is not None:
+                    index, self._wanted = self._wanted, None
+                    return index, True
+                count = 0 if self._source is None else self._source.count
+                while self._ahead:
+                    index = self._ahead.pop(0)
+                    if 0 <= index < count and index not in self._kept:
+                        return index, False
+                self._condition.wait()
+
+    def _load(self, index: int) -> QImage:
+        kept = self.kept(index)
+        if kept is not None:
+            return kept
+        with self._reading:
+            if self._source is None:
+                raise InputError(f"{self.path} is not open yet")
+            image = self._source.read(index)
+        with self._condition:
+            self._kept[index] = image
+            total = sum(each.sizeInBytes() for each in self._kept.values())
+            while total > KEPT_BYTES and len(self._kept) > 1:
+                _, gone = self._kept.popitem(last=False)
+                total -= gone.sizeInBytes()
+        return image

@@ -1,0 +1,120 @@
+"""What can be exported, and one wish of the dialog for it. No Qt widgets here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from core.exporters import EXPORTERS
+
+from .movie_files import FORMATS as MOVIES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from .movie_options import MovieOptions
+
+PLOTS = {"loss": "loss", "spectrum": "singular values and weights"}
+PLOT_LABELS = {".png": "PNG picture", ".svg": "SVG drawing", ".pdf": "PDF drawing"}
+REPORT_LABELS = {".html": "HTML page, everything inside", ".pdf": "PDF, one page"}
+
+
+@dataclass(frozen=True)
+class ExportKind:
+    """One thing that can be exported: its formats by suffix, and the rows of the dialog that matter."""
+
+    title: str
+    tip: str
+    formats: dict[str, str]  # suffix -> label
+    rows: tuple[str, ...]
+    needs: str = "reconstruction"  # or "sequence": what must be there
+
+
+def _labels(*suffixes: str) -> dict[str, str]:
+    return {suffix: EXPORTERS[suffix].label for suffix in suffixes}
+
+
+PLACED = ("coordinates", "align", "mirror")
+KINDS: dict[str, ExportKind] = {
+    "result": ExportKind(
+        "Reconstruction",
+        "The whole result: shapes, cameras, settings and how it was made",
+        _labels(".npz", ".mat"),
+        (),
+    ),
+    "shapes": ExportKind(
+        "Shapes of frames",
+        "Points with their triangles or edges, for other 3-D programs",
+        _labels(".ply", ".obj"),
+        ("frames", *PLACED, "text"),
+    ),
+    "animation": ExportKind(
+        "Animation (glTF)",
+        "The deformation as morph targets moving in time; in meters, y up",
+        _labels(".glb", ".gltf"),
+        (*PLACED, "fps", "interpolation"),
+    ),
+    "table": ExportKind(
+        "Table",
+        "A row for every frame and point, both counted from 0",
+        _labels(".trajectories.csv", ".csv"),
+        PLACED,
+    ),
+    "movie": ExportKind(
+        "Movie of a view",
+        "The views as they are drawn now, frame after frame",
+        {suffix: made.label for suffix, made in MOVIES.items()},
+        ("view", "range", "seconds", "size", "fps", "turning", "speed"),
+        needs="sequence",
+    ),
+    "picture": ExportKind(
+        "Picture of a view",
+        "The view as it is drawn now",
+        {".png": "PNG picture"},
+        ("view", "size"),
+        needs="sequence",
+    ),
+    "plot": ExportKind("Plot", "A plot as it is shown now", PLOT_LABELS, ("plot",)),
+    "report": ExportKind(
+        "Report of this run",
+        "One page: settings, numbers, plots, the worst frames and how to make it again",
+        REPORT_LABELS,
+        (),
+    ),
+}
+TURNINGS = {
+    "none": "the camera stands still",
+    "once": "one turn over the whole movie, so that it can repeat",
+    "speed": "at a speed in degrees per second",
+}
+WHICH_FRAMES = {
+    "one": "the frame that is shown",
+    "numbered": "all frames, a numbered file each",
+    "stacked": "all frames in one file (PLY)",
+}
+
+
+@dataclass(frozen=True)
+class ExportRequest:
+    """What the dialog asks for."""
+
+    kind: str  # a key of KINDS
+    path: Path
+    options: dict[str, Any] = field(default_factory=dict)  # of `core.exporters.export`
+    movie: MovieOptions | None = None  # of a picture, too, which has one frame
+    plot: str = ""  # a key of PLOTS
+
+
+@dataclass(frozen=True)
+class ExportContext:
+    """What the window shows while the dialog is open."""
+
+    name: str = "reconstruction"  # that proposed files begin with
+    folder: str = ""
+    frame: int = 0
+    frames: tuple[int, int] = (0, 0)  # first and last that playing loops over
+    frame_count: int = 1
+    truth: bool = False
+    reconstruction: bool = False
+    view_size: tuple[int, int] = (1280, 720)
+    missing: dict[str, str] = field(default_factory=dict)  # suffix -> what has to be installed
