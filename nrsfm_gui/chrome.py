@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, QSize, Qt
 from PyQt6.QtGui import QAction
-from PyQt6.QtWidgets import QLabel, QMenu, QProgressBar, QSizePolicy, QToolBar, QToolButton
+from PyQt6.QtWidgets import QLabel, QMenu, QProgressBar, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from . import summaries
 from .actions import ActionSpec, Situation, make_action, with_own_letters
@@ -99,6 +99,10 @@ class Chrome(QObject):
         """Return what has to be done before an action of the table is possible."""
         return next((spec.when.needs for spec in self._table if spec.name == name), "")
 
+    def button_of(self, name: str) -> QWidget | None:
+        """Return the button of the tool bar for an action, None where it has none."""
+        return self._bar.widgetForAction(self.actions[name])
+
     def fill_menus(self) -> None:
         """Fill the menus that are filled when they open."""
         self._fill_recent(self._recent)
@@ -129,7 +133,7 @@ class Chrome(QObject):
                 item.setText(title)
 
     def _make_file_menus(self) -> None:
-        menu, before = self._menus["&File"], self.actions["reports"]
+        menu, before = self._menus["&File"], self.actions["save"]
         recent = QMenu("&Recent", menu)
         recent.aboutToShow.connect(lambda: self._fill_recent(recent))
         samples = QMenu("&Samples", menu)
@@ -158,6 +162,7 @@ class Chrome(QObject):
     def _make_tool_bar(self) -> None:
         bar = QToolBar("Tools", self._window)
         bar.setObjectName("tool bar")
+        self._bar = bar
         bar.setMovable(False)
         bar.setIconSize(QSize(ICON_SIZE, ICON_SIZE))
         bar.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
@@ -207,6 +212,7 @@ class Chrome(QObject):
 
     def _fill_recent(self, menu: QMenu) -> None:
         menu.clear()
+        self._offer_last_session(menu)
         paths = self._window.store.recent()
         for path in paths:
             action = menu.addAction(_short(path), lambda path=path: self._window.opening.open(path))
@@ -217,6 +223,15 @@ class Chrome(QObject):
             return
         menu.addSeparator()
         menu.addAction("Forget these", self._window.store.clear_recent)
+
+    def _offer_last_session(self, menu: QMenu) -> None:
+        last = self._window.keeping.last_session()
+        if last is not None:
+            path, holds = last
+            action = menu.addAction("Last session, not saved", lambda: self._window.opening.open(path))
+            assert action is not None
+            action.setToolTip(f"{holds}: what was open when the window was closed")
+            menu.addSeparator()
 
     def _fill_samples(self, menu: QMenu) -> None:
         menu.clear()

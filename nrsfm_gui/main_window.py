@@ -16,6 +16,7 @@ from .display import Display
 from .exporting import Exporting
 from .habits import Habits
 from .icons import application_icon
+from .keeping import Keeping
 from .layout import arrange, restore
 from .looks import Looks
 from .navigation import Navigation
@@ -52,8 +53,6 @@ if TYPE_CHECKING:
     from core.sequence import Sequence
 
     from .arguments import Arguments
-
-TITLE = "NRSfM Studio"
 
 
 class MainWindow(QMainWindow):
@@ -116,6 +115,7 @@ class MainWindow(QMainWindow):
         self.background = Background(self)
         self.run_history = RunHistory(self)
         self.habits = Habits(self)
+        self.keeping = Keeping(self)
         self.table = action_table(self)
         self.chrome = Chrome(self, self.table)
         self.presenter = Presenter(self)
@@ -128,7 +128,6 @@ class MainWindow(QMainWindow):
     # -- building -------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
-        self.setWindowTitle(TITLE)
         self.setAcceptDrops(True)
         center = QWidget()
         column = QVBoxLayout(center)
@@ -187,6 +186,7 @@ class MainWindow(QMainWindow):
         if arguments.settings is None:
             self.session.set_settings(self.session.lasting_settings)
         self.parameters.set_settings(self.session.settings)
+        self.keeping.begin(scripted=arguments.exit)
         self.opening.open(arguments.path or FIRST_SAMPLE)
 
     # -- what the actions call ------------------------------------------------------------------------------
@@ -280,7 +280,6 @@ class MainWindow(QMainWindow):
         if left:
             self.messages.note(left)
         self.tree.set_current(entry)
-        self.setWindowTitle(f"{summaries.sequence_title(sequence)} – {TITLE}")
         self.chrome.show_sequence(sequence)
         self.display.refresh()
         self.fit()
@@ -298,6 +297,7 @@ class MainWindow(QMainWindow):
         for part in (
             self.scene_view, self.tracks_view, self.timeline, self.parameters, self.loss_plot,
             self.spectrum_plot, self.messages, self.tree, self.chrome, self.reports, self.habits,
+            self.keeping,
             self.exporting, self.background,
             self.run_list,
         ):  # fmt: skip
@@ -341,6 +341,7 @@ class MainWindow(QMainWindow):
         self._closing = True
         self.navigation.shut_down()
         self.control.shut_down()
+        self.keeping.shut_down()
         self.display.shut_down()
         self.opening.shut_down()
         self.exporting.shut_down()

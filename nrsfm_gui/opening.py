@@ -16,11 +16,16 @@ if TYPE_CHECKING:
     from core.files import SequenceEntry
     from core.sequence import Sequence
 
+    from .result_file import OpenedResult
+    from .session_file import SavedSession
     from .settings_store import SettingsStore
 
 # What was listed, the entry to show ("sample:NAME" has one too) and its sequence.
 Read = tuple[tuple["SequenceEntry", ...], "SequenceEntry | None", "Sequence"]
-FILTER = "Sequences (*.txt *.mat *.npz *.csv);;All files (*)"
+FILTER = (
+    "All that can be opened (*.txt *.mat *.npz *.csv *.nrsfm);;Sequences (*.txt *.mat *.npz *.csv);;"
+    "Sessions (*.nrsfm);;Results (*.npz);;All files (*)"
+)
 SAMPLE = "sample:"
 FIRST_SAMPLE = f"{SAMPLE}balloon/circle"
 
@@ -36,6 +41,8 @@ class Opening(QObject):
         it has been read; the entry is the one of the list that it belongs to.
     listed(object)
         a tuple of `SequenceEntry`: what a folder holds.
+    session_read(SavedSession, Path), result_read(Sequence, SavedRun, Path)
+        the file was a session, or a result.
     failed(str, str)
         a sentence, and the traceback of a defect.
     """
@@ -43,6 +50,8 @@ class Opening(QObject):
     started = pyqtSignal(str)
     opened = pyqtSignal(object, object)
     listed = pyqtSignal(object)
+    session_read = pyqtSignal(object, object)
+    result_read = pyqtSignal(object, object, object)
     failed = pyqtSignal(str, str)
 
     def __init__(self, store: SettingsStore, parent: QWidget) -> None:
@@ -59,7 +68,9 @@ class Opening(QObject):
 
     def ask_for_file(self) -> None:
         """Ask for a file, and open it."""
-        name, _filter = QFileDialog.getOpenFileName(self._window, "Open a sequence", self._folder(), FILTER)
+        name, _filter = QFileDialog.getOpenFileName(
+            self._window, "Open a sequence, a session or a result", self._folder(), FILTER
+        )
         if name:
             self.open(name)
 
@@ -70,7 +81,10 @@ class Opening(QObject):
             self.open(name)
 
     def open(self, path: str | Path) -> None:
-        """Open a file, a folder (its sequences are listed, the first is shown) or "sample:NAME"."""
+        """Open a file, a folder (its sequences are listed, the first is shown) or "sample:NAME".
+
+        A file is a sequence, a session or a result.
+        """
         self._start(lambda: _read(path), str(path))
 
     def samples(self) -> list[tuple[str, str, str]]:
@@ -97,7 +111,7 @@ class Opening(QObject):
         for job in list(self._jobs):
             job.wait()
 
-    def _start(self, function: Callable[[], Read], what: str) -> None:
+    def _start(self, function: Callable[[], Read | SavedSession | OpenedResult], what: str) -> None:
         job = Job(function)
         self._jobs.add(job)
         self._newest = job
@@ -107,8 +121,17 @@ class Opening(QObject):
         self.started.emit(what)
         job.start()
 
-    def _finish(self, job: Job, read: Read, what: str) -> None:
+    def _finish(self, job: Job, read: Read | SavedSession | OpenedResult, what: str) -> None:
+        from .result_file import OpenedResult
+        from .session_file import SavedSession
+
         if job is not self._newest:  # another one was asked for since
+            return
+        if isinstance(read, SavedSession):
+            self.session_read.emit(read, Path(what))
+            return
+        if isinstance(read, OpenedResult):
+            self.result_read.emit(read.sequence, read.run, Path(what))
             return
         entries, entry, sequence = read
         if entries:
@@ -126,15 +149,22 @@ class Opening(QObject):
         return str(recent[0].parent) if recent else ""
 
 
-def _read(path: str | Path) -> Read:
+def _read(path: str | Path) -> Read | SavedSession | OpenedResult:
     """Return what a path holds and its first sequence that can be read; beside a sample, all samples."""
     from core.arrays import InputError
     from core.files import bundled_samples, list_sequences, read_sequence
+
+    from .result_file import is_result, read_opened_result
+    from .session_file import SUFFIX, read_session
 
     if str(path).startswith(SAMPLE):
         sequence = read_sequence(path)
         entries = bundled_samples()
         return entries, next(entry for entry in entries if entry.file == sequence.source), sequence
+    if Path(path).suffix.lower() == SUFFIX:
+        return read_session(Path(path))
+    if is_result(Path(path)):
+        return read_opened_result(Path(path))
     entries = list_sequences(path)
     readable = [entry for entry in entries if not entry.problem]
     if not readable:

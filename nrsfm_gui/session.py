@@ -123,11 +123,31 @@ class Session(QObject):
         number = None if warm_from is None else warm_from.number
         shown = None if self.shown is None else self.shown.number
         run = Run(self._runs_made, self.sequence, settings, warm_from=number, shown_before=shown)
-        run.last = None if warm_from is None else warm_from.last
+        if warm_from is not None:
+            run.last = self.seen if warm_from is self.shown else warm_from.last
         self.runs.append(run)
         self.runs_changed.emit()
         self.set_shown(run)
         return run
+
+    def take_run(self, run: Run) -> None:
+        """Append a run of this sequence that was made elsewhere, under a new number, and show it."""
+        self._runs_made += 1
+        run.number = self._runs_made
+        self.runs.append(run)
+        self.runs_changed.emit()
+        self.set_shown(run)
+
+    def everything(self) -> tuple[tuple[Sequence, list[Run], Run | None], ...]:
+        """Return the open sequence, its runs and the shown one; then those that were left with runs."""
+        left = [(kept.runs[0].sequence, kept.runs, kept.shown) for kept in self._kept.values() if kept.runs]
+        return tuple(left) if self.sequence is None else ((self.sequence, self.runs, self.shown), *left)
+
+    def replace_everything(self, sequences: Iterable[tuple[Sequence, list[Run], Run | None]]) -> None:
+        """Forget what is there for sequences with runs; `set_sequence` then shows one of them."""
+        self._kept = {_key(sequence): _Kept(runs, shown) for sequence, runs, shown in sequences}
+        self._runs_made = max((run.number for kept in self._kept.values() for run in kept.runs), default=0)
+        self.sequence, self.runs, self.shown = None, [], None
 
     def set_shown(self, run: Run | None) -> None:
         """Show a run of this session, or the bare sequence."""
@@ -154,7 +174,11 @@ class Session(QObject):
     @property
     def seen(self) -> Update | None:
         """What is looked at: a kept moment of the run that is shown, or the newest."""
-        return None if self.shown is None else self.shown.last
+        if self.shown is None:
+            return None
+        if self.moment is None or not len(self.shown.moments):
+            return self.shown.last
+        return self.shown.moments.at(self.moment)[1]
 
     def rename_run(self, run: Run, title: str) -> None:
         """Give a run a name of its own; "" takes it away."""

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QByteArray, QSettings
+from PyQt6.QtCore import QByteArray, QSettings, QStandardPaths
 
 from core.recipes import settings_from_dict, settings_to_dict
 
@@ -30,6 +30,7 @@ class SettingsStore:
     """Typed access to the stored settings."""
 
     def __init__(self, backend: QSettings | None = None) -> None:
+        self._elsewhere = backend is not None
         self._backend = backend if backend is not None else QSettings(ORGANIZATION, APPLICATION)
 
     def layout(self) -> tuple[QByteArray, QByteArray] | None:
@@ -109,6 +110,12 @@ class SettingsStore:
     def set_steps_done(self, steps: frozenset[str]) -> None:
         """Remember which of the first steps were done."""
         self._backend.setValue("steps_done", " ".join(sorted(steps)))
+
+    def data_folder(self) -> Path:
+        """Return the folder that sessions are saved to by themselves; it need not be there yet."""
+        if self._elsewhere:
+            return Path(self._backend.fileName()).parent / "data"
+        return Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.AppDataLocation))
 
     def sync(self) -> None:
         """Write everything out now."""
