@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,8 +12,7 @@ if TYPE_CHECKING:
 
     from core.arrays import Floats
     from core.reconstruct import Record
-
-    from .solver_thread import Change
+    from core.settings import Settings
 
 FIRST_ROOM = 256
 # Losses are drawn by their logarithm: a loss of zero or a value that is not finite has none.
@@ -36,6 +35,7 @@ class Tick:
     first: int
     text: str
     restarts: bool = False  # whether the run began anew there
+    before: Settings | None = None  # which were in force until then; None where that is not known
 
 
 class History:
@@ -67,11 +67,17 @@ class History:
             self._columns[:, count] = record.iteration, record.seconds, np.log10(clamped), primal, dual
             self.records.append(record)
 
-    def tick(self, change: Change, text: str) -> None:
+    def tick(self, iteration: int, text: str, *, before: Settings, restarts: bool = False) -> Tick:
         """Note that the settings changed at the record of that iteration."""
-        first = int(np.searchsorted(self.iterations, change.iteration))
-        text += STARTS_AGAIN if change.restarts else ""
-        self.ticks.append(Tick(first, text, change.restarts))
+        first = int(np.searchsorted(self.iterations, iteration))
+        tick = Tick(first, text + (STARTS_AGAIN if restarts else ""), restarts, before)
+        self.ticks.append(tick)
+        return tick
+
+    def rename_tick(self, text: str) -> None:
+        """Say of the last change what it has become by now: it goes on."""
+        tick = self.ticks[-1]
+        self.ticks[-1] = replace(tick, text=text + (STARTS_AGAIN if tick.restarts else ""))
 
     @property
     def iterations(self) -> Floats:

@@ -6,23 +6,26 @@ last iteration after a cancel neither loses its records nor disturbs its success
 
 from __future__ import annotations
 
-from dataclasses import fields
+import time
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
 
-from core.methods import METHODS
-
+from .changes import followed, named, one_gesture, parameters, waiting
+from .moments import LEAST
 from .runs import Run, RunState
 from .solver_thread import Mail, Outcome, SolverThread, Work, real_work
 
 if TYPE_CHECKING:
-    from core.methods import OptionValue
     from core.settings import Settings
 
     from .session import Session
+    from .solver_thread import Change
 
 POLL_MILLISECONDS = 33  # every second refresh of a display: a picture of the window takes its time, too
+
+ALL_MOMENTS = 256_000_000  # bytes of the moments of all runs; beyond, runs that are not shown keep fewer
 
 ENDINGS = {
     Outcome.FINISHED: RunState.FINISHED,
@@ -30,6 +33,21 @@ ENDINGS = {
     Outcome.REFUSED: RunState.FAILED,
     Outcome.CRASHED: RunState.FAILED,
 }
+
+
+@dataclass(frozen=True)
+class _Gesture:
+    """A movement of the hand that may go on: the tick it made says how far it went."""
+
+    run: Run
+    keys: frozenset[str]  # of the parameters that it moves
+    at: float  # when it moved last, in seconds
+    before: Settings  # where it began
+    note: str = ""  # before what changed
+
+    def goes_on(self, run: Run, keys: frozenset[str], now: float) -> bool:
+        """Whether another change is of the same movement."""
+        return run is self.run and one_gesture(self.keys, keys, now - self.at)
 
 
 class RunControl(QObject):
@@ -43,11 +61,14 @@ class RunControl(QObject):
         a sentence and the traceback of a defect.
     ended(Run)
         no thread works on this run any more.
+    waits(str)
+        a sentence: parameters that live mode does not take up, or "" where there are none.
     """
 
     refused = pyqtSignal(str)
     crashed = pyqtSignal(str, str)
     ended = pyqtSignal(object)
+    waits = pyqtSignal(str)
 
     def __init__(self, session: Session, *, work: Work = real_work, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -55,8 +76,10 @@ class RunControl(QObject):
         self._work = work
         self._threads: dict[Run, SolverThread] = {}
         self._delay = 0.0
-        self._live = False
-        self._refused_settings: Settings | None = None
+        self._live = True
+        self._left: Settings | None = None  # settings that were refused, or only gone back to
+        self._following: set[Run] = set()  # those whose threads take up cheap settings only
+        self._gesture: _Gesture | None = None
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setInterval(POLL_MILLISECONDS)
@@ -74,7 +97,7 @@ class RunControl(QObject):
         Parameters
         ----------
         warm
-            whether to go on from the reconstruction that is shown.
+            whether to go on from what is looked at: the reconstruction that is shown, or a moment of it.
         paused
             whether to hold it before its first iteration.
         """
@@ -120,8 +143,19 @@ class RunControl(QObject):
         self._session.remove_runs()
 
     def set_live(self, live: bool) -> None:
-        """Solve on after every change of the parameters, even when the run was done."""
+        """Let the run that is shown follow every change of weights, eta and rank, even when it was done."""
         self._live = live
+        if live:
+            self._follow(self._session.shown)
+
+    @property
+    def live(self) -> bool:
+        """Whether the run that is shown follows changes."""
+        return self._live
+
+    def leave(self, settings: Settings) -> None:
+        """Follow other settings than these, which are those of a moment that is only looked at."""
+        self._left = settings
 
     def set_slow(self, slow: bool, *, seconds: float = 0.1) -> None:
         """Wait after every iteration, so that an eye can follow."""
@@ -141,25 +175,46 @@ class RunControl(QObject):
     def _launch(self, run: Run, thread: SolverThread) -> None:
         thread.set_delay(self._delay)
         self._threads[run] = thread
+        thread.arrived.connect(self._poll, Qt.ConnectionType.QueuedConnection)
         thread.start()
         self._timer.start()
         self._session.run_changed.emit(run)
 
     def _apply_settings(self, settings: Settings) -> None:
         run = self.current
+        if run in self._following:
+            self.waits.emit(waiting(run.settings, settings))
+            settings = followed(run.settings, settings)
         if run is None or not self._threads[run].change(settings):
             self._follow(self._session.shown)
 
     def _follow(self, run: Run | None) -> None:
-        """In live mode, take up a run that is over where the settings have changed since."""
-        settings = self._session.settings
-        if not self._live or run is None or run is not self._session.shown or run.last is None:
+        """In live mode, take up a run that is over where cheap settings have changed since.
+
+        It goes on from what is looked at, be that a moment of it, and counts on from its newest record.
+        """
+        session = self._session
+        seen, moment = session.seen, session.moment
+        if not self._live or run is None or run is not session.shown or run in self._threads:
             return
-        if run in self._threads or settings in (run.settings, self._refused_settings):
+        if seen is None or not seen.settled or session.settings == self._left:
             return
-        thread = SolverThread(run.sequence, run.settings, start=run.last, continued=True, work=self._work)
+        self.waits.emit(waiting(run.settings, session.settings))
+        under = run.settings if moment is None else seen.settings
+        settings = followed(under, session.settings)
+        if settings in (under, self._left):
+            return
+        if moment is not None:
+            note = f"from iteration {seen.record.iteration}: "
+            self._gesture = _Gesture(run, frozenset(), 0.0, under, note)  # of nothing yet
+        if len(run.history):
+            seen = replace(seen, record=run.history.records[-1])
+        thread = SolverThread(run.sequence, under, start=seen, continued=True, work=self._work)
         thread.change(settings)
-        run.state = RunState.RUNNING
+        run.state, run.settings, run.last = RunState.RUNNING, under, seen
+        self._left = None
+        self._following.add(run)
+        session.set_moment(None)
         self._launch(run, thread)
 
     def _poll(self) -> None:
@@ -167,8 +222,10 @@ class RunControl(QObject):
             over = thread.isFinished()  # asked first: it may write between this look and its end
             if over:
                 self._threads.pop(run, None)
+                self._following.discard(run)
             self._apply(run, thread.take())
             if over:
+                self._thin_moments()
                 self.ended.emit(run)
                 if run.state is RunState.FINISHED:
                     self._follow(run)
@@ -178,18 +235,18 @@ class RunControl(QObject):
     def _apply(self, run: Run, mail: Mail) -> None:
         run.history.extend(mail.records)
         for change in mail.changes:
-            run.history.tick(change, difference(run.settings, change.settings))
-            run.settings = change.settings
+            self._note_change(run, change)
         if mail.update is not None:
             run.last = mail.update
             run.message = mail.update.phase
+            run.moments.add(len(run.history) - 1, mail.update)
         if mail.ending is not None:
             run.state = ENDINGS[mail.ending.outcome]
             run.message = mail.ending.sentence or run.message
         if mail.update is not None or mail.ending is not None or mail.refusal:
             self._session.run_changed.emit(run)
         if mail.refusal:
-            self._refused_settings = self._session.settings
+            self._left = self._session.settings
             self.refused.emit(mail.refusal)
         if mail.ending is not None and mail.ending.outcome is Outcome.REFUSED:
             if not len(run.history):
@@ -198,29 +255,25 @@ class RunControl(QObject):
         if mail.ending is not None and mail.ending.outcome is Outcome.CRASHED:
             self.crashed.emit(mail.ending.sentence, mail.ending.details)
 
-
-def difference(old: Settings, new: Settings) -> str:
-    """Return what differs between two settings, for a label: "rank 3", "rank 3, eta 0.1"."""
-    changes = []
-    for entry in fields(new):
-        value = getattr(new, entry.name)
-        if value == getattr(old, entry.name):
-            continue
-        if entry.name == "options":
-            changes += [f"{name} {number}" for name, number in _other_options(old, new)]
+    def _note_change(self, run: Run, change: Change) -> None:
+        """Put a tick where the settings changed, one for a whole movement of the hand."""
+        now, keys, last = time.perf_counter(), parameters(run.settings, change.settings), self._gesture
+        if last is not None and not change.restarts and last.goes_on(run, keys, now):
+            run.history.rename_tick(last.note + named(last.before, change.settings))
+            self._gesture = replace(last, keys=last.keys | keys, at=now)
         else:
-            words = entry.name.replace("_", " ")
-            changes.append("weights" if entry.name == "penalty" else f"{words} {value}")
-    return ", ".join(changes) or "settings"
+            note = last.note if last is not None and last.run is run and not last.keys else ""
+            text = note + named(run.settings, change.settings)
+            tick = run.history.tick(change.iteration, text, before=run.settings, restarts=change.restarts)
+            run.moments.hold(tick.first - 1)
+            self._gesture = None if change.restarts else _Gesture(run, keys, now, run.settings, note)
+        run.settings = change.settings
 
-
-def _other_options(old: Settings, new: Settings) -> list[tuple[str, OptionValue]]:
-    """Return the options of the method that are others now; of another method, those off its defaults."""
-    if old.method != new.method:
-        return list(new.options)
-    method, before, after = METHODS[new.method], dict(old.options), dict(new.options)
-    return [
-        (name, after.get(name, method.default(name)))
-        for name in sorted(before.keys() | after.keys())
-        if before.get(name) != after.get(name)
-    ]
+    def _thin_moments(self) -> None:
+        """Let runs that are not shown keep fewer moments, the largest first, where all take too much."""
+        runs = [run for run in self._session.runs if run is not self._session.shown]
+        while runs and sum(run.moments.size for run in self._session.runs) > ALL_MOMENTS:
+            fattest = max(runs, key=lambda run: run.moments.size)
+            if len(fattest.moments) <= LEAST:
+                runs.remove(fattest)
+            fattest.moments.shrink()

@@ -7,6 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from .history import History
+from .moments import Moments
 
 if TYPE_CHECKING:
     from core.reconstruct import Update
@@ -41,6 +42,7 @@ class Run:
     state: RunState = RunState.RUNNING
     history: History = field(default_factory=History)
     last: Update | None = None
+    moments: Moments = field(default_factory=Moments)  # kept updates of its history
     message: str = ""
     title: str = ""  # what the user calls it, "" for its settings in words
     note: str = ""

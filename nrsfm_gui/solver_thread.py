@@ -2,7 +2,8 @@
 
 `SolverThread` drains the stream of a reconstruction into a mailbox with one slot: the newest update and every
 record since the last look. The window empties it at display rate (`take`), so that a run of 20 000 iterations
-costs it no more than one of 20. A pause is a condition on which the thread waits between two iterations; a
+costs it no more than one of 20; the first update under changed settings is announced at once, for a hand
+waits for it. A pause is a condition on which the thread waits between two iterations; a
 cancel wakes it. A thread is never terminated: its owner cancels it, waits, and only then lets go of it.
 
 `Job` runs one function (reading a file, writing one) beside the window and reports with a queued signal.
@@ -11,6 +12,7 @@ cancel wakes it. A thread is never terminated: its owner cancels it, waits, and 
 from __future__ import annotations
 
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
     from core.reconstruct import Record, Update
     from core.sequence import Sequence
     from core.settings import Settings
+
+QUICK_STEP = 0.012  # seconds: a step that costs no more than this is taken before settings change again
+STEP_EVERY = 0.15  # seconds of changing settings after which a step is taken whatever it costs
 
 Work = Callable[["Sequence", "Settings", "Update | None"], Iterator["Update"]]
 
@@ -88,7 +93,14 @@ class SolverThread(QThread):
         whether the history of `start` goes on: iterations and seconds are then counted from its record.
     work
         gives the stream for (sequence, settings, start).
+
+    Signals
+    -------
+    arrived()
+        the mailbox has the first update under changed settings.
     """
+
+    arrived = pyqtSignal()
 
     def __init__(
         self,
@@ -117,6 +129,8 @@ class SolverThread(QThread):
         self._ending: Ending | None = None
         # Only the thread itself touches these.
         self._last = start if continued else None
+        self._owes_step = False  # whether all there is under the present settings is where it starts
+        self._step_seconds, self._stepped_at = 0.0, time.perf_counter()
         self._shift: tuple[int, float] | None = None  # unknown before the first update
 
     # -- called by the window -------------------------------------------------------------------------------
@@ -185,8 +199,11 @@ class SolverThread(QThread):
                 if settings is not None:
                     stream = self._redirected(stream, settings)
                     continue
+                began = time.perf_counter()
                 update = next(stream, None)
+                self._stepped_at, self._owes_step = time.perf_counter(), False
                 if update is not None:
+                    self._step_seconds = self._stepped_at - began
                     self._post(update)
                 elif self._is_over():
                     return Outcome.FINISHED
@@ -210,6 +227,14 @@ class SolverThread(QThread):
             return self._over
 
     def _take_change(self) -> Settings | None:
+        """Return changed settings that are to be taken now.
+
+        While a hand moves there are always newer ones: a step now and then must go on from the first update
+        under each, or the point would never follow further than that.
+        """
+        quick = self._step_seconds < QUICK_STEP
+        if self._owes_step and (quick or time.perf_counter() - self._stepped_at > STEP_EVERY):
+            return None
         with self._condition:
             settings, self._pending = self._pending, None
         return settings
@@ -226,6 +251,7 @@ class SolverThread(QThread):
             return stream
         _close(stream)
         self._settings = settings
+        self._owes_step = first is not None and not first.status.finished
         if first is not None:
             self._post(first, Change(first.record.iteration, settings, restarts=_restarts(before, first)))
         return other
@@ -244,6 +270,8 @@ class SolverThread(QThread):
             self._update = update
             if change is not None:
                 self._changes.append(replace(change, iteration=update.record.iteration))
+        if change is not None:
+            self.arrived.emit()
 
 
 def _restarts(before: Update | None, first: Update) -> bool:

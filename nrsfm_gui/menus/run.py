@@ -14,7 +14,7 @@ def run_rows(w: MainWindow) -> tuple[ActionSpec, ...]:
     """Return the rows of the menu Run."""
     control = w.control
     return (
-        ActionSpec("run", "&Run", "&Run", "Solve, from the reconstruction that is shown, or from nothing",
+        ActionSpec("run", "&Run", "&Run", "Solve: from what is shown, be it an earlier iteration, or anew",
                    w.run, ("Ctrl+R",), runnable, icon="run"),
         ActionSpec("run_cold", "&Run", "Run from &scratch", "Solve from nothing, as the command line does",
                    w.run_from_scratch, ("Ctrl+Shift+R",), runnable),
@@ -24,10 +24,13 @@ def run_rows(w: MainWindow) -> tuple[ActionSpec, ...]:
                    icon="step"),
         ActionSpec("stop", "&Run", "Sto&p", "Stop; the best point so far is kept", control.cancel,
                    ("Ctrl+.",), alive, icon="stop"),
-        ActionSpec("reset", "&Run", "R&eset", "Stop and forget all runs of this sequence", control.reset,
-                   ("Ctrl+Shift+Backspace",), with_runs, icon="reset", separated=True),
-        ActionSpec("live", "&Run", "&Live parameters", "Solve on after every change of a parameter",
-                   control.set_live, ("Ctrl+L",), checkable=True, icon="live", separated=True),
+        ActionSpec("reset", "&Run", "R&eset", "Stop and forget all runs of this sequence but the pinned ones",
+                   w.run_history.forget_all, ("Ctrl+Shift+Backspace",), with_runs, icon="reset",
+                   separated=True),
+        ActionSpec("live", "&Run", "&Live parameters",
+                   "Let the reconstruction follow weights, penalty, eta and rank as you change them",
+                   control.set_live, ("Ctrl+L",), checkable=True, checked=control.live, icon="live",
+                   separated=True),
         ActionSpec("slow", "&Run", "Slow &motion", "Wait a tenth of a second after every iteration",
                    control.set_slow, ("Ctrl+M",), checkable=True),
     )  # fmt: skip

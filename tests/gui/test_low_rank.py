@@ -88,7 +88,7 @@ def test_a_low_rank_run_is_solved_shown_and_exported(qtbot, make_window, scene, 
     assert np.linalg.norm(drawn.estimate - drawn.truth, axis=1).max() < 0.05
     assert near(window.tracks_view.grab_image(), DARK.reprojected).sum() > 100
     assert near(window.scene_view.grab_image(), DARK.estimate).sum() > 100
-    assert window.run_list._tree.topLevelItem(0).text(1) == "bilinear, TNN, low rank"
+    assert window.run_list.tree.topLevelItem(0).text(1) == "bilinear, TNN, low rank"
     with qtbot.waitSignal(window.exporting.saved):
         window.exporting.save_reconstruction(tmp_path / "scene.npz")
     result = load_result(tmp_path / "scene.npz")
@@ -228,7 +228,7 @@ def test_changing_problem_while_a_run_is_held_starts_the_other_one(qtbot, make_w
     assert shown.state is RunState.FINISHED
     assert shown.settings == other
     assert shown.last.settings.problem == "nonrigid"
-    assert "problem nonrigid" in shown.history.ticks[0].text
+    assert "problem lowrank → nonrigid" in shown.history.ticks[0].text
 
 
 @pytest.mark.parametrize("method", ["admm", "irnn", "agd", "paper", "lm"])

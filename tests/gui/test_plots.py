@@ -20,7 +20,6 @@ from core.arrays import InputError
 from core.reconstruct import Record
 from core.settings import Settings
 from nrsfm_gui.history import History
-from nrsfm_gui.solver_thread import Change
 from nrsfm_gui.theme import DARK, LIGHT
 from nrsfm_gui.views.fields import format_number
 from nrsfm_gui.views.loss_plot import LossPlot
@@ -68,8 +67,9 @@ def test_a_history_grows_in_place_and_clamps_what_has_no_logarithm():
 
 def test_a_tick_is_put_at_the_record_where_the_settings_changed():
     made = history(10)
-    made.tick(Change(7, Settings(rank=2)), "rank 2")
-    assert made.ticks[0].first == 7
+    made.tick(7, "rank 6 → 2", before=Settings())
+    made.rename_tick("rank 6 → 1")
+    assert [(tick.first, tick.text, tick.before) for tick in made.ticks] == [(7, "rank 6 → 1", Settings())]
 
 
 def test_phases_are_named_short_and_their_parts_are_not_told_apart():

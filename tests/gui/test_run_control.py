@@ -10,11 +10,10 @@ import pytest
 from core.arrays import InputError
 from core.reconstruct import Record
 from core.settings import Settings
-from nrsfm_gui.run_control import RunControl, difference
+from nrsfm_gui.run_control import RunControl
 from nrsfm_gui.run_numbers import numbers as panel_numbers
 from nrsfm_gui.runs import Run, RunState
 from nrsfm_gui.session import Session
-from nrsfm_gui.solver_thread import Change
 from nrsfm_gui.summaries import activity, duration, seconds_left
 
 
@@ -101,7 +100,7 @@ def test_changed_settings_are_ticked_on_the_history(qtbot, controls, make_stream
     session.set_settings(Settings(rank=4))
     qtbot.waitUntil(lambda: bool(run.history.ticks))
     (tick,) = run.history.ticks
-    assert tick.text == "rank 4"
+    assert (tick.text, tick.before) == ("rank 6 → 4", Settings())
     assert run.settings == Settings(rank=4)
     assert run.history.records[tick.first].iteration == tick.first
     assert len(session.runs) == 1
@@ -121,7 +120,6 @@ def test_refused_settings_are_reported_and_the_run_goes_on(qtbot, controls, make
 
 def test_live_parameters_take_up_a_run_that_was_done(qtbot, controls, make_stream):
     session, control = controls(make_stream(length=10))
-    control.set_live(True)
     run = control.start(warm=False)
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
     session.set_settings(Settings(rank=4))
@@ -132,8 +130,103 @@ def test_live_parameters_take_up_a_run_that_was_done(qtbot, controls, make_strea
     qtbot.waitUntil(lambda: len(run.history) == 30 and run.state is RunState.FINISHED)
 
 
+def test_a_movement_of_the_hand_is_one_tick_that_says_how_far_it_went(qtbot, controls, make_stream):
+    session, control = controls(make_stream(length=10))
+    run = control.start(warm=False)
+    qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
+    for eta in (0.06, 0.07, 0.08):
+        session.set_settings(Settings(eta=eta))
+        qtbot.waitUntil(lambda: run.state is RunState.FINISHED and run.settings == session.settings)
+    session.set_settings(Settings(eta=0.08, rank=3))
+    qtbot.waitUntil(lambda: run.state is RunState.FINISHED and run.settings == session.settings)
+    assert [(tick.first, tick.text) for tick in run.history.ticks] == [
+        (10, "eta 0.05 → 0.08"),
+        (len(run.history) - 10, "rank 6 → 3"),
+    ]
+    assert run.history.ticks[0].before == Settings()
+    assert run.moments.at(9)[0] == 9
+
+
+def test_what_would_start_the_search_again_waits_for_run(qtbot, controls, make_stream):
+    session, control = controls(make_stream(length=10))
+    run = control.start(warm=False)
+    qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
+    said = []
+    control.waits.connect(said.append)
+    session.set_settings(Settings(starts=3))
+    qtbot.wait(30)
+    assert len(run.history) == 10
+    assert said == ["Starts: press Run to take it up (Ctrl+R)"]
+    session.set_settings(Settings(starts=3, eta=0.1))
+    qtbot.waitUntil(lambda: len(run.history) == 20 and run.state is RunState.FINISHED)
+    assert run.settings == Settings(eta=0.1)  # the cheap one alone is followed
+
+
+def test_a_stopped_search_is_not_followed(qtbot, controls, compare):
+    """Its cameras are not chosen: going on would be another search."""
+    session, control = controls(compare(unsettled=10_000))
+    run = control.start(warm=False)
+    qtbot.waitUntil(lambda: len(run.history) > 5)
+    with qtbot.waitSignal(control.ended):
+        control.cancel()
+    count = len(run.history)
+    session.set_settings(Settings(eta=0.2))
+    qtbot.wait(30)
+    assert len(run.history) == count
+
+
+def test_a_run_keeps_moments_and_goes_on_from_the_one_that_is_looked_at(qtbot, controls, make_stream):
+    stream = make_stream(length=30, pause=0.003)
+    session, control = controls(stream)
+    run = control.start(warm=False)
+    qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
+    assert 2 < len(run.moments) <= 30
+    assert run.moments.indices[-1] == 29
+    index = run.moments.indices[1]
+    session.set_moment(index)
+    assert session.seen.record == run.history.records[index]
+    session.set_settings(Settings(eta=0.2))
+    assert session.moment is None
+    qtbot.waitUntil(lambda: len(run.history) == 60 and run.state is RunState.FINISHED)
+    assert numbers(run) == list(range(60))
+    (tick,) = run.history.ticks
+    assert tick.text == f"from iteration {index}: eta 0.05 → 0.2"
+    session.set_moment(index)
+    again = control.start(warm=True)
+    assert again.last is run.moments.at(index)[1]
+    assert session.moment is None
+
+
+def test_settings_that_are_only_gone_back_to_are_not_followed(qtbot, controls, make_stream):
+    session, control = controls(make_stream(length=10))
+    run = control.start(warm=False)
+    qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
+    control.leave(Settings(eta=0.3))
+    session.set_settings(Settings(eta=0.3))
+    qtbot.wait(30)
+    assert len(run.history) == 10
+    session.set_settings(Settings(eta=0.31))
+    qtbot.waitUntil(lambda: len(run.history) == 20)
+
+
+def test_runs_that_are_not_shown_give_their_moments_up_first(qtbot, controls, make_stream, monkeypatch):
+    session, control = controls(make_stream(length=40, pause=0.004))
+    runs = []
+    for _ in range(3):
+        runs.append(control.start(warm=False))
+        qtbot.waitUntil(lambda: runs[-1].state is RunState.FINISHED and control.current is None)
+    assert all(len(run.moments) > 2 for run in runs)
+    monkeypatch.setattr("nrsfm_gui.run_control.ALL_MOMENTS", 1)
+    session.set_settings(Settings(eta=0.3))
+    with qtbot.waitSignal(control.ended):
+        pass
+    assert [len(run.moments) for run in runs[:2]] == [2, 2]
+    assert len(runs[2].moments) > 2
+
+
 def test_without_live_parameters_a_run_that_was_done_stays_so(qtbot, controls, make_stream):
     session, control = controls(make_stream(length=10))
+    control.set_live(False)
     run = control.start(warm=False)
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
     session.set_settings(Settings(rank=4))
@@ -174,10 +267,6 @@ def test_shutting_down_waits_for_every_thread(qtbot, controls, make_stream):
     assert control.current is None
 
 
-def test_a_change_is_named_by_what_differs():
-    assert difference(Settings(), Settings(rank=2, eta=0.1)) == "rank 2, eta 0.1"
-
-
 @pytest.fixture
 def compare(make_stream):
     """Return work that chooses rotations for so many updates, unless it goes on from chosen ones."""
@@ -205,14 +294,14 @@ def test_a_change_while_rotations_are_compared_says_that_it_starts_again(qtbot, 
     session.set_settings(Settings(rank=4))
     control.step()
     qtbot.waitUntil(lambda: bool(run.history.ticks))
-    assert [tick.text for tick in run.history.ticks] == ["rank 4: starts again"]
-    assert "rotations 1 of 2 · starts again (rank 4) · " in activity(run)
+    assert [tick.text for tick in run.history.ticks] == ["rank 6 → 4: starts again"]
+    assert "rotations 1 of 2 · starts again (rank 6 → 4) · " in activity(run)
     control.set_paused(False)
     qtbot.waitUntil(lambda: run.last.settled)
     assert "starts again" not in activity(run)
     session.set_settings(Settings(rank=5))
     qtbot.waitUntil(lambda: len(run.history.ticks) == 2)
-    assert run.history.ticks[1].text == "rank 5"
+    assert run.history.ticks[1].text == "rank 4 → 5"
 
 
 def test_status_and_numbers_count_the_iterations_and_seconds_of_the_run(qtbot, controls, make_stream):
@@ -246,6 +335,6 @@ def counts(run):
 def test_the_time_left_counts_from_the_last_change(known):
     run = Run(1, known.sequence, Settings())
     run.history.extend(Record(k, 10.0 * k, 1.0, "a") for k in range(4))
-    run.history.tick(Change(2, Settings()), "rank 4")
+    run.history.tick(2, "rank 4", before=Settings())
     run.last = SimpleNamespace(fraction=0.25)
     assert seconds_left(run) == pytest.approx(30.0)  # 10 s for the first quarter

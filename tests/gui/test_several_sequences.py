@@ -84,7 +84,7 @@ def show(window, sequence):
 
 
 def listed(window):
-    tree = window.run_list._tree
+    tree = window.run_list.tree
     return [int(tree.topLevelItem(row).text(0)) for row in range(tree.topLevelItemCount())]
 
 
@@ -262,7 +262,8 @@ def test_weights_can_be_moved_while_a_second_run_compares_rotations(qtbot, make_
     assert len(editor.weights) == 2
     assert all(slider.isEnabled() for slider in editor.findChildren(QSlider))
     editor.findChildren(QSlider)[0].setValue(1500)
+    window.parameters.flush()
     assert isinstance(window.session.settings.penalty, ExplicitWeights)
     window.control.step()
     qtbot.waitUntil(lambda: bool(run.history.ticks), timeout=20_000)
-    assert run.history.ticks[0].text == "weights: starts again"
+    assert run.history.ticks[0].text == "penalty WNN → weights: starts again"

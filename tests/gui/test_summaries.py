@@ -7,8 +7,8 @@ import pytest
 from core.methods import METHODS
 from core.penalties import PENALTIES, ExplicitWeights
 from core.settings import PRESETS, Settings
-from nrsfm_gui.run_control import difference
-from nrsfm_gui.summaries import measure, run_name
+from nrsfm_gui.run_names import run_name
+from nrsfm_gui.summaries import measure
 
 
 @pytest.mark.parametrize("problem", ["nonrigid", "lowrank"])
@@ -34,18 +34,3 @@ def test_lengths_have_three_digits_and_an_exponent_only_where_nothing_would_be_l
     assert [measure(value, "px") for value in values] == [
         *("–", "–", "0.000 px", "6.7e-06 px", "0.012 px", "0.135 px", "2.75 px", "181.9 px", "1.67e+06 px"),
     ]
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [
-        (Settings(), Settings(rank=3, eta=0.1), "rank 3, eta 0.1"),
-        (Settings(), Settings(problem="lowrank", max_iterations=5), "problem lowrank, max iterations 5"),
-        (Settings(), Settings(penalty=ExplicitWeights((1.0,) * 6)), "weights"),
-        (Settings(method="admm"), Settings(method="admm", options=(("rho", 2.5),)), "rho 2.5"),
-        (Settings(method="admm", options=(("patience", 7),)), Settings(method="admm"), "patience 100"),
-        (Settings(), Settings(method="agd", options=(("restart", "none"),)), "method agd, restart none"),
-    ],
-)
-def test_a_change_of_settings_is_named(old, new, words):
-    assert difference(old, new) == words

@@ -1,0 +1,66 @@
+"""Changes of parameters in words, and what live mode takes up of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.penalties import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
+from core.settings import Settings
+from nrsfm_gui.changes import GESTURE, followed, named, one_gesture, parameters, waiting
+
+WEIGHTS = Settings(rank=4, penalty=ExplicitWeights((0.0, 0.1, 0.2, 0.4)))
+
+
+def weighed(*values):
+    return WEIGHTS.with_changes(penalty=ExplicitWeights(values))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (Settings(), Settings(rank=3, eta=0.1), "rank 6 → 3, eta 0.05 → 0.1"),
+        (Settings(), Settings(penalty=WeightedNuclearNorm(2e-7)), "xi 0.5 → 2e-7"),
+        (Settings(), Settings(penalty=NuclearNorm()), "penalty WNN → NN"),
+        (Settings(), Settings(penalty=ExplicitWeights((1.0,) * 6)), "penalty WNN → weights"),
+        (WEIGHTS, weighed(0.0, 0.1, 0.3, 0.4), "a3 0.2 → 0.3"),
+        (WEIGHTS, weighed(0.0, 0.15, 0.15, 0.4), "a2 0.1 → 0.15, a3 0.2 → 0.15"),
+        (WEIGHTS, weighed(0.5, 0.5, 0.5, 0.5), "a1 and 3 more 0 → 0.5"),
+        (WEIGHTS, Settings(rank=2, penalty=ExplicitWeights((0.0, 0.1))), "rank 4 → 2"),
+        (Settings(), Settings(problem="lowrank"), "problem nonrigid → lowrank"),
+        (Settings(), Settings(max_iterations=5), "max iterations 1000 → 5"),
+        (Settings(method="admm"), Settings(method="admm", options=(("rho", 2.5),)), "rho 0.01 → 2.5"),
+        (Settings(), Settings(rotation_rank=3), "rotation rank several → 3"),
+        (Settings(), Settings(rotations=Path("/a/cameras.npz")), "rotations best → cameras.npz"),
+        (Settings(), Settings(intrinsics=(800.0, 8.0, 320.0, 2.5)), "intrinsics auto → (800, 8, 320, 2.5)"),
+        (Settings(), Settings(), "settings"),
+    ],
+)  # fmt: skip
+def test_a_change_says_from_what_to_what(old, new, words):
+    assert named(old, new) == words
+
+
+def test_a_movement_is_of_one_parameter_and_without_a_rest():
+    moved = parameters(WEIGHTS, weighed(0.0, 0.1, 0.3, 0.4))
+    pushed = parameters(weighed(0.0, 0.1, 0.3, 0.4), weighed(0.0, 0.1, 0.5, 0.5))
+    assert one_gesture(moved, pushed, 0.1)
+    assert not one_gesture(moved, pushed, GESTURE + 0.1)
+    assert not one_gesture(moved, parameters(WEIGHTS, WEIGHTS.with_changes(eta=0.1)), 0.1)
+    first = parameters(Settings(rank=4), WEIGHTS)  # the first move makes the weights explicit
+    assert one_gesture(first, moved, 0.1)
+
+
+def test_live_mode_takes_up_weights_eta_and_rank_alone():
+    run = Settings(starts=1)
+    wanted = Settings(starts=8, eta=0.2, rank=3, rotations="truth", penalty=NuclearNorm())
+    assert followed(run, wanted) == Settings(starts=1, eta=0.2, rank=3, penalty=NuclearNorm())
+    assert waiting(run, wanted) == "Rotations, starts: press Run to take them up (Ctrl+R)"
+    assert waiting(run, Settings(starts=1, eta=0.2)) == ""
+
+
+def test_under_another_method_or_problem_all_waits():
+    wanted = Settings(method="admm", eta=0.2)
+    assert followed(Settings(), wanted) == Settings()
+    assert waiting(Settings(), wanted) == "Method, eta: press Run to take them up (Ctrl+R)"
+    assert followed(Settings(), Settings(problem="lowrank", rank=4)) == Settings()
