@@ -1,4 +1,4 @@
-"""Two runs of one sequence beside each other: their distance, their parameters, their losses. No Qt.
+"""Two runs of one sequence beside each other: their distance, and whether their losses compare. No Qt.
 
 Where every frame has ground truth, both runs are laid over it in the way that is chosen, and their distance
 is what is left between them.  Where it does not, the second one is laid over the first, frame by frame: two
@@ -7,26 +7,21 @@ reconstructions of pictures share neither their coordinates nor, frame by frame,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from core.alignment import Alignment, Kind, Mirror, align_all, is_mirrored, known_points
 from core.arrays import frozen
-from core.methods import METHODS
 from core.penalties import ExplicitWeights
 from core.sequence import CameraModel, GroundTruth
 
 from .scene import ErrorSeries
 from .shapes import MIN_ALIGNED
-from .summaries import penalty_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from core.arrays import Floats
-    from core.penalties import Penalty
     from core.settings import Settings
 
     from .shapes import Shapes
@@ -108,51 +103,3 @@ def _same_penalty(one: Settings, other: Settings) -> bool:
         common = min(len(a.a), len(b.a))
         return a.a[:common] == b.a[:common]
     return a == b
-
-
-def parameter_differences(one: Settings, other: Settings) -> list[tuple[str, str, str]]:
-    """Return the parameters that differ: name, value of the one, value of the other."""
-    rows = []
-    for entry in fields(one):
-        values = getattr(one, entry.name), getattr(other, entry.name)
-        if values[0] == values[1]:
-            continue
-        if entry.name == "options":
-            rows += _options(one, other)
-        elif entry.name == "penalty":
-            rows += _penalties(one.penalty, other.penalty)
-        else:
-            rows.append((entry.name.replace("_", " "), *(_text(value) for value in values)))
-    return rows
-
-
-def _penalties(one: Penalty, other: Penalty) -> list[tuple[str, str, str]]:
-    """Return the numbers that differ of two penalties of one kind, else both in words."""
-    if type(one) is not type(other) or isinstance(one, ExplicitWeights):
-        return [("penalty", penalty_words(one), penalty_words(other))]
-    names = [entry.name for entry in fields(one)]  # type: ignore[arg-type]
-    pairs = [(name, getattr(one, name), getattr(other, name)) for name in names]
-    return [(name, _text(a), _text(b)) for name, a, b in pairs if a != b]
-
-
-def _options(one: Settings, other: Settings) -> Iterator[tuple[str, str, str]]:
-    """Yield the options that differ, with the defaults of the method of each; a dash where it has none."""
-    given = [dict(settings.options) for settings in (one, other)]
-    for name in sorted(given[0].keys() | given[1].keys()):
-        values = [
-            _text(known[name] if name in known else _default(settings, name))
-            for settings, known in zip((one, other), given, strict=True)
-        ]
-        if values[0] != values[1]:
-            yield name, values[0], values[1]
-
-
-def _default(settings: Settings, name: str) -> object:
-    method = METHODS[settings.method]
-    return method.default(name) if name in {option.name for option in method.options} else None
-
-
-def _text(value: object) -> str:
-    if value is None:
-        return "–"
-    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -14,6 +14,7 @@ from core.recipes import settings_to_dict
 
 from . import summaries
 from .logbook import Level, Logbook
+from .run_names import run_name
 from .runs import RunState
 
 if TYPE_CHECKING:
@@ -90,9 +91,7 @@ class LogKeeping(QObject):
         if before is None:
             self.log_settings()  # those that the run starts under
             warm = "from nothing" if run.warm_from is None else f"from run {run.warm_from}"
-            self._logbook.add(
-                Level.INFO, f"run {run.number}", f"Started {warm}: {summaries.run_name(run.settings)}"
-            )
+            self._logbook.add(Level.INFO, f"run {run.number}", f"Started {warm}: {run_name(run.settings)}")
         if run.state is not RunState.RUNNING or before is not None:
             level = Level.ERROR if run.state is RunState.FAILED else Level.INFO
             self._logbook.add(level, f"run {run.number}", summaries.activity(run))

@@ -2,48 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.methods import METHODS
-from core.penalties import PENALTIES, ExplicitWeights, penalty_name
-from core.recipes import preset_name
-
 from .history import STARTS_AGAIN
 from .runs import Run, RunState
 from .views.numbers import NONE
-from .views.run_list import RunRow
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from core.penalties import Penalty
     from core.reconstruct import Update
     from core.sequence import Sequence
-    from core.settings import Settings
 
     from .scene import Scene
     from .shapes import Shapes
 
 MINUS = "−"
 ETA_FROM_SECONDS = 1.0  # before that, what is left is not worth a word
-# A line of the list of runs has room for about twenty letters.
-SHORT_METHODS = {name: method.title for name, method in METHODS.items()} | {
-    "bilinear": "bilinear",
-    "lm": "LM",
-    "paper": "Algorithm 1",
-    "admm+bilinear": "ADMM+bilinear",
-}
-PENALTY_WORDS = {name: name.upper() for name in PENALTIES} | {
-    "ramp": "ramp",
-    "schatten": "Schatten",
-    "log": "log",
-    "capped": "capped",
-    "rank": "rank cost",
-    "weights": "weights",
-}
 
 
 @dataclass(frozen=True)
@@ -105,52 +83,6 @@ def duration(seconds: float) -> str:
         return f"{seconds:.2f} s" if seconds < 10 and not isinstance(seconds, int) else f"{seconds:.0f} s"
     minutes, rest = divmod(round(seconds), 60)
     return f"{minutes} min {rest} s"
-
-
-def run_name(settings: Settings) -> str:
-    """Return a preset's name, or the method with its own numbers, the penalty, and an unusual problem."""
-    method = " ".join([SHORT_METHODS[settings.method], *_option_words(settings)])
-    words = [method, PENALTY_WORDS[penalty_name(settings.penalty)]]
-    if settings.problem == "lowrank":
-        words.append("low rank")  # last: a narrow list cuts what is the same for all runs of a comparison
-    return preset_name(settings) or ", ".join(words)
-
-
-def penalty_words(penalty: Penalty) -> str:
-    """Return a penalty with its numbers: "WNN, xi 0.5, gamma 1e-06", "weights 0, 0.1, 0.2"."""
-    word = PENALTY_WORDS[penalty_name(penalty)]
-    if isinstance(penalty, ExplicitWeights):
-        return " ".join((word, ", ".join(f"{weight:.3g}" for weight in penalty.a)))
-    numbers = ((entry.name, getattr(penalty, entry.name)) for entry in fields(penalty))  # type: ignore[arg-type]
-    return ", ".join((word, *(f"{name} {value:g}" for name, value in numbers)))
-
-
-def _option_words(settings: Settings) -> list[str]:
-    """Return "rho 0.1", ... of the options that are not the method's defaults."""
-    return [f"{name} {value if isinstance(value, str) else f'{value:g}'}" for name, value in settings.options]
-
-
-def run_row(run: Run, known: Quality | None) -> RunRow:
-    """Return the line of a run in the list."""
-    error = NONE if known is None else measure(known.error, known.unit)
-    meaning = f"Run {run.number}: {METHODS[run.settings.method].meaning}"
-    lines = [
-        ", ".join((meaning, *_option_words(run.settings))),
-        f"rank {run.settings.rank}, eta {run.settings.eta:g}, {run.settings.penalty}",
-        f"{run.state.value}, {len(run.history)} records",
-    ]
-    if run.warm_from is not None:
-        lines.append(f"went on from run {run.warm_from}")
-    if known is not None and known.error is not None:
-        lines.append(f"error: mean over points and frames, {known.alignment}")
-    return RunRow(
-        number=run.number,
-        name=run_name(run.settings),
-        rank=str(run.settings.rank),
-        loss=NONE if run.last is None else log_loss(run.last.shown.loss, digits=3),
-        error=error,
-        tip="\n".join(lines),
-    )
 
 
 def headline(run: Run | None, known: Quality | None, sequence: Sequence | None) -> str:

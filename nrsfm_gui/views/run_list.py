@@ -1,123 +1,198 @@
-"""The runs of this session, newest first; selecting one shows it again."""
+"""The runs of this session, newest first; selecting one shows it again.
+
+A line bears the color of the run's curve, a pin and a mark where it has a note. What is done to runs is asked
+for by buttons, a context menu and keys: F4 or a double click renames, Delete forgets, Ctrl+click compares.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QHeaderView, QLabel, QStackedLayout, QTreeWidget, QTreeWidgetItem, QWidget
+from PyQt6.QtCore import QPoint, QSize, Qt, pyqtSignal
+from PyQt6.QtGui import QKeySequence, QShortcut
+from PyQt6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QStackedLayout,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from nrsfm_gui.style import faint_text
+from nrsfm_gui.theme import DARK, Theme
+
+from .run_icons import run_icon
+from .run_tree import RunRow, RunTree, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
 
-    from PyQt6.QtGui import QResizeEvent
+__all__ = ["RunList", "RunRow"]
 
-COLUMNS = ("#", "run", "K", "log10", "error")
-TIPS = (
-    "number of the run",
-    "preset, or method and penalty",
-    "rank",
-    "base-10 logarithm of the loss",
-    "mean 3-D error after the alignment that is chosen",
-)
-ROOM_FOR_RANK = 240  # pixels of width below which the names need the room
 EMPTY = "No runs yet.\nPress Run (Ctrl+R)."
-
-
-@dataclass(frozen=True)
-class RunRow:
-    """A line of the list; the texts are ready to be shown."""
-
-    number: int
-    name: str  # "recommended", "bilinear, wnn"
-    rank: str
-    loss: str
-    error: str
-    tip: str
+BUTTONS = {
+    "pin": "Pin: Reset keeps the run that is shown",
+    "rename": "Rename the run that is shown (F4)",
+    "compare": "Compare another run with the one that is shown, or stop comparing (Ctrl+D, Ctrl+click)",
+    "parameters": "Use the parameters of the run that is shown for the next one",
+    "delete": "Forget the run that is shown (Delete)",
+}
 
 
 class RunList(QWidget):
-    """A list of runs.
+    """A list of runs, and below it a note on the one that is shown and what can be done with it.
 
     Signals
     -------
-    run_requested(int)
-        the number of the run to show.
+    run_requested(int), compare_requested(int)
+        the number of the run to show, or to lay beside the one shown; -1 leaves the choice open.
+    pin_requested(int, bool), delete_requested(int), parameters_requested(int)
+        what to do with a run.
+    title_changed(int, str), note_changed(int, str)
+        what was written; "" takes it away.
     """
 
     run_requested = pyqtSignal(int)
+    compare_requested = pyqtSignal(int)
+    pin_requested = pyqtSignal(int, bool)
+    delete_requested = pyqtSignal(int)
+    parameters_requested = pyqtSignal(int)
+    title_changed = pyqtSignal(int, str)
+    note_changed = pyqtSignal(int, str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._tree = QTreeWidget()
-        self._tree.setHeaderLabels(list(COLUMNS))
-        self._tree.setRootIsDecorated(False)
-        self._tree.setUniformRowHeights(True)
-        self._tree.setAlternatingRowColors(True)
-        self._tree.setTextElideMode(Qt.TextElideMode.ElideRight)
-        self._tree.setAllColumnsShowFocus(True)
-        header = self._tree.header()
-        assert header is not None
-        header.setStretchLastSection(False)
-        header.setMinimumSectionSize(20)
-        for column in range(len(COLUMNS)):
-            stretch = column == 1
-            header.setSectionResizeMode(
-                column, QHeaderView.ResizeMode.Stretch if stretch else QHeaderView.ResizeMode.ResizeToContents
-            )
-        head = self._tree.headerItem()
-        assert head is not None
-        for column, tip in enumerate(TIPS):
-            head.setToolTip(column, tip)
-            if column != 1:
-                head.setTextAlignment(column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self._tree.currentItemChanged.connect(self._request)
-        self._empty = QLabel(EMPTY)
-        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._empty.setProperty("role", "muted")
-        self._stack = QStackedLayout(self)
-        self._stack.addWidget(self._empty)
-        self._stack.addWidget(self._tree)
-        self._rows: tuple[RunRow, ...] = ()
-        self.setMinimumHeight(80)
+        self.tree = RunTree()
+        self.tree.run_requested.connect(self.run_requested)
+        self.tree.compare_requested.connect(self.compare_requested)
+        self.tree.title_changed.connect(self.title_changed)
+        self.tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.tree.customContextMenuRequested.connect(self._show_menu)
+        for key, name in (("F4", "rename"), ("Delete", "delete")):
+            shortcut = QShortcut(QKeySequence(key), self.tree)
+            shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
+            shortcut.activated.connect(lambda name=name: self._press(name))
+        self._note = QLineEdit()
+        self._note.setPlaceholderText("Note on this run")
+        self._note.setAccessibleName("Note on the run that is shown")
+        self._note.setToolTip("Write something down about the run that is shown; its line gets a mark")
+        self._note.editingFinished.connect(self._take_note)
+        self._noted = -1  # the run that the note is on
+        self._buttons = {name: self._button(name) for name in BUTTONS}
+        self._buttons["pin"].setCheckable(True)
+        self._build()
+        self.set_theme(DARK)
 
     def set_rows(self, rows: Items[RunRow], shown: int | None) -> None:
         """Show the runs in the order given and mark the one that is shown; touches only what changed."""
-        rows = tuple(rows)
         self._stack.setCurrentIndex(1 if rows else 0)
-        self._tree.blockSignals(True)
-        if [row.number for row in rows] != [row.number for row in self._rows]:
-            self._tree.clear()
-            self._tree.addTopLevelItems([QTreeWidgetItem() for _row in rows])
-            self._rows = ()
-        for index, row in enumerate(rows):
-            item = self._tree.topLevelItem(index)
-            assert item is not None
-            if index >= len(self._rows) or row != self._rows[index]:
-                _fill(item, row)
-            if row.number == shown and self._tree.currentItem() is not item:
-                self._tree.setCurrentItem(item)
-        if shown is None:
-            self._tree.setCurrentItem(None)
-        self._rows = rows
-        self._tree.blockSignals(False)
+        self.tree.set_rows(tuple(rows), shown)
+        row = self.tree.row(shown)
+        self._note.setEnabled(row is not None)
+        for button in self._buttons.values():
+            button.setEnabled(row is not None)
+        self._buttons["compare"].setEnabled(len(rows) > 1)
+        self._buttons["pin"].setChecked(row is not None and row.pinned)
+        number, note = (-1, "") if row is None else (row.number, row.note)
+        if number != self._noted:
+            self._take_note()  # what was being written belongs to the run before
+        if number != self._noted or not self._note.hasFocus():
+            self._noted = number
+            if self._note.text() != note:
+                self._note.setText(note)
 
-    def resizeEvent(self, event: QResizeEvent | None) -> None:
-        """Leave the rank out where there is little room; the tip has it."""
-        super().resizeEvent(event)
-        self._tree.setColumnHidden(COLUMNS.index("K"), self.width() < ROOM_FOR_RANK)
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        for name, button in self._buttons.items():
+            button.setIcon(run_icon(name, theme.text, faint_text(theme)))
+        self.tree.set_theme(theme)
 
-    def _request(self, item: QTreeWidgetItem | None) -> None:
-        if item is not None:
-            self.run_requested.emit(int(item.data(0, Qt.ItemDataRole.UserRole)))
+    def menu_of(self, number: int) -> QMenu:
+        """Return the context menu of a run."""
+        row = self.tree.row(number)
+        assert row is not None  # it has a line
+        menu = QMenu(self)
+        if number != self.tree.shown:
+            menu.addAction("&Show", lambda: self.run_requested.emit(number))
+            words = "Stop &comparing" if row.compared else "&Compare with the shown run"
+            menu.addAction(words, lambda: self.compare_requested.emit(number))
+            menu.addSeparator()
+        menu.addAction("&Rename\tF4", lambda: self.tree.rename(number))
+        menu.addAction("&Note…", lambda: self._write_note(number))
+        words = "Un&pin" if row.pinned else "&Pin, so that Reset keeps it"
+        menu.addAction(words, lambda: self.pin_requested.emit(number, not row.pinned))
+        menu.addSeparator()
+        menu.addAction("&Use its parameters", lambda: self.parameters_requested.emit(number))
+        menu.addSeparator()
+        menu.addAction("&Delete\tDel", lambda: self.delete_requested.emit(number))
+        return menu
 
+    # -- what is asked for ----------------------------------------------------------------------------------
 
-def _fill(item: QTreeWidgetItem, row: RunRow) -> None:
-    right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-    for column, text in enumerate((str(row.number), row.name, row.rank, row.loss, row.error)):
-        item.setText(column, text)
-        item.setToolTip(column, row.tip)
-        if column != 1:
-            item.setTextAlignment(column, right)
-    item.setData(0, Qt.ItemDataRole.UserRole, row.number)
+    def _press(self, name: str) -> None:
+        shown = self.tree.shown
+        if name == "compare":
+            self.compare_requested.emit(-1)
+        elif shown is None:
+            return
+        elif name == "pin":
+            self.pin_requested.emit(shown, self._buttons["pin"].isChecked())
+        elif name == "rename":
+            self.tree.rename(shown)
+        elif name == "parameters":
+            self.parameters_requested.emit(shown)
+        else:
+            self.delete_requested.emit(shown)
+
+    def _take_note(self) -> None:
+        row, note = self.tree.row(self._noted), self._note.text().strip()
+        if row is not None and note != row.note:
+            self.note_changed.emit(row.number, note)
+
+    def _write_note(self, number: int) -> None:
+        self.run_requested.emit(number)
+        self._note.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _show_menu(self, position: QPoint) -> None:
+        item, viewport = self.tree.itemAt(position), self.tree.viewport()
+        if item is not None and viewport is not None:
+            menu = self.menu_of(number_of(item))
+            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            menu.popup(viewport.mapToGlobal(position))
+
+    # -- construction ---------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        empty = QLabel(EMPTY)
+        empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        empty.setProperty("role", "muted")
+        bar = QHBoxLayout()
+        bar.setContentsMargins(4, 2, 4, 3)
+        bar.setSpacing(1)
+        bar.addWidget(self._note, 1)
+        for button in self._buttons.values():
+            bar.addWidget(button)
+        full = QWidget()
+        column = QVBoxLayout(full)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.tree, 1)
+        column.addLayout(bar)
+        self._stack = QStackedLayout(self)
+        self._stack.addWidget(empty)
+        self._stack.addWidget(full)
+        self.setMinimumHeight(80)
+
+    def _button(self, name: str) -> QToolButton:
+        button = QToolButton()
+        button.setObjectName(f"run {name}")
+        button.setAutoRaise(True)
+        button.setIconSize(QSize(16, 16))
+        button.setToolTip(BUTTONS[name])
+        button.setAccessibleName(BUTTONS[name])
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        button.clicked.connect(lambda _checked: self._press(name))
+        return button

@@ -12,7 +12,7 @@ from core.alignment import NO_ALIGNMENT, PER_FRAME, Alignment, Kind, Mirror
 from core.penalties import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
 from core.sequence import CameraModel, GroundTruth
 from core.settings import Settings
-from nrsfm_gui.comparison import lay_together, parameter_differences, why_losses_differ
+from nrsfm_gui.comparison import lay_together, why_losses_differ
 from nrsfm_gui.shapes import build_shapes
 
 
@@ -91,32 +91,6 @@ def test_a_mirrored_second_run_is_named(known):
 def test_there_is_no_distance_before_there_are_two_reconstructions(known):
     assert together(known.sequence, known.result, None) is None
     assert together(known.sequence, None, known.result) is None
-
-
-@pytest.mark.parametrize(
-    ("changes", "rows"),
-    [
-        ({}, []),
-        ({"rank": 3, "eta": 0.1}, [("rank", "6", "3"), ("eta", "0.05", "0.1")]),
-        ({"penalty": WeightedNuclearNorm(xi=1.0)}, [("xi", "0.5", "1")]),
-        ({"penalty": NuclearNorm()}, [("penalty", "WNN, xi 0.5, gamma 1e-06", "NN, mu 0.001")]),
-        (
-            {"method": "admm", "options": (("rho", 0.5),)},
-            [("method", "bilinear", "admm"), ("rho", "–", "0.5")],
-        ),
-        (
-            {"rotation_rank": 2, "max_iterations": 9},
-            [("rotation rank", "–", "2"), ("max iterations", "1000", "9")],
-        ),
-    ],
-)
-def test_parameters_that_differ_are_listed_with_both_values(changes, rows):
-    assert parameter_differences(Settings(), Settings(**changes)) == rows
-
-
-def test_an_option_is_compared_with_the_default_of_the_other():
-    one, other = Settings(method="admm"), Settings(method="admm", options=(("rho", 0.5),))
-    assert parameter_differences(one, other) == [("rho", "0.01", "0.5")]
 
 
 @pytest.mark.parametrize(

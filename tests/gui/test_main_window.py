@@ -74,7 +74,7 @@ def test_a_run_ends_and_its_numbers_are_those_of_the_core(qtbot, window, sequenc
     assert run.last.best.loss == expected.loss
     qtbot.waitUntil(lambda: f"{expected.loss:.4g}" in shown_text(window))
     assert "per-frame similarity" in shown_text(window)
-    assert window.run_list._tree.topLevelItemCount() == 1
+    assert window.run_list.tree.topLevelItemCount() == 1
     assert not window.windowIcon().isNull()
 
 
@@ -290,7 +290,7 @@ def test_the_alignment_is_named_and_changes_the_error(qtbot, window):
     qtbot.waitUntil(lambda: window.display.quality_of(run) is not None)
     whole = window.display.quality_of(run)
     assert whole.error > per_frame.error
-    qtbot.waitUntil(lambda: "one similarity for the sequence" in shown_text(window))
+    qtbot.waitUntil(lambda: "one similarity for all frames" in shown_text(window))
 
 
 def test_the_selected_point_has_its_numbers_and_the_one_under_the_mouse_its_line(qtbot, window):

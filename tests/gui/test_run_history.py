@@ -1,0 +1,231 @@
+"""The list of runs: names, notes, pins, forgetting and taking back, losses that do not compare."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PyQt6.QtCore import Qt
+from PyQt6.QtGui import QColor
+from PyQt6.QtWidgets import QLineEdit, QPushButton, QToolButton
+
+from core.penalties import NuclearNorm
+from core.settings import Settings
+from core.synthetic import simulate
+from nrsfm_gui.runs import RunState
+from nrsfm_gui.style import faint_text
+from nrsfm_gui.views.run_list import RunList, RunRow
+from nrsfm_gui.views.run_tree import LOSS, NAME
+
+if TYPE_CHECKING:
+    from nrsfm_gui.main_window import MainWindow
+
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, starts=1, max_iterations=20)
+
+
+@pytest.fixture(scope="module")
+def sequence():
+    return simulate("paper", frames=8, points=20, noise=0.3, seed=2)
+
+
+@pytest.fixture
+def window(qtbot, make_window, sequence) -> MainWindow:
+    """A window with three finished runs, the last of another penalty; it is shown."""
+    window = make_window(sequence, settings=QUICK)
+    window.control.set_live(False)
+    for settings in (QUICK, QUICK.with_changes(rank=3), QUICK.with_changes(penalty=NuclearNorm())):
+        window.session.set_settings(settings)
+        run = window.control.start(warm=False)
+        qtbot.waitUntil(
+            lambda run=run: run.state is RunState.FINISHED and not window.control._threads, timeout=20_000
+        )
+    return window
+
+
+def press(window, name):
+    window.run_list.findChild(QToolButton, f"run {name}").click()
+
+
+def offer(window, text):
+    """Press a button of the line of messages."""
+    next(button for button in window.messages.findChildren(QPushButton) if button.text() == text).click()
+
+
+def line(window, number):
+    tree = window.run_list.tree
+    return next(item for item in map(tree.topLevelItem, range(len(tree.rows))) if item.text(0) == str(number))
+
+
+def numbers(window):
+    return [run.number for run in window.session.runs]
+
+
+def write(qtbot, window, text):
+    editor = window.run_list.tree.findChild(QLineEdit)
+    editor.selectAll()
+    qtbot.keyClicks(editor, text)
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: window.run_list.tree.findChild(QLineEdit) is None)
+
+
+def test_f4_renames_everywhere_and_an_empty_name_takes_it_back(qtbot, window):
+    tree = window.run_list.tree
+    tree.setFocus()
+    before = line(window, 3).text(NAME)
+    qtbot.keyClick(tree, Qt.Key.Key_F4)
+    write(qtbot, window, "soft corners")
+    run = window.session.shown
+    assert run.title == "soft corners" and line(window, 3).text(NAME) == "soft corners"
+    assert window.loss_plot._curves[3].name == "soft corners"
+    qtbot.keyClick(tree, Qt.Key.Key_F4)
+    write(qtbot, window, " ")
+    assert run.title == "" and line(window, 3).text(NAME) == before
+
+
+def test_what_the_parameters_call_a_run_is_no_title(qtbot, window):
+    run = window.session.shown
+    window.run_list.title_changed.emit(run.number, line(window, 3).text(NAME))
+    assert run.title == ""
+
+
+def test_a_note_is_kept_with_the_run_it_was_written_on(qtbot, window):
+    field = window.run_list.findChild(QLineEdit)
+    field.setFocus()
+    qtbot.keyClicks(field, "corner flips at 5")
+    window.run_list.run_requested.emit(1)  # another run is shown before Return was pressed
+    first, last = window.session.runs[0], window.session.runs[2]
+    assert (first.note, last.note) == ("", "corner flips at 5")
+    assert "Note: corner flips at 5" in line(window, 3).toolTip(0)
+    assert field.text() == ""
+
+
+def test_delete_forgets_without_asking_and_undo_takes_back(qtbot, window):
+    window.session.set_shown(window.session.runs[1])
+    tree = window.run_list.tree
+    tree.setFocus()
+    qtbot.keyClick(tree, Qt.Key.Key_Delete)
+    assert numbers(window) == [1, 3] and window.session.shown.number in (1, 3)
+    assert window.messages.text == "Run 2 is forgotten."
+    offer(window, "Undo")
+    assert numbers(window) == [1, 2, 3] and window.session.shown.number == 2
+
+
+def test_a_pinned_run_stays_when_all_are_forgotten_and_undo_brings_back_the_others(qtbot, window):
+    press(window, "pin")
+    assert window.session.runs[2].pinned
+    window.session.set_shown(window.session.runs[0])
+    window.chrome.actions["reset"].trigger()
+    assert numbers(window) == [3] and window.session.shown is None
+    assert window.messages.text == "2 runs are forgotten. 1 stays, pinned."
+    offer(window, "Undo")
+    assert numbers(window) == [1, 2, 3] and window.session.shown.number == 1
+
+
+def test_a_pinned_run_is_forgotten_only_after_another_word(qtbot, window):
+    press(window, "pin")
+    press(window, "delete")
+    assert numbers(window) == [1, 2, 3] and "is pinned" in window.messages.text
+    offer(window, "Forget it all the same")
+    assert numbers(window) == [1, 2]
+
+
+def test_reset_says_so_where_every_run_is_pinned(window):
+    for run in window.session.runs:
+        window.session.pin_run(run, True)
+    window.chrome.actions["reset"].trigger()
+    assert numbers(window) == [1, 2, 3] and "All runs are pinned" in window.messages.text
+
+
+def test_undo_leaves_runs_where_another_sequence_was_opened(window, known):
+    press(window, "delete")
+    _text, undo = window.messages._messages[-1].actions[0]
+    window.opening.opened.emit(known.sequence, None)
+    undo()
+    assert window.session.runs == [] and "another sequence" in window.messages.text
+
+
+def test_forgetting_the_run_under_way_stops_it(qtbot, window, sequence):
+    run = window.control.start(warm=False, paused=True)
+    press(window, "delete")
+    assert run not in window.session.runs and window.control.current is None
+    qtbot.waitUntil(lambda: run.state is RunState.STOPPED)
+
+
+def test_the_parameters_of_a_run_are_used_again_and_undo_takes_back_those_before(window):
+    before = window.session.settings
+    window.session.set_shown(window.session.runs[1])
+    press(window, "parameters")
+    assert window.session.settings == window.parameters.settings == window.session.runs[1].settings
+    assert "those of run 2" in window.messages.text
+    offer(window, "Undo")
+    assert window.session.settings == before
+
+
+def test_losses_of_another_objective_are_faint_and_the_tip_says_why(window):
+    faint = QColor(faint_text(window.session.theme))
+    assert [line(window, n).foreground(LOSS).color() == faint for n in (1, 2, 3)] == [True, True, False]
+    assert "does not compare with that of run 3: another penalty" in line(window, 1).toolTip(LOSS)
+    window.session.set_shown(window.session.runs[0])  # rank 2 and 3 under one penalty
+    assert [line(window, n).foreground(LOSS).color() == faint for n in (1, 2, 3)] == [False, False, True]
+
+
+def test_the_name_in_the_legend_follows_a_change_under_way(window):
+    run = window.session.shown
+    run.settings = run.settings.with_changes(method="admm")
+    window.session.run_changed.emit(run)
+    assert "ADMM" in window.loss_plot._curves[3].name and "ADMM" in line(window, 3).text(NAME)
+
+
+def row(number, **changes):
+    texts = {"rank": "4", "loss": "−2.9", "reprojection": "0.3 px", "error": "6 mm", "tip": ""}
+    return RunRow(number=number, name="bilinear, WNN", **texts, **changes)
+
+
+def test_columns_make_room_for_the_names(qtbot):
+    panel = RunList()
+    qtbot.addWidget(panel)
+    panel.set_rows([row(1)], 1)
+    shown = {}
+    for width in (200, 260, 400):
+        panel.resize(width, 200)
+        panel.show()
+        qtbot.waitUntil(lambda width=width: panel.tree.width() == width)
+        shown[width] = [not panel.tree.isColumnHidden(column) for column in range(6)]
+    assert shown == {
+        200: [True, True, False, True, False, True],
+        260: [True, True, True, True, False, True],
+        400: [True] * 6,
+    }
+
+
+def test_the_context_menu_asks_for_what_it_says(qtbot):
+    panel = RunList()
+    qtbot.addWidget(panel)
+    panel.set_rows([row(2), row(1, pinned=True)], 2)
+    asked = []
+    panel.pin_requested.connect(lambda *given: asked.append(("pin", *given)))
+    panel.compare_requested.connect(lambda *given: asked.append(("compare", *given)))
+    panel.delete_requested.connect(lambda *given: asked.append(("delete", *given)))
+    for action in panel.menu_of(1).actions():
+        if action.text().replace("&", "").split("\t")[0] in ("Unpin", "Compare with the shown run", "Delete"):
+            action.trigger()
+    assert asked == [("compare", 1), ("pin", 1, False), ("delete", 1)]
+    shown = [action.text() for action in panel.menu_of(2).actions()]
+    assert not any("ompare" in text or "Show" in text for text in shown)
+
+
+def test_ctrl_and_a_click_compare_without_selecting(qtbot):
+    panel = RunList()
+    qtbot.addWidget(panel)
+    panel.resize(300, 200)
+    with qtbot.waitExposed(panel):
+        panel.show()
+    panel.set_rows([row(2), row(1)], 2)
+    asked = []
+    panel.compare_requested.connect(asked.append)
+    panel.run_requested.connect(lambda number: asked.append(("shown", number)))
+    place = panel.tree.visualItemRect(panel.tree.topLevelItem(1)).center()
+    qtbot.mouseClick(
+        panel.tree.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, place
+    )
+    assert asked == [1] and panel.tree.currentItem() is panel.tree.topLevelItem(0)
