@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from .shapes import Shapes
 
-DIRECTIONS = 150  # in which the outermost point is kept
-MOST_POINTS = 40_000  # of all frames that are looked at
+DIRECTIONS = 100  # in which the outermost point is kept
+MOST_POINTS = 12_000  # of all frames that are looked at
 
 
 def bounding_points(shapes: Shapes) -> Floats | None:
@@ -30,7 +30,7 @@ def bounding_points(shapes: Shapes) -> Floats | None:
     cloud = cloud[inside]
     if not len(cloud):
         return np.array([low, high])
-    outermost = np.unique((cloud @ _directions().T).argmax(axis=0))
+    outermost = np.unique((_directions() @ cloud.T).argmax(axis=1))
     bounding: Floats = cloud[outermost]
     return bounding
 

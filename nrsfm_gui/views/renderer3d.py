@@ -8,11 +8,10 @@ from .opengl_probe import opengl_available
 from .scene3d_software import SoftwareRenderer
 
 if TYPE_CHECKING:
-    from PyQt6.QtGui import QColor, QImage
+    from PyQt6.QtGui import QImage
 
-    from .orbit import Projection
     from .scene3d_gl import OpenGLRenderer
-    from .scene3d_parts import Part
+    from .scene3d_parts import Part, Shot
 
 
 class Renderer:
@@ -46,22 +45,14 @@ class Renderer:
         """Whether OpenGL makes the pictures."""
         return not isinstance(self._painter, SoftwareRenderer)
 
-    def image(
-        self,
-        parts: dict[str, Part],
-        projection: Projection,
-        background: QColor,
-        *,
-        size: tuple[int, int],
-        ratio: float = 1.0,
-    ) -> QImage:
-        """Return a picture; the parameters are those of `OpenGLRenderer.image`."""
+    def image(self, parts: dict[str, Part], shot: Shot) -> QImage:
+        """Return a picture of parts."""
         if not isinstance(self._painter, SoftwareRenderer):
             from .scene3d_gl import ContextLost
 
             try:
-                return self._painter.image(parts, projection, background, size=size, ratio=ratio)
+                return self._painter.image(parts, shot)
             except ContextLost as error:
                 self._painter = SoftwareRenderer()
                 self.sentence = f"The 3-D view is drawn without OpenGL from now on: {error}"
-        return self._painter.image(parts, projection, background, size=size, ratio=ratio)
+        return self._painter.image(parts, shot)

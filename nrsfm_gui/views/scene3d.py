@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, pyqtSignal
+from PyQt6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer, pyqtSignal
 from PyQt6.QtGui import QImage, QPainter
 from PyQt6.QtWidgets import QSizePolicy, QWidget
 
@@ -19,7 +19,7 @@ from .lasso import Lasso, inside
 from .overlay3d import paint_message, paint_overlay
 from .pick import nearest_point, shown_pixels
 from .renderer3d import Renderer
-from .scene3d_parts import scene_parts
+from .scene3d_parts import Shot, line_ends, scene_parts
 from .view_buttons import ViewButtons
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 CLICK_TRAVEL = 4.0  # pixels that a click may move before it is a drag
 ZOOM_PER_NOTCH = 1.15
 LABELED_SIZE = (900, 560)  # of a picture whose labels are as large as on the screen, pixels
+FEW_LINES = 2500  # ends of lines that are smoothed even while the picture moves
+REST_MILLISECONDS = 150
 EDGE = 10  # pixels between the border and what lies over the picture
 
 
@@ -100,6 +102,11 @@ class SceneView(QWidget):
         self._dragging = False
         self._renderer = Renderer(software=software)
         self._picture: QImage | None = None  # without labels; None where it is to be made anew
+        self._resting = False  # nothing has moved for a while: many lines are smoothed, too
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(REST_MILLISECONDS)
+        self._rest.timeout.connect(self._refine)
         self._camera = ViewCamera(self)
         self._camera.moved.connect(self._redraw)
         self._camera.orbit_changed.connect(self.camera_changed)
@@ -208,19 +215,22 @@ class SceneView(QWidget):
         return image
 
     def _image_of(self, projection: Projection, ratio: float, size: tuple[int, int]) -> QImage:
-        image = self._rendered(projection, ratio, size)
+        image = self._rendered(projection, ratio, size, smooth=True)
         painter = QPainter(image)
         self.paint_labels(painter, projection, color_bar=True)
         painter.end()
         return image
 
-    def _rendered(self, projection: Projection, ratio: float, size: tuple[int, int]) -> QImage:
+    def _rendered(
+        self, projection: Projection, ratio: float, size: tuple[int, int], *, smooth: bool
+    ) -> QImage:
         """Return the picture without labels."""
         before = self._renderer.uses_opengl
         parts = self._parts
         if self._camera.sees_through_frame(self._scene):  # its own frustum is the border of the picture
             parts = {name: part for name, part in parts.items() if name != "camera"}
-        image = self._renderer.image(parts, projection, qcolor(self._theme.panel), size=size, ratio=ratio)
+        shot = Shot(projection, qcolor(self._theme.panel), size, ratio, smooth)
+        image = self._renderer.image(parts, shot)
         if before and not self._renderer.uses_opengl:
             self.degraded.emit(self._renderer.sentence)
         return image
@@ -302,8 +312,13 @@ class SceneView(QWidget):
 
     def _redraw(self) -> None:
         """Make the picture anew when it is next painted."""
-        self._picture = None
+        self._picture, self._resting = None, False
         self._show_buttons()
+        self.update()
+
+    def _refine(self) -> None:
+        """Smooth the lines, where nothing has moved for a while."""
+        self._picture, self._resting = None, True
         self.update()
 
     def _size_in_pixels(self) -> tuple[int, int]:
@@ -314,7 +329,10 @@ class SceneView(QWidget):
         """Paint the picture, made anew only where it changed, and the labels."""
         projection, size, ratio = self._projection(), self._size_in_pixels(), self.devicePixelRatioF()
         if self._picture is None or self._picture.size() != QSize(*size):
-            self._picture = self._rendered(projection, ratio, size)
+            few = line_ends(self._parts) <= FEW_LINES
+            self._picture = self._rendered(projection, ratio, size, smooth=few or self._resting)
+            if not few and not self._resting:
+                self._rest.start()
         painter = QPainter(self)
         painter.drawImage(0, 0, self._picture)
         self.paint_labels(painter, projection, covered=self.covered)

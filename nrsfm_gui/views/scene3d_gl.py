@@ -16,17 +16,12 @@ from OpenGL.error import Error as OpenGLError
 from OpenGL.GL import shaders
 from PyQt6.QtGui import QImage, QOffscreenSurface, QOpenGLContext, QSurfaceFormat
 
-from .scene3d_parts import Part, Points, Segments, Triangles
+from .scene3d_parts import Part, Points, Segments, Shot, Triangles
 from .scene3d_shaders import DOT_FRAGMENT, PLAIN_FRAGMENT, VERTEX
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-    from PyQt6.QtGui import QColor
-
-    from .orbit import Projection
-
 LOWEST_VERSION = (3, 1)  # of OpenGL: what the shaders need
-SMOOTH_LINES = 8000  # ends of lines above which smoothing costs too much without a graphics card
 ATTRIBUTES = ("a_position", "a_color")
 Array: TypeAlias = "npt.NDArray[Any]"
 
@@ -150,29 +145,8 @@ class OpenGLRenderer:
         except (OpenGLError, RuntimeError) as error:
             raise ContextLost(f"OpenGL does not work: {error}") from error
 
-    def image(
-        self,
-        parts: dict[str, Part],
-        projection: Projection,
-        background: QColor,
-        *,
-        size: tuple[int, int],
-        ratio: float = 1.0,
-    ) -> QImage:
-        """Return a picture.
-
-        Parameters
-        ----------
-        parts
-            what is drawn; only what differs from the last time is sent to the card.
-        projection
-            from where.
-        background
-            color.
-        size
-            width and height of the picture, pixels.
-        ratio
-            pixels of the picture to one of the projection.
+    def image(self, parts: dict[str, Part], shot: Shot) -> QImage:
+        """Return a picture of parts, of which only what differs from the last time is sent to the card.
 
         Raises
         ------
@@ -181,13 +155,13 @@ class OpenGLRenderer:
         """
         self._make_current()
         try:
-            self._resize(size)
+            self._resize(shot.size)
             self._take(parts)
-            self._draw(list(parts), projection, background, ratio)
-            image = self._read(size)
+            self._draw(list(parts), shot)
+            image = self._read(shot.size)
         except (OpenGLError, RuntimeError) as error:
             raise ContextLost(f"OpenGL does not work any more: {error}") from error
-        image.setDevicePixelRatio(ratio)
+        image.setDevicePixelRatio(shot.ratio)
         return image
 
     def _make_current(self) -> None:
@@ -215,17 +189,17 @@ class OpenGLRenderer:
                 self._items[name] = _Item()
             self._items[name].take(part)
 
-    def _draw(self, names: list[str], projection: Projection, background: QColor, ratio: float) -> None:
+    def _draw(self, names: list[str], shot: Shot) -> None:
         GL.glViewport(0, 0, *self._side)
         GL.glDepthMask(True)
-        red, green, blue, _ = background.getRgbF()
+        red, green, blue, _ = shot.background.getRgbF()
         GL.glClearColor(red, green, blue, 1.0)
         GL.glClear(GL.GL_COLOR_BUFFER_BIT | GL.GL_DEPTH_BUFFER_BIT)
         # Upside down, because rows are read from the lowest to the highest.
-        matrix = np.diag([1.0, -1.0, 1.0, 1.0]) @ projection.clip_matrix()
+        matrix = np.diag([1.0, -1.0, 1.0, 1.0]) @ shot.projection.clip_matrix()
         # Only surfaces and dots hide what is behind them: the soft edge of a line would cut holes into dots.
-        for kind, program, smooth in ((Triangles, self._plain, False), (Segments, self._plain, True),
-                                      (Points, self._dots, False)):  # fmt: skip
+        (GL.glEnable if shot.smooth else GL.glDisable)(GL.GL_LINE_SMOOTH)
+        for kind, program in ((Triangles, self._plain), (Segments, self._plain), (Points, self._dots)):
             GL.glUseProgram(program.name)
             GL.glUniformMatrix4fv(program.matrix, 1, True, matrix.astype(np.float32))
             for name in names:
@@ -234,12 +208,10 @@ class OpenGLRenderer:
                 if not isinstance(part, kind):
                     continue
                 GL.glDepthMask(not isinstance(part, Segments) and getattr(part, "solid", True))
-                few = smooth and len(part.positions) <= SMOOTH_LINES
-                (GL.glEnable if few else GL.glDisable)(GL.GL_LINE_SMOOTH)
                 surface = isinstance(part, Triangles)
                 (GL.glEnable if surface else GL.glDisable)(GL.GL_POLYGON_OFFSET_FILL)
                 if isinstance(part, Points):
-                    GL.glUniform1f(program.size, part.size * ratio)
+                    GL.glUniform1f(program.size, part.size * shot.ratio)
                 item.draw()
 
     def _read(self, size: tuple[int, int]) -> QImage:

@@ -13,9 +13,13 @@ from .axes3d import floor_segments
 from .colors import Rgba, filled, rgba_bytes, value_colors
 
 if TYPE_CHECKING:
+    from PyQt6.QtGui import QColor
+
     from core.arrays import Bools, Floats, Ints
     from nrsfm_gui.scene import Camera, Scene
     from nrsfm_gui.theme import Theme
+
+    from .orbit import Projection
 
 LIGHT = np.array([-0.35, -0.8, -0.5])  # towards the light: from above, in front
 AMBIENT = 0.4  # brightness of what the light only grazes
@@ -69,6 +73,22 @@ class Triangles:
 
 
 Part: TypeAlias = Points | Segments | Triangles
+
+
+@dataclass(frozen=True, eq=False)
+class Shot:
+    """How a picture of parts is taken."""
+
+    projection: Projection
+    background: QColor
+    size: tuple[int, int]  # width and height of the picture, pixels
+    ratio: float = 1.0  # pixels of the picture to one of the projection
+    smooth: bool = True  # whether lines get soft edges, which cost more than all else without a graphics card
+
+
+def line_ends(parts: dict[str, Part]) -> int:
+    """Return how many ends all the lines have."""
+    return sum(len(part.positions) for part in parts.values() if isinstance(part, Segments))
 
 
 def _equal(one: Part, two: Part) -> bool:
@@ -210,9 +230,9 @@ def _trails(trail: Floats, color: str) -> Segments:
     colors = np.empty((*steps.shape[:3], 4), dtype=np.uint8)
     colors[...] = rgba_bytes(color)
     colors[..., 0, 3], colors[..., 1, 3] = opacity[:-1, None], opacity[1:, None]
-    known = np.isfinite(steps).all(axis=(2, 3))
-    if known.all():
+    if np.isfinite(trail).all():
         return Segments(steps.reshape(-1, 3), colors.reshape(-1, 4))
+    known = np.isfinite(steps).all(axis=(2, 3))
     return Segments(steps[known].reshape(-1, 3), colors[known].reshape(-1, 4))
 
 

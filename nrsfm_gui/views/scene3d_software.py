@@ -10,7 +10,7 @@ from PyQt6.QtCore import QLineF, QPointF, Qt
 from PyQt6.QtGui import QBrush, QColor, QImage, QPainter, QPen, QPixmap
 from pyqtgraph.Qt.internals import PrimitiveArray
 
-from .scene3d_parts import Part, Points, Segments, Triangles
+from .scene3d_parts import Part, Points, Segments, Shot, Triangles
 from .scene3d_shaders import RIM
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .colors import Rgba
     from .orbit import Projection
 
-SMOOTH = 300  # segments of a part up to which they are antialiased, which costs several times as much
+SMOOTH = 5000  # segments of a part up to which they are ever smoothed
 MOST_TRIANGLES = 6000  # of a surface that are painted: more of them take too long
 DEPTHS = 20_000  # that are told apart from the farthest dot to the nearest
 LIMIT = 1e5  # pixels: what lies farther out is not painted, QPainter would choke on it
@@ -32,22 +32,14 @@ LIMIT = 1e5  # pixels: what lies farther out is not painted, QPainter would chok
 class SoftwareRenderer:
     """Makes pictures of parts by QPainter: surfaces, then segments, then all dots from back to front."""
 
-    def image(
-        self,
-        parts: dict[str, Part],
-        projection: Projection,
-        background: QColor,
-        *,
-        size: tuple[int, int],
-        ratio: float = 1.0,
-    ) -> QImage:
-        """Return a picture; the parameters are those of `OpenGLRenderer.image`."""
-        image = QImage(*size, QImage.Format.Format_RGB32)
-        image.fill(background)
+    def image(self, parts: dict[str, Part], shot: Shot) -> QImage:
+        """Return a picture of parts."""
+        image = QImage(*shot.size, QImage.Format.Format_RGB32)
+        image.fill(shot.background)
         painter = QPainter(image)
-        paint_parts(painter, parts, projection, ratio)
+        paint_parts(painter, parts, shot)
         painter.end()
-        image.setDevicePixelRatio(ratio)
+        image.setDevicePixelRatio(shot.ratio)
         return image
 
 
@@ -56,24 +48,26 @@ def left_out(parts: dict[str, Part]) -> bool:
     return any(isinstance(part, Triangles) and len(part.faces) > MOST_TRIANGLES for part in parts.values())
 
 
-def paint_parts(painter: QPainter, parts: dict[str, Part], projection: Projection, ratio: float) -> None:
-    """Paint parts on something that has `ratio` pixels to one of the projection."""
+def paint_parts(painter: QPainter, parts: dict[str, Part], shot: Shot) -> None:
+    """Paint parts on something of the size of the shot."""
     for part in parts.values():
         if isinstance(part, Triangles) and len(part.faces) <= MOST_TRIANGLES:
-            _paint_triangles(painter, part, projection, ratio)
+            _paint_triangles(painter, part, shot.projection, shot.ratio)
     for part in parts.values():
         if isinstance(part, Segments):
-            _paint_segments(painter, part, projection, ratio)
-    _paint_points(painter, [part for part in parts.values() if isinstance(part, Points)], projection, ratio)
+            _paint_segments(painter, part, shot)
+    points = [part for part in parts.values() if isinstance(part, Points)]
+    _paint_points(painter, points, shot.projection, shot.ratio)
 
 
-def _paint_segments(painter: QPainter, part: Segments, projection: Projection, ratio: float) -> None:
+def _paint_segments(painter: QPainter, part: Segments, shot: Shot) -> None:
+    projection, ratio = shot.projection, shot.ratio
     lines = ratio * _in_front(part.positions.reshape(-1, 2, 3), projection).reshape(-1, 4)
     usable = np.isfinite(lines).all(axis=1) & (np.abs(lines) < LIMIT).all(axis=1)
     colors = part.colors[1::2]
     if not usable.all():
         lines, colors = lines[usable], colors[usable]
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing, len(lines) <= SMOOTH)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, shot.smooth and len(lines) <= SMOOTH)
     for color, same in _by_color(colors):
         painter.setPen(QPen(color, ratio if ratio > 1.0 else 0.0))
         chosen = PrimitiveArray(QLineF, 4)
