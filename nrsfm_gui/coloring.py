@@ -149,6 +149,11 @@ def _kept(shapes: Shapes, key: str, compute: Callable[[], object]) -> object:
     return known[key]
 
 
+def share_scales(old: Shapes, new: Shapes) -> None:
+    """Let shapes keep the scales of those that they differ from in a single frame."""
+    _memory[new] = _memory.setdefault(old, {})
+
+
 def _mean(points: Floats) -> Floats:
     """Return the mean (3, P) over the frames in which a point is known."""
     known = np.isfinite(points)

@@ -77,6 +77,7 @@ class Shapes:
     figures: Mapping[str, Any] = field(default_factory=dict)  # of a low-rank solution, see `core.geometry`
     still: bool = False  # whether the object is the same in all frames, so that all cameras stand around it
     mirrored: bool = False  # whether the estimate is shown by its mirror image
+    similarity: Similarity | None = None  # of every frame: what moved the estimate to where it is drawn
     obstacle: str = ""  # why the alignment that was asked for is not possible
 
     @property
@@ -137,7 +138,7 @@ def build_shapes(
     else:
         similarity = _unit_size(S, R)
     Q = similarity.apply(S)
-    cameras = _moved_cameras(found, similarity)
+    cameras = moved_cameras(found, similarity)
     reprojected = project(cameras, Q) if found.reprojected is None else found.reprojected
     errors = None if truth is None else np.linalg.norm(Q - truth, axis=1)
     residuals = np.linalg.norm(reprojected - sequence.tracks, axis=1)
@@ -157,6 +158,7 @@ def build_shapes(
         figures=found.figures,
         still=found.still and np.array_equal(*similarity.rotation[[0, -1]]),
         mirrored=aligned and is_mirrored(similarity),
+        similarity=similarity,
         obstacle=hindered,
     )
 
@@ -207,7 +209,8 @@ def _unit_size(points: Floats, rotations: Floats) -> Similarity:
     return Similarity(np.full(frames, scale), np.repeat(A[None], frames, axis=0), offset)
 
 
-def _moved_cameras(found: Solved, similarity: Similarity) -> Cameras:
+def moved_cameras(found: Solved, similarity: Similarity) -> Cameras:
+    """Return the cameras that see what a similarity of every frame has moved as they saw it before."""
     moved = found.rotations @ similarity.rotation.transpose(0, 2, 1)
     offset = similarity.scale[:, None] * found.translations
     offset = offset - (moved @ similarity.translation[:, :, None])[:, :, 0]
