@@ -21,6 +21,7 @@ from .layout import arrange, restore
 from .looks import Looks
 from .navigation import Navigation
 from .opening import FIRST_SAMPLE, Opening
+from .point_details import PointDetails
 from .presenting import Presenter
 from .reports_window import ReportsWindow
 from .run_control import RunControl
@@ -38,6 +39,7 @@ from .views.loss_plot import LossPlot
 from .views.message_bar import MessageBar
 from .views.numbers import NumbersPanel
 from .views.parameters import ParametersPanel
+from .views.points_panel import PointsPanel
 from .views.run_list import RunList
 from .views.scene3d import SceneView
 from .views.sequence_tree import SequenceTree
@@ -92,6 +94,7 @@ class MainWindow(QMainWindow):
         self.spectrum_plot = SpectrumPlot()
         self.numbers = NumbersPanel()
         self.run_list = RunList()
+        self.points = PointsPanel()
         self.log_panel = LogPanel()
         self.messages = MessageBar()
         self.display = Display(self.session, (self.scene_view, self.tracks_view), parent=self)
@@ -111,6 +114,7 @@ class MainWindow(QMainWindow):
         self.navigation = Navigation(self)
         self.worst = Worst(self)
         self.selecting = Selecting(self)
+        self.point_details = PointDetails(self)
         self.aligning = Aligning(self)
         self.background = Background(self)
         self.run_history = RunHistory(self)
@@ -148,6 +152,7 @@ class MainWindow(QMainWindow):
                 "2-D": self.tracks_view,
                 "Loss": self.loss_plot,
                 "Weights": self.spectrum_plot,
+                "Points": self.points,
                 "Log": self.log_panel,
             },
             bottom=self.timeline,
@@ -187,6 +192,7 @@ class MainWindow(QMainWindow):
             self.session.set_settings(self.session.lasting_settings)
         self.parameters.set_settings(self.session.settings)
         self.keeping.begin(scripted=arguments.exit)
+        self.habits.begin(arguments)
         self.opening.open(arguments.path or FIRST_SAMPLE)
 
     # -- what the actions call ------------------------------------------------------------------------------
@@ -299,7 +305,7 @@ class MainWindow(QMainWindow):
             self.spectrum_plot, self.messages, self.tree, self.chrome, self.reports, self.habits,
             self.keeping,
             self.exporting, self.background,
-            self.run_list,
+            self.run_list, self.looks,
         ):  # fmt: skip
             part.set_theme(theme)
 
