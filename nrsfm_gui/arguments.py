@@ -31,6 +31,7 @@ class Arguments:
     theme: str = ""  # empty for the one used last
     size: tuple[int, int] | None = None
     renderer: str = "auto"  # of the 3-D view
+    first_steps: bool = False  # shown in a script, too
     settings: Settings | None = None  # None for the parameters used last
 
     @property
@@ -73,6 +74,11 @@ def parse(argv: Items[str]) -> Arguments:
         "--renderer", choices=RENDERERS, default="auto",
         help="how the 3-D view is painted; auto takes OpenGL where a graphics card does it",
     )  # fmt: skip
+    parser.add_argument(
+        "--first-steps",
+        action="store_true",
+        help="show the first steps, in a script too, if they are not done",
+    )
     add_settings_options(parser)
     parser.add_argument("--version", action="store_true", help="say the version, and where it is loaded from")
     given = parser.parse_args(argv)
@@ -90,6 +96,7 @@ def parse(argv: Items[str]) -> Arguments:
         theme=given.theme,
         size=given.size,
         renderer=given.renderer,
+        first_steps=given.first_steps,
         settings=_settings(given, parser),
     )
 

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QObject
 
 from .defects import Defects
+from .first_steps import FirstSteps
+from .helping import Helping
 from .log_keeping import LogKeeping
 from .logbook import Logbook
 from .palette import Palette
 from .preferring import Preferring
 
 if TYPE_CHECKING:
+    from .arguments import Arguments
     from .main_window import MainWindow
     from .theme import Theme
 
@@ -28,6 +31,13 @@ class Habits(QObject):
         self.defects = Defects(window, self.logbook)
         self.palette = Palette(window)
         self.preferring = Preferring(window)
+        self.helping = Helping(window)
+        self.first_steps = FirstSteps(window)
+
+    def begin(self, arguments: Arguments) -> None:
+        """Show the first steps to a person who has not done them; a script sees them where it asks."""
+        if arguments.first_steps or not arguments.scripted:
+            self.first_steps.begin()
 
     def listen(self) -> None:
         """Take the exceptions that nobody catches, and what Python and Qt say, in the whole process."""
@@ -42,3 +52,5 @@ class Habits(QObject):
         """Take the colors of a theme."""
         self.palette.set_theme(theme)
         self._window.log_panel.set_theme(theme)
+        self.helping.set_theme(theme)
+        self.first_steps.set_theme(theme)

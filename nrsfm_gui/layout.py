@@ -6,9 +6,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QSize, Qt
-from PyQt6.QtWidgets import QDockWidget, QMainWindow, QSizePolicy, QStyle, QToolBar, QToolButton, QWidget
+from PyQt6.QtWidgets import QDockWidget, QMainWindow, QSizePolicy, QToolBar, QWidget
 
 from .arguments import DEFAULT_SIZE, SMALLEST_SIZE
+from .help.panels import TIMELINE, panel_help
+from .views.dock_title import DockTitle
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -63,6 +65,7 @@ def arrange(
     bar.setFloatable(False)
     bottom.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
     bar.addWidget(bottom)
+    bottom.setWhatsThis(panel_help(TIMELINE))
     window.addToolBar(Qt.ToolBarArea.BottomToolBarArea, bar)
     window.setMinimumSize(*SMALLEST_SIZE)
     window.resize(*_first_size(window))
@@ -106,26 +109,9 @@ def _dock(title: str, panel: QWidget, window: QMainWindow) -> QDockWidget:
     dock = QDockWidget(title, window)
     dock.setObjectName(f"dock {title}")
     dock.setWidget(panel)
-    header = getattr(panel, "header", None)
-    if header is not None:
-        dock.setTitleBarWidget(_with_float_button(header, dock))
+    dock.setWhatsThis(panel_help(title))
+    dock.setTitleBarWidget(DockTitle(dock, getattr(panel, "header", None)))
     return dock
-
-
-def _with_float_button(header: QWidget, dock: QDockWidget) -> QWidget:
-    """Append to a panel's own header the one button of a title bar that a tab does not replace."""
-    button = QToolButton()
-    style = dock.style()
-    assert style is not None
-    button.setIcon(style.standardIcon(QStyle.StandardPixmap.SP_TitleBarNormalButton))
-    button.setAutoRaise(True)
-    button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    button.setToolTip("Take this panel out of the window, or put it back")
-    button.clicked.connect(lambda _checked: dock.setFloating(not dock.isFloating()))
-    layout = header.layout()
-    assert layout is not None
-    layout.addWidget(button)
-    return header
 
 
 def _find(window: QMainWindow, title: str) -> QDockWidget:

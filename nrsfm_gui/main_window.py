@@ -193,6 +193,7 @@ class MainWindow(QMainWindow):
         self.parameters.set_settings(self.session.settings)
         self.keeping.begin(scripted=arguments.exit)
         self.habits.begin(arguments)
+        self.habits.begin(arguments)
         self.opening.open(arguments.path or FIRST_SAMPLE)
 
     # -- what the actions call ------------------------------------------------------------------------------

@@ -40,6 +40,7 @@ class Preferring(QObject):
             self._dialog = PreferencesDialog(self._window)
             self._dialog.changed.connect(self.change)
             self._dialog.defaults_requested.connect(self.restore_defaults)
+            self._dialog.first_steps_requested.connect(lambda: self._window.habits.first_steps.restart())
         self._dialog.set_preferences(self._window.store.preferences())
         self._dialog.show()
         self._dialog.raise_()

@@ -1,0 +1,85 @@
+"""The title of a dock: its name, or the panel's own header, with the buttons that every panel has."""
+
+from __future__ import annotations
+
+from PyQt6.QtCore import QPoint, Qt
+from PyQt6.QtWidgets import (
+    QDockWidget,
+    QHBoxLayout,
+    QLabel,
+    QMainWindow,
+    QSizePolicy,
+    QStyle,
+    QToolButton,
+    QWhatsThis,
+    QWidget,
+)
+
+
+class DockTitle(QWidget):
+    """A title with "?", a button that takes the panel out of the window, and one that closes it.
+
+    Parameters
+    ----------
+    dock
+        whose title it is.
+    header
+        the panel's own header, shown in place of the name.
+    """
+
+    def __init__(self, dock: QDockWidget, header: QWidget | None = None) -> None:
+        super().__init__(dock)
+        self._dock = dock
+        self._name = QLabel(dock.windowTitle())
+        self._name.setProperty("role", "heading")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(8 if header is None else 0, 2, 2, 2)
+        row.setSpacing(1)
+        if header is None:
+            row.addWidget(self._name, 1)
+        else:
+            header.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+            row.addWidget(header, 1)
+        name = dock.windowTitle()
+        self.question = self._button(f"What is {name}?", "What is this panel for?", text="?")
+        self.question.clicked.connect(lambda _checked: self._explain())
+        icon = QStyle.StandardPixmap
+        floating = self._button(
+            f"Take {name} out",
+            "Take this panel out of the window, or put it back",
+            icon.SP_TitleBarNormalButton,
+        )
+        floating.clicked.connect(lambda _checked: dock.setFloating(not dock.isFloating()))
+        closing = self._button(
+            f"Close {name}", "Close this panel; View, Panels shows it again", icon.SP_TitleBarCloseButton
+        )
+        closing.clicked.connect(lambda _checked: dock.close())
+        for button in (self.question, floating, closing):
+            row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        dock.visibilityChanged.connect(lambda _visible: self._show_name())
+        dock.topLevelChanged.connect(lambda _floating: self._show_name())
+
+    def _show_name(self) -> None:
+        """Leave the name out where a tab shows it."""
+        window = self._dock.parentWidget()
+        tabbed = isinstance(window, QMainWindow) and bool(window.tabifiedDockWidgets(self._dock))
+        self._name.setText("" if tabbed and not self._dock.isFloating() else self._dock.windowTitle())
+
+    def _explain(self) -> None:
+        below = self.question.mapToGlobal(QPoint(0, self.question.height()))
+        QWhatsThis.showText(below, self._dock.whatsThis(), self._dock)
+
+    def _button(
+        self, name: str, tip: str, icon: QStyle.StandardPixmap | None = None, *, text: str = ""
+    ) -> QToolButton:
+        button = QToolButton()
+        style = self.style()
+        if icon is not None and style is not None:
+            button.setIcon(style.standardIcon(icon))
+        button.setText(text)
+        button.setAutoRaise(True)
+        button.setFixedSize(20, 20)
+        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        button.setToolTip(tip)
+        button.setAccessibleName(name)
+        return button

@@ -1,0 +1,45 @@
+"""A frame that is drawn around a widget for a moment, to point it out; mouse and keys go through it."""
+
+from __future__ import annotations
+
+from PyQt6.QtCore import QPoint, QRect, Qt, QTimer
+from PyQt6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PyQt6.QtWidgets import QWidget
+
+MARGIN, LINE = 5, 3  # pixels
+SHOWN_MILLISECONDS = 3000
+
+
+class Ring(QWidget):
+    """Lies over the window that a widget is in."""
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.setAttribute(Qt.WidgetAttribute.WA_NoSystemBackground)
+        self.color = QColor("white")
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(SHOWN_MILLISECONDS)
+        self._timer.timeout.connect(self.hide)
+        self.hide()
+
+    def point_out(self, target: QWidget) -> None:
+        """Draw the frame around a widget for some seconds."""
+        window = self.parentWidget()
+        assert window is not None
+        corner = target.mapTo(window, QPoint(0, 0)) if window.isAncestorOf(target) else QPoint(0, 0)
+        around = QRect(corner, target.size()).adjusted(-MARGIN, -MARGIN, MARGIN, MARGIN)
+        self.setGeometry(around.intersected(window.rect()))
+        self.show()
+        self.raise_()
+        self._timer.start()
+
+    def paintEvent(self, event: QPaintEvent | None) -> None:
+        """Draw the frame."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(self.color, LINE))
+        inset = LINE // 2 + 1
+        painter.drawRoundedRect(self.rect().adjusted(inset, inset, -inset, -inset), 6, 6)
+        painter.end()

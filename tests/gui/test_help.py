@@ -1,0 +1,176 @@
+"""Help: the method on one page, an explanation of every panel, and the first steps of a new user."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import Qt, QUrl
+from PyQt6.QtGui import QGuiApplication, QImage, QWhatsThisClickedEvent
+from PyQt6.QtWidgets import QApplication, QPushButton, QToolButton
+
+from core import simulate
+from core.settings import Settings
+from nrsfm_gui.arguments import Arguments, parse
+from nrsfm_gui.first_steps import KEYS
+from nrsfm_gui.help.method import BIBTEX, help_folder, method_page
+from nrsfm_gui.help.panels import PANELS
+from nrsfm_gui.layout import docks
+from nrsfm_gui.runs import RunState
+from nrsfm_gui.theme import DARK, LIGHT
+from nrsfm_gui.views.heat_strip import HeatStrip
+
+if TYPE_CHECKING:
+    from nrsfm_gui.main_window import MainWindow
+
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
+
+
+@pytest.fixture(scope="module")
+def sequence():
+    return simulate("paper", frames=10, points=24, noise=0.3, seed=2)
+
+
+@pytest.fixture
+def window(make_window, sequence) -> MainWindow:
+    return make_window(sequence, settings=QUICK)
+
+
+# -- the page -------------------------------------------------------------------------------------------
+
+
+def test_the_page_has_its_pictures_in_both_themes(qtbot, window):
+    window.chrome.actions["method"].trigger()
+    browser = window.habits.helping.page.browser
+    for theme in (DARK, LIGHT):
+        window.session.set_theme(theme)
+        assert theme.text in method_page(theme)
+        assert "$" not in browser.toPlainText()
+    names = re.findall(r"img src='([^']+)'", method_page(DARK))
+    assert len(names) == 3
+    for name in names:
+        picture = QImage(str(help_folder() / name))
+        assert picture.width() > 400
+        loaded = browser.loadResource(2, QUrl(name))  # 2: an image
+        assert loaded is not None
+    for word in ("rank K", "weights", "eta", "Iglesias", "Jensen"):
+        assert word in browser.toPlainText()
+
+
+def test_the_citations_are_copied_as_bibtex(qtbot, window):
+    window.habits.helping.show_page()
+    page = window.habits.helping.page
+    page.browser.anchorClicked.emit(QUrl("copy:bibtex"))
+    assert QGuiApplication.clipboard().text() == BIBTEX
+    assert BIBTEX.count("{") == BIBTEX.count("}")
+    QGuiApplication.clipboard().clear()
+    button = next(each for each in page.findChildren(QPushButton) if each.text() == "Copy BibTeX")
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert "@inproceedings" in QGuiApplication.clipboard().text()
+
+
+# -- what is this ---------------------------------------------------------------------------------------
+
+
+def test_every_panel_says_what_it_is_and_has_a_button_for_it(window):
+    for dock in docks(window):
+        assert dock.windowTitle() in PANELS, dock.windowTitle()
+        assert PANELS[dock.windowTitle()] in dock.whatsThis()
+        texts = [button.text() for button in dock.titleBarWidget().findChildren(QToolButton)]
+        assert "?" in texts, dock.windowTitle()
+    assert window.scene_view.whatsThis()
+    assert window.timeline.whatsThis()
+
+
+@pytest.mark.qt_log_ignore("grabbing the keyboard", "propagateSizeHints", r"raise\(\)", extend=True)
+def test_the_button_opens_a_note_whose_link_leads_to_the_page(qtbot, window):
+    dock = next(dock for dock in docks(window) if dock.windowTitle() == "Numbers")
+    before = set(QApplication.topLevelWidgets())
+    dock.titleBarWidget().question.click()
+    opened = [each for each in QApplication.topLevelWidgets() if each not in before and each.isVisible()]
+    assert opened
+    QApplication.sendEvent(dock, QWhatsThisClickedEvent("help"))
+    assert window.habits.helping.page.isVisible()
+
+
+def test_panels_are_taken_out_put_back_and_closed_by_the_buttons_of_their_title(qtbot, window):
+    dock = next(dock for dock in docks(window) if dock.windowTitle() == "Loss")
+    names = {button.accessibleName(): button for button in dock.titleBarWidget().findChildren(QToolButton)}
+    names["Take Loss out"].click()
+    assert dock.isFloating()
+    names["Take Loss out"].click()
+    assert not dock.isFloating()
+    names["Close Loss"].click()
+    assert dock.isHidden()
+
+
+# -- first steps ----------------------------------------------------------------------------------------
+
+
+def strip(window):
+    return window.habits.first_steps.strip
+
+
+def test_a_new_user_is_led_through_three_steps_once(qtbot, window, store):
+    window.habits.begin(Arguments())
+    assert "Run" in strip(window).sentence
+    window.run()
+    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
+    assert "Live" in strip(window).sentence
+    window.control.set_live(True)
+    window.session.set_settings(QUICK.with_changes(eta=0.06))
+    assert "frame that fits worst" in strip(window).sentence
+    window.timeline.findChild(HeatStrip).frame_requested.emit(3)
+    assert "Ctrl+K" in strip(window).sentence
+    assert store.steps_done() == KEYS
+
+
+def test_steps_count_in_any_order(qtbot, window):
+    window.habits.begin(Arguments())
+    window.control.set_live(False)
+    window.run()
+    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
+    window.timeline.findChild(HeatStrip).frame_requested.emit(3)
+    assert "Live" in strip(window).sentence
+    assert strip(window)._steps == [("Run", True), ("Steer", False), ("Worst frame", True)]
+
+
+def test_who_has_done_them_or_put_them_away_is_not_asked_again(window, make_window, store):
+    window.habits.begin(Arguments())
+    window.habits.first_steps.dismiss()
+    assert strip(window).isHidden()
+    again = make_window()
+    again.habits.begin(Arguments())
+    assert strip(again).isHidden()
+    again.chrome.actions["first_steps"].trigger()
+    assert not strip(again).isHidden()
+
+
+def test_a_script_sees_them_only_where_it_asks(window):
+    window.habits.begin(parse(["--exit"]))
+    assert strip(window).isHidden()
+    window.habits.begin(parse(["--exit", "--first-steps"]))
+    assert not strip(window).isHidden()
+
+
+def test_the_strip_covers_nothing(qtbot, window):
+    window.habits.begin(Arguments())
+    qtbot.waitUntil(lambda: strip(window).height() > 10)
+    assert not strip(window).geometry().intersects(window.scene_view.geometry())
+
+
+def test_the_place_of_a_step_is_pointed_out_and_the_mouse_goes_through(qtbot, window, near):
+    window.session.set_theme(DARK)
+    window.habits.begin(Arguments())
+    steps = window.habits.first_steps
+    steps.show_where()
+    ring = steps._ring
+    button = window.chrome.button_of("run")
+    corner = button.mapTo(window, button.rect().topLeft())
+    assert ring.isVisible()
+    assert ring.geometry().contains(corner)
+    assert ring.testAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+    found = near(window.grab(ring.geometry()).toImage(), DARK.reprojected)
+    assert 60 < np.count_nonzero(found) < 0.5 * found.size

@@ -1,0 +1,122 @@
+"""Preferences: kept, given to what they concern at once, and no obstacle to anything else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PyQt6.QtCore import QSettings, Qt
+
+from core import simulate
+from core.arrays import InputError
+from core.settings import Settings
+from core.solver import _blas, set_solver_threads, single_threaded
+from nrsfm_gui.preferences import PROCESSORS, Preferences
+from nrsfm_gui.settings_store import SettingsStore
+from nrsfm_gui.theme import DARK, LIGHT
+
+if TYPE_CHECKING:
+    from nrsfm_gui.main_window import MainWindow
+
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    yield
+    set_solver_threads(1)
+
+
+@pytest.fixture
+def window(make_window) -> MainWindow:
+    return make_window(simulate("paper", frames=6, points=20, seed=2), settings=QUICK)
+
+
+def test_preferences_come_back_as_they_were(tmp_path):
+    def opened():
+        return SettingsStore(QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat))
+
+    assert opened().preferences() == Preferences()
+    chosen = Preferences("system", 1.75, "cividis", min(2, PROCESSORS), 0, "software")
+    store = opened()
+    store.set_preferences(chosen)
+    store.sync()
+    assert opened().preferences() == chosen
+    assert opened().autosave_seconds() == 0
+
+
+def test_what_cannot_be_read_counts_as_absent(tmp_path):
+    backend = QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat)
+    for name, text in (
+        ("theme", "pink"),
+        ("point_size", "nan"),
+        ("threads", "x"),
+        ("autosave_seconds", "-4"),
+    ):
+        backend.setValue(name, text)
+    backend.setValue("color_map", "magma")
+    assert SettingsStore(backend).preferences() == Preferences(color_map="magma")
+
+
+def test_values_that_are_not_accepted_are_refused_by_name():
+    with pytest.raises(InputError, match="theme is 'pink'; accepted are system, dark, light"):
+        Preferences(theme="pink")
+    with pytest.raises(InputError, match="autosave_seconds is -1"):
+        Preferences(autosave_seconds=-1)
+
+
+def test_every_field_of_the_dialog_takes_effect_at_once_and_is_kept(qtbot, window, store):
+    window.chrome.actions["preferences"].trigger()
+    dialog = window.habits.preferring.dialog
+    assert dialog.isVisible()
+    assert not dialog.isModal()
+    dialog.theme.setCurrentIndex(dialog.theme.findData("light"))
+    dialog.point_size.setValue(2.0)
+    dialog.color_map.setCurrentIndex(dialog.color_map.findData("magma"))
+    dialog.autosave_seconds.setValue(45)
+    dialog.renderer.setCurrentIndex(dialog.renderer.findData("software"))
+    assert window.session.theme is LIGHT
+    assert window.display.appearance.point_size == 2.0
+    assert window.display.appearance.color_map == "magma"
+    assert store.preferences() == Preferences("light", 2.0, "magma", 1, 45, "software")
+
+
+def test_defaults_are_restored(qtbot, window, store):
+    window.habits.preferring.show()
+    window.habits.preferring.change("theme", "light")
+    window.habits.preferring.change("point_size", 0.5)
+    window.habits.preferring.restore_defaults()
+    assert store.preferences() == Preferences()
+    assert window.session.theme is DARK
+    assert window.display.appearance.point_size == 1.0
+    assert window.habits.preferring.dialog.point_size.value() == 1.0
+
+
+def test_the_next_window_starts_with_them(make_window, store):
+    store.set_preferences(Preferences(point_size=3.0, color_map="plasma"))
+    window = make_window()
+    assert window.display.appearance.point_size == 3.0
+    assert window.display.appearance.color_map == "plasma"
+
+
+def test_the_window_is_usable_while_the_dialog_is_open_and_a_run_goes_on(qtbot, window):
+    window.habits.preferring.show()
+    window.run()
+    window.chrome.actions["last"].trigger()
+    assert window.session.frame == 5
+    qtbot.waitUntil(lambda: not window.session.shown.state.alive, timeout=30_000)
+    qtbot.keyClick(window.habits.preferring.dialog, Qt.Key.Key_Escape)
+    assert not window.habits.preferring.dialog.isVisible()
+
+
+def test_the_solver_uses_as_many_threads_as_are_preferred():
+    def limits() -> set[int]:
+        return {each.num_threads for each in _blas().lib_controllers if each.user_api == "blas"}
+
+    with single_threaded():
+        assert limits() == {1}
+    set_solver_threads(2)
+    with single_threaded():
+        assert limits() == {2}
+    with pytest.raises(InputError, match="threads are 0"):
+        set_solver_threads(0)
