@@ -12,6 +12,7 @@ from .actions import Situation, action_table
 from .aligning import Aligning
 from .background import Background
 from .chrome import Chrome
+from .comparing import Comparing
 from .display import Display
 from .exporting import Exporting
 from .habits import Habits
@@ -33,6 +34,8 @@ from .settings_store import SettingsStore
 from .solver_thread import Work, real_work
 from .style import apply_theme, theme_named
 from .theme import DARK, LIGHT, Theme
+from .views.compare_panel import ComparePanel
+from .views.compare_stage import CompareStage
 from .views.image2d import TracksView
 from .views.log_panel import LogPanel
 from .views.loss_plot import LossPlot
@@ -97,6 +100,8 @@ class MainWindow(QMainWindow):
         self.points = PointsPanel()
         self.log_panel = LogPanel()
         self.messages = MessageBar()
+        self.compare_panel = ComparePanel()
+        self.compare_stage = CompareStage(self.scene_view)
         self.display = Display(self.session, (self.scene_view, self.tracks_view), parent=self)
         self.display.without_opengl = not self.scene_view.uses_opengl
         self.looks = Looks(self)
@@ -116,6 +121,7 @@ class MainWindow(QMainWindow):
         self.selecting = Selecting(self)
         self.point_details = PointDetails(self)
         self.aligning = Aligning(self)
+        self.comparing = Comparing(self)
         self.background = Background(self)
         self.run_history = RunHistory(self)
         self.habits = Habits(self)
@@ -139,7 +145,8 @@ class MainWindow(QMainWindow):
         column.setSpacing(0)
         column.addWidget(self.messages)
         column.addWidget(self.exporting.strip)
-        column.addWidget(self.scene_view, 1)
+        column.addWidget(self.compare_panel)
+        column.addWidget(self.compare_stage, 1)
         self.setCentralWidget(center)
         # The keys of the window work from the start: no text field has the focus.
         self.scene_view.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -192,7 +199,6 @@ class MainWindow(QMainWindow):
             self.session.set_settings(self.session.lasting_settings)
         self.parameters.set_settings(self.session.settings)
         self.keeping.begin(scripted=arguments.exit)
-        self.habits.begin(arguments)
         self.habits.begin(arguments)
         self.opening.open(arguments.path or FIRST_SAMPLE)
 
@@ -306,7 +312,7 @@ class MainWindow(QMainWindow):
             self.spectrum_plot, self.messages, self.tree, self.chrome, self.reports, self.habits,
             self.keeping,
             self.exporting, self.background,
-            self.run_list, self.looks,
+            self.run_list, self.looks, self.comparing,
         ):  # fmt: skip
             part.set_theme(theme)
 

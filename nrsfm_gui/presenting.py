@@ -13,6 +13,7 @@ from . import run_numbers, summaries
 from .run_names import run_title
 from .run_rows import run_row
 from .runs import Run, RunState
+from .selection_numbers import selection_numbers, selection_title
 
 if TYPE_CHECKING:
     from .main_window import MainWindow
@@ -25,6 +26,7 @@ class Presenter(QObject):
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
         self._window = window
+        self._series: ErrorSeries | None = None
         self._names: dict[int, str] = {}  # of the runs, as the legend of the losses has them
         session, display = window.session, window.display
         session.runs_changed.connect(self.show_runs)
@@ -69,7 +71,12 @@ class Presenter(QObject):
 
     def show_series(self, series: ErrorSeries | None) -> None:
         """Show the errors of all frames."""
-        self._window.timeline.set_series(series)
+        self._series = series
+        self.show_errors()
+
+    def show_errors(self) -> None:
+        """Show the errors of all frames, or the distance of two runs where that is asked for."""
+        self._window.timeline.set_series(self._window.comparing.series(self._series))
 
     def show_numbers(self) -> None:
         """Show the numbers of the run that is chosen, and the list of all."""
@@ -85,13 +92,9 @@ class Presenter(QObject):
         self._show_spectrum(run)
 
     def show_point(self) -> None:
-        """Show the numbers of the selected point in the frame that is shown."""
-        session = self._window.session
-        title = (
-            "Selected point" if session.point < 0 else f"Point {session.point + 1}, frame {session.frame + 1}"
-        )
-        rows = run_numbers.point_numbers(self._window.display.scene, session.point)
-        self._window.numbers.set_point(title, rows)
+        """Show the numbers of the selected points in the frame that is shown."""
+        scene = self._window.display.scene
+        self._window.numbers.set_point(selection_title(scene), selection_numbers(scene))
 
     def show_hover(self, point: int) -> None:
         """Show the values of the point under the mouse."""

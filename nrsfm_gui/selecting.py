@@ -24,6 +24,7 @@ class Selecting(QObject):
             view.point_selected.connect(session.set_point)
             view.point_toggled.connect(self.toggle)
             view.points_selected.connect(self.select)
+        window.points.points_selected.connect(self.select)
         timeline.range_requested.connect(session.set_frame_range)
         session.frame_range_changed.connect(timeline.set_range)
         session.frame_range_changed.connect(playback.set_range)
