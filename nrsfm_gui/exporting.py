@@ -16,7 +16,6 @@ from PyQt6.QtWidgets import QFileDialog
 from core.arrays import InputError
 
 from .tasks import Task, Tasks, Watch
-from .views.export_dialog import ExportDialog
 from .views.plots import PLOT_FORMATS, save_image, save_plot
 from .views.task_strip import TaskStrip
 
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from .movie_options import MovieOptions
     from .session import Session
     from .theme import Theme
+    from .views.export_dialog import ExportDialog
 
 PLOT_FILTER = ";;".join(f"{suffix[1:].upper()} (*{suffix})" for suffix in PLOT_FORMATS)
 PICTURE_FILTER = "PNG (*.png)"
@@ -131,6 +131,8 @@ class Exporting(QObject):
 
     def ask(self) -> None:
         """Show the dialog for everything that can be exported."""
+        from .views.export_dialog import ExportDialog
+
         if self._dialog is None:
             self._dialog = ExportDialog(self._window)
             self._dialog.requested.connect(self.export)
@@ -188,6 +190,15 @@ class Exporting(QObject):
 
         try:
             self.tasks.start(MovieTask(self._window, path, options))
+        except InputError as refusal:
+            self.failed.emit(str(refusal), "")
+
+    def save_report(self, path: Path) -> None:
+        """Write one page about the run that is shown, HTML or PDF by the suffix."""
+        from .reporting import report_task
+
+        try:
+            self.tasks.start(report_task(self._window, path))
         except InputError as refusal:
             self.failed.emit(str(refusal), "")
 

@@ -12,6 +12,7 @@ import traceback
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+import numpy as np
 from PyQt6.QtCore import Qt, QTimer
 from PyQt6.QtGui import QColor, QImage, QPainter
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from .main_window import MainWindow
     from .movie_options import MovieOptions
+    from .theme import Theme
 
 View = TypeVar("View", SceneView, TracksView)
 
@@ -49,13 +51,13 @@ class Painter(Protocol):
 class ScenePainter:
     """The 3-D view as the window has it now, in another size."""
 
-    def __init__(self, window: MainWindow, options: MovieOptions) -> None:
+    def __init__(self, window: MainWindow, options: MovieOptions, *, theme: Theme | None = None) -> None:
         self._options = options
         self._scenes = window.display.scenes()
         locked = window.scene_view.camera_locked
         self._orbit = None if locked else window.scene_view.orbit
         self._view = unseen(SceneView(software=True), options)
-        self._view.set_theme(window.session.theme)
+        self._view.set_theme(theme or window.session.theme)
         self._view.set_camera_locked(locked)
 
     def picture(self, frame: int, turned: float) -> QImage:
@@ -63,6 +65,16 @@ class ScenePainter:
         self._view.set_scene(self._scenes(frame))
         orbit = self._orbit.turned(turned, 0.0) if self._orbit is not None else None
         return self._view.render_image(self._options.width, self._options.height, orbit)
+
+    def fit(self, frame: int) -> None:
+        """Look at a frame from the same side, but so that it fills the picture."""
+        scene = self._scenes(frame)
+        known = [points for points in (scene.estimate, scene.truth) if points is not None]
+        points = np.concatenate(known) if known else np.empty((0, 3))
+        points = points[np.isfinite(points).all(axis=1)]
+        if self._orbit is not None and len(points):
+            box = np.stack([points.min(axis=0), points.max(axis=0)])
+            self._orbit = self._orbit.fitted(box, self._options.width, self._options.height).zoomed(0.88)
 
     def close(self) -> None:
         """Drop the view."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 INSTALL = "pip install 'nrsfm-gui[video]'"
 CODECS = ("libx264", "mpeg4")  # the better one first
-QUALITY = {"libx264": {"crf": "18", "preset": "medium"}, "mpeg4": {"qscale": "3"}}
+QUALITY = {"libx264": {"crf": "18", "preset": "veryfast"}, "mpeg4": {"qscale": "3"}}
 BIT_RATE = 8_000_000  # of mpeg4, which knows no constant quality
 COLORS = 255  # of a GIF; one more is for what does not change
 
@@ -72,9 +72,12 @@ def write_gif(path: Path, images: Iterator[QImage], fps: float) -> list[Path]:
     from PIL import Image
 
     def pictures() -> Iterator[Image.Image]:
+        palette = None
         for image in images:
-            # Without dithering, what stands still stays the same, and is not stored again.
-            yield Image.fromarray(pixels(image)).quantize(COLORS, dither=Image.Dither.NONE)
+            picture = Image.fromarray(pixels(image))
+            # One palette and no dithering: what stands still stays the same, and is not stored again.
+            palette = palette or picture.quantize(COLORS)
+            yield picture.quantize(palette=palette, dither=Image.Dither.NONE)
 
     others = pictures()
     with replacing(path) as temporary:
@@ -104,7 +107,8 @@ def write_mp4(path: Path, images: Iterator[QImage], fps: float) -> list[Path]:
                 stream.pix_fmt = "yuv420p"
                 stream.bit_rate = 0 if codec == "libx264" else BIT_RATE
                 for image in images:
-                    stream.width, stream.height = image.width(), image.height()
+                    if not stream.codec_context.is_open:
+                        stream.width, stream.height = image.width(), image.height()
                     frame = av.VideoFrame.from_ndarray(pixels(image), format="rgb24")
                     container.mux(stream.encode(frame))
                 container.mux(stream.encode(None))

@@ -175,10 +175,9 @@ class Tasks(QObject):
         if began is None or task.stopping:
             return
         elapsed = time.monotonic() - began
-        if 1000 * elapsed >= SHOW_MILLISECONDS and (total > 1 or not self._strip.shows(id(task))):
-            self._strip.show_task(
-                id(task), task.title, progress_words(done, total, elapsed), _share(done, total)
-            )
+        key, strip = id(task), self._strips[task.in_window]
+        if 1000 * elapsed >= SHOW_MILLISECONDS and (total > 1 or not strip.shows(key)):
+            strip.show_task(key, task.title, progress_words(done, total, elapsed), _share(done, total))
 
     def _end(self, task: Task) -> None:
         self._tasks.pop(task, None)

@@ -179,15 +179,7 @@ class ExportDialog(QDialog):
         ):
             form.add(name, label, editor, tip=tip)
         self.what.chosen.connect(self.choose)
-        for choice in (
-            self.format,
-            self.view,
-            self.picture,
-            self.plot,
-            self.frames,
-            self.align,
-            self.turning,
-        ):
+        for choice in (self.format, self.view, self.plot, self.frames, self.align, self.turning):
             choice.chosen.connect(lambda _key: self._show_rows())
         for field in (self.range, self.size_field):
             field.edited.connect(self._show_rows)

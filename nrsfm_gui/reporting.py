@@ -1,0 +1,76 @@
+"""Making the report of the run that is shown: the picture in the window's thread, the rest beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QBuffer, QByteArray, QIODevice
+
+from core.arrays import InputError
+from core.atomic import replacing
+
+from .movie import ScenePainter
+from .movie_options import MovieOptions
+from .shapes import build_shapes
+from .tasks import Task, Watch
+from .theme import LIGHT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from PyQt6.QtGui import QImage
+
+    from .main_window import MainWindow
+
+PICTURE = (800, 410)  # pixels: small, so that its labels can be read on a page
+
+SUFFIXES = (".html", ".pdf")
+
+
+def report_task(window: MainWindow, path: Path) -> Task:
+    """Return the task that writes a report of what is looked at.
+
+    Raises
+    ------
+    InputError
+        where the suffix is neither `.html` nor `.pdf`, or there is no reconstruction yet.
+    """
+    session, run = window.session, window.session.shown
+    seen = session.seen
+    if path.suffix.lower() not in SUFFIXES:
+        found = path.suffix or "no suffix"
+        raise InputError(f"{path} has {found}; accepted for reports are {', '.join(SUFFIXES)}")
+    if run is None or seen is None:
+        raise InputError(f"{path} is not written: there is no reconstruction yet")
+    frame, alignment = session.frame, session.alignment
+    painter = ScenePainter(window, MovieOptions(width=PICTURE[0], height=PICTURE[1]), theme=LIGHT)
+    painter.fit(frame)
+    picture = png(painter.picture(frame, 0.0))
+    painter.close()
+
+    def write(watch: Watch) -> str:
+        from .run_report import make_report
+        from .run_report_html import html_report
+        from .run_report_pdf import write_pdf
+
+        shapes = build_shapes(run.sequence, seen, alignment)
+        report = make_report(run, seen, shapes, picture, f"3-D view, frame {frame + 1}")
+        watch(0, 1)
+        with replacing(path) as temporary:
+            if path.suffix.lower() == ".pdf":
+                write_pdf(report, temporary)
+            else:
+                temporary.write_text(html_report(report), encoding="utf-8")
+        return f"Saved {path}"
+
+    return Task(f"Writing {path.name}", path, write, window)
+
+
+def png(image: QImage) -> bytes:
+    """Return a picture as the bytes of a PNG file."""
+    content = QByteArray()
+    buffer = QBuffer(content)
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    image.save(buffer, "PNG")
+    buffer.close()
+    return bytes(content.data())
