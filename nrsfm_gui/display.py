@@ -2,35 +2,38 @@
 
 Changes are only noted when they happen; a timer draws what they come to, so that a thousand updates between
 two pictures cost one picture. The shapes of all frames take tens of milliseconds for a large sequence: they
-are computed beside the window, and the picture is of the newest ones there are.
+are computed beside the window. Until they are there, the frame that is looked at is made anew by itself, so
+that it follows a hand that drags a parameter or scrubs through iterations; while the hand moves, the frames
+that nobody sees wait for it to rest.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
+from .one_frame import with_frame
+from .pictures import Picture, Wanted, make_picture
+from .run_names import numbered_title
 from .runs import RunState
-from .scene import Appearance, ErrorSeries, Scene, build_scene, build_shapes, error_series
+from .scene import Appearance, Scene, build_scene
 from .solver_thread import Job
-from .summaries import Quality, quality
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from core.reconstruct import Update
-    from core.sequence import Sequence
-
+    from .comparison import Together
     from .runs import Run
     from .session import Session
-    from .shapes import Alignment, Shapes
+    from .shapes import Shapes
+    from .summaries import Quality
 
 REFRESH_MILLISECONDS = 8  # changes that come together are drawn together
 STAGE_MILLISECONDS = 30  # between two views, while a run goes on
 REST = 4.0  # times the duration of the last computation: the solver needs the processor, too
+HAND_RESTS = 0.25  # seconds without a change by hand, after which what nobody sees is computed
 MANY = 200  # points above which segments cost too much to paint without OpenGL while a run goes on
 SERIES_SECONDS = 0.2  # between two pictures of the errors of all frames, while a run goes on
 
@@ -40,33 +43,6 @@ class SceneTarget(Protocol):
 
     def set_scene(self, scene: Scene) -> None:
         """Show a scene."""
-
-
-@dataclass(frozen=True, eq=False)
-class Picture:
-    """Everything about a reconstruction that is computed over all frames."""
-
-    sequence: Sequence
-    update: Update | None
-    alignment: Alignment
-    shapes: Shapes
-    series: ErrorSeries | None
-    quality: Quality
-
-    def shows(self, sequence: Sequence, update: Update | None, alignment: Alignment) -> bool:
-        """Return whether it is of these."""
-        # The same point may be seen in another way at the end of a run.
-        shown = (None, None) if update is None else (update.shown, update.view)
-        mine = (None, None) if self.update is None else (self.update.shown, self.update.view)
-        same = mine[0] is shown[0] and mine[1] is shown[1]
-        return self.sequence is sequence and same and self.alignment == alignment
-
-
-def make_picture(sequence: Sequence, update: Update | None, alignment: Alignment) -> Picture:
-    """Compute what is drawn of a reconstruction, or of the bare sequence."""
-    shapes = build_shapes(sequence, update, alignment)
-    found = quality(shapes, None if update is None else update.shown.loss)
-    return Picture(sequence, update, alignment, shapes, error_series(sequence, shapes), found)
 
 
 class Display(QObject):
@@ -99,21 +75,26 @@ class Display(QObject):
         self._session = session
         self._targets = targets
         self._picture: Picture | None = None
+        self._mixed: tuple[Picture, Wanted, int, Shapes] | None = (
+            None  # the frame that is ahead of the picture
+        )
         self._series_of: Picture | None = None
         self._series_at = 0.0
         self._pictures: dict[Run, Picture] = {}  # the last one of each run
         self._job: Job | None = None
+        self._whole_at = 0.0  # when the next picture may be computed
+        self._moved_at = -HAND_RESTS  # when a hand moved last
         self.scene: Scene | None = None
         self.appearance = Appearance()
         self.without_opengl = False
+        self.other_drawn = True
         self._drawn: tuple[object, ...] = ()  # what the present scene was built of
         self._queue: list[SceneTarget] = []  # views that have not got the present scene yet
-        self._stage = QTimer(self)
-        self._stage.setSingleShot(True)
-        self._stage.timeout.connect(self._draw_next)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self._tick)
+        self._stage, self._timer, self._later = (QTimer(self) for _ in range(3))
+        slots = (self._draw_next, self._tick, self._tick)
+        for timer, slot in zip((self._stage, self._timer, self._later), slots, strict=True):
+            timer.setSingleShot(True)
+            timer.timeout.connect(slot)
         for signal in (
             session.sequence_changed,
             session.shown_changed,
@@ -122,10 +103,12 @@ class Display(QObject):
             session.selection_changed,
             session.point_changed,
             session.hidden_changed,
-            session.moment_changed,
             session.alignment_changed,
+            session.compared_changed,
         ):
             signal.connect(self._note)
+        session.settings_changed.connect(self._note_hand)
+        session.moment_changed.connect(self._note_hand)
         session.runs_changed.connect(self._forget_runs)
 
     @property
@@ -144,24 +127,48 @@ class Display(QObject):
             self.appearance_changed.emit(appearance)
             self._note()
 
+    def set_other_drawn(self, drawn: bool) -> None:
+        """Draw a compared run in the views of the first, or leave it to a view of its own."""
+        if drawn != self.other_drawn:
+            self.other_drawn = drawn
+            self._note()
+
+    @property
+    def together(self) -> Together | None:
+        """The compared run in the coordinates of the one that is shown, as far as it is known yet."""
+        return None if self._picture is None else self._picture.together
+
+    @property
+    def compared_picture(self) -> Picture | None:
+        """The compared run by itself, under the session's alignment, as far as it is known yet."""
+        return None if self._picture is None else self._picture.compared
+
+    @property
+    def seen_quality(self) -> Quality | None:
+        """The errors of what is looked at, or, until they are known, of what was before."""
+        picture, session = self._picture, self._session
+        if picture is None or session.seen is None or picture.of.sequence is not session.sequence:
+            return None
+        return picture.quality if picture.of.alignment == session.alignment else None
+
     def quality_of(self, run: Run) -> Quality | None:
-        """Return the errors of a run under the session's alignment, None where they are not known yet."""
+        """Return the errors of a run at its end, under the session's alignment; None if not known yet."""
         if run.last is None:
             return None
-        known = self._pictures.get(run)
-        if known is not None and known.shows(run.sequence, run.last, self._session.alignment):
+        known, wanted = self._pictures.get(run), Wanted(run.sequence, run.last, self._session.alignment)
+        if known is not None and known.of.shapes_as(wanted):
             return known.quality
-        if run.state.alive or run is self._session.shown:
-            return None if known is None or known.alignment != self._session.alignment else known.quality
-        known = self._pictures[run] = make_picture(run.sequence, run.last, self._session.alignment)
+        if run.state.alive or (run is self._session.shown and self._session.moment is None):
+            return None if known is None or known.of.alignment != wanted.alignment else known.quality
+        known = self._pictures[run] = make_picture(wanted)
         return known.quality
 
     def refresh(self) -> None:
         """Draw the session as it is now, before returning."""
         wanted = self._wanted()
         if wanted is not None:
-            if self._picture is None or not self._picture.shows(*wanted):
-                self._picture = make_picture(*wanted)
+            if self._picture is None or not self._picture.of.same_as(wanted):
+                self._picture = make_picture(wanted, self._picture)
             self._draw()
             self._show_series(at_once=True)
 
@@ -169,56 +176,57 @@ class Display(QObject):
         """Return a function that gives every frame as it is drawn now, whatever changes afterwards."""
         self.refresh()
         assert self._picture is not None  # whoever asks has opened a sequence
-        return self._scenes(self._picture, self.appearance)
-
-    def _scenes(self, picture: Picture, appearance: Appearance) -> Callable[[int], Scene]:
-        session = self._session
-        selected = session.point if session.point >= 0 else None
-        selection, hidden = session.selection, session.hidden
-        return lambda frame: build_scene(
-            picture.sequence,
-            picture.shapes,
-            frame=frame,
-            selected=selected,
-            selection=selection,
-            hidden=hidden,
-            appearance=appearance,
-        )
+        return self._scenes(self._picture, self._picture.shapes, self.appearance)
 
     def shut_down(self) -> None:
         """Wait for what is being computed."""
-        self._timer.stop()
-        self._stage.stop()
+        for timer in (self._timer, self._later, self._stage):
+            timer.stop()
         if self._job is not None:
             self._job.wait()
 
     # -- at display rate ------------------------------------------------------------------------------------
 
     def _note(self, *_: object) -> None:
-        if not self._timer.isActive():
-            self._timer.start(REFRESH_MILLISECONDS)
+        delay = 0 if self._hand_moves else REFRESH_MILLISECONDS
+        if not self._timer.isActive() or delay < self._timer.remainingTime():
+            self._timer.start(delay)
 
-    def _wanted(self) -> tuple[Sequence, Update | None, Alignment] | None:
+    def _note_hand(self, *_: object) -> None:
+        self._moved_at = time.perf_counter()
+        self._note()
+
+    @property
+    def _hand_moves(self) -> bool:
+        return time.perf_counter() - self._moved_at < HAND_RESTS
+
+    def _wanted(self) -> Wanted | None:
         session = self._session
         if session.sequence is None:
             return None
-        return session.sequence, session.seen, session.alignment
+        compared = None if session.compared is None else session.compared.last
+        return Wanted(session.sequence, session.seen, session.alignment, compared)
 
     def _tick(self) -> None:
-        wanted = self._wanted()
+        wanted, picture = self._wanted(), self._picture
         if wanted is None:
             return
-        picture = self._picture
-        if picture is None or picture.sequence is not wanted[0]:
+        if picture is None or picture.of.sequence is not wanted.sequence:
             self.refresh()
             return
-        if not picture.shows(*wanted) and self._job is None:
-            self._compute(*wanted)
+        if not picture.of.same_as(wanted) and self._job is None:
+            self._compute(wanted, picture)
         self._draw()
         self._show_series()
 
-    def _compute(self, sequence: Sequence, update: Update | None, alignment: Alignment) -> None:
-        job = self._job = Job(lambda: (time.perf_counter(), make_picture(sequence, update, alignment)), self)
+    def _compute(self, wanted: Wanted, before: Picture) -> None:
+        """Compute the picture beside the window, unless one frame does for the moment."""
+        now = time.perf_counter()
+        due = max(self._whole_at, self._moved_at + HAND_RESTS if self._ahead() is not None else 0.0)
+        if now < due:
+            self._later.start(max(1, round(1000 * (due - now))))
+            return
+        job = self._job = Job(lambda: (time.perf_counter(), make_picture(wanted, before)), self)
         job.done.connect(self._take)
         job.failed.connect(self.failed)
         job.finished.connect(self._end_job)
@@ -226,10 +234,11 @@ class Display(QObject):
 
     def _take(self, made: tuple[float, Picture]) -> None:
         began, picture = made
-        if picture.sequence is self._session.sequence:
+        if picture.of.sequence is self._session.sequence:
             self._picture = picture
-            # Drawn at once; the next one is asked for after a rest.
-            self._timer.start(max(REFRESH_MILLISECONDS, round(1000 * REST * (time.perf_counter() - began))))
+            # Drawn at once; the next one is computed after a rest.
+            now = time.perf_counter()
+            self._whole_at = now + REST * (now - began)
             self._draw()
             self._show_series()
 
@@ -239,6 +248,20 @@ class Display(QObject):
             job.deleteLater()
         self._note()
 
+    def _ahead(self) -> Shapes | None:
+        """Return the picture's shapes with the frame that is looked at as it is wanted, where it is not."""
+        picture, wanted, frame = self._picture, self._wanted(), self._session.frame
+        if picture is None or wanted is None or wanted.update is None or picture.of.update is None:
+            return None
+        of = picture.of
+        if of.shapes_as(wanted) or of.sequence is not wanted.sequence or of.alignment != wanted.alignment:
+            return None
+        mixed = self._mixed
+        if mixed is None or mixed[0] is not picture or mixed[2] != frame or not mixed[1].shapes_as(wanted):
+            shapes = with_frame(picture.shapes, wanted.sequence, wanted.update, frame)
+            self._mixed = None if shapes is None else (picture, wanted, frame, shapes)
+        return None if self._mixed is None else self._mixed[3]
+
     def _draw(self) -> None:
         picture, session = self._picture, self._session
         assert picture is not None  # callers made one
@@ -246,21 +269,40 @@ class Display(QObject):
         appearance = self.appearance
         if live and self.without_opengl:
             # What costs most to paint waits until the run has ended or is held.
-            left_out = {"faces", "edges", "residuals"} if picture.sequence.point_count > MANY else {"faces"}
+            many = picture.of.sequence.point_count > MANY
+            left_out = {"faces", "edges", "residuals"} if many else {"faces"}
             appearance = appearance.changed(layers=appearance.layers - left_out)
+        shapes = self._ahead() or picture.shapes
         selected = session.point, session.selection, session.hidden
-        key = (picture, session.frame, selected, appearance)
+        key = (picture, shapes, session.frame, selected, appearance, self.other_drawn)
         if key == self._drawn:
             return
         self._drawn = key
-        self.scene = self._scenes(picture, appearance)(session.frame)
+        self.scene = self._scenes(picture, shapes, appearance)(session.frame)
         self._queue += [target for target in self._targets if target not in self._queue]
-        if not live:
+        if not live or self._hand_moves:
             while self._queue:
                 self._queue.pop(0).set_scene(self.scene)
         elif not self._stage.isActive():
             self._draw_next()
         self.scene_shown.emit(self.scene)
+
+    def _scenes(self, picture: Picture, shapes: Shapes, appearance: Appearance) -> Callable[[int], Scene]:
+        session, together = self._session, picture.together if self.other_drawn else None
+        selected = session.point if session.point >= 0 else None
+        selection, hidden = session.selection, session.hidden
+        name = "" if session.compared is None else numbered_title(session.compared)
+        return lambda frame: build_scene(
+            picture.of.sequence,
+            shapes,
+            frame=frame,
+            selected=selected,
+            selection=selection,
+            hidden=hidden,
+            other=None if together is None else together.points[frame].T,
+            other_name="" if together is None else name,
+            appearance=appearance,
+        )
 
     def _draw_next(self) -> None:
         """Hand the scene to one view; the next one gets it a moment later, so that the window can breathe."""
@@ -275,13 +317,18 @@ class Display(QObject):
             return
         now = time.perf_counter()
         if run is not None and run.state.alive and now - self._series_at < SERIES_SECONDS and not at_once:
-            self._note()
+            self._note_later()
             return
         self._series_of, self._series_at = picture, now
-        if run is not None and run.sequence is picture.sequence and picture.update is not None:
+        newest = self._session.moment is None and picture.of.update is not None
+        if run is not None and run.sequence is picture.of.sequence and newest:
             self._pictures[run] = picture
         self.series_changed.emit(picture.series)
         self.quality_changed.emit()
+
+    def _note_later(self) -> None:
+        if not self._later.isActive():
+            self._later.start(round(1000 * SERIES_SECONDS))
 
     def _forget_runs(self) -> None:
         runs = set(self._session.runs)

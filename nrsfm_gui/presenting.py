@@ -16,6 +16,8 @@ from .runs import Run, RunState
 from .selection_numbers import selection_numbers, selection_title
 
 if TYPE_CHECKING:
+    from core.reconstruct import Update
+
     from .main_window import MainWindow
     from .scene import ErrorSeries
 
@@ -83,13 +85,15 @@ class Presenter(QObject):
         window = self._window
         run, sequence = window.session.shown, window.session.sequence
         known = None if run is None else window.display.quality_of(run)
+        if window.session.moment is not None:
+            known = window.display.seen_quality
         window.numbers.set_numbers(run_numbers.numbers(run, known, sequence))
         window.chrome.show_headline(summaries.headline(run, known, sequence))
         runs = reversed(window.session.runs)
         compared = window.session.compared
         rows = [run_row(each, window.display.quality_of(each), shown=run, compared=compared) for each in runs]
         window.run_list.set_rows(rows, None if run is None else run.number)
-        self._show_spectrum(run)
+        self._show_spectrum(window.session.seen)
 
     def show_point(self) -> None:
         """Show the numbers of the selected points in the frame that is shown."""
@@ -100,10 +104,9 @@ class Presenter(QObject):
         """Show the values of the point under the mouse."""
         self._window.chrome.show_hover(summaries.hover(self._window.display.scene, point))
 
-    def _show_spectrum(self, run: Run | None) -> None:
+    def _show_spectrum(self, last: Update | None) -> None:
         window = self._window
-        last = None if run is None else run.last
-        if run is None or last is None:
+        if last is None:
             window.parameters.set_spectrum(None, None, None)
             window.spectrum_plot.set_values(None, None)
             return

@@ -16,7 +16,7 @@ from core.penalties import NuclearNorm, TruncatedNuclearNorm
 from core.reconstruct import reconstruct
 from core.sequence import CameraModel, GroundTruth, Observations, Sequence
 from core.settings import Settings
-from nrsfm_gui.display import make_picture
+from nrsfm_gui.pictures import Wanted, make_picture
 from nrsfm_gui.run_numbers import numbers
 from nrsfm_gui.runs import RunState
 from nrsfm_gui.scene import MOST_CAMERAS, build_scene, build_shapes
@@ -114,11 +114,11 @@ def test_all_cameras_stand_around_a_scene_that_is_still(scene, update, flat):
 
 def test_the_view_that_a_run_ends_with_is_the_one_that_is_shown(scene, update):
     plain = replace(update, view=None)  # the same point, as it was shown before the end
-    picture = make_picture(scene, plain, Alignment())
+    picture = make_picture(Wanted(scene, plain, Alignment()))
     assert update.view is not None
-    assert picture.shows(scene, plain, Alignment())
-    assert not picture.shows(scene, update, Alignment())
-    adjusted = make_picture(scene, update, Alignment())
+    assert picture.of.shapes_as(Wanted(scene, plain, Alignment()))
+    assert not picture.of.shapes_as(Wanted(scene, update, Alignment()))
+    adjusted = make_picture(Wanted(scene, update, Alignment()))
     assert adjusted.quality.error < picture.quality.error
     assert adjusted.quality.reprojection == picture.quality.reprojection  # that of what was solved for
 
@@ -184,7 +184,7 @@ def test_the_loss_beside_the_errors_is_that_of_the_same_point(scene, update, fla
     session.set_sequence(scene)
     shown = session.add_run(update.settings)
     shown.last, shown.state = update, RunState.RUNNING  # the solver is ahead of what is drawn
-    known = make_picture(scene, flat, Alignment()).quality
+    known = make_picture(Wanted(scene, flat, Alignment())).quality
     loss = flat.shown.loss
     assert loss != update.shown.loss
     assert value(numbers(shown, known, scene), "loss") == f"{loss:.4g} (log10 {log_loss(loss)})"
