@@ -7,12 +7,12 @@ reconstructions of pictures share neither their coordinates nor, frame by frame,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.alignment import Alignment, Kind, Mirror, align_all, is_mirrored, known_points
+from core.alignment import NO_ALIGNMENT, Alignment, Kind, Mirror, align_all, is_mirrored, known_points
 from core.arrays import frozen
 from core.penalties import ExplicitWeights
 from core.sequence import CameraModel, GroundTruth
@@ -33,12 +33,18 @@ OBJECTIVE = ("problem", "penalty", "eta", "intrinsics")
 
 @dataclass(frozen=True, eq=False)
 class Together:
-    """The shapes of a second run in the coordinates of the first. Arrays are read-only."""
+    """A second run in the coordinates of the first. Arrays are read-only."""
 
-    points: Floats  # (F, 3, P) of the second run, in `unit`
+    shapes: Shapes  # of the second run, in `unit`
     distances: Floats  # (F, P) from the first, in `unit`
     unit: str
     alignment: str  # in words
+
+    @property
+    def points(self) -> Floats:
+        """(F, 3, P) of the second run, in `unit`."""
+        assert self.shapes.points is not None  # `lay_together` has looked
+        return self.shapes.points
 
     @property
     def mean(self) -> float:
@@ -68,16 +74,25 @@ def lay_together(first: Shapes, second: Shapes) -> Together | None:
         words = (
             names.pop() if len(names) == 1 else f"{first.alignment_name}; the other: {second.alignment_name}"
         )
-        points = second.points
+        laid = second
     else:
         target = GroundTruth(np.arange(len(first.points)), first.points, 0)
         mirror = Mirror.OFF if first.alignment.mirror is Mirror.OFF else Mirror.AUTOMATIC
         alignment = Alignment(Kind.PER_FRAME, mirror)
         similarity = align_all(second.points, target, alignment)
-        points = similarity.apply(second.points)
+        laid = replace(
+            second,
+            points=frozen(similarity.apply(second.points)),
+            cameras=None if second.cameras is None else second.cameras.moved(similarity),
+            truth=first.truth,
+            errors=None,
+            unit=first.unit,
+            alignment=NO_ALIGNMENT,
+        )
         words = f"aligned to each other: {alignment.words(is_mirrored(similarity))}"
-    distances = np.linalg.norm(points - first.points, axis=1)
-    return Together(frozen(points), frozen(distances), first.unit, words)
+    assert laid.points is not None  # as above
+    distances = np.linalg.norm(laid.points - first.points, axis=1)
+    return Together(replace(laid, extent=first.extent), frozen(distances), first.unit, words)
 
 
 def why_losses_differ(one: Settings, other: Settings, camera: CameraModel) -> str:

@@ -55,11 +55,13 @@ class Selecting(QObject):
         self.select(self._all - self._session.hidden - set(self._session.selection))
 
     def escape(self) -> None:
-        """Select nothing; where nothing is selected, play all frames again."""
+        """Select nothing; where nothing is selected, play all frames again, or else show one run alone."""
         if self._session.selection:
             self._session.set_point(-1)
-        else:
+        elif self._session.frame_range is not None:
             self._session.set_frame_range(None)
+        else:
+            self._window.comparing.stop()
 
     def hide(self) -> None:
         """Draw the selected points no longer; they are not selected any more."""

@@ -56,6 +56,16 @@ class Cameras:
     K: Floats  # (F, 3, 3) camera frame to the units of the tracks
     orthogonal: bool  # whether depth is ignored instead of divided by
 
+    def moved(self, similarity: Similarity) -> Cameras:
+        """Return the cameras that see moved points where these see the points before."""
+        rotations = self.R @ similarity.rotation.transpose(0, 2, 1)
+        offset = similarity.scale[:, None] * self.t
+        offset = offset - (rotations @ similarity.translation[:, :, None])[:, :, 0]
+        intrinsics = np.array(self.K)
+        if self.orthogonal:  # no division by depth takes the scale away again
+            intrinsics[:, :, :2] /= similarity.scale[:, None, None]
+        return Cameras(frozen(rotations), frozen(offset), frozen(intrinsics), self.orthogonal)
+
 
 @dataclass(frozen=True, eq=False)
 class Shapes:
@@ -211,13 +221,8 @@ def _unit_size(points: Floats, rotations: Floats) -> Similarity:
 
 def moved_cameras(found: Solved, similarity: Similarity) -> Cameras:
     """Return the cameras that see what a similarity of every frame has moved as they saw it before."""
-    moved = found.rotations @ similarity.rotation.transpose(0, 2, 1)
-    offset = similarity.scale[:, None] * found.translations
-    offset = offset - (moved @ similarity.translation[:, :, None])[:, :, 0]
-    intrinsics = np.repeat(found.intrinsics[None], len(moved), axis=0)
-    if found.affine:  # no division by depth takes the scale away again
-        intrinsics[:, :, :2] /= similarity.scale[:, None, None]
-    return Cameras(frozen(moved), frozen(offset), frozen(intrinsics), found.affine)
+    K = np.repeat(found.intrinsics[None], len(found.rotations), axis=0)
+    return Cameras(found.rotations, found.translations, K, found.affine).moved(similarity)
 
 
 def _true_cameras(sequence: Sequence) -> Cameras | None:

@@ -1,0 +1,187 @@
+"""The strip above the 3-D view while two runs are compared: which two, in which way, and what differs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QSize, Qt, pyqtSignal
+from PyQt6.QtGui import QColor, QIcon, QPainter, QPixmap
+from PyQt6.QtWidgets import (
+    QButtonGroup,
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from nrsfm_gui.theme import DARK, Theme
+
+from .compare_table import CompareTable
+from .labels import ElidedLabel
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from collections.abc import Sequence as Items
+
+    from .compare_table import CompareRow
+
+MODES = {"overlay": "Overlay", "side": "Side by side", "difference": "Difference"}
+TIPS = {
+    "overlay": "Draw both runs in one view, the other one in its own color",
+    "side": "Draw both runs beside each other, seen from the same place",
+    "difference": "Color every point by its distance from the same point of the other run; "
+    "the heat-strip shows these distances",
+}
+SWATCH = 10
+
+
+class ComparePanel(QFrame):
+    """Chooses the second run and the way of comparing; a table of what differs opens below.
+
+    Signals
+    -------
+    run_chosen(int)
+        number of the second run.
+    mode_chosen(str)
+        a key of MODES.
+    swap_requested(), closed()
+        let the two change their places; compare no longer.
+    """
+
+    run_chosen = pyqtSignal(int)
+    mode_chosen = pyqtSignal(str)
+    swap_requested = pyqtSignal()
+    closed = pyqtSignal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = DARK
+        self._first = QLabel()
+        self._first.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
+        self._first.setToolTip("The run that is shown; choose another one in the list of runs")
+        self._swatch = QLabel()
+        self._second = QComboBox()
+        self._second.setAccessibleName("Run to compare with")
+        self._second.setToolTip("The run to compare with, in its own color")
+        self._second.setMinimumContentsLength(10)
+        self._second.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._second.setMaximumWidth(240)
+        self._second.activated.connect(lambda index: self.run_chosen.emit(self._second.itemData(index)))
+        self._modes: dict[str, QToolButton] = {}
+        group = QButtonGroup(self)
+        for mode, title in MODES.items():
+            button = self._modes[mode] = _button(title, TIPS[mode])
+            button.setCheckable(True)
+            button.clicked.connect(lambda _on, mode=mode: self.mode_chosen.emit(mode))
+            group.addButton(button)
+        self._summary = ElidedLabel()
+        self._more = _button("What differs", "List the parameters and numbers in which the two runs differ")
+        self._more.setCheckable(True)
+        self._more.setArrowType(Qt.ArrowType.RightArrow)
+        self._more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._more.toggled.connect(self._open)
+        self.table = CompareTable()
+        self.table.hide()
+        self._build()
+        self.set_mode("overlay")
+        self.set_theme(DARK)
+
+    # -- setters --------------------------------------------------------------------------------------------
+
+    def set_runs(self, first: str, others: Mapping[int, str], second: int) -> None:
+        """Name the run that is shown, and offer the others by number and name."""
+        self._first.setText(_short(first))
+        self._first.setAccessibleName(first)
+        offered = [(self._second.itemData(k), self._second.itemText(k)) for k in range(self._second.count())]
+        if offered != list(others.items()):
+            self._second.clear()
+            for number, name in others.items():
+                self._second.addItem(name, number)
+        self._second.setCurrentIndex(self._second.findData(second))
+
+    def set_mode(self, mode: str) -> None:
+        """Show the way of comparing, a key of MODES. Emits nothing."""
+        self._modes[mode].setChecked(True)
+
+    def set_summary(self, text: str, tip: str = "") -> None:
+        """Say how far apart the two are."""
+        self._summary.set_whole(text)
+        self._summary.setToolTip(tip)
+
+    def set_rows(self, first: str, second: str, rows: Items[CompareRow]) -> None:
+        """List what differs of the two."""
+        self.table.set_rows(first, second, rows)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self._theme = theme
+        self._swatch.setPixmap(_swatch(theme.other))
+        self.setStyleSheet(
+            f"ComparePanel {{ background: {theme.raised}; border: 0; border-left: 4px solid {theme.other}; }}"
+        )
+        self.table.set_theme(theme)
+
+    # -- construction ---------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        swap = _button("⇄", "Let the two runs change their places")
+        swap.clicked.connect(self.swap_requested)
+        close = _button("Stop comparing", "Show one run alone (Escape, or Ctrl+D)")
+        close.clicked.connect(self.closed)
+        runs = QHBoxLayout()
+        runs.setSpacing(4)
+        for widget in (self._first, swap, self._swatch, self._second):
+            runs.addWidget(widget)
+        runs.addStretch(1)
+        for button in self._modes.values():
+            runs.addWidget(button)
+        runs.addSpacing(8)
+        runs.addWidget(close)
+        below = QHBoxLayout()
+        below.addWidget(self._summary, 1)
+        below.addWidget(self._more)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(10, 3, 6, 3)
+        column.setSpacing(1)
+        column.addLayout(runs)
+        column.addLayout(below)
+        column.addWidget(self.table)
+
+    def _open(self, on: bool) -> None:
+        self._more.setArrowType(Qt.ArrowType.DownArrow if on else Qt.ArrowType.RightArrow)
+        self.table.setVisible(on)
+
+
+def _button(text: str, tip: str) -> QToolButton:
+    button = QToolButton()
+    button.setText(text)
+    button.setToolTip(tip)
+    button.setAccessibleName(f"{text}: {tip}")
+    button.setAutoRaise(True)
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    return button
+
+
+def _short(name: str, letters: int = 22) -> str:
+    return name if len(name) <= letters else name[: letters - 1] + "…"
+
+
+def _swatch(color: str) -> QPixmap:
+    return swatch_icon(color).pixmap(QSize(SWATCH, SWATCH))
+
+
+def swatch_icon(color: str) -> QIcon:
+    """Return a rounded square of a color."""
+    picture = QPixmap(3 * SWATCH, 3 * SWATCH)
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(color))
+    painter.drawRoundedRect(0, 6, 3 * SWATCH, 3 * SWATCH - 12, 4, 4)
+    painter.end()
+    return QIcon(picture)

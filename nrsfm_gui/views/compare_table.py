@@ -1,0 +1,89 @@
+"""The table of what differs between two runs: parameters, then numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QSize, Qt
+from PyQt6.QtGui import QColor
+from PyQt6.QtWidgets import QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
+
+from nrsfm_gui.theme import DARK, Theme
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence as Items
+
+MOST_LINES = 8  # that are seen without scrolling
+
+
+@dataclass(frozen=True)
+class CompareRow:
+    """A line: what it is, and its value of either run, as text."""
+
+    name: str
+    first: str
+    second: str
+    tip: str = ""
+    number: bool = False  # a result, not a parameter
+    better: int = 0  # 1 or 2 where that run has the lower error; 0 where that cannot be said
+
+
+class CompareTable(QTreeWidget):
+    """Three columns: name, the run that is shown, the other one. No signals."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._rows: tuple[CompareRow, ...] = ()
+        self._theme = DARK
+        self.setAccessibleName("What differs between the two runs")
+        self.setColumnCount(3)
+        self.setRootIsDecorated(False)
+        self.setUniformRowHeights(True)
+        self.setAlternatingRowColors(True)
+        self.setSelectionMode(QTreeWidget.SelectionMode.NoSelection)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        header = self.header()
+        assert header is not None
+        header.setStretchLastSection(False)
+        for column in range(3):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
+
+    def sizeHint(self) -> QSize:
+        """Return the height of the lines, as far as they are not too many."""
+        header = self.header()
+        lines = min(max(len(self._rows), 1), MOST_LINES)
+        height = max(self.sizeHintForRow(0), self.fontMetrics().height() + 4)
+        return QSize(300, lines * height + (0 if header is None else header.sizeHint().height()) + 4)
+
+    def set_rows(self, first: str, second: str, rows: Items[CompareRow]) -> None:
+        """Show lines, with the names of the runs above them."""
+        rows = tuple(rows)
+        self.setHeaderLabels(["", first, second])
+        if rows == self._rows:
+            return
+        self._rows = rows
+        self.clear()
+        for row in rows:
+            item = QTreeWidgetItem([row.name, row.first, row.second])
+            for column in range(3):
+                item.setToolTip(column, row.tip or f"{row.name}: {row.first}, {row.second}")
+            self.addTopLevelItem(item)
+        self._dress()
+        self.setFixedHeight(self.sizeHint().height())
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self._theme = theme
+        self._dress()
+
+    def _dress(self) -> None:
+        for index, row in enumerate(self._rows):
+            item = self.topLevelItem(index)
+            assert item is not None
+            item.setForeground(0, QColor(self._theme.muted))
+            font = self.font()
+            for column in (1, 2):
+                font.setBold(row.better == column)
+                item.setFont(column, font)
