@@ -44,7 +44,6 @@ class Keeping(QObject):
         self.autosave.works_again.connect(
             lambda: window.messages.note("The session is saved by itself again.")
         )
-        self.recovering = Recovering(window, self.autosave, self.folder)
         session = window.session
         for signal in (session.runs_changed, session.run_changed, session.settings_changed):
             signal.connect(lambda *_: self._note_change())
@@ -52,6 +51,7 @@ class Keeping(QObject):
         window.control.ended.connect(lambda _run: self.autosave.note_end())
         window.opening.session_read.connect(self.show)
         window.opening.result_read.connect(self.show_result)
+        self.recovering = Recovering(window, self.autosave, self.folder)  # after `show` is connected
         self.show_title()
 
     @property

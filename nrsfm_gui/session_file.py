@@ -18,7 +18,8 @@ It is written whole or not at all, and read without pickle. The entries of `sess
         runs              a list; each has
             number, warm_from, shown_before, state, message, title, note, pinned, settings
             history       columns: array (N, 5) of iteration, seconds, loss, primal and dual residual;
-                          phases: [first record, name]; ticks: their fields, changed settings among them
+                          phases: [first record, name]; ticks, changes of settings: first (record),
+                          text, restarts, before (the settings until then)
             update        null, or the newest point: settings, record, status, phase, fraction, rotations,
                           settled, starts, intrinsics (3, 3), calibration (3, 3), and
                 current, best     kind, eta, weights (K), tail, spectral, B, C, s, loss; rotations (F, 3, 3);
@@ -29,7 +30,7 @@ It is written whole or not at all, and read without pickle. The entries of `sess
     view                  frame, point, selection, hidden, frame_range, alignment, theme, orbit, appearance
     layout                geometry and docks of the window, base64
 
-What a file does not hold: the moments of a run that can be scrubbed through.
+What a file does not hold: the moments of a run that can be scrubbed through, but for the newest.
 """
 
 from __future__ import annotations
@@ -102,6 +103,8 @@ class SavedRun:
         run.history.extend(self.records)
         run.history.ticks.extend(self.ticks)
         run.last, run.message = self.update, self.message
+        if self.update is not None and self.records:
+            run.moments.add(len(self.records) - 1, self.update)
         run.title, run.note, run.pinned = self.title, self.note, self.pinned
         return run
 
@@ -175,7 +178,8 @@ def _run_entry(run: SavedRun, sequence: Sequence, archive: ArchiveWriter) -> dic
 
 
 def _tick_entry(tick: Tick) -> dict[str, Any]:
-    return {"first": tick.first, "text": tick.text, "restarts": tick.restarts}
+    before = None if tick.before is None else settings_to_dict(tick.before)
+    return {"first": tick.first, "text": tick.text, "restarts": tick.restarts, "before": before}
 
 
 # -- reading ------------------------------------------------------------------------------------------------
@@ -246,4 +250,6 @@ def _read_run(node: Node, sequence: Sequence) -> SavedRun:
 
 def _read_tick(node: Node, records: int) -> Tick:
     first = node.child("first").whole(0, max(records - 1, 0))
-    return Tick(first, node.child("text").text(), node.child("restarts").flag())
+    before = node.optional("before")
+    settings = None if before is None else read_settings(before)
+    return Tick(first, node.child("text").text(), node.child("restarts").flag(), settings)

@@ -51,7 +51,7 @@ def made(sequence, parts):
             start = update
             run.history.extend([update.record])
     run.last, run.state = start, RunState.FINISHED if start.status.finished else RunState.RUNNING
-    run.history.ticks.append(Tick(2, "eta 0.2", restarts=True))
+    run.history.ticks.append(Tick(2, "eta 0.2", restarts=True, before=QUICK))
     return run
 
 
