@@ -13,6 +13,7 @@ from .log_keeping import LogKeeping
 from .logbook import Logbook
 from .palette import Palette
 from .preferring import Preferring
+from .states import States
 
 if TYPE_CHECKING:
     from .arguments import Arguments
@@ -33,9 +34,11 @@ class Habits(QObject):
         self.preferring = Preferring(window)
         self.helping = Helping(window)
         self.first_steps = FirstSteps(window)
+        self.states = States(window)
 
     def begin(self, arguments: Arguments) -> None:
-        """Show the first steps to a person who has not done them; a script sees them where it asks."""
+        """Be of help to a person: first steps, and results in words; a script has no need of them."""
+        self.states.announces = not arguments.scripted
         if arguments.first_steps or not arguments.scripted:
             self.first_steps.begin()
 
@@ -54,3 +57,4 @@ class Habits(QObject):
         self._window.log_panel.set_theme(theme)
         self.helping.set_theme(theme)
         self.first_steps.set_theme(theme)
+        self.states.set_theme(theme)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PyQt6.QtCore import QPoint, Qt
+from PyQt6.QtCore import QPoint, QSize, Qt
 from PyQt6.QtWidgets import (
     QDockWidget,
     QHBoxLayout,
@@ -14,6 +14,8 @@ from PyQt6.QtWidgets import (
     QWhatsThis,
     QWidget,
 )
+
+SIDE, ICON_SIDE = 20, 10  # pixels of a button and of its icon
 
 
 class DockTitle(QWidget):
@@ -78,7 +80,8 @@ class DockTitle(QWidget):
             button.setIcon(style.standardIcon(icon))
         button.setText(text)
         button.setAutoRaise(True)
-        button.setFixedSize(20, 20)
+        button.setFixedSize(SIDE, SIDE)
+        button.setIconSize(QSize(ICON_SIDE, ICON_SIDE))
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         button.setToolTip(tip)
         button.setAccessibleName(name)

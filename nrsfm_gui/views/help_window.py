@@ -13,7 +13,7 @@ from nrsfm_gui.help.method import BIBTEX, help_folder, method_page
 if TYPE_CHECKING:
     from nrsfm_gui.theme import Theme
 
-SIZE = (820, 860)
+SIZE = (900, 900)
 COPY_BIBTEX = "copy:bibtex"
 
 

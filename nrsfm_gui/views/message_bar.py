@@ -119,6 +119,9 @@ class MessageBar(QFrame):
 
     def _add(self, message: _Message) -> None:
         self._count_reading()
+        before = next((other for other in self._messages if other.sentence == message.sentence), None)
+        if before is not None and not message.actions:
+            message.actions = before.actions  # the same sentence keeps what it offered
         self._messages = [
             other
             for other in self._messages

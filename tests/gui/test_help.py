@@ -157,8 +157,8 @@ def test_a_script_sees_them_only_where_it_asks(window):
 
 def test_the_strip_covers_nothing(qtbot, window):
     window.habits.begin(Arguments())
-    qtbot.waitUntil(lambda: strip(window).height() > 10)
-    assert not strip(window).geometry().intersects(window.scene_view.geometry())
+    assert strip(window).isVisible()
+    qtbot.waitUntil(lambda: not strip(window).geometry().intersects(window.scene_view.geometry()))
 
 
 def test_the_place_of_a_step_is_pointed_out_and_the_mouse_goes_through(qtbot, window, near):

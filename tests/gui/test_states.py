@@ -1,0 +1,130 @@
+"""Loading, failed and finished states: each says what goes on, and what can be done next."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+from PyQt6.QtCore import Qt
+from PyQt6.QtGui import QGuiApplication
+from PyQt6.QtWidgets import QDockWidget, QProgressBar, QPushButton
+
+from core import simulate
+from core.settings import Settings
+from nrsfm_gui import opening
+from nrsfm_gui.arguments import Arguments
+from nrsfm_gui.runs import RunState
+
+if TYPE_CHECKING:
+    from nrsfm_gui.main_window import MainWindow
+
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
+
+
+@pytest.fixture(scope="module")
+def sequence():
+    return simulate("paper", frames=8, points=20, noise=0.3, seed=2)
+
+
+@pytest.fixture
+def window(make_window, sequence) -> MainWindow:
+    return make_window(sequence, settings=QUICK)
+
+
+def press(qtbot, parent, text):
+    button = next(
+        each for each in parent.findChildren(QPushButton) if each.text() == text and each.isVisible()
+    )
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def test_slow_reading_is_shown_with_the_name_of_the_file_and_goes_when_it_is_done(
+    qtbot, make_window, monkeypatch, tmp_path
+):
+    window = make_window()
+    card = window.habits.states.card
+    go_on = threading.Event()
+    read = opening._read
+
+    def slow(path):
+        go_on.wait(10)
+        return read(path)
+
+    monkeypatch.setattr(opening, "_read", slow)
+    window.opening.open("sample:balloon/circle")
+    assert card.text == ""  # what is quick needs no word
+    qtbot.waitUntil(lambda: "Reading balloon/circle" in card.text)
+    assert card.findChild(QProgressBar).isVisible()
+    assert window.scene_view.rect().contains(card.geometry())
+    go_on.set()
+    qtbot.waitUntil(lambda: card.text == "" and window.session.sequence is not None)
+
+
+def test_a_failure_with_nothing_open_says_why_and_what_next(qtbot, make_window, tmp_path):
+    window = make_window()
+    card = window.habits.states.card
+    window.opening.open(tmp_path / "absent.txt")
+    qtbot.waitUntil(lambda: "absent.txt" in card.text)
+    assert "could not be opened" in card.text
+    assert not card.findChild(QProgressBar).isVisible()
+    press(qtbot, card, "Copy")
+    assert "absent.txt" in QGuiApplication.clipboard().text()
+    press(qtbot, card, "Open the sample")
+    qtbot.waitUntil(lambda: window.session.sequence is not None)
+    assert card.text == ""
+
+
+def test_a_failure_beside_an_open_sequence_offers_another_file_and_the_log(qtbot, window, tmp_path):
+    window.opening.open(tmp_path / "absent.txt")
+    qtbot.waitUntil(lambda: "absent.txt" in window.messages.text)
+    texts = {button.text() for button in window.messages.findChildren(QPushButton)}
+    assert {"Open another…", "Show the log"} <= texts
+    press(qtbot, window.messages, "Show the log")
+    assert window.log_panel.isVisible()
+    assert "absent.txt" in window.log_panel.shown_text
+
+
+def test_the_result_of_a_run_is_said_once_in_a_sentence(qtbot, window):
+    window.habits.begin(Arguments())
+    window.run()
+    qtbot.waitUntil(lambda: window.messages.text.startswith("Run 1 "), timeout=30_000)
+    for part in ("px from the tracks", "mm from the ground truth", "per-frame similarity"):
+        assert part in window.messages.text
+    press(qtbot, window.messages, "Go to the worst frame")
+    series = window.display.scene
+    assert series is not None
+    window.messages.hide()
+    window.session.set_settings(QUICK.with_changes(eta=0.06))
+    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
+    qtbot.wait(100)
+    assert not window.messages.text.startswith("Run 1 ")
+
+
+def test_a_script_is_not_told_results(qtbot, window):
+    window.habits.begin(Arguments(exit=True))
+    window.run()
+    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
+    qtbot.wait(100)
+    assert window.messages.text == ""
+
+
+def test_a_refused_run_says_why_and_shows_the_log(qtbot, make_window, make_stream, sequence):
+    window = make_window(sequence, settings=QUICK, work=make_stream(refuses=QUICK))
+    window.run()
+    qtbot.waitUntil(lambda: "is refused" in window.messages.text)
+    press(qtbot, window.messages, "Show the log")
+    assert window.log_panel.isVisible()
+
+
+def test_every_panel_says_something_before_there_is_anything(qtbot, make_window):
+    from PyQt6.QtWidgets import QLabel
+
+    window = make_window()
+    for title in ("Runs", "Loss", "Weights", "Numbers"):
+        dock = window.findChild(QDockWidget, f"dock {title}")
+        dock.show()
+        dock.raise_()
+        qtbot.wait(5)
+        words = [label.text() for label in dock.widget().findChildren(QLabel) if label.isVisible()]
+        assert any(len(text) > 10 for text in words), title
