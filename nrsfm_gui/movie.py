@@ -108,6 +108,7 @@ class WindowPainter:
 
     def __init__(self, window: MainWindow, options: MovieOptions) -> None:
         self._window, self._options = window, options
+        window.messages.hide()  # which would go away in the middle of the movie
 
     def picture(self, frame: int, _turned: float) -> QImage:
         """Show a frame, take the picture, and show again what was shown, in one go."""

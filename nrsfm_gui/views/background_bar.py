@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.theme import Theme
 
 MOST_OFFSET = 1_000_000
-SLIDER_WIDTH = 90
+SLIDER_WIDTHS = (36, 90)
 
 
 class BackgroundBar(QFrame):
@@ -37,7 +37,8 @@ class BackgroundBar(QFrame):
         self._name = ElidedLabel()
         self._opacity = QSlider(Qt.Orientation.Horizontal)
         self._opacity.setRange(0, 100)
-        self._opacity.setFixedWidth(SLIDER_WIDTH)
+        self._opacity.setMinimumWidth(SLIDER_WIDTHS[0])
+        self._opacity.setMaximumWidth(SLIDER_WIDTHS[1])
         self._opacity.setToolTip("Opacity of the background, 0 to 100 %")
         self._opacity.setAccessibleName("Opacity of the background in percent")
         self._opacity.valueChanged.connect(lambda value: self.opacity_requested.emit(value / 100))
@@ -46,7 +47,7 @@ class BackgroundBar(QFrame):
         self._offset.setKeyboardTracking(False)
         self._offset.setToolTip("Frame 1 of the tracks is frame 1 + this of the background")
         self._offset.setAccessibleName("Frame offset of the background")
-        self._offset.setFixedWidth(74)
+        self._offset.setFixedWidth(66)
         self._offset.valueChanged.connect(self.offset_requested)
         remove = QToolButton()
         remove.setText("✕")
@@ -64,7 +65,7 @@ class BackgroundBar(QFrame):
             label.setToolTip(editor.toolTip())
             label.setBuddy(editor)
             layout.addWidget(label)
-            layout.addWidget(editor)
+            layout.addWidget(editor, 1 if editor is self._opacity else 0)
         layout.addWidget(remove)
         self.hide()
 

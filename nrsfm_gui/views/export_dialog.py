@@ -251,7 +251,9 @@ class ExportDialog(QDialog):
         part = {"plot": self.plot.key, "report": "report"}.get(kind, "")
         part = self.view.key if "view" in KINDS[kind].rows else part
         stem = f"{self._context.name}-{part}" if part else self._context.name
-        folder = Path(typed).parent if typed else Path(self._context.folder)
+        folder = Path(typed).parent
+        if not folder.is_absolute():
+            folder = Path(self._context.folder)
         self.path.set_path(folder / f"{stem}{suffix}")
 
     def _check(self) -> None:

@@ -70,6 +70,7 @@ class PathField(QWidget):
         button = push_button("…", "Choose the file to write", self._ask)
         button.setAccessibleName("Choose the file to write")
         button.setFixedWidth(32)
+        button.setAutoDefault(False)  # Return in a field exports
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(self.line, 1)
