@@ -93,7 +93,12 @@ class Selecting(QObject):
         return set() if sequence is None else set(range(sequence.point_count))
 
     def _show_selection(self) -> None:
-        self._window.timeline.set_selection(self._session.selection, self._session.point)
+        selection = self._session.selection
+        self._window.timeline.set_selection(selection, self._session.point)
+        if len(selection) > 1:
+            self._window.chrome.say(
+                f"{len(selection)} points selected: H hides, I isolates, N numbers them, Escape deselects"
+            )
 
     def _say_hidden(self) -> None:
         hidden = len(self._session.hidden)

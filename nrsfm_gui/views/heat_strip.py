@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QFont, QImage, QPainter, QPen
+from PyQt6.QtCore import QEvent, QLineF, QPoint, QPointF, QRectF, QSize, Qt, pyqtSignal
+from PyQt6.QtGui import QFont, QHelpEvent, QImage, QPainter, QPen
 from PyQt6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from nrsfm_gui.ranking import known_means, worst_first
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 BAR_WIDTH = 8.0
 TICK = 6.0  # length of the mark beside a selected point
-MOST_LINES = 40  # selected points that are marked across the whole strip
+MOST_LINES = 8  # selected points that are marked across the whole strip
 GESTURES = "click: go there · drag: play only these frames · with Shift: select the points, too"
 
 
@@ -245,7 +245,7 @@ class HeatStrip(QWidget):
             edge = self._range.edge_at(axis, x)
             shape = Qt.CursorShape.ArrowCursor if edge is None else Qt.CursorShape.SizeHorCursor
             self.setCursor(shape)
-            self._say(event)
+            self._say(event.position(), event.globalPosition().toPoint())
 
     def _drag(self, event: QMouseEvent, axis: FrameAxis) -> None:
         assert self._pressed is not None  # the caller asks only while the button is held
@@ -282,8 +282,15 @@ class HeatStrip(QWidget):
         """Play all frames again."""
         self.range_requested.emit(None)
 
-    def _say(self, event: QMouseEvent) -> None:
-        cell = self.cell_at(event.position())
+    def event(self, event: QEvent | None) -> bool:
+        """Where the mouse rests, say what it can do, too."""
+        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
+            self._say(QPointF(event.pos()), event.globalPos(), rests=True)
+            return True
+        return super().event(event)
+
+    def _say(self, position: QPointF, place: QPoint, *, rests: bool = False) -> None:
+        cell = self.cell_at(position)
         self.point_hovered.emit(-1 if cell is None else cell[1])
         if cell is None or self._errors is None:
             QToolTip.hideText()
@@ -292,8 +299,8 @@ class HeatStrip(QWidget):
         value = self._errors[frame, point]
         said = f"{value:.3g} {self._unit}" if np.isfinite(value) else "no value"
         hidden = " (hidden in the views)" if point in self._hidden else ""
-        text = f"frame {frame + 1} · point {point + 1}{hidden} · {self._name} {said}\n{GESTURES}"
-        QToolTip.showText(event.globalPosition().toPoint(), text, self)
+        text = f"frame {frame + 1} · point {point + 1}{hidden} · {self._name} {said}"
+        QToolTip.showText(place, f"{text}\n{GESTURES}" if rests else text, self)
 
     def leaveEvent(self, event: QEvent | None) -> None:
         """Nothing is under the mouse any more."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import Qt
+from PyQt6.QtCore import Qt, QTimer
 from PyQt6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 if TYPE_CHECKING:
@@ -59,10 +59,20 @@ class NumbersPanel(QScrollArea):
 
     def set_point(self, title: str, numbers: Items[Number]) -> None:
         """Show the numbers of a point; none are given where no point is selected."""
+        appears = bool(numbers) and not self._point.isVisibleTo(self)
         self._point_heading.setText(title)
         self._hint.setVisible(not numbers)
         self._point.setVisible(bool(numbers))
         self._point.set_rows(numbers)
+        if appears:  # it may stand below what is seen; its place is known once it is laid out
+            QTimer.singleShot(0, self._show_point)
+
+    def _show_point(self) -> None:
+        content = self.widget()
+        assert content is not None
+        needed = max(content.heightForWidth(content.width()), content.minimumSizeHint().height())
+        content.resize(content.width(), needed)
+        self.ensureWidgetVisible(self._point, 0, 0)
 
 
 class _Table(QWidget):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import QPointF
+from PyQt6.QtCore import QPointF, QRectF
 from PyQt6.QtGui import QFontMetricsF, QPainter
 
 from .colors import qcolor
@@ -28,18 +28,22 @@ def paint_point_numbers(painter: QPainter, points: Items[int], pixels: Floats, t
     painter
         active on the widget.
     points
-        N indices; of more than MOST_LABELS the first are written.
+        N indices; of more than MOST_LABELS the first are written, and none over another one.
     pixels
         (N, 2) where the points are seen; NaN for those that are not.
     theme
         colors.
     """
     metrics = QFontMetricsF(painter.font())
+    written: list[QRectF] = []
     for point, (x, y) in list(zip(points, pixels, strict=True))[:MOST_LABELS]:
         if not np.isfinite(x + y):
             continue
         place, text = QPointF(x + BESIDE[0], y + BESIDE[1]), f"{point + 1}"
         ground = metrics.tightBoundingRect(text).translated(place).adjusted(-2, -2, 2, 2)
+        if any(ground.intersects(other) for other in written):
+            continue
+        written.append(ground)
         painter.fillRect(ground, qcolor(theme.panel, 0.65))
         painter.setPen(qcolor(theme.selection))
         painter.drawText(place, text)

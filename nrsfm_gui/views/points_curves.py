@@ -18,12 +18,13 @@ from .plots import dress
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
 
-    from PyQt6.QtGui import QColor
+    from PyQt6.QtGui import QColor, QResizeEvent
     from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
 
     from core.arrays import Floats
 
 MOST_POINTS = 8  # that are drawn; more could not be told apart
+AXIS_HEIGHT, NO_AXIS_HEIGHT = 34, 5  # pixels below the last plot, and below the others
 AXIS_WIDTH = 52  # pixels, so that the plots stand below each other
 LONE = 5  # diameter of a value whose neighbors are missing
 EMPTY = "Select points to see them over the frames: click, Ctrl+drag, or choose rows of the table."
@@ -79,6 +80,7 @@ class PointsCurves(QWidget):
             widget.setVisible(place < len(plots))
             if place < len(plots):
                 self._fill(widget, plots[place], last=place == len(plots) - 1)
+        self._share_height()
         self._empty.setVisible(not plots)
         self._empty.setText(note if note and not plots else EMPTY)
         self._names.setVisible(bool(plots))
@@ -87,6 +89,18 @@ class PointsCurves(QWidget):
             for k, point in enumerate(points)
         )
         self._names.setText(f"point {names}{note}")
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        """Keep the plots equally high."""
+        self._share_height()
+
+    def _share_height(self) -> None:
+        """Give the last plot the room of the axis that it has for all."""
+        shown = [widget for widget in self._plots if not widget.isHidden()]
+        more = AXIS_HEIGHT - NO_AXIS_HEIGHT
+        each = max((self.height() - self._names.sizeHint().height() - more) // max(len(shown), 1), 1)
+        for widget in shown:
+            self._column.setStretchFactor(widget, each + (more if widget is shown[-1] else 0))
 
     def set_frame(self, frame: int) -> None:
         """Mark a frame."""
@@ -153,11 +167,11 @@ class PointsCurves(QWidget):
         item = widget.getPlotItem()
         for curve in item.listDataItems():
             item.removeItem(curve)
-        style = {"color": self._theme.muted, "font-size": "9pt"}
+        style = {"color": self._theme.muted, "font-size": "8pt"}  # a plot may be low
         item.setLabel("left", f"{plot.title} ({plot.unit})" if plot.unit else plot.title, **style)
         item.getAxis("bottom").setStyle(showValues=last)
         item.setLabel("bottom", "frame" if last else None, **style)
-        item.getAxis("bottom").setHeight(36 if last else 6)
+        item.getAxis("bottom").setHeight(AXIS_HEIGHT if last else NO_AXIS_HEIGHT)
         for curves, line in ((plot.dashed, Qt.PenStyle.DashLine), (plot.curves, Qt.PenStyle.SolidLine)):
             for place, values in enumerate(curves):
                 self._add_curve(item, values, self._color(place), line)

@@ -138,7 +138,7 @@ class PointsPanel(QWidget):
         wide = self.width() >= WIDE
         only_table = self._page == "table" and not wide
         self._buttons["table"].setVisible(not wide)
-        self._buttons["errors"].setChecked(self._page == "errors" or (wide and self._page == "table"))
+        self._buttons["errors" if wide and self._page == "table" else self._page].setChecked(True)
         self.table.setVisible(wide or only_table)
         self.curves.setVisible(not only_table)
         self.table.setMaximumWidth(TABLE_WIDTH if wide else 16_777_215)
@@ -155,7 +155,7 @@ class PointsPanel(QWidget):
         if courses and not plots:
             note = "There are errors and paths after a run: press Run (Ctrl+R)."
         elif self._selected > len(courses):
-            note = f"– {len(courses)} of {self._selected} selected points are drawn"
+            note = f"({len(courses)} of {self._selected})"
         self.curves.show_plots(plots, [course.point for course in courses[:MOST_POINTS]], note=note)
 
 

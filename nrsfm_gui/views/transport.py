@@ -31,6 +31,7 @@ LOOPS = {  # icon and tip
 WORST_TIP = "Go to the frame with the largest mean error; again: to the next one (W)"
 SORT_TIP = "Order of the points below: by number, or by mean error with the worst on top"
 FIELD_WIDTH = 50
+SWITCH, ORDER = "⇄", "⇅"  # another kind of error, another order
 
 
 class Transport(QWidget):
@@ -61,6 +62,8 @@ class Transport(QWidget):
         self._kind = self._button("kind", "", self.kind_requested.emit)
         self._sort = self._button("sort", SORT_TIP, lambda: self._ask_sort())
         self._sort.setCheckable(True)
+        for button in (self._kind, self._sort):
+            button.setAutoRaise(False)  # or nobody would take the words for buttons
         self._build()
         self.set_loop(Loop.AGAIN)
         self.set_kind("", others=False)
@@ -109,7 +112,7 @@ class Transport(QWidget):
     def set_kind(self, name: str, *, others: bool) -> None:
         """Show which errors are shown, and whether there are others to choose."""
         short = name.removesuffix(" error")
-        self._kind.setText(short or "error")
+        self._kind.setText(f"{short} {SWITCH}" if others else short or "error")
         self._kind.setEnabled(others)
         self._kind.setToolTip(
             f"Shown: {name}. Click for the other kind of error."
@@ -160,7 +163,7 @@ class Transport(QWidget):
         self._speed.setAccessibleName("speed")
         self._speed.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._speed.currentIndexChanged.connect(lambda index: self.speed_requested.emit(SPEEDS[index]))
-        self._sort.setText("by point")
+        self._sort.setText(f"by point {ORDER}")
         rows = (
             (self._field, self._label, self._rate),
             tuple(self._buttons.values()),
@@ -200,7 +203,7 @@ class Transport(QWidget):
         self.loop_requested.emit(self._loop)
 
     def _ask_sort(self) -> None:
-        self._sort.setText("by error" if self._sort.isChecked() else "by point")
+        self._sort.setText(f"by error {ORDER}" if self._sort.isChecked() else f"by point {ORDER}")
         self.sort_requested.emit(self._sort.isChecked())
 
     def _go_to_typed(self) -> None:

@@ -331,7 +331,7 @@ def test_the_curves_are_the_errors_and_paths_of_the_selected_points(qtbot, solve
     assert {cursor.value() for cursor in panel.curves._cursors} == {9}
     window.session.set_selection(range(20))
     assert len(panel.curves._content[0][0].curves) == 8
-    assert "8 of 20 selected points are drawn" in panel.curves._names.text()
+    assert "(8 of 20)" in panel.curves._names.text()
     trigger(window, "deselect")
     assert panel.curves._empty.isVisibleTo(panel)
 
