@@ -87,7 +87,7 @@ class SpectrumPlot(QWidget):
         self._flash = QTimer(self)
         self._flash.setSingleShot(True)
         self._flash.setInterval(FLASH_MILLISECONDS)
-        self._flash.timeout.connect(lambda: self._items.set_barrier(None))
+        self._flash.timeout.connect(self._end_flash)
         self.header = SpectrumHeader()
         self.header.rule_requested.connect(self.rule_requested)
         canvas = self._canvas
@@ -286,6 +286,9 @@ class SpectrumPlot(QWidget):
             self._active = handle
             self._show_handles()
             self.weights_edited.emit(weights)
+
+    def _end_flash(self) -> None:
+        self._items.set_barrier(None)
 
     def _show_focus(self, focused: bool) -> None:
         """Mark the handle that the keys would move."""

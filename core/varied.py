@@ -1,0 +1,69 @@
+"""One parameter of settings under a name, whatever kind it is: what it is now, and settings with another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from .penalties import ExplicitWeights
+from .sequence import CameraModel
+
+if TYPE_CHECKING:
+    from .settings import Settings
+
+SCALE = "scale"  # the parameter by which explicit weights are multiplied
+DECADES = 1.5  # that a suggested range reaches to each side
+COUNTS = {"rank": 8, "eta": 7}  # how many values are suggested
+COUNT = 9  # of the strength of a penalty
+MOST_RANK = 24
+
+
+def parameters_of(settings: Settings, camera: CameraModel) -> tuple[str, ...]:
+    """Return what can be varied: the penalty's mu or xi (of explicit weights `SCALE`), the rank, eta."""
+    strength = next(iter(vars(settings.penalty)))  # every penalty has its strength first
+    names = (SCALE if isinstance(settings.penalty, ExplicitWeights) else strength, "rank", "eta")
+    fixed = settings.problem == "nonrigid" and camera is CameraModel.ORTHOGONAL
+    return names[:2] if fixed else names
+
+
+def present(settings: Settings, parameter: str) -> float:
+    """Return the value of a parameter in settings; 1 for `SCALE`."""
+    if parameter == SCALE:
+        return 1.0
+    source: Any = settings if parameter in ("rank", "eta") else settings.penalty
+    return float(getattr(source, parameter))
+
+
+def changed(settings: Settings, parameter: str, value: float) -> Settings:
+    """Return settings with another value of one parameter.
+
+    Raises
+    ------
+    InputError
+        where the value is refused.
+    """
+    if parameter == SCALE:
+        assert isinstance(settings.penalty, ExplicitWeights)  # `parameters_of` offers it for no other
+        return settings.with_changes(penalty=ExplicitWeights(tuple(value * a for a in settings.penalty.a)))
+    if parameter == "rank":
+        penalty = settings.penalty
+        if isinstance(penalty, ExplicitWeights):  # cut, or continued with the last one
+            a = penalty.a
+            penalty = ExplicitWeights((*a, *(a[-1:] * int(value)))[: int(value)])
+        return settings.with_changes(rank=int(value), penalty=penalty)
+    if parameter == "eta":
+        return settings.with_changes(eta=float(value))
+    return settings.with_changes(penalty=replace(settings.penalty, **{parameter: float(value)}))  # type: ignore[type-var]
+
+
+def suggested(settings: Settings, parameter: str) -> tuple[float, float, int]:
+    """Return a lowest value, a highest one and a count for a series around the present value."""
+    now = present(settings, parameter)
+    count = COUNTS.get(parameter, COUNT)
+    if parameter == "rank":
+        first = max(1, int(now) - count // 2)
+        return float(first), float(min(first + count - 1, MOST_RANK)), count
+    low, high = ((now or 1.0) * 10.0**power for power in (-DECADES, DECADES))
+    if parameter == "eta":
+        low, high = max(now / 10, 1e-3), min(10 * now, 0.9)
+    return float(f"{low:.2g}"), float(f"{high:.2g}"), count
