@@ -117,7 +117,8 @@ class Keeping(QObject):
         session.replace_everything(_with_runs(each) for each in saved.sequences)
         session.set_settings(saved.settings)
         window.parameters.set_settings(saved.settings)
-        window.opening.opened.emit(saved.sequences[saved.current].sequence, None)
+        sequence = saved.sequences[saved.current].sequence
+        window.opening.opened.emit(sequence, window.opening.entry_of(sequence))
         self._show_view(saved, path)
         self.file = saved.file if automatic else path
         self._saved_changes = -1 if automatic else self._changes
@@ -134,7 +135,7 @@ class Keeping(QObject):
     def show_result(self, sequence: Sequence, saved: SavedRun, path: Path) -> None:
         """Show a result that was read, as one more run of its sequence."""
         window = self._window
-        window.opening.opened.emit(sequence, None)
+        window.opening.opened.emit(sequence, window.opening.entry_of(sequence))
         window.session.take_run(saved.run(sequence))
         window.display.refresh()
         window.fit()

@@ -60,6 +60,7 @@ class Opening(QObject):
         self._window = parent
         self._jobs: set[Job] = set()
         self._newest: Job | None = None
+        self._entries: tuple[SequenceEntry, ...] = ()  # that were listed last
 
     @property
     def busy(self) -> bool:
@@ -106,6 +107,10 @@ class Opening(QObject):
         """Open one sequence of a list."""
         self._start(lambda: _read_entry(entry), str(entry.file))
 
+    def entry_of(self, sequence: Sequence) -> SequenceEntry | None:
+        """Return the entry of the present list that a sequence belongs to, None where it is of none."""
+        return next((entry for entry in self._entries if entry.file == sequence.source), None)
+
     def shut_down(self) -> None:
         """Wait for what is being read."""
         for job in list(self._jobs):
@@ -135,6 +140,7 @@ class Opening(QObject):
             return
         entries, entry, sequence = read
         if entries:
+            self._entries = entries
             self.listed.emit(entries)
         if not what.startswith(SAMPLE):
             self._store.add_recent(Path(what))

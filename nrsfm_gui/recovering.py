@@ -71,6 +71,7 @@ class Recovering(QObject):
         """Save what was recovered as this window's own."""
         if self._taken is not None and path == self._taken.path:
             self._read = True
+            self._window.messages.note(f"Recovered {self._taken.describe()}.")
             self._autosave.save()
 
     def _let_go(self) -> None:

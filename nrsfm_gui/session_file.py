@@ -28,7 +28,7 @@ It is written whole or not at all, and read without pickle. The entries of `sess
                 view              what a low-rank solution looks like in three dimensions
                 lineage           steps (settings, updates) that lead there, from nothing or from `result`
     view                  frame, point, selection, hidden, frame_range, alignment, theme, orbit, appearance
-    layout                geometry and docks of the window, base64
+    layout                docks: where the panels of the window stand, base64
 
 What a file does not hold: the moments of a run that can be scrubbed through, but for the newest.
 """

@@ -113,16 +113,14 @@ class Viewpoint:
 
 
 def layout_of(window: MainWindow) -> dict[str, str]:
-    """Return where a window and its panels stand, as text."""
-    parts = {"geometry": window.saveGeometry(), "docks": window.saveState()}
-    return {name: bytes(part.toBase64().data()).decode("ascii") for name, part in parts.items()}
+    """Return where the panels of a window stand, as text; the window itself is its screen's matter."""
+    return {"docks": bytes(window.saveState().toBase64().data()).decode("ascii")}
 
 
 def show_layout(window: MainWindow, layout: Mapping[str, str]) -> None:
-    """Put a window and its panels where they stood; what does not fit is left as it is."""
-    for name, put in (("geometry", window.restoreGeometry), ("docks", window.restoreState)):
-        if name in layout:
-            put(QByteArray.fromBase64(layout[name].encode("ascii", "replace")))
+    """Put the panels where they stood; what does not fit is left as it is."""
+    if "docks" in layout:
+        window.restoreState(QByteArray.fromBase64(layout["docks"].encode("ascii", "replace")))
 
 
 def _whole(value: object) -> int:
