@@ -8,8 +8,10 @@ from PyQt6.QtCore import QEvent, QObject
 from PyQt6.QtGui import QWhatsThisClickedEvent
 from PyQt6.QtWidgets import QWhatsThis
 
+from .dialogs import show_about
 from .help.panels import SCENE, panel_help
 from .layout import docks
+from .shortcut_sheet import ShortcutSheet
 
 if TYPE_CHECKING:
     from .main_window import MainWindow
@@ -38,6 +40,14 @@ class Helping(QObject):
         self.page.show()
         self.page.raise_()
         self.page.activateWindow()
+
+    def show_shortcuts(self) -> None:
+        """Show all shortcuts."""
+        ShortcutSheet(self._window.table, self._window).open()
+
+    def show_about(self) -> None:
+        """Show version and licence."""
+        show_about(self._window)
 
     def ask_what(self) -> None:
         """Let the next click say what it is on."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QApplication, QMainWindow, QVBoxLayout, QWidget
 
-from . import dialogs, summaries
+from . import summaries
 from .actions import Situation, action_table
 from .aligning import Aligning
 from .background import Background
@@ -239,14 +239,6 @@ class MainWindow(QMainWindow):
         self.reports.show()
         self.reports.raise_()
         self.reports.activateWindow()
-
-    def show_shortcuts(self) -> None:
-        """Show all shortcuts."""
-        dialogs.ShortcutSheet(self.table, self).open()
-
-    def show_about(self) -> None:
-        """Show version and licence."""
-        dialogs.show_about(self)
 
     def report(self, sentence: str, details: str) -> None:
         """Say that something could not be done; with details, that it is a defect."""

@@ -17,7 +17,7 @@ def help_rows(w: MainWindow) -> tuple[ActionSpec, ...]:
                    "Type a few letters of an action, a sample or a recent file, and do it",
                    w.habits.palette.open, ("Ctrl+K",)),
         ActionSpec("shortcuts", "&Help", "&Shortcuts", "All actions and their keys",
-                   w.show_shortcuts, ("F1",)),
+                   w.habits.helping.show_shortcuts, ("F1",)),
         ActionSpec("method", "&Help", "The &method on one page",
                    "What the rank, the weights and eta do, with pictures and the citations",
                    w.habits.helping.show_page, ("F3",), separated=True),
@@ -26,5 +26,5 @@ def help_rows(w: MainWindow) -> tuple[ActionSpec, ...]:
         ActionSpec("first_steps", "&Help", "First s&teps", "Show the first steps again",
                    w.habits.first_steps.restart),
         ActionSpec("about", "&Help", "&About", "Version, licence, where the parts are loaded from",
-                   w.show_about, separated=True),
+                   w.habits.helping.show_about, separated=True),
     )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from PyQt6.QtCore import Qt, QUrl
+from PyQt6.QtCore import QPoint, QRect, Qt, QUrl
 from PyQt6.QtGui import QGuiApplication, QImage, QWhatsThisClickedEvent
 from PyQt6.QtWidgets import QApplication, QPushButton, QToolButton
 
@@ -158,7 +158,11 @@ def test_a_script_sees_them_only_where_it_asks(window):
 def test_the_strip_covers_nothing(qtbot, window):
     window.habits.begin(Arguments())
     assert strip(window).isVisible()
-    qtbot.waitUntil(lambda: not strip(window).geometry().intersects(window.scene_view.geometry()))
+
+    def place(part):
+        return QRect(part.mapTo(window, QPoint(0, 0)), part.size())
+
+    qtbot.waitUntil(lambda: not place(strip(window)).intersects(place(window.scene_view)))
 
 
 def test_the_place_of_a_step_is_pointed_out_and_the_mouse_goes_through(qtbot, window, near):

@@ -19,10 +19,10 @@ from core.alignment import Kind, Mirror
 from core.penalties import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
 from core.settings import PRESETS, Settings
 from nrsfm_gui.arguments import Arguments
-from nrsfm_gui.dialogs import ShortcutSheet
 from nrsfm_gui.layout import docks
 from nrsfm_gui.runs import RunState
 from nrsfm_gui.shapes import Alignment
+from nrsfm_gui.shortcut_sheet import ShortcutSheet
 from nrsfm_gui.views.fields import NumberField
 
 if TYPE_CHECKING:
@@ -185,6 +185,13 @@ def test_shortcuts_are_unambiguous_and_all_are_listed(window):
     text = " ".join(label.text() for label in sheet.findChildren(QLabel))
     for key in keys:
         assert key in text
+    sheet.show()
+    sheet.field.setText("worst")
+    shown = {label.text() for label in sheet.findChildren(QLabel) if label.isVisible()}
+    assert "<b>W</b>" in shown
+    assert "<b>Ctrl+O</b>" not in shown
+    sheet.field.setText("qqqq")
+    assert any("Ctrl+K" in label.text() for label in sheet.findChildren(QLabel) if label.isVisible())
     sheet.deleteLater()
 
 
