@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject
+from PyQt6.QtCore import QObject, Qt
+from PyQt6.QtWidgets import QToolButton
 
 from core.alignment import Kind
 
@@ -25,6 +26,14 @@ class Aligning(QObject):
         self._window = window
         self.menu = AlignmentMenu("Ali&gnment of the ground truth", window)
         self.menu.alignment_requested.connect(self.choose)
+        self.button = QToolButton()
+        self.button.setArrowType(Qt.ArrowType.DownArrow)
+        self.button.setMenu(self.menu)
+        self.button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.button.setAutoRaise(True)
+        self.button.setObjectName("alignment")
+        self.button.setStyleSheet("QToolButton::menu-indicator { image: none; }")  # it is an arrow already
         for signal in (window.session.alignment_changed, window.session.sequence_changed):
             signal.connect(lambda _: self.show())
         self.show()
@@ -51,7 +60,12 @@ class Aligning(QObject):
     def show(self) -> None:
         """Check what is in force, and offer what is possible."""
         session = self._window.session
-        self.menu.set_state(session.alignment, self._obstacles())
+        obstacles = self._obstacles()
+        self.menu.set_state(session.alignment, obstacles)
+        why_not = obstacles.get(session.alignment.kind, "")
+        tip = f"{session.alignment.words()}: {why_not or session.alignment.kind.meaning}"
+        self.button.setToolTip(f"How the estimate is laid over the ground truth (A): {tip}.")
+        self.button.setAccessibleName(f"Alignment: {session.alignment.words()}")
 
     def _obstacles(self) -> dict[Kind, str]:
         sequence = self._window.session.sequence

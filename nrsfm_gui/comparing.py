@@ -29,6 +29,7 @@ class Comparing(QObject):
         super().__init__(window)
         self._window = window
         self.mode = "overlay"
+        self._listing = False  # whether the table of what differs is asked for
         self._pair: tuple[Run, Run] | None = None  # shown and compared, until comparing is stopped
         self._colored_before = "role"  # what the points were colored by before the difference
         self._beside: SceneView | None = None
@@ -38,6 +39,7 @@ class Comparing(QObject):
         self.panel.mode_chosen.connect(self.set_mode)
         self.panel.swap_requested.connect(self.swap)
         self.panel.closed.connect(self.stop)
+        self.panel.table_requested.connect(self._list)
         window.run_list.compare_requested.connect(self._request)
         session, display = window.session, window.display
         session.shown_changed.connect(self._take_shown)
@@ -164,10 +166,15 @@ class Comparing(QObject):
         self._show_frame()
         self._window.presenter.show_errors()
 
+    def _list(self, on: bool) -> None:
+        self._listing = on
+        self._show_panel()
+
     def _show_panel(self) -> None:
         session = self._window.session
         first, second = session.shown, session.compared
         if first is None or second is None:
+            self.stage.show_table(False)
             return
         others = {run.number: numbered_title(run) for run in reversed(session.runs) if run is not first}
         names = numbered_title(first), numbered_title(second)
@@ -175,7 +182,8 @@ class Comparing(QObject):
         display = self._window.display
         beside = display.compared_picture
         known = display.seen_quality, None if beside is None else beside.quality
-        self.panel.set_rows(*names, compare_rows(first, second, known))
+        self.stage.table.set_rows(*names, compare_rows(first, second, known))
+        self.stage.show_table(self._listing)
 
     def _show_frame(self) -> None:
         """Show how far apart the two are in this frame, and the second one beside the first."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from .shapes import Shapes
 
-SERIES_NAME = "distance of the two runs"
+SERIES_NAME = "run distance"
 # What the loss of a run is a number of; other settings are ways to lower it.
 OBJECTIVE = ("problem", "penalty", "eta", "intrinsics")
 

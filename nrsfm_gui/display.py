@@ -24,6 +24,8 @@ from .solver_thread import Job
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from core.reconstruct import Update
+
     from .comparison import Together
     from .runs import Run
     from .session import Session
@@ -132,6 +134,14 @@ class Display(QObject):
         if drawn != self.other_drawn:
             self.other_drawn = drawn
             self._note()
+
+    @property
+    def drawn(self) -> Update | None:
+        """The update that the present scene is of."""
+        if self.scene is None or self._picture is None:
+            return None
+        ahead = self._mixed is not None and self.scene.shapes is self._mixed[3]
+        return self._mixed[1].update if ahead and self._mixed else self._picture.of.update
 
     @property
     def together(self) -> Together | None:
@@ -289,6 +299,9 @@ class Display(QObject):
 
     def _scenes(self, picture: Picture, shapes: Shapes, appearance: Appearance) -> Callable[[int], Scene]:
         session, together = self._session, picture.together if self.other_drawn else None
+        if together is not None and appearance.color_by == "difference":
+            # What lies nearly in the same place would cover the colors.
+            appearance = appearance.changed(layers=appearance.layers - {"truth", "residuals"})
         selected = session.point if session.point >= 0 else None
         selection, hidden = session.selection, session.hidden
         name = "" if session.compared is None else numbered_title(session.compared)

@@ -46,7 +46,13 @@ class Presenter(QObject):
         shown = window.session.shown
         histories = {run.number: run.history for run in window.session.runs}
         self._names = {run.number: run_title(run) for run in window.session.runs}
-        window.loss_plot.set_histories(histories, None if shown is None else shown.number, self._names)
+        compared = window.session.compared
+        window.loss_plot.set_histories(
+            histories,
+            None if shown is None else shown.number,
+            self._names,
+            compared=None if compared is None else compared.number,
+        )
         window.chrome.show_activity(window.control.current or shown)
         self.show_numbers()
         window.update_situation()

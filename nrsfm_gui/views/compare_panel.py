@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QColor, QIcon, QPainter, QPixmap
+from PyQt6.QtCore import QRectF, Qt, pyqtSignal
+from PyQt6.QtGui import QColor, QPainter, QPixmap
 from PyQt6.QtWidgets import (
     QButtonGroup,
     QComboBox,
@@ -20,14 +20,10 @@ from PyQt6.QtWidgets import (
 
 from nrsfm_gui.theme import DARK, Theme
 
-from .compare_table import CompareTable
 from .labels import ElidedLabel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from collections.abc import Sequence as Items
-
-    from .compare_table import CompareRow
 
 MODES = {"overlay": "Overlay", "side": "Side by side", "difference": "Difference"}
 TIPS = {
@@ -40,7 +36,7 @@ SWATCH = 10
 
 
 class ComparePanel(QFrame):
-    """Chooses the second run and the way of comparing; a table of what differs opens below.
+    """Chooses the second run and the way of comparing.
 
     Signals
     -------
@@ -50,12 +46,15 @@ class ComparePanel(QFrame):
         a key of MODES.
     swap_requested(), closed()
         let the two change their places; compare no longer.
+    table_requested(bool)
+        show what differs, or do not.
     """
 
     run_chosen = pyqtSignal(int)
     mode_chosen = pyqtSignal(str)
     swap_requested = pyqtSignal()
     closed = pyqtSignal()
+    table_requested = pyqtSignal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -63,7 +62,7 @@ class ComparePanel(QFrame):
         self._first = QLabel()
         self._first.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self._first.setToolTip("The run that is shown; choose another one in the list of runs")
-        self._swatch = QLabel()
+        self._swatches = QLabel(), QLabel()
         self._second = QComboBox()
         self._second.setAccessibleName("Run to compare with")
         self._second.setToolTip("The run to compare with, in its own color")
@@ -84,8 +83,6 @@ class ComparePanel(QFrame):
         self._more.setArrowType(Qt.ArrowType.RightArrow)
         self._more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._more.toggled.connect(self._open)
-        self.table = CompareTable()
-        self.table.hide()
         self._build()
         self.set_mode("overlay")
         self.set_theme(DARK)
@@ -112,18 +109,14 @@ class ComparePanel(QFrame):
         self._summary.set_whole(text)
         self._summary.setToolTip(tip)
 
-    def set_rows(self, first: str, second: str, rows: Items[CompareRow]) -> None:
-        """List what differs of the two."""
-        self.table.set_rows(first, second, rows)
-
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""
         self._theme = theme
-        self._swatch.setPixmap(_swatch(theme.other))
+        for label, color in zip(self._swatches, (theme.estimate, theme.other), strict=True):
+            label.setPixmap(_swatch(color))
         self.setStyleSheet(
             f"ComparePanel {{ background: {theme.raised}; border: 0; border-left: 4px solid {theme.other}; }}"
         )
-        self.table.set_theme(theme)
 
     # -- construction ---------------------------------------------------------------------------------------
 
@@ -134,7 +127,7 @@ class ComparePanel(QFrame):
         close.clicked.connect(self.closed)
         runs = QHBoxLayout()
         runs.setSpacing(4)
-        for widget in (self._first, swap, self._swatch, self._second):
+        for widget in (self._swatches[0], self._first, swap, self._swatches[1], self._second):
             runs.addWidget(widget)
         runs.addStretch(1)
         for button in self._modes.values():
@@ -149,11 +142,10 @@ class ComparePanel(QFrame):
         column.setSpacing(1)
         column.addLayout(runs)
         column.addLayout(below)
-        column.addWidget(self.table)
 
     def _open(self, on: bool) -> None:
         self._more.setArrowType(Qt.ArrowType.DownArrow if on else Qt.ArrowType.RightArrow)
-        self.table.setVisible(on)
+        self.table_requested.emit(on)
 
 
 def _button(text: str, tip: str) -> QToolButton:
@@ -171,17 +163,14 @@ def _short(name: str, letters: int = 22) -> str:
 
 
 def _swatch(color: str) -> QPixmap:
-    return swatch_icon(color).pixmap(QSize(SWATCH, SWATCH))
-
-
-def swatch_icon(color: str) -> QIcon:
-    """Return a rounded square of a color."""
+    """Return a bar of a color."""
     picture = QPixmap(3 * SWATCH, 3 * SWATCH)
     picture.fill(Qt.GlobalColor.transparent)
+    picture.setDevicePixelRatio(3)
     painter = QPainter(picture)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(QColor(color))
-    painter.drawRoundedRect(0, 6, 3 * SWATCH, 3 * SWATCH - 12, 4, 4)
+    painter.drawRoundedRect(QRectF(0, 2, SWATCH, SWATCH - 4), 1.5, 1.5)
     painter.end()
-    return QIcon(picture)
+    return picture

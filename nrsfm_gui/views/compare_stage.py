@@ -1,4 +1,4 @@
-"""Where the 3-D view stands: alone, or beside the view of a second run, each under the name of its run."""
+"""Where the 3-D view stands: alone, or beside the view of a second run; then the table of what differs."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLabel, QSplitter, QVBoxLayout, QWidget
 
+from .compare_table import CompareTable
+
 if TYPE_CHECKING:
     from nrsfm_gui.theme import Theme
 
+TABLE_WIDTH = 340  # pixels
+
 
 class CompareStage(QSplitter):
-    """Holds one view, or two of the same width. No signals."""
+    """Holds one view, or two of the same width, and the table. No signals."""
 
     def __init__(self, view: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
@@ -21,6 +25,9 @@ class CompareStage(QSplitter):
         self._columns = [_Column(self._titles[0], view)]
         self.addWidget(self._columns[0])
         self._second: QWidget | None = None
+        self.table = CompareTable()
+        self.addWidget(self.table)
+        self.table.hide()
 
     @property
     def second(self) -> QWidget | None:
@@ -31,7 +38,7 @@ class CompareStage(QSplitter):
         """Take in a second view."""
         self._second = view
         self._columns.append(_Column(self._titles[1], view))
-        self.addWidget(self._columns[1])
+        self.insertWidget(1, self._columns[1])
 
     def show_two(self, titles: tuple[str, str] | None) -> None:
         """Show both views under the names of their runs, or the first one alone without a name."""
@@ -40,18 +47,33 @@ class CompareStage(QSplitter):
             was = self._columns[1].isVisibleTo(self)
             self._columns[1].setVisible(both)
             if both and not was:
-                self.setSizes([self.width() // 2, self.width() - self.width() // 2])
+                self._share()
         for label, title in zip(self._titles, titles or ("", ""), strict=True):
             label.setText(title)
             label.setVisible(both)
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""
+        self.table.set_theme(theme)
         for label, color in zip(self._titles, (theme.estimate, theme.other), strict=True):
             label.setStyleSheet(
                 f"background: {theme.panel}; color: {theme.text}; padding: 2px 8px;"
                 f"border: 0; border-top: 3px solid {color};"
             )
+
+    def show_table(self, on: bool) -> None:
+        """Show the table of what differs beside the view, or do not."""
+        was = self.table.isVisibleTo(self)
+        self.table.setVisible(on)
+        if on and not was:
+            self._share()
+
+    def _share(self) -> None:
+        """Give the table its width, and the views the same share of the rest."""
+        table = min(TABLE_WIDTH, self.width() // 2) if self.table.isVisibleTo(self) else 0
+        shown = [column for column in self._columns if column.isVisibleTo(self)]
+        each = (self.width() - table) // max(len(shown), 1)
+        self.setSizes([*(each if column in shown else 0 for column in self._columns), table])
 
 
 class _Column(QWidget):

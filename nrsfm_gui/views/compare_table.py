@@ -48,7 +48,8 @@ class CompareTable(QTreeWidget):
         assert header is not None
         header.setStretchLastSection(False)
         for column in range(3):
-            header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
+            modes = QHeaderView.ResizeMode
+            header.setSectionResizeMode(column, modes.Stretch if column else modes.ResizeToContents)
 
     def sizeHint(self) -> QSize:
         """Return the height of the lines, as far as they are not too many."""
@@ -71,11 +72,11 @@ class CompareTable(QTreeWidget):
                 item.setToolTip(column, row.tip or f"{row.name}: {row.first}, {row.second}")
             self.addTopLevelItem(item)
         self._dress()
-        self.setFixedHeight(self.sizeHint().height())
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""
         self._theme = theme
+        self.setStyleSheet(f"CompareTable {{ border: 1px solid {theme.border}; }}")
         self._dress()
 
     def _dress(self) -> None:

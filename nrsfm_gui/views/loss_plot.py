@@ -37,6 +37,7 @@ LEAST_SPAN = 0.01  # decades of loss that the vertical axis holds at least
 PADDING = 0.04
 EMPTY = "The loss appears here while a run goes on"
 EARLIER_ALPHA = 190  # of 255: earlier runs stay in the background
+FAINT_ALPHA = 60  # while two runs are compared
 LEGEND_ALPHA = 150
 MOST_NAMES = 8  # of runs in the legend, the newest
 
@@ -66,6 +67,7 @@ class LossPlot(QWidget):
         self._axis = "iterations"
         self._curves: dict[int, _Curve] = {}
         self._current: int | None = None
+        self._compared: int | None = None
         self._follow = _Follow.WHOLE
         self._theme: Theme | None = None
         self._widget = pg.PlotWidget()
@@ -116,11 +118,16 @@ class LossPlot(QWidget):
         return self._widget
 
     def set_histories(
-        self, histories: dict[int, History], current: int | None, names: Mapping[int, str] | None = None
+        self,
+        histories: dict[int, History],
+        current: int | None,
+        names: Mapping[int, str] | None = None,
+        *,
+        compared: int | None = None,
     ) -> None:
         """Show histories by the number of their run; `current` is drawn in front, with its phases.
 
-        `names` of the runs are for the legend.
+        `names` of the runs are for the legend. Beside a `compared` one all others but the current are faint.
         """
         front = self._front()
         gone = [n for n, curve in self._curves.items() if histories.get(n) is not curve.history]
@@ -136,6 +143,7 @@ class LossPlot(QWidget):
         for number, curve in self._curves.items():
             curve.name = (names or {}).get(number, f"run {number}")
         self._current = current if current in self._curves else None
+        self._compared = compared if compared in self._curves else None
         if self._front() is not front and self._follow is _Follow.NOTHING:
             self._follow = _Follow.WHOLE
         self._color()
@@ -230,11 +238,12 @@ class LossPlot(QWidget):
         if self._theme is None:
             return
         for number, curve in self._curves.items():
-            front = number == self._current
+            front, beside = number == self._current, number == self._compared
             color = pg.mkColor(self._theme.runs[number % len(self._theme.runs)])
-            color.setAlpha(EARLIER_ALPHA)
-            curve.item.setPen(pg.mkPen(self._theme.accent if front else color, width=1))
-            curve.item.setZValue(10 if front else 0)
+            color.setAlpha(EARLIER_ALPHA if self._compared is None else FAINT_ALPHA)
+            chosen = self._theme.accent if front else self._theme.other if beside else color
+            curve.item.setPen(pg.mkPen(chosen, width=1))
+            curve.item.setZValue(10 if front else 5 if beside else 0)
         self._residuals.set_theme(self._theme)
         self._name_curves(self._theme)
         self._ticks.setBrush(pg.mkBrush(self._theme.selection))

@@ -8,8 +8,8 @@ import numpy as np
 from PyQt6.QtCore import QPointF, QRectF, Qt
 from PyQt6.QtGui import QFont, QFontMetricsF, QPainter, QPen
 
-from .axes3d import Rectangle, rulers, without_overlaps
-from .colorbar import HEIGHT, WIDTH, paint_color_bar
+from .axes3d import Rectangle, Ruler, rulers, without_overlaps
+from .colorbar import HEIGHT, WIDTH, named, paint_color_bar
 from .colors import qcolor
 from .legend import GROUND, LegendEntry, paint_legend
 from .orbit import image_window
@@ -76,7 +76,7 @@ def paint_overlay(
         area = QRectF(MARGIN, projection.height - MARGIN - HEIGHT, WIDTH, HEIGHT)
         paint_color_bar(
             painter, area, theme, color_map=scene.appearance.color_map, limits=scene.color_limits,
-            label=scene.color_label,
+            label=named(scene),
         )  # fmt: skip
         areas.append(area)
     if "grid" in scene.layers and scene.extent is not None:
@@ -105,10 +105,8 @@ def _paint_rulers(
     painter.save()
     painter.setFont(_font(painter, scale=0.88))
     metrics = QFontMetricsF(painter.font())
-    found = rulers(scene.extent, projection, scene.unit)
     covered = [(area.left(), area.top(), area.right(), area.bottom()) for area in areas if not area.isEmpty()]
-    covered += _around(projection.width, projection.height)  # half a number says another one
-    for ruler in without_overlaps(found, metrics.horizontalAdvance("0"), metrics.height(), covered=covered):
+    for ruler in _kept_rulers.of(scene, projection, metrics, covered):
         painter.setPen(QPen(qcolor(theme.muted, 0.7), 1.0))
         painter.drawLine(QPointF(*ruler.start), QPointF(*ruler.end))
         for label in ruler.labels:
@@ -116,6 +114,31 @@ def _paint_rulers(
             area = QRectF(label.x - 60, label.y - 10, 120, 20)
             painter.drawText(area, Qt.AlignmentFlag.AlignCenter, label.text)
     painter.restore()
+
+
+class _KeptRulers:
+    """The rulers that were found last: they stay where they are while frames are played."""
+
+    def __init__(self) -> None:
+        self._key: tuple[object, ...] = ()
+        self._found: list[Ruler] = []
+
+    def of(
+        self, scene: Scene, projection: Projection, metrics: QFontMetricsF, covered: list[Rectangle]
+    ) -> list[Ruler]:
+        """Return the rulers of a scene without the labels that would be covered."""
+        assert scene.extent is not None  # the caller asks only where there is one
+        character, height = metrics.horizontalAdvance("0"), metrics.height()
+        key = projection.key, scene.extent.tobytes(), scene.unit, character, height, tuple(covered)
+        if key != self._key:
+            found = rulers(scene.extent, projection, scene.unit)
+            edges = _around(projection.width, projection.height)  # half a number says another one
+            self._found = without_overlaps(found, character, height, covered=[*covered, *edges])
+            self._key = key
+        return self._found
+
+
+_kept_rulers = _KeptRulers()
 
 
 def _around(width: float, height: float) -> list[Rectangle]:
@@ -205,7 +228,11 @@ def _paint_legend(painter: QPainter, scene: Scene, theme: Theme, top: float, wid
             known and scene.estimate is not None,
             LegendEntry("residual", theme.residual, line=True),
         ),
-        ("estimate", scene.other is not None, LegendEntry(scene.other_name or "compared run", theme.other)),
+        (
+            "estimate",
+            scene.other is not None and scene.appearance.color_by != "difference",
+            LegendEntry(scene.other_name or "compared run", theme.other),
+        ),
     ]
     entries = [entry for layer, there, entry in present if there and layer in scene.layers]
     return paint_legend(painter, entries, theme, MARGIN, top, horizontal_to=width - MARGIN)

@@ -129,7 +129,7 @@ def scene_parts(scene: Scene, theme: Theme) -> dict[str, Part]:
         parts |= _marks(scene, theme, size)
     if "truth" in show and scene.truth is not None:
         parts["truth"] = _dots(scene.truth, drawn, _faded(truth_colors, 0.9), size)
-    if scene.other is not None:
+    if scene.other is not None and scene.appearance.color_by != "difference":
         parts["other"] = _dots(scene.other, drawn, filled(theme.other, len(drawn)), size)
     if "estimate" in show and scene.estimate is not None:
         parts["estimate"] = _dots(scene.estimate, drawn, colors, size + 1.0)

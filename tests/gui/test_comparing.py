@@ -1,0 +1,274 @@
+"""Comparing two runs in the window: what is drawn, what the strip and the table say, and the way out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from PyQt6.QtWidgets import QToolButton
+
+from core.factors import Factors
+from core.penalties import NuclearNorm
+from core.problem import NonRigidProblem
+from core.settings import Settings
+from core.solver import Status
+from core.updates import Candidate, Record, Update
+from nrsfm_gui.runs import RunState
+from nrsfm_gui.shapes import build_shapes
+
+if TYPE_CHECKING:
+    from nrsfm_gui.main_window import MainWindow
+
+
+def update_of(known, *, noise, seed):
+    """Return the exact reconstruction of a case with noise on its shapes, as a solver reports it."""
+    result = known.result
+    frames, rank = result.B.shape
+    C = result.C * (1.0 + noise * np.random.default_rng(seed).normal(size=result.C.shape))
+    offsets = np.einsum("fji,fj->fi", result.rotations, result.translations)
+    factors = Factors(result.B, C.T.reshape(rank, 3, -1), offsets)
+    tracks, visible = result.tracks, result.visible
+    problem = NonRigidProblem(tracks, visible, result.rotations, result.eta, np.ones(rank))
+    candidate = Candidate(problem, factors, 0.5 + noise)
+    return Update(
+        settings=Settings(),
+        record=Record(frames, 0.1, 0.5 + noise, "refine"),
+        status=Status.CONVERGED,
+        phase="refine",
+        fraction=1.0,
+        intrinsics=result.intrinsics,
+        rotations="truth",
+        settled=True,
+        current=candidate,
+        best=candidate,
+    )
+
+
+def add_run(window, known, *, noise, seed=0, **changes):
+    """Add a run that is over, without a solver."""
+    run = window.session.add_run(Settings(rank=3).with_changes(**changes))
+    run.last, run.state = update_of(known, noise=noise, seed=seed), RunState.FINISHED
+    run.history.extend([Record(k, 0.01 * k, 2.0 - 0.1 * k + noise, "refine") for k in range(9)])
+    window.session.run_changed.emit(run)
+    return run
+
+
+@pytest.fixture
+def window(qtbot, make_window, known) -> MainWindow:
+    """A window with three runs of different noise; the last one is shown."""
+    window = make_window(known.sequence)
+    window.control.set_live(False)
+    for number, noise in enumerate((0.0, 0.02, 0.05)):
+        add_run(window, known, noise=noise, seed=number, rank=3 + number)
+    window.display.refresh()
+    return window
+
+
+def settled(qtbot, window):
+    """Wait for the picture of both runs."""
+    session = window.session
+    qtbot.waitUntil(
+        lambda: (
+            window.comparing.together is not None
+            and window.display.compared_picture is not None
+            and window.display.compared_picture.of.update is session.compared.last
+        )
+    )
+    window.display.refresh()
+
+
+def expected_points(window, run):
+    return build_shapes(run.sequence, run.last, window.session.alignment).points
+
+
+def test_ctrl_d_lays_the_run_before_beside_the_shown_one_and_again_takes_it_away(qtbot, window):
+    action = window.chrome.actions["compare"]
+    action.trigger()
+    assert window.session.compared.number == 2
+    settled(qtbot, window)
+    scene = window.display.scene
+    np.testing.assert_allclose(scene.other, expected_points(window, window.session.runs[1])[0].T, atol=1e-9)
+    assert scene.other_name == "2 bilinear, WNN" and window.compare_panel.isVisible()
+    action.trigger()
+    window.display.refresh()
+    assert window.session.compared is None and not window.compare_panel.isVisible()
+    assert window.display.scene.other is None
+
+
+def test_escape_stops_comparing_once_nothing_is_selected(qtbot, window):
+    window.comparing.toggle()
+    window.session.set_point(4)
+    window.chrome.actions["deselect"].trigger()
+    assert window.comparing.on and window.session.point == -1
+    window.chrome.actions["deselect"].trigger()
+    assert not window.comparing.on
+
+
+def test_the_strip_says_how_far_apart_they_are_and_under_which_alignment(qtbot, window):
+    window.comparing.toggle()
+    settled(qtbot, window)
+    points = [expected_points(window, run) for run in window.session.runs[1:]]
+    mean = np.linalg.norm(points[0] - points[1], axis=1).mean()
+    said = window.compare_panel._summary.whole
+    assert said.startswith(f"Mean distance {mean:.2f} mm, in this frame ")
+    assert said.endswith("per-frame similarity")
+
+
+def test_differences_color_the_points_and_fill_the_heat_strip(qtbot, window, known):
+    window.comparing.toggle()
+    settled(qtbot, window)
+    errors = window.presenter._series
+    window.comparing.set_mode("difference")
+    window.display.refresh()
+    scene, together = window.display.scene, window.comparing.together
+    np.testing.assert_allclose(scene.color_values, together.distances[scene.frame])
+    assert "truth" not in scene.layers and "truth" in window.display.appearance.layers
+    assert window.comparing.series(errors).name == "run distance"
+    np.testing.assert_array_equal(window.timeline.strip._errors, together.distances)
+    window.comparing.stop()
+    assert window.display.appearance.color_by == "role"
+    assert window.comparing.series(errors) is errors
+    np.testing.assert_array_equal(window.timeline.strip._errors, errors.per_point)
+
+
+def test_coloring_by_something_else_ends_the_difference_and_is_kept(qtbot, window):
+    window.comparing.toggle()
+    settled(qtbot, window)
+    window.comparing.set_mode("difference")
+    window.looks.change(color_by="error")
+    assert window.comparing.mode == "overlay" and window.display.appearance.color_by == "error"
+    window.comparing.stop()
+    assert window.display.appearance.color_by == "error"
+
+
+def test_side_by_side_each_run_has_a_view_under_its_name_and_one_camera(qtbot, window):
+    window.comparing.toggle()
+    settled(qtbot, window)
+    window.comparing.set_mode("side")
+    window.display.refresh()
+    first, second = window.scene_view, window.compare_stage.second
+    qtbot.waitUntil(lambda: second.isVisible() and second.width() > 100)
+    assert window.display.scene.other is None
+    shown = second._scene
+    np.testing.assert_allclose(
+        shown.estimate, expected_points(window, window.session.runs[1])[0].T, atol=1e-9
+    )
+    assert [label.text() for label in window.compare_stage._titles] == ["3 bilinear, WNN", "2 bilinear, WNN"]
+    first.set_axis_preset("top")
+    assert second.orbit == first.orbit
+    second.set_axis_preset("side")
+    assert second.orbit == first.orbit
+    window.session.set_frame(5)
+    window.display.refresh()
+    assert second._scene.frame == 5
+    window.comparing.set_mode("overlay")
+    assert not second.isVisible() and not any(label.isVisible() for label in window.compare_stage._titles)
+
+
+def test_the_table_lists_parameters_that_differ_and_the_numbers_of_both(qtbot, window):
+    window.comparing.toggle()
+    settled(qtbot, window)
+    window.compare_panel._more.click()
+    table = window.compare_stage.table
+    assert table.isVisible()
+    rows = {row.name: row for row in table._rows}
+    assert (rows["rank"].first, rows["rank"].second) == ("5", "4")
+    assert rows["3-D error"].better == 2  # the run with less noise
+    assert rows["log10 loss"].better == 2
+    window.compare_panel._more.click()
+    assert not table.isVisible()
+
+
+def test_losses_of_other_objectives_are_not_ranked(qtbot, window, known):
+    add_run(window, known, noise=0.3, seed=7, penalty=NuclearNorm())
+    window.comparing.toggle()
+    settled(qtbot, window)
+    rows = {row.name: row for row in window.compare_stage.table._rows}
+    assert rows["log10 loss"].better == 0 and "another penalty" in rows["log10 loss"].tip
+    assert rows["penalty"].first == "NN"
+
+
+def test_showing_the_second_run_lets_the_two_change_their_places(qtbot, window):
+    window.comparing.toggle()
+    window.run_list.run_requested.emit(2)
+    assert (window.session.shown.number, window.session.compared.number) == (2, 3)
+    window.comparing.swap()
+    assert (window.session.shown.number, window.session.compared.number) == (3, 2)
+    window.comparing.stop()
+    window.run_list.run_requested.emit(2)
+    assert window.session.compared is None
+
+
+def test_any_two_runs_are_compared_from_the_list_and_the_strip(qtbot, window):
+    window.run_list.compare_requested.emit(1)
+    assert window.session.compared.number == 1
+    assert window.loss_plot._compared == 1
+    window.compare_panel.run_chosen.emit(2)
+    assert window.session.compared.number == 2
+    window.run_list.compare_requested.emit(2)
+    assert window.session.compared is None and window.loss_plot._compared is None
+    window.run_list.compare_requested.emit(3)
+    assert window.session.compared is None and "Run 3 is shown" in window.messages.text
+
+
+def test_forgetting_the_compared_run_ends_the_comparison(qtbot, window):
+    window.comparing.toggle()
+    window.run_history.forget(window.session.compared)
+    assert not window.comparing.on and not window.compare_panel.isVisible()
+
+
+def test_one_run_alone_says_what_to_do(qtbot, make_window, known):
+    window = make_window(known.sequence)
+    add_run(window, known, noise=0.0)
+    window.comparing.toggle()
+    assert "one run only" in window.messages.text and not window.comparing.on
+
+
+def test_another_sequence_ends_the_comparison(qtbot, window, make_known):
+    window.comparing.toggle()
+    settled(qtbot, window)
+    window.comparing.set_mode("side")
+    window.opening.opened.emit(make_known(frames=6).sequence, None)
+    window.display.refresh()
+    assert not window.comparing.on and not window.compare_panel.isVisible()
+    assert window.display.scene.frame_count == 6
+
+
+def test_the_key_for_the_next_alignment_says_which_and_the_button_has_the_menu(qtbot, window):
+    session = window.session
+    names = []
+    for _ in range(5):
+        window.chrome.actions["alignment"].trigger()
+        window.display.refresh()
+        names.append(session.alignment.words())
+        assert window.messages.text.lower().startswith(names[-1].lower())
+        if session.alignment.compares:
+            assert names[-1] in window.display.scene.caption
+            assert names[-1] in window.chrome._headline.whole
+            assert any(names[-1] in line for line in window.run_list.tree.rows[0].tip.splitlines())
+    assert names == [
+        "one similarity for all frames", "rigid motion per frame", "as is, by the cameras", "no alignment",
+        "per-frame similarity",
+    ]  # fmt: skip
+    button = window.findChild(QToolButton, "alignment")
+    assert button.isVisible() and button.menu() is window.aligning.menu
+    assert "per-frame similarity" in button.toolTip()
+
+
+def test_the_menu_of_alignments_offers_what_is_possible_and_mirrors(qtbot, window, known):
+    menu, session = window.aligning.menu, window.session
+    kinds = {action.text().replace("&", ""): action for action in menu.actions() if action.text()}
+    kinds["Rigid motion per frame"].trigger()
+    mirror = kinds["Mirror image"].menu()
+    next(action for action in mirror.actions() if action.text().replace("&", "") == "On").trigger()
+    assert session.alignment.words() == "rigid motion per frame, mirrored"
+    bare = replace(known.sequence, rotations=None, translations=None, digest="bare")
+    window.opening.opened.emit(bare, None)
+    assert not kinds["As is, by the cameras"].isEnabled()
+    assert "true cameras" in kinds["As is, by the cameras"].toolTip()
+    window.opening.opened.emit(replace(bare, truth=None, digest="barer"), None)
+    assert not any(action.isEnabled() for text, action in kinds.items() if text != "Mirror image")
+    window.chrome.actions["alignment"].trigger()
+    assert "no ground truth" in window.messages.text
