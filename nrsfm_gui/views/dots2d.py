@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 FRAGMENT_FIELDS = 10  # of QPainter.PixmapFragment: x, y, source rectangle, scales, rotation, opacity
 LINE_FIELDS = 4
 FAR = 1e6  # pixels; Qt's rasterizer works with 32 bits
-MOST_SEGMENTS = 1500  # more would hide what they are to show
+MOST_SEGMENTS, FEWEST_SEGMENTS = 1500, 20
+INK = 0.2  # of the picture that more than the fewest segments may cover, or they would hide it
 SHORTEST = 1.0  # pixels; a shorter segment is covered by its dots
 
 
@@ -144,7 +145,13 @@ class Segments(_Flat):
     def __init__(self) -> None:
         super().__init__()
         self._pen = QPen()
+        self._reduced = False
         self._lines = PrimitiveArray(QLineF, LINE_FIELDS)
+
+    @property
+    def reduced(self) -> bool:
+        """Whether the shorter ones of those that are seen were left out the last time."""
+        return self._reduced
 
     def set_pen(self, color: QColor) -> None:
         """Choose the color."""
@@ -165,25 +172,29 @@ class Segments(_Flat):
             return
         device = painter.device()
         assert device is not None
-        chosen = _longest_seen(*self._pixels(painter), device.width(), device.height())
+        chosen, self._reduced = _longest_seen(*self._pixels(painter), device.width(), device.height())
         self._lines.resize(len(chosen))
         self._lines.ndarray()[:] = chosen
         painter.setPen(self._pen)
         painter.drawLines(*self._lines.drawargs())
 
 
-def _longest_seen(x: Floats, y: Floats, width: float, height: float) -> Floats:
-    """Return of segments the longest MOST_SEGMENTS that touch a picture, as (M, 4) x, y, x, y.
+def _longest_seen(x: Floats, y: Floats, width: float, height: float) -> tuple[Floats, bool]:
+    """Return the longest segments that touch a picture, no more than flood it, and whether there are more.
 
-    `x` and `y` are (N, 2), from and to, in pixels.
+    `x` and `y` are (N, 2), from and to, in pixels; (M, 4) x, y, x, y are returned.
     """
     x0, x1, y0, y1 = x[:, 0], x[:, 1], y[:, 0], y[:, 1]
     seen = (np.maximum(x0, x1) > 0) & (np.minimum(x0, x1) < width)
     seen &= (np.maximum(y0, y1) > 0) & (np.minimum(y0, y1) < height)
     for values in (x0, x1, y0, y1):
         seen &= np.abs(values) < FAR
-    length = np.hypot(x1 - x0, y1 - y0)
-    chosen = np.flatnonzero(seen & (length >= SHORTEST))
-    if len(chosen) > MOST_SEGMENTS:
-        chosen = chosen[np.argpartition(length[chosen], -MOST_SEGMENTS)[-MOST_SEGMENTS:]]
-    return np.stack([x0[chosen], y0[chosen], x1[chosen], y1[chosen]], axis=1)
+    length = np.minimum(np.hypot(x1 - x0, y1 - y0), np.hypot(width, height))
+    found = np.flatnonzero(seen & (length >= SHORTEST))
+    chosen = found
+    if len(found) > MOST_SEGMENTS:
+        chosen = found[np.argpartition(length[found], -MOST_SEGMENTS)[-MOST_SEGMENTS:]]
+    chosen = chosen[np.argsort(-length[chosen])]
+    affordable = int(np.searchsorted(np.cumsum(length[chosen]), INK * width * height))
+    chosen = chosen[: max(affordable, FEWEST_SEGMENTS)]
+    return np.stack([x0[chosen], y0[chosen], x1[chosen], y1[chosen]], axis=1), len(chosen) < len(found)

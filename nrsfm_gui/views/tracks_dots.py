@@ -12,7 +12,7 @@ from nrsfm_gui.style import mixed
 from nrsfm_gui.theme import DARK, Theme
 
 from .colors import color_table, qcolor, value_levels
-from .dots2d import MOST_SEGMENTS, Dots, Segments
+from .dots2d import Dots, Segments
 from .legend import LegendEntry
 
 if TYPE_CHECKING:
@@ -118,10 +118,8 @@ class TracksDots:
                 color = self.predicted.colors[0].name()
                 entries.append(LegendEntry("predicted", color, hollow=self.predicted.hollow))
         if len(self.residuals.positions):
-            many = len(self.residuals.positions) > MOST_SEGMENTS
-            entries.append(
-                LegendEntry("longest residuals" if many else "residual", theme.residual, line=True)
-            )
+            words = "longest residuals" if self.residuals.reduced else "residual"
+            entries.append(LegendEntry(words, theme.residual, line=True))
         return entries
 
 

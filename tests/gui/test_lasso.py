@@ -12,6 +12,7 @@ from PyQt6.QtGui import QPainterPath, QPolygonF
 
 from nrsfm_gui.scene import build_scene, build_shapes
 from nrsfm_gui.theme import DARK
+from nrsfm_gui.views.dots2d import INK, MOST_SEGMENTS, _longest_seen
 from nrsfm_gui.views.image2d import TracksView
 from nrsfm_gui.views.lasso import inside
 
@@ -148,19 +149,30 @@ def test_all_selected_points_are_ringed_and_numbered(view, near):
 
 
 def test_of_very_many_residuals_the_longest_that_are_seen_are_drawn():
-    from nrsfm_gui.views.dots2d import MOST_SEGMENTS, _longest_seen
-
     rng = np.random.default_rng(2)
-    start = rng.uniform(-50, 450, (5000, 2))
-    ends = np.stack([start, start + rng.normal(0, 8, (5000, 2))], axis=1)
+    start = rng.uniform(-50, 450, (9000, 2))
+    ends = np.stack([start, start + rng.normal(0, 8, (9000, 2))], axis=1)
     ends[:50, 1] = ends[:50, 0] + 0.3  # within a pixel
-    drawn = _longest_seen(ends[..., 0], ends[..., 1], 400, 300).reshape(-1, 2, 2)
-    assert len(drawn) == MOST_SEGMENTS
+    drawn, reduced = _longest_seen(ends[..., 0], ends[..., 1], 400, 300)
+    drawn = drawn.reshape(-1, 2, 2)
+    assert reduced
     touching = (ends.max(axis=1) > 0).all(axis=1) & (ends.min(axis=1) < (400, 300)).all(axis=1)
     lengths = np.sort(np.linalg.norm(ends[touching, 1] - ends[touching, 0], axis=1))
-    shortest = np.linalg.norm(drawn[:, 1] - drawn[:, 0], axis=1).min()
-    assert shortest == pytest.approx(lengths[-MOST_SEGMENTS])
-    assert len(_longest_seen(ends[:50, :, 0], ends[:50, :, 1], 400, 300)) == 0
+    found = np.linalg.norm(drawn[:, 1] - drawn[:, 0], axis=1)
+    assert found.sum() <= INK * 400 * 300 < found.sum() + lengths[-1]
+    assert found.min() == pytest.approx(lengths[-len(found)])
+    assert _longest_seen(ends[:50, :, 0], ends[:50, :, 1], 400, 300)[0].size == 0
+    few, reduced = _longest_seen(ends[50:80, :, 0], ends[50:80, :, 1], 400, 300)
+    assert not reduced
+    assert len(few) == touching[50:80].sum()
+    far = np.stack([start, start + 1e5], axis=1)
+    assert len(_longest_seen(far[..., 0], far[..., 1], 400, 300)[0]) == pytest.approx(
+        INK * 400 * 300 / 500, abs=1
+    )
+    short, _ = _longest_seen(
+        *np.moveaxis(np.tile(ends[:1] * 0 + [[5, 5], [7, 5]], (9000, 1, 1)), 2, 0), 400, 300
+    )
+    assert len(short) == MOST_SEGMENTS
 
 
 def test_the_wheel_zooms_around_the_mouse(view, qtbot):
