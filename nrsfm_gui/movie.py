@@ -73,8 +73,7 @@ class ScenePainter:
         points = np.concatenate(known) if known else np.empty((0, 3))
         points = points[np.isfinite(points).all(axis=1)]
         if self._orbit is not None and len(points):
-            box = np.stack([points.min(axis=0), points.max(axis=0)])
-            self._orbit = self._orbit.fitted(box, self._options.width, self._options.height).zoomed(0.88)
+            self._orbit = self._orbit.fitted(points, self._options.width, self._options.height)
 
     def close(self) -> None:
         """Drop the view."""

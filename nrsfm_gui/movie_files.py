@@ -18,6 +18,8 @@ from core.arrays import InputError
 from core.atomic import replacing, replacing_many
 from core.exporters.options import numbered
 
+from .views.plots import png_bytes
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
@@ -62,8 +64,7 @@ def write_png(path: Path, images: Iterator[QImage], _fps: float) -> list[Path]:
     with replacing_many(path) as folder:
         for index, image in enumerate(images):
             written.append(numbered(path, index))
-            if not image.save(str(folder / written[-1].name), "PNG"):
-                raise InputError(f"{written[-1]} cannot be written: is the disk full?")
+            (folder / written[-1].name).write_bytes(png_bytes(image))
     return written
 
 

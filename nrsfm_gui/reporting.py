@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QBuffer, QByteArray, QIODevice
-
 from core.arrays import InputError
 from core.atomic import replacing
 
@@ -14,11 +12,10 @@ from .movie_options import MovieOptions
 from .shapes import build_shapes
 from .tasks import Task, Watch
 from .theme import LIGHT
+from .views.plots import png_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from PyQt6.QtGui import QImage
 
     from .main_window import MainWindow
 
@@ -45,32 +42,21 @@ def report_task(window: MainWindow, path: Path) -> Task:
     frame, alignment = session.frame, session.alignment
     painter = ScenePainter(window, MovieOptions(width=PICTURE[0], height=PICTURE[1]), theme=LIGHT)
     painter.fit(frame)
-    picture = png(painter.picture(frame, 0.0))
+    picture = png_bytes(painter.picture(frame, 0.0))
     painter.close()
 
     def write(watch: Watch) -> str:
         from .run_report import make_report
         from .run_report_html import html_report
-        from .run_report_pdf import write_pdf
+        from .run_report_pdf import pdf_report
 
         shapes = build_shapes(run.sequence, seen, alignment)
         report = make_report(run, seen, shapes, picture, f"3-D view, frame {frame + 1}")
         watch(0, 1)
+        pdf = path.suffix.lower() == ".pdf"
+        content = pdf_report(report) if pdf else html_report(report).encode("utf-8")
         with replacing(path) as temporary:
-            if path.suffix.lower() == ".pdf":
-                write_pdf(report, temporary)
-            else:
-                temporary.write_text(html_report(report), encoding="utf-8")
+            temporary.write_bytes(content)
         return f"Saved {path}"
 
     return Task(f"Writing {path.name}", path, write, window)
-
-
-def png(image: QImage) -> bytes:
-    """Return a picture as the bytes of a PNG file."""
-    content = QByteArray()
-    buffer = QBuffer(content)
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    image.save(buffer, "PNG")
-    buffer.close()
-    return bytes(content.data())

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QByteArray, QMarginsF, QRectF, Qt
+from PyQt6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QRectF, Qt
 from PyQt6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPageSize, QPainter, QPdfWriter, QPen
 from PyQt6.QtSvg import QSvgRenderer
 
 from .report_charts import GRID, HEIGHT, MUTED, ORANGE, WIDTH
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from .run_report import Rows, RunReport, Table
 
 DOTS = 10  # per point: fonts are whole numbers of dots high
@@ -28,9 +26,11 @@ MOST_PYTHON = 9  # lines that there is room for
 LEAST_HEIGHT = 6.0  # of a line of code
 
 
-def write_pdf(report: RunReport, path: Path) -> None:
-    """Write the page."""
-    writer = QPdfWriter(str(path))
+def pdf_report(report: RunReport) -> bytes:
+    """Return the file of the page."""
+    content = QBuffer()
+    content.open(QIODevice.OpenModeFlag.WriteOnly)
+    writer = QPdfWriter(content)
     writer.setPageSize(QPageSize(QPageSize.PageSizeId.A4))
     writer.setPageMargins(QMarginsF(0, 0, 0, 0))
     writer.setResolution(72 * DOTS)
@@ -39,8 +39,8 @@ def write_pdf(report: RunReport, path: Path) -> None:
     painter = QPainter(writer)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     _Page(painter).draw(report)
-    if not painter.end():
-        raise OSError("the page cannot be written; is the disk full?")
+    painter.end()
+    return bytes(content.data().data())
 
 
 class _Page:

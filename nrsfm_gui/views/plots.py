@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pyqtgraph as pg
-from PyQt6.QtCore import QCoreApplication, QMarginsF, QPointF, QRectF, QSize, QSizeF
+from PyQt6.QtCore import QBuffer, QCoreApplication, QIODevice, QMarginsF, QPointF, QRectF, QSize, QSizeF
 from PyQt6.QtGui import QImage, QPageSize, QPainter, QPdfWriter, QResizeEvent
 
 from core.arrays import InputError
@@ -65,8 +65,10 @@ def save_plot(widget: pg.PlotWidget, path: Path) -> None:
         raise InputError(
             f"{path} has {path.suffix or 'no suffix'}; accepted for plots are {', '.join(PLOT_FORMATS)}"
         )
-    with replacing(path) as temporary, _export_size(widget):
-        writer(widget, temporary)
+    with _export_size(widget):
+        content = writer(widget)
+    with replacing(path) as temporary:
+        temporary.write_bytes(content)
 
 
 def save_image(image: QImage, path: Path) -> None:
@@ -79,39 +81,56 @@ def save_image(image: QImage, path: Path) -> None:
     """
     if path.suffix.lower() != ".png":
         raise InputError(f"{path} has {path.suffix or 'no suffix'}; accepted for pictures is .png")
+    if image.isNull():
+        raise InputError(f"{path}: there is no picture to save")
     with replacing(path) as temporary:
-        if image.isNull() or not image.save(str(temporary), "PNG"):
-            raise InputError(f"{path}: there is no picture to save")
+        temporary.write_bytes(png_bytes(image))
 
 
-def _png(widget: pg.PlotWidget, path: Path) -> None:
+def png_bytes(image: QImage) -> bytes:
+    """Return the PNG file of an image.
+
+    Qt's own writers do not tell that a disk is full: what they make is written by Python, which does.
+    """
+    content = QBuffer()
+    content.open(QIODevice.OpenModeFlag.WriteOnly)
+    image.save(content, "PNG")
+    return bytes(content.data().data())
+
+
+def _png(widget: pg.PlotWidget) -> bytes:
     image = QImage(EXPORT_SIZE * PICTURE_SCALE, QImage.Format.Format_ARGB32_Premultiplied)
     image.fill(widget.backgroundBrush().color())
     _paint(widget, image, QRectF(image.rect()))
-    image.save(str(path), "PNG")
+    return png_bytes(image)
 
 
-def _svg(widget: pg.PlotWidget, path: Path) -> None:
+def _svg(widget: pg.PlotWidget) -> bytes:
     from PyQt6.QtSvg import QSvgGenerator
 
     page = QRectF(QPointF(0, 0), QSizeF(EXPORT_SIZE))
     # Only full SVG clips: a curve that leaves the axes must end there.
     generator = QSvgGenerator(QSvgGenerator.SvgVersion.Svg11)
-    generator.setFileName(str(path))
+    content = QBuffer()
+    generator.setOutputDevice(content)
     generator.setSize(EXPORT_SIZE)
     generator.setViewBox(page)
     generator.setResolution(widget.logicalDpiX())
     generator.setTitle(widget.windowTitle() or "plot")
     _paint(widget, generator, page)
+    return bytes(content.data().data())
 
 
-def _pdf(widget: pg.PlotWidget, path: Path) -> None:
+def _pdf(widget: pg.PlotWidget) -> bytes:
     resolution = widget.logicalDpiX()
-    writer = QPdfWriter(str(path))
+    content = QBuffer()
+    content.open(QIODevice.OpenModeFlag.WriteOnly)
+    writer = QPdfWriter(content)
     writer.setPageSize(QPageSize(QSizeF(EXPORT_SIZE) * 72.0 / resolution, QPageSize.Unit.Point))
     writer.setPageMargins(QMarginsF(0, 0, 0, 0))
     writer.setResolution(resolution)
     _paint(widget, writer, QRectF(0, 0, writer.width(), writer.height()))
+    return bytes(content.data().data())
 
 
 def _paint(widget: pg.PlotWidget, device: QPaintDevice, page: QRectF) -> None:
@@ -150,4 +169,4 @@ def _export_size(widget: pg.PlotWidget) -> Iterator[None]:
         _resize(widget, size)
 
 
-PLOT_FORMATS: dict[str, Callable[[pg.PlotWidget, Path], None]] = {".png": _png, ".svg": _svg, ".pdf": _pdf}
+PLOT_FORMATS: dict[str, Callable[[pg.PlotWidget], bytes]] = {".png": _png, ".svg": _svg, ".pdf": _pdf}

@@ -1,0 +1,342 @@
+"""Movies of the views: what is in the files, what the window does meanwhile, and what goes wrong."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import QCoreApplication, QEvent
+from PyQt6.QtGui import QColor, QImage
+
+from core import simulate
+from core.arrays import InputError
+from core.settings import Settings
+from nrsfm_gui import movie_files
+from nrsfm_gui.movie import ScenePainter, WindowPainter, fitted
+from nrsfm_gui.movie_files import FORMATS, format_for, pixels
+from nrsfm_gui.movie_options import MovieOptions
+from nrsfm_gui.tasks import Task, progress_words
+
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, starts=1)
+
+
+@pytest.fixture(scope="module")
+def sequence():
+    return simulate("paper", frames=6, points=20, noise=0.3, seed=2)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder that nothing else writes to."""
+    where = tmp_path / "exported"
+    where.mkdir()
+    return where
+
+
+@pytest.fixture
+def window(make_window, sequence):
+    return make_window(sequence, settings=QUICK)
+
+
+def bars(count: int, width: int = 64, height: int = 48):
+    """Yield pictures with a bright column that moves by ten pixels each time."""
+    for index in range(count):
+        image = QImage(width, height, QImage.Format.Format_RGB32)
+        image.fill(QColor("#203040"))
+        for x, y in itertools.product(range(10 * index, 10 * index + 10), range(height)):
+            image.setPixelColor(x, y, QColor("#f0c060"))
+        yield image
+
+
+def column(picture) -> int:
+    """Return the tenth of the width in which the bright column is."""
+    bright = np.asarray(picture, dtype=float)[..., 0].mean(axis=0) > 150
+    return int(np.flatnonzero(bright).mean() // 10)
+
+
+def frames_of(path):
+    """Return the frames of a movie file and its frames per second, read by another library."""
+    if path.suffix == ".gif":
+        frames = []
+        with pytest.importorskip("PIL.Image").open(path) as image:
+            duration = image.info["duration"]
+            for index in range(image.n_frames):
+                image.seek(index)
+                frames.append(np.asarray(image.convert("RGB")))
+        return frames, 1000 / duration
+    av = pytest.importorskip("av")
+    with av.open(str(path)) as container:
+        stream = container.streams.video[0]
+        assert stream.pix_fmt == "yuv420p"
+        return [frame.to_ndarray(format="rgb24") for frame in container.decode(stream)], float(
+            stream.average_rate
+        )
+
+
+def test_pixels_are_those_of_the_picture():
+    image = QImage(5, 3, QImage.Format.Format_ARGB32)  # rows are padded to whole words
+    image.fill(QColor(10, 20, 30))
+    image.setPixelColor(4, 2, QColor(200, 100, 50))
+    got = pixels(image)
+    assert (
+        got.shape == (3, 5, 3) and got[2, 4].tolist() == [200, 100, 50] and got[0, 0].tolist() == [10, 20, 30]
+    )
+
+
+@pytest.mark.parametrize("suffix", [".gif", ".mp4"])
+def test_a_movie_holds_the_pictures_in_their_order_and_speed(folder, suffix):
+    made = FORMATS[suffix]
+    if made.missing:
+        pytest.skip(made.missing)
+    path = folder / f"movie{suffix}"
+    assert made.write(path, bars(6), 10.0) == [path]
+    frames, fps = frames_of(path)
+    assert len(frames) == 6 and frames[0].shape == (48, 64, 3)
+    assert [column(frame) for frame in frames] == list(range(6))
+    assert fps == pytest.approx(10.0)
+    assert list(folder.iterdir()) == [path]
+
+
+def test_pictures_are_numbered_from_one(folder):
+    paths = FORMATS[".png"].write(folder / "a.png", bars(3), 10.0)
+    assert [path.name for path in paths] == ["a_0001.png", "a_0002.png", "a_0003.png"]
+    assert [column(pixels(QImage(str(path)))) for path in paths] == [0, 1, 2]
+
+
+def test_a_gif_waits_at_least_as_long_as_players_heed(folder):
+    if FORMATS[".gif"].missing:
+        pytest.skip(FORMATS[".gif"].missing)
+    FORMATS[".gif"].write(folder / "a.gif", bars(3), 200.0)
+    assert frames_of(folder / "a.gif")[1] == pytest.approx(50.0)
+
+
+def test_an_mp4_has_even_sides():
+    assert FORMATS[".mp4"].size(961, 539) == (962, 540) and FORMATS[".gif"].size(961, 539) == (961, 539)
+
+
+def test_what_is_missing_is_named_with_its_command(monkeypatch, folder):
+    monkeypatch.setattr(movie_files, "find_spec", lambda _name: None)
+    with pytest.raises(InputError, match=r"MP4 movie needs PyAV.*pip install 'nrsfm-gui\[video\]'"):
+        format_for(folder / "a.mp4")
+    with pytest.raises(InputError, match="Animated GIF needs Pillow"):
+        format_for(folder / "a.gif")
+    assert format_for(folder / "a.PNG") is FORMATS[".png"]
+    with pytest.raises(InputError, match=r"accepted for movies are \.mp4, \.gif, \.png"):
+        format_for(folder / "a.avi")
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_a_disk_that_refuses_the_bytes_leaves_nothing(folder, suffix):
+    resource = pytest.importorskip("resource")
+    if FORMATS[suffix].missing:
+        pytest.skip(FORMATS[suffix].missing)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    try:
+        with pytest.raises(InputError, match="cannot be written"):
+            FORMATS[suffix].write(folder / f"a{suffix}", bars(6), 10.0)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not list(folder.iterdir())
+
+
+def test_shots_are_the_frames_in_order_and_one_turn_ends_where_it_began():
+    assert MovieOptions(first=2, last=4).shots() == [(2, 0.0), (3, 0.0), (4, 0.0)]
+    assert MovieOptions(last=3, one_turn=True).shots() == [(0, 0.0), (1, 90.0), (2, 180.0), (3, 270.0)]
+    assert MovieOptions(last=2, fps=10, turn=-30).shots() == [(0, 0.0), (1, -3.0), (2, -6.0)]
+    still = MovieOptions(first=5, last=5, seconds=2, fps=4, one_turn=True).shots()
+    assert [frame for frame, _turned in still] == [5] * 8
+    assert np.allclose([turned for _frame, turned in still], 45.0 * np.arange(8))
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"view": "4d"}, "view is '4d'; accepted are 3d, 2d, window"),
+        ({"width": 10}, "width is 10; accepted are 64 to 7680 pixels"),
+        ({"fps": 0}, "fps is 0"),
+        ({"first": 3, "last": 2}, "frames 4 to 3 are none"),
+        ({"seconds": float("nan")}, "seconds are nan"),
+    ],
+)
+def test_options_outside_their_range_are_refused(options, sentence):
+    with pytest.raises(InputError, match=sentence):
+        MovieOptions(**options)
+
+
+def solved(qtbot, window):
+    window.run_from_scratch()
+    qtbot.waitUntil(
+        lambda: window.control.current is None and window.session.shown.last is not None, timeout=30_000
+    )
+    window.display.refresh()
+
+
+def test_the_three_d_view_is_filmed_while_the_window_stays_at_its_frame(qtbot, window, folder, near):
+    solved(qtbot, window)
+    window.session.set_frame(3)
+    orbit = window.scene_view.orbit.turned(20.0, 5.0)
+    window.scene_view.set_orbit(orbit)  # moved by hand, it does not fit itself when messages come and go
+    shown = []
+    window.session.frame_changed.connect(shown.append)
+    with qtbot.waitSignal(window.exporting.saved, timeout=30_000) as saved:
+        window.exporting.save_movie(
+            folder / "a.png", MovieOptions(width=320, height=200, last=5, one_turn=True)
+        )
+    assert saved.args == [f"Saved {folder / 'a_0001.png'} and 5 more: 6 pictures, 320 × 200"]
+    assert window.session.frame == 3 and not shown and window.scene_view.orbit == orbit
+    images = [QImage(str(folder / f"a_{k:04d}.png")) for k in range(1, 7)]
+    assert all((image.width(), image.height()) == (320, 200) for image in images)
+    theme = window.session.theme
+    assert all(
+        near(image, theme.estimate).sum() > 20 and near(image, theme.truth).sum() > 20 for image in images
+    )
+    assert all((pixels(one) != pixels(other)).any() for one, other in itertools.pairwise(images))
+    painter = ScenePainter(window, MovieOptions(width=320, height=200))
+    assert (pixels(painter.picture(4, 240.0)) == pixels(images[4])).all()
+    painter.close()
+
+
+def test_a_turn_of_the_camera_is_that_of_the_orbit(qtbot, window):
+    solved(qtbot, window)
+    painter = ScenePainter(window, MovieOptions(width=320, height=200))
+    straight, turned = painter.picture(0, 0.0), painter.picture(0, 90.0)
+    window.display.refresh()
+    view, orbit = window.scene_view, window.scene_view.orbit
+    assert (pixels(view.render_image(320, 200, orbit)) == pixels(straight)).mean() > 0.98
+    assert (pixels(view.render_image(320, 200, orbit.turned(90.0, 0.0))) == pixels(turned)).mean() > 0.98
+    assert (pixels(straight) != pixels(turned)).any()
+    painter.close()
+
+
+def test_the_two_d_view_is_filmed_with_the_part_that_is_seen(qtbot, window, folder, near):
+    solved(qtbot, window)
+    options = MovieOptions(view="2d", width=320, height=240, last=1)
+    with qtbot.waitSignal(window.exporting.saved, timeout=30_000):
+        window.exporting.save_movie(folder / "whole.png", options)
+    part = window.tracks_view.range_shown
+    part.setWidth(part.width() / 3)
+    part.setHeight(part.height() / 3)
+    window.tracks_view.show_range(part)
+    with qtbot.waitSignal(window.exporting.saved, timeout=30_000):
+        window.exporting.save_movie(folder / "part.png", options)
+    counts = [
+        int(near(QImage(str(folder / f"{name}_0001.png")), window.session.theme.reprojected).sum())
+        for name in ("whole", "part")
+    ]
+    assert counts[0] > 50 and counts[1] < counts[0]
+
+
+def test_the_window_is_filmed_frame_by_frame_and_is_left_at_its_own(qtbot, window):
+    solved(qtbot, window)
+    window.session.set_frame(2)
+    painter = WindowPainter(window, MovieOptions(view="window", width=640, height=400, last=5))
+    first, last, again = (painter.picture(frame, 0.0) for frame in (0, 5, 0))
+    painter.close()
+    assert window.session.frame == 2 and window.display.scene.frame == 2
+    assert (first.width(), first.height()) == (640, 400)
+    assert (pixels(first) != pixels(last)).any()
+    assert (pixels(first) == pixels(again)).mean() > 0.999  # but for the clock and the memory
+
+
+def test_a_picture_of_another_shape_is_centered(near):
+    image = QImage(100, 100, QImage.Format.Format_RGB32)
+    image.fill(QColor("#ff0000"))
+    page = fitted(image, 300, 100, "#0000ff")
+    assert (page.width(), page.height()) == (300, 100)
+    red = near(page, "#ff0000")
+    assert red[:, 102:198].all() and not red[:, :98].any() and not red[:, 202:].any()
+
+
+def test_a_cancelled_movie_leaves_nothing(qtbot, window, folder):
+    solved(qtbot, window)
+    options = MovieOptions(width=320, height=200, first=0, last=0, seconds=3600, fps=100)
+    window.exporting.save_movie(folder / "a.png", options)
+    qtbot.waitUntil(lambda: window.exporting.strip.isVisible(), timeout=10_000)
+    folders = list(folder.iterdir())
+    assert len(folders) == 1 and folders[0].is_dir()  # hidden, until it is whole
+    (task,) = window.exporting.tasks.all
+    with qtbot.waitSignal(window.exporting.saved, timeout=10_000) as said:
+        window.exporting.strip.cancel_requested.emit(id(task))
+    assert said.args == [f"Cancelled: {folder / 'a.png'} is not written"]
+    qtbot.waitUntil(lambda: not window.exporting.busy)
+    assert not list(folder.iterdir()) and not window.exporting.strip.isVisible()
+
+
+def test_a_movie_whose_folder_vanishes_says_so_and_the_next_one_works(qtbot, window, folder):
+    solved(qtbot, window)
+    options = MovieOptions(width=320, height=200, last=5)
+    with qtbot.waitSignal(window.exporting.failed, timeout=10_000) as failed:
+        window.exporting.save_movie(folder / "gone" / "a.png", options)
+    assert "gone does not exist" in failed.args[0] and failed.args[1] == ""
+    qtbot.waitUntil(lambda: not window.exporting.busy)
+    with qtbot.waitSignal(window.exporting.saved, timeout=10_000):
+        window.exporting.save_movie(folder / "a.png", options)
+
+
+def test_two_exports_go_on_at_once_but_not_into_one_file(qtbot, window, folder):
+    solved(qtbot, window)
+    sentences, refusals = [], []
+    window.exporting.saved.connect(sentences.append)
+    window.exporting.failed.connect(lambda sentence, _details: refusals.append(sentence))
+    options = MovieOptions(width=320, height=200, last=5)
+    window.exporting.save_movie(folder / "a.png", options)
+    window.exporting.save_movie(folder / "a.png", options)
+    window.exporting.save_movie(folder / "b.png", options)
+    window.exporting.save_result(folder / "c.glb", align="truth")
+    assert [sentence.split(" is being written")[0] for sentence in refusals] == [str(folder / "a.png")]
+    qtbot.waitUntil(lambda: not window.exporting.busy, timeout=30_000)
+    assert len(sentences) == 3
+    assert len(list(folder.glob("[ab]_*.png"))) == 12 and (folder / "c.glb").is_file()
+
+
+def test_closing_the_window_ends_a_movie_without_a_file(qtbot, make_window, sequence, folder):
+    window = make_window(sequence, settings=QUICK)
+    options = MovieOptions(view="2d", width=320, height=200, last=0, seconds=600)
+    window.exporting.save_movie(folder / "a.png", options)
+    qtbot.waitUntil(lambda: bool(list(folder.iterdir())))
+    window.close()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    assert not list(folder.iterdir())
+
+
+def test_a_picture_that_cannot_be_painted_ends_the_movie(qtbot, window, folder, monkeypatch):
+    def broken(_painter, frame, _turned):
+        raise RuntimeError(f"no picture of {frame}")
+
+    monkeypatch.setattr(ScenePainter, "picture", broken)
+    with qtbot.waitSignal(window.exporting.failed, timeout=10_000) as failed:
+        window.exporting.save_movie(folder / "a.png", MovieOptions(width=320, height=200, last=5))
+    assert "no picture of 0" in failed.args[0] and "Traceback" in failed.args[1]
+    qtbot.waitUntil(lambda: not window.exporting.busy)
+    assert not list(folder.iterdir())
+
+
+def test_frames_that_are_not_there_are_refused(qtbot, window, folder):
+    with qtbot.waitSignal(window.exporting.failed) as failed:
+        window.exporting.save_movie(folder / "a.png", MovieOptions(last=6))
+    assert failed.args[0] == "there are 6 frames; frame 7 is not one"
+
+
+def test_progress_is_told_with_what_is_left():
+    assert progress_words(0, 0, 3.0) == ""
+    assert progress_words(2, 100, 0.5) == "2 of 100"
+    assert progress_words(20, 100, 5.0) == "20 of 100 · about 20 s left"
+    assert progress_words(99, 100, 50.0) == "99 of 100"
+
+
+def test_a_task_that_raises_is_reported_and_forgotten(qtbot, window, folder):
+    entered = threading.Event()
+
+    def work(watch):
+        entered.set()
+        watch(1, 2)
+        raise OSError(28, "No space left on device")
+
+    tasks = window.exporting.tasks
+    with qtbot.waitSignal(tasks.failed) as failed:
+        assert tasks.start(Task("Saving", folder / "x", work))
+    assert entered.is_set() and "No space left on device" in failed.args[0] and failed.args[1] == ""
+    qtbot.waitUntil(lambda: not tasks.busy)
