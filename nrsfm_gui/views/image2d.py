@@ -181,9 +181,15 @@ class TracksView(QWidget):
             return
         self._lasso.paint(painter, theme)
         labeled = {"none": (), "selected": scene.selection, "all": range(len(scene.drawn))}
-        chosen = [point for point in labeled[scene.appearance.labels] if scene.drawn[point]]
-        if chosen:
-            paint_point_numbers(painter, chosen, self._to_pixels(places(scene)[chosen]), theme)
+        chosen = np.array(labeled[scene.appearance.labels], dtype=int)
+        if len(chosen):
+            pixels = self._to_pixels(places(scene)[chosen])
+            seen = (
+                scene.drawn[chosen]
+                & (pixels > 0).all(axis=1)
+                & (pixels < (self.width(), self.height())).all(axis=1)
+            )
+            paint_point_numbers(painter, chosen[seen], pixels[seen], theme)
         paint_legend(
             painter, self._dots.legend(scene), theme, area.left() + 8, area.top() + 6,
             horizontal_to=area.right() - 8,

@@ -96,12 +96,13 @@ class TracksDots:
         many = len(scene.selection) > MANY_SELECTED
         small = _dot_size(len(shown)) + 3 if many else SMALL_RING
         self.rings.set_look([qcolor(self._theme.selection)], small, pen_width=1.2 if many else 1.8)
+        selection = np.array(scene.selection, dtype=int)
         for item, points in (
-            (self.rings, [point for point in scene.selection if point != last]),
-            (self.last_ring, [last]),
-            (self.hover_ring, [hovered]),
+            (self.rings, selection[selection != last]),
+            (self.last_ring, np.array([last])),
+            (self.hover_ring, np.array([hovered])),
         ):
-            chosen = np.array([point for point in points if 0 <= point < len(shown)], dtype=int)
+            chosen = points[(points >= 0) & (points < len(shown))]
             item.set_dots(where[chosen[shown[chosen]]])
 
     def legend(self, scene: Scene) -> list[LegendEntry]:

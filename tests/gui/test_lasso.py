@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from PyQt6.QtCore import QPoint, QPointF, Qt
+from PyQt6.QtCore import QPoint, QPointF, QRectF, Qt
 from PyQt6.QtGui import QPainterPath, QPolygonF
 
 from nrsfm_gui.scene import build_scene, build_shapes
@@ -190,3 +190,28 @@ def test_the_wheel_zooms_around_the_mouse(view, qtbot):
     after = view._box.mapSceneToView(where)
     assert np.ptp(view._box.viewRange()[0]) < 0.95 * width
     assert (after.x(), after.y()) == pytest.approx((before.x(), before.y()), abs=0.02 * width)
+
+
+def test_numbers_of_points_never_overlap_and_are_of_the_first_ones(view, near):
+    from PyQt6.QtGui import QImage, QPainter
+
+    from nrsfm_gui.views.point_labels import MOST_LABELS, _Room, paint_point_numbers
+
+    rng = np.random.default_rng(4)
+    room, places = _Room(40.0, 20.0), []
+    for x, y, width in zip(*rng.uniform(0, 300, (2, 900)), rng.uniform(5, 40, 900), strict=True):
+        place = QRectF(x, y, width, 15.0)
+        free = not any(place.intersects(other) for other in places)
+        assert room.take(place) == free
+        places += [place] if free else []
+    image = QImage(400, 100, QImage.Format.Format_RGB32)
+    image.fill(0)
+    painter = QPainter(image)
+    points = range(3)
+    paint_point_numbers(painter, points, np.array([[50.0, 50], [np.nan, 50], [250, 50]]), DARK)
+    painter.end()
+    yellow = near(image, DARK.selection, tolerance=80)
+    assert yellow[:, 50:100].any()
+    assert yellow[:, 250:300].any()
+    assert not yellow[:, 100:250].any()
+    assert MOST_LABELS >= 20
