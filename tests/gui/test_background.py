@@ -1,0 +1,279 @@
+"""Pictures behind the tracks: files of known pixels, laid where the tracks are, and what goes wrong."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import QPointF, QSize
+from PyQt6.QtGui import QColor, QImage
+
+from core import simulate
+from core.arrays import InputError
+from nrsfm_gui import image_sources
+from nrsfm_gui.background import doubts
+from nrsfm_gui.background_reader import BackgroundReader
+from nrsfm_gui.image_sources import as_image, open_source
+
+WIDTH, HEIGHT = 64, 48
+
+
+@pytest.fixture(scope="module")
+def sequence():
+    """Tracks inside a picture of 64 x 48 pixels."""
+    made = simulate("paper", frames=8, points=20, noise=0, seed=2)
+    low, high = made.tracks.min(axis=(0, 2)), made.tracks.max(axis=(0, 2))
+    scale = 40 / (high - low).max()
+    tracks = (made.tracks - low[:, None]) * scale + 4
+    return replace(made, observations=replace(made.observations, tracks=tracks), digest="a" * 64)
+
+
+def gray(index: int) -> int:
+    """Return the brightness of a frame of the pictures that are made here."""
+    return 20 + 25 * index
+
+
+def picture(index: int):
+    """Return (48, 64, 3): one brightness, and a red pixel at (x, y) = (10, 20)."""
+    pixels = np.full((HEIGHT, WIDTH, 3), gray(index), np.uint8)
+    pixels[20, 10] = 255, 0, 0
+    return pixels
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Eight numbered pictures, without leading zeros beyond the ninth."""
+    where = tmp_path / "pictures"
+    where.mkdir()
+    for index in range(8):
+        assert as_image(picture(index)).save(str(where / f"img_{index + 4}.png"))
+    (where / "notes.txt").write_text("not a picture")
+    return where
+
+
+@pytest.fixture(scope="module")
+def video(tmp_path_factory):
+    """A video of 40 frames with key frames apart, and frames that refer to later ones."""
+    av = pytest.importorskip("av")
+    path = tmp_path_factory.mktemp("video") / "clip.mp4"
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("libx264", rate=10, options={"g": "12", "bf": "2", "crf": "10"})
+        stream.width, stream.height, stream.pix_fmt = WIDTH, HEIGHT, "yuv420p"
+        for index in range(40):
+            pixels = np.full((HEIGHT, WIDTH, 3), 10 + 6 * index, np.uint8)
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(pixels, format="rgb24")))
+        container.mux(stream.encode(None))
+    return path
+
+
+def brightness(image: QImage) -> int:
+    return image.pixelColor(40, 40).green()
+
+
+def test_a_folder_is_read_in_the_order_of_its_numbers(folder):
+    source = open_source(folder)
+    assert source.count == 8 and source.size == QSize(WIDTH, HEIGHT)
+    assert [brightness(source.read(index)) for index in range(8)] == [gray(index) for index in range(8)]
+
+
+@pytest.mark.parametrize("name", ["img_*.png", "img_%d.png", "img_%04d.png", "img_9.png"])
+def test_a_pattern_or_one_of_numbered_pictures_means_all_of_them(folder, name):
+    source = open_source(folder / name)
+    assert source.count == 8 and brightness(source.read(7)) == gray(7)
+
+
+def test_a_picture_without_a_number_is_one(tmp_path):
+    as_image(picture(3)).save(str(tmp_path / "still.png"))
+    assert open_source(tmp_path / "still.png").count == 1
+
+
+def test_a_video_gives_every_frame_by_its_number(video):
+    source = open_source(video)
+    assert source.count == 40 and source.size == QSize(WIDTH, HEIGHT)
+    for index in (0, 1, 2, 30, 3, 39, 38, 12, 11, 13, 0):
+        assert abs(brightness(source.read(index)) - (10 + 6 * index)) <= 2, index
+    source.close()
+
+
+def test_what_cannot_be_read_is_refused_in_a_sentence(tmp_path, monkeypatch, folder):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "bad.png").write_bytes(b"\x89PNG nonsense")
+    (tmp_path / "bad.mp4").write_bytes(b"nonsense" * 100)
+    for name, sentence in (
+        ("absent", "does not exist; give a folder, a pattern, an image or a video"),
+        ("absent*.png", "does not exist"),
+        ("empty", r"holds no pictures; accepted are \.png"),
+        ("bad.png", "cannot be read as a picture"),
+        ("bad.mp4", "cannot be read as a video"),
+    ):
+        with pytest.raises(InputError, match=sentence):
+            open_source(tmp_path / name)
+    source = open_source(folder)
+    (folder / "img_6.png").unlink()
+    with pytest.raises(InputError, match=r"img_6\.png cannot be read as a picture"):
+        source.read(2)
+    monkeypatch.setattr(image_sources, "find_spec", lambda _name: None)
+    with pytest.raises(InputError, match=r"needs PyAV.*pip install 'nrsfm-gui\[video\]'"):
+        open_source(tmp_path / "bad.mp4")
+
+
+def test_only_the_newest_request_is_served(qtbot, folder):
+    reader = BackgroundReader(folder)
+    served = []
+    reader.read.connect(lambda index, _image: served.append(index))
+    for index in range(8):  # before it has begun
+        reader.request(index)
+    with qtbot.waitSignal(reader.read, timeout=5000):
+        reader.start()
+    qtbot.waitUntil(lambda: reader.kept(7) is not None)
+    assert served == [7]
+    reader.request(2)
+    qtbot.waitUntil(lambda: served == [7, 2])
+    qtbot.waitUntil(lambda: reader.kept(0) is not None)  # read ahead, the way it went
+    reader.stop()
+    assert reader.wait(5000)
+
+
+@pytest.fixture
+def window(make_window, sequence):
+    return make_window(sequence)
+
+
+def seen_at(window, x: float, y: float) -> QColor:
+    """Return the color of the 2-D view at a place in track coordinates."""
+    view = window.tracks_view
+    place = view._plot.mapFromScene(view._box.mapViewToScene(QPointF(x, y)))
+    return view._plot.grab().toImage().pixelColor(place)
+
+
+def opened(qtbot, window, path, **options):
+    window.background.open(path, **options)
+    qtbot.waitUntil(lambda: window.background._count > 0, timeout=10_000)
+
+
+def shown(window):
+    return window.tracks_view._background
+
+
+def test_pixel_centers_are_track_coordinates(qtbot, window, folder):
+    opened(qtbot, window, folder, opacity=1.0)
+    qtbot.waitUntil(lambda: shown(window).isVisible())
+    rectangle = shown(window).mapRectToParent(shown(window).boundingRect())
+    assert (rectangle.left(), rectangle.top()) == (-0.5, -0.5)
+    assert (rectangle.width(), rectangle.height()) == (WIDTH, HEIGHT)
+    view = window.tracks_view
+    view.show_range(view.range_shown.__class__(7, 17, 6, 6))  # one pixel of the picture is many of the screen
+    qtbot.wait(20)
+    red = seen_at(window, 10.0, 20.0)
+    assert red.red() > 200 and red.green() < 60
+    for x, y in ((8.6, 20.0), (11.4, 20.0), (10.0, 18.6), (10.0, 21.4)):  # y points down, as in the picture
+        assert abs(seen_at(window, x, y).red() - gray(0)) < 40, (x, y)
+
+
+def test_the_picture_follows_the_frame_and_the_offset(qtbot, window, folder):
+    opened(qtbot, window, folder, opacity=1.0)
+
+    def level():
+        pixmap = shown(window).pixmap().toImage()
+        return brightness(pixmap) if shown(window).isVisible() and not pixmap.isNull() else None
+
+    qtbot.waitUntil(lambda: level() == gray(0))
+    for frame in (5, 2, 7):
+        window.session.set_frame(frame)
+        qtbot.waitUntil(lambda frame=frame: level() == gray(frame))
+    window.background.set_offset(-3)
+    qtbot.waitUntil(lambda: level() == gray(4))
+    window.session.set_frame(1)  # there is no picture before the first
+    qtbot.waitUntil(lambda: level() is None)
+
+
+def test_opacity_offset_and_removal_from_the_bar(qtbot, window, folder):
+    opened(qtbot, window, folder)
+    qtbot.waitUntil(lambda: shown(window).isVisible())
+    bar = window.background.bar
+    assert bar.isVisible() and "8 pictures, 64 × 48 px" in bar._name.whole
+    bar._opacity.setValue(30)
+    bar._offset.setValue(2)
+    assert shown(window).opacity() == pytest.approx(0.3)
+    assert window.background.state() == {"path": str(folder), "opacity": 0.3, "offset": 2}
+    bar.remove_requested.emit()
+    assert not bar.isVisible() and not shown(window).isVisible() and window.background.state() == {}
+
+
+def test_state_is_restored(qtbot, window, folder):
+    window.background.restore({"path": str(folder), "opacity": 0.4, "offset": 1})
+    qtbot.waitUntil(lambda: shown(window).isVisible(), timeout=5000)
+    assert window.background.state() == {"path": str(folder), "opacity": 0.4, "offset": 1}
+    window.background.restore({})
+    assert not window.background.present
+
+
+def test_a_refused_background_says_why_and_leaves_none(qtbot, window, tmp_path):
+    with qtbot.waitSignal(window.reported, timeout=5000) as said:
+        window.background.open(tmp_path / "absent.mp4")
+    assert "does not exist" in said.args[0]
+    assert not window.background.present and not window.background.bar.isVisible()
+
+
+def test_a_picture_that_is_deleted_meanwhile_is_told_once(qtbot, window, folder):
+    opened(qtbot, window, folder)
+    qtbot.waitUntil(lambda: shown(window).isVisible())
+    shutil.rmtree(folder)
+    said = []
+    window.reported.connect(said.append)
+    window.session.set_frame(7)
+    qtbot.waitUntil(lambda: bool(said), timeout=5000)
+    window.session.set_frame(6)
+    qtbot.wait(50)
+    assert len(said) == 1 and "cannot be read as a picture" in said[0]
+    assert not shown(window).isVisible()
+
+
+def test_every_sequence_has_its_own_background(qtbot, window, sequence, folder):
+    opened(qtbot, window, folder, offset=1)
+    other = replace(sequence, digest="b" * 64)
+    window.opening.opened.emit(other, None)
+    assert not window.background.present
+    window.opening.opened.emit(sequence, None)
+    qtbot.waitUntil(lambda: window.background._count > 0, timeout=5000)
+    assert window.background.state()["offset"] == 1
+
+
+def test_scrubbing_a_video_ends_at_the_newest_frame(qtbot, window, video):
+    opened(qtbot, window, video, opacity=1.0)
+    began = time.monotonic()
+    for frame in (*range(8), *range(6, -1, -1), 5):
+        window.session.set_frame(frame)
+    qtbot.waitUntil(
+        lambda: shown(window).isVisible() and abs(brightness(shown(window).pixmap().toImage()) - 40) <= 2,
+        timeout=10_000,
+    )
+    assert time.monotonic() - began < 10
+
+
+def test_doubts_are_told(sequence):
+    assert doubts(sequence, QSize(WIDTH, HEIGHT)) == ""
+    assert "lie outside the background of 10 × 10 px" in doubts(sequence, QSize(10, 10))
+    assert "The tracks are in mm" in doubts(replace(sequence, units="mm"), QSize(WIDTH, HEIGHT))
+
+
+def test_a_movie_of_the_two_d_view_has_the_background(qtbot, window, folder, tmp_path):
+    from nrsfm_gui.movie_options import MovieOptions
+
+    opened(qtbot, window, folder, opacity=1.0)
+    with qtbot.waitSignal(window.exporting.saved, timeout=20_000):
+        window.exporting.save_movie(
+            tmp_path / "m.png", MovieOptions(view="2d", width=320, height=240, first=2, last=3)
+        )
+    for index in (2, 3):
+        image = QImage(str(tmp_path / f"m_{index - 1:04d}.png"))
+        level = gray(index)
+        count = sum(
+            image.pixelColor(x, y) == QColor(level, level, level)
+            for x in range(0, 320, 4)
+            for y in range(0, 240, 4)
+        )
+        assert count > 500
