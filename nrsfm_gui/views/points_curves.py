@@ -2,42 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-import pyqtgraph as pg
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from nrsfm_gui.theme import DARK, Theme
 
 from .colors import qcolor
-from .plots import dress
+from .frame_chart import AXIS_HEIGHT, NO_AXIS_HEIGHT, FrameChart, Plot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
 
     from PyQt6.QtGui import QColor, QResizeEvent
-    from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
-
-    from core.arrays import Floats
 
 MOST_POINTS = 8  # that are drawn; more could not be told apart
-AXIS_HEIGHT, NO_AXIS_HEIGHT = 34, 5  # pixels below the last plot, and below the others
-AXIS_WIDTH = 52  # pixels, so that the plots stand below each other
-LONE = 5  # diameter of a value whose neighbors are missing
 EMPTY = "Select points to see them over the frames: click, Ctrl+drag, or choose rows of the table."
-
-
-@dataclass(frozen=True, eq=False)
-class Plot:
-    """One of the plots, and a curve (F,) in it for every point; the second ones are dashed."""
-
-    title: str
-    unit: str
-    curves: tuple[Floats, ...]
-    dashed: tuple[Floats, ...] = ()
 
 
 class PointsCurves(QWidget):
@@ -47,9 +28,7 @@ class PointsCurves(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._plots: list[pg.PlotWidget] = []
-        self._cursors: list[pg.InfiniteLine] = []
-        self._bands: list[pg.LinearRegionItem] = []
+        self._charts: list[FrameChart] = []
         self._frame = 0
         self._range: tuple[int, int] | None = None
         self._theme = DARK
@@ -71,24 +50,51 @@ class PointsCurves(QWidget):
         self._column.addWidget(self._empty, 1)
         self.show_plots((), ())
 
+    @property
+    def plots(self) -> tuple[Plot, ...]:
+        """What is shown, from the top."""
+        return self._content[0]
+
     def show_plots(self, plots: Items[Plot], points: Items[int], *, note: str = "") -> None:
         """Show plots with a curve for each of up to MOST_POINTS points, and a note beside their names."""
         self._content = tuple(plots), tuple(points), note
-        while len(self._plots) < len(plots):
-            self._add_plot()
-        for place, widget in enumerate(self._plots):
-            widget.setVisible(place < len(plots))
+        while len(self._charts) < len(plots):
+            self._add_chart()
+        colors = [self._color(place) for place in range(len(points))]
+        for place, chart in enumerate(self._charts):
+            chart.setVisible(place < len(plots))
             if place < len(plots):
-                self._fill(widget, plots[place], last=place == len(plots) - 1)
+                last = place == len(plots) - 1
+                chart.show_plot(plots[place], colors, names_frames=last, color=self._theme.muted)
         self._share_height()
         self._empty.setVisible(not plots)
         self._empty.setText(note if note and not plots else EMPTY)
         self._names.setVisible(bool(plots))
         names = " ".join(
-            f'<span style="color:{self._color(k).name()}">■</span>&nbsp;{point + 1}&ensp;'
-            for k, point in enumerate(points)
+            f'<span style="color:{color.name()}">■</span>&nbsp;{point + 1}&ensp;'
+            for color, point in zip(colors, points, strict=True)
         )
         self._names.setText(f"point {names}{note}")
+
+    def set_frame(self, frame: int) -> None:
+        """Mark a frame."""
+        self._frame = frame
+        for chart in self._charts:
+            chart.set_frame(frame)
+
+    def set_range(self, frames: tuple[int, int] | None) -> None:
+        """Show which frames are played, None for all."""
+        self._range = frames
+        for chart in self._charts:
+            chart.set_range(frames)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self._theme = theme
+        for chart in self._charts:
+            chart.set_theme(theme)
+        plots, points, note = self._content
+        self.show_plots(plots, points, note=note)
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
         """Keep the plots equally high."""
@@ -96,110 +102,23 @@ class PointsCurves(QWidget):
 
     def _share_height(self) -> None:
         """Give the last plot the room of the axis that it has for all."""
-        shown = [widget for widget in self._plots if not widget.isHidden()]
+        shown = [chart for chart in self._charts if not chart.isHidden()]
         more = AXIS_HEIGHT - NO_AXIS_HEIGHT
         each = max((self.height() - self._names.sizeHint().height() - more) // max(len(shown), 1), 1)
-        for widget in shown:
-            self._column.setStretchFactor(widget, each + (more if widget is shown[-1] else 0))
-
-    def set_frame(self, frame: int) -> None:
-        """Mark a frame."""
-        self._frame = frame
-        for cursor in self._cursors:
-            cursor.setValue(frame + 1)
-
-    def set_range(self, frames: tuple[int, int] | None) -> None:
-        """Show which frames are played, None for all."""
-        self._range = frames
-        for band in self._bands:
-            band.setVisible(frames is not None)
-            if frames is not None:
-                band.setRegion((frames[0] + 0.5, frames[1] + 1.5))
-
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
-        self._theme = theme
-        for widget, cursor, band in zip(self._plots, self._cursors, self._bands, strict=True):
-            self._dress(widget, cursor, band)
-        plots, points, note = self._content
-        self.show_plots(plots, points, note=note)
+        for chart in shown:
+            self._column.setStretchFactor(chart, each + (more if chart is shown[-1] else 0))
 
     def _color(self, place: int) -> QColor:
         colors = (self._theme.accent, *self._theme.runs, self._theme.text)
         return qcolor(colors[place % len(colors)])
 
-    def _add_plot(self) -> None:
-        widget = pg.PlotWidget()
-        widget.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        widget.setMinimumHeight(40)
-        widget.setToolTip("Click: go to the frame. Wheel: zoom; drag: move; double click: fit")
-        plot = widget.getPlotItem()
-        plot.hideButtons()
-        plot.setMenuEnabled(False)
-        for side in ("left", "bottom"):
-            plot.getAxis(side).enableAutoSIPrefix(False)
-        plot.getAxis("left").setWidth(AXIS_WIDTH)
-        plot.getViewBox().setDefaultPadding(0.04)
-        cursor = pg.InfiniteLine(pos=self._frame + 1, angle=90)
-        cursor.setZValue(10)
-        band = pg.LinearRegionItem(movable=False)
-        band.setZValue(-10)
-        for item in (cursor, band):
-            plot.addItem(item, ignoreBounds=True)
-        if self._plots:
-            plot.setXLink(self._plots[0].getPlotItem())
-        widget.scene().sigMouseClicked.connect(lambda event, widget=widget: self._clicked(event, widget))
-        self._plots.append(widget)
-        self._cursors.append(cursor)
-        self._bands.append(band)
-        self._dress(widget, cursor, band)
-        self._column.addWidget(widget, 1)
-        self.set_range(self._range)
-
-    def _dress(self, widget: pg.PlotWidget, cursor: pg.InfiniteLine, band: pg.LinearRegionItem) -> None:
-        dress(widget, self._theme)
-        cursor.setPen(pg.mkPen(qcolor(self._theme.text)))
-        band.setBrush(pg.mkBrush(qcolor(self._theme.accent, 0.14)))
-        for line in band.lines:
-            line.setPen(pg.mkPen(qcolor(self._theme.accent, 0.6)))
-
-    def _fill(self, widget: pg.PlotWidget, plot: Plot, *, last: bool) -> None:
-        item = widget.getPlotItem()
-        for curve in item.listDataItems():
-            item.removeItem(curve)
-        style = {"color": self._theme.muted, "font-size": "8pt"}  # a plot may be low
-        item.setLabel("left", f"{plot.title} ({plot.unit})" if plot.unit else plot.title, **style)
-        item.getAxis("bottom").setStyle(showValues=last)
-        item.setLabel("bottom", "frame" if last else None, **style)
-        item.getAxis("bottom").setHeight(AXIS_HEIGHT if last else NO_AXIS_HEIGHT)
-        for curves, line in ((plot.dashed, Qt.PenStyle.DashLine), (plot.curves, Qt.PenStyle.SolidLine)):
-            for place, values in enumerate(curves):
-                self._add_curve(item, values, self._color(place), line)
-        item.getViewBox().autoRange()
-
-    def _add_curve(self, item: pg.PlotItem, values: Floats, color: QColor, line: Qt.PenStyle) -> None:
-        """Add a curve with gaps where values are missing; values without neighbors become dots."""
-        finite = np.isfinite(values)
-        if not finite.any():
-            return
-        frames = np.arange(1, len(values) + 1)
-        item.addItem(
-            pg.PlotDataItem(frames, values, connect="finite", pen=pg.mkPen(color, width=1, style=line))
-        )
-        padded = np.concatenate([[False], finite, [False]])
-        lone = finite & ~padded[:-2] & ~padded[2:]
-        if lone.any():
-            brush = pg.mkBrush(color if line == Qt.PenStyle.SolidLine else None)
-            dots = pg.ScatterPlotItem(frames[lone], values[lone], size=LONE, pen=pg.mkPen(color), brush=brush)
-            item.addItem(dots)
-
-    def _clicked(self, event: MouseClickEvent, widget: pg.PlotWidget) -> None:
-        box = widget.getPlotItem().getViewBox()
-        if event.button() != Qt.MouseButton.LeftButton or not box.sceneBoundingRect().contains(
-            event.scenePos()
-        ):
-            return
-        if event.double():
-            box.autoRange()
-        else:
-            self.frame_requested.emit(round(box.mapSceneToView(event.scenePos()).x()) - 1)
+    def _add_chart(self) -> None:
+        chart = FrameChart()
+        if self._charts:
+            chart.getPlotItem().setXLink(self._charts[0].getPlotItem())
+        chart.set_theme(self._theme)
+        chart.set_frame(self._frame)
+        chart.set_range(self._range)
+        chart.frame_requested.connect(self.frame_requested)
+        self._charts.append(chart)
+        self._column.addWidget(chart, 1)

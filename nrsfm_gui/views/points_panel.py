@@ -9,8 +9,9 @@ from PyQt6.QtWidgets import QButtonGroup, QHBoxLayout, QToolButton, QWidget
 
 from nrsfm_gui.theme import DARK, Theme
 
+from .frame_chart import Plot
 from .labels import ElidedLabel
-from .points_curves import MOST_POINTS, Plot, PointsCurves
+from .points_curves import MOST_POINTS, PointsCurves
 from .points_table import PointsTable
 
 if TYPE_CHECKING:

@@ -317,20 +317,20 @@ def test_the_curves_are_the_errors_and_paths_of_the_selected_points(qtbot, solve
     shapes = window.display.scene.shapes
     window.session.set_selection((4, 11))
     panel.header.findChild(type(panel._buttons["errors"]), "errors").click()
-    plots = panel.curves._content[0]
+    plots = panel.curves.plots
     assert [plot.unit for plot in plots] == ["px", shapes.unit]
     np.testing.assert_array_equal(plots[0].curves[0], shapes.residuals[:, 4])
     np.testing.assert_array_equal(plots[1].curves[1], shapes.errors[:, 11])
     panel._buttons["paths"].click()
-    plots = panel.curves._content[0]
+    plots = panel.curves.plots
     assert [plot.title for plot in plots] == ["x", "y", "z"]
     np.testing.assert_array_equal(plots[2].curves[1], shapes.points[:, 2, 11])
     np.testing.assert_array_equal(plots[2].dashed[0], shapes.truth[:, 2, 4])
-    assert [widget.isVisibleTo(panel) for widget in panel.curves._plots] == [True] * 3
+    assert [widget.isVisibleTo(panel) for widget in panel.curves._charts] == [True] * 3
     window.session.set_frame(8)
-    assert {cursor.value() for cursor in panel.curves._cursors} == {9}
+    assert {cursor.value() for cursor in [chart._cursor for chart in panel.curves._charts]} == {9}
     window.session.set_selection(range(20))
-    assert len(panel.curves._content[0][0].curves) == 8
+    assert len(panel.curves.plots[0].curves) == 8
     assert "(8 of 20)" in panel.curves._names.text()
     trigger(window, "deselect")
     assert panel.curves._empty.isVisibleTo(panel)
@@ -341,7 +341,7 @@ def test_a_click_into_the_curves_goes_to_the_frame(qtbot, solved):
     show_points(qtbot, window)
     window.session.set_point(4)
     panel._buttons["errors"].click()
-    plot = panel.curves._plots[0]
+    plot = panel.curves._charts[0]
     qtbot.waitUntil(plot.isVisible)
     box = plot.getPlotItem().getViewBox()
     from PyQt6.QtCore import QPointF
