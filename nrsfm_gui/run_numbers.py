@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.degenerate import DEAD, remarks
+from core.low_rank_run import ENOUGH
 from core.starts import AGREEMENT
 
 from .runs import RunState
@@ -130,10 +131,18 @@ def _residual_numbers(run: Run | None) -> list[Number]:
 
 
 def starts_that_agree(last: Update) -> str:
-    """Return "2 of 4", or a dash before any start has ended."""
+    """Return "2 of 4", or a dash before any start has ended; "3 of 3, enough" where no more were needed."""
     if not last.starts:
         return NONE
-    return f"{sum(start.agrees for start in last.starts)} of {len(last.starts)}"
+    agree = sum(start.agrees for start in last.starts)
+    return f"{agree} of {len(last.starts)}{', enough' if _ended_early(last) else ''}"
+
+
+def _ended_early(last: Update) -> bool:
+    """Whether a low-rank search has found what it looked for before all starts were tried."""
+    agree = sum(start.agrees for start in last.starts)
+    early = last.settings.problem == "lowrank" and len(last.starts) < last.settings.starts
+    return early and last.status.finished and agree >= ENOUGH
 
 
 def _starts_tip(last: Update | None) -> str:
@@ -145,7 +154,10 @@ def _starts_tip(last: Update | None) -> str:
     ]
     if len(starts) > MOST_STARTS:
         lines.append(f"and {len(starts) - MOST_STARTS} more")
-    return "\n".join([STARTS_TIP, *lines])
+    head = STARTS_TIP
+    if last is not None and _ended_early(last):
+        head += f" Of at most {last.settings.starts}, no more were made once {ENOUGH} agreed."
+    return "\n".join([head, *lines])
 
 
 def point_numbers(scene: Scene | None, point: int) -> list[Number]:

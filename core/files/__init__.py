@@ -16,7 +16,7 @@ from .layouts import sequence_of
 from .mat import is_mat, load_variables
 from .npz import read_npz, write_npz
 from .samples import PREFIX, bundled_samples, resolve, sample_path
-from .source import check_camera, read_bytes
+from .source import check_camera, read_bytes, sequence_name
 from .text import parse_matrix
 from .zipped import is_zip
 
@@ -186,7 +186,7 @@ def _entry(path: Path) -> tuple[SequenceEntry, bool]:
     try:
         sequence = _read_file(path, None, None)
     except InputError as error:
-        return SequenceEntry(path.stem, None, "", path.absolute(), problem=str(error)), False
+        return SequenceEntry(sequence_name(path), None, "", path.absolute(), problem=str(error)), False
     return entry_of(sequence), CAMERA_FILE in sequence.provenance
 
 

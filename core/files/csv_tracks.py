@@ -18,7 +18,7 @@ import numpy as np
 from ..arrays import InputError
 from ..atomic import replacing
 from ..sequence import CameraModel, Observations, Sequence
-from .source import digest, naming, read_bytes
+from .source import digest, naming, read_bytes, sequence_name
 
 if TYPE_CHECKING:
     from ..arrays import Bools, Floats, Ints
@@ -75,7 +75,7 @@ def read_csv(path: Path, *, camera: CameraModel | None = None) -> Sequence:
         return Sequence(
             Observations(tracks, visible),
             model,
-            path.stem,
+            sequence_name(path),
             units="px" if model is CameraModel.PERSPECTIVE else "units",
             source=path.absolute(),
             digest=digest(content),

@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import InputError
 from ..sequence import MIN_FRAMES, MIN_POINTS, CameraModel, GroundTruth, Observations, Sequence
 from . import known_layouts as known
-from .source import check_camera, digest, naming
+from .source import check_camera, digest, naming, sequence_name
 from .variables import Parts, blocked, describe, interleaved, intrinsics_of, is_array, numbers
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def sequence_of(
         return Sequence(
             Observations(parts.tracks, ~unseen if parts.visible is None else parts.visible),
             model,
-            path.stem,
+            sequence_name(path),
             intrinsics=parts.intrinsics if perspective else None,
             truth=None if parts.shapes is None else _ground_truth(parts.shapes),
             rotations=parts.rotations,

@@ -15,6 +15,20 @@ if TYPE_CHECKING:
 
     from ..sequence import CameraModel
 
+# Names of files that say nothing of what is in them, without their suffix and in small letters.
+GENERIC = frozenset(
+    "data dataset file input mat matrix measurements observations points sequence tracks".split()
+)
+
+
+def sequence_name(path: Path) -> str:
+    """Return what a sequence is called: the file's name without its suffix, or that of the folder it is in.
+
+    The folder's where the file has a name that many have, such as "data.mat".
+    """
+    folder = path.absolute().parent.name
+    return folder if folder and path.stem.lower() in GENERIC else path.stem
+
 
 def read_bytes(path: Path) -> bytes:
     """Return the content of a file.

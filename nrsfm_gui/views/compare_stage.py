@@ -38,6 +38,7 @@ class CompareStage(QSplitter):
         """Take in a second view."""
         self._second = view
         self._columns.append(_Column(self._titles[1], view))
+        self._columns[1].hide()
         self.insertWidget(1, self._columns[1])
 
     def show_two(self, titles: tuple[str, str] | None) -> None:

@@ -146,3 +146,18 @@ def test_a_sequence_is_written_to_a_path_given_as_text(tmp_path: Path) -> None:
     for write, name in ((core.write_npz, "s.npz"), (core.write_csv, "s.csv")):
         write(original, str(tmp_path / name))
         assert_equal(read_sequence(tmp_path / name).visible, original.visible)
+
+
+def test_a_file_whose_name_many_have_is_called_after_its_folder(tmp_path):
+    sequence = simulate("paper", frames=4, points=20, seed=1)
+    for folder, file, name in (
+        ("door", "data.csv", "door"),
+        ("door", "Tracks.csv", "door"),
+        ("a", "gate.csv", "gate"),
+    ):
+        path = tmp_path / folder / file
+        path.parent.mkdir(exist_ok=True)
+        write_csv(sequence, path)
+        assert read_sequence(path).name == name
+    (tmp_path / "door" / "data.csv").write_text("no numbers")
+    assert {entry.object_name for entry in list_sequences(tmp_path / "door")} == {"door"}

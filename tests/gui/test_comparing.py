@@ -156,6 +156,7 @@ def test_side_by_side_each_run_has_a_view_under_its_name_and_one_camera(qtbot, w
         shown.estimate, expected_points(window, window.session.runs[1])[0].T, atol=1e-9
     )
     assert [label.text() for label in window.compare_stage._titles] == ["3 bilinear, WNN", "2 bilinear, WNN"]
+    assert abs(second.width() - first.width()) <= 2
     first.set_axis_preset("top")
     assert second.orbit == first.orbit
     second.set_axis_preset("side")
