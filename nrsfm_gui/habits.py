@@ -12,6 +12,7 @@ from .helping import Helping
 from .log_keeping import LogKeeping
 from .logbook import Logbook
 from .palette import Palette
+from .panels import Panels
 from .preferring import Preferring
 from .states import States
 
@@ -35,6 +36,7 @@ class Habits(QObject):
         self.helping = Helping(window)
         self.first_steps = FirstSteps(window)
         self.states = States(window)
+        self.panels = Panels(window)
 
     def begin(self, arguments: Arguments) -> None:
         """Be of help to a person: first steps, and results in words; a script has no need of them."""
@@ -58,3 +60,4 @@ class Habits(QObject):
         self.helping.set_theme(theme)
         self.first_steps.set_theme(theme)
         self.states.set_theme(theme)
+        self.panels.set_theme(theme)

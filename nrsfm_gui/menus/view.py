@@ -54,6 +54,10 @@ def view_rows(w: MainWindow) -> tuple[ActionSpec, ...]:
                    "Take the pictures behind the tracks away", w.background.remove, (), with_sequence),
         ActionSpec("theme", "&View", "&Light theme", "Dark or light colors", w.set_light, ("Ctrl+Shift+L",),
                    checkable=True, icon="theme", separated=True),
+        ActionSpec("next_panel", "&View", "Next pane&l", "Move the keyboard to the next panel",
+                   lambda: w.habits.panels.go(1), ("F6",), separated=True),
+        ActionSpec("previous_panel", "&View", "Previous panel", "Move the keyboard to the panel before",
+                   lambda: w.habits.panels.go(-1), ("Shift+F6",)),
         ActionSpec("reset_layout", "&View", "&Reset layout", "Put all panels back where they were at first",
                    w.reset_layout),
     )  # fmt: skip

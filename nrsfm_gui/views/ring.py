@@ -13,14 +13,14 @@ SHOWN_MILLISECONDS = 3000
 class Ring(QWidget):
     """Lies over the window that a widget is in."""
 
-    def __init__(self, window: QWidget) -> None:
+    def __init__(self, window: QWidget, *, milliseconds: int = SHOWN_MILLISECONDS) -> None:
         super().__init__(window)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.setAttribute(Qt.WidgetAttribute.WA_NoSystemBackground)
         self.color = QColor("white")
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.setInterval(SHOWN_MILLISECONDS)
+        self._timer.setInterval(milliseconds)
         self._timer.timeout.connect(self.hide)
         self.hide()
 
