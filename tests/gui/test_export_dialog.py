@@ -1,0 +1,192 @@
+"""The one dialog for all exports: what it offers, refuses and asks for, and that it gets written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core import load_result, simulate
+from core.settings import Settings
+from nrsfm_gui.export_request import KINDS, ExportContext
+from nrsfm_gui.movie_files import FORMATS
+from nrsfm_gui.views.export_dialog import ExportDialog
+
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, starts=1)
+
+
+@pytest.fixture
+def context(tmp_path):
+    return ExportContext(
+        name="paper-circle",
+        folder=str(tmp_path),
+        frame=2,
+        frames=(1, 4),
+        frame_count=6,
+        truth=True,
+        reconstruction=True,
+    )
+
+
+@pytest.fixture
+def dialog(qtbot, context):
+    dialog = ExportDialog()
+    qtbot.addWidget(dialog)
+    dialog.set_context(context)
+    dialog.show()
+    return dialog
+
+
+def rows(dialog) -> set[str]:
+    return {name for name in dialog._form.names if not dialog.findChild(object, name).isHidden()}
+
+
+def type_path(dialog, text: str) -> None:
+    dialog.path.line.setText(text)
+    dialog.path.line.textEdited.emit(text)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_shows_its_rows_and_proposes_a_file(dialog, context, kind):
+    dialog.choose(kind)
+    assert {"what", "format", "path"} <= rows(dialog) <= {"what", "format", "path", *KINDS[kind].rows}
+    path = dialog.request().path
+    assert path.parent == Path(context.folder) and path.name.startswith("paper-circle")
+    for suffix in KINDS[kind].formats:
+        dialog.format.set_key(suffix)
+        dialog.format.chosen.emit(suffix)
+        assert dialog.request().path.name.endswith(suffix)
+    assert dialog._export.isEnabled() or dialog._form.note("format")
+
+
+def test_every_editor_has_a_tip_and_a_name(dialog):
+    for name in dialog._form.names:
+        editor = dialog.findChild(object, name)
+        assert editor.toolTip() and editor.accessibleName(), name
+
+
+def test_shapes_are_asked_for_with_their_options(dialog):
+    dialog.choose("shapes")
+    options = dialog.request().options
+    assert options.pop("align") == "truth" and options.pop("coordinates") == "object"
+    assert options == {"mirror": False, "frames": "one", "frame": 2, "text": False}
+    dialog.frames.set_key("stacked")
+    dialog.format.set_key(".obj")
+    dialog.format.chosen.emit(".obj")
+    assert dialog.request().options["frames"] == "numbered"  # OBJ cannot tell frames apart
+    assert dialog.request().options["frame"] is None
+
+
+def test_a_movie_takes_the_loop_range_and_a_turntable(dialog):
+    dialog.choose("movie")
+    dialog.turning.set_key("once")
+    dialog.turning.chosen.emit("once")
+    movie = dialog.request().movie
+    assert (movie.first, movie.last, movie.one_turn, movie.turn) == (1, 4, True, 0.0)
+    dialog.turning.set_key("speed")
+    dialog.turning.chosen.emit("speed")
+    dialog.speed.setText("-45")
+    assert dialog.request().movie.turn == -45.0 and "speed" in rows(dialog)
+    dialog.view.set_key("2d")
+    dialog.view.chosen.emit("2d")
+    assert dialog.request().movie.turn == 0.0 and not {"speed", "turning"} & rows(dialog)
+    dialog.range.set_values((3, 3))
+    assert "seconds" in rows(dialog) and dialog.request().movie.count == 90
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "sentence"),
+    [
+        ("fps", "0", "Fps must be above 0."),
+        ("fps", "fast", "'fast' is not a number"),
+        ("fps", "900", "Fps is 900; accepted are numbers above 0, up to 240."),
+    ],
+)
+def test_what_is_refused_is_said_below_its_field(dialog, field, text, sentence):
+    dialog.choose("movie")
+    dialog.format.set_key(".png")
+    dialog.format.chosen.emit(".png")
+    dialog.fps.setText(text)
+    assert sentence in dialog._form.note(field) and not dialog._export.isEnabled()
+    dialog.fps.setText("25")
+    assert not dialog._form.note(field) and dialog._export.isEnabled()
+
+
+def test_frames_and_sizes_outside_are_refused(dialog):
+    dialog.choose("movie")
+    dialog.range.set_values((2, 9))
+    assert "There are frames 1 to 6" in dialog._form.note("range")
+    dialog.range.set_values((2, 6))
+    dialog.size_field.set_values((20, 400))
+    assert "Width is 20; accepted are 64 to 7680 pixels" in dialog._form.note("size")
+
+
+def test_a_file_is_checked_before_it_is_written(dialog, tmp_path):
+    dialog.choose("result")
+    type_path(dialog, "")
+    assert dialog._form.note("path") == "Give a file."
+    type_path(dialog, str(tmp_path / "gone" / "a.npz"))
+    assert "There is no folder" in dialog._form.note("path") and not dialog._export.isEnabled()
+    (tmp_path / "b.npz").write_text("x")
+    type_path(dialog, str(tmp_path / "b.npz"))
+    assert "is replaced" in dialog._note.text() and dialog._export.isEnabled()
+
+
+def test_a_typed_name_keeps_its_stem_when_the_format_changes(dialog, tmp_path):
+    dialog.choose("table")
+    type_path(dialog, str(tmp_path / "mine.trajectories.csv"))
+    dialog.format.set_key(".csv")
+    dialog.format.chosen.emit(".csv")
+    assert dialog.request().path == tmp_path / "mine.csv"
+
+
+def test_what_is_not_there_is_grayed_out(dialog, context):
+    from dataclasses import replace
+
+    missing = {".mp4": "MP4 movie needs PyAV"}
+    dialog.set_context(replace(context, truth=False, reconstruction=False, missing=missing))
+    assert dialog.what.key == "movie" and dialog.align.key == "none"
+    model = dialog.what.model()
+    possible = {key: model.item(dialog.what.findData(key)).isEnabled() for key in KINDS}
+    assert {key for key, enabled in possible.items() if enabled} == {"movie", "picture"}
+    assert dialog._form.note("format") == missing[".mp4"] and not dialog._export.isEnabled()
+
+
+def test_choices_last_while_the_application_runs(qtbot, make_window):
+    window = make_window(simulate("paper", frames=6, points=20, seed=2), settings=QUICK)
+    window.chrome.actions["export"].trigger()
+    dialog = window.exporting._dialog
+    assert dialog.isVisible() and not dialog.isModal()
+    dialog.choose("picture")
+    dialog.close()
+    window.chrome.actions["export"].trigger()
+    assert window.exporting._dialog is dialog and dialog.what.key == "picture"
+
+
+def test_every_kind_is_written_from_the_window(qtbot, make_window, tmp_path):
+    window = make_window(simulate("paper", frames=6, points=20, noise=0.3, seed=2), settings=QUICK)
+    window.run_from_scratch()
+    qtbot.waitUntil(
+        lambda: window.session.shown is not None and window.control.current is None, timeout=30_000
+    )
+    window.chrome.actions["export"].trigger()
+    dialog = window.exporting._dialog
+    folder = tmp_path / "all"
+    folder.mkdir()
+    for kind in KINDS:
+        for suffix in KINDS[kind].formats:
+            if suffix in FORMATS and FORMATS[suffix].missing:
+                continue
+            dialog.choose(kind)
+            dialog.format.set_key(suffix)
+            dialog.format.chosen.emit(suffix)
+            dialog.size_field.set_values((200, 120))
+            type_path(dialog, str(folder / f"{kind}{suffix}"))
+            assert dialog._export.isEnabled(), dialog._form.note("path")
+            with qtbot.waitSignal(window.exporting.saved, timeout=30_000):
+                dialog._export.click()
+            written = folder / (
+                f"{kind}_0001.png" if (kind, suffix) == ("movie", ".png") else f"{kind}{suffix}"
+            )
+            assert written.stat().st_size > 200
+    assert load_result(folder / "result.npz").loss == window.session.shown.last.best.loss
