@@ -20,7 +20,7 @@ import core.atomic
 from core import load_result, save_result, simulate, solve_sequence, write_npz
 from core.cli import main
 from core.files import read_sequence
-from core.penalties import ExplicitWeights, NuclearNorm
+from core.penalties import ExplicitWeights, NuclearNorm, TruncatedNuclearNorm
 from core.settings import PRESETS, Settings
 from nrsfm_gui.autosave import OWN, lost_sessions, summary
 from nrsfm_gui.runs import RunState
@@ -28,7 +28,7 @@ from nrsfm_gui.session_file import read_session, write_session
 
 ROOT = Path(__file__).parents[2]
 QUICK = Settings(rank=2, starts=2, rotations="truth")
-LOW_RANK = PRESETS["lowrank"].with_changes(starts=3)
+LOW_RANK = PRESETS["lowrank"].with_changes(rank=3, starts=2, penalty=TruncatedNuclearNorm(mu=1.0, free=3))
 DIGITS = 1e-12
 
 
@@ -222,10 +222,9 @@ write_session(saved, Path({str(path)!r}))
 def test_a_view_that_cannot_be_read_costs_the_view_only(qtbot, make_window, solved, tmp_path):
     window, _run = solved()
     path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
-    saved = read_session(path)
+    saved, other = read_session(path), make_window()
     for view in ({}, saved.view | {"theme": "green"}, saved.view | {"orbit": {"center": [0, 0, "x"]}}):
         write_session(replace(saved, view=view, layout={"docks": "!é"}), path)
-        other = make_window()
         opened(qtbot, other, path)
         assert "The session is shown from the front instead" in other.messages.text
         assert len(other.session.runs) == 1
@@ -485,8 +484,9 @@ sys.exit(app.main(sys.argv[1:]))
 # -- results opened -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("settings", [QUICK, LOW_RANK], ids=["non-rigid", "low rank"])
-@pytest.mark.parametrize("there", [True, False], ids=["with its file", "without it"])
+@pytest.mark.parametrize(
+    ("settings", "there"), [(QUICK, False), (LOW_RANK, True)], ids=["without its file", "low rank, with it"]
+)
 def test_a_result_is_shown_as_a_run_and_gone_on_from(qtbot, make_window, sequence, tmp_path, settings, there):
     result = solve_sequence(sequence, settings)
     path = save_result(result, tmp_path / "result.npz")
@@ -548,7 +548,7 @@ def losses_of_copies(window, tmp_path):
 
 @pytest.mark.parametrize(
     "settings",
-    [Settings(rank=2, starts=2), QUICK.with_changes(penalty=ExplicitWeights((0.02, 1 / 3))), LOW_RANK],
+    [QUICK, QUICK.with_changes(penalty=ExplicitWeights((0.02, 1 / 3))), LOW_RANK],
     ids=["bilinear", "explicit weights", "low rank"],
 )
 def test_what_is_copied_of_a_run_gives_its_loss(solved, tmp_path, settings):
@@ -557,8 +557,8 @@ def test_what_is_copied_of_a_run_gives_its_loss(solved, tmp_path, settings):
         assert loss == pytest.approx(run.last.shown.loss, rel=DIGITS, abs=0)
 
 
-@pytest.mark.parametrize("settings", [QUICK, LOW_RANK], ids=["non-rigid", "low rank"])
-def test_what_is_copied_of_a_run_that_was_steered_live_gives_its_loss(qtbot, solved, tmp_path, settings):
+def test_what_is_copied_of_a_run_that_was_steered_live_gives_its_loss(qtbot, solved, tmp_path):
+    settings = QUICK
     window, run = solved(settings)
     window.control.set_live(True)
     for number, penalty in enumerate((NuclearNorm(0.03), NuclearNorm(0.02), NuclearNorm(0.011))):
