@@ -112,7 +112,8 @@ class LowRankRun(Run):
         point = svd_start(problem) if nothing else resized(factors, problem.rank, self._rng(0))
         if self.method.on_matrix:
             return self._on_matrix(problem, point)
-        return self._last(problem, self._follower(), point, "refine", "from where it was")
+        follower = self._follower(whole=point is factors)
+        return self._last(problem, follower, point, "refine", "from where it was")
 
     def _starts_of(self, problem: LowRankProblem) -> Iterator[Update]:
         """Follow starts for a limited number of steps; refine the lowest end."""

@@ -127,7 +127,8 @@ class NonRigidRun(Run):
         if self.method.on_matrix:
             yield from self._on_matrix(problem, factors)
             return
-        yield from self._last(problem, self._follower(), factors, "refine", "from where it was")
+        follower = self._follower(whole=factors is start.current.factors)
+        yield from self._last(problem, follower, factors, "refine", "from where it was")
 
     def _search(self, problem: NonRigidProblem, grown: Factors | None) -> Iterator[Update]:
         """Find the lowest minimum that starts lead to, of a subset where the problem is large; refine it."""

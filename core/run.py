@@ -146,11 +146,14 @@ class Run:
             return replace(algorithm, damping=WARM_DAMPING)
         return algorithm
 
-    def _follower(self) -> Algorithm[Any]:
-        """Return what goes on from where another run was: in short steps, for changes are seen after each."""
+    def _follower(self, *, whole: bool) -> Algorithm[Any]:
+        """Return what goes on from where another run was, in short steps, for changes are seen after each.
+
+        `whole` tells whether its point is taken as it was, neither padded nor cut.
+        """
         algorithm = self._algorithm(self.settings.tolerance)
         if isinstance(algorithm, VariableProjection):
-            return replace(algorithm, most_products=FOLLOWING)
+            return replace(algorithm, most_products=FOLLOWING, whole_start=whole)
         return algorithm
 
     def _rng(self, stream: int) -> np.random.Generator:

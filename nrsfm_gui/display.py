@@ -100,7 +100,6 @@ class Display(QObject):
         for signal in (
             session.sequence_changed,
             session.shown_changed,
-            session.run_changed,
             session.frame_changed,
             session.selection_changed,
             session.point_changed,
@@ -109,6 +108,7 @@ class Display(QObject):
             session.compared_changed,
         ):
             signal.connect(self._note)
+        session.run_changed.connect(self._note_run)
         session.settings_changed.connect(self._note_hand)
         session.moment_changed.connect(self._note_hand)
         session.runs_changed.connect(self._forget_runs)
@@ -201,6 +201,12 @@ class Display(QObject):
         delay = 0 if self._hand_moves else REFRESH_MILLISECONDS
         if not self._timer.isActive() or delay < self._timer.remainingTime():
             self._timer.start(delay)
+
+    def _note_run(self, _run: Run) -> None:
+        if self._hand_moves:
+            self._tick()  # a timer has to wait for the events of the mouse
+        else:
+            self._note()
 
     def _note_hand(self, *_: object) -> None:
         self._moved_at = time.perf_counter()

@@ -16,7 +16,6 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from core.arrays import Floats
     from core.reconstruct import Candidate, Update
 
 MOST = 120  # moments of one run
@@ -51,6 +50,7 @@ class Moments:
     def __init__(self, *, most: int = MOST, largest: int = LARGEST) -> None:
         self._most, self._largest = most, largest
         self._kept: list[_Moment] = []
+        self._size = 0
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -62,9 +62,8 @@ class Moments:
 
     @property
     def size(self) -> int:
-        """The bytes of all points, each counted once."""
-        arrays = {id(part): part.nbytes for moment in self._kept for part in _arrays(moment.update)}
-        return sum(arrays.values())
+        """The bytes of all points, as if none of them were shared."""
+        return self._size
 
     def add(self, index: int, update: Update) -> None:
         """Keep an update as the newest moment.
@@ -86,6 +85,7 @@ class Moments:
         if self._kept and self._kept[-1].update.phase != update.phase:
             self._kept[-1].worth = max(self._kept[-1].worth, _Worth.PHASE)
         self._kept.append(_Moment(index, _as_seen(update)))
+        self._size += _size(update)
         self._thin(self._most, self._largest)
 
     def hold(self, index: int) -> None:
@@ -120,7 +120,7 @@ class Moments:
                 range(1, len(kept) - 1),
                 key=lambda place: (kept[place].worth, kept[place + 1].index - kept[place - 1].index),
             )
-            del kept[least]
+            self._size -= _size(kept.pop(least).update)
 
 
 def _as_seen(update: Update) -> Update:
@@ -136,6 +136,7 @@ def _light(candidate: Candidate) -> Candidate:
     return replace(candidate, problem=candidate.problem.without_data())
 
 
-def _arrays(update: Update) -> tuple[Floats, ...]:
-    points = update.current.factors, update.best.factors
-    return tuple(array for point in points for array in (point.B, point.C, point.s))
+def _size(update: Update) -> int:
+    """Return the bytes of the point that a moment shows; the end of a run, which may have two, is one."""
+    point = update.current.factors
+    return point.B.nbytes + point.C.nbytes + point.s.nbytes

@@ -64,7 +64,7 @@ class Presenter(QObject):
         if run in window.session.runs:
             if self._names.get(run.number) != run_title(run):
                 self.show_runs()  # its method or its penalty changed under way
-            window.loss_plot.refresh()
+            window.loss_plot.refresh_soon()
             if run.state is not RunState.RUNNING:
                 self.show_numbers()
         window.update_situation()

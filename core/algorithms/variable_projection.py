@@ -70,11 +70,14 @@ class VariableProjection:
     max_iterations: int = 500
     damping: float = 1e-3  # initial lambda; 1e-9 suits a warm start
     most_products: int = MOST_PRODUCTS  # in one step; fewer make more and shorter steps
+    whole_start: bool = False  # whether the start's C suits its B and s, as after a step
 
     def init(self, problem: Problem, start: Factors) -> VariableProjectionState:
-        """Eliminate C at the start's (B, s); only the start's B and s matter."""
-        system = problem.data.best_C(start.B, start.s, problem.weights)
-        factors = problem.gauge(Factors(start.B, system.C, start.s))
+        """Eliminate C at the start's (B, s); where the start is not whole, only its B and s matter."""
+        if not self.whole_start:
+            system = problem.data.best_C(start.B, start.s, problem.weights)
+            start = Factors(start.B, system.C, start.s)
+        factors = problem.gauge(start)
         return _settle(problem, factors, self.damping, None)
 
     def step(self, problem: Problem, state: VariableProjectionState) -> VariableProjectionState:

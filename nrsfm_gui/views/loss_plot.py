@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
-from PyQt6.QtCore import Qt
+from PyQt6.QtCore import Qt, QTimer
 from PyQt6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from .loss_header import LossHeader
@@ -31,6 +31,7 @@ AXES = {
     "seconds": "computing time (s)",
     "log seconds": "computing time (s), logarithmic",
 }
+REFRESH_MILLISECONDS = 100  # a picture of a plot costs as much as one of the scene
 SHORTEST = 1e-4  # seconds: where a logarithmic axis begins
 SELECTION = "rotations"  # how the names of the phases begin that choose rotations
 LEAST_SPAN = 0.01  # decades of loss that the vertical axis holds at least
@@ -70,7 +71,11 @@ class LossPlot(QWidget):
         self._compared: int | None = None
         self._follow = _Follow.WHOLE
         self._theme: Theme | None = None
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.timeout.connect(self.refresh)
         self._widget = pg.PlotWidget()
+        self._widget.setAccessibleName("Loss over iterations or seconds")
         self._plot: pg.PlotItem = self._widget.getPlotItem()
         self._plot.hideButtons()
         self._plot.setMenuEnabled(False)
@@ -149,8 +154,14 @@ class LossPlot(QWidget):
         self._color()
         self.refresh()
 
+    def refresh_soon(self) -> None:
+        """Draw what the histories gained, together with what they gain in the moments that follow."""
+        if not self._soon.isActive():
+            self._soon.start(REFRESH_MILLISECONDS)
+
     def refresh(self) -> None:
         """Draw what the histories gained since the last time."""
+        self._soon.stop()
         for curve in self._curves.values():
             count = len(curve.history)
             if count != curve.drawn and count:

@@ -39,6 +39,7 @@ TIP = (
     "Keys: left and right choose a weight, up and down change it by 1 %, with Shift by 10 %,\n"
     "with Ctrl the others come along; Esc gives the arrow keys back."
 )
+UNSEEN_MILLISECONDS = 100  # until a plot that is hidden is drawn anew
 FLASH_MILLISECONDS = 600
 WEIGHT_MARGIN, WEIGHT_SPAN = 1.0, 4.0  # decades around the weights, and at least in all
 
@@ -104,6 +105,9 @@ class SpectrumPlot(QWidget):
         layout.setSpacing(0)
         layout.addWidget(canvas, 1)
         layout.addWidget(self._hint)
+        self._unseen = QTimer(self)
+        self._unseen.setSingleShot(True)
+        self._unseen.timeout.connect(self._show)
         self.setMinimumSize(200, 150)
         self.set_values(None, None)
 
@@ -143,7 +147,10 @@ class SpectrumPlot(QWidget):
         self.header.set_rule(kind, rule)
         if self._canvas.held is None or len(weights) != len(self._weights):
             self._weights = tuple(weights)
-            self._show()
+            if self.isVisible():
+                self._show()
+            else:
+                self._unseen.start(UNSEEN_MILLISECONDS)  # a hand that drags a slider must not wait for it
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""

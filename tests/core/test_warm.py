@@ -118,3 +118,15 @@ def test_the_low_rank_problem_goes_on_with_the_same_tracks(sequence):
     np.testing.assert_array_equal(end.intrinsics, last.intrinsics)
     *_, cold = reconstruct(sequence, settings.with_changes(eta=0.1))
     assert end.best.loss == pytest.approx(cold.best.loss, rel=1e-6)
+
+
+def test_a_whole_start_saves_the_first_elimination_and_leads_to_the_same_end(ended):
+    problem = ended.current.problem.with_weights(1.3 * ended.current.problem.weights)
+    one, other = (
+        solve(problem, VariableProjection(whole_start=whole), ended.current.factors)
+        for whole in (False, True)
+    )
+    assert other.progress.loss == pytest.approx(one.progress.loss, rel=1e-11)
+    first = VariableProjection(whole_start=True).init(problem, ended.current.factors)
+    assert first.loss == pytest.approx(problem.loss(first.factors), rel=1e-9)
+    assert first.loss < problem.loss(ended.current.factors)
