@@ -24,6 +24,7 @@ class Selecting(QObject):
             view.point_selected.connect(session.set_point)
             view.point_toggled.connect(self.toggle)
             view.points_selected.connect(self.select)
+            view.point_hovered.connect(self._show_hovered)
         window.points.points_selected.connect(self.select)
         timeline.range_requested.connect(session.set_frame_range)
         session.frame_range_changed.connect(timeline.set_range)
@@ -99,6 +100,11 @@ class Selecting(QObject):
             self._window.chrome.say(
                 f"{len(selection)} points selected: H hides, I isolates, N numbers them, Escape deselects"
             )
+
+    def _show_hovered(self, point: int) -> None:
+        """Circle the point under the mouse in all views."""
+        for view in (self._window.scene_view, self._window.tracks_view):
+            view.set_hovered(point)
 
     def _say_hidden(self) -> None:
         hidden = len(self._session.hidden)

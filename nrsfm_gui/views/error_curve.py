@@ -38,7 +38,7 @@ class ErrorCurve(QWidget):
         self._frame = 0
         self._values: Floats | None = None
         self._unit = ""
-        self._name = ""
+        self._name = self._alignment = ""
         self._theme = DARK
         self._range = FrameRange()
         self._still: QPixmap | None = None  # all but the current frame and the range
@@ -58,10 +58,10 @@ class ErrorCurve(QWidget):
         self._frame = frame
         self.update()
 
-    def set_errors(self, values: Floats | None, unit: str, name: str) -> None:
-        """Show errors (F,), NaN where there is none."""
+    def set_errors(self, values: Floats | None, unit: str, name: str, alignment: str = "") -> None:
+        """Show errors (F,), NaN where there is none, of shapes that were aligned in a way."""
         self._values = values if values is not None and np.isfinite(values).any() else None
-        self._unit, self._name = unit, name
+        self._unit, self._name, self._alignment = unit, name, alignment
         self._redraw()
 
     def set_range(self, frames: tuple[int, int] | None) -> None:
@@ -215,9 +215,10 @@ class ErrorCurve(QWidget):
         if self._values is not None and frame < len(self._values):
             value = self._values[frame]
             said = f"{value:.3g} {self._unit}" if np.isfinite(value) else "no ground truth"
-            QToolTip.showText(
-                event.globalPosition().toPoint(), f"frame {frame + 1} · {self._name} {said}", self
-            )
+            worst = ": the worst one" if frame == int(np.nanargmax(self._values)) else ""
+            text = f"frame {frame + 1} · {self._name} {said}{worst}"
+            text += f" · {self._alignment}" if self._alignment else ""
+            QToolTip.showText(event.globalPosition().toPoint(), text, self)
 
 
 def curve_top(values: Floats) -> float:

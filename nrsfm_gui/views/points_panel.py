@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from nrsfm_gui.point_table import PointCourse, PointTable
 
-WIDE = 560  # pixels from which on table and curves have room side by side
-TABLE_WIDTH = 290
+WIDE = 640  # pixels from which on table and curves have room side by side
+TABLE_WIDTH = 360
 PAGES = {
     "table": ("Table", "A row for every point; its selected rows are the selected points"),
     "errors": ("Errors", "Errors of the selected points over the frames"),
@@ -53,6 +53,7 @@ class PointsPanel(QWidget):
         self._units = ("px", "mm")
         self._selected = 0
         self.table = PointsTable()
+        self.table.setToolTip("All points with their errors; click a heading to sort, a row to select")
         self.curves = PointsCurves()
         self.header = QWidget()
         self._count = ElidedLabel()

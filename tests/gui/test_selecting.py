@@ -135,6 +135,13 @@ def test_points_are_hidden_isolated_and_shown_again(qtbot, solved):
     assert window.scene_view.point_at(QPoint(-500, -500)) == -1
 
 
+def test_the_point_under_the_mouse_is_circled_in_the_other_views(window):
+    window.timeline.point_hovered.emit(7)
+    assert window.scene_view._hovered == window.tracks_view._hovered == 7
+    window.tracks_view.point_hovered.emit(-1)
+    assert window.scene_view._hovered == -1
+
+
 def test_labels_come_and_go_by_a_key(qtbot, window):
     with qtbot.waitActive(window):
         window.activateWindow()
