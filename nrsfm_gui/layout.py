@@ -109,6 +109,8 @@ def _dock(title: str, panel: QWidget, window: QMainWindow) -> QDockWidget:
     dock = QDockWidget(title, window)
     dock.setObjectName(f"dock {title}")
     dock.setWidget(panel)
+    if not panel.accessibleName():
+        panel.setAccessibleName(title)
     dock.setWhatsThis(panel_help(title))
     dock.setTitleBarWidget(DockTitle(dock, getattr(panel, "header", None)))
     return dock

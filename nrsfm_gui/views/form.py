@@ -166,6 +166,7 @@ class Collapsible(QWidget):
         super().__init__(parent)
         self._content = content
         self._button = QToolButton()
+        self._button.setToolTip("Show what is changed less often, or hide it")
         self._button.setText(title)
         self._button.setCheckable(True)
         self._button.setAutoRaise(True)

@@ -33,6 +33,7 @@ class LossHeader(QWidget):
         self.reading = ElidedLabel()
         self.reading.setProperty("role", "muted")
         self._axis = QComboBox()
+        self._axis.setAccessibleName("Horizontal axis of the loss")
         self._axis.addItems(list(axes))
         self._axis.setToolTip("what the horizontal axis counts")
         self._axis.currentTextChanged.connect(self.axis_chosen)

@@ -35,6 +35,8 @@ class NoReports(QWidget):
             label.setWordWrap(True)
             label.setProperty("role", "muted")
         self._command = QLineEdit(MAKING)
+        self._command.setAccessibleName("Command that makes a report")
+        self._command.setToolTip("Run this in a terminal to make the first report")
         self._command.setReadOnly(True)
         self._command.setObjectName("making")
         row = QHBoxLayout()

@@ -66,6 +66,8 @@ class RunList(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.tree = RunTree()
+        self.tree.setAccessibleName("Runs")
+        self.tree.setToolTip("Click a run to see it")
         self.tree.run_requested.connect(self.run_requested)
         self.tree.compare_requested.connect(self.compare_requested)
         self.tree.title_changed.connect(self.title_changed)

@@ -45,10 +45,13 @@ class SequenceTree(QWidget):
         self._theme = DARK
         self._filter = QLineEdit()
         self._filter.setPlaceholderText("Filter")
+        self._filter.setAccessibleName("Filter the sequences")
         self._filter.setToolTip("Show the sequences whose object, path or camera contains these words")
         self._filter.setClearButtonEnabled(True)
         self._filter.textChanged.connect(self._apply_filter)
         self._tree = QTreeWidget()
+        self._tree.setAccessibleName("Sequences")
+        self._tree.setToolTip("Click P for the perspective tracks of a camera path, O for the orthogonal ones")
         self._build_tree()
         self._hint = QLabel(HINT)
         self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)

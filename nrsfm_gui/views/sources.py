@@ -80,10 +80,12 @@ class SourceChoice(QWidget):
         if numbers_tip:
             self._choice.add(NUMBERS, "given numbers", numbers_tip)
         self._choice.add(FILE, "from a file…", file_tip)
+        self._choice.setAccessibleName("Where it comes from")
         self._choice.chosen.connect(self._choose)
         self._line = QLineEdit()
         self._line.setPlaceholderText("fx, fy, cx, cy (px)")
         self._line.setToolTip(numbers_tip)
+        self._line.setAccessibleName("Given numbers")
         self._line.textEdited.connect(lambda _text: self.edited.emit())
         self._line.hide()
         layout = QVBoxLayout(self)

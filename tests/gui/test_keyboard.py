@@ -1,0 +1,216 @@
+"""The window without a mouse, for eyes that need larger letters, and for programs that read it aloud."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PyQt6.QtCore import Qt
+from PyQt6.QtGui import QFont
+from PyQt6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractScrollArea,
+    QAbstractSlider,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QPlainTextEdit,
+    QScrollBar,
+    QTabBar,
+    QTextBrowser,
+    QTextEdit,
+    QToolButton,
+    QWidget,
+)
+
+from core import simulate
+from core.settings import Settings
+from nrsfm_gui.layout import docks
+from nrsfm_gui.runs import RunState
+from nrsfm_gui.theme import DARK, LIGHT
+from nrsfm_gui.views.labels import ElidedLabel
+from nrsfm_gui.views.spectrum_canvas import SpectrumCanvas
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nrsfm_gui.main_window import MainWindow
+
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
+INTERACTIVE = (
+    QAbstractButton, QLineEdit, QComboBox, QAbstractSlider, QAbstractSpinBox, QAbstractItemView,
+    QPlainTextEdit, QTextEdit,
+)  # fmt: skip
+TEXTS = (QLineEdit, QAbstractSpinBox, QPlainTextEdit, QTextEdit)
+
+
+@pytest.fixture
+def window(qtbot, make_window) -> MainWindow:
+    made = make_window(simulate("paper", frames=8, points=20, noise=0.3, seed=2), settings=QUICK)
+    made.session.set_theme(DARK)
+    made.run()
+    qtbot.waitUntil(lambda: made.session.shown.state is RunState.FINISHED, timeout=30_000)
+    qtbot.wait(50)
+    return made
+
+
+def parts(window) -> Iterator[QWidget]:
+    """Return the widgets that a person can do something with; Qt's own inner ones are left out."""
+    for widget in window.findChildren(QWidget):
+        above = widget.parentWidget()
+        inner = isinstance(widget, (QScrollBar, QHeaderView, QTabBar, QMenu, QLabel))
+        inner |= widget.objectName().startswith("qt_") or isinstance(above, (QTabBar, QLineEdit))
+        inner |= any(isinstance(each, (QComboBox, QAbstractSpinBox)) for each in ancestors(widget))
+        inner |= isinstance(above, QAbstractScrollArea) and widget is above.viewport()
+        focusable = widget.focusPolicy() != Qt.FocusPolicy.NoFocus
+        if not inner and (isinstance(widget, INTERACTIVE) or focusable):
+            yield widget
+
+
+def ancestors(widget: QWidget) -> Iterator[QWidget]:
+    above = widget.parentWidget()
+    while above is not None:
+        yield above
+        above = above.parentWidget()
+
+
+def described(widget: QWidget) -> str:
+    path = [type(widget).__name__, *(type(above).__name__ for above in ancestors(widget))]
+    text = widget.text() if isinstance(widget, (QAbstractButton, QLineEdit, QLabel)) else ""
+    return f"{' < '.join(path[:4])} {widget.objectName()!r} {text!r}"
+
+
+def test_everything_that_can_be_used_has_a_name_to_be_read_aloud(window):
+    buddies = {label.buddy(): label.text() for label in window.findChildren(QLabel)}
+    nameless = []
+    for widget in parts(window):
+        text = widget.text() if isinstance(widget, QAbstractButton) else buddies.get(widget, "")
+        if not any(letter.isalnum() for letter in f"{text}{widget.accessibleName()}"):
+            nameless.append(described(widget))
+    assert "\n".join(nameless) == ""
+
+
+def test_everything_that_can_be_used_has_a_tip(window):
+    tipless = [
+        described(widget)
+        for widget in parts(window)
+        if isinstance(widget, INTERACTIVE) and not widget.toolTip() and not widget.whatsThis()
+        and not any(above.toolTip() for above in list(ancestors(widget))[:2])
+        and not isinstance(widget, QTextBrowser)
+        and not (widget.isHidden() or widget.parentWidget().isHidden())
+    ]  # fmt: skip
+    assert "\n".join(tipless) == ""
+
+
+@pytest.mark.parametrize("larger", [0, 3])
+@pytest.mark.parametrize("theme", [DARK, LIGHT])
+def test_no_text_is_cut_off(qtbot, window, theme, larger):
+    app = QApplication.instance()
+    usual = app.font()
+    font = QFont(usual)
+    font.setPointSizeF(usual.pointSizeF() + larger)
+    try:
+        app.setFont(font)
+        window.session.set_theme(theme)
+        window.resize(1280, 800)
+        cut = []
+        for dock in docks(window):
+            dock.raise_()
+            qtbot.wait(5)
+            cut += [described(widget) for widget in dock.findChildren(QWidget) if is_cut(widget)]
+        cut += [described(widget) for widget in window.findChildren(QWidget) if is_cut(widget)]
+    finally:
+        app.setFont(usual)
+    assert "\n".join(sorted(set(cut))) == ""
+
+
+def is_cut(widget: QWidget) -> bool:
+    """Return whether a label or button has less room than its text needs."""
+    if not widget.isVisible() or not widget.visibleRegion().boundingRect().isValid():
+        return False
+    if isinstance(widget, ElidedLabel) or not isinstance(widget, (QLabel, QAbstractButton)):
+        return False
+    if isinstance(widget, QLabel) and (widget.wordWrap() or not widget.text()):
+        return False
+    if isinstance(widget, QAbstractButton) and not widget.text():
+        return False
+    if isinstance(widget, QToolButton) and widget.toolButtonStyle() == Qt.ToolButtonStyle.ToolButtonIconOnly:
+        if not widget.icon().isNull():
+            return False
+    needed = widget.minimumSizeHint() if isinstance(widget, QLabel) else widget.sizeHint()
+    if isinstance(widget, QAbstractButton):
+        needed_width = widget.fontMetrics().horizontalAdvance(widget.text().replace("&", ""))
+        return needed_width > widget.width() or widget.fontMetrics().height() > widget.height() + 2
+    return needed.width() > widget.width() + 1 or needed.height() > widget.height() + 2
+
+
+def test_f6_goes_through_all_panels_that_can_be_seen_and_back(qtbot, window):
+    window.scene_view.setFocus()
+    seen = []
+    for _ in range(20):
+        window.chrome.actions["next_panel"].trigger()
+        panel = window.habits.panels.current()
+        if panel in seen:
+            break
+        seen.append(panel)
+    visible = [dock for dock in docks(window) if not dock.visibleRegion().isEmpty()]
+    assert set(visible) <= set(seen)
+    assert window.timeline in seen
+    window.chrome.actions["previous_panel"].trigger()
+    assert window.habits.panels.current() is seen[-1]
+
+
+def test_keys_of_the_frames_work_from_every_focus_but_text(qtbot, window):
+    tried = 0
+    for widget in parts(window):
+        takes_text = isinstance(widget, TEXTS) or isinstance(widget.parentWidget(), QAbstractSpinBox)
+        if takes_text or not widget.isVisible() or not widget.isEnabled():
+            continue
+        if not widget.focusPolicy() & Qt.FocusPolicy.TabFocus or isinstance(widget, SpectrumCanvas):
+            continue  # the spectrum is a field of its own: arrows choose a weight, Escape leaves it
+        widget.setFocus()
+        if not widget.hasFocus():
+            continue
+        tried += 1
+        window.session.set_frame(3)
+        for key, frame in (
+            (Qt.Key.Key_Right, 4), (Qt.Key.Key_L, 5), (Qt.Key.Key_J, 4), (Qt.Key.Key_Left, 3),
+            (Qt.Key.Key_End, 7), (Qt.Key.Key_Home, 0),
+        ):  # fmt: skip
+            qtbot.keyClick(widget, key)
+            assert window.session.frame == frame, (described(widget), key)
+        qtbot.keyClick(widget, Qt.Key.Key_Space)
+        assert window.navigation.playback.playing, described(widget)
+        qtbot.keyClick(widget, Qt.Key.Key_K)
+        assert not window.navigation.playback.playing, described(widget)
+    assert tried > 10
+
+
+def test_letters_typed_into_a_field_stay_there(qtbot, window):
+    field = window.tree.findChild(QLineEdit)
+    field.setFocus()
+    frame = window.session.frame
+    qtbot.keyClicks(field, "jkl c")
+    assert field.text() == "jkl c"
+    assert window.session.frame == frame
+    assert not window.navigation.playback.playing
+
+
+def test_the_tab_key_leads_through_the_parameters(qtbot, window):
+    panel = window.parameters
+    fields = [each for each in panel.findChildren(QWidget) if each.focusPolicy() & Qt.FocusPolicy.TabFocus]
+    usable = [each for each in fields if each.isVisible() and each.isEnabled()]
+    usable[0].setFocus()
+    reached = set()
+    for _ in range(4 * len(usable)):
+        focused = QApplication.focusWidget()
+        if focused is None or not panel.isAncestorOf(focused):
+            break
+        reached.add(focused)
+        qtbot.keyClick(focused, Qt.Key.Key_Tab)
+    assert len(reached) >= 0.8 * len([each for each in usable if not each.visibleRegion().isEmpty()])
