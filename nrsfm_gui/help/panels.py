@@ -9,10 +9,11 @@ TIMELINE = "Timeline"
 PANELS = {
     SCENE: "The reconstructed shape of the current frame, the ground truth where there is one, and the lines "
     "between the two. Drag to turn, Shift-drag to move, wheel to zoom, double click to fit, Ctrl-drag "
-    "to select by a lasso. C locks the view to the camera of the frame: it then shows what the 2-D panel shows.",
+    "to select by a lasso. C locks the view to the camera of the frame: it then shows what the 2-D panel "
+    "shows.",
     TIMELINE: "The error of every frame as a curve and of every point in every frame as a strip of colors: a "
-    "column that stands out is a frame that fits badly, a row is a point that does. Click to go there, drag to "
-    "choose the frames that playing repeats. W goes to the worst frame, Shift+W selects its worst point.",
+    "column that stands out is a frame that fits badly, a row is a point that does. Click to go there, drag "
+    "to choose the frames that playing repeats. W goes to the worst frame, Shift+W selects its worst point.",
     "Sequences": "What the open file or folder holds, by object and camera path. P opens the perspective "
     "tracks, O the orthogonal ones. Drop a file or folder anywhere in the window to open it.",
     "Runs": "The reconstructions of this sequence, newest first, with their loss and error. Click one to see "
@@ -32,7 +33,8 @@ PANELS = {
     "Guidance": "How well points that the solver did not see are predicted, over a parameter: where the "
     "curve is lowest, the parameter suits these tracks, and no ground truth is needed to see it.",
     "Points": "All points with their errors, and the selected ones over the frames. Click a heading to sort, "
-    "double-click a row to go to the worst frame of its point; what is selected here is selected in every view.",
+    "double-click a row to go to the worst frame of its point; what is selected here is selected "
+    "in every view.",
     "Log": "What was opened, changed, run and refused, with the time. Copy it when you report a defect.",
 }
 

@@ -59,6 +59,8 @@ class Transport(QWidget):
         self._speed = QComboBox()
         self._again = self._button("loop", "", self._next_loop)
         self._worst = self._button("worst", WORST_TIP, self.worst_requested.emit)
+        self._worst.setText("Worst")
+        self._worst.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._kind = self._button("kind", "", self.kind_requested.emit)
         self._sort = self._button("sort", SORT_TIP, lambda: self._ask_sort())
         self._sort.setCheckable(True)
