@@ -54,7 +54,8 @@ class Together:
     @property
     def series(self) -> ErrorSeries:
         """The distances as the timeline shows them."""
-        return ErrorSeries(self.distances.mean(axis=1), self.distances, self.unit, SERIES_NAME)
+        means = self.distances.mean(axis=1)
+        return ErrorSeries(means, self.distances, self.unit, SERIES_NAME, alignment=self.alignment)
 
 
 def lay_together(first: Shapes, second: Shapes) -> Together | None:

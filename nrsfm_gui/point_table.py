@@ -28,6 +28,7 @@ class PointTable:
     seen: Floats  # (P,) share of the frames in which the point was measured
     track_unit: str
     unit: str
+    alignment: str = ""  # of the 3-D errors, in words
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +57,7 @@ def point_table(sequence: Sequence, shapes: Shapes) -> PointTable:
         seen=sequence.visible.mean(axis=0),
         track_unit=sequence.units,
         unit=shapes.unit,
+        alignment=shapes.alignment_name if errors is not None else "",
     )
 
 

@@ -176,7 +176,8 @@ def point_numbers(scene: Scene | None, point: int) -> list[Number]:
     if scene.truth is not None:
         rows.append(Number("ground truth", _triple(scene.truth[point], scene.unit)))
     if scene.errors is not None:
-        rows.append(Number("3-D error", measure(float(scene.errors[point]), scene.error_unit)))
+        tip = f"Distance to the ground truth: {scene.shapes.alignment_name}."
+        rows.append(Number("3-D error", measure(float(scene.errors[point]), scene.error_unit), tip))
     return rows
 
 

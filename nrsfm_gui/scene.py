@@ -126,6 +126,7 @@ class ErrorSeries:
     unit: str
     name: str
     other: ErrorSeries | None = None
+    alignment: str = ""  # of 3-D distances, in words
 
 
 def build_scene(
@@ -217,7 +218,7 @@ def error_series(sequence: Sequence, shapes: Shapes) -> ErrorSeries | None:
     reprojection = _series(shapes.residuals, sequence.units, REPROJECTION_ERROR)
     if shapes.errors is None:
         return reprojection
-    error = _series(shapes.errors, shapes.unit, ERROR_3D)
+    error = replace(_series(shapes.errors, shapes.unit, ERROR_3D), alignment=shapes.alignment_name)
     known = np.isfinite(error.per_frame)
     if 2 * known.sum() > known.size:
         return replace(error, other=reprojection)

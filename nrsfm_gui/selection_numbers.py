@@ -40,16 +40,16 @@ def selection_numbers(scene: Scene | None) -> list[Number]:
             "Selected points that are seen in this frame.",
         )
     ]
-    for name, values, unit in (
-        ("reprojection error", scene.residuals_px, scene.track_unit),
-        ("3-D error", scene.errors, scene.error_unit),
+    for name, values, unit, how in (
+        ("reprojection error", scene.residuals_px, scene.track_unit, ""),
+        ("3-D error", scene.errors, scene.error_unit, f" {scene.shapes.alignment_name.capitalize()}."),
     ):
         if values is not None:
-            rows += _mean_and_worst(name, chosen, values[chosen], unit)
+            rows += _mean_and_worst(name, chosen, values[chosen], unit, how)
     return rows
 
 
-def _mean_and_worst(name: str, points: np.ndarray, values: Floats, unit: str) -> list[Number]:
+def _mean_and_worst(name: str, points: np.ndarray, values: Floats, unit: str, how: str) -> list[Number]:
     known = np.isfinite(values)
     if not known.any():
         return [Number(f"mean {name}", NONE)]
@@ -57,6 +57,6 @@ def _mean_and_worst(name: str, points: np.ndarray, values: Floats, unit: str) ->
     mean = measure(float(values[known].mean()), unit)
     largest = f"{measure(float(values[worst]), unit)} (point {points[worst] + 1})"
     return [
-        Number(f"mean {name}", mean, "Over the selected points of this frame that have one."),
-        Number(f"worst {name}", largest, "Of the selected points in this frame."),
+        Number(f"mean {name}", mean, f"Over the selected points of this frame that have one.{how}"),
+        Number(f"worst {name}", largest, f"Of the selected points in this frame.{how}"),
     ]

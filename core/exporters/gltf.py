@@ -66,7 +66,7 @@ def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
         "frames": len(points),
         "framesPerSecond": options.fps,
         "coordinates": f"{options.coordinates}, turned about x by 180 degrees: y up",
-        "alignment": options.align,
+        "alignment": options.alignment,
         "unit": f"meters, from {unit}" if unit else "calibrated units",
     }
     content = asset.binary() if path.suffix.lower() == ".glb" else asset.text()

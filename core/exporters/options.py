@@ -86,6 +86,13 @@ class ExportOptions:
         if not (math.isfinite(self.fps) and self.fps > 0):
             raise InputError(f"fps is {self.fps:g}; accepted are frames per second above 0")
 
+    @property
+    def alignment(self) -> str:
+        """What is done to lay the estimate over the truth, in words."""
+        if self.align in ("truth", "sequence"):
+            return _alignment(self).words()
+        return {"none": "none, calibrated units", "scale": "one size for all frames"}[self.align]
+
 
 def shapes(result: Result, options: ExportOptions, *, every: bool = False) -> list[tuple[int, Floats]]:
     """Return (frame, points (3, P)) for the frames chosen; `every` makes all frames the default.

@@ -44,7 +44,7 @@ def _write(result: Result, path: Path, chosen: list[tuple[int, Floats]], options
     lines = ["ply", f"format {'ascii' if options.text else 'binary_little_endian'} 1.0"]
     first, last = chosen[0][0] + 1, chosen[-1][0] + 1  # as people count
     frames = f"frame {first}" if first == last else f"frames {first} to {last}"
-    lines.append(f"comment {frames}, {options.coordinates} coordinates, alignment {options.align}")
+    lines.append(f"comment {frames}, {options.coordinates} coordinates, alignment: {options.alignment}")
     for name, table in elements.items():
         lines.append(f"element {name} {len(table)}")
         lines += _properties(table)

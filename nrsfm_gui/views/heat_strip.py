@@ -62,7 +62,7 @@ class HeatStrip(QWidget):
         self._row_of: Ints = self._order
         self._top = 1.0
         self._unit = ""
-        self._name = ""
+        self._name = self._alignment = ""
         self._theme = DARK
         self._range = FrameRange()
         self._pressed: QPointF | None = None
@@ -102,9 +102,9 @@ class HeatStrip(QWidget):
         self._range.frames = frames
         self.update()
 
-    def set_errors(self, errors: Floats | None, unit: str, name: str) -> None:
-        """Show errors (F, P), NaN where there is none."""
-        self._errors, self._unit, self._name = errors, unit, name
+    def set_errors(self, errors: Floats | None, unit: str, name: str, alignment: str = "") -> None:
+        """Show errors (F, P), NaN where there is none, of shapes that were aligned in a way."""
+        self._errors, self._unit, self._name, self._alignment = errors, unit, name, alignment
         if errors is not None and np.isfinite(errors).any():
             self._top = top_of(errors)
         else:
@@ -300,6 +300,7 @@ class HeatStrip(QWidget):
         said = f"{value:.3g} {self._unit}" if np.isfinite(value) else "no value"
         hidden = " (hidden in the views)" if point in self._hidden else ""
         text = f"frame {frame + 1} · point {point + 1}{hidden} · {self._name} {said}"
+        text += f" · {self._alignment}" if self._alignment else ""
         QToolTip.showText(place, f"{text}\n{GESTURES}" if rests else text, self)
 
     def leaveEvent(self, event: QEvent | None) -> None:

@@ -32,7 +32,7 @@ COLUMNS = (
     ),
     _Column("seen", "Share of the frames in which the point was measured"),
 )
-WORST, SEEN = 3, 4
+ERROR, WORST, SEEN = 2, 3, 4
 
 
 class PointsModel(QAbstractTableModel):
@@ -42,6 +42,7 @@ class PointsModel(QAbstractTableModel):
         super().__init__()
         self._columns: list[Floats] = []  # (P,) each
         self._units = ("px", "mm")
+        self._alignment = ""
         self._order: Ints = np.zeros(0, dtype=int)  # the point of every row
         self._row_of: Ints = self._order
         self._by, self._descending = 0, False
@@ -71,7 +72,7 @@ class PointsModel(QAbstractTableModel):
         if table is not None:
             points = np.arange(len(table.seen), dtype=float)
             columns = [points, table.reprojection, table.error, table.worst_frame, table.seen]
-            self._units = table.track_unit, table.unit
+            self._units, self._alignment = (table.track_unit, table.unit), table.alignment
         self._columns = columns
         if not self._rearranged():
             self._tell_all()
@@ -128,7 +129,8 @@ class PointsModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return f"{column.title} ({self._units[section - 1]})" if section in (1, 2) else column.title
         if role == Qt.ItemDataRole.ToolTipRole:
-            return f"{column.tip}. Click: sort; double click on a row: go to its worst frame."
+            how = f" ({self._alignment})" if section == ERROR and self._alignment else ""
+            return f"{column.tip}{how}. Click: sort; double click on a row: go to its worst frame."
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return int(Qt.AlignmentFlag.AlignCenter)  # which leaves the mark of the sorted column its room
         return None

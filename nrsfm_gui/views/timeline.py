@@ -171,7 +171,7 @@ class Timeline(QWidget):
             self.curve.set_errors(None, "", "")
             self.strip.set_errors(None, "", "")
         else:
-            self.curve.set_errors(series.per_frame, series.unit, series.name)
-            self.strip.set_errors(series.per_point, series.unit, series.name)
+            self.curve.set_errors(series.per_frame, series.unit, series.name, series.alignment)
+            self.strip.set_errors(series.per_point, series.unit, series.name, series.alignment)
         self.transport.set_kind("" if series is None else series.name, others=len(self._kinds) > 1)
         self.series_shown.emit(series)

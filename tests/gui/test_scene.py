@@ -10,14 +10,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.alignment import ALIGNMENTS, Kind, Mirror, NO_ALIGNMENT
+from core.alignment import ALIGNMENTS, NO_ALIGNMENT, Kind, Mirror
 from core.penalties import WeightedNuclearNorm
 from core.problem import Factors, NonRigidProblem
 from core.sequence import GroundTruth
 from core.settings import Settings
 from core.solver import Status, single_threaded
 from core.updates import Candidate, Record, Update
+from nrsfm_gui.point_table import point_table
+from nrsfm_gui.run_numbers import point_numbers
 from nrsfm_gui.scene import LAYERS, Alignment, Appearance, build_scene, build_shapes, error_series
+from nrsfm_gui.selection_numbers import selection_numbers
+from nrsfm_gui.theme import DARK
+from nrsfm_gui.views.scene3d_parts import scene_parts
 
 
 def without_truth(sequence):
@@ -278,3 +283,56 @@ def test_shapes_of_100_frames_and_300_points_take_less_than_a_display_tick(make_
 def test_scenes_are_built_without_qt():
     code = "import sys, nrsfm_gui.scene; sys.exit(any(name.startswith('PyQt') for name in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("alignment", ALIGNMENTS, ids=lambda each: each.key)
+@pytest.mark.parametrize("affine", [False, True])
+def test_residual_segments_go_from_the_truth_to_where_the_estimate_is_drawn(make_known, alignment, affine):
+    """Under every alignment: as long as the errors said, and from the very points that the dots are at."""
+    known = make_known(affine=affine)
+    shapes = build_shapes(known.sequence, spoiled(known, seed=8), alignment)
+    if not alignment.compares:
+        assert shapes.truth is None and shapes.errors is None
+        return
+    scene = build_scene(known.sequence, shapes, frame=3)
+    segments = scene_parts(scene, DARK)["residuals"].positions.reshape(-1, 2, 3)
+    np.testing.assert_allclose(segments[:, 0], known.sequence.truth.points[3].T, atol=1e-4)
+    np.testing.assert_allclose(segments[:, 1], scene.estimate, atol=1e-4)
+    np.testing.assert_allclose(
+        np.linalg.norm(segments[:, 1] - segments[:, 0], axis=1), scene.errors, atol=1e-4
+    )
+    assert shapes.mirrored == (np.linalg.det(shapes.rotations[3]) < 0)
+    assert shapes.alignment_name in scene.caption
+    if alignment.mirror is Mirror.AUTOMATIC:
+        means = [
+            np.nanmean(
+                build_shapes(known.sequence, spoiled(known, seed=8), replace(alignment, mirror=mirror)).errors
+            )
+            for mirror in (Mirror.OFF, Mirror.ON)
+        ]
+        assert np.nanmean(shapes.errors) == min(means)
+
+
+def spoiled(known, *, seed):
+    """Return the reconstruction of a case with noise on its shapes."""
+    C = known.result.C
+    return replace(known.result, C=C * (1.0 + 0.05 * np.random.default_rng(seed).normal(size=C.shape)))
+
+
+def test_the_alignment_is_named_beside_every_error(known):
+    alignment = Alignment(Kind.RIGID, Mirror.ON)
+    shapes = build_shapes(known.sequence, spoiled(known, seed=9), alignment)
+    scene = build_scene(known.sequence, shapes, frame=2, selected=3, selection=(3, 5))
+    name = "rigid motion per frame, mirrored"
+    assert name in scene.caption
+    assert error_series(known.sequence, shapes).alignment == name
+    assert point_table(known.sequence, shapes).alignment == name
+    rows = [row for row in (*point_numbers(scene, 3), *selection_numbers(scene)) if "3-D error" in row.label]
+    assert len(rows) == 3 and all(name in row.tip.lower() for row in rows)
+
+
+def test_what_an_alignment_lacks_is_said_in_its_place(known):
+    sequence = replace(known.sequence, rotations=None, translations=None)
+    shapes = build_shapes(sequence, known.result, Alignment(Kind.AS_IS))
+    assert shapes.truth is None and shapes.errors is None and not shapes.alignment.compares
+    assert "as is needs the true cameras" in build_scene(sequence, shapes, frame=0).caption
