@@ -97,7 +97,7 @@ class Looks(QObject):
         if self.panel.isVisible():
             self.panel.hide()
         elif self._view.buttons.isVisible():
-            self.panel.open_above(self._view.buttons.look, self._view.drawn_by)
+            self.panel.open_beside(self._view.buttons.look, self._view.drawn_by)
 
     def ask_for_triangulation(self) -> None:
         """Ask for a file of triangles."""

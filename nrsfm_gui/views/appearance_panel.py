@@ -1,4 +1,4 @@
-"""The panel that opens above the buttons of the 3-D view: colors, trails, mesh, sizes and layers."""
+"""The panel that opens at the buttons of the 3-D view: colors, trails, mesh, sizes and layers."""
 
 from __future__ import annotations
 
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 SWATCH = QSize(56, 12)
 MODE_TITLES = {"off": "Off", "wire": "Wire", "shaded": "Shaded", "both": "Shaded and wire"}
 ELSEWHERE = {"edges", "faces", "trails"}  # layers that a field of their own stands for
+GAP = 6  # pixels between the panel and the button that opens it
 FARTHEST = 1e12  # of a limit
 
 
@@ -165,22 +166,26 @@ class AppearancePanel(QFrame):
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""
         self._theme = theme
-        self.setStyleSheet(f"QFrame#appearance\\ panel {{ background: {theme.window}; }}")
+        self.setStyleSheet(f"QFrame#appearance\\ panel {{ background: {theme.window}; border: 1px solid {theme.border}; }}")
         for index, name in enumerate(COLOR_MAPS):
             self.color_map.setItemIcon(index, _swatch(name, theme))
 
-    def open_above(self, anchor: QWidget, sentence: str) -> None:
-        """Open with the lower right corner above a widget; `sentence` says what draws the pictures."""
+    def open_beside(self, anchor: QWidget, sentence: str) -> None:
+        """Open below a widget, or above it where there is no room: the picture above it is to be seen.
+
+        `sentence` says what draws the pictures.
+        """
         self.drawn_by.setText(sentence)
         self.adjustSize()
-        corner = anchor.mapToGlobal(QPoint(anchor.width(), -6))
-        place = corner - QPoint(self.width(), self.height())
+        corner = anchor.mapToGlobal(QPoint(anchor.width(), anchor.height() + GAP))
+        place = corner - QPoint(self.width(), 0)
         screen = anchor.screen()
         if screen is not None:
             room = screen.availableGeometry()
-            x = min(max(place.x(), room.left()), room.right() - self.width())
-            y = min(max(place.y(), room.top()), room.bottom() - self.height())
-            place = QPoint(x, y)
+            if place.y() + self.height() > room.bottom():
+                place.setY(place.y() - self.height() - anchor.height() - 2 * GAP)
+            place.setX(min(max(place.x(), room.left()), room.right() - self.width()))
+            place.setY(max(place.y(), room.top()))
         self.move(place)
         self.show()
         self.color_by.setFocus()

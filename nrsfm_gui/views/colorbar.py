@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QPointF, QRectF, QSize, Qt, pyqtSignal
@@ -36,6 +37,11 @@ def number(value: float, span: float) -> str:
         digits = max(3, math.floor(math.log10(abs(value))) - math.floor(math.log10(span)) + 3)
     text = f"{value:.{min(digits, 9)}g}"
     return text.replace("-", "\N{MINUS SIGN}")
+
+
+def named(scene: Scene) -> str:
+    """Return what is colored, by what, and its unit."""
+    return f"{'ground truth' if scene.estimate is None else 'estimate'}: {scene.color_label}"
 
 
 def paint_color_bar(
@@ -76,10 +82,8 @@ def paint_color_bar(
     bar = QRectF(area.left() + INSET, area.top() + metrics.height() + 2, area.width() - 2 * INSET, BAR)
     low, high = handles or (0.0, 1.0)
     gradient = QLinearGradient(bar.topLeft(), bar.topRight())
-    for k in range(STOPS + 1):  # between the handles; gradients go on with the color of their ends
-        gradient.setColorAt(
-            min(max(low + (high - low) * k / STOPS, 0.0), 1.0), _color(color_map, theme, k / STOPS)
-        )
+    for share, color in _stops(color_map, theme.name):  # between the handles: ends go on with their colors
+        gradient.setColorAt(min(max(low + (high - low) * share, 0.0), 1.0), color)
     painter.setPen(QPen(qcolor(theme.border), 1.0))
     painter.setBrush(gradient)
     painter.drawRect(bar)
@@ -102,21 +106,19 @@ def paint_color_bar(
     painter.restore()
 
 
-def _color(color_map: str, theme: Theme, fraction: float) -> QColor:
-    red, green, blue, _ = color_table(color_map, theme.name)[round(fraction * (LEVELS - 1))]
-    return QColor(int(red), int(green), int(blue))
-
-
-def table_color(theme: Theme, fraction: float) -> QColor:
-    """Return the color at a fraction of the scale of errors."""
-    return _color(COLOR_MAPS[0], theme, fraction)
+@lru_cache(maxsize=16)
+def _stops(color_map: str, theme_name: str) -> tuple[tuple[float, QColor], ...]:
+    """Return some fractions of a scale and their colors."""
+    table = color_table(color_map, theme_name)
+    shares = [k / STOPS for k in range(STOPS + 1)]
+    return tuple((share, QColor(*table[round(share * (LEVELS - 1))].tolist())) for share in shares)
 
 
 def paint_upright_bar(painter: QPainter, area: QRectF, theme: Theme) -> None:
     """Paint the scale of errors upright, 0 at the bottom, without text."""
     gradient = QLinearGradient(QPointF(0, area.bottom()), QPointF(0, area.top()))
-    for k in range(STOPS + 1):
-        gradient.setColorAt(k / STOPS, table_color(theme, k / STOPS))
+    for share, color in _stops(COLOR_MAPS[0], theme.name):
+        gradient.setColorAt(share, color)
     painter.setPen(QPen(qcolor(theme.border), 1.0))
     painter.setBrush(gradient)
     painter.drawRect(area)
@@ -157,8 +159,11 @@ class ColorBar(QWidget):
 
     def set_scene(self, scene: Scene) -> None:
         """Show the scale of a scene."""
-        self._scene = scene
-        self.update()
+        old, self._scene = self._scene, scene
+        if old is None or (old.color_limits, old.color_label, old.appearance) != (
+            scene.color_limits, scene.color_label, scene.appearance
+        ):  # fmt: skip
+            self.update()
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""
@@ -180,7 +185,7 @@ class ColorBar(QWidget):
         painter = QPainter(self)
         paint_color_bar(
             painter, QRectF(self.rect()), self._theme, color_map=scene.appearance.color_map,
-            limits=limits, label=scene.color_label, handles=(handles[0], handles[1]),
+            limits=limits, label=named(scene), handles=(handles[0], handles[1]),
         )  # fmt: skip
         painter.end()
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from core.arrays import Floats
     from nrsfm_gui.scene import Camera
 
@@ -41,6 +43,12 @@ class Projection:
     far: float
     width: int
     height: int
+
+    @property
+    def key(self) -> tuple[Hashable, ...]:
+        """What two projections that are the same map have in common."""
+        arrays = (self.R.tobytes(), self.t.tobytes(), self.K.tobytes())
+        return (*arrays, self.parallel, self.near, self.far, self.width, self.height)
 
     def view(self, points: Floats) -> Floats:
         """Return points (..., 3) in the view frame."""

@@ -19,7 +19,7 @@ from .lasso import Lasso, inside
 from .overlay3d import paint_message, paint_overlay
 from .pick import nearest_point, shown_pixels
 from .renderer3d import Renderer
-from .scene3d_parts import Shot, line_ends, scene_parts
+from .scene3d_parts import MOVING, Shot, exceeds, line_ends, scene_parts
 from .view_buttons import ViewButtons
 
 if TYPE_CHECKING:
@@ -94,7 +94,9 @@ class SceneView(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setAccessibleName("3-D view")
         self._scene: Scene | None = None
-        self._parts: dict[str, Part] = {}
+        self._parts: dict[str, Part] = {}  # what is drawn while the picture moves
+        self._all_parts: dict[str, Part] | None = {}  # what is drawn at rest; None where it is not known yet
+        self._heavy = False  # the two differ
         self._theme = DARK
         self._hovered = -1
         self._pressed: QPointF | None = None
@@ -172,7 +174,9 @@ class SceneView(QWidget):
         old, self._scene = self._scene, scene
         if scene.extent is not None and (old is None or old.subject != scene.subject or old.extent is None):
             self._fit()
-        self._parts = {} if scene.message else scene_parts(scene, self._theme)
+        self._heavy = not scene.message and exceeds(scene, MOVING)
+        self._parts = {} if scene.message else scene_parts(scene, self._theme, MOVING)
+        self._all_parts = None if self._heavy else self._parts
         self.color_bar.set_scene(scene)
         self._place()
         self._redraw()
@@ -226,7 +230,7 @@ class SceneView(QWidget):
     ) -> QImage:
         """Return the picture without labels."""
         before = self._renderer.uses_opengl
-        parts = self._parts
+        parts = self._at_rest() if smooth else self._parts
         if self._camera.sees_through_frame(self._scene):  # its own frustum is the border of the picture
             parts = {name: part for name, part in parts.items() if name != "camera"}
         shot = Shot(projection, qcolor(self._theme.panel), size, ratio, smooth)
@@ -316,6 +320,13 @@ class SceneView(QWidget):
         self._show_buttons()
         self.update()
 
+    def _at_rest(self) -> dict[str, Part]:
+        """Return all parts, where some are left out while the picture moves."""
+        if self._all_parts is None:
+            assert self._scene is not None  # it is what has too many parts
+            self._all_parts = scene_parts(self._scene, self._theme)
+        return self._all_parts
+
     def _refine(self) -> None:
         """Smooth the lines, where nothing has moved for a while."""
         self._picture, self._resting = None, True
@@ -329,7 +340,7 @@ class SceneView(QWidget):
         """Paint the picture, made anew only where it changed, and the labels."""
         projection, size, ratio = self._projection(), self._size_in_pixels(), self.devicePixelRatioF()
         if self._picture is None or self._picture.size() != QSize(*size):
-            few = line_ends(self._parts) <= FEW_LINES
+            few = not self._heavy and line_ends(self._parts) <= FEW_LINES
             self._picture = self._rendered(projection, ratio, size, smooth=few or self._resting)
             if not few and not self._resting:
                 self._rest.start()

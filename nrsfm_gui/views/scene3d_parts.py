@@ -95,8 +95,32 @@ def _equal(one: Part, two: Part) -> bool:
     return np.array_equal(one.positions, two.positions) and np.array_equal(one.colors, two.colors)
 
 
-def scene_parts(scene: Scene, theme: Theme) -> dict[str, Part]:
-    """Return what is drawn, by name, from back to front."""
+@dataclass(frozen=True)
+class Budget:
+    """How much is drawn: of more segments some are left out, and meshes with more are not drawn."""
+
+    segments: int
+    edges: int
+    faces: int
+
+
+AT_REST = Budget(segments=100_000, edges=200_000, faces=200_000)
+MOVING = Budget(segments=12_000, edges=10_000, faces=20_000)  # without a graphics card many times a second
+
+
+def exceeds(scene: Scene, budget: Budget) -> bool:
+    """Return whether a scene has more than a budget, so that something would be left out."""
+    points = len(scene.drawn)
+    steps = len(scene.trail) - 1 if scene.trail is not None and "trails" in scene.layers else 0
+    return (
+        max(points if "residuals" in scene.layers else 0, points * steps) > budget.segments
+        or ("edges" in scene.layers and len(scene.edges) > budget.edges)
+        or ("faces" in scene.layers and len(scene.faces) > budget.faces)
+    )
+
+
+def scene_parts(scene: Scene, theme: Theme, budget: Budget = AT_REST) -> dict[str, Part]:
+    """Return what is drawn within a budget, by name, from back to front."""
     parts: dict[str, Part] = {}
     show, drawn = scene.layers, scene.drawn
     if "grid" in show and scene.extent is not None:
@@ -114,16 +138,17 @@ def scene_parts(scene: Scene, theme: Theme) -> dict[str, Part]:
         if points is None or name not in show:
             continue
         known = np.isfinite(points).all(axis=1) & drawn
-        if "faces" in show and len(scene.faces):
+        if "faces" in show and 0 < len(scene.faces) <= budget.faces:
             parts[f"{name} mesh"] = _surface(points, _rows(scene.faces, known), vertex_colors, opacity)
-        if "edges" in show and len(scene.edges):
+        if "edges" in show and 0 < len(scene.edges) <= budget.edges:
             pairs = _rows(scene.edges, known).ravel()
             faint = _faded(vertex_colors[pairs], 0.55)
             parts[f"{name} edges"] = Segments(points[pairs], faint)
     if "trails" in show and scene.trail is not None and len(scene.trail) > 1:
         trail = scene.trail if drawn.all() else scene.trail[:, drawn]
+        trail = trail[:, :: _stride(trail.shape[1] * (len(trail) - 1), budget.segments)]
         parts["trails"] = _trails(trail, theme.estimate if scene.estimate is not None else theme.truth)
-    parts |= _differences(scene, theme)
+    parts |= _differences(scene, theme, budget)
     size = dot_size(len(drawn)) * scene.appearance.point_size
     if len(scene.selection) > MOST_RINGS:
         parts |= _marks(scene, theme, size)
@@ -165,7 +190,12 @@ def _marks(scene: Scene, theme: Theme, size: float) -> dict[str, Part]:
     return found
 
 
-def _differences(scene: Scene, theme: Theme) -> dict[str, Part]:
+def _stride(count: int, most: int) -> int:
+    """Return the k of which every k-th of `count` are at most `most`."""
+    return max(1, -(-count // most))
+
+
+def _differences(scene: Scene, theme: Theme, budget: Budget) -> dict[str, Part]:
     """Return the segments from the estimate to the truth, and to the compared run."""
     found: dict[str, Part] = {}
     if "residuals" not in scene.layers or scene.estimate is None:
@@ -176,8 +206,9 @@ def _differences(scene: Scene, theme: Theme) -> dict[str, Part]:
     ):
         if points is None:
             continue
-        pairs = np.stack([points, scene.estimate], axis=1)
-        pairs = pairs[np.isfinite(pairs).all(axis=(1, 2)) & scene.drawn].reshape(-1, 3)
+        every = slice(None, None, _stride(len(points), budget.segments))
+        pairs = np.stack([points[every], scene.estimate[every]], axis=1)
+        pairs = pairs[np.isfinite(pairs).all(axis=(1, 2)) & scene.drawn[every]].reshape(-1, 3)
         found[name] = Segments(pairs, filled(color, len(pairs), opacity))
     return found
 

@@ -1,0 +1,238 @@
+"""How many frames a second the viewer plays, what each part of a frame costs, and whether memory stays flat.
+
+    xvfb-run -a -s '-screen 0 1600x1000x24' python tests/benchmarks/playback.py
+    xvfb-run -a -s '-screen 0 1600x1000x24' python tests/benchmarks/playback.py --minutes 30 --runs 200
+
+The whole window plays, at 1280x800: the scene is built, both views, timeline and numbers follow. First
+500 points with residuals, trails and mesh at 60 frames a second asked for, then 28 880 points as they are
+drawn at first. Each is played by OpenGL and by software painting. With --minutes or --runs only the memory
+is watched: while frames are played, and while runs of a small problem follow one another.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np
+from PyQt6.QtCore import QSettings
+
+from core import simulate
+from core.settings import Settings
+from nrsfm_gui import display as display_module
+from nrsfm_gui.app import make_application, prepare_platform
+from nrsfm_gui.appearance import DEFAULT_LAYERS
+from nrsfm_gui.main_window import MainWindow
+from nrsfm_gui.runs import RunState
+from nrsfm_gui.settings_store import SettingsStore
+from nrsfm_gui.theme import DARK
+from nrsfm_gui.views.image2d import TracksView
+from nrsfm_gui.views.scene3d import SceneView
+from nrsfm_gui.views.timeline import Timeline
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PyQt6.QtWidgets import QApplication
+
+    from core.sequence import Sequence
+
+SIZE = (1280, 800)
+FEW, MANY = (60, 500), (20, 28_880)  # frames, points
+ASKED = 4.0  # times 15 frames a second
+SECONDS = 8.0  # of each measurement
+LEAST = {("few", "opengl"): 55.0, ("few", "software"): 15.0, ("many", "opengl"): 15.0}  # frames a second
+ITERATIONS = 3  # of the solver, for something to play
+GROWTH = 30.0  # MB that the second half of a curve may lie above the first
+EVERY = 15.0  # seconds between two lines of a curve
+
+
+def main() -> int:
+    """Measure, print, and return 1 where a figure misses its mark."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--minutes", type=float, default=0.0, help="watch the memory while frames are played")
+    parser.add_argument("--runs", type=int, default=0, help="watch the memory over so many runs")
+    arguments = parser.parse_args()
+    prepare_platform(os.environ)
+    app = make_application()
+    if arguments.minutes or arguments.runs:
+        return watch_memory(app, arguments.minutes, arguments.runs)
+    missed = False
+    for name, size in (("few", FEW), ("many", MANY)):
+        sequence = simulate("paper", frames=size[0], points=size[1])
+        for renderer in ("opengl", "software"):
+            missed |= measure(app, sequence, name, renderer)
+    return int(missed)
+
+
+def measure(app: QApplication, sequence: Sequence, name: str, renderer: str) -> bool:
+    """Play, print, and return whether it was too slow."""
+    times: dict[str, list[float]] = defaultdict(list)
+    with tempfile.TemporaryDirectory() as folder:
+        window = opened(app, sequence, Path(folder), software=renderer == "software")
+        if name == "few":
+            window.looks.change(layers=DEFAULT_LAYERS | {"trails"}, mesh_source="tracks")
+            settle(app, 0.5)
+        undo = watched(times)
+        drawn: list[int] = []
+        window.display.scene_shown.connect(lambda scene: drawn.append(scene.frame))
+        window.navigation.playback.set_speed(ASKED)
+        window.navigation.playback.set_playing(True)
+        began, processor = time.perf_counter(), time.process_time()
+        settle(app, SECONDS, nap=0.0)
+        took, processor = time.perf_counter() - began, time.process_time() - processor
+        window.navigation.playback.set_playing(False)
+        undo()
+        close(app, window)
+    rate, least = len(drawn) / took, LEAST.get((name, renderer), 0.0)
+    points = sequence.point_count
+    print(
+        f"\n{points} points by {renderer}: {rate:.1f} frames a second of {15 * ASKED:.0f} asked for "
+        f"(at least {least:.0f}), processor {100 * processor / took:.0f} %, {resident():.0f} MB"
+    )
+    print(f"  {'ms a frame':42s} {'best':>7s} {'median':>7s} {'a second':>9s}")
+    for part, values in times.items():
+        share = 1000 * sum(values) / took
+        print(f"  {part:42s} {1000 * min(values):7.2f} {1000 * np.median(values):7.2f} {share:9.0f}")
+    return rate < least
+
+
+def opened(app: QApplication, sequence: Sequence, folder: Path, *, software: bool) -> MainWindow:
+    """Return a window with a reconstruction of a sequence, some iterations of the real solver."""
+    store = SettingsStore(QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat))
+    window = MainWindow(store=store, software=software)
+    window.session.set_theme(DARK)
+    window.opening.opened.emit(sequence, None)
+    settings = Settings(rank=3, starts=1, rotations="truth", max_iterations=ITERATIONS)
+    window.parameters.set_settings(settings)
+    window.session.set_settings(settings)
+    window.resize(*SIZE)
+    window.show()
+    settle(app, 1.0)
+    solve(app, window)
+    settle(app, 1.0)
+    return window
+
+
+def solve(app: QApplication, window: MainWindow) -> None:
+    """Run from nothing and wait for the end."""
+    window.run_from_scratch()
+    while window.control.current is not None:
+        settle(app, 0.02)
+    run = window.session.shown
+    if run is None or run.state is RunState.FAILED or run.last is None:
+        raise SystemExit(f"the solver gave nothing to play: {run.message if run else chr(45)}")
+
+
+def watched(times: dict[str, list[float]]) -> Callable[[], None]:
+    """Time the parts of a frame from now on; what is returned ends that."""
+    places: list[tuple[Any, str, str]] = [
+        (display_module, "build_scene", "scene built"),
+        (SceneView, "set_scene", "3-D view takes the scene"),
+        (SceneView, "_rendered", "3-D picture made"),
+        (SceneView, "paintEvent", "3-D view painted, with the picture"),
+        (TracksView, "set_scene", "2-D view takes the scene"),
+        (TracksView, "paint_labels", "2-D labels painted"),
+        (Timeline, "set_frame", "timeline takes the frame"),
+    ]
+    originals = []
+
+    def timed(original: Callable[..., Any], label: str) -> Callable[..., Any]:
+        def call(*arguments: Any, **options: Any) -> Any:
+            began = time.perf_counter()
+            try:
+                return original(*arguments, **options)
+            finally:
+                times[label].append(time.perf_counter() - began)
+
+        return call
+
+    for place, name, label in places:
+        originals.append((place, name, getattr(place, name)))
+        setattr(place, name, timed(getattr(place, name), label))
+
+    def undo() -> None:
+        for place, name, original in originals:
+            setattr(place, name, original)
+
+    return undo
+
+
+def watch_memory(app: QApplication, minutes: float, runs: int) -> int:
+    """Print the memory over time of playing and of repeated runs; return 1 where it grows."""
+    grown = False
+    with tempfile.TemporaryDirectory() as folder:
+        window = opened(app, simulate("paper", frames=FEW[0], points=FEW[1]), Path(folder), software=False)
+        window.looks.change(layers=DEFAULT_LAYERS | {"trails"}, mesh_source="tracks", color_by="error")
+        if minutes:
+            window.navigation.playback.set_speed(ASKED)
+            window.navigation.playback.set_playing(True)
+            curve = []
+            began = time.perf_counter()
+            while time.perf_counter() - began < 60 * minutes:
+                settle(app, min(EVERY, 60 * minutes))
+                curve.append(resident())
+                print(
+                    f"playing {(time.perf_counter() - began) / 60:6.1f} min {curve[-1]:8.1f} MB", flush=True
+                )
+            window.navigation.playback.set_playing(False)
+            grown |= grows(curve, "playing")
+        if runs:
+            window.opening.opened.emit(simulate("balloon", frames=30, points=60), None)
+            settle(app, 0.5)
+            curve = []
+            for run in range(1, runs + 1):
+                solve(app, window)
+                if run % 5 == 0:
+                    window.control.reset()  # a session keeps its runs: what was dropped must be gone
+                    settle(app, 0.2)
+                    curve.append(resident())
+                    print(f"after {run:4d} runs {curve[-1]:8.1f} MB", flush=True)
+            grown |= grows(curve, "runs")
+        close(app, window)
+    return int(grown)
+
+
+def grows(curve: list[float], name: str) -> bool:
+    """Print and return whether the second half of a curve lies above the first; its first fifth warms up."""
+    steady = np.array(curve[len(curve) // 5 :])
+    if len(steady) < 4:
+        print(f"{name}: {len(curve)} values are too few to judge")
+        return False
+    half = len(steady) // 2
+    growth = float(np.median(steady[half:]) - np.median(steady[:half]))
+    print(f"{name}: {growth:+.1f} MB from the first half to the second (at most {GROWTH:.0f})")
+    return growth > GROWTH
+
+
+def settle(app: QApplication, seconds: float, *, nap: float = 0.001) -> None:
+    """Let the window work."""
+    until = time.perf_counter() + seconds
+    while time.perf_counter() < until:
+        app.processEvents()
+        time.sleep(nap)
+
+
+def close(app: QApplication, window: MainWindow) -> None:
+    """Close a window and let Qt forget it."""
+    window.close()
+    window.deleteLater()
+    settle(app, 0.3)
+
+
+def resident() -> float:
+    """Return the memory that the process holds, MB."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+
+if __name__ == "__main__":
+    sys.exit(main())
