@@ -46,6 +46,9 @@ class SceneTarget(Protocol):
     def set_scene(self, scene: Scene) -> None:
         """Show a scene."""
 
+    def repaint(self) -> None:
+        """Paint it before returning."""
+
 
 class Display(QObject):
     """Computes what is drawn and hands it to the views.
@@ -299,6 +302,8 @@ class Display(QObject):
         if not live or self._hand_moves:
             while self._queue:
                 self._queue.pop(0).set_scene(self.scene)
+            if live:
+                self._targets[0].repaint()  # before the events of the mouse that have come meanwhile
         elif not self._stage.isActive():
             self._draw_next()
         self.scene_shown.emit(self.scene)

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from core.sequence import Sequence
     from core.settings import Settings
 
-QUICK_STEP = 0.012  # seconds: a step that costs no more than this is taken before settings change again
-STEP_EVERY = 0.15  # seconds of changing settings after which a step is taken whatever it costs
+# While a hand moves: the seconds between two steps, of which a third at most are spent on them.
+STEP_EVERY, STEP_SHARE = 0.05, 3.0
 
 Work = Callable[["Sequence", "Settings", "Update | None"], Iterator["Update"]]
 
@@ -232,8 +232,8 @@ class SolverThread(QThread):
         While a hand moves there are always newer ones: a step now and then must go on from the first update
         under each, or the point would never follow further than that.
         """
-        quick = self._step_seconds < QUICK_STEP
-        if self._owes_step and (quick or time.perf_counter() - self._stepped_at > STEP_EVERY):
+        rest = max(STEP_EVERY, STEP_SHARE * self._step_seconds)
+        if self._owes_step and time.perf_counter() - self._stepped_at > rest:
             return None
         with self._condition:
             settings, self._pending = self._pending, None

@@ -1,0 +1,241 @@
+"""How soon the picture follows a hand that drags a parameter, and whether the window stays at hand meanwhile.
+
+    xvfb-run -a -s '-screen 0 1600x1000x24' python tests/benchmarks/live.py
+
+For each size a sequence is solved in a real window of 1280 x 800. Then the mouse drags a weight's slider,
+that of eta and that of xi, one after the other: real mouse events, 60 in a second, are posted by a thread of
+their own at fixed times, so that a window that hangs is spared none. For each event the time is measured from
+when it was posted to when the 3-D view has painted, by OpenGL in software where there is no card, a scene of an
+update whose settings are at least as new as those that the event led to; what the display does with the
+painted window after that is not part of it. Beside that a timer of 16 ms counts how late each of its ticks
+comes, from the first event to the last.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import threading
+import time
+from collections import deque
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np
+from PyQt6.QtCore import QCoreApplication, QEvent, QObject, QPointF, QSettings, Qt, QTimer
+from PyQt6.QtGui import QMouseEvent
+
+from core import simulate
+from core.settings import Settings
+from nrsfm_gui import main_window
+from nrsfm_gui.app import make_application, prepare_platform
+from nrsfm_gui.settings_store import SettingsStore
+from nrsfm_gui.theme import DARK
+from nrsfm_gui.views.scene3d import SceneView
+from nrsfm_gui.views.scrub import ScrubSlider
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PyQt6.QtGui import QPaintEvent
+    from PyQt6.QtWidgets import QApplication
+
+    from nrsfm_gui.main_window import MainWindow
+
+SIZES = {
+    (51, 211): 0.050,
+    (193, 207): 0.050,
+    (432, 405): 0.080,
+}  # frames, points: seconds at the 95th percentile
+SHARE = 0.95
+WINDOW = (1280, 800)
+PERIOD = 1 / 60  # seconds between two mouse events
+SECONDS = 3.0  # of each drag
+SWEEP = 30  # pixels to each side
+TICK, LATE, IN_TIME = 0.016, 0.033, 0.99
+DRAGGED = ("weight", "eta", "xi")
+SETTINGS = Settings(starts=1, rotations="truth")
+
+
+class Watch(QObject):
+    """Notes when each mouse event was posted, what settings it led to, and when these were painted."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__()
+        self._window = window
+        self.posted: deque[float] = deque()  # by the thread, not received yet
+        self._received: list[float] = []  # that led to no settings yet
+        self._waiting: list[tuple[int, float]] = []  # version of the settings, when the event was posted
+        self._versions: dict[Settings, int] = {}
+        self._version = 0
+        self.latencies: list[float] = []
+        window.session.settings_changed.connect(self._count)
+
+    def eventFilter(self, target: QObject | None, event: QEvent | None) -> bool:
+        """Take note of a mouse event that arrives at the slider."""
+        assert event is not None
+        if event.type() == QEvent.Type.MouseMove and self.posted:
+            self._received.append(self.posted.popleft())
+        return False
+
+    def _count(self, settings: Settings) -> None:
+        self._version += 1
+        self._versions[settings] = self._version
+        self._waiting += [(self._version, at) for at in self._received]
+        self._received.clear()
+
+    def note_paint(self) -> None:
+        """The view has painted: all events that it is the picture of are over."""
+        drawn = self._window.display.drawn
+        version = -1 if drawn is None else self._versions.get(drawn.settings, -1)
+        now = time.perf_counter()
+        self.latencies += [now - at for wanted, at in self._waiting if wanted <= version]
+        self._waiting = [entry for entry in self._waiting if entry[0] > version]
+
+
+def main() -> int:
+    """Measure, print, and return 1 where a mark is missed."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--size", action="append", help="FRAMESxPOINTS, one of those that have a mark; all")
+    parser.add_argument(
+        "--painter", action="store_true", help="paint without OpenGL, as where no card has it"
+    )
+    arguments = parser.parse_args()
+    sizes = arguments.size or [f"{frames}x{points}" for frames, points in SIZES]
+    prepare_platform(os.environ)
+    app = make_application()
+    missed = False
+    for size in sizes:
+        frames, points = (int(number) for number in size.split("x"))
+        missed |= not measured(app, frames, points, SIZES[frames, points], software=arguments.painter)
+    return int(missed)
+
+
+def measured(app: QApplication, frames: int, points: int, mark: float, *, software: bool) -> bool:
+    """Drag in a window of its own, print what was measured, and return whether the marks were met."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = SettingsStore(QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat))
+        main_window.SceneView = WatchedView  # type: ignore[misc]
+        window = main_window.MainWindow(store=store, software=software)
+        watch = window.scene_view.watch = Watch(window)  # type: ignore[attr-defined]
+        window.session.set_theme(DARK)
+        window.resize(*WINDOW)
+        window.opening.opened.emit(simulate("paper", frames=frames, points=points), None)
+        window.session.set_settings(SETTINGS)
+        window.parameters.set_settings(SETTINGS)
+        window.show()
+        wait(app, 1.0)
+        window.run_from_scratch()
+        wait(app, 60.0, lambda: window.control.current is None)
+        wait(app, 1.0)
+        print(f"{frames} x {points}, rank {SETTINGS.rank}, 3-D by {window.scene_view.drawn_by}")
+        good = True
+        for name in DRAGGED:
+            window.parameters.set_settings(SETTINGS)
+            window.session.set_settings(SETTINGS)
+            wait(app, 30.0, lambda: window.control.current is None)
+            watch.latencies.clear()
+            late = dragged(app, window, watch, slider_of(window, name))
+            good &= told(name, np.array(watch.latencies), late, mark)
+        window.close()
+    return good
+
+
+def told(name: str, latencies: np.ndarray, late: np.ndarray, mark: float) -> bool:
+    """Print the figures of a drag and return whether they meet their marks."""
+    most, in_time = float(np.quantile(latencies, SHARE)), float((late < LATE).mean())
+    print(
+        f"  {name}: {len(latencies)} events, to the painted picture median "
+        f"{1000 * np.median(latencies):.0f} ms, {100 * SHARE:.0f} % {1000 * most:.0f} ms "
+        f"(at most {1000 * mark:.0f} ms), worst {1000 * latencies.max():.0f} ms; ticks less than "
+        f"{1000 * LATE:.0f} ms late {100 * in_time:.1f} % (at least {100 * IN_TIME:.0f} %)",
+        flush=True,
+    )
+    return most <= mark and in_time >= IN_TIME
+
+
+def slider_of(window: MainWindow, name: str) -> ScrubSlider:
+    """Return the slider of a parameter; of the weights the last but one, which pushes its neighbor."""
+    wanted = f"weight {SETTINGS.rank - 1}" if name == "weight" else name
+    sliders = window.parameters.findChildren(ScrubSlider)
+    found = [slider for slider in sliders if wanted in (slider.objectName(), slider.accessibleName())]
+    if not found:
+        raise LookupError(f"no slider of {wanted}: {sorted(slider.accessibleName() for slider in sliders)}")
+    return found[0]
+
+
+def dragged(app: QApplication, window: MainWindow, watch: Watch, slider: ScrubSlider) -> np.ndarray:
+    """Drag a slider to and fro; return how many seconds late each tick of a timer came."""
+    if slider.isVisible():
+        window.parameters.ensureWidgetVisible(slider)
+    wait(app, 0.3)
+    middle = QPointF(slider.rect().center())
+    slider.installEventFilter(watch)
+    ticks: list[float] = []
+    timer = QTimer()
+    timer.setTimerType(Qt.TimerType.PreciseTimer)
+    timer.timeout.connect(lambda: ticks.append(time.perf_counter()))
+    timer.start(round(1000 * TICK))
+    post(slider, QEvent.Type.MouseButtonPress, middle, Qt.MouseButton.LeftButton)
+    hand = threading.Thread(target=move, args=(slider, watch, middle))
+    hand.start()
+    wait(app, SECONDS + 5.0, lambda: not hand.is_alive())
+    timer.stop()
+    hand.join()
+    post(slider, QEvent.Type.MouseButtonRelease, middle, Qt.MouseButton.LeftButton)
+    wait(app, 30.0, lambda: window.control.current is None)
+    slider.removeEventFilter(watch)
+    wait(app, 1.0)
+    return np.maximum(np.diff(ticks) - TICK, 0.0)
+
+
+def move(slider: ScrubSlider, watch: Watch, middle: QPointF) -> None:
+    """Post mouse events at fixed times; runs in a thread of its own."""
+    began = time.perf_counter()
+    for count in range(round(SECONDS / PERIOD)):
+        time.sleep(max(0.0, began + count * PERIOD - time.perf_counter()))
+        away = abs((count + SWEEP) % (4 * SWEEP) - 2 * SWEEP) - SWEEP  # a triangle wave
+        watch.posted.append(time.perf_counter())
+        post(slider, QEvent.Type.MouseMove, middle - QPointF(away, 0), Qt.MouseButton.NoButton)
+
+
+def post(slider: ScrubSlider, kind: QEvent.Type, at: QPointF, button: Qt.MouseButton) -> None:
+    """Post a mouse event to a slider."""
+    held = Qt.MouseButton.NoButton if kind == QEvent.Type.MouseButtonRelease else Qt.MouseButton.LeftButton
+    place = slider.mapToGlobal(at)
+    event = QMouseEvent(kind, at, place, button, held, Qt.KeyboardModifier.NoModifier)
+    QCoreApplication.postEvent(slider, event)
+
+
+class WatchedView(SceneView):
+    """The 3-D view, which tells of every picture that it has painted."""
+
+    watch: Watch | None = None
+
+    def paintEvent(self, event: QPaintEvent | None) -> None:
+        """Paint, and tell."""
+        super().paintEvent(event)
+        if self.watch is not None:
+            self.watch.note_paint()
+
+
+def wait(app: QApplication, seconds: float, done: Callable[[], bool] = lambda: False) -> None:
+    """Let the window live until something is done, or for so many seconds."""
+    stop = QTimer()
+    stop.setSingleShot(True)
+    look = QTimer()
+    look.timeout.connect(lambda: app.exit() if done() else None)
+    stop.timeout.connect(lambda: app.exit())
+    stop.start(round(1000 * seconds))
+    look.start(50)
+    app.exec()
+    look.stop()
+    stop.stop()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
