@@ -15,6 +15,7 @@ from .chrome import Chrome
 from .comparing import Comparing
 from .display import Display
 from .exporting import Exporting
+from .guidance import Guidance
 from .habits import Habits
 from .icons import application_icon
 from .keeping import Keeping
@@ -36,6 +37,7 @@ from .style import apply_theme, theme_named
 from .theme import DARK, LIGHT, Theme
 from .views.compare_panel import ComparePanel
 from .views.compare_stage import CompareStage
+from .views.guidance_panel import GuidancePanel
 from .views.image2d import TracksView
 from .views.log_panel import LogPanel
 from .views.loss_plot import LossPlot
@@ -95,6 +97,7 @@ class MainWindow(QMainWindow):
         self.parameters = ParametersPanel()
         self.loss_plot = LossPlot()
         self.spectrum_plot = SpectrumPlot()
+        self.guidance_panel = GuidancePanel()
         self.numbers = NumbersPanel()
         self.run_list = RunList()
         self.points = PointsPanel()
@@ -130,6 +133,7 @@ class MainWindow(QMainWindow):
         self.chrome = Chrome(self, self.table)
         self.presenter = Presenter(self)
         self.weighing = Weighing(self)
+        self.guidance = Guidance(self)
         self._connect()
         self._first_state = self.saveState()
         restore(self, self.store)
@@ -159,6 +163,7 @@ class MainWindow(QMainWindow):
                 "2-D": self.tracks_view,
                 "Loss": self.loss_plot,
                 "Weights": self.spectrum_plot,
+                "Guidance": self.guidance_panel,
                 "Points": self.points,
                 "Log": self.log_panel,
             },
@@ -304,7 +309,7 @@ class MainWindow(QMainWindow):
             self.spectrum_plot, self.messages, self.tree, self.chrome, self.reports, self.habits,
             self.keeping,
             self.exporting, self.background,
-            self.run_list, self.looks, self.comparing,
+            self.run_list, self.looks, self.comparing, self.guidance_panel,
         ):  # fmt: skip
             part.set_theme(theme)
 
@@ -352,6 +357,7 @@ class MainWindow(QMainWindow):
         self.exporting.shut_down()
         self.background.shut_down()
         self.reports.shut_down()
+        self.guidance.shut_down()
         self.habits.shut_down()
         if self._remembers:
             self.store.set_layout(self.saveGeometry(), self.saveState())

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from core.arrays import InputError
-from core.held_out import Misfit, Plan, Trial, grown, hidden, posed, reprojected, sweep
+from core.held_out import Misfit, Trial, grown, hidden, posed, reprojected, sweep
 from core.held_out_curve import curve
+from core.held_out_plan import Plan
 from core.metrics import procrustes_mm
 from core.penalties import ExplicitWeights, LogPenalty, NuclearNorm, WeightedNuclearNorm
 from core.reconstruct import finish, reconstruct

@@ -1,0 +1,222 @@
+"""Guidance without ground truth: the panel, the work beside the window, and what "Use it" does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PyQt6.QtWidgets import QApplication
+
+from core.held_out import sweep
+from core.held_out_curve import curve
+from core.held_out_plan import FOLDS, Plan
+from core.penalties import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
+from core.sequence import CameraModel
+from core.settings import Settings
+from core.synthetic import simulate
+from nrsfm_gui.theme import DARK, LIGHT
+from nrsfm_gui.views.guidance_panel import GuidancePanel
+from nrsfm_gui.views.guidance_plot import GuidanceCurves, _ticks
+
+SETTINGS = Settings(starts=1, rank=4, penalty=WeightedNuclearNorm(xi=0.5), rotations="truth")
+
+
+@pytest.fixture
+def panel(qtbot) -> GuidancePanel:
+    panel = GuidancePanel()
+    panel.resize(420, 260)
+    panel.set_theme(DARK)
+    qtbot.addWidget(panel)
+    with qtbot.waitExposed(panel):
+        panel.show()
+    return panel
+
+
+def curves(**changes) -> GuidanceCurves:
+    values = {
+        "values": np.array([0.1, 0.3, 1.0, 3.0]),
+        "held": np.array([9.0, 5.0, 6.0, 900.0]),
+        "deviation": np.array([0.5, 0.4, np.nan, 1.0]),
+        "kept": np.array([1.0, 1.1, 1.5, 800.0]),
+        "best": 1,
+        "name": "xi",
+        "unit": "px",
+        "whole": False,
+    }
+    return GuidanceCurves(**(values | changes))
+
+
+def test_an_empty_panel_says_what_it_does_and_what_is_missing(panel):
+    assert "without ground truth" in panel.plot._empty.text()
+    assert "run one first" in panel.plot._empty.text()
+    assert not panel._compute.isEnabled()
+    assert not panel._use.isVisibleTo(panel)
+    panel.set_available(True)
+    panel.suggest(0.1, 10, 5)
+    assert "run one first" not in panel.plot._empty.text()
+    assert panel._compute.isEnabled()
+
+
+@pytest.mark.parametrize(
+    ("parameter", "fields", "expected"),
+    [
+        ("xi", ("0.1", "10", "3"), (0.1, 1.0, 10.0)),
+        ("rank", ("2", "5", "9"), (2.0, 3.0, 4.0, 5.0)),
+        ("xi", ("10", "1", "3"), None),
+        ("xi", ("0", "1", "3"), None),
+        ("xi", ("0.1", "1", "1"), None),
+        ("xi", ("0.1", "1", "400"), None),
+        ("xi", ("a", "1", "4"), None),
+        ("xi", ("0.1", "inf", "4"), None),
+    ],
+)
+def test_the_fields_make_a_series_or_say_why_not(qtbot, panel, parameter, fields, expected):
+    panel.set_available(True)
+    panel.set_parameters(("xi", "rank", "eta"))
+    panel._parameter.set_key(parameter)
+    for field, text in zip((panel._low, panel._high, panel._count), fields, strict=True):
+        field.selectAll()
+        qtbot.keyClicks(field, text)
+    if expected is None:
+        assert not panel._compute.isEnabled()
+        assert "must ascend" in panel._compute.toolTip()
+        return
+    asked = []
+    panel.compute_requested.connect(lambda *request: asked.append(request))
+    panel._compute.click()
+    assert asked == [(parameter, expected, "runs")]
+
+
+def test_a_range_that_was_typed_is_kept_until_another_parameter_is_chosen(qtbot, panel):
+    panel.suggest(0.1, 10, 5)
+    panel._low.selectAll()
+    qtbot.keyClicks(panel._low, "0.2")
+    panel.suggest(1, 100, 5)
+    assert panel._low.value() == 0.2
+    panel._choose("eta")
+    panel.suggest(0.01, 0.5, 7)
+    assert panel._low.value() == 0.01
+
+
+@pytest.mark.parametrize("theme", [DARK, LIGHT])
+def test_the_curve_its_minimum_and_the_present_value_are_drawn(panel, near, theme):
+    panel.set_theme(theme)
+    panel.set_curves(curves(truth=np.array([3.0, 1.0, np.nan, 2.0])))
+    panel.plot.set_present(1.0)
+    QApplication.processEvents()
+    assert panel.plot.marked == "xi 0.3"
+    picture = panel.plot.grab().toImage()
+    assert near(picture, theme.accent).sum() > 60
+    assert near(picture, theme.selection).sum() > 10
+    assert near(picture, theme.residual).sum() > 10
+    assert near(picture, theme.truth, tolerance=25).sum() == 0  # only where it is asked for
+    panel._truth.setChecked(True)
+    QApplication.processEvents()
+    assert near(panel.plot.grab().toImage(), theme.truth).sum() > 20
+    low, high = panel.plot.plot_widget.getPlotItem().getViewBox().viewRange()[1]
+    assert low < np.log10(5.0) and high < np.log10(500.0)  # what has collapsed is out of view
+    panel.set_curves(None)
+    assert panel.plot.marked == ""
+
+
+def test_curves_of_one_value_and_of_nothing_finite_are_drawn(panel):
+    one = np.array([2.0])
+    panel.set_curves(curves(values=one, held=one, deviation=np.array([np.nan]), kept=one, best=0, whole=True))
+    QApplication.processEvents()
+    assert panel.plot.marked == "xi 2"
+    nothing = np.full(4, np.nan)
+    panel.set_curves(curves(kept=nothing, truth=nothing))
+    panel._truth.setChecked(True)
+    QApplication.processEvents()
+
+
+def test_ticks_are_round_and_at_least_two_even_on_a_short_axis():
+    for low, high in ((0.95, 1.05), (-2.0, 3.0), (0.3, 0.55)):
+        ticks = _ticks(low, high)
+        assert len(ticks) >= 2
+        for place, text in ticks:
+            assert low - 1e-9 <= place <= high + 1e-9
+            assert 10**place == pytest.approx(float(text), rel=1e-5)
+
+
+@pytest.fixture
+def solved(qtbot, make_window):
+    """A window with a small noisy sequence that was solved."""
+    sequence = simulate("balloon", frames=24, points=40, noise=1.0)
+    window = make_window(sequence, settings=SETTINGS)
+    window.run()
+    qtbot.waitUntil(lambda: window.control.current is None, timeout=60_000)
+    return window
+
+
+def test_guidance_is_offered_once_rotations_are_chosen(solved, make_window, known):
+    assert solved.guidance_panel._compute.isEnabled()
+    assert not make_window(known.sequence).guidance_panel._compute.isEnabled()
+
+
+def test_a_series_is_computed_beside_the_window_and_its_minimum_can_be_used(qtbot, solved):
+    window, panel = solved, solved.guidance_panel
+    start = window.session.shown.last
+    values = (0.1, 0.4, 1.5)
+    panel.compute_requested.emit("xi", values, "runs")
+    assert window.guidance.computing and panel._cancel.isVisibleTo(panel)
+    qtbot.waitUntil(lambda: not window.guidance.computing, timeout=60_000)
+    assert not panel._cancel.isVisibleTo(panel)
+    direct = curve(sweep(window.session.sequence, start, SETTINGS, Plan("xi", values)), "xi")
+    shown = panel.plot._curves
+    assert shown.held == pytest.approx(direct.held, rel=1e-6)
+    assert shown.kept == pytest.approx(direct.kept, rel=1e-6)
+    assert np.isfinite(shown.truth).all() and not panel._truth.isChecked()
+    best = values[direct.best]
+    assert f"xi {best:g} predicts best" in panel.sentence and "px" in panel.sentence
+    panel._use.click()
+    assert window.session.settings.penalty == WeightedNuclearNorm(xi=best)
+    assert "have changed" not in panel.sentence
+    window.parameters.set_value("rank", 3)
+    window.parameters.flush()
+    assert "Other parameters have changed since" in panel.sentence
+    window.parameters.choose_penalty("nn")
+    assert not panel._use.isEnabled() and "is another number now" in panel.sentence
+
+
+def test_a_series_can_be_cancelled_and_keeps_what_it_has(qtbot, solved):
+    window, panel = solved, solved.guidance_panel
+    panel.compute_requested.emit("xi", tuple(np.geomspace(0.1, 10, 20)), "single")
+    qtbot.waitUntil(lambda: panel.plot._curves is not None, timeout=30_000)
+    panel._cancel.click()
+    qtbot.waitUntil(lambda: not window.guidance.computing, timeout=30_000)
+    assert 0 < len(window.guidance._sweep.trials) < 20 * FOLDS
+    assert panel._use.isEnabled()
+    assert panel._compute.isVisibleTo(panel)
+
+
+def test_another_sequence_ends_a_series_and_takes_its_curve_away(qtbot, solved, known):
+    window, panel = solved, solved.guidance_panel
+    panel.compute_requested.emit("rank", (2.0, 3.0, 4.0), "runs")
+    window.opening.opened.emit(known.sequence, None)
+    assert panel.plot._curves is None and panel.sentence == ""
+    qtbot.waitUntil(lambda: not window.guidance._running, timeout=30_000)
+    assert panel.plot._curves is None
+    assert not panel._compute.isEnabled()
+
+
+def test_what_cannot_be_hidden_is_said_in_the_panel(qtbot, solved):
+    window, panel = solved, solved.guidance_panel
+    panel.compute_requested.emit("rank", (2.0, 40.0), "runs")
+    qtbot.waitUntil(lambda: not window.guidance.computing, timeout=30_000)
+    assert panel.sentence.startswith("No observation can be hidden at rank 40")
+    assert panel._line.property("role") == "warning"
+
+
+def test_closing_the_window_waits_for_a_series(qtbot, solved):
+    solved.guidance_panel.compute_requested.emit("xi", tuple(np.geomspace(0.1, 10, 20)), "runs")
+    solved.close()
+    assert not any(series._job.isRunning() for series in solved.guidance._running)
+
+
+def test_parameters_are_those_of_the_penalty_and_explicit_weights_have_a_scale(qtbot, make_window, known):
+    window = make_window(known.sequence, settings=Settings(rank=2, penalty=NuclearNorm(mu=0.1)))
+    assert window.guidance_panel.parameter == "mu"
+    window.spectrum_plot.weights_edited.emit((0.1, 0.2))
+    qtbot.waitUntil(lambda: isinstance(window.session.settings.penalty, ExplicitWeights))
+    assert window.guidance_panel.parameter == "scale"
+    assert window.session.sequence.camera is CameraModel.PERSPECTIVE
