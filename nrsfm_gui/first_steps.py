@@ -38,7 +38,7 @@ STEPS = (
     Step(
         "worst",
         "Worst frame",
-        "Click the brightest column of the strip at the bottom: the frame that fits worst.",
+        "Click the strip below where the errors are largest: the frame that fits worst.",
     ),
 )
 KEYS = frozenset(step.key for step in STEPS)

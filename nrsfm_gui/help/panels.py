@@ -11,9 +11,9 @@ PANELS = {
     "between the two. Drag to turn, Shift-drag to move, wheel to zoom, double click to fit, Ctrl-drag "
     "to select by a lasso. C locks the view to the camera of the frame: it then shows what the 2-D panel "
     "shows.",
-    TIMELINE: "The error of every frame as a curve and of every point in every frame as a strip of colors: a "
-    "column that stands out is a frame that fits badly, a row is a point that does. Click to go there, drag "
-    "to choose the frames that playing repeats. W goes to the worst frame, Shift+W selects its worst point.",
+    TIMELINE: "The error of every frame as a curve, and of every point in every frame as a strip of colors: "
+    "a column of large errors is a frame that fits badly, a row of them is a point that does. Click to go "
+    "there, drag to choose the frames that playing repeats.",
     "Sequences": "What the open file or folder holds, by object and camera path. P opens the perspective "
     "tracks, O the orthogonal ones. Drop a file or folder anywhere in the window to open it.",
     "Runs": "The reconstructions of this sequence, newest first, with their loss and error. Click one to see "

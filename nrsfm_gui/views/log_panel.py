@@ -12,8 +12,8 @@ from PyQt6.QtWidgets import (
     QHBoxLayout,
     QLineEdit,
     QPlainTextEdit,
-    QPushButton,
     QSizePolicy,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -37,6 +37,8 @@ LEVELS = {
 
 class LogPanel(QWidget):
     """Shows lines from the level that is chosen, with the words that are asked for.
+
+    `header` has what the lines are chosen and taken away with, for the title of the dock.
 
     Signals
     -------
@@ -63,13 +65,12 @@ class LogPanel(QWidget):
         self._text = QPlainTextEdit()
         self._text.setReadOnly(True)
         self._text.setMaximumBlockCount(4 * LINES)
-        self._text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self._text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self._text.setPlaceholderText("Nothing was said yet")
         self._text.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
-        copy, save, clear = (QPushButton(text) for text in ("Copy", "Save…", "Clear"))
+        copy, save, clear = (QToolButton() for _ in range(3))
         for widget, name, tip in (
             (self._level, "Level", "Which lines are shown, by how much they matter"),
             (self._words, "Filter", "Show lines with this text only"),
@@ -81,16 +82,18 @@ class LogPanel(QWidget):
             widget.setAccessibleName(name)
             widget.setToolTip(tip)
         self._level.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        row = QHBoxLayout()
+        self.header = QWidget()
+        row = QHBoxLayout(self.header)
+        row.setContentsMargins(6, 2, 2, 2)
         row.addWidget(self._level)
         row.addWidget(self._words, 1)
-        for button in (copy, save, clear):
-            button.setAutoDefault(False)
+        for button, text in ((copy, "Copy"), (save, "Save…"), (clear, "Clear")):
+            button.setText(text)
+            button.setAutoRaise(True)
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             row.addWidget(button)
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(6, 4, 6, 4)
-        layout.setSpacing(4)
-        layout.addLayout(row)
+        layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._text, 1)
         self._level.currentTextChanged.connect(self._rebuild)
         self._words.textChanged.connect(self._rebuild)
@@ -150,8 +153,11 @@ class LogPanel(QWidget):
         theme = self._theme
         colors = {} if theme is None else {Level.DETAIL: theme.muted, Level.INFO: theme.text}
         color = colors.get(line.level, theme.warning if theme is not None else "red")
-        text = html.escape(str(line)).replace("\n", "<br>")
-        return f'<span style="color:{color}; white-space:pre">{text}</span>'
+        urgent = f"{line.level.name}  " if line.level >= Level.WARNING else ""
+        said = f"{line.time:%H:%M:%S}  {line.source:<8}  {urgent}{line.text}"
+        rows = [said, *(f"    {row}" for row in line.details.splitlines())]
+        text = "<br>".join(html.escape(row) for row in rows)
+        return f'<span style="color:{color}; white-space:pre-wrap">{text}</span>'
 
     def _copy(self) -> None:
         clipboard = QGuiApplication.clipboard()

@@ -142,6 +142,7 @@ class PreferencesDialog(QDialog):
     def _add(self, box: QWidget, title: str, tip: str) -> None:
         box.setToolTip(tip)
         box.setAccessibleName(title)
+        box.setMinimumHeight(QComboBox().sizeHint().height())  # a spin box is lower by itself
         box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # the wheel scrolls, and changes nothing by chance
         label = QLabel(title)
         label.setToolTip(tip)
