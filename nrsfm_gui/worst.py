@@ -37,7 +37,9 @@ class Worst(QObject):
         self._frame = next_worst(series.per_frame, present)
         if self._frame is not None:
             self._window.navigation.go_to(self._frame)
-            self._window.chrome.say(frame_sentence(series, self._frame))
+            sentence = frame_sentence(series, self._frame)
+            self._window.chrome.say(sentence)  # which a run soon writes over
+            self._window.timeline.tell(self._frame, sentence)
 
     def go_to_point(self) -> None:
         """Select the point with the largest error in this frame; from one that was found, the next one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import QLineF, QPointF, QRectF, QSize, Qt, pyqtSignal
+from PyQt6.QtCore import QLineF, QPoint, QPointF, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QPainter, QPainterPath, QPen, QPixmap, QPolygonF
 from PyQt6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from PyQt6.QtGui import QMouseEvent, QPaintEvent, QResizeEvent
 
     from core.arrays import Floats
+
+TOLD_MILLISECONDS = 9000  # that a sentence about a frame stays
 
 
 class ErrorCurve(QWidget):
@@ -68,6 +70,13 @@ class ErrorCurve(QWidget):
         """Show which frames are played, or None for all."""
         self._range.frames = frames
         self.update()
+
+    def tell(self, frame: int, sentence: str) -> None:
+        """Show a sentence about a frame at its place, for some seconds or until the mouse moves."""
+        if self.isVisible():
+            place = QPoint(round(FrameAxis(self._count, self.width()).center(frame)), 0)
+            text = sentence.replace("; ", ";\n")
+            QToolTip.showText(self.mapToGlobal(place), text, self, self.rect(), TOLD_MILLISECONDS)
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""

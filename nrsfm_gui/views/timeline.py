@@ -137,6 +137,10 @@ class Timeline(QWidget):
         """Gray the points that are not drawn."""
         self.strip.set_hidden(hidden)
 
+    def tell(self, frame: int, sentence: str) -> None:
+        """Show a sentence about a frame beside the curve, for some seconds or until the mouse moves."""
+        self.curve.tell(frame, sentence)
+
     def set_playing(self, playing: bool) -> None:
         """Show whether frames are playing."""
         self.transport.set_playing(playing)

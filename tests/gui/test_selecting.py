@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from PyQt6.QtCore import QItemSelectionModel, QPoint, Qt
+from PyQt6.QtCore import QCoreApplication, QEvent, QItemSelectionModel, QPoint, QPointF, Qt
+from PyQt6.QtGui import QMouseEvent
 from PyQt6.QtWidgets import QComboBox, QDialog, QLabel, QSpinBox
 
 from core import simulate
@@ -133,6 +134,36 @@ def test_points_are_hidden_isolated_and_shown_again(qtbot, solved):
     drawn = window.display.scene.drawn
     assert np.flatnonzero(drawn).tolist() == [1, 8]
     assert window.scene_view.point_at(QPoint(-500, -500)) == -1
+
+
+def test_a_lasso_in_the_3d_view_selects_what_is_drawn_inside(qtbot, solved):
+    window, view = solved, solved.scene_view
+    window.session.set_hidden((4, 5))
+    window.display.refresh()
+    pixels = view._projection().pixels(view._scene.estimate)[0]
+    right = pixels[:, 0] > np.median(pixels[:, 0])
+    middle, top = int(np.median(pixels[:, 0])), 2
+    corners = [
+        (middle, top),
+        (view.width() - 2, top),
+        (view.width() - 2, view.height() - 2),
+        (middle, view.height() - 2),
+    ]
+    kind = QEvent.Type
+    before = view._projection().clip_matrix()
+    for place, corner in enumerate([corners[0], *corners, corners[-1]]):
+        what = (
+            kind.MouseButtonPress if place == 0 else kind.MouseButtonRelease if place == 5 else kind.MouseMove
+        )
+        button = Qt.MouseButton.NoButton if what is kind.MouseMove else LEFT
+        where = QPointF(*corner)
+        event = QMouseEvent(what, where, view.mapToGlobal(where), button, LEFT, CONTROL)
+        QCoreApplication.sendEvent(view, event)
+    chosen = set(window.session.selection)
+    assert {int(point) for point in np.flatnonzero(right)} - {4, 5} <= chosen
+    assert not chosen & {4, 5}
+    assert len(chosen) < 28
+    np.testing.assert_array_equal(view._projection().clip_matrix(), before)  # the camera stays
 
 
 def test_the_point_under_the_mouse_is_circled_in_the_other_views(window):
@@ -351,8 +382,6 @@ def test_a_click_into_the_curves_goes_to_the_frame(qtbot, solved):
     plot = panel.curves._charts[0]
     qtbot.waitUntil(plot.isVisible)
     box = plot.getPlotItem().getViewBox()
-    from PyQt6.QtCore import QPointF
-
     middle = np.mean(box.viewRange()[1])
     where = plot.mapFromScene(box.mapViewToScene(QPointF(9.0, middle)))
     qtbot.mouseClick(plot.viewport(), LEFT, pos=where)
