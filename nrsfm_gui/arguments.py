@@ -49,7 +49,8 @@ def parse(argv: Items[str]) -> Arguments:
     )
     parser.add_argument(
         "path", nargs="?", default="", metavar="PATH",
-        help="a sequence (.txt, .mat, .npz, .csv), a folder of the NRSfM Challenge, or sample:NAME; "
+        help="a sequence (.txt, .mat, .npz, .csv), a session (.nrsfm), a result (.npz), a folder of the "
+        "NRSfM Challenge, or sample:NAME; "
         "without it, the first bundled sample is shown",
     )  # fmt: skip
     parser.add_argument("--run", action="store_true", help="start the solver at once")
@@ -72,7 +73,7 @@ def parse(argv: Items[str]) -> Arguments:
     parser.add_argument("--size", type=_size, metavar="WxH", help="size of the window, for this time")
     parser.add_argument(
         "--renderer", choices=RENDERERS, default="auto",
-        help="how the 3-D view is painted; auto takes OpenGL where a graphics card does it",
+        help="how the 3-D view is painted; auto takes OpenGL where it works",
     )  # fmt: skip
     parser.add_argument(
         "--first-steps",

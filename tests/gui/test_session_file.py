@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import resource
 import zipfile
 from dataclasses import fields, is_dataclass, replace
 from itertools import islice
@@ -300,10 +303,22 @@ def test_nothing_is_unpickled_and_no_file_unpacks_to_more_than_its_size_allows(w
         read_session(path)
 
 
-def test_the_old_file_stays_whole_where_the_disk_is_full(sequence, tmp_path, monkeypatch):
-    import errno
-    import os
+def test_the_old_file_stays_whole_where_no_more_bytes_are_taken(sequence, tmp_path):
+    """The system itself refuses: no file of this process may grow beyond so many bytes."""
+    path = write_session(saved(sequence), tmp_path / "a.nrsfm")
+    before = path.read_bytes()
+    bounds = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) // 2, bounds[1]))
+    try:
+        with pytest.raises(InputError, match=r"a\.nrsfm cannot be written: File too large"):
+            write_session(saved(sequence), path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, bounds)
+    assert path.read_bytes() == before
+    assert [item.name for item in tmp_path.iterdir()] == ["a.nrsfm"]
 
+
+def test_the_old_file_stays_whole_where_the_disk_is_full(sequence, tmp_path, monkeypatch):
     path = write_session(saved(sequence), tmp_path / "a.nrsfm")
     before = path.read_bytes()
 
