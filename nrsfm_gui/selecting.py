@@ -110,7 +110,9 @@ class Selecting(QObject):
         hidden = len(self._session.hidden)
         points = len(self._all)
         said = (
-            f"{hidden} of {points} points are hidden: Shift+H shows all" if hidden else "All points are shown"
+            f"{hidden} of {points} points are left out: Shift+H shows all"
+            if hidden
+            else "All points are shown"
         )
         self._window.chrome.say(said)
 

@@ -160,7 +160,10 @@ class ErrorCurve(QWidget):
         metrics = painter.fontMetrics()
         width = metrics.horizontalAdvance(words)
         left = x + 8 if x + 8 + width <= area.right() else x - 8 - width
-        painter.drawText(QPointF(left, top + metrics.ascent() - 3), words)
+        place = QPointF(left, top + metrics.ascent() - 3)
+        ground = metrics.tightBoundingRect(words).translated(place.toPoint()).adjusted(-3, -1, 3, 1)
+        painter.fillRect(ground, qcolor(self._theme.panel, 0.8))
+        painter.drawText(place, words)
 
     def _paint_scale(self, painter: QPainter, area: QRectF, top: float) -> None:
         theme = self._theme

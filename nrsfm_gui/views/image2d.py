@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from core.arrays import Floats
     from nrsfm_gui.scene import Scene
+ALL_LEFT_OUT = "All points are left out: Shift+H shows them"
 
 
 class _Overlay(QWidget):
@@ -190,10 +191,22 @@ class TracksView(QWidget):
                 & (pixels < (self.width(), self.height())).all(axis=1)
             )
             paint_point_numbers(painter, chosen[seen], pixels[seen], theme)
+        self._paint_left_out(painter, area, int(np.count_nonzero(~scene.drawn)), len(scene.drawn))
         paint_legend(
             painter, self._dots.legend(scene), theme, area.left() + 8, area.top() + 6,
             horizontal_to=area.right() - 8,
         )  # fmt: skip
+
+    def _paint_left_out(self, painter: QPainter, area: QRectF, left_out: int, count: int) -> None:
+        """Say where points are not drawn because somebody said so, and how they come back."""
+        if left_out == 0:
+            return
+        if left_out == count:
+            paint_message(painter, ALL_LEFT_OUT, self.width(), self.height(), self._theme)
+            return
+        painter.setPen(qcolor(self._theme.muted))
+        text = f"{left_out} of {count} points left out (Shift+H: show all)"
+        painter.drawText(area.adjusted(8, 0, -8, -4), int(Qt.AlignmentFlag.AlignBottom), text)
 
     def _name_axes(self) -> None:
         unit = self._scene.track_unit if self._scene is not None else "px"

@@ -215,3 +215,12 @@ def test_numbers_of_points_never_overlap_and_are_of_the_first_ones(view, near):
     assert yellow[:, 250:300].any()
     assert not yellow[:, 100:250].any()
     assert MOST_LABELS >= 20
+
+
+def test_points_that_are_left_out_are_told_of(view, near):
+    scene, rows = view._scene, slice(380, 440)
+    before = near(view.grab_image(), DARK.muted, tolerance=60)[rows, 70:400].sum()
+    view.set_scene(replace(scene, hidden=frozenset({7})))
+    assert near(view.grab_image(), DARK.muted, tolerance=60)[rows, 70:400].sum() > before + 100
+    view.set_scene(replace(scene, hidden=frozenset(range(len(scene.drawn)))))
+    assert near(view.grab_image(), DARK.muted, tolerance=60)[225:255, 150:500].sum() > 100
