@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from core.arrays import Floats
     from nrsfm_gui.scene import Scene
+
 ALL_LEFT_OUT = "All points are left out: Shift+H shows them"
 
 
