@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject
-from PyQt6.QtWidgets import QFileDialog
 
 from core.arrays import InputError
 
@@ -16,6 +15,7 @@ from .recovering import Recovering
 from .session_file import SUFFIX, SavedRun, SavedSequence, SavedSession, write_session
 from .solver_thread import Job
 from .viewpoint import Viewpoint, layout_of, show_layout
+from .views.path_dialog import Wanted, ask_for_path
 
 if TYPE_CHECKING:
     from core.sequence import Sequence
@@ -75,12 +75,14 @@ class Keeping(QObject):
 
     def save_as(self) -> None:
         """Ask for a file, and save there."""
-        name, _filter = QFileDialog.getSaveFileName(
-            self._window, "Save the session", str(self.file or self._proposed()), FILTER
+        ask_for_path(
+            self._window,
+            "Save the session",
+            self.save_to,
+            wanted=Wanted.NEW_FILE,
+            start=self.file or self._proposed(),
+            filters=FILTER,
         )
-        if name:
-            path = Path(name)
-            self.save_to(path if path.suffix else path.with_suffix(SUFFIX))
 
     def save_to(self, path: Path) -> None:
         """Write the session to a file, beside the window."""
@@ -117,8 +119,9 @@ class Keeping(QObject):
         session.replace_everything(_with_runs(each) for each in saved.sequences)
         session.set_settings(saved.settings)
         window.parameters.set_settings(saved.settings)
-        sequence = saved.sequences[saved.current].sequence
-        window.opening.opened.emit(sequence, window.opening.entry_of(sequence))
+        current = saved.sequences[saved.current]
+        entry = None if current.change else window.opening.entry_of(current.sequence)
+        window.opening.opened.emit(current.sequence, entry)
         self._show_view(saved, path)
         self.file = saved.file if automatic else path
         self._saved_changes = -1 if automatic else self._changes
@@ -143,6 +146,8 @@ class Keeping(QObject):
 
     def _show_view(self, saved: SavedSession, path: Path) -> None:
         show_layout(self._window, saved.layout)
+        if not saved.view:  # written by a script
+            return
         try:
             Viewpoint.from_plain(saved.view).show(self._window)
         except InputError as error:

@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, pyqtSignal
-from PyQt6.QtWidgets import QFileDialog, QWidget
 
 from .solver_thread import Job
+from .views.path_dialog import Wanted, ask_for_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from PyQt6.QtWidgets import QWidget
 
     from core.files import SequenceEntry
     from core.sequence import Sequence
@@ -20,8 +22,8 @@ if TYPE_CHECKING:
     from .session_file import SavedSession
     from .settings_store import SettingsStore
 
-# What was listed, the entry to show ("sample:NAME" has one too) and its sequence.
-Read = tuple[tuple["SequenceEntry", ...], "SequenceEntry | None", "Sequence"]
+# What was listed, the entry to show ("sample:NAME" has one too) and what was read.
+Read = tuple[tuple["SequenceEntry", ...], "SequenceEntry | None", "Sequence | SavedSession | OpenedResult"]
 FILTER = (
     "All that can be opened (*.txt *.mat *.npz *.csv *.nrsfm);;Sequences (*.txt *.mat *.npz *.csv);;"
     "Sessions (*.nrsfm);;Results (*.npz);;All files (*)"
@@ -69,17 +71,12 @@ class Opening(QObject):
 
     def ask_for_file(self) -> None:
         """Ask for a file, and open it."""
-        name, _filter = QFileDialog.getOpenFileName(
-            self._window, "Open a sequence, a session or a result", self._folder(), FILTER
-        )
-        if name:
-            self.open(name)
+        title = "Open a sequence, a session or a result"
+        ask_for_path(self._window, title, self.open, start=self._folder(), filters=FILTER)
 
     def ask_for_folder(self) -> None:
         """Ask for a folder, and open it."""
-        name = QFileDialog.getExistingDirectory(self._window, "Open a folder", self._folder())
-        if name:
-            self.open(name)
+        ask_for_path(self._window, "Open a folder", self.open, wanted=Wanted.FOLDER, start=self._folder())
 
     def open(self, path: str | Path) -> None:
         """Open a file, a folder (its sequences are listed, the first is shown) or "sample:NAME".
@@ -116,7 +113,7 @@ class Opening(QObject):
         for job in list(self._jobs):
             job.wait()
 
-    def _start(self, function: Callable[[], Read | SavedSession | OpenedResult], what: str) -> None:
+    def _start(self, function: Callable[[], Read], what: str) -> None:
         job = Job(function)
         self._jobs.add(job)
         self._newest = job
@@ -126,25 +123,25 @@ class Opening(QObject):
         self.started.emit(what)
         job.start()
 
-    def _finish(self, job: Job, read: Read | SavedSession | OpenedResult, what: str) -> None:
+    def _finish(self, job: Job, read: Read, what: str) -> None:
         from .result_file import OpenedResult
         from .session_file import SavedSession
 
         if job is not self._newest:  # another one was asked for since
             return
-        if isinstance(read, SavedSession):
-            self.session_read.emit(read, Path(what))
-            return
-        if isinstance(read, OpenedResult):
-            self.result_read.emit(read.sequence, read.run, Path(what))
-            return
-        entries, entry, sequence = read
+        entries, entry, found = read
         if entries:
             self._entries = entries
             self.listed.emit(entries)
+        if isinstance(found, SavedSession):
+            self.session_read.emit(found, Path(what))
+            return
+        if isinstance(found, OpenedResult):
+            self.result_read.emit(found.sequence, found.run, Path(what))
+            return
         if not what.startswith(SAMPLE):
             self._store.add_recent(Path(what))
-        self.opened.emit(sequence, entry)
+        self.opened.emit(found, entry)
 
     def _fail(self, job: Job, sentence: str, details: str) -> None:
         if job is self._newest:
@@ -155,7 +152,7 @@ class Opening(QObject):
         return str(recent[0].parent) if recent else ""
 
 
-def _read(path: str | Path) -> Read | SavedSession | OpenedResult:
+def _read(path: str | Path) -> Read:
     """Return what a path holds and its first sequence that can be read; beside a sample, all samples."""
     from core.arrays import InputError
     from core.files import bundled_samples, list_sequences, read_sequence
@@ -168,9 +165,11 @@ def _read(path: str | Path) -> Read | SavedSession | OpenedResult:
         entries = bundled_samples()
         return entries, next(entry for entry in entries if entry.file == sequence.source), sequence
     if Path(path).suffix.lower() == SUFFIX:
-        return read_session(Path(path))
+        session = read_session(Path(path))
+        return _listed_beside(session.sequences[session.current].sequence), None, session
     if is_result(Path(path)):
-        return read_opened_result(Path(path))
+        result = read_opened_result(Path(path))
+        return _listed_beside(result.sequence), None, result
     entries = list_sequences(path)
     readable = [entry for entry in entries if not entry.problem]
     if not readable:
@@ -178,6 +177,22 @@ def _read(path: str | Path) -> Read | SavedSession | OpenedResult:
     if Path(path).is_file():
         return entries, readable[0], read_sequence(path)
     return entries, readable[0], read_sequence(readable[0].file)
+
+
+def _listed_beside(sequence: Sequence) -> tuple[SequenceEntry, ...]:
+    """Return what opening the file of a sequence would list, nothing where it is gone."""
+    from core.arrays import InputError
+    from core.files import bundled_samples, list_sequences
+    from core.files.samples import sample_name
+
+    if sequence.source is None:
+        return ()
+    if sample_name(sequence.source) is not None:
+        return bundled_samples()
+    try:
+        return list_sequences(sequence.source)
+    except InputError:
+        return ()
 
 
 def _read_entry(entry: SequenceEntry) -> Read:

@@ -223,7 +223,7 @@ def test_a_view_that_cannot_be_read_costs_the_view_only(qtbot, make_window, solv
     window, _run = solved()
     path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
     saved, other = read_session(path), make_window()
-    for view in ({}, saved.view | {"theme": "green"}, saved.view | {"orbit": {"center": [0, 0, "x"]}}):
+    for view in ({"frame": 0}, saved.view | {"theme": "green"}, saved.view | {"orbit": {"center": [0, 0, "x"]}}):
         write_session(replace(saved, view=view, layout={"docks": "!é"}), path)
         opened(qtbot, other, path)
         assert "The session is shown from the front instead" in other.messages.text
