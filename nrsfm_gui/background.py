@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PyQt6.QtCore import QObject, QSize
-from PyQt6.QtWidgets import QFileDialog
+
+from core.arrays import InputError
 
 from .background_reader import BackgroundReader
 from .image_sources import VIDEO_SUFFIXES, image_suffixes
 from .views.background_bar import BackgroundBar
+from .views.path_dialog import ask_for_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from PyQt6.QtGui import QImage
 
@@ -74,11 +76,9 @@ class Background(QObject):
         images = " ".join(f"*{suffix}" for suffix in image_suffixes())
         videos = " ".join(f"*{suffix}" for suffix in VIDEO_SUFFIXES)
         filters = f"Images and videos ({images} {videos});;All files (*)"
-        name, _filter = QFileDialog.getOpenFileName(
-            self._window, "Background: one of numbered images, or a video", "", filters
+        ask_for_path(
+            self._window, "Background: one of numbered images, or a video", self.open, filters=filters
         )
-        if name:
-            self.open(Path(name))
 
     def open(self, path: Path, *, opacity: float = OPACITY, offset: int = 0) -> None:
         """Put pictures behind the tracks: a folder, a pattern, one of numbered images, or a video."""
@@ -123,10 +123,10 @@ class Background(QObject):
         chosen = self._chosen
         return {"path": str(chosen.path), "opacity": chosen.opacity, "offset": chosen.offset}
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: Mapping[str, Any]) -> None:
         """Show again what `state` returned."""
-        if isinstance(state.get("path"), str):
-            self.open(Path(state["path"]), opacity=float(state["opacity"]), offset=int(state["offset"]))
+        if state:
+            self.open(Path(state["path"]), opacity=state["opacity"], offset=state["offset"])
         else:
             self.remove()
 
@@ -225,6 +225,25 @@ class Background(QObject):
         if reader in self._leaving:
             self._leaving.remove(reader)
             reader.deleteLater()
+
+
+def checked(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the state of a background as it was read from a file, after a look at it.
+
+    Raises
+    ------
+    InputError
+        where it is none that `Background.state` gave.
+    """
+    if not state:
+        return {}
+    path, opacity, offset = (state.get(name) for name in ("path", "opacity", "offset"))
+    numbers = type(opacity) in (int, float) and type(offset) is int
+    if not (isinstance(path, str) and path and numbers and 0 <= float(str(opacity)) <= 1):
+        raise InputError(
+            f"the background is {dict(state)}; accepted are a path, an opacity from 0 to 1 and a whole offset"
+        )
+    return {"path": path, "opacity": float(str(opacity)), "offset": offset}
 
 
 def doubts(sequence: Sequence, size: QSize) -> str:

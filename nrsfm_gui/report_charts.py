@@ -121,7 +121,7 @@ def line_chart(
 def spectrum_chart(values: Floats, weights: Floats) -> str:
     """Return singular values (K,) as bars and their weights (K,) as dots, both as logarithms.
 
-    Zeros have no logarithm: their bars have no height.
+    Zeros have no logarithm: their bars have no height, and their dots are hollow, on the axis.
     """
     values, weights = values[:MOST_BARS], weights[:MOST_BARS]
     both = np.concatenate([values, weights])
@@ -143,9 +143,9 @@ def spectrum_chart(values: Floats, weights: Floats) -> str:
             f'fill="{BLUE}" fill-opacity="0.75"/>'
         )
     for k, weight in enumerate(weights, start=1):
-        if weight > 0:
-            x, y = frame.place(k, max(_logarithm(weight), low))
-            parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" fill="{ORANGE}"/>')
+        x, y = frame.place(k, max(_logarithm(weight), low))
+        dress = f'fill="{ORANGE}"' if weight > 0 else f'fill="none" stroke="{ORANGE}" stroke-width="1.5"'
+        parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4.5" {dress}/>')
     parts += [
         f'<rect x="{WIDTH - 200}" y="{TOP}" width="12" height="9" fill="{BLUE}" fill-opacity="0.75"/>',
         _text(WIDTH - 183, TOP + 9, "singular values", anchor="start"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QByteArray
@@ -12,6 +12,7 @@ from core.alignment import Alignment
 from core.arrays import InputError
 
 from .appearance import Appearance
+from .background import checked
 from .theme import THEMES
 from .views.orbit import Orbit
 
@@ -36,6 +37,7 @@ class Viewpoint:
     theme: str  # a key of THEMES
     orbit: Orbit
     appearance: Appearance
+    background: dict[str, Any] = field(default_factory=dict)  # pictures behind the tracks, {} for none
 
     @classmethod
     def of(cls, window: MainWindow) -> Viewpoint:
@@ -51,6 +53,7 @@ class Viewpoint:
             session.theme.name,
             window.scene_view.orbit,
             window.display.appearance,
+            window.background.state(),
         )
 
     def as_plain(self) -> dict[str, Any]:
@@ -65,6 +68,7 @@ class Viewpoint:
             "theme": self.theme,
             "orbit": asdict(self.orbit),
             "appearance": self.appearance.as_plain(),
+            "background": self.background,
         }
 
     @classmethod
@@ -90,6 +94,7 @@ class Viewpoint:
                 values["theme"],
                 _orbit(values["orbit"]),
                 Appearance.from_plain(values["appearance"]),
+                checked(values.get("background", {})),
             )
         except KeyError as error:
             raise InputError(f"the view lacks {error}; {ACCEPTED}") from error
@@ -110,6 +115,7 @@ class Viewpoint:
         session.set_selection((point for point in self.selection if point in inside), self.point)
         window.display.refresh()
         window.scene_view.set_orbit(self.orbit)
+        window.background.restore(self.background)
 
 
 def layout_of(window: MainWindow) -> dict[str, str]:

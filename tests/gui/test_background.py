@@ -14,7 +14,7 @@ from PyQt6.QtGui import QColor, QImage
 from core import simulate
 from core.arrays import InputError
 from nrsfm_gui import image_sources
-from nrsfm_gui.background import doubts
+from nrsfm_gui.background import checked, doubts
 from nrsfm_gui.background_reader import BackgroundReader
 from nrsfm_gui.image_sources import as_image, open_source
 
@@ -208,6 +208,34 @@ def test_state_is_restored(qtbot, window, folder):
     qtbot.waitUntil(lambda: shown(window).isVisible(), timeout=5000)
     assert window.background.state() == {"path": str(folder), "opacity": 0.4, "offset": 1}
     window.background.restore({})
+    assert not window.background.present
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"path": 3, "opacity": 0.5, "offset": 0},
+        {"path": "a", "opacity": float("nan"), "offset": 0},
+        {"path": "a", "opacity": "0.5", "offset": 0},
+        {"path": "a", "opacity": 0.5, "offset": 1.5},
+        {"path": "a"},
+    ],
+)
+def test_a_state_that_was_tampered_with_is_refused(state):
+    with pytest.raises(InputError, match="the background is"):
+        checked(state)
+
+
+def test_a_session_file_keeps_the_background(qtbot, window, folder):
+    from nrsfm_gui.viewpoint import Viewpoint
+
+    opened(qtbot, window, folder, opacity=0.4, offset=1)
+    kept = Viewpoint.of(window).as_plain()
+    window.background.remove()
+    Viewpoint.from_plain(kept).show(window)
+    assert window.background.state() == {"path": str(folder), "opacity": 0.4, "offset": 1}
+    del kept["background"]  # of an older file
+    Viewpoint.from_plain(kept).show(window)
     assert not window.background.present
 
 
