@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from core.arrays import Floats
     from nrsfm_gui.scene import Scene
 
+NARROW, FEW_ENTRIES = 240, 3  # width of a plot in pixels, and of how many signs it has room
 ALL_LEFT_OUT = "All points are left out: Shift+H shows them"
 
 
@@ -193,10 +194,11 @@ class TracksView(QWidget):
             )
             paint_point_numbers(painter, chosen[seen], pixels[seen], theme)
         self._paint_left_out(painter, area, int(np.count_nonzero(~scene.drawn)), len(scene.drawn))
-        paint_legend(
-            painter, self._dots.legend(scene), theme, area.left() + 8, area.top() + 6,
-            horizontal_to=area.right() - 8,
-        )  # fmt: skip
+        entries = self._dots.legend(scene)
+        if area.width() < NARROW:  # the whole legend would cover the points
+            entries = entries[:FEW_ENTRIES]
+        x, y = area.left() + 8, area.top() + 6
+        paint_legend(painter, entries, theme, x, y, horizontal_to=area.right() - 8)
 
     def _paint_left_out(self, painter: QPainter, area: QRectF, left_out: int, count: int) -> None:
         """Say where points are not drawn because somebody said so, and how they come back."""

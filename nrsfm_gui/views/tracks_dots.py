@@ -106,21 +106,19 @@ class TracksDots:
             item.set_dots(where[chosen[shown[chosen]]])
 
     def legend(self, scene: Scene) -> list[LegendEntry]:
-        """Return the signs that are on the plot and what they stand for."""
+        """Return the signs that are on the plot and what they stand for, the most important ones first."""
         theme = self._theme
         entries = [LegendEntry("measured", theme.measured)]
-        if len(self.hidden.positions):
-            entries.append(LegendEntry("hidden", theme.measured, hollow=True))
-        if scene.reprojected is None:
-            return entries
-        if not scene.colored:
+        if scene.reprojected is not None and not scene.colored:
             entries.append(LegendEntry("reprojected", theme.reprojected))
-            if len(self.predicted.positions):
-                color = self.predicted.colors[0].name()
-                entries.append(LegendEntry("predicted", color, hollow=self.predicted.hollow))
         if len(self.residuals.positions):
             words = "longest residuals" if self.residuals.reduced else "residual"
             entries.append(LegendEntry(words, theme.residual, line=True))
+        if len(self.hidden.positions):
+            entries.append(LegendEntry("hidden", theme.measured, hollow=True))
+        if len(self.predicted.positions) and not scene.colored:
+            color = self.predicted.colors[0].name()
+            entries.append(LegendEntry("predicted", color, hollow=self.predicted.hollow))
         return entries
 
 

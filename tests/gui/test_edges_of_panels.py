@@ -1,0 +1,107 @@
+"""Timeline, 2-D view and panel of points with next to nothing to show: one point, two frames, no number."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import QCoreApplication, QEvent, QPointF, Qt
+from PyQt6.QtGui import QMouseEvent
+
+from core.sequence import CameraModel, Observations, Sequence
+from nrsfm_gui.point_table import point_courses, point_table
+from nrsfm_gui.ranking import known_means
+from nrsfm_gui.scene import ErrorSeries, build_scene, build_shapes
+from nrsfm_gui.theme import DARK, LIGHT
+from nrsfm_gui.views.image2d import TracksView
+from nrsfm_gui.views.points_panel import PointsPanel
+from nrsfm_gui.views.timeline import Timeline
+from nrsfm_gui.worst import frame_sentence
+
+SHAPES = [(1, 1), (2, 1), (1, 5), (2, 3), (3, 4000)]
+VALUES = [np.nan, 0.0, 1e-300, 1e9]
+
+
+@pytest.fixture(params=list(itertools.product(SHAPES, VALUES)), ids=str)
+def series(request):
+    """Errors that are all the same, and those of one cell missing."""
+    shape, value = request.param
+    errors = np.full(shape, value)
+    errors[0, 0] = np.nan
+    return ErrorSeries(known_means(errors, 1), errors, "px", "reprojection error")
+
+
+def shown(qtbot, widget, width=640, height=140):
+    qtbot.addWidget(widget)
+    widget.resize(width, height)
+    with qtbot.waitExposed(widget):
+        widget.show()
+    return widget
+
+
+def wiggle(widget, seed):
+    """Move, press, drag, double-click with every modifier, inside and outside."""
+    rng = np.random.default_rng(seed)
+    kind, button = QEvent.Type, Qt.MouseButton
+    modifiers = Qt.KeyboardModifier
+    keys = [modifiers.NoModifier, modifiers.ShiftModifier, modifiers.ControlModifier]
+    for _ in range(60):
+        what = kind(int(rng.choice([
+            kind.MouseMove.value, kind.MouseButtonPress.value, kind.MouseButtonRelease.value,
+            kind.MouseButtonDblClick.value,
+        ])))  # fmt: skip
+        where = QPointF(*(rng.uniform(-0.1, 1.1, 2) * (widget.width(), widget.height())))
+        modifier = keys[int(rng.integers(3))]
+        pressed = button.NoButton if what == kind.MouseMove else button.LeftButton
+        event = QMouseEvent(what, where, widget.mapToGlobal(where), pressed, button.LeftButton, modifier)
+        QCoreApplication.sendEvent(widget, event)
+
+
+def test_the_timeline_survives_whatever_errors_it_is_given(qtbot, series):
+    timeline = shown(qtbot, Timeline())
+    frames, points = series.per_point.shape
+    timeline.set_frame_count(frames)
+    asked = []
+    timeline.frame_requested.connect(asked.append)
+    timeline.range_requested.connect(timeline.set_range)
+    for by_error in (False, True):
+        timeline.strip.set_sorted(by_error)
+        timeline.set_series(series)
+        timeline.set_selection(range(points), 0)
+        timeline.set_hidden(frozenset(range(0, points, 2)))
+        for seed, part in enumerate((timeline.strip, timeline.slider, timeline.curve)):
+            wiggle(part, seed)
+        timeline.set_theme(LIGHT)
+        timeline.grab()
+    assert all(0 <= frame < frames for frame in asked)
+
+
+def test_a_sentence_is_found_for_any_frame_with_an_error(series):
+    for frame in np.flatnonzero(np.isfinite(series.per_frame)):
+        assert "half of it from" in frame_sentence(series, int(frame))
+
+
+@pytest.mark.parametrize(("frames", "points", "seen"), [(2, 4, 1), (2, 4, 0), (3, 5, 5)])
+def test_panels_survive_sequences_with_almost_no_points(qtbot, frames, points, seen):
+    tracks = np.random.default_rng(0).uniform(0, 500, (frames, 2, points))
+    visible = np.zeros((frames, points), dtype=bool)
+    visible[:, :seen] = True
+    tracks[:, :, seen:] = np.nan
+    if not seen:  # a sequence needs a track; a frame does not
+        visible[0, 0], tracks[0, :, 0] = True, 5.0
+    sequence = Sequence(Observations(tracks, visible), CameraModel.PERSPECTIVE, "few", intrinsics=np.eye(3))
+    shapes = build_shapes(sequence, None)
+    view = shown(qtbot, TracksView(), 400, 300)
+    panel = shown(qtbot, PointsPanel(), 700, 250)
+    for frame in range(frames):
+        view.set_scene(build_scene(sequence, shapes, frame=frame, selected=0, selection=tuple(range(points))))
+        wiggle(view._plot.viewport(), frame)
+        view.grab_image()
+    panel.set_table(point_table(sequence, shapes))
+    panel.set_selection(range(points), 0)
+    panel.set_courses(point_courses(shapes, range(points)), ("px", "mm"))
+    panel.set_theme(DARK)
+    panel.grab()
+    assert "press Run" in panel.curves._empty.text()
+    assert panel.table.model().data(panel.table.model().index(0, 3)) == "–"
