@@ -20,7 +20,7 @@ from nrsfm_gui.appearance import COLOR_MAPS, POINT_SIZES
 from nrsfm_gui.preferences import MOST_AUTOSAVE_SECONDS, PROCESSORS, Preferences
 
 THEMES = {"system": "As the system", "dark": "Dark", "light": "Light"}
-RENDERERS = {"auto": "Automatic", "opengl": "Graphics card (OpenGL)", "software": "Software"}
+RENDERERS = {"auto": "Automatic", "opengl": "OpenGL", "software": "Software"}
 
 
 class PreferencesDialog(QDialog):
@@ -57,7 +57,7 @@ class PreferencesDialog(QDialog):
         self.color_map = self._choice("color_map", "Color map", maps, "Colors of errors, depths and the like")
         self.renderer = self._choice(
             "renderer", "3-D drawing", RENDERERS,
-            "Automatic takes OpenGL where a graphics card does it; software is faster without one",
+            "Automatic takes OpenGL where it works; software paints without it",
         )  # fmt: skip
         self._remark("Another way of drawing is taken at the next start.")
         self._heading("Work")

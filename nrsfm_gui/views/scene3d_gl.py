@@ -16,12 +16,13 @@ from OpenGL.error import Error as OpenGLError
 from OpenGL.GL import shaders
 from PyQt6.QtGui import QImage, QOffscreenSurface, QOpenGLContext, QSurfaceFormat
 
+from .opengl_probe import LOWEST_OPENGL
 from .scene3d_parts import Part, Points, Segments, Shot, Triangles
 from .scene3d_shaders import DOT_FRAGMENT, PLAIN_FRAGMENT, VERTEX
 
 if TYPE_CHECKING:
     import numpy.typing as npt
-LOWEST_VERSION = (3, 1)  # of OpenGL: what the shaders need
+
 ATTRIBUTES = ("a_position", "a_color")
 Array: TypeAlias = "npt.NDArray[Any]"
 
@@ -125,7 +126,7 @@ class OpenGLRenderer:
         self._surface.setFormat(self._context.format())
         self._surface.create()
         self._make_current()
-        if self._context.isOpenGLES() or tuple(self._context.format().version()) < LOWEST_VERSION:
+        if self._context.isOpenGLES() or tuple(self._context.format().version()) < LOWEST_OPENGL:
             raise ContextLost("this OpenGL is too old")
         try:
             self.card = (GL.glGetString(GL.GL_RENDERER) or b"").decode(errors="replace")

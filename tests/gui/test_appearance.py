@@ -1,0 +1,190 @@
+"""The appearance, what colors stand for, and where their scale ends."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.arrays import InputError
+from nrsfm_gui.appearance import COLOR_MAPS, COLORINGS, LAYERS, MESH_MODES, Appearance
+from nrsfm_gui.bounds import bounding_points
+from nrsfm_gui.coloring import coloring
+from nrsfm_gui.scene import build_scene, build_shapes
+from nrsfm_gui.theme import DARK, LIGHT
+from nrsfm_gui.views.colors import color_table, value_colors, value_levels
+
+
+@pytest.fixture
+def shapes(known):
+    """Shapes with an error of some millimeters."""
+    C = known.result.C.copy()
+    C[::7] *= 1.15
+    return build_shapes(known.sequence, replace(known.result, C=C))
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"layers": frozenset({"walls"})}, "layer 'walls' is not known; accepted are estimate"),
+        ({"color_by": "mood"}, "color_by is 'mood'"),
+        ({"color_map": "jet"}, "color_map is 'jet'; accepted are viridis"),
+        ({"limits": (2.0, 2.0)}, "low end must be finite and below"),
+        ({"limits": (float("nan"), 2.0)}, "low end must be finite and below"),
+        ({"limits": (0.0, float("inf"))}, "low end must be finite and below"),
+        ({"trail_frames": 0}, "trail_frames is 0; accepted are 1 to"),
+        ({"mesh_source": "air"}, "mesh_source is 'air'"),
+        ({"point_size": float("nan")}, "point_size is nan"),
+        ({"labels": "some"}, "labels is 'some'"),
+    ],
+)
+def test_values_that_are_not_accepted_are_named(changes, sentence):
+    with pytest.raises(InputError, match=sentence.replace("(", r"\(")):
+        Appearance(**changes)
+
+
+def test_an_appearance_comes_back_from_plain_values():
+    chosen = Appearance(
+        frozenset({"estimate", "path"}), "depth", "magma", (1.5, 2.5), 40, "tracks", 2.0, "all"
+    )
+    assert Appearance.from_plain(json.loads(json.dumps(chosen.as_plain()))) == chosen
+    assert Appearance.from_plain({}) == Appearance()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"colour": 1},
+        {"limits": [1]},
+        {"limits": "ab"},
+        {"layers": 3},
+        {"point_size": "big"},
+        {"color_by": []},
+    ],
+)
+def test_plain_values_of_another_kind_are_refused(values):
+    with pytest.raises(InputError):
+        Appearance.from_plain(values)
+
+
+def test_limits_go_with_what_they_belong_to():
+    chosen = Appearance(color_by="error", limits=(0.0, 3.0))
+    assert chosen.changed(color_map="magma").limits == (0.0, 3.0)
+    assert chosen.changed(color_by="depth").limits is None
+
+
+def test_mesh_modes_are_the_two_layers():
+    for mode in MESH_MODES:
+        appearance = Appearance().with_mesh_mode(mode)
+        assert appearance.mesh_mode == mode
+        assert appearance.layers - {"edges", "faces"} == Appearance().layers - {"edges", "faces"}
+
+
+def test_colors_stand_for_what_a_loop_finds(known, shapes):
+    other = np.array(shapes.points[5].T) + [3.0, 0.0, 4.0]
+    mean = [shapes.points[:, :, p].mean(axis=0) for p in range(known.sequence.point_count)]
+    for p in (0, 7, 19):
+        Q, before = shapes.points[5, :, p], shapes.points[4, :, p]
+        expected = {
+            "error": np.linalg.norm(Q - known.sequence.truth.points[5, :, p]),
+            "depth": (shapes.cameras.R[5] @ Q + shapes.cameras.t[5])[2],
+            "movement": np.linalg.norm(Q - before),
+            "deviation": np.linalg.norm(Q - mean[p]),
+            "index": p + 1,
+            "difference": 5.0,
+        }
+        for key, value in expected.items():
+            found = coloring(shapes, 5, key, track_unit="px", other=other)
+            assert found.values[p] == pytest.approx(value, rel=1e-9), key
+    assert {"role", "reprojection", *expected} == set(COLORINGS)
+    exact = coloring(build_shapes(known.sequence, known.result), 5, "depth", track_unit="px")
+    seen = known.sequence.rotations[5] @ known.sequence.truth.points[5]
+    np.testing.assert_allclose(exact.values, seen[2] + known.sequence.translations[5, 2])
+    residuals = coloring(shapes, 5, "reprojection", track_unit="px")
+    np.testing.assert_array_equal(residuals.values, shapes.residuals[5])
+    assert residuals.label == "reprojection error (px)"
+
+
+@pytest.mark.parametrize("key", [key for key in COLORINGS if key not in ("role", "difference")])
+def test_a_scale_is_the_same_in_all_frames(known, shapes, key):
+    found = [coloring(shapes, f, key, track_unit="px") for f in range(known.sequence.frame_count)]
+    assert len({each.limits for each in found}) == 1
+    low, high = found[0].limits
+    values = np.stack([each.values for each in found])
+    inside = np.nanmean((values >= low) & (values <= high) | np.isnan(values))
+    assert low < high
+    assert inside > 0.95
+
+
+def test_movement_is_unknown_in_the_first_frame(shapes):
+    assert np.isnan(coloring(shapes, 0, "movement", track_unit="px").values).all()
+
+
+def test_without_truth_an_error_is_a_reprojection_error(known):
+    sequence = replace(known.sequence, truth=None)
+    shapes = build_shapes(sequence, known.result)
+    assert coloring(shapes, 3, "error", track_unit="px").label == "reprojection error (px)"
+
+
+@pytest.mark.parametrize("key", [key for key in COLORINGS if key != "role"])
+def test_where_there_is_nothing_to_color_by_a_sentence_says_what_to_do(known, key):
+    sequence = replace(known.sequence, truth=None, rotations=None, translations=None)
+    scene = build_scene(sequence, build_shapes(sequence, None), frame=2, appearance=Appearance(color_by=key))
+    assert not scene.colored
+    assert scene.color_missing or key == "index"
+
+
+def test_limits_by_hand_replace_those_of_the_data(known, shapes):
+    scene = build_scene(
+        known.sequence, shapes, frame=2, appearance=Appearance(color_by="error", limits=(1.0, 2.0))
+    )
+    assert scene.color_limits == (1.0, 2.0)
+    assert scene.automatic_limits not in (None, (1.0, 2.0))
+
+
+@pytest.mark.parametrize("name", COLOR_MAPS)
+@pytest.mark.parametrize("theme", [DARK, LIGHT])
+def test_color_maps_grow_steadily_in_contrast_with_the_panel(name, theme):
+    table = color_table(name, theme.name)[:, :3] / 255.0
+    linear = np.where(table <= 0.04045, table / 12.92, ((table + 0.055) / 1.055) ** 2.4)
+    light = linear @ [0.2126, 0.7152, 0.0722]
+    # Lightness as the eye has it; each of these maps has a straight line of it.
+    lightness = np.where(light > 0.008856, 116 * np.cbrt(light) - 16, 903.3 * light)
+    steps = np.diff(lightness[::16]) * (1 if theme is DARK else -1)
+    assert (steps > 0).all()
+    assert steps.max() < 2.5 * steps.min() + 1.0
+    panel = 0.008 if theme is DARK else 1.0
+    ratio = (max(light[0], panel) + 0.05) / (min(light[0], panel) + 0.05)
+    assert ratio > 1.2
+
+
+def test_values_outside_the_limits_have_the_color_of_the_ends_and_unknown_ones_their_own():
+    values = np.array([-5.0, 0.0, 0.5, 1.0, 9.0, np.nan, np.inf])
+    levels = value_levels(values, (0.0, 1.0))
+    assert levels.tolist()[:5] == [0, 0, 127, 255, 255]
+    colors = value_colors(values, (0.0, 1.0), "viridis", DARK)
+    assert "#{:02x}{:02x}{:02x}".format(*colors[5, :3]) == DARK.muted
+    assert colors[4].tolist() == color_table("viridis", "dark")[255].tolist()
+
+
+def test_bounding_points_hold_all_points_that_are_not_strays(known, shapes):
+    found = bounding_points(shapes)
+    every = np.concatenate([shapes.points, known.sequence.truth.points]).transpose(0, 2, 1).reshape(-1, 3)
+    rng = np.random.default_rng(0)
+    size = np.ptp(every, axis=0).max()
+    for direction in rng.normal(size=(50, 3)):
+        direction /= np.linalg.norm(direction)
+        assert (found @ direction).max() > (every @ direction).max() - 0.05 * size
+    assert len(found) < 150
+    assert bounding_points(build_shapes(replace(known.sequence, truth=None), None)) is None
+
+
+def test_the_layers_of_a_scene_are_those_of_its_appearance(known):
+    shapes = build_shapes(known.sequence, known.result)
+    scene = build_scene(known.sequence, shapes, frame=2, appearance=Appearance(frozenset(LAYERS)))
+    assert scene.layers == frozenset(LAYERS)
+    assert scene.path.shape == (known.sequence.frame_count, 3)
+    centers = [-R.T @ t for R, t in zip(known.sequence.rotations, known.sequence.translations, strict=True)]
+    np.testing.assert_allclose(scene.path, centers, atol=1e-6)

@@ -1,0 +1,191 @@
+"""Triangles between points: by Delaunay, from files, their edges and normals."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+import pytest
+
+from core.arrays import InputError
+from nrsfm_gui.appearance import Appearance
+from nrsfm_gui.mesh import (
+    chosen_mesh,
+    delaunay,
+    edges_of,
+    reference_frame,
+    track_triangulation,
+    vertex_normals,
+)
+from nrsfm_gui.mesh_files import read_triangulation
+from nrsfm_gui.scene import build_scene, build_shapes
+
+SQUARE = np.array([[0, 1, 2], [0, 2, 3]])
+
+
+def test_delaunay_triangles_hold_no_other_point_in_their_circle():
+    rng = np.random.default_rng(1)
+    points = rng.uniform(0, 1, (40, 2))
+    faces = delaunay(points, longest=np.inf)
+    for face in faces:
+        a, b, c = points[face]
+        M = 2 * np.array([b - a, c - a])
+        center = np.linalg.solve(M, [b @ b - a @ a, c @ c - a @ a])
+        radius = np.linalg.norm(a - center)
+        others = np.delete(np.arange(40), face)
+        assert (np.linalg.norm(points[others] - center, axis=1) > radius - 1e-9).all()
+    area = sum(abs(np.linalg.det(np.stack([points[f[1]] - points[f[0]], points[f[2]] - points[f[0]]]))) / 2
+               for f in faces)  # fmt: skip
+    from scipy.spatial import ConvexHull
+
+    assert area == pytest.approx(ConvexHull(points).volume)
+
+
+def test_long_triangles_do_not_bridge_a_gap():
+    grid = np.stack(np.meshgrid(np.arange(5.0), np.arange(5.0)), axis=-1).reshape(-1, 2)
+    points = np.concatenate([grid, grid + [30.0, 0.0]])
+    faces = delaunay(points + np.random.default_rng(0).normal(0, 0.01, points.shape))
+    assert len(faces) >= 64  # and slivers along the border
+    assert not ((faces < 25).any(axis=1) & (faces >= 25).any(axis=1)).any()
+
+
+@pytest.mark.parametrize(
+    "points",
+    [np.zeros((0, 2)), np.zeros((6, 2)), np.stack([np.arange(6.0)] * 2, axis=1), np.full((6, 2), np.nan)],
+)
+def test_points_without_triangles_give_none(points):
+    assert delaunay(points).shape == (0, 3)
+
+
+def test_points_that_are_not_seen_take_no_part(known):
+    frame = reference_frame(known.sequence)
+    mesh = track_triangulation(known.sequence)
+    assert known.sequence.visible[frame].sum() == known.sequence.visible.sum(axis=1).max()
+    assert set(mesh.faces.ravel()) <= set(np.flatnonzero(known.sequence.visible[frame]))
+
+
+def test_edges_are_those_of_a_loop():
+    rng = np.random.default_rng(2)
+    faces = rng.permuted(np.tile(np.arange(12), (30, 1)), axis=1)[:, :3]
+    expected = sorted({tuple(sorted((int(f[i]), int(f[(i + 1) % 3])))) for f in faces for i in range(3)})
+    assert [tuple(pair) for pair in edges_of(faces).tolist()] == expected
+    assert edges_of(np.zeros((0, 3), dtype=int)).shape == (0, 2)
+
+
+def test_normals_of_a_sphere_point_outwards():
+    rng = np.random.default_rng(3)
+    points = rng.normal(size=(400, 3))
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    from scipy.spatial import ConvexHull
+
+    hull = ConvexHull(points)
+    faces = hull.simplices.copy()
+    turned = np.einsum("ij,ij->i", np.cross(points[faces[:, 1]] - points[faces[:, 0]],
+                                           points[faces[:, 2]] - points[faces[:, 0]]),
+                       points[faces[:, 0]]) < 0  # fmt: skip
+    faces[turned] = faces[turned][:, ::-1]
+    normals = vertex_normals(points, faces)
+    assert (np.einsum("ij,ij->i", normals, points) > 0.95).all()
+    np.testing.assert_allclose(vertex_normals(np.zeros((3, 3)), np.array([[0, 1, 2]])), 0.0)
+
+
+def test_a_scene_has_the_mesh_that_was_chosen(known):
+    shapes = build_shapes(known.sequence, known.result)
+    own = build_scene(known.sequence, shapes, frame=1)
+    np.testing.assert_array_equal(own.faces, known.sequence.faces)
+    tracks = build_scene(known.sequence, shapes, frame=1, appearance=Appearance(mesh_source="tracks"))
+    assert len(tracks.faces) > len(own.faces)
+    np.testing.assert_array_equal(tracks.edges, edges_of(tracks.faces))
+
+
+# Files
+
+
+def write(path, kind):
+    """Write the two triangles of a square, of four points."""
+    if kind == "npz":
+        np.savez(path, faces=SQUARE)
+    elif kind == "txt0":
+        path.write_text("0 1 2\n0 2 3\n")
+    elif kind == "txt1":
+        path.write_text("1 2 3\n1 3 4\n")
+    elif kind == "obj":
+        path.write_text("v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nf 1/1/1 2//1 3 4\n")
+    elif kind == "obj-":
+        path.write_text("v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf -4 -3 -2\nf -4 -2 -1\n")
+    else:
+        form = {"ply": "ascii", "ply<": "binary_little_endian", "ply>": "binary_big_endian"}[kind]
+        head = (
+            f"ply\nformat {form} 1.0\ncomment a square\nelement vertex 4\nproperty float x\n"
+            "property double y\nproperty uchar red\nelement face 2\n"
+            "property list uchar int vertex_indices\nproperty uchar flag\nend_header\n"
+        )
+        if kind == "ply":
+            path.write_text(head + "0 0 1\n" * 4 + "3 0 1 2 9\n3 0 2 3 9\n")
+        else:
+            body = b"".join(struct.pack(kind[-1] + "fdB", 0, 0, 1) for _ in range(4))
+            body += b"".join(struct.pack(kind[-1] + "B3iB", 3, *face, 9) for face in SQUARE.tolist())
+            path.write_bytes(head.encode() + body)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["npz", "txt0", "txt1", "obj", "obj-", "ply", "ply<", "ply>"])
+def test_every_kind_of_file_gives_the_same_triangles(tmp_path, kind):
+    suffix = "." + kind.rstrip("01<>-")
+    found = read_triangulation(write(tmp_path / f"square{suffix}", kind), 4)
+    assert sorted(map(sorted, found.faces.tolist())) == SQUARE.tolist()
+    assert (found.points, found.name) == (4, f"square{suffix}")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("a.stl", b"solid", "accepted are .npz, .obj, .ply, .txt"),
+        ("a.npz", b"PK\x03\x04rubbish", "is not an .npz file"),
+        ("a.txt", b"0 1 2\n0 1\n", "a.txt"),
+        ("a.txt", b"0 1 2.5\n", "three whole ones"),
+        ("a.txt", b"0 1 9\n", "names point 9 .0-based., but the sequence has points 0 to 3"),
+        ("a.txt", b"-1 1 2\n", "names point -1"),
+        ("a.obj", b"v 0 0 0\nf 1 1 1\n", "has 1 vertices, but the sequence has 4 points"),
+        ("a.obj", b"v 0 0 0\n" * 4 + b"f 1 x 2\n", "line 5 is no face"),
+        ("a.obj", b"v 0 0 0\n" * 4 + b"f 0 1 2\n", "counts from 1"),
+        ("a.obj", b"v 0 0 0\n" * 4 + b"f 1 2\n", "a face of 2 corners"),
+        ("a.obj", b"v 0 0 0\n" * 4, "holds no triangle"),
+        ("a.obj", b"v 0 0 0\n" * 4 + b"f 1 2 99999999999999999999999\n", "far too large"),
+        ("a.ply", b"plywood", "no beginning or no end"),
+        ("a.ply", b"ply\nformat ascii 1.0\nelement vertex 4\nelement face 9\nproperty list uchar int "
+                  b"vertex_indices\nend_header\n0\n0\n0\n0\n3 0 1 2\n", "ends before its last face"),
+        ("a.ply", b"ply\nformat binary_little_endian 1.0\nelement vertex 4\nelement face 99999999999\n"
+                  b"property list uint int vertex_indices\nend_header\n\xff\xff\xff\xff", "ends before"),
+        ("a.ply", b"ply\nformat binary_little_endian 1.0\nelement vertex 4\nelement face 99999999999\n"
+                  b"end_header\n", "holds no triangle"),
+        ("a.ply", b"ply\nformat odd 1.0\nelement vertex 4\nend_header\n", "its format is 'odd'"),
+        ("a.ply", b"ply\nformat ascii 1.0\nelement vertex many\nend_header\n", "not understood"),
+    ],
+)  # fmt: skip
+def test_files_that_are_no_triangulation_are_refused_in_a_sentence(tmp_path, name, content, sentence):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=sentence):
+        read_triangulation(path, 4)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(InputError, match=r"gone\.obj"):
+        read_triangulation(tmp_path / "gone.obj", 4)
+
+
+def test_arrays_that_would_run_code_are_not_loaded(tmp_path):
+    path = tmp_path / "evil.npz"
+    np.savez(path, faces=np.array([{}], dtype=object))
+    with pytest.raises(InputError, match="no variable `faces`"):
+        read_triangulation(path, 4)
+
+
+def test_a_loaded_triangulation_belongs_to_sequences_of_as_many_points(tmp_path, known):
+    path = tmp_path / "mesh.npz"
+    np.savez(path, faces=np.array([[0, 5, 6]]))
+    loaded = read_triangulation(path, known.sequence.point_count)
+    assert chosen_mesh(known.sequence, "loaded", loaded) is loaded
+    other = read_triangulation(path, 12)
+    np.testing.assert_array_equal(chosen_mesh(known.sequence, "loaded", other).faces, known.sequence.faces)
