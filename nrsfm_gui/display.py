@@ -16,6 +16,7 @@ from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
 from .one_frame import with_frame
 from .pictures import Picture, Wanted, make_picture
+from .qualities import Qualities
 from .run_names import numbered_title
 from .runs import RunState
 from .scene import Appearance, Scene, build_scene
@@ -85,7 +86,9 @@ class Display(QObject):
         )
         self._series_of: Picture | None = None
         self._series_at = 0.0
-        self._pictures: dict[Run, Picture] = {}  # the last one of each run
+        self._qualities = Qualities(self)
+        self._qualities.found.connect(self.quality_changed)
+        self._qualities.failed.connect(self.failed)
         self._job: Job | None = None
         self._whole_at = 0.0  # when the next picture may be computed
         self._moved_at = -HAND_RESTS  # when a hand moved last
@@ -166,15 +169,8 @@ class Display(QObject):
 
     def quality_of(self, run: Run) -> Quality | None:
         """Return the errors of a run at its end, under the session's alignment; None if not known yet."""
-        if run.last is None:
-            return None
-        known, wanted = self._pictures.get(run), Wanted(run.sequence, run.last, self._session.alignment)
-        if known is not None and known.of.shapes_as(wanted):
-            return known.quality
-        if run.state.alive or (run is self._session.shown and self._session.moment is None):
-            return None if known is None or known.of.alignment != wanted.alignment else known.quality
-        known = self._pictures[run] = make_picture(wanted)
-        return known.quality
+        seen = run is self._session.shown and self._session.moment is None  # its picture tells them
+        return self._qualities.of(run, self._session.alignment, ask=not run.state.alive and not seen)
 
     def refresh(self) -> None:
         """Draw the session as it is now, before returning."""
@@ -195,6 +191,7 @@ class Display(QObject):
         """Wait for what is being computed."""
         for timer in (self._timer, self._later, self._stage):
             timer.stop()
+        self._qualities.shut_down()
         if self._job is not None:
             self._job.wait()
 
@@ -346,7 +343,7 @@ class Display(QObject):
         self._series_of, self._series_at = picture, now
         newest = self._session.moment is None and picture.of.update is not None
         if run is not None and run.sequence is picture.of.sequence and newest:
-            self._pictures[run] = picture
+            self._qualities.note(run, picture.of, picture.quality)
         self.series_changed.emit(picture.series)
         self.quality_changed.emit()
 
@@ -355,5 +352,4 @@ class Display(QObject):
             self._later.start(round(1000 * SERIES_SECONDS))
 
     def _forget_runs(self) -> None:
-        runs = set(self._session.runs)
-        self._pictures = {run: known for run, known in self._pictures.items() if run in runs}
+        self._qualities.keep(self._session.runs)

@@ -25,6 +25,7 @@ from core.problem import NonRigidProblem
 from core.reconstruct import Candidate, Record, Update
 from core.result import Result
 from core.sequence import CameraModel, GroundTruth, Observations, Sequence
+from core.settings import Settings
 from core.solver import Status
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot
 
     from core.arrays import Floats
-    from core.settings import Settings
     from nrsfm_gui.main_window import MainWindow
     from nrsfm_gui.settings_store import SettingsStore
 
@@ -153,6 +153,36 @@ def _near(image: QImage, color: str, *, tolerance: int = 40) -> npt.NDArray[np.b
     wanted = QColor(color)
     target = np.array([wanted.blue(), wanted.green(), wanted.red()])
     return (np.abs(bgr.astype(int) - target) <= tolerance).all(axis=2)
+
+
+def noisy_update(known: Known, *, noise: float, seed: int = 0) -> Update:
+    """Return the exact reconstruction of a case with noise on its shapes, as a solver reports it."""
+    result = known.result
+    frames, rank = result.B.shape
+    C = result.C * (1.0 + noise * np.random.default_rng(seed).normal(size=result.C.shape))
+    offsets = np.einsum("fji,fj->fi", result.rotations, result.translations)
+    factors = Factors(result.B, C.T.reshape(rank, 3, -1), offsets)
+    tracks, visible = result.tracks, result.visible
+    problem = NonRigidProblem(tracks, visible, result.rotations, result.eta, np.ones(rank))
+    candidate = Candidate(problem, factors, 0.5 + noise)
+    return Update(
+        settings=Settings(),
+        record=Record(frames, 0.1, 0.5 + noise, "refine"),
+        status=Status.CONVERGED,
+        phase="refine",
+        fraction=1.0,
+        intrinsics=result.intrinsics,
+        rotations="truth",
+        settled=True,
+        current=candidate,
+        best=candidate,
+    )
+
+
+@pytest.fixture
+def make_update() -> Callable[..., Update]:
+    """Return `noisy_update`."""
+    return noisy_update
 
 
 @pytest.fixture

@@ -9,12 +9,9 @@ import numpy as np
 import pytest
 from PyQt6.QtWidgets import QToolButton
 
-from core.factors import Factors
 from core.penalties import NuclearNorm
-from core.problem import NonRigidProblem
 from core.settings import Settings
-from core.solver import Status
-from core.updates import Candidate, Record, Update
+from core.updates import Record
 from nrsfm_gui.runs import RunState
 from nrsfm_gui.shapes import build_shapes
 
@@ -22,46 +19,22 @@ if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow
 
 
-def update_of(known, *, noise, seed):
-    """Return the exact reconstruction of a case with noise on its shapes, as a solver reports it."""
-    result = known.result
-    frames, rank = result.B.shape
-    C = result.C * (1.0 + noise * np.random.default_rng(seed).normal(size=result.C.shape))
-    offsets = np.einsum("fji,fj->fi", result.rotations, result.translations)
-    factors = Factors(result.B, C.T.reshape(rank, 3, -1), offsets)
-    tracks, visible = result.tracks, result.visible
-    problem = NonRigidProblem(tracks, visible, result.rotations, result.eta, np.ones(rank))
-    candidate = Candidate(problem, factors, 0.5 + noise)
-    return Update(
-        settings=Settings(),
-        record=Record(frames, 0.1, 0.5 + noise, "refine"),
-        status=Status.CONVERGED,
-        phase="refine",
-        fraction=1.0,
-        intrinsics=result.intrinsics,
-        rotations="truth",
-        settled=True,
-        current=candidate,
-        best=candidate,
-    )
-
-
-def add_run(window, known, *, noise, seed=0, **changes):
+def add_run(window, update, *, noise, **changes):
     """Add a run that is over, without a solver."""
     run = window.session.add_run(Settings(rank=3).with_changes(**changes))
-    run.last, run.state = update_of(known, noise=noise, seed=seed), RunState.FINISHED
+    run.last, run.state = update, RunState.FINISHED
     run.history.extend([Record(k, 0.01 * k, 2.0 - 0.1 * k + noise, "refine") for k in range(9)])
     window.session.run_changed.emit(run)
     return run
 
 
 @pytest.fixture
-def window(qtbot, make_window, known) -> MainWindow:
+def window(qtbot, make_window, make_update, known) -> MainWindow:
     """A window with three runs of different noise; the last one is shown."""
     window = make_window(known.sequence)
     window.control.set_live(False)
     for number, noise in enumerate((0.0, 0.02, 0.05)):
-        add_run(window, known, noise=noise, seed=number, rank=3 + number)
+        add_run(window, make_update(known, noise=noise, seed=number), noise=noise, rank=3 + number)
     window.display.refresh()
     return window
 
@@ -182,8 +155,8 @@ def test_the_table_lists_parameters_that_differ_and_the_numbers_of_both(qtbot, w
     assert not table.isVisible()
 
 
-def test_losses_of_other_objectives_are_not_ranked(qtbot, window, known):
-    add_run(window, known, noise=0.3, seed=7, penalty=NuclearNorm())
+def test_losses_of_other_objectives_are_not_ranked(qtbot, window, make_update, known):
+    add_run(window, make_update(known, noise=0.3, seed=7), noise=0.3, penalty=NuclearNorm())
     window.comparing.toggle()
     settled(qtbot, window)
     rows = {row.name: row for row in window.compare_stage.table._rows}
@@ -220,9 +193,9 @@ def test_forgetting_the_compared_run_ends_the_comparison(qtbot, window):
     assert not window.comparing.on and not window.compare_panel.isVisible()
 
 
-def test_one_run_alone_says_what_to_do(qtbot, make_window, known):
+def test_one_run_alone_says_what_to_do(qtbot, make_window, make_update, known):
     window = make_window(known.sequence)
-    add_run(window, known, noise=0.0)
+    add_run(window, make_update(known, noise=0.0), noise=0.0)
     window.comparing.toggle()
     assert "one run only" in window.messages.text and not window.comparing.on
 

@@ -1,0 +1,69 @@
+"""Errors of the runs that are not looked at: found beside the window, kept as numbers, forgotten."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from core.alignment import PER_FRAME, Alignment, Kind
+from nrsfm_gui.pictures import Wanted, make_picture
+from nrsfm_gui.qualities import Qualities
+
+
+class Run:
+    """What of a run errors are of."""
+
+    def __init__(self, known, update):
+        self.sequence, self.last = known.sequence, update
+
+
+@pytest.fixture
+def qualities(qtbot):
+    made = Qualities()
+    yield made
+    made.shut_down()
+
+
+def error(run, alignment):
+    return make_picture(Wanted(run.sequence, run.last, alignment)).quality.error
+
+
+def test_errors_are_found_one_after_the_other_and_kept(qtbot, qualities, make_update, known):
+    runs = [Run(known, make_update(known, noise=noise)) for noise in (0.01, 0.02, 0.03)]
+    assert [qualities.of(run, PER_FRAME, ask=True) for run in runs] == [None] * 3
+    qtbot.waitUntil(lambda: all(qualities.of(run, PER_FRAME, ask=False) for run in runs))
+    assert [qualities.of(run, PER_FRAME, ask=False).error for run in runs] == [
+        error(run, PER_FRAME) for run in runs
+    ]
+    assert qualities._job is None or not qualities._asked
+    whole = Alignment(Kind.SEQUENCE)
+    assert qualities.of(runs[0], whole, ask=False) is None  # under another alignment nothing is known
+    qualities.keep(runs[1:])
+    assert qualities.of(runs[0], PER_FRAME, ask=False) is None
+
+
+def test_until_newer_errors_are_known_those_before_stand(qtbot, qualities, make_update, known):
+    run = Run(known, make_update(known, noise=0.01))
+    qualities.of(run, PER_FRAME, ask=True)
+    qtbot.waitUntil(lambda: qualities.of(run, PER_FRAME, ask=False) is not None)
+    before = qualities.of(run, PER_FRAME, ask=False)
+    run.last = make_update(known, noise=0.2, seed=2)
+    assert qualities.of(run, PER_FRAME, ask=False) is before
+    with qtbot.waitSignal(qualities.found):
+        qualities.of(run, PER_FRAME, ask=True)
+    assert qualities.of(run, PER_FRAME, ask=False).error == error(run, PER_FRAME) > before.error
+
+
+def test_a_defect_is_told_and_does_not_stop_the_others(qtbot, qualities, make_update, known):
+    good, bad = Run(known, make_update(known, noise=0.01)), Run(known, make_update(known, noise=0.01))
+    bad.last = SimpleNamespace(shown=None, view=None)
+    with qtbot.waitSignal(qualities.failed):
+        qualities.of(bad, PER_FRAME, ask=True)
+        qualities.of(good, PER_FRAME, ask=True)
+    qtbot.waitUntil(lambda: qualities.of(good, PER_FRAME, ask=False) is not None)
+
+
+def test_a_run_without_a_reconstruction_has_no_errors(qualities, known):
+    run = Run(known, None)
+    assert qualities.of(run, PER_FRAME, ask=True) is None and not qualities._asked
