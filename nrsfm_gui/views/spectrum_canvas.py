@@ -79,6 +79,11 @@ class SpectrumCanvas(pg.PlotWidget):
         """The handle that is being dragged."""
         return self._held
 
+    @property
+    def target(self) -> Target | None:
+        """What is under the mouse."""
+        return self._target
+
     def pixel(self, column: float, share: float) -> QPointF:
         """Return where a place of the plot is, in pixels of this widget."""
         scene = self.getPlotItem().getViewBox().mapViewToScene(QPointF(column, share))

@@ -232,14 +232,12 @@ class SpectrumPlot(QWidget):
             self._mark(target.index)
             self._say("Drag up or down. Shift brings the others along, Ctrl is fine.")
         elif target.kind == "more":
-            self._say(f"Click to add a basis shape: rank {target.index + 1}.")
+            self._say(f"Click to add one: rank {target.index + 1}.")
         elif target.index + 1 == len(self.weights):
-            self._say(
-                f"All {target.index + 1} basis shapes are kept. Click in a bar to the left to keep fewer."
-            )
+            self._say(f"All {target.index + 1} are kept. Click in a bar to the left to keep fewer.")
         else:
-            shapes = "the first basis shape" if target.index == 0 else f"{target.index + 1} basis shapes"
-            self._say(f"Click to keep {shapes}: rank {target.index + 1}.")
+            these = "this one alone" if target.index == 0 else f"these {target.index + 1}"
+            self._say(f"Click to keep {these}: rank {target.index + 1}.")
 
     def _take(self, handle: int) -> None:
         self._base = self._weights = self.weights

@@ -211,7 +211,7 @@ def test_a_low_rank_run_goes_on_from_another_and_starts_anew_from_a_non_rigid_on
         "nonrigid",
     ]
     assert first.last.best.loss == pytest.approx(shown.last.best.loss, rel=1e-6)
-    assert window.spectrum_plot._bars.opts["height"].size == 2
+    assert window.spectrum_plot.canvas.parts.heights.size == 2
 
 
 def test_changing_problem_while_a_run_is_held_starts_the_other_one(qtbot, make_window, scene):

@@ -146,7 +146,7 @@ def test_control_is_fine_and_the_bottom_is_zero(qtbot, plot):
 def test_a_click_low_in_a_bar_keeps_so_many_and_the_ghost_adds_one(qtbot, plot):
     wanted = []
     plot.rank_requested.connect(wanted.append)
-    for column, words in ((2, "keep 2 basis shapes: rank 2"), (5, "add a basis shape: rank 5")):
+    for column, words in ((2, "keep these 2: rank 2"), (5, "add one: rank 5")):
         place = plot.canvas.pixel(column, 0.1)
         move(plot, place, pressed=False)
         assert words in plot.hint
