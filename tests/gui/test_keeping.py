@@ -223,7 +223,11 @@ def test_a_view_that_cannot_be_read_costs_the_view_only(qtbot, make_window, solv
     window, _run = solved()
     path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
     saved, other = read_session(path), make_window()
-    for view in ({"frame": 0}, saved.view | {"theme": "green"}, saved.view | {"orbit": {"center": [0, 0, "x"]}}):
+    for view in (
+        {"frame": 0},
+        saved.view | {"theme": "green"},
+        saved.view | {"orbit": {"center": [0, 0, "x"]}},
+    ):
         write_session(replace(saved, view=view, layout={"docks": "!é"}), path)
         opened(qtbot, other, path)
         assert "The session is shown from the front instead" in other.messages.text
@@ -574,6 +578,19 @@ def test_what_is_copied_of_a_run_that_was_steered_live_gives_its_loss(qtbot, sol
     assert len(warm.last.lineage.recipe().steps) >= 3
     for loss in losses_of_copies(window, tmp_path):
         assert loss == pytest.approx(warm.last.shown.loss, rel=DIGITS, abs=0)
+
+
+def test_what_is_copied_of_a_run_that_went_on_from_a_moment_gives_its_loss(qtbot, solved, tmp_path):
+    window, run = solved()
+    for eta in (0.4, 0.2):
+        count = len(run.history)
+        window.session.set_settings(QUICK.with_changes(eta=eta))
+        qtbot.waitUntil(lambda: run.settings == window.session.settings and not run.state.alive, timeout=9000)
+        assert len(run.history) > count
+        window.session.set_moment(run.moments.indices[0])  # the next change goes on from there
+    assert len(run.last.lineage.recipe().steps) == 2
+    for loss in losses_of_copies(window, tmp_path):
+        assert loss == pytest.approx(run.last.best.loss, rel=DIGITS, abs=0)
 
 
 def test_what_is_copied_of_a_stopped_run_stops_there(qtbot, make_window, sequence, tmp_path):
