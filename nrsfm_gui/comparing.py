@@ -215,12 +215,18 @@ class Comparing(QObject):
         """Return the second view, made when it is first needed."""
         if self._beside is None:
             window = self._window
-            self._beside = SceneView(software=not window.scene_view.uses_opengl)
-            self._beside.setAccessibleName("3-D view of the compared run")
-            self._beside.set_theme(window.session.theme)
-            self._beside.camera_changed.connect(self._follow)
-            self._beside.point_selected.connect(window.session.set_point)
-            self.stage.put_beside(self._beside)
+            self._beside = view = SceneView(software=not window.scene_view.uses_opengl)
+            view.setAccessibleName("3-D view of the compared run")
+            view.set_theme(window.session.theme)
+            view.buttons.look.hide()  # both look the same
+            view.camera_changed.connect(self._follow)
+            view.point_selected.connect(window.session.set_point)
+            view.point_toggled.connect(window.selecting.toggle)
+            view.points_selected.connect(window.selecting.select)
+            view.limits_requested.connect(lambda limits: window.looks.change(limits=limits))
+            view.color_map_requested.connect(lambda name: window.looks.change(color_map=name))
+            view.coloring_requested.connect(lambda key: window.looks.change(color_by=key))
+            self.stage.put_beside(view)
             self._lock(window.scene_view.camera_locked)
         return self._beside
 

@@ -364,6 +364,7 @@ class SceneView(QWidget):
 
     def _place(self) -> None:
         """Put the buttons into the lower right corner, and the color bar to the left of them or above."""
+        self.buttons.set_room(self.width() - 2 * EDGE)
         size = self.buttons.sizeHint()
         left, top = self.width() - size.width() - EDGE, self.height() - size.height() - EDGE
         self.buttons.setGeometry(left, top, size.width(), size.height())

@@ -41,8 +41,10 @@ class ViewButtons(QWidget):
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(3)
+        self._presets: list[QToolButton] = []
         for name, (text, tip) in PRESETS.items():
             button = self._add(text, tip, name)
+            self._presets.append(button)
             button.clicked.connect(lambda _, name=name: self.preset_requested.emit(name))
         self._row.addSpacing(6)
         self._orthographic = self._add("Ortho", "Orthographic: project along parallel rays", "orthographic")
@@ -68,6 +70,14 @@ class ViewButtons(QWidget):
         self._lock.setChecked(locked)
         self._lock.setEnabled(lockable)
         self._turntable.setChecked(turning)
+
+    def set_room(self, width: int) -> None:
+        """Leave the presets to their keys where there is not enough room for all."""
+        for button in self._presets:
+            button.show()
+        enough = self.sizeHint().width() <= width
+        for button in self._presets:
+            button.setVisible(enough)
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""

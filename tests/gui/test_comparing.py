@@ -130,6 +130,7 @@ def test_side_by_side_each_run_has_a_view_under_its_name_and_one_camera(qtbot, w
     )
     assert [label.text() for label in window.compare_stage._titles] == ["3 bilinear, WNN", "2 bilinear, WNN"]
     assert abs(second.width() - first.width()) <= 2
+    assert min(view.buttons.geometry().left() for view in (first, second)) >= 0
     first.set_axis_preset("top")
     assert second.orbit == first.orbit
     second.set_axis_preset("side")
