@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from PyQt6.QtCore import QLockFile
 from PyQt6.QtGui import QGuiApplication
+from PyQt6.QtWidgets import QFileDialog, QLineEdit
 
 import core.atomic
 from core import load_result, save_result, simulate, solve_sequence, write_npz
@@ -121,6 +122,20 @@ def test_the_title_names_the_session_and_marks_what_is_not_saved(qtbot, solved, 
     window.keeping.save()  # no question: it has a name
     qtbot.waitUntil(lambda: not window.isWindowModified())
     assert read_session(path).sequences[0].runs[0].note == "looks right"
+
+
+def test_where_to_save_is_asked_while_everything_goes_on(qtbot, solved, tmp_path):
+    window, _run = solved()
+    window.chrome.actions["save"].trigger()
+    dialog = window.findChild(QFileDialog)
+    assert Path(dialog.selectedFiles()[0]).name == "balloon-circle.nrsfm"
+    window.run()
+    qtbot.waitUntil(lambda: window.control.current is None, timeout=20_000)
+    dialog.setDirectory(str(tmp_path))
+    dialog.findChild(QLineEdit).setText("mine")
+    dialog.accept()
+    qtbot.waitUntil(lambda: window.keeping.file == tmp_path / "mine.nrsfm")
+    assert len(read_session(tmp_path / "mine.nrsfm").sequences[0].runs) == 2
 
 
 def test_a_window_without_runs_is_not_marked_and_leaves_nothing(qtbot, make_window, sequence):
