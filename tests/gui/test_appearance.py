@@ -83,7 +83,7 @@ def test_mesh_modes_are_the_two_layers():
 
 
 def test_colors_stand_for_what_a_loop_finds(known, shapes):
-    other = np.array(shapes.points[5].T) + [3.0, 0.0, 4.0]
+    other = shapes.points[5].T + np.array([3.0, 0.0, 4.0])
     mean = [shapes.points[:, :, p].mean(axis=0) for p in range(known.sequence.point_count)]
     for p in (0, 7, 19):
         Q, before = shapes.points[5, :, p], shapes.points[4, :, p]

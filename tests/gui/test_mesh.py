@@ -43,7 +43,7 @@ def test_delaunay_triangles_hold_no_other_point_in_their_circle():
 
 def test_long_triangles_do_not_bridge_a_gap():
     grid = np.stack(np.meshgrid(np.arange(5.0), np.arange(5.0)), axis=-1).reshape(-1, 2)
-    points = np.concatenate([grid, grid + [30.0, 0.0]])
+    points = np.concatenate([grid, grid + np.array([30.0, 0.0])])
     faces = delaunay(points + np.random.default_rng(0).normal(0, 0.01, points.shape))
     assert len(faces) >= 64  # and slivers along the border
     assert not ((faces < 25).any(axis=1) & (faces >= 25).any(axis=1)).any()

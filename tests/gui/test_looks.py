@@ -1,0 +1,278 @@
+"""Colors, trails, mesh, camera path and turntable, chosen in the window; the color bar and the panel."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import QEvent, QPointF, Qt
+from PyQt6.QtGui import QAction, QContextMenuEvent, QMouseEvent
+from PyQt6.QtWidgets import QApplication
+
+from nrsfm_gui.appearance import COLORINGS, LAYERS, Appearance
+from nrsfm_gui.scene import build_scene, build_shapes
+from nrsfm_gui.theme import DARK, LIGHT
+from nrsfm_gui.views.colorbar import INSET, ColorBar, number
+from nrsfm_gui.views.colors import color_table
+
+
+@pytest.fixture
+def window(make_window, known):
+    """A window with the ground truth of a sheet, before any run."""
+    shown = make_window(known.sequence)
+    shown.display.refresh()
+    return shown
+
+
+@pytest.fixture
+def bar(qtbot, known):
+    """A color bar of errors, and what it asked for."""
+    shown = ColorBar()
+    qtbot.addWidget(shown)
+    C = known.result.C.copy()
+    C[::7] *= 1.15
+    from dataclasses import replace
+
+    shapes = build_shapes(known.sequence, replace(known.result, C=C))
+    shown.asked = []
+
+    def draw(limits):
+        appearance = Appearance(color_by="error", limits=limits)
+        shown.set_scene(build_scene(known.sequence, shapes, frame=2, appearance=appearance))
+
+    shown.limits_requested.connect(lambda limits: (shown.asked.append(limits), draw(limits)))
+    draw(None)
+    shown.resize(shown.sizeHint())
+    shown.show()
+    return shown
+
+
+def mouse(widget, kind, x, button=Qt.MouseButton.LeftButton):
+    where = QPointF(x, widget.height() / 2)
+    changed = Qt.MouseButton.NoButton if kind == QEvent.Type.MouseMove else button
+    event = QMouseEvent(
+        kind, where, widget.mapToGlobal(where), changed, button, Qt.KeyboardModifier.NoModifier
+    )
+    QApplication.sendEvent(widget, event)
+
+
+def press(window, name):
+    window.chrome.actions[name].trigger()
+    window.display.refresh()
+
+
+# Of popups, the offscreen platform says what it cannot do.
+popups = pytest.mark.qt_log_ignore("does not support grabbing the keyboard", extend=True)
+
+
+# The color bar
+
+
+def test_dragging_an_end_moves_that_limit_and_a_double_click_takes_it_from_the_data(bar):
+    low, high = bar.limits
+    right, length = bar.width() - INSET, bar.width() - 2 * INSET
+    mouse(bar, QEvent.Type.MouseButtonPress, right)
+    mouse(bar, QEvent.Type.MouseMove, right - length / 2)
+    assert bar.asked[-1] == pytest.approx((low, low + (high - low) / 2))
+    mouse(bar, QEvent.Type.MouseMove, right + length)  # beyond the bar
+    assert bar.asked[-1] == pytest.approx((low, low + 2 * (high - low)))
+    mouse(bar, QEvent.Type.MouseMove, right - 3 * length)  # not past the other end
+    assert bar.asked[-1][0] < bar.asked[-1][1]
+    mouse(bar, QEvent.Type.MouseMove, right - length / 2)
+    mouse(bar, QEvent.Type.MouseButtonRelease, right - length / 2)
+    mouse(bar, QEvent.Type.MouseButtonPress, INSET)
+    mouse(bar, QEvent.Type.MouseMove, INSET + length / 2)  # of the new scale
+    assert bar.asked[-1] == pytest.approx((low + (high - low) / 4, low + (high - low) / 2))
+    mouse(bar, QEvent.Type.MouseButtonRelease, INSET)
+    mouse(bar, QEvent.Type.MouseButtonDblClick, bar.width() / 2)
+    assert bar.asked[-1] is None
+    assert bar.limits == (low, high)
+
+
+def test_the_middle_of_the_bar_holds_nothing(bar):
+    mouse(bar, QEvent.Type.MouseButtonPress, bar.width() / 2)
+    mouse(bar, QEvent.Type.MouseMove, bar.width())
+    assert bar.asked == []
+
+
+@popups
+def test_the_bar_shows_the_map_and_the_menu_offers_others(bar, qtbot):
+    picture = bar.grab().toImage()
+    table = color_table("viridis", DARK.name)[:, :3].astype(int)
+    rows = {y: picture.pixelColor(bar.width() // 2, y).getRgb()[:3] for y in range(bar.height())}
+    assert min(np.abs(table[127] - color).max() for color in rows.values()) < 8
+    menu = bar.menu()
+    titles = [action.text() for action in menu.actions()]
+    assert "Magma" in titles
+    assert "Depth from the camera" in titles
+    with qtbot.waitSignal(bar.color_map_requested) as caught:
+        menu.actions()[titles.index("Magma")].trigger()
+    assert caught.args == ["magma"]
+    with qtbot.waitSignal(bar.coloring_requested) as caught:
+        menu.actions()[titles.index("Depth from the camera")].trigger()
+    assert caught.args == ["depth"]
+    place = bar.rect().center()
+    reason = QContextMenuEvent.Reason.Mouse
+    QApplication.sendEvent(bar, QContextMenuEvent(reason, place, bar.mapToGlobal(place)))
+    opened = QApplication.activePopupWidget()
+    assert opened is not None
+    opened.close()
+
+
+@pytest.mark.parametrize(
+    ("value", "span", "text"),
+    [(0.0, 5.0, "0"), (8.2812, 8.28, "8.28"), (1480.24, 0.4, "1480.24"), (-3.0, 6.0, "\N{MINUS SIGN}3")],
+)
+def test_ends_have_the_figures_that_tell_them_apart(value, span, text):
+    assert number(value, span) == text
+
+
+# The window
+
+
+def test_every_coloring_reaches_both_views_and_is_named(window):
+    for key in COLORINGS:
+        window.looks.change(color_by=key)
+        window.display.refresh()
+        scene = window.scene_view._scene
+        assert scene.appearance.color_by == key
+        assert window.tracks_view._scene is scene
+        assert window.looks.panel.color_by.currentData() == key
+        assert window.scene_view.color_bar.isVisible() == scene.colored
+    assert window.chrome.actions["color_by_error"].isChecked() is False
+    press(window, "color_by_error")
+    assert window.display.appearance.color_by == "error"
+
+
+def test_the_color_bar_of_the_view_changes_the_limits(window):
+    window.looks.change(color_by="depth")
+    window.display.refresh()
+    bar = window.scene_view.color_bar
+    low, high = bar.limits
+    mouse(bar, QEvent.Type.MouseButtonPress, INSET)
+    mouse(bar, QEvent.Type.MouseMove, bar.width() / 2)
+    mouse(bar, QEvent.Type.MouseButtonRelease, bar.width() / 2)
+    window.display.refresh()
+    assert bar.limits == pytest.approx(((low + high) / 2, high), rel=1e-2)
+    assert window.looks.panel.low.value() == pytest.approx(bar.limits[0], rel=1e-3)
+    assert not window.looks.panel.automatic.isChecked()
+
+
+def test_the_panel_changes_everything(window):
+    panel, display = window.looks.panel, window.display
+    panel.color_by.setCurrentIndex(panel.color_by.findData("index"))
+    panel.color_by.activated.emit(panel.color_by.currentIndex())
+    panel.color_map.setCurrentIndex(panel.color_map.findData("cividis"))
+    panel.color_map.activated.emit(panel.color_map.currentIndex())
+    display.refresh()
+    panel.automatic.click()
+    panel.high.setValue(7.0)
+    panel.trails.click()
+    panel.trail_frames.setValue(5)
+    panel.point_size.setValue(200)
+    panel.mesh_mode.setCurrentIndex(panel.mesh_mode.findData("shaded"))
+    panel.mesh_mode.activated.emit(panel.mesh_mode.currentIndex())
+    panel.mesh_source.setCurrentIndex(panel.mesh_source.findData("tracks"))
+    panel.mesh_source.activated.emit(panel.mesh_source.currentIndex())
+    panel.labels.setCurrentIndex(panel.labels.findData("all"))
+    panel.labels.activated.emit(panel.labels.currentIndex())
+    panel.layers["grid"].click()
+    appearance = display.appearance
+    assert appearance == Appearance(
+        (frozenset(LAYERS) | {"trails"}) - {"path", "edges", "grid"},
+        "index", "cividis", (1.0, 7.0), 5, "tracks", 2.0, "all",
+    )  # fmt: skip
+    display.refresh()
+    assert display.scene.color_limits == (1.0, 7.0)
+    assert window.findChild(QAction, "layer grid").isChecked() is False
+    assert window.findChild(QAction, "layer trails").isChecked() is True
+
+
+@popups
+def test_fields_of_the_panel_have_tips_and_names_and_do_not_clip(window):
+    panel = window.looks.panel
+    for theme in (DARK, LIGHT):
+        panel.set_theme(theme)
+        panel.open_beside(window.scene_view.buttons.look, window.scene_view.drawn_by)
+        for field in (*panel._fields(), panel.load):
+            assert field.toolTip(), field
+            assert field.accessibleName(), field
+            if field in (panel.low, panel.high):
+                room = field.lineEdit().width()
+                assert room > field.fontMetrics().horizontalAdvance(field.text()), field.text()
+            else:
+                assert field.width() >= field.minimumSizeHint().width(), field
+        assert "OpenGL" in panel.drawn_by.text()
+        panel.hide()
+
+
+def test_keys_of_trails_mesh_and_path(window, known):
+    press(window, "trails")
+    assert "trails" in window.display.layers
+    assert window.display.scene.trail is None or len(window.display.scene.trail) == 1
+    window.session.set_frame(9)
+    window.display.refresh()
+    assert len(window.display.scene.trail) == 10
+    seen = [window.display.appearance.mesh_mode]
+    for _ in range(4):
+        press(window, "mesh")
+        seen.append(window.display.appearance.mesh_mode)
+    assert seen == ["both", "off", "wire", "shaded", "both"]
+    press(window, "path")
+    view = window.scene_view
+    pixels, _ = view._projection().pixels(window.display.scene.path)
+    assert window.display.scene.path.shape == (known.sequence.frame_count, 3)
+    assert ((pixels > 0) & (pixels < (view.width(), view.height()))).all()  # it is fitted in
+    assert len(view._parts["path"].positions) == 2 * (known.sequence.frame_count - 1)
+
+
+def test_a_sequence_without_a_mesh_gets_one_from_its_tracks(make_window, known):
+    from dataclasses import replace
+
+    window = make_window(replace(known.sequence, edges=None, faces=None))
+    press(window, "mesh")
+    assert window.display.appearance.mesh_source == "tracks"
+    assert "between its tracks" in window.messages.text
+    assert len(window.display.scene.edges)
+
+
+def test_the_camera_path_of_parallel_rays_is_a_sentence(make_window, make_known):
+    window = make_window(make_known(affine=True).sequence)
+    press(window, "path")
+    assert "parallel rays have no place" in window.messages.text
+
+
+def test_a_loaded_triangulation_is_drawn_and_a_bad_one_is_a_sentence(window, tmp_path):
+    np.savez(tmp_path / "mesh.npz", faces=np.array([[0, 5, 6], [5, 6, 7]]))
+    window.looks.load_triangulation(tmp_path / "mesh.npz")
+    window.display.refresh()
+    assert window.display.scene.faces.tolist() == [[0, 5, 6], [5, 6, 7]]
+    assert window.looks.panel.mesh_source.currentText() == "mesh.npz"
+    (tmp_path / "bad.txt").write_text("0 1 99\n")
+    window.looks.load_triangulation(tmp_path / "bad.txt")
+    assert "names point 99" in window.messages.text
+    assert window.display.appearance.triangulation.name == "mesh.npz"
+
+
+def test_the_turntable_turns_until_the_mouse_stops_it(window, qtbot):
+    view = window.scene_view
+    before = view.orbit.azimuth
+    told = []
+    view.camera_changed.connect(told.append)
+    press(window, "turntable")
+    assert view.turntable
+    qtbot.waitUntil(lambda: view.orbit.azimuth != before, timeout=2000)
+    assert told
+    qtbot.mousePress(view, Qt.MouseButton.LeftButton)
+    assert not view.turntable
+    assert window.chrome.actions["turntable"].isChecked() is False
+    qtbot.mouseRelease(view, Qt.MouseButton.LeftButton)
+
+
+def test_the_lock_and_the_turntable_exclude_each_other(window):
+    view = window.scene_view
+    view.set_turntable(True)
+    view.set_camera_locked(True)
+    assert not view.turntable
+    view.set_turntable(True)
+    assert not view.camera_locked
+    view.set_turntable(False)
