@@ -16,7 +16,7 @@ from .colors import qcolor
 from .fields import format_number
 from .frame_axis import FrameAxis
 from .frame_range import FrameRange
-from .heat_strip import small_font
+from .strip_scales import small_font
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QMouseEvent, QPaintEvent, QResizeEvent

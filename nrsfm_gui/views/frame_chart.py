@@ -111,6 +111,7 @@ class FrameChart(pg.PlotWidget):
         if (title, names_frames, color) == self._text:
             return
         self._text = title, names_frames, color
+        self.setAccessibleName(f"{title} over the frames")
         style = {"color": color, "font-size": "8pt"}  # a plot may be low
         self._plot.setLabel("left", title, **style)
         bottom = self._plot.getAxis("bottom")

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PyQt6.QtCore import QEvent, QLineF, QPoint, QPointF, QRectF, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QFont, QHelpEvent, QImage, QPainter, QPen
+from PyQt6.QtGui import QHelpEvent, QImage, QPainter, QPen
 from PyQt6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from nrsfm_gui.ranking import known_means, worst_first
 from nrsfm_gui.theme import DARK, Theme
 
-from .colorbar import paint_upright_bar
 from .colors import qcolor
 from .frame_axis import FrameAxis
 from .frame_range import FrameRange
 from .heat_image import heat_image, top_of
 from .lasso import CLICK_TRAVEL
+from .strip_scales import paint_scales
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from core.arrays import Floats, Ints
 
-BAR_WIDTH = 8.0
 TICK = 6.0  # length of the mark beside a selected point
 MOST_LINES = 8  # selected points that are marked across the whole strip
 GESTURES = "click: go there · drag: play only these frames · with Shift: select the points, too"
@@ -150,7 +149,8 @@ class HeatStrip(QWidget):
         painter.drawLine(QLineF(x, area.top(), x, area.bottom()))
         self._paint_selection(painter, area)
         self._paint_drag(painter, area)
-        self._paint_scales(painter, area)
+        ends = ("worst", "best") if self._by_error else ("point 1", f"{len(self._order)}")
+        paint_scales(painter, area, theme, ends=ends, top=self._top, unit=self._unit)
         painter.end()
 
     def _paint_selection(self, painter: QPainter, area: QRectF) -> None:
@@ -179,23 +179,6 @@ class HeatStrip(QWidget):
             painter.setPen(QPen(qcolor(self._theme.selection), 1.2))
             painter.setBrush(qcolor(self._theme.selection, 0.15))
             painter.drawRect(self._rectangle & area)
-
-    def _paint_scales(self, painter: QPainter, area: QRectF) -> None:
-        painter.setFont(small_font(self.font()))
-        painter.setPen(qcolor(self._theme.muted))
-        metrics = painter.fontMetrics()
-        beside = QRectF(0, area.top(), area.left() - 8, area.height())
-        right = Qt.AlignmentFlag.AlignRight
-        top, bottom = ("worst", "best") if self._by_error else ("point 1", f"{len(self._order)}")
-        painter.drawText(beside, right | Qt.AlignmentFlag.AlignTop, top)
-        painter.drawText(beside, right | Qt.AlignmentFlag.AlignBottom, bottom)
-        bar = QRectF(area.right() + 10, area.top() + 1, BAR_WIDTH, area.height() - 2)
-        paint_upright_bar(painter, bar, self._theme)
-        painter.setPen(qcolor(self._theme.muted))
-        x = bar.right() + 5
-        painter.drawText(QPointF(x, bar.top() + metrics.ascent() - 2), f"≥{self._top:.2g}")
-        painter.drawText(QPointF(x, bar.bottom()), "0")
-        painter.drawText(QPointF(x, bar.center().y() + metrics.ascent() / 2 - 1), self._unit)
 
     def _area(self) -> QRectF:
         axis = FrameAxis(self._count, self.width())
@@ -306,11 +289,3 @@ class HeatStrip(QWidget):
     def leaveEvent(self, event: QEvent | None) -> None:
         """Nothing is under the mouse any more."""
         self.point_hovered.emit(-1)
-
-
-def small_font(font: QFont) -> QFont:
-    """Return a font a little smaller, for scales."""
-    small = QFont(font)
-    if small.pointSizeF() > 0:
-        small.setPointSizeF(small.pointSizeF() * 0.85)
-    return small
