@@ -140,6 +140,8 @@ class Keeping(QObject):
         window = self._window
         window.opening.opened.emit(sequence, window.opening.entry_of(sequence))
         window.session.take_run(saved.run(sequence))
+        window.session.set_settings(saved.settings)
+        window.parameters.set_settings(saved.settings)
         window.display.refresh()
         window.fit()
         window.store.add_recent(path)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .archive import ArchiveWriter
     from .node import Node
 
-LARGE = 50_000_000  # bytes of tracks, above which only the file is named
+LARGE = 50_000_000  # bytes of a sequence's arrays, above which only the file is named
 
 
 def sequence_entry(sequence: Sequence, archive: ArchiveWriter) -> dict[str, Any]:
@@ -38,14 +38,12 @@ def sequence_entry(sequence: Sequence, archive: ArchiveWriter) -> dict[str, Any]
         "arrays": None,
         "texts": None,
     }
-    if source is None or not sequence.digest or sequence.tracks.nbytes <= LARGE:
-        entries = entries_of(sequence)
-        entry["texts"] = {key: value for key, value in entries.items() if isinstance(value, str)}
-        entry["arrays"] = {
-            key: archive.name(np.asarray(value))
-            for key, value in entries.items()
-            if not isinstance(value, str)
-        }
+    entries = entries_of(sequence)
+    texts = {key: value for key, value in entries.items() if isinstance(value, str)}
+    arrays = {key: np.asarray(value) for key, value in entries.items() if key not in texts}
+    if source is None or not sequence.digest or sum(array.nbytes for array in arrays.values()) <= LARGE:
+        entry["texts"] = texts
+        entry["arrays"] = {key: archive.name(array) for key, array in arrays.items()}
     return entry
 
 

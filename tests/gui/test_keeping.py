@@ -511,9 +511,10 @@ def test_a_result_is_shown_as_a_run_and_gone_on_from(qtbot, make_window, sequenc
     path = save_result(result, tmp_path / "result.npz")
     if not there:
         sequence.source.unlink()
-    window = make_window(settings=settings)
+    window = make_window()
     opened(qtbot, window, path)
     qtbot.waitUntil(lambda: bool(window.session.runs))
+    assert window.session.settings == window.parameters.settings == settings
     (run,) = window.session.runs
     assert (run.title, run.state, run.last.best.loss) == ("opened: result", RunState.FINISHED, result.loss)
     assert (window.session.sequence.source is None) == (not there)
@@ -522,7 +523,9 @@ def test_a_result_is_shown_as_a_run_and_gone_on_from(qtbot, make_window, sequenc
     assert window.display.quality_of(run).reprojection == pytest.approx(
         result_quality(sequence, result), rel=1e-9
     )
+    window.control.set_live(False)
     window.session.set_settings(settings.with_changes(eta=0.3))
+    window.parameters.set_settings(settings.with_changes(eta=0.3))
     window.run()
     further = window.control.current
     qtbot.waitUntil(lambda: further.state is RunState.FINISHED, timeout=20_000)
