@@ -6,16 +6,17 @@ solver goes on.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QObject, pyqtSignal
 from PyQt6.QtGui import QGuiApplication
-from PyQt6.QtWidgets import QFileDialog
 
 from core.arrays import InputError
 
 from .tasks import Task, Tasks, Watch
+from .views.path_dialog import Wanted, ask_for_path
 from .views.plots import PLOT_FORMATS, save_image, save_plot
 from .views.task_strip import TaskStrip
 
@@ -100,18 +101,15 @@ class Exporting(QObject):
         from core.exporters import EXPORTERS
 
         filters = ";;".join(f"{entry.label} (*{suffix})" for suffix, entry in EXPORTERS.items())
-        path = self._ask("Save the reconstruction", self._name(".npz"), filters)
-        if path is not None:
-            self.save_reconstruction(path)
+        self._ask("Save the reconstruction", self._name(".npz"), filters, self.save_reconstruction)
 
     def ask_for_frames(self) -> None:
         """Ask for the name that every frame's file begins with."""
         filters = ";;".join(
             f"{suffix[1:].upper()}, one file per frame (*{suffix})" for suffix in FRAME_FORMATS
         )
-        path = self._ask("Save all frames", self._name(".ply"), filters)
-        if path is not None:
-            self.save_reconstruction(path, all_frames=True)
+        save = partial(self.save_reconstruction, all_frames=True)
+        self._ask("Save all frames", self._name(".ply"), filters, save)
 
     def ask_for_view(self) -> None:
         """Save the 3-D view as a picture."""
@@ -286,14 +284,12 @@ class Exporting(QObject):
             self.saved.emit(f"Saved {path}")
 
     def _ask_for_picture(self, which: str, suffix: str) -> None:
-        path = self._ask("Save the picture", self._name(f"-{suffix}.png"), PICTURE_FILTER)
-        if path is not None:
-            self.save_picture(which, path)
+        save = partial(self.save_picture, which)
+        self._ask("Save the picture", self._name(f"-{suffix}.png"), PICTURE_FILTER, save)
 
     def _ask_for_plot(self, which: str) -> None:
-        path = self._ask("Save the plot", self._name(f"-{which}.png"), PLOT_FILTER)
-        if path is not None:
-            self.save_plot(which, path)
+        save = partial(self.save_plot, which)
+        self._ask("Save the plot", self._name(f"-{which}.png"), PLOT_FILTER, save)
 
     def _stem(self) -> str:
         sequence = self._session.sequence
@@ -321,13 +317,11 @@ class Exporting(QObject):
             missing={suffix: made.missing for suffix, made in FORMATS.items() if made.missing},
         )
 
-    def _ask(self, title: str, name: str, filters: str) -> Path | None:
-        """Ask for a path; the suffix of the chosen filter is appended where none was typed."""
-        chosen, chosen_filter = QFileDialog.getSaveFileName(self._window, title, name, filters)
-        if not chosen:
-            return None
-        path = Path(chosen)
-        if not path.suffix:
-            path = path.with_suffix(chosen_filter.rsplit("*", 1)[-1].rstrip(")"))
-        self._folder = path.parent
-        return path
+    def _ask(self, title: str, name: str, filters: str, then: Callable[[Path], object]) -> None:
+        """Ask for a path to write, and remember its folder."""
+
+        def take(path: Path) -> None:
+            self._folder = path.parent
+            then(path)
+
+        ask_for_path(self._window, title, take, wanted=Wanted.NEW_FILE, start=name, filters=filters)

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QObject, QTimer
-from PyQt6.QtWidgets import QFileDialog
 
 from core.arrays import InputError
 from core.atomic import replacing
@@ -16,6 +15,7 @@ from . import summaries
 from .logbook import Level, Logbook
 from .run_names import run_name
 from .runs import RunState
+from .views.path_dialog import Wanted, ask_for_path
 
 if TYPE_CHECKING:
     from core.sequence import Sequence
@@ -52,11 +52,10 @@ class LogKeeping(QObject):
 
     def ask_for_file(self) -> None:
         """Ask where to save the log, and save it."""
-        dialog = QFileDialog(self._window, "Save the log", "nrsfm-log.txt", "Text (*.txt)")
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix("txt")
-        dialog.fileSelected.connect(self.save)
-        dialog.open()
+        ask_for_path(
+            self._window, "Save the log", self.save,
+            wanted=Wanted.NEW_FILE, start="nrsfm-log.txt", filters="Text (*.txt)",
+        )  # fmt: skip
 
     def save(self, path: str | Path) -> None:
         """Write all lines into a text file; say so, or why not."""

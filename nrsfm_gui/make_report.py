@@ -11,7 +11,6 @@ from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
-    QFileDialog,
     QHBoxLayout,
     QLabel,
     QLineEdit,
@@ -23,6 +22,7 @@ from core.experiments.reproduce import TITLES as EXPERIMENT_TITLES
 
 from .views.fields import NumberField, push_button
 from .views.form import Form
+from .views.path_dialog import Wanted, ask_for_path
 from .views.sources import Choice
 
 SUFFIX = ", run again"  # of the titles of reports
@@ -48,9 +48,13 @@ class FolderLine(QWidget):
         row.addWidget(button)
 
     def _ask(self) -> None:
-        name = QFileDialog.getExistingDirectory(self, self._title, self.line.text())
-        if name:
-            self.line.setText(name)
+        ask_for_path(
+            self,
+            self._title,
+            lambda path: self.line.setText(str(path)),
+            wanted=Wanted.FOLDER,
+            start=self.line.text(),
+        )
 
 
 class MakeReportDialog(QDialog):

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QDateTime, QLocale, QSize, QStandardPaths, Qt, QUrl
 from PyQt6.QtGui import QDesktopServices
 from PyQt6.QtWidgets import (
-    QFileDialog,
     QHBoxLayout,
     QListWidget,
     QListWidgetItem,
@@ -28,6 +27,7 @@ from .views.fields import push_button
 from .views.labels import ElidedLabel
 from .views.message_bar import MessageBar
 from .views.no_reports import NoReports
+from .views.path_dialog import ask_for_path
 from .views.report_view import ReportView
 
 if TYPE_CHECKING:
@@ -134,9 +134,7 @@ class ReportsWindow(QMainWindow):
     def ask_for_report(self) -> None:
         """Ask for a report, and show it."""
         before = self.shown.folder if self.shown else next((f for f in self._folders if f.is_dir()), Path())
-        name, _filter = QFileDialog.getOpenFileName(self, "Open a report", str(before), FILTER)
-        if name:
-            self.open_report(name)
+        ask_for_path(self, "Open a report", self.open_report, start=before, filters=FILTER)
 
     def open_in_browser(self) -> None:
         """Open the report that is shown where links are opened."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QLineEdit, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QWidget
 
 from .fields import NumberField, push_button
+from .path_dialog import Wanted, ask_for_path
 
 
 class PairField(QWidget):
@@ -86,7 +87,10 @@ class PathField(QWidget):
         self.line.setText(str(path))
 
     def _ask(self) -> None:
-        name, _filter = QFileDialog.getSaveFileName(self, "Export", self.line.text(), self.filter)
-        if name:
-            self.line.setText(name)
-            self.edited.emit()
+        ask_for_path(
+            self, "Export", self._take, wanted=Wanted.NEW_FILE, start=self.line.text(), filters=self.filter
+        )
+
+    def _take(self, path: Path) -> None:
+        self.line.setText(str(path))
+        self.edited.emit()

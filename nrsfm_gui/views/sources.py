@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QStandardItem, QStandardItemModel
-from PyQt6.QtWidgets import QComboBox, QFileDialog, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QComboBox, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from core.arrays import InputError
+
+from .path_dialog import ask_for_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -144,13 +146,21 @@ class SourceChoice(QWidget):
 
     def _choose(self, key: str) -> None:
         if key == FILE:
-            name, _filter = QFileDialog.getOpenFileName(
-                self, "Open", "", "NumPy arrays (*.npz);;All files (*)"
+            ask_for_path(
+                self,
+                "Open",
+                self._take_file,
+                filters="NumPy arrays (*.npz);;All files (*)",
+                otherwise=lambda: self._choice.set_key(self._before),
             )
-            if not name:
-                self._choice.set_key(self._before)
-                return
-            self._show_file(Path(name))
+        else:
+            self._take(key)
+
+    def _take_file(self, path: Path) -> None:
+        self._show_file(path)
+        self._take(FILE)
+
+    def _take(self, key: str) -> None:
         self._before = key
         self._line.setVisible(key == NUMBERS)
         if key == NUMBERS:

@@ -1,0 +1,84 @@
+"""Asking for a file or a folder without stopping anything: the solver's curve goes on behind the dialog."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QFileDialog
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PyQt6.QtWidgets import QWidget
+
+
+class Wanted(Enum):
+    """What is asked for."""
+
+    FILE = "a file that is there"
+    NEW_FILE = "a file to write"
+    FOLDER = "a folder"
+
+
+def ask_for_path(
+    parent: QWidget,
+    title: str,
+    then: Callable[[Path], object],
+    *,
+    wanted: Wanted = Wanted.FILE,
+    start: str | Path = "",
+    filters: str = "",
+    otherwise: Callable[[], object] | None = None,
+) -> QFileDialog:
+    """Open a dialog and return at once; `then` gets the path, `otherwise` is called where none was chosen.
+
+    A file to write that has no suffix gets the first one of the filter that was chosen.
+    """
+    dialog = QFileDialog(parent, title)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    if wanted is Wanted.FOLDER:
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+    elif wanted is Wanted.NEW_FILE:
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setFileMode(QFileDialog.FileMode.AnyFile)
+    else:
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+    if filters:
+        dialog.setNameFilter(filters)
+    _begin_at(dialog, Path(start) if str(start) else None)
+
+    def take(name: str) -> None:
+        path = Path(name)
+        if wanted is Wanted.NEW_FILE and not path.suffix:
+            path = path.with_suffix(first_suffix(dialog.selectedNameFilter()))
+        then(path)
+
+    dialog.fileSelected.connect(take)
+    if otherwise is not None:
+        dialog.rejected.connect(otherwise)
+    dialog.open()
+    return dialog
+
+
+def first_suffix(name_filter: str) -> str:
+    """Return ".npz" of "NumPy (*.npz *.np)", "" where the filter takes everything."""
+    pattern = name_filter.rsplit("(", 1)[-1].rstrip(")").split()[:1]
+    suffix = pattern[0].removeprefix("*") if pattern else ""
+    return suffix if suffix.startswith(".") else ""
+
+
+def _begin_at(dialog: QFileDialog, start: Path | None) -> None:
+    """Show the folder of a path, with its name in the field."""
+    if start is None:
+        return
+    if start.is_dir():
+        dialog.setDirectory(str(start))
+        return
+    if start.parent.is_dir():
+        dialog.setDirectory(str(start.parent))
+    if dialog.acceptMode() is QFileDialog.AcceptMode.AcceptSave:
+        dialog.selectFile(start.name)

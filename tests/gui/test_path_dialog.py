@@ -1,0 +1,87 @@
+"""Asking for files: nothing stands still meanwhile, and nothing happens where none is chosen."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+from PyQt6.QtWidgets import QFileDialog, QWidget
+
+import nrsfm_gui.views.path_dialog as module
+from core import simulate
+from core.settings import Settings
+from nrsfm_gui.runs import RunState
+from nrsfm_gui.views.path_dialog import Wanted, ask_for_path, first_suffix
+
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
+SOURCES = Path(module.__file__).parent.parent
+PREFIX = "getOpen", "getSave", "getExisting", "getColor", "getText", "getItem", "getInt", "getDouble"
+
+
+@pytest.fixture
+def parent(qtbot):
+    widget = QWidget()
+    qtbot.addWidget(widget)
+    widget.show()
+    return widget
+
+
+def test_a_file_that_is_there_is_handed_on(parent, tmp_path):
+    (tmp_path / "a.txt").touch()
+    taken = []
+    dialog = ask_for_path(parent, "Open", taken.append, start=tmp_path, filters="Text (*.txt)")
+    assert dialog.isVisible()
+    assert taken == []
+    dialog.selectFile(str(tmp_path / "a.txt"))
+    dialog.accept()
+    assert taken == [tmp_path / "a.txt"]
+
+
+def test_a_new_file_gets_the_suffix_of_the_filter_where_it_has_none(parent, tmp_path):
+    taken = []
+    filters = "NumPy (*.npz);;MATLAB (*.mat)"
+    for name, chosen in (("x", "MATLAB (*.mat)"), ("y.csv", "")):
+        dialog = ask_for_path(
+            parent, "Save", taken.append, wanted=Wanted.NEW_FILE, start=tmp_path / name, filters=filters
+        )
+        if chosen:
+            dialog.selectNameFilter(chosen)
+        dialog.accept()
+    assert taken == [tmp_path / "x.mat", tmp_path / "y.csv"]
+    assert [first_suffix(text) for text in ("All files (*)", "", "A (*.txt *.mat)")] == ["", "", ".txt"]
+
+
+def test_a_folder_is_handed_on(parent, tmp_path):
+    taken = []
+    dialog = ask_for_path(parent, "Folder", taken.append, wanted=Wanted.FOLDER, start=tmp_path)
+    dialog.accept()
+    assert taken == [tmp_path]
+
+
+def test_nothing_happens_where_none_is_chosen(parent):
+    taken, gone = [], []
+    ask_for_path(parent, "Open", taken.append, otherwise=lambda: gone.append(1)).reject()
+    assert (taken, gone) == ([], [1])
+
+
+def test_a_run_comes_to_its_end_behind_a_dialog(qtbot, make_window):
+    window = make_window(simulate("paper", frames=8, points=20, seed=2), settings=QUICK)
+    window.run()
+    window.chrome.actions["open"].trigger()
+    dialog = window.findChild(QFileDialog)
+    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
+    qtbot.waitUntil(lambda: "converged" in window.chrome._activity.whole)
+    assert dialog.isVisible()
+    dialog.reject()
+
+
+@pytest.mark.parametrize("source", sorted(SOURCES.rglob("*.py")), ids=lambda path: path.stem)
+def test_no_dialog_waits_in_a_loop_of_its_own(source):
+    calls = [
+        node.func
+        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    ]
+    waiting = [call.attr for call in calls if call.attr.startswith(PREFIX) or call.attr == "exec"]
+    assert waiting == (["exec"] if source.name == "app.py" else []), source.name
