@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -67,3 +68,11 @@ def suggested(settings: Settings, parameter: str) -> tuple[float, float, int]:
     if parameter == "eta":
         low, high = max(now / 10, 1e-3), min(10 * now, 0.9)
     return float(f"{low:.2g}"), float(f"{high:.2g}"), count
+
+
+def values_between(parameter: str, low: float, high: float, count: int) -> tuple[float, ...]:
+    """Return a series: every rank in a range, or so many values of anything else at equal ratios."""
+    if parameter == "rank":
+        return tuple(float(rank) for rank in range(math.ceil(low), math.floor(high) + 1))
+    ratio = high / low
+    return tuple(sorted({float(f"{low * ratio ** (k / (count - 1)):.3g}") for k in range(count)}))

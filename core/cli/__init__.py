@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from ..arrays import InputError
 from ..version import VERSION
-from . import benchmark, evaluate, export, info, reproduce, simulate, solve
+from . import benchmark, evaluate, export, guide, info, reproduce, simulate, solve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
@@ -25,6 +25,7 @@ COMMANDS = {
     "info": info,
     "simulate": simulate,
     "solve": solve,
+    "guide": guide,
     "evaluate": evaluate,
     "export": export,
     "reproduce": reproduce,

@@ -18,6 +18,7 @@ from PyQt6.QtWidgets import (
 )
 
 from core.held_out_plan import HIDING
+from core.varied import values_between
 
 from .fields import NumberField, push_button
 from .guidance_plot import GuidanceCurves, GuidancePlot
@@ -255,10 +256,9 @@ class GuidancePanel(QWidget):
         assert low is not None and high is not None and count is not None  # no field here is optional
         if not (np.isfinite([low, high]).all() and 0 < low < high and 2 <= count <= MOST_VALUES):
             return ()
-        if by_one:
-            series = [float(k) for k in range(int(np.ceil(low)), int(high) + 1)]
-            return tuple(series) if len(series) <= MOST_VALUES else ()
-        return tuple(sorted({float(f"{value:.3g}") for value in np.geomspace(low, high, int(count))}))
+        if by_one and high - low >= MOST_VALUES:
+            return ()
+        return values_between(self.parameter, low, high, int(count))
 
     def _show_situation(self) -> None:
         values = self._values()

@@ -17,7 +17,7 @@ from core.reconstruct import finish, reconstruct
 from core.sequence import CameraModel
 from core.settings import PRESETS, Settings
 from core.synthetic import simulate
-from core.varied import SCALE, changed, parameters_of, present, suggested
+from core.varied import SCALE, changed, parameters_of, present, suggested, values_between
 
 SETTINGS = Settings(starts=1, penalty=WeightedNuclearNorm(xi=0.5))
 XI = (0.01, 0.1, 0.3, 1.0, 3.0)
@@ -193,6 +193,9 @@ def test_every_parameter_can_be_read_and_changed():
             assert present(changed(settings, parameter, value), parameter) == value
             low, high, count = suggested(settings, parameter)
             assert low <= present(settings, parameter) <= high and count > 3
+            series = values_between(parameter, low, high, count)
+            assert len(series) == count and low <= series[0] < series[-1] <= high
+            assert list(series) == sorted(set(series))
     explicit = Settings(rank=2, penalty=ExplicitWeights((0.1, 0.2)))
     assert parameters_of(explicit, CameraModel.PERSPECTIVE)[0] == SCALE
     assert changed(explicit, SCALE, 2.0).penalty == ExplicitWeights((0.2, 0.4))

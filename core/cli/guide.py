@@ -1,0 +1,142 @@
+"""`nrsfm guide`: which value of a parameter predicts best what was not used; no ground truth is needed."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from typing import TYPE_CHECKING, Any
+
+from ..arrays import InputError
+from ..held_out import Trial, sweep
+from ..held_out_curve import Curve, curve
+from ..held_out_plan import FOLDS, HIDING, SHARE, Plan
+from ..reconstruct import reconstruct
+from ..varied import parameters_of, suggested, values_between
+from .progress import ProgressLine
+from .sequence_options import add_sequence_options, chosen_sequence
+from .settings_options import add_settings_options, settings_from
+from .summary import as_json
+
+if TYPE_CHECKING:
+    from ..reconstruct import Update
+    from ..sequence import Sequence
+    from ..settings import Settings
+    from . import Subparsers
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add `guide SEQUENCE`."""
+    parser = subparsers.add_parser(
+        "guide",
+        help="find a good parameter without ground truth",
+        description="Reconstruct a sequence, hide some of its observations, solve for a series of values of "
+        "one parameter, and print how well what was hidden is predicted.",
+        allow_abbrev=False,
+    )
+    add_sequence_options(parser)
+    add_settings_options(parser)
+    group = parser.add_argument_group("guidance")
+    group.add_argument(
+        "--over",
+        metavar="NAME",
+        help="the parameter: xi or mu of the penalty (the default), scale of explicit weights, rank, or eta",
+    )
+    group.add_argument(
+        "--values",
+        type=_values,
+        metavar="A,B,...",
+        help="the values (default: a series around the present one)",
+    )
+    group.add_argument("--hiding", choices=list(HIDING), default="runs", help=_table(HIDING))
+    group.add_argument(
+        "--share", type=float, default=SHARE, metavar="Q", help="share that is hidden (default %(default)s)"
+    )
+    group.add_argument(
+        "--folds", type=int, default=FOLDS, metavar="N", help="how many times (default %(default)s)"
+    )
+    group.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
+    group.add_argument("--quiet", action="store_true", help="print no progress")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Reconstruct, solve the series, print the table and what it recommends."""
+    sequence, settings = chosen_sequence(args), settings_from(args)
+    offered = parameters_of(settings, sequence.camera)
+    name = offered[0] if args.over is None else args.over
+    if name not in offered:
+        raise InputError(f"--over is {name!r}; accepted here are {', '.join(offered)}")
+    values = args.values or values_between(name, *suggested(settings, name))
+    plan = Plan(name, values, share=args.share, folds=args.folds, hiding=args.hiding, seed=settings.seed)
+    line = ProgressLine(sys.stderr, shown=not args.quiet)
+    try:
+        found = curve(_trials(sequence, settings, plan, line), name)
+    finally:
+        line.clear()
+    figures = _figures(found, plan, sequence)
+    print(as_json(figures) if args.json else "\n".join(_lines(found, figures)))
+
+
+def _trials(sequence: Sequence, settings: Settings, plan: Plan, line: ProgressLine) -> list[Trial]:
+    start: Update | None = None
+    for start in reconstruct(sequence, settings):
+        line.show(start)
+    assert start is not None  # a run yields at least where it begins
+    trials = []
+    for trial in sweep(sequence, start, settings, plan):
+        trials.append(trial)
+        left = trial.seconds / trial.done * (trial.count - trial.done)
+        line.write(f"{trial.done} of {trial.count} solves  ETA {left:.0f} s")
+    return trials
+
+
+def _figures(found: Curve, plan: Plan, sequence: Sequence) -> dict[str, Any]:
+    columns = {
+        "value": found.values,
+        "hidden_rms": found.held,
+        "standard_error": found.deviation,
+        "hidden_median": found.median,
+        "used_rms": found.kept,
+    }
+    rows = [
+        {key: None if math.isnan(column[k]) else float(column[k]) for key, column in columns.items()}
+        for k in range(len(found.values))
+    ]
+    return {
+        "sequence": sequence.name,
+        "parameter": plan.parameter,
+        "units": sequence.units,
+        "hiding": plan.hiding,
+        "share": plan.share,
+        "folds": plan.folds,
+        "rows": rows,
+        "best": float(found.values[found.best]),
+        "as_good": list(found.close),
+    }
+
+
+def _lines(found: Curve, figures: dict[str, Any]) -> list[str]:
+    name, unit = figures["parameter"], figures["units"]
+    lines = [f"{name:>10}  {'hidden ' + unit:>12}  {'+-':>8}  {'median':>8}  {'used ' + unit:>10}"]
+    for k, row in enumerate(figures["rows"]):
+        error = "" if row["standard_error"] is None else f"{row['standard_error']:.3f}"
+        mark = "  <- best" if k == found.best else ""
+        lines.append(
+            f"{row['value']:>10.4g}  {row['hidden_rms']:>12.3f}  {error:>8}  {row['hidden_median']:>8.3f}  "
+            f"{row['used_rms']:>10.3f}{mark}"
+        )
+    low, high = figures["as_good"]
+    if low < high:
+        lines.append(f"{name} from {low:.4g} to {high:.4g} is as good within one standard error")
+    return lines
+
+
+def _values(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r}; accepted are numbers with commas between them") from None
+
+
+def _table(entries: dict[str, str]) -> str:
+    return "; ".join(f"{name}: {meaning}" for name, meaning in entries.items()) + " (default %(default)s)"

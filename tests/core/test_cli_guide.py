@@ -1,0 +1,77 @@
+"""`nrsfm guide`: the numbers of Python in a table or as JSON."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from core.cli import main
+from core.files import read_sequence
+from core.held_out import sweep
+from core.held_out_curve import curve
+from core.held_out_plan import Plan
+from core.penalties import WeightedNuclearNorm
+from core.reconstruct import reconstruct
+from core.settings import Settings
+from core.synthetic import write_challenge
+
+OPTIONS = ["--rank", "3", "--starts", "1", "--rotations", "truth", "--penalty", "wnn", "--xi", "0.5"]
+
+
+@pytest.fixture(scope="module")
+def tracks(tmp_path_factory):
+    """Tracks of a small sequence."""
+    folder = write_challenge(
+        tmp_path_factory.mktemp("guide"), "balloon", paths=("circle",), frames=20, points=30
+    )
+    return str(folder / "sequence" / "perspective" / "circle.txt")
+
+
+def test_guide_gives_the_numbers_of_python(tracks, capsys):
+    words = [*OPTIONS, "--over", "xi", "--values", "0.1,0.5,2", "--folds", "2", "--json", "--quiet"]
+    assert main(["guide", tracks, *words]) == 0
+    said = json.loads(capsys.readouterr().out)
+    sequence = read_sequence(tracks)
+    settings = Settings(rank=3, starts=1, rotations="truth", penalty=WeightedNuclearNorm(xi=0.5))
+    *_, last = reconstruct(sequence, settings)
+    line = curve(sweep(sequence, last, settings, Plan("xi", (0.1, 0.5, 2.0), folds=2)), "xi")
+    assert [row["value"] for row in said["rows"]] == [0.1, 0.5, 2.0]
+    assert [row["hidden_rms"] for row in said["rows"]] == pytest.approx(line.held, rel=1e-9)
+    assert [row["standard_error"] for row in said["rows"]] == pytest.approx(line.deviation, rel=1e-9)
+    assert [row["used_rms"] for row in said["rows"]] == pytest.approx(line.kept, rel=1e-9)
+    assert said["best"] == line.values[line.best]
+    assert (said["parameter"], said["hiding"], said["units"]) == ("xi", "runs", "px")
+
+
+def test_the_table_marks_the_best_value(tracks, capsys):
+    words = [*OPTIONS, "--over", "rank", "--values", "1,2,3", "--folds", "1", "--hiding", "single"]
+    assert main(["guide", tracks, *words]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["rank", "hidden", "px", "+-", "median", "used", "px"]
+    rows = {line.split()[0]: float(line.split()[1]) for line in lines[1:4]}
+    (marked,) = [line.split()[0] for line in lines if line.endswith("<- best")]
+    assert list(rows) == ["1", "2", "3"]
+    assert rows[marked] <= min(rows.values()) * 1.001
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--over", "mu"], "--over is 'mu'; accepted here are xi, rank, eta"),
+        (["--values", "1,a"], "'1,a'; accepted are numbers with commas between them"),
+        (["--values", "1,1"], "accepted is at least one, each once"),
+        (["--share", "0.9"], "the held-out share is 0.9"),
+        (["--over", "eta", "--values", "0.1,2"], "eta is 2; accepted is 0 < eta <= 1"),
+        (["--over", "rank", "--values", "19"], "no observation can be hidden at rank 19"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_in_a_sentence(tracks, capsys, words, sentence):
+    assert main(["guide", tracks, *OPTIONS, "--quiet", *words]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_without_values_there_is_a_series_around_the_present_one(tracks, capsys):
+    assert main(["guide", tracks, *OPTIONS, "--folds", "1", "--over", "eta"]) == 0
+    values = [float(line.split()[0]) for line in capsys.readouterr().out.splitlines()[1:8]]
+    assert values[0] < 0.05 < values[-1] and values == sorted(values)
