@@ -14,6 +14,9 @@ from .shapes import obstacle
 from .views.alignment_menu import AlignmentMenu
 
 if TYPE_CHECKING:
+    from PyQt6.QtGui import QAction
+    from PyQt6.QtWidgets import QToolBar
+
     from .main_window import MainWindow
     from .shapes import Alignment
 
@@ -33,9 +36,15 @@ class Aligning(QObject):
         self.button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.button.setAutoRaise(True)
         self.button.setObjectName("alignment")
+        self._place: QAction | None = None  # of the button in its tool bar
         self.button.setStyleSheet("QToolButton::menu-indicator { image: none; }")  # it is an arrow already
         for signal in (window.session.alignment_changed, window.session.sequence_changed):
             signal.connect(lambda _: self.show())
+        self.show()
+
+    def place_in(self, bar: QToolBar) -> None:
+        """Put the button into a tool bar, where it is seen as long as there is a truth."""
+        self._place = bar.addWidget(self.button)
         self.show()
 
     def choose(self, alignment: Alignment) -> None:
@@ -65,6 +74,8 @@ class Aligning(QObject):
         why_not = obstacles.get(session.alignment.kind, "")
         tip = f"{session.alignment.words()}: {why_not or session.alignment.kind.meaning}"
         self.button.setToolTip(f"How the estimate is laid over the ground truth (A): {tip}.")
+        if self._place is not None:
+            self._place.setVisible(any(not obstacles.get(kind) for kind in Kind))
         self.button.setAccessibleName(f"Alignment: {session.alignment.words()}")
 
     def _obstacles(self) -> dict[Kind, str]:

@@ -192,7 +192,7 @@ class Chrome(QObject):
         self._headline.setMinimumWidth(60)
         self._headline.setObjectName("headline")
         bar.addWidget(self._headline)
-        bar.addWidget(self._window.aligning.button)
+        self._window.aligning.place_in(bar)
         for name in ("fit", "export", "reports", "theme"):
             bar.addAction(self.actions[name])
         self._window.addToolBar(Qt.ToolBarArea.TopToolBarArea, bar)

@@ -72,7 +72,7 @@ def coloring(
         "movement": f"movement since the previous frame ({shapes.unit})",
         "deviation": f"distance from the mean shape ({shapes.unit})",
         "index": "point number",
-        "difference": f"distance of the two runs ({shapes.unit})",
+        "difference": f"run distance ({shapes.unit})",
     }[color_by]
     if color_by == "difference":
         if shapes.points is None or other is None:

@@ -43,7 +43,9 @@ def numbers(run: Run | None, known: Quality | None, sequence: Sequence | None) -
     reprojection = measure(known.reprojection, sequence.units) if known and sequence else NONE
     error = NONE
     if last is not None and known is not None:
-        why_not = "no ground truth here" if known.figures.get("metric", True) else "needs a metric upgrade"
+        # A truth that nothing was laid over measures nothing.
+        why_not = "no ground truth here" if sequence is None or sequence.truth is None else known.alignment
+        why_not = why_not if known.figures.get("metric", True) else "needs a metric upgrade"
         error = measure(known.error, known.unit) if known.error is not None else why_not
     rows = [
         Number("loss", loss, "The objective: squared pOSE residuals plus the weighted singular values."),

@@ -93,6 +93,8 @@ def headline(run: Run | None, known: Quality | None, sequence: Sequence | None) 
     parts = [f"log10 loss {loss}", measure(known.reprojection, sequence.units)]
     if known.error is not None:
         parts.append(f"{measure(known.error, known.unit)} ({known.alignment})")
+    elif sequence.truth is not None and known.figures.get("metric", True):
+        parts.append(known.alignment)
     return "   ".join(parts)
 
 

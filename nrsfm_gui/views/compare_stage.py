@@ -47,7 +47,7 @@ class CompareStage(QSplitter):
         if len(self._columns) > 1:
             was = self._columns[1].isVisibleTo(self)
             self._columns[1].setVisible(both)
-            if both and not was:
+            if both != was:
                 self._share()
         for label, title in zip(self._titles, titles or ("", ""), strict=True):
             label.setText(title)
