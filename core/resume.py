@@ -55,7 +55,7 @@ def start_from(result: Result, sequence: Sequence, source: Path) -> Update:
         settings = settings_from_dict(meta.get("settings", {}))
         made = _made(meta, settings)
         point = _point(result, sequence, settings)
-    except (InputError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError, AttributeError) as error:  # InputError is a ValueError
         raise InputError(f"{source}: {error}") from error
     history = result.history
     iteration, seconds = (int(history[-1, 0]), float(history[-1, 1])) if len(history) else (0, 0.0)

@@ -224,10 +224,19 @@ class Lost:
 def lost_sessions(folder: Path) -> list[Lost]:
     """Return the sessions whose processes ended without closing them, the newest first."""
     found = []
-    for path in folder.glob(f"{OWN}*{SUFFIX}"):
+    stems = {path.stem for path in folder.glob(f"{OWN}*")}  # of files and of locks
+    stems |= {path.stem[1:].rsplit("-", 1)[0] for path in folder.glob(f".{OWN}*")}  # of halves
+    for stem in stems:
+        path = folder / f"{stem}{SUFFIX}"
         lock = _lock_of(path)
-        if lock.tryLock(0):
+        if not lock.tryLock(0):
+            continue
+        for part in folder.glob(f".{stem}-*"):  # of a file that was being written
+            part.unlink(missing_ok=True)
+        if path.exists():
             found.append(Lost(path, lock))
+        else:
+            lock.unlock()
     return sorted(found, key=lambda lost: lost.path.stat().st_mtime, reverse=True)
 
 

@@ -94,12 +94,13 @@ def _from_its_file(result: Result) -> Sequence | None:
 def _from_itself(result: Result, path: Path) -> Sequence:
     """Return the sequence as far as the result knows it: its tracks in their units, truth, edges, faces."""
     meta, seen = result.meta, result.visible
+    metric = bool((meta.get("low_rank") or {}).get("metric", True))  # else K is a scale and no camera's
     tracks = np.where(seen[:, None], to_pixels(result.tracks, result.intrinsics), np.nan)
     return Sequence(
         Observations(tracks, seen),
         result.camera,
         str(meta.get("name") or path.stem),
-        intrinsics=result.intrinsics if result.camera is CameraModel.PERSPECTIVE else None,
+        intrinsics=result.intrinsics if metric and result.camera is CameraModel.PERSPECTIVE else None,
         truth=result.truth,
         edges=result.edges,
         faces=result.faces,

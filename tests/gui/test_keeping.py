@@ -412,6 +412,21 @@ def test_a_lost_session_can_be_discarded_or_left(qtbot, make_window, solved):
     assert bar.text == ""
 
 
+def test_what_a_killed_process_was_writing_is_cleared_away(tmp_path):
+    (tmp_path / f"{OWN}2-2.lock").write_text("999999999\nnrsfm-gui\nelsewhere\n")
+    far = tmp_path / f"{OWN}2-2.nrsfm"  # of another machine on the same disk: nobody here knows whether it is
+    far.write_bytes(b"PK")
+    here = QLockFile(str(tmp_path / f"{OWN}1-1.lock"))
+    assert here.tryLock(0)
+    other = tmp_path / f".{OWN}1-1-x1y2.nrsfm"
+    other.write_bytes(b"PK")
+    assert lost_sessions(tmp_path) == []
+    assert other.exists()  # its process is alive
+    here.unlock()
+    assert lost_sessions(tmp_path) == []
+    assert not other.exists() and far.exists()
+
+
 def test_a_lost_session_that_is_damaged_is_not_in_the_way(qtbot, make_window, known):
     window = make_window(known.sequence)
     folder = window.keeping.folder
