@@ -31,6 +31,7 @@ LOOPS = {  # icon and tip
 WORST_TIP = "Go to the frame with the largest mean error; again: to the next one (W)"
 SORT_TIP = "Order of the points below: by number, or by mean error with the worst on top"
 FIELD_WIDTH = 50
+BUTTON_PADDING, ROW_SPACING = 26, 2  # pixels beside the text of a button, and between two
 SWITCH, ORDER = "⇄", "⇅"  # another kind of error, another order
 
 
@@ -155,6 +156,7 @@ class Transport(QWidget):
         self._field.edited.connect(self._go_to_typed)
         self._field.editingFinished.connect(lambda: self.set_frame(self._frame))
         self._label.setObjectName("frames")
+        self._label.setIndent(4)
         self._rate.setProperty("role", "muted")
         self._rate.setToolTip("Frames per second that are drawn")
         self._rate.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -166,6 +168,12 @@ class Transport(QWidget):
         self._speed.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._speed.currentIndexChanged.connect(lambda index: self.speed_requested.emit(SPEEDS[index]))
         self._sort.setText(f"by point {ORDER}")
+        words = (f"reprojection {SWITCH}", f"by point {ORDER}")
+        widths = [self.fontMetrics().horizontalAdvance(word) + BUTTON_PADDING for word in words]
+        for button, width in zip((self._kind, self._sort), widths, strict=True):
+            button.setFixedWidth(width)
+        # Fixed, or the axes beside it would move with what the buttons say.
+        self.setFixedWidth(sum(widths) + ROW_SPACING)
         rows = (
             (self._field, self._label, self._rate),
             tuple(self._buttons.values()),
@@ -178,7 +186,7 @@ class Transport(QWidget):
         column.addStretch()
         for widgets in rows:
             row = QHBoxLayout()
-            row.setSpacing(4 if widgets[0] is self._field else 2)
+            row.setSpacing(ROW_SPACING)
             for widget in widgets:
                 row.addWidget(widget, 1 if widget is self._rate else 0)
             if self._rate not in widgets:

@@ -419,3 +419,15 @@ def test_a_frame_can_be_typed(timeline, qtbot):
     qtbot.keyClick(field, Qt.Key.Key_Return)
     assert field.text() == str(asked[-1] + 1)  # what cannot be shown is taken back
     assert all(0 <= frame < FRAMES for frame in asked)
+
+
+def test_the_axes_stay_where_they_are_whatever_the_buttons_say(timeline, errors, qtbot):
+    places = []
+    for given in (series(errors), series(errors, other=series(errors, "px", "reprojection error")), None):
+        timeline.set_series(given)
+        for _ in range(2):
+            qtbot.mouseClick(timeline.findChild(QToolButton, "kind"), Qt.MouseButton.LeftButton)
+            qtbot.mouseClick(timeline.findChild(QToolButton, "sort"), Qt.MouseButton.LeftButton)
+            QCoreApplication.processEvents()
+            places.append(timeline.strip.geometry().x())
+    assert len(set(places)) == 1
