@@ -186,7 +186,7 @@ def _marks(scene: Scene, theme: Theme, size: float) -> dict[str, Part]:
     for name, points in (("truth", scene.truth), ("estimate", scene.estimate)):
         if points is not None and name in scene.layers:
             color = filled(theme.selection, len(points))
-            found[f"selected {name}"] = _dots(points, scene.drawn & chosen, color, size + 4.0)
+            found[f"selected {name}"] = _dots(points, scene.drawn & chosen, color, size + 6.0)
     return found
 
 

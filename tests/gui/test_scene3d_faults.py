@@ -1,0 +1,353 @@
+"""The 3-D view where things go wrong or are unusual: no OpenGL, a lost context, NaN, one point, very many."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import QPointF, QSize, Qt
+from PyQt6.QtWidgets import QDockWidget, QMainWindow
+
+from core.sequence import CameraModel, Observations, Sequence
+from nrsfm_gui.appearance import COLORINGS, LAYERS, Appearance
+from nrsfm_gui.scene import build_scene, build_shapes
+from nrsfm_gui.theme import DARK
+from nrsfm_gui.views import renderer3d
+from nrsfm_gui.views.image2d import TracksView
+from nrsfm_gui.views.opengl_probe import opengl_available
+from nrsfm_gui.views.orbit import Orbit, image_window
+from nrsfm_gui.views.scene3d import SceneView
+from nrsfm_gui.views.scene3d_parts import MOVING, Segments, Triangles, exceeds, scene_parts
+
+SIZE = (640, 480)
+EVERYTHING = frozenset(LAYERS)
+
+
+def shown(qtbot, *, software=False, size=SIZE):
+    view = SceneView(software=software)
+    qtbot.addWidget(view)
+    view.resize(*size)
+    with qtbot.waitExposed(view):
+        view.show()
+    return view
+
+
+@pytest.fixture(params=["software", "opengl"])
+def view(request, qtbot):
+    if request.param == "opengl" and not opengl_available():
+        pytest.skip("no OpenGL context can be made here")
+    return shown(qtbot, software=request.param == "software")
+
+
+@pytest.fixture
+def shapes(known):
+    """Shapes with an error of some millimeters."""
+    C = known.result.C.copy()
+    C[::7] *= 1.15
+    return build_shapes(known.sequence, replace(known.result, C=C))
+
+
+# The camera of the frame
+
+
+@pytest.mark.parametrize("affine", [False, True])
+def test_the_locked_view_is_the_2d_panel(view, make_known, qtbot, affine):
+    known = make_known(affine=affine)
+    scene = build_scene(known.sequence, build_shapes(known.sequence, known.result), frame=3)
+    flat = TracksView()
+    qtbot.addWidget(flat)
+    flat.resize(500, 400)
+    with qtbot.waitExposed(flat):
+        flat.show()
+    flat.set_scene(scene)
+    view.set_scene(scene)
+    view.set_camera_locked(True)
+    solid, _ = view._projection().pixels(scene.estimate)
+    panel = flat._to_pixels(scene.reprojected)
+    corners = flat._to_pixels(np.array(scene.image_extent))
+    window = image_window(scene.image_extent, *SIZE)
+    border = np.array(scene.image_extent) * window[0, 0] + window[:2, 2]
+    share = (panel - corners[0]) / (corners[1] - corners[0])
+    np.testing.assert_allclose(solid, border[0] + share * (border[1] - border[0]), atol=1.0)
+
+
+def test_the_border_is_painted_while_locked_and_the_frustum_while_not(view, known, shapes, near):
+    layers = frozenset({"camera"})
+    scene = build_scene(known.sequence, shapes, frame=3, appearance=Appearance(layers))
+    view.set_scene(scene)
+    centers = -scene.camera.R.T @ scene.camera.t
+    view.set_orbit(Orbit(tuple(centers), 300.0, 140.0, 20.0))
+    free = near(view.grab_image(), DARK.muted, tolerance=70)
+    where, _ = view._projection().pixels(centers)
+    x, y = np.round(where).astype(int)
+    assert free[y - 4 : y + 5, x - 4 : x + 5].any()
+    view.set_camera_locked(True)
+    locked = near(view.grab_image(), DARK.muted, tolerance=90)
+    window = image_window(scene.image_extent, *SIZE)
+    (x0, y0), (x1, y1) = np.round(np.array(scene.image_extent) * window[0, 0] + window[:2, 2]).astype(int)
+    assert locked[y0 - 1 : y0 + 2, x0:x1].any(axis=0).mean() > 0.4  # dashes
+    assert locked[y0:y1, x1 - 1 : x1 + 2].any(axis=1).mean() > 0.4
+
+
+def test_two_views_share_a_camera(qtbot, known, shapes):
+    one, two = shown(qtbot, software=True), shown(qtbot, software=True)
+    scene = build_scene(known.sequence, shapes, frame=3)
+    for each in (one, two):
+        each.set_scene(scene)
+    one.camera_changed.connect(two.set_orbit)
+    two.camera_changed.connect(one.set_orbit)
+    told = []
+    two.camera_changed.connect(told.append)
+    one.set_axis_preset("top")
+    one._camera.zoom(1.5)
+    one.set_orthographic(True)
+    assert two.orbit == one.orbit
+    assert two.orthographic
+    assert told == []
+    assert one.grab_image() == two.grab_image()
+
+
+@pytest.mark.parametrize("size", [(1920, 1080), (320, 200), (501, 333)])
+def test_pictures_of_any_size_leave_the_view_as_it_is(view, known, shapes, size):
+    view.set_scene(build_scene(known.sequence, shapes, frame=3))
+    before, orbit = view.grab_image(), view.orbit
+    picture = view.render_image(*size)
+    assert picture.size() == QSize(*size)
+    assert picture.devicePixelRatio() == 1.0
+    other = view.render_image(*size, Orbit(orbit.center, orbit.distance, orbit.azimuth + 90, 10.0))
+    assert other != picture
+    assert view.orbit == orbit
+    assert view.grab_image() == before
+
+
+def test_a_large_picture_is_the_small_one_enlarged(view, known, shapes, near):
+    layers = frozenset({"estimate"})
+    view.set_scene(build_scene(known.sequence, shapes, frame=3, appearance=Appearance(layers)))
+    small, large = view.render_image(900, 560), view.render_image(1800, 1120)
+    where, _ = view._projection(900, 560).pixels(view._scene.estimate)
+    areas = []
+    for picture, scale in ((small, 1), (large, 2)):
+        blue = near(picture, DARK.estimate, tolerance=12)
+        assert all(blue[y, x] for x, y in np.round(scale * where).astype(int))
+        areas.append(blue.sum())
+    assert 3 < areas[1] / areas[0] < 7  # dots grow, too; their rims stay thin
+
+
+# OpenGL that is not there, or goes
+
+
+def test_without_opengl_a_person_can_find_out_why(qtbot, monkeypatch):
+    monkeypatch.setattr(renderer3d, "opengl_available", lambda: False)
+    view = shown(qtbot)
+    assert not view.uses_opengl
+    assert view.drawn_by == "Drawn without OpenGL: none works on this machine"
+
+
+def break_context(view, how):
+    painter = view._renderer._painter
+    if how == "destroyed surface":
+        painter._surface.destroy()
+    elif how == "context not current":
+        painter._context.makeCurrent = lambda _surface: False
+    else:
+        painter._read = lambda _size: (_ for _ in ()).throw(RuntimeError("reset status"))
+
+
+@pytest.mark.parametrize("how", ["destroyed surface", "context not current", "reset"])
+def test_a_lost_context_is_replaced_at_once_with_a_sentence(qtbot, known, shapes, near, how):
+    if not opengl_available():
+        pytest.skip("no OpenGL context can be made here")
+    view = shown(qtbot)
+    view.set_scene(build_scene(known.sequence, shapes, frame=2))
+    assert near(view.grab().toImage(), DARK.estimate, tolerance=12).sum() > 100
+    told = []
+    view.degraded.connect(told.append)
+    break_context(view, how)
+    view.set_scene(build_scene(known.sequence, shapes, frame=3))
+    assert near(view.grab().toImage(), DARK.estimate, tolerance=12).sum() > 100
+    assert not view.uses_opengl
+    assert len(told) == 1
+    assert told[0].startswith("The 3-D view is drawn without OpenGL from now on")
+
+
+def test_a_context_that_cannot_be_initialized_leaves_the_software_picture(
+    qtbot, monkeypatch, known, shapes, near
+):
+    if not opengl_available():
+        pytest.skip("no OpenGL context can be made here")
+    from nrsfm_gui.views import scene3d_gl
+
+    monkeypatch.setattr(scene3d_gl, "VERTEX", "this is no shader")
+    view = shown(qtbot)
+    assert not view.uses_opengl
+    assert "OpenGL does not work" in view.drawn_by
+    view.set_scene(build_scene(known.sequence, shapes, frame=2))
+    assert near(view.grab_image(), DARK.estimate, tolerance=12).sum() > 100
+
+
+def test_the_window_says_that_the_context_was_lost(make_window, known):
+    window = make_window(known.sequence)
+    window.scene_view.degraded.emit("The 3-D view is drawn without OpenGL from now on: it was lost")
+    assert "without OpenGL from now on: it was lost" in window.messages.text
+    assert window.display.without_opengl
+
+
+def test_a_view_that_is_docked_floated_and_docked_again_still_draws(qtbot, known, shapes, near):
+    window = QMainWindow()
+    qtbot.addWidget(window)
+    window.resize(900, 700)
+    view = SceneView(software=not opengl_available())
+    dock = QDockWidget("3-D")
+    dock.setWidget(view)
+    window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
+    with qtbot.waitExposed(window):
+        window.show()
+    view.set_scene(build_scene(known.sequence, shapes, frame=2))
+    for floating in (True, False, True, False):
+        dock.setFloating(floating)
+        qtbot.wait(20)
+        assert near(view.grab().toImage(), DARK.estimate, tolerance=12).sum() > 60
+    another = QMainWindow()
+    qtbot.addWidget(another)
+    another.setCentralWidget(view)
+    another.resize(500, 400)
+    with qtbot.waitExposed(another):
+        another.show()
+    assert near(view.grab().toImage(), DARK.estimate, tolerance=12).sum() > 60
+
+
+# Unusual sequences
+
+
+@pytest.mark.parametrize("color_by", COLORINGS)
+def test_nan_everywhere_is_drawn_without_a_word_of_complaint(view, known, shapes, color_by):
+    scene = build_scene(known.sequence, shapes, frame=3, appearance=Appearance(EVERYTHING, color_by))
+    nothing = np.full_like(np.array(scene.estimate), np.nan)
+    broken = replace(
+        scene, estimate=nothing, truth=nothing, trail=np.full((4, *nothing.shape), np.nan), other=nothing,
+        color_values=None if scene.color_values is None else np.full(len(nothing), np.nan),
+    )  # fmt: skip
+    view.set_scene(broken)
+    view.fit()
+    view.grab_image()
+    assert view.point_at(view.rect().center().toPointF()) == -1
+    parts = scene_parts(broken, DARK)
+    assert not any(len(part.faces) for part in parts.values() if isinstance(part, Triangles))
+    for name in ("estimate", "truth", "residuals", "trails"):
+        assert len(parts[name].positions) == 0
+
+
+def test_unknown_points_here_and_there_are_left_out(view, known, shapes, near):
+    scene = build_scene(known.sequence, shapes, frame=3, appearance=Appearance(EVERYTHING))
+    estimate = np.array(scene.estimate)
+    estimate[::2] = np.nan
+    view.set_scene(replace(scene, estimate=estimate))
+    assert near(view.grab_image(), DARK.estimate, tolerance=12).sum() > 50
+    for part in scene_parts(replace(scene, estimate=estimate), DARK).values():
+        used = part.positions[part.faces] if isinstance(part, Triangles) else part.positions
+        assert np.isfinite(used).all()
+
+
+def test_two_frames_of_four_points_one_of_them_seen(view):
+    tracks = np.random.default_rng(0).uniform(0, 100, (2, 2, 4))
+    visible = np.zeros((2, 4), dtype=bool)
+    visible[:, 0] = True
+    sequence = Sequence(Observations(tracks, visible), CameraModel.PERSPECTIVE, "one point")
+    for color_by in COLORINGS:
+        appearance = Appearance(EVERYTHING, color_by, mesh_source="tracks")
+        scene = build_scene(sequence, build_shapes(sequence, None), frame=1, appearance=appearance)
+        view.set_scene(scene)
+        assert "press Run" in scene.message
+        view.fit()
+        view.grab_image()
+
+
+def test_hidden_points_are_not_drawn_nor_found(view, known, shapes, near):
+    hidden = frozenset(range(2, known.sequence.point_count))
+    scene = build_scene(
+        known.sequence, shapes, frame=3, hidden=hidden, selection=(1, 5), selected=5,
+        appearance=Appearance(EVERYTHING - {"grid", "camera", "path"}, mesh_source="tracks"),
+    )  # fmt: skip
+    view.set_scene(scene)
+    parts = scene_parts(scene, DARK)
+    assert len(parts["estimate"].positions) == len(parts["truth"].positions) == 2
+    assert len(parts["residuals"].positions) == 4
+    assert len(parts["trails"].positions) == 2 * 2 * 3
+    kept = {tuple(point) for point in scene.estimate[:2].tolist()}
+    assert {tuple(point) for point in parts["estimate edges"].positions.tolist()} <= kept
+    assert not len(parts["estimate mesh"].faces)
+    where, _ = view._projection().pixels(scene.estimate)
+    assert view.point_at(QPointF(*where[1])) == 1
+    far = int(np.argmax(np.linalg.norm(where - where[:2].mean(axis=0), axis=1)))
+    assert view.point_at(QPointF(*where[far])) == -1
+    rings = near(view.grab_image(), DARK.selection, tolerance=25)
+    x, y = np.round(where[1]).astype(int)
+    assert rings[y - 10 : y + 11, x - 10 : x + 11].sum() > 15
+    x, y = np.round(where[5]).astype(int)
+    assert not rings[y - 10 : y + 11, x - 10 : x + 11].any()
+
+
+def test_every_selected_point_has_a_ring_and_very_many_have_marks(view, make_known, near):
+    known = make_known(frames=3, rows=20, columns=25)
+    shapes = build_shapes(known.sequence, known.result)
+    plain = Appearance(frozenset({"estimate"}), labels="none")
+    for selection in ((3, 40, 77), tuple(range(300))):
+        scene = build_scene(known.sequence, shapes, frame=1, selection=selection, appearance=plain)
+        view.set_scene(scene)
+        rings = near(view.grab_image(), DARK.selection, tolerance=45)
+        where, _ = view._projection().pixels(scene.estimate)
+        for index in selection[:: max(1, len(selection) // 9)]:
+            x, y = np.round(where[index]).astype(int)
+            assert rings[y - 9 : y + 10, x - 9 : x + 10].any()
+
+
+def test_the_compared_run_has_its_own_color_and_name(view, known, shapes, near):
+    appearance = Appearance(frozenset({"estimate", "residuals"}))
+    scene = build_scene(known.sequence, shapes, frame=3, appearance=appearance)
+    beside = scene.estimate + np.array([0.0, 8.0, 0.0])
+    view.set_scene(replace(scene, other=beside, other_name="run 2"))
+    picture = view.grab_image()
+    where, _ = view._projection().pixels(beside)
+    purple = near(picture, DARK.other, tolerance=30)
+    assert np.mean([purple[y - 3 : y + 4, x - 3 : x + 4].any() for x, y in np.round(where).astype(int)]) > 0.9
+    assert len(view._parts["differences"].positions) == 2 * len(beside)
+
+
+def test_30_000_points_neither_fail_nor_freeze(qtbot):
+    rng = np.random.default_rng(0)
+    tracks = rng.uniform(0, 1000, (2, 2, 30_000))
+    sequence = Sequence(
+        Observations(tracks, np.ones((2, 30_000), dtype=bool)), CameraModel.ORTHOGONAL, "many"
+    )
+    view = shown(qtbot, software=not opengl_available())
+    points = np.concatenate([tracks, rng.uniform(0, 1000, (2, 1, 30_000))], axis=1)
+    shapes = replace(build_shapes(sequence, None), points=points, extent=np.array([[0.0] * 3, [1000.0] * 3]))
+    appearance = Appearance(EVERYTHING, "movement", mesh_source="tracks")
+    build_scene(sequence, shapes, frame=1, appearance=appearance)  # the triangles, once
+    began = time.process_time()
+    scene = build_scene(sequence, shapes, frame=1, appearance=appearance, selection=tuple(range(30_000)))
+    view.set_scene(scene)
+    view.repaint()
+    assert time.process_time() - began < 1.5
+    assert exceeds(scene, MOVING)
+    moving, resting = view._parts, scene_parts(scene, DARK)
+    ends = [
+        sum(len(part.positions) for part in parts.values() if isinstance(part, Segments))
+        for parts in (moving, resting)
+    ]
+    assert ends[0] < 60_000 < ends[1]
+
+
+def test_what_is_left_out_while_the_picture_moves_is_drawn_at_rest(view, make_known, qtbot, near):
+    known = make_known(frames=3, rows=80, columns=80)
+    appearance = Appearance(frozenset({"estimate", "edges"}), mesh_source="tracks", point_size=0.25)
+    scene = build_scene(
+        known.sequence, build_shapes(known.sequence, known.result), frame=1, appearance=appearance
+    )
+    assert exceeds(scene, MOVING)
+    view.set_scene(scene)
+    moving = view.grab().toImage()
+    assert "estimate edges" not in view._parts
+    qtbot.waitUntil(lambda: view.grab().toImage() != moving, timeout=5000)
