@@ -92,6 +92,7 @@ class Display(QObject):
         self._job: Job | None = None
         self._whole_at = 0.0  # when the next picture may be computed
         self._moved_at = -HAND_RESTS  # when a hand moved last
+        self._over = False  # whether the window closes
         self.scene: Scene | None = None
         self.appearance = Appearance()
         self.without_opengl = False
@@ -188,7 +189,8 @@ class Display(QObject):
         return self._scenes(self._picture, self._picture.shapes, self.appearance)
 
     def shut_down(self) -> None:
-        """Wait for what is being computed."""
+        """Wait for what is being computed; nothing is drawn any more."""
+        self._over = True
         for timer in (self._timer, self._later, self._stage):
             timer.stop()
         self._qualities.shut_down()
@@ -199,6 +201,8 @@ class Display(QObject):
 
     def _note(self, *_: object) -> None:
         delay = 0 if self._hand_moves else REFRESH_MILLISECONDS
+        if self._over:
+            return
         if not self._timer.isActive() or delay < self._timer.remainingTime():
             self._timer.start(delay)
 
@@ -225,7 +229,7 @@ class Display(QObject):
 
     def _tick(self) -> None:
         wanted, picture = self._wanted(), self._picture
-        if wanted is None:
+        if wanted is None or self._over:
             return
         if picture is None or picture.of.sequence is not wanted.sequence:
             self.refresh()

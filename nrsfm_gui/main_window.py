@@ -33,6 +33,7 @@ from .selecting import Selecting
 from .session import Session
 from .settings_store import SettingsStore
 from .solver_thread import Work, real_work
+from .steering import Steering
 from .style import apply_theme, theme_named
 from .theme import DARK, LIGHT, Theme
 from .views.compare_panel import ComparePanel
@@ -132,6 +133,7 @@ class MainWindow(QMainWindow):
         self.table = action_table(self)
         self.chrome = Chrome(self, self.table)
         self.presenter = Presenter(self)
+        self.steering = Steering(self)
         self.weighing = Weighing(self)
         self.guidance = Guidance(self)
         self._connect()

@@ -233,13 +233,15 @@ class RunControl(QObject):
             self._timer.stop()
 
     def _apply(self, run: Run, mail: Mail) -> None:
+        first = len(run.history)
         run.history.extend(mail.records)
+        for record, update in mail.seen:
+            run.moments.add(first + record, update)
         for change in mail.changes:
             self._note_change(run, change)
         if mail.update is not None:
             run.last = mail.update
             run.message = mail.update.phase
-            run.moments.add(len(run.history) - 1, mail.update)
         if mail.ending is not None:
             run.state = ENDINGS[mail.ending.outcome]
             run.message = mail.ending.sentence or run.message

@@ -1,9 +1,9 @@
 """The one module in which two threads meet.
 
-`SolverThread` drains the stream of a reconstruction into a mailbox with one slot: the newest update and every
-record since the last look. The window empties it at display rate (`take`), so that a run of 20 000 iterations
-costs it no more than one of 20; the first update under changed settings is announced at once, for a hand
-waits for it. A pause is a condition on which the thread waits between two iterations; a
+`SolverThread` drains the stream of a reconstruction into a mailbox: the newest update, a few of those before
+it, and every record since the last look. The window empties it at display rate (`take`), so that a run of
+20 000 iterations costs it no more than one of 20; the first update under changed settings is announced at
+once, for a hand waits for it. A pause is a condition on which the thread waits between two iterations; a
 cancel wakes it. A thread is never terminated: its owner cancels it, waits, and only then lets go of it.
 
 `Job` runs one function (reading a file, writing one) beside the window and reports with a queued signal.
@@ -42,6 +42,9 @@ def real_work(sequence: Sequence, settings: Settings, start: Update | None) -> I
     return reconstruct(sequence, settings, start=start)
 
 
+MOST_SEEN = 12  # updates that the mailbox holds for those who look back
+
+
 class Outcome(Enum):
     """How a run ended."""
 
@@ -75,6 +78,7 @@ class Mail:
 
     records: tuple[Record, ...] = ()  # every one, oldest first
     update: Update | None = None  # the newest
+    seen: tuple[tuple[int, Update], ...] = ()  # some of all, oldest first, with the number of their record
     changes: tuple[Change, ...] = ()
     refusal: str = ""  # why changed settings were not taken; the run goes on under the old ones
     ending: Ending | None = None
@@ -124,6 +128,7 @@ class SolverThread(QThread):
         self._delay = 0.0
         self._records: list[Record] = []
         self._changes: list[Change] = []
+        self._seen: list[tuple[int, Update]] = []
         self._update: Update | None = None
         self._refusal = ""
         self._ending: Ending | None = None
@@ -138,8 +143,9 @@ class SolverThread(QThread):
     def take(self) -> Mail:
         """Empty the mailbox."""
         with self._condition:
-            mail = Mail(tuple(self._records), self._update, tuple(self._changes), self._refusal, self._ending)
-            self._records, self._changes, self._update = [], [], None
+            records, changes, seen = tuple(self._records), tuple(self._changes), tuple(self._seen)
+            mail = Mail(records, self._update, seen, changes, self._refusal, self._ending)
+            self._records, self._changes, self._seen, self._update = [], [], [], None
             self._refusal, self._ending = "", None
         return mail
 
@@ -268,6 +274,9 @@ class SolverThread(QThread):
         with self._condition:
             self._records.append(update.record)
             self._update = update
+            if len(self._seen) == MOST_SEEN:
+                del self._seen[1::2]
+            self._seen.append((len(self._records) - 1, update))
             if change is not None:
                 self._changes.append(replace(change, iteration=update.record.iteration))
         if change is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nrsfm_gui.actions import ActionSpec, runnable
+from nrsfm_gui.actions import ActionSpec, runnable, with_sequence
 
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow
@@ -14,9 +14,13 @@ def edit_rows(w: MainWindow) -> tuple[ActionSpec, ...]:
     """Return the rows of the menu Edit."""
     exporting = w.exporting
     return (
+        ActionSpec("undo", "&Edit", "&Undo parameters", "Take the last change of the parameters back",
+                   lambda: w.steering.undo(), ("Ctrl+Z",), with_sequence),
+        ActionSpec("redo", "&Edit", "&Redo parameters", "Make the change of the parameters again",
+                   lambda: w.steering.redo(), ("Ctrl+Shift+Z",), with_sequence),
         ActionSpec("copy_python", "&Edit", "Copy as &Python",
                    "Copy the Python program that gives these numbers", exporting.copy_python,
-                   ("Ctrl+Shift+P",), runnable),
+                   ("Ctrl+Shift+P",), runnable, separated=True),
         ActionSpec("copy_command", "&Edit", "Copy as &command",
                    "Copy the command that gives these numbers", exporting.copy_command,
                    ("Ctrl+Shift+C",), runnable),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nrsfm_gui.actions import ActionSpec, alive, runnable, with_runs
+from nrsfm_gui.actions import ActionSpec, alive, runnable, with_reconstruction, with_runs
 
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow
@@ -34,6 +34,12 @@ def run_rows(w: MainWindow) -> tuple[ActionSpec, ...]:
                    "Let the reconstruction follow weights, penalty, eta and rank as you change them",
                    control.set_live, ("Ctrl+L",), checkable=True, checked=control.live, icon="live",
                    separated=True),
+        ActionSpec("earlier", "&Run", "&Earlier iteration", "Look at the run as it was before",
+                   lambda: w.steering.step_moment(-1), ("Ctrl+Left",), with_reconstruction, separated=True),
+        ActionSpec("later", "&Run", "Later &iteration", "Look at the run as it was after that",
+                   lambda: w.steering.step_moment(1), ("Ctrl+Right",), with_reconstruction),
+        ActionSpec("newest", "&Run", "&Newest iteration", "Look at the run as it is now",
+                   lambda: w.steering.look_at(None), ("Ctrl+End",), with_reconstruction),
         ActionSpec("slow", "&Run", "Slow &motion", "Wait a tenth of a second after every iteration",
                    control.set_slow, ("Ctrl+M",), checkable=True),
     )  # fmt: skip

@@ -18,7 +18,8 @@ class LossHeader(QWidget):
 
     Signals
     -------
-    axis_chosen(str), fit_requested(), final_requested(bool), all_requested(bool), residuals_requested(bool)
+    axis_chosen(str), fit_requested(), final_requested(bool), all_requested(bool), residuals_requested(bool),
+    newest_requested()
         what was pressed.
     """
 
@@ -27,11 +28,16 @@ class LossHeader(QWidget):
     final_requested = pyqtSignal(bool)
     all_requested = pyqtSignal(bool)
     residuals_requested = pyqtSignal(bool)
+    newest_requested = pyqtSignal()
 
     def __init__(self, axes: Iterable[str]) -> None:
         super().__init__()
         self.reading = ElidedLabel()
         self.reading.setProperty("role", "muted")
+        self._moment = ""
+        self._newest = _button("Newest", "go back to the newest iteration, and to its parameters")
+        self._newest.clicked.connect(lambda _checked: self.newest_requested.emit())
+        self._newest.hide()
         self._axis = QComboBox()
         self._axis.setAccessibleName("Horizontal axis of the loss")
         self._axis.addItems(list(axes))
@@ -53,13 +59,24 @@ class LossHeader(QWidget):
         bar = QHBoxLayout(self)
         bar.setContentsMargins(8, 2, 4, 2)
         bar.addWidget(self.reading, 1)
-        for widget in (self._residuals, self._axis, self._fit, self._final, self._all):
+        for widget in (self._newest, self._residuals, self._axis, self._fit, self._final, self._all):
             bar.addWidget(widget)
 
     @property
     def residuals(self) -> bool:
         """Whether residuals are asked for."""
         return self._residuals.isChecked()
+
+    def set_reading(self, text: str) -> None:
+        """Show what is under the mouse; "" shows which iteration is looked at."""
+        self.reading.set_whole(text or self._moment)
+
+    def set_moment(self, text: str, *, newest: bool) -> None:
+        """Say which iteration is looked at, with the way back to the newest one."""
+        if self.reading.whole in ("", self._moment):
+            self.reading.set_whole(text)
+        self._moment = text
+        self._newest.setVisible(not newest)
 
     def set_axis(self, axis: str) -> None:
         """Show what the axis counts."""

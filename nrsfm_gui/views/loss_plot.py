@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
-from PyQt6.QtCore import Qt, QTimer
+from PyQt6.QtCore import Qt, QTimer, pyqtSignal
 from PyQt6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
+from .loss_cursor import ChangeTicks, IterationCursor
 from .loss_header import LossHeader
 from .phase_marks import PhaseMarks
 from .plots import dress, log_ticks
 from .residual_curves import ResidualCurves
+from .signed_axis import MINUS, SignedAxis
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,7 +63,18 @@ class _Follow(Enum):
 
 
 class LossPlot(QWidget):
-    """Shows histories; the current one in front. `header` is the line above it, placed by the window."""
+    """Shows histories; the current one in front. `header` is the line above it, placed by the window.
+
+    Signals
+    -------
+    moment_requested(object)
+        the record of the run in front that is to be looked at, None for the newest.
+    change_chosen(int)
+        the number of the change of parameters to go back to.
+    """
+
+    moment_requested = pyqtSignal(object)
+    change_chosen = pyqtSignal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -74,7 +87,9 @@ class LossPlot(QWidget):
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.timeout.connect(self.refresh)
-        self._widget = pg.PlotWidget()
+        self._moment: int | None = None
+        axes = {side: SignedAxis(side) for side in ("left", "bottom")}
+        self._widget = pg.PlotWidget(axisItems=axes)
         self._widget.setAccessibleName("Loss over iterations or seconds")
         self._plot: pg.PlotItem = self._widget.getPlotItem()
         self._plot.hideButtons()
@@ -88,9 +103,9 @@ class LossPlot(QWidget):
         self._legend.anchor((1, 0), (1, 0), offset=(-6, 20))  # below the names of the phases
         self._legend.setZValue(30)
         self._legend.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
-        self._ticks = pg.ScatterPlotItem(symbol="t", size=9, hoverable=True, tip=_tick_tip)
-        self._ticks.setZValue(20)
-        self._plot.addItem(self._ticks, ignoreBounds=True)
+        self._ticks, self._cursor = ChangeTicks(self._plot), IterationCursor(self._plot)
+        self._ticks.chosen.connect(self.change_chosen)
+        self._cursor.requested.connect(self.moment_requested)
         box = self._plot.getViewBox()
         box.setDefaultPadding(PADDING)
         box.sigRangeChanged.connect(self._place_phases)
@@ -108,6 +123,7 @@ class LossPlot(QWidget):
         self.header.final_requested.connect(self.set_final)
         self.header.all_requested.connect(self.set_all)
         self.header.residuals_requested.connect(self.refresh)
+        self.header.newest_requested.connect(lambda: self.moment_requested.emit(None))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._widget, 1)
@@ -154,6 +170,11 @@ class LossPlot(QWidget):
         self._color()
         self.refresh()
 
+    def set_moment(self, record: int | None) -> None:
+        """Show which record of the run in front is looked at, None for the newest."""
+        self._moment = record
+        self._show_cursor()
+
     def refresh_soon(self) -> None:
         """Draw what the histories gained, together with what they gain in the moments that follow."""
         if not self._soon.isActive():
@@ -172,6 +193,7 @@ class LossPlot(QWidget):
         for side in ("left", "bottom"):
             self._plot.showAxis(side, not empty)
         self._show_ticks()
+        self._show_cursor()
         self._show_residuals()
         self._apply_range()
         self._place_phases()
@@ -257,8 +279,8 @@ class LossPlot(QWidget):
             curve.item.setZValue(10 if front else 5 if beside else 0)
         self._residuals.set_theme(self._theme)
         self._name_curves(self._theme)
-        self._ticks.setBrush(pg.mkBrush(self._theme.selection))
-        self._ticks.setPen(pg.mkPen(self._theme.panel))
+        self._ticks.set_theme(self._theme)
+        self._cursor.set_theme(self._theme)
         self._phases.set_theme(self._theme)
 
     def _name_curves(self, theme: Theme) -> None:
@@ -274,14 +296,20 @@ class LossPlot(QWidget):
 
     def _show_ticks(self) -> None:
         history = self._front()
-        spots = []
+        self._ticks.show(history, None if history is None else self._x(history))
+
+    def _show_cursor(self) -> None:
+        """Stand where the run is looked at, and say where that is."""
+        history = self._front()
+        self._cursor.show(None if history is None else self._x(history), self._moment)
+        text = ""
         if history is not None:
-            x, y = self._x(history), history.log_losses
-            for tick in history.ticks:
-                if tick.first < len(x):
-                    spots.append({"pos": (x[tick.first], y[tick.first]), "data": tick.text})
-        if len(spots) != len(self._ticks.points()):
-            self._ticks.setData(spots)
+            last = history.records[-1].iteration
+            record = -1 if self._moment is None else min(self._moment, len(history) - 1)
+            seen = history.records[record].iteration
+            text = f"iteration {last} · newest" if self._moment is None else f"iteration {seen} of {last}"
+        self._cursor.say("" if self._moment is None else text)
+        self.header.set_moment(text, newest=self._moment is None)
 
     def _show_residuals(self) -> None:
         """Draw the residuals of the run in front, where it has some and they are asked for."""
@@ -294,7 +322,9 @@ class LossPlot(QWidget):
     def _place_phases(self, *_: object) -> None:
         logarithmic = self._axis.startswith("log")
         left, right = self._plot.getViewBox().viewRange()[0]
-        self._plot.getAxis("bottom").setTicks([log_ticks(left, right)] if logarithmic else None)
+        named = log_ticks(left, right) if logarithmic else []
+        ticks = [[(place, name.replace("-", MINUS)) for place, name in named]] if logarithmic else None
+        self._plot.getAxis("bottom").setTicks(ticks)
         history = self._front()
         if history is None:
             self._phases.clear()
@@ -305,7 +335,7 @@ class LossPlot(QWidget):
         """Say the value of the current curve under the mouse."""
         history = self._front()
         if history is None:
-            self.header.reading.set_whole("")
+            self.header.set_reading("")
             return
         x = self._x(history)
         where = self._plot.getViewBox().mapSceneToView(position).x()
@@ -314,10 +344,15 @@ class LossPlot(QWidget):
         residuals = (
             f" · residuals {record.primal:.1e}, {record.dual:.1e}" if record.primal is not None else ""
         )
-        self.header.reading.set_whole(
+        loss = f"{history.log_losses[index]:.4f}".replace("-", MINUS)
+        self.header.set_reading(
             f"{record.phase} · iteration {record.iteration} · {record.seconds:.3g} s · "
-            f"log10 loss {history.log_losses[index]:.4f}{residuals}"
+            f"log10 loss {loss}{residuals}"
         )
+
+    def leaveEvent(self, event: object) -> None:
+        """Nothing is under the mouse any more."""
+        self.header.set_reading("")
 
     def resizeEvent(self, event: object) -> None:
         """Keep the sentence for the empty state in the middle."""
@@ -333,7 +368,3 @@ def _final_part(history: History) -> int:
             break
         first = phase.first
     return first
-
-
-def _tick_tip(x: float, y: float, data: object) -> str:
-    return f"{data} from here"

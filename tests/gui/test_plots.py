@@ -9,6 +9,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
+import pyqtgraph as pg
 import pytest
 from PyQt6.QtCore import QSize, Qt
 from PyQt6.QtGui import QColor, QImage, QPainter
@@ -268,7 +269,8 @@ def test_a_run_of_another_sequence_with_the_same_number_replaces_the_curve(plot)
     plot.set_histories({1: history(640)}, 1)
     plot.set_histories({1: history(20)}, 1)
     assert ranges(plot)[0][1] < 25
-    curves = [item for item in plot.plot_widget.getPlotItem().listDataItems() if item is not plot._ticks]
+    items = plot.plot_widget.getPlotItem().listDataItems()
+    curves = [item for item in items if isinstance(item, pg.PlotDataItem)]
     assert [len(curve.getOriginalDataset()[0]) for curve in curves] == [20]
 
 

@@ -1,0 +1,131 @@
+"""What lies over the curve of the loss: changes of the parameters, and the iteration that is looked at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyqtgraph as pg
+from PyQt6.QtCore import QObject, Qt, pyqtSignal
+
+if TYPE_CHECKING:
+    from core.arrays import Floats
+    from nrsfm_gui.history import History
+    from nrsfm_gui.theme import Theme
+
+TICK_SIZE = 11
+HANDLE_SIZE = 9
+
+
+class ChangeTicks(QObject):
+    """Triangles where parameters changed: the mouse over one says what, a click goes back to before it.
+
+    Signals
+    -------
+    chosen(int)
+        the number of the change that was clicked, counted from 0.
+    """
+
+    chosen = pyqtSignal(int)
+
+    def __init__(self, plot: pg.PlotItem) -> None:
+        super().__init__(plot)
+        self._texts: list[str] = []
+        self._item = pg.ScatterPlotItem(symbol="t", size=TICK_SIZE, hoverable=True, hoverSize=TICK_SIZE + 4)
+        self._item.opts["tip"] = self._tip
+        self._item.setZValue(20)
+        self._item.setCursor(Qt.CursorShape.PointingHandCursor)
+        self._item.sigClicked.connect(self._click)
+        plot.addItem(self._item, ignoreBounds=True)
+
+    @property
+    def texts(self) -> list[str]:
+        """What changed, in words."""
+        return self._texts
+
+    def show(self, history: History | None, x: Floats | None) -> None:
+        """Show the changes of a history, whose records are at x; none without one."""
+        places = []
+        self._texts = []
+        if history is not None and x is not None:
+            ticks = [tick for tick in history.ticks if tick.first < len(x)]
+            self._texts = [tick.text for tick in ticks]
+            places = [(x[tick.first], history.log_losses[tick.first]) for tick in ticks]
+        spots = [{"pos": place, "data": number} for number, place in enumerate(places)]
+        self._item.setData(spots)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self._item.setBrush(pg.mkBrush(theme.selection))
+        self._item.setPen(pg.mkPen(theme.panel))
+
+    def _tip(self, x: float, y: float, data: object) -> str:
+        return f"{self._texts[int(str(data))]}\nClick to go back to before it."
+
+    def _click(self, _item: object, points: object) -> None:
+        clicked = list(points) if isinstance(points, list | tuple | np.ndarray) else []
+        if clicked:
+            self.chosen.emit(int(clicked[-1].data()))
+
+
+class IterationCursor(QObject):
+    """A vertical line at the iteration that is looked at; dragged, it goes through the iterations of a run.
+
+    Signals
+    -------
+    requested(object)
+        the record that it was dragged to, or None at the newest.
+    """
+
+    requested = pyqtSignal(object)
+
+    def __init__(self, plot: pg.PlotItem) -> None:
+        super().__init__(plot)
+        self._x: Floats | None = None
+        self._moment: int | None = None
+        self._line = pg.InfiniteLine(
+            angle=90, movable=True, label="", labelOpts={"position": 0.08, "anchors": [(0, 0.5), (1, 0.5)]}
+        )
+        self._line.addMarker("v", position=1.0, size=HANDLE_SIZE)
+        self._line.setZValue(15)
+        self._line.setCursor(Qt.CursorShape.SizeHorCursor)
+        self._line.sigDragged.connect(self._drag)
+        self._line.sigPositionChangeFinished.connect(self._place)
+        self._line.hide()
+        plot.addItem(self._line, ignoreBounds=True)
+
+    @property
+    def line(self) -> pg.InfiniteLine:
+        """The line itself."""
+        return self._line
+
+    def show(self, x: Floats | None, moment: int | None) -> None:
+        """Stand at a record of those at x, or with None at the newest; without records there is no line."""
+        self._x, self._moment = (x if x is not None and len(x) else None), moment
+        self._line.setVisible(self._x is not None)
+        if not self._line.moving:
+            self._place()
+
+    def say(self, text: str) -> None:
+        """Write beside the line."""
+        self._line.label.setFormat(text)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self._line.setPen(pg.mkPen(theme.muted, width=1))
+        self._line.setHoverPen(pg.mkPen(theme.accent, width=1))
+        self._line.label.setColor(theme.text)
+        self._line.label.fill = pg.mkBrush(theme.panel)
+
+    def _place(self, _line: object = None) -> None:
+        if self._x is not None:
+            last = len(self._x) - 1
+            record = last if self._moment is None else min(self._moment, last)
+            self._line.setValue(float(self._x[record]))
+
+    def _drag(self, line: pg.InfiniteLine) -> None:
+        if self._x is None:
+            return
+        record = int(np.abs(self._x - line.value()).argmin())
+        record = None if record == len(self._x) - 1 else record
+        self.requested.emit(record)
