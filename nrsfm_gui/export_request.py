@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from .movie_options import MovieOptions
+    from .session import Session
 
 PLOTS = {"loss": "loss", "spectrum": "singular values and weights"}
 PLOT_LABELS = {".png": "PNG picture", ".svg": "SVG drawing", ".pdf": "PDF drawing"}
@@ -116,5 +117,26 @@ class ExportContext:
     frame_count: int = 1
     truth: bool = False
     reconstruction: bool = False
-    view_size: tuple[int, int] = (1280, 720)
     missing: dict[str, str] = field(default_factory=dict)  # suffix -> what has to be installed
+
+
+def context_of(session: Session, folder: Path) -> ExportContext:
+    """Return what the dialog needs to know of a session; `folder` is where files were put last."""
+    sequence, shown = session.sequence, session.shown
+    count = 1 if sequence is None else sequence.frame_count
+    return ExportContext(
+        name=file_stem(session),
+        folder=str(folder.absolute()),
+        frame=session.frame,
+        frames=session.frame_range or (0, count - 1),
+        frame_count=count,
+        truth=sequence is not None and sequence.truth is not None,
+        reconstruction=shown is not None and shown.last is not None,
+        missing={suffix: made.missing for suffix, made in MOVIES.items() if made.missing},
+    )
+
+
+def file_stem(session: Session) -> str:
+    """Return what proposed names begin with: that of the sequence, in letters that every disk takes."""
+    words = "reconstruction" if session.sequence is None else session.sequence.name
+    return "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in words)

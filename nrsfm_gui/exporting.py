@@ -15,6 +15,8 @@ from PyQt6.QtGui import QGuiApplication
 
 from core.arrays import InputError
 
+from .copied import recipe_of
+from .export_request import context_of, file_stem
 from .tasks import Task, Tasks, Watch
 from .views.path_dialog import Wanted, ask_for_path
 from .views.plots import PLOT_FORMATS, save_image, save_plot
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
     from core.result import Result
 
-    from .export_request import ExportContext, ExportRequest
+    from .export_request import ExportRequest
     from .main_window import MainWindow
     from .movie_options import MovieOptions
     from .session import Session
@@ -134,7 +136,7 @@ class Exporting(QObject):
         if self._dialog is None:
             self._dialog = ExportDialog(self._window)
             self._dialog.requested.connect(self.export)
-        self._dialog.set_context(self._context())
+        self._dialog.set_context(context_of(self._session, self._folder))
         self._dialog.show()
         self._dialog.raise_()
         self._dialog.activateWindow()
@@ -252,28 +254,15 @@ class Exporting(QObject):
 
     def _copy(self, written: Callable[..., str], what: str) -> None:
         """Copy what makes the run that is shown, or, before any run, what the parameters make."""
-        run, sequence = self._session.shown, self._session.sequence
+        sequence = self._session.sequence
         if sequence is None:
             return
         clipboard = QGuiApplication.clipboard()
         assert clipboard is not None
-        last = None if run is None else run.last
-        if run is None or last is None:
-            clipboard.setText(written(sequence, self._session.settings))
-            self.saved.emit(f"Copied the {what} for these parameters")
-            return
-        recipe = None if last.lineage is None else last.lineage.recipe()
-        clipboard.setText(written(sequence, recipe or run.settings))
-        note = ""
-        if recipe is None:
-            note = "; it solves from nothing, while how this run came to be is not known"
-        elif recipe.start is not None:
-            note = f"; it goes on from {recipe.start}"
-        elif len(recipe.steps) > 1:
-            note = f"; it replays the {len(recipe.steps)} steps that led there"
-        elif not recipe.plain:
-            note = "; it stops where this run stands"
-        self.saved.emit(f"Copied the {what} for run {run.number}{note}")
+        run = self._session.shown
+        text, whose = recipe_of(sequence, run, self._session.settings, written)
+        clipboard.setText(text)
+        self.saved.emit(f"Copied the {what} for {whose}")
 
     def _try(self, save: Callable[[], None], path: Path) -> None:
         try:
@@ -291,31 +280,8 @@ class Exporting(QObject):
         save = partial(self.save_plot, which)
         self._ask("Save the plot", self._name(f"-{which}.png"), PLOT_FILTER, save)
 
-    def _stem(self) -> str:
-        sequence = self._session.sequence
-        words = "reconstruction" if sequence is None else sequence.name
-        return "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in words)
-
     def _name(self, end: str) -> str:
-        return str(self._folder / f"{self._stem()}{end}")
-
-    def _context(self) -> ExportContext:
-        """Return what the dialog needs to know."""
-        from .export_request import ExportContext
-        from .movie_files import FORMATS
-
-        session, sequence, shown = self._session, self._session.sequence, self._session.shown
-        count = 1 if sequence is None else sequence.frame_count
-        return ExportContext(
-            name=self._stem(),
-            folder=str(self._folder.absolute()),
-            frame=session.frame,
-            frames=session.frame_range or (0, count - 1),
-            frame_count=count,
-            truth=sequence is not None and sequence.truth is not None,
-            reconstruction=shown is not None and shown.last is not None,
-            missing={suffix: made.missing for suffix, made in FORMATS.items() if made.missing},
-        )
+        return str(self._folder / f"{file_stem(self._session)}{end}")
 
     def _ask(self, title: str, name: str, filters: str, then: Callable[[Path], object]) -> None:
         """Ask for a path to write, and remember its folder."""

@@ -6,31 +6,19 @@ from pathlib import Path
 from typing import Any
 
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QLabel, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QVBoxLayout, QWidget
 
-from core.exporters import ALIGNMENTS, COORDINATES, INTERPOLATIONS
 from nrsfm_gui.export_request import (
     KINDS,
-    PLOTS,
-    TURNINGS,
-    WHICH_FRAMES,
     ExportContext,
     ExportRequest,
 )
-from nrsfm_gui.movie_options import VIEWS, MovieOptions
+from nrsfm_gui.movie_options import MovieOptions
 
-from .export_fields import PairField, PathField
+from .export_form import ExportForm
 from .fields import NumberField, push_button
-from .form import Form
-from .sources import Choice
 
 WIDTH = 560
-ALIGN_TITLES = {
-    "none": "none: calibrated units",
-    "scale": "size of the ground truth",
-    "truth": "every frame by a similarity",
-    "sequence": "all frames by one similarity",
-}
 NO_TRUTH = "The sequence has no ground truth."
 NO_RECONSTRUCTION = "There is no reconstruction yet: press Run (Ctrl+R)."
 
@@ -52,8 +40,8 @@ class ExportDialog(QDialog):
         self._context = ExportContext()
         self._typed = False  # whether somebody named the file
         self._formats: dict[str, str] = {}  # the one chosen last of every kind
-        self._make_editors()
-        self._form = self._make_form()
+        self.form = ExportForm()
+        self._connect()
         self._note = QLabel()
         self._note.setProperty("role", "muted")
         self._note.setWordWrap(True)
@@ -64,7 +52,7 @@ class ExportDialog(QDialog):
         buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
         layout.setSpacing(10)
-        for part in (self._form, self._note):
+        for part in (self.form, self._note):
             layout.addWidget(part)
         layout.addStretch(1)
         layout.addWidget(buttons)
@@ -79,23 +67,23 @@ class ExportDialog(QDialog):
         ranged = context.frames != self._context.frames
         self._context = context
         if other or ranged:
-            self.range.set_values((context.frames[0] + 1, context.frames[1] + 1))
+            self.form.range.set_values((context.frames[0] + 1, context.frames[1] + 1))
         if other:
-            self.align.set_key("truth" if context.truth else "none")
+            self.form.align.set_key("truth" if context.truth else "none")
         for key in ("scale", "truth", "sequence"):
-            self.align.set_available(key, context.truth, why_not=NO_TRUTH)
+            self.form.align.set_available(key, context.truth, why_not=NO_TRUTH)
         if not context.truth:
-            self.align.set_key("none")
+            self.form.align.set_key("none")
         for key, kind in KINDS.items():
             possible = context.reconstruction or kind.needs == "sequence"
-            self.what.set_available(key, possible, why_not=NO_RECONSTRUCTION)
-        if not context.reconstruction and KINDS[self.what.key].needs != "sequence":
-            self.what.set_key("movie")
+            self.form.what.set_available(key, possible, why_not=NO_RECONSTRUCTION)
+        if not context.reconstruction and KINDS[self.form.what.key].needs != "sequence":
+            self.form.what.set_key("movie")
         self._show_kind()
 
     def choose(self, kind: str) -> None:
         """Show the options of a key of KINDS."""
-        self.what.set_key(kind)
+        self.form.what.set_key(kind)
         self._typed = False
         self._show_kind()
 
@@ -107,121 +95,70 @@ class ExportDialog(QDialog):
         ValueError
             with a sentence, where a field is refused.
         """
-        kind, rows = self.what.key, KINDS[self.what.key].rows
+        kind, rows = self.form.what.key, KINDS[self.form.what.key].rows
         options: dict[str, Any] = {}
-        for name, editor in (("coordinates", self.coordinates), ("align", self.align)):
+        for name, editor in (("coordinates", self.form.coordinates), ("align", self.form.align)):
             if name in rows:
                 options[name] = editor.key
         if "mirror" in rows:
-            options["mirror"] = self.mirror.isChecked()
+            options["mirror"] = self.form.mirror.isChecked()
         if "frames" in rows:
-            one = self.frames.key == "one"
-            options |= {"frames": self.frames.key, "frame": self._context.frame if one else None}
-            options["text"] = self.text.isChecked() and self.format.key == ".ply"
+            one = self.form.frames.key == "one"
+            options |= {"frames": self.form.frames.key, "frame": self._context.frame if one else None}
+            options["text"] = self.form.text.isChecked() and self.form.format.key == ".ply"
         if "interpolation" in rows:
-            options |= {"fps": _positive(self.fps, "fps"), "interpolation": self.interpolation.key}
+            options |= {"fps": _positive(self.form.fps, "fps"), "interpolation": self.form.interpolation.key}
         movie = self._movie() if "view" in rows else None
-        return ExportRequest(kind, self.path.path, options, movie, self.plot.key if kind == "plot" else "")
-
-    # Making
-
-    def _make_editors(self) -> None:
-        self.what = Choice(
-            {key: kind.tip for key, kind in KINDS.items()},
-            titles={key: kind.title for key, kind in KINDS.items()},
+        return ExportRequest(
+            kind, self.form.path.path, options, movie, self.form.plot.key if kind == "plot" else ""
         )
-        self.format = Choice({})
-        self.view = Choice(VIEWS, titles=VIEWS)
-        self.plot = Choice(PLOTS, titles=PLOTS)
-        self.frames = Choice(WHICH_FRAMES, titles=WHICH_FRAMES)
-        self.range = PairField("to", "", ("First frame, counted from 1", "Last frame"))
-        self.seconds = NumberField()
-        self.seconds.set_value(6.0)
-        self.coordinates = Choice(COORDINATES, titles={"object": "of the object", "camera": "of each camera"})
-        self.align = Choice(ALIGNMENTS, titles=ALIGN_TITLES)
-        self.mirror = QCheckBox("where that is nearer")
-        self.text = QCheckBox("readable text, not binary")
-        self.size_field = PairField("×", "px", ("Width in pixels", "Height in pixels"))
-        self.size_field.set_values(self._context.view_size)
-        self.fps = NumberField()
-        self.fps.set_value(15.0)
-        self.turning = Choice(TURNINGS, titles={"none": "none", "once": "one turn", "speed": "at a speed"})
-        self.speed = NumberField()
-        self.speed.set_value(30.0)
-        self.interpolation = Choice(INTERPOLATIONS, titles={"linear": "straight lines", "step": "steps"})
-        self.path = PathField()
 
-    def _make_form(self) -> Form:
-        form = Form()
-        for name, label, editor, tip in (
-            ("what", "export", self.what, "What is written."),
-            ("format", "format", self.format, "The file format; its suffix ends the file's name."),
-            ("view", "view", self.view, "Which view, as it is drawn now."),
-            ("plot", "plot", self.plot, "Which plot is written."),
-            ("frames", "frames", self.frames, "Which frames; numbered files count from 1, as the window."),
-            ("range", "frames", self.range, "First and last frame of the movie, counted from 1."),
-            ("seconds", "duration", self.seconds, "How long a single frame is shown, in seconds."),
-            ("coordinates", "coordinates", self.coordinates, "Of the object, S, or of each camera, R S + t."),
-            (
-                "align",
-                "alignment",
-                self.align,
-                "How shapes are laid over the ground truth, and its unit.",
-            ),
-            ("mirror", "mirror image", self.mirror, "Take the mirror image if the ground truth is nearer."),
-            ("text", "text", self.text, "Write a PLY file that can be read, not a smaller one."),
-            ("size", "size", self.size_field, "Width and height in pixels; an MP4 takes even numbers."),
-            ("fps", "frames per second", self.fps, "How fast the frames follow: above 0, up to 240."),
-            ("turning", "turntable", self.turning, "Whether the 3-D camera turns around the object."),
-            ("speed", "degrees per second", self.speed, "Speed of the turntable; below 0 it turns back."),
-            ("interpolation", "between frames", self.interpolation, "How points move between frames."),
-            ("path", "file", self.path, "Where to; other files of the name are replaced."),
-        ):
-            form.add(name, label, editor, tip=tip)
-        self.what.chosen.connect(self.choose)
-        for choice in (self.format, self.view, self.plot, self.frames, self.align, self.turning):
+    def _connect(self) -> None:
+        form = self.form
+        form.what.chosen.connect(self.choose)
+        for choice in (form.format, form.view, form.plot, form.frames, form.align, form.turning):
             choice.chosen.connect(lambda _key: self._show_rows())
-        for field in (self.range, self.size_field):
+        for field in (form.range, form.size_field):
             field.edited.connect(self._show_rows)
-        self.path.edited.connect(self._take_name)
-        for number in (self.seconds, self.fps, self.speed):
+        form.path.edited.connect(self._take_name)
+        for number in (form.seconds, form.fps, form.speed):
             number.textChanged.connect(lambda _text: self._check())
-        return form
 
     # Keeping it consistent
 
     def _show_kind(self) -> None:
         """Offer the formats of what is chosen."""
-        kind = self.what.key
+        kind = self.form.what.key
         known = self._formats.get(kind)
-        self.format.clear()
+        self.form.format.clear()
         for suffix, label in KINDS[kind].formats.items():
-            self.format.add(suffix, f"{label} (*{suffix})", label)
+            self.form.format.add(suffix, f"{label} (*{suffix})", label)
         if known in KINDS[kind].formats:
-            self.format.set_key(str(known))
+            self.form.format.set_key(str(known))
         self._show_rows()
 
     def _show_rows(self) -> None:
         """Show the rows that matter, and propose a name that nobody typed."""
-        kind, suffix = self.what.key, self.format.key
+        form = self.form
+        kind, suffix = form.what.key, form.format.key
         self._formats[kind] = suffix
-        rows = set(KINDS[kind].rows)
+        rows = {"what", "format", "path", *KINDS[kind].rows}
         if suffix != ".ply":
             rows.discard("text")
-        if suffix != ".ply" and self.frames.key == "stacked":
-            self.frames.set_key("numbered")
-        self.frames.set_available("stacked", suffix == ".ply", why_not="Only a PLY file tells frames apart.")
-        if self.align.key not in ("truth", "sequence"):
+        if suffix != ".ply" and form.frames.key == "stacked":
+            form.frames.set_key("numbered")
+        form.frames.set_available("stacked", suffix == ".ply", why_not="Only a PLY file tells frames apart.")
+        if form.align.key not in ("truth", "sequence"):
             rows.discard("mirror")
         if not self._single:
             rows.discard("seconds")
-        if self.view.key != "3d":
+        if form.view.key != "3d":
             rows -= {"turning", "speed"}
-        if self.turning.key != "speed":
+        if form.turning.key != "speed":
             rows.discard("speed")
-        for name in self._form.names:
-            self._form.set_row_visible(name, name in rows or name in ("what", "format", "path"))
-        self.path.filter = f"{KINDS[kind].formats[suffix]} (*{suffix})"
+        for name in form.names:
+            form.set_row_visible(name, name in rows)
+        form.path.filter = f"{KINDS[kind].formats[suffix]} (*{suffix})"
         self._propose(suffix)
         self._check()
         self.adjustSize()
@@ -230,7 +167,7 @@ class ExportDialog(QDialog):
     def _single(self) -> bool:
         """Whether one frame is filmed."""
         try:
-            first, last = self.range.values()
+            first, last = self.form.range.values()
         except ValueError:
             return False
         return first == last
@@ -242,26 +179,26 @@ class ExportDialog(QDialog):
 
     def _propose(self, suffix: str) -> None:
         """Name the file after the sequence and what is chosen; of a name that was typed, only the suffix."""
-        typed, kind = self.path.line.text().strip(), self.what.key
+        typed, kind = self.form.path.line.text().strip(), self.form.what.key
         if self._typed and typed:
             known = [end for each in KINDS.values() for end in each.formats if typed.lower().endswith(end)]
             ending = max(known, key=len, default="")
-            self.path.set_path(Path(typed[: len(typed) - len(ending)] + suffix))
+            self.form.path.set_path(Path(typed[: len(typed) - len(ending)] + suffix))
             return
-        part = {"plot": self.plot.key, "report": "report"}.get(kind, "")
-        part = self.view.key if "view" in KINDS[kind].rows else part
+        part = {"plot": self.form.plot.key, "report": "report"}.get(kind, "")
+        part = self.form.view.key if "view" in KINDS[kind].rows else part
         stem = f"{self._context.name}-{part}" if part else self._context.name
         folder = Path(typed).parent
         if not folder.is_absolute():
             folder = Path(self._context.folder)
-        self.path.set_path(folder / f"{stem}{suffix}")
+        self.form.path.set_path(folder / f"{stem}{suffix}")
 
     def _check(self) -> None:
         """Note what is refused, and what would be replaced."""
-        notes = dict.fromkeys(self._form.names, "")
-        notes["format"] = self._context.missing.get(self.format.key, "")
-        path = self.path.path
-        if not self.path.line.text().strip() or path.name == self.format.key:
+        notes = dict.fromkeys(self.form.names, "")
+        notes["format"] = self._context.missing.get(self.form.format.key, "")
+        path = self.form.path.path
+        if not self.form.path.line.text().strip() or path.name == self.form.format.key:
             notes["path"] = "Give a file."
         elif not path.parent.is_dir():
             notes["path"] = f"There is no folder {path.parent}."
@@ -270,19 +207,19 @@ class ExportDialog(QDialog):
         for name, refusal in self._refusals().items():
             notes[name] = refusal
         for name, sentence in notes.items():
-            self._form.set_note(name, sentence)
+            self.form.set_note(name, sentence)
         self._export.setEnabled(not any(notes.values()))
         replaced = "The file is there already, and is replaced. " if path.is_file() else ""
-        self._note.setText(f"{replaced}{KINDS[self.what.key].tip}.")
+        self._note.setText(f"{replaced}{KINDS[self.form.what.key].tip}.")
 
     def _refusals(self) -> dict[str, str]:
         """Return what is wrong with fields that are shown, by row."""
-        kind, found = KINDS[self.what.key], {}
+        kind, found = KINDS[self.form.what.key], {}
         for name, read in (
-            ("fps", lambda: _positive(self.fps, "fps")),
-            ("seconds", lambda: _positive(self.seconds, "duration") if self._single else 0),
-            ("speed", self.speed.value),
-            ("size", self.size_field.values),
+            ("fps", lambda: _positive(self.form.fps, "fps")),
+            ("seconds", lambda: _positive(self.form.seconds, "duration") if self._single else 0),
+            ("speed", self.form.speed.value),
+            ("size", self.form.size_field.values),
             ("range", self._range),
         ):
             if name in kind.rows:
@@ -299,27 +236,27 @@ class ExportDialog(QDialog):
         return found
 
     def _range(self) -> tuple[int, int]:
-        first, last = self.range.values()
+        first, last = self.form.range.values()
         if not 1 <= first <= last <= self._context.frame_count:
             raise ValueError(f"there are frames 1 to {self._context.frame_count}, in this order")
         return first - 1, last - 1
 
     def _movie(self) -> MovieOptions:
-        width, height = self.size_field.values()
-        if self.what.key == "picture":
+        width, height = self.form.size_field.values()
+        if self.form.what.key == "picture":
             frame = self._context.frame
-            return MovieOptions(view=self.view.key, width=width, height=height, first=frame, last=frame)
+            return MovieOptions(view=self.form.view.key, width=width, height=height, first=frame, last=frame)
         first, last = self._range()
-        turning = self.turning.key if self.view.key == "3d" else "none"
+        turning = self.form.turning.key if self.form.view.key == "3d" else "none"
         return MovieOptions(
-            view=self.view.key,
+            view=self.form.view.key,
             width=width,
             height=height,
-            fps=_positive(self.fps, "fps"),
+            fps=_positive(self.form.fps, "fps"),
             first=first,
             last=last,
-            seconds=_positive(self.seconds, "duration") if first == last else 1.0,
-            turn=float(self.speed.value() or 0.0) if turning == "speed" else 0.0,
+            seconds=_positive(self.form.seconds, "duration") if first == last else 1.0,
+            turn=float(self.form.speed.value() or 0.0) if turning == "speed" else 0.0,
             one_turn=turning == "once",
         )
 

@@ -38,12 +38,12 @@ def dialog(qtbot, context):
 
 
 def rows(dialog) -> set[str]:
-    return {name for name in dialog._form.names if not dialog.findChild(object, name).isHidden()}
+    return {name for name in dialog.form.names if not dialog.findChild(object, name).isHidden()}
 
 
 def type_path(dialog, text: str) -> None:
-    dialog.path.line.setText(text)
-    dialog.path.line.textEdited.emit(text)
+    dialog.form.path.line.setText(text)
+    dialog.form.path.line.textEdited.emit(text)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -53,14 +53,14 @@ def test_every_kind_shows_its_rows_and_proposes_a_file(dialog, context, kind):
     path = dialog.request().path
     assert path.parent == Path(context.folder) and path.name.startswith("paper-circle")
     for suffix in KINDS[kind].formats:
-        dialog.format.set_key(suffix)
-        dialog.format.chosen.emit(suffix)
+        dialog.form.format.set_key(suffix)
+        dialog.form.format.chosen.emit(suffix)
         assert dialog.request().path.name.endswith(suffix)
-    assert dialog._export.isEnabled() or dialog._form.note("format")
+    assert dialog._export.isEnabled() or dialog.form.note("format")
 
 
 def test_every_editor_has_a_tip_and_a_name(dialog):
-    for name in dialog._form.names:
+    for name in dialog.form.names:
         editor = dialog.findChild(object, name)
         assert editor.toolTip() and editor.accessibleName(), name
 
@@ -70,27 +70,27 @@ def test_shapes_are_asked_for_with_their_options(dialog):
     options = dialog.request().options
     assert options.pop("align") == "truth" and options.pop("coordinates") == "object"
     assert options == {"mirror": False, "frames": "one", "frame": 2, "text": False}
-    dialog.frames.set_key("stacked")
-    dialog.format.set_key(".obj")
-    dialog.format.chosen.emit(".obj")
+    dialog.form.frames.set_key("stacked")
+    dialog.form.format.set_key(".obj")
+    dialog.form.format.chosen.emit(".obj")
     assert dialog.request().options["frames"] == "numbered"  # OBJ cannot tell frames apart
     assert dialog.request().options["frame"] is None
 
 
 def test_a_movie_takes_the_loop_range_and_a_turntable(dialog):
     dialog.choose("movie")
-    dialog.turning.set_key("once")
-    dialog.turning.chosen.emit("once")
+    dialog.form.turning.set_key("once")
+    dialog.form.turning.chosen.emit("once")
     movie = dialog.request().movie
     assert (movie.first, movie.last, movie.one_turn, movie.turn) == (1, 4, True, 0.0)
-    dialog.turning.set_key("speed")
-    dialog.turning.chosen.emit("speed")
-    dialog.speed.setText("-45")
+    dialog.form.turning.set_key("speed")
+    dialog.form.turning.chosen.emit("speed")
+    dialog.form.speed.setText("-45")
     assert dialog.request().movie.turn == -45.0 and "speed" in rows(dialog)
-    dialog.view.set_key("2d")
-    dialog.view.chosen.emit("2d")
+    dialog.form.view.set_key("2d")
+    dialog.form.view.chosen.emit("2d")
     assert dialog.request().movie.turn == 0.0 and not {"speed", "turning"} & rows(dialog)
-    dialog.range.set_values((3, 3))
+    dialog.form.range.set_values((3, 3))
     assert "seconds" in rows(dialog) and dialog.request().movie.count == 90
 
 
@@ -104,29 +104,29 @@ def test_a_movie_takes_the_loop_range_and_a_turntable(dialog):
 )
 def test_what_is_refused_is_said_below_its_field(dialog, field, text, sentence):
     dialog.choose("movie")
-    dialog.format.set_key(".png")
-    dialog.format.chosen.emit(".png")
-    dialog.fps.setText(text)
-    assert sentence in dialog._form.note(field) and not dialog._export.isEnabled()
-    dialog.fps.setText("25")
-    assert not dialog._form.note(field) and dialog._export.isEnabled()
+    dialog.form.format.set_key(".png")
+    dialog.form.format.chosen.emit(".png")
+    dialog.form.fps.setText(text)
+    assert sentence in dialog.form.note(field) and not dialog._export.isEnabled()
+    dialog.form.fps.setText("25")
+    assert not dialog.form.note(field) and dialog._export.isEnabled()
 
 
 def test_frames_and_sizes_outside_are_refused(dialog):
     dialog.choose("movie")
-    dialog.range.set_values((2, 9))
-    assert "There are frames 1 to 6" in dialog._form.note("range")
-    dialog.range.set_values((2, 6))
-    dialog.size_field.set_values((20, 400))
-    assert "Width is 20; accepted are 64 to 7680 pixels" in dialog._form.note("size")
+    dialog.form.range.set_values((2, 9))
+    assert "There are frames 1 to 6" in dialog.form.note("range")
+    dialog.form.range.set_values((2, 6))
+    dialog.form.size_field.set_values((20, 400))
+    assert "Width is 20; accepted are 64 to 7680 pixels" in dialog.form.note("size")
 
 
 def test_a_file_is_checked_before_it_is_written(dialog, tmp_path):
     dialog.choose("result")
     type_path(dialog, "")
-    assert dialog._form.note("path") == "Give a file."
+    assert dialog.form.note("path") == "Give a file."
     type_path(dialog, str(tmp_path / "gone" / "a.npz"))
-    assert "There is no folder" in dialog._form.note("path") and not dialog._export.isEnabled()
+    assert "There is no folder" in dialog.form.note("path") and not dialog._export.isEnabled()
     (tmp_path / "b.npz").write_text("x")
     type_path(dialog, str(tmp_path / "b.npz"))
     assert "is replaced" in dialog._note.text() and dialog._export.isEnabled()
@@ -135,8 +135,8 @@ def test_a_file_is_checked_before_it_is_written(dialog, tmp_path):
 def test_a_typed_name_keeps_its_stem_when_the_format_changes(dialog, tmp_path):
     dialog.choose("table")
     type_path(dialog, str(tmp_path / "mine.trajectories.csv"))
-    dialog.format.set_key(".csv")
-    dialog.format.chosen.emit(".csv")
+    dialog.form.format.set_key(".csv")
+    dialog.form.format.chosen.emit(".csv")
     assert dialog.request().path == tmp_path / "mine.csv"
 
 
@@ -145,11 +145,11 @@ def test_what_is_not_there_is_grayed_out(dialog, context):
 
     missing = {".mp4": "MP4 movie needs PyAV"}
     dialog.set_context(replace(context, truth=False, reconstruction=False, missing=missing))
-    assert dialog.what.key == "movie" and dialog.align.key == "none"
-    model = dialog.what.model()
-    possible = {key: model.item(dialog.what.findData(key)).isEnabled() for key in KINDS}
+    assert dialog.form.what.key == "movie" and dialog.form.align.key == "none"
+    model = dialog.form.what.model()
+    possible = {key: model.item(dialog.form.what.findData(key)).isEnabled() for key in KINDS}
     assert {key for key, enabled in possible.items() if enabled} == {"movie", "picture"}
-    assert dialog._form.note("format") == missing[".mp4"] and not dialog._export.isEnabled()
+    assert dialog.form.note("format") == missing[".mp4"] and not dialog._export.isEnabled()
 
 
 def test_choices_last_while_the_application_runs(qtbot, make_window):
@@ -160,7 +160,7 @@ def test_choices_last_while_the_application_runs(qtbot, make_window):
     dialog.choose("picture")
     dialog.close()
     window.chrome.actions["export"].trigger()
-    assert window.exporting._dialog is dialog and dialog.what.key == "picture"
+    assert window.exporting._dialog is dialog and dialog.form.what.key == "picture"
 
 
 def test_every_kind_is_written_from_the_window(qtbot, make_window, tmp_path):
@@ -178,11 +178,11 @@ def test_every_kind_is_written_from_the_window(qtbot, make_window, tmp_path):
             if suffix in FORMATS and FORMATS[suffix].missing:
                 continue
             dialog.choose(kind)
-            dialog.format.set_key(suffix)
-            dialog.format.chosen.emit(suffix)
-            dialog.size_field.set_values((200, 120))
+            dialog.form.format.set_key(suffix)
+            dialog.form.format.chosen.emit(suffix)
+            dialog.form.size_field.set_values((200, 120))
             type_path(dialog, str(folder / f"{kind}{suffix}"))
-            assert dialog._export.isEnabled(), dialog._form.note("path")
+            assert dialog._export.isEnabled(), dialog.form.note("path")
             with qtbot.waitSignal(window.exporting.saved, timeout=30_000):
                 dialog._export.click()
             written = folder / (
