@@ -6,6 +6,7 @@ import html
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt
+from PyQt6.QtGui import QFontDatabase
 from PyQt6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -68,6 +69,7 @@ class DefectDialog(QDialog):
         text.setAccessibleName("Details of the defect")
         text.setToolTip("Where it happened; copy this when you report the defect")
         text.setReadOnly(True)
+        text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)

@@ -93,6 +93,22 @@ def _reports(path: QPainterPath) -> None:
         path.addRect(QRectF(x, 15.5 - height, 1.7, height))
 
 
+def _float(path: QPainterPath) -> None:
+    back, front = QPainterPath(QPointF(7, 6)), QPainterPath()
+    for x, y in ((7, 2.5), (17.5, 2.5), (17.5, 13), (14, 13)):
+        back.lineTo(x, y)
+    front.addRect(QRectF(2.5, 7, 10.5, 10.5))
+    for part in (back, front):
+        path.addPath(_stroked(part, 2.2))
+
+
+def _close(path: QPainterPath) -> None:
+    for sign in (1, -1):
+        line = QPainterPath(QPointF(10 - 6 * sign, 4))
+        line.lineTo(10 + 6 * sign, 16)
+        path.addPath(_stroked(line, 2.4))
+
+
 DRAWINGS: dict[str, Callable[[QPainterPath], None]] = {
     "open": _open,
     "run": _run,
@@ -105,6 +121,8 @@ DRAWINGS: dict[str, Callable[[QPainterPath], None]] = {
     "live": _live,
     "export": _export,
     "reports": _reports,
+    "float": _float,
+    "close": _close,
 }
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from PyQt6.QtCore import QPoint, QSize, Qt
+from PyQt6.QtCore import QEvent, QPoint, QSize, Qt
+from PyQt6.QtGui import QPalette
 from PyQt6.QtWidgets import (
     QDockWidget,
     QHBoxLayout,
     QLabel,
     QMainWindow,
     QSizePolicy,
-    QStyle,
     QToolButton,
     QWhatsThis,
     QWidget,
 )
+
+from nrsfm_gui.icons import icon
 
 SIDE, ICON_SIDE = 20, 10  # pixels of a button and of its icon
 
@@ -45,21 +47,30 @@ class DockTitle(QWidget):
         name = dock.windowTitle()
         self.question = self._button(f"What is {name}?", "What is this panel for?", text="?")
         self.question.clicked.connect(lambda _checked: self._explain())
-        icon = QStyle.StandardPixmap
-        floating = self._button(
+        self._float = self._button(
             f"Take {name} out",
             "Take this panel out of the window, or put it back",
-            icon.SP_TitleBarNormalButton,
+            "float",
         )
-        floating.clicked.connect(lambda _checked: dock.setFloating(not dock.isFloating()))
-        closing = self._button(
-            f"Close {name}", "Close this panel; View, Panels shows it again", icon.SP_TitleBarCloseButton
-        )
-        closing.clicked.connect(lambda _checked: dock.close())
-        for button in (self.question, floating, closing):
+        self._float.clicked.connect(lambda _checked: dock.setFloating(not dock.isFloating()))
+        self._close = self._button(f"Close {name}", "Close this panel; View, Panels shows it again", "close")
+        self._close.clicked.connect(lambda _checked: dock.close())
+        for button in (self.question, self._float, self._close):
             row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        self._draw_icons()
         dock.visibilityChanged.connect(lambda _visible: self._show_name())
         dock.topLevelChanged.connect(lambda _floating: self._show_name())
+
+    def changeEvent(self, event: QEvent | None) -> None:
+        """Draw the icons in the colors of the new theme."""
+        super().changeEvent(event)
+        if event is not None and event.type() is QEvent.Type.PaletteChange:
+            self._draw_icons()
+
+    def _draw_icons(self) -> None:
+        color = self.palette().color(QPalette.ColorRole.PlaceholderText)  # the muted text of the theme
+        for button in (self._float, self._close):
+            button.setIcon(icon(button.property("drawing"), color.name(), disabled=color.name()))
 
     def _show_name(self) -> None:
         """Leave the name out where a tab shows it."""
@@ -71,13 +82,9 @@ class DockTitle(QWidget):
         below = self.question.mapToGlobal(QPoint(0, self.question.height()))
         QWhatsThis.showText(below, self._dock.whatsThis(), self._dock)
 
-    def _button(
-        self, name: str, tip: str, icon: QStyle.StandardPixmap | None = None, *, text: str = ""
-    ) -> QToolButton:
+    def _button(self, name: str, tip: str, drawing: str = "", *, text: str = "") -> QToolButton:
         button = QToolButton()
-        style = self.style()
-        if icon is not None and style is not None:
-            button.setIcon(style.standardIcon(icon))
+        button.setProperty("drawing", drawing)
         button.setText(text)
         button.setAutoRaise(True)
         button.setFixedSize(SIDE, SIDE)

@@ -50,13 +50,19 @@ TEXTS = (QLineEdit, QAbstractSpinBox, QPlainTextEdit, QTextEdit)
 
 
 @pytest.fixture
-def window(qtbot, make_window) -> MainWindow:
+def window(make_window) -> MainWindow:
     made = make_window(simulate("paper", frames=8, points=20, noise=0.3, seed=2), settings=QUICK)
     made.session.set_theme(DARK)
-    made.run()
-    qtbot.waitUntil(lambda: made.session.shown.state is RunState.FINISHED, timeout=30_000)
-    qtbot.wait(50)
     return made
+
+
+@pytest.fixture
+def full_window(qtbot, window) -> MainWindow:
+    """Return a window with a run that is over, so that all panels are filled."""
+    window.run()
+    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
+    qtbot.wait(50)
+    return window
 
 
 def parts(window) -> Iterator[QWidget]:
@@ -85,7 +91,8 @@ def described(widget: QWidget) -> str:
     return f"{' < '.join(path[:4])} {widget.objectName()!r} {text!r}"
 
 
-def test_everything_that_can_be_used_has_a_name_to_be_read_aloud(window):
+def test_everything_that_can_be_used_has_a_name_to_be_read_aloud_and_a_tip(full_window):
+    window = full_window
     buddies = {label.buddy(): label.text() for label in window.findChildren(QLabel)}
     nameless = []
     for widget in parts(window):
@@ -94,8 +101,6 @@ def test_everything_that_can_be_used_has_a_name_to_be_read_aloud(window):
             nameless.append(described(widget))
     assert "\n".join(nameless) == ""
 
-
-def test_everything_that_can_be_used_has_a_tip(window):
     tipless = [
         described(widget)
         for widget in parts(window)
@@ -108,22 +113,22 @@ def test_everything_that_can_be_used_has_a_tip(window):
 
 
 @pytest.mark.parametrize("larger", [0, 3])
-@pytest.mark.parametrize("theme", [DARK, LIGHT])
-def test_no_text_is_cut_off(qtbot, window, theme, larger):
-    app = QApplication.instance()
+def test_no_text_is_cut_off(qtbot, full_window, larger):
+    window, app = full_window, QApplication.instance()
     usual = app.font()
     font = QFont(usual)
     font.setPointSizeF(usual.pointSizeF() + larger)
+    cut = []
     try:
         app.setFont(font)
-        window.session.set_theme(theme)
         window.resize(1280, 800)
-        cut = []
-        for dock in docks(window):
-            dock.raise_()
-            qtbot.wait(5)
-            cut += [described(widget) for widget in dock.findChildren(QWidget) if is_cut(widget)]
-        cut += [described(widget) for widget in window.findChildren(QWidget) if is_cut(widget)]
+        for theme in (DARK, LIGHT):
+            window.session.set_theme(theme)
+            for dock in docks(window):
+                dock.raise_()
+                qtbot.wait(5)
+                cut += [described(widget) for widget in dock.findChildren(QWidget) if is_cut(widget)]
+            cut += [described(widget) for widget in window.findChildren(QWidget) if is_cut(widget)]
     finally:
         app.setFont(usual)
     assert "\n".join(sorted(set(cut))) == ""
@@ -165,8 +170,8 @@ def test_f6_goes_through_all_panels_that_can_be_seen_and_back(qtbot, window):
     assert window.habits.panels.current() is seen[-1]
 
 
-def test_keys_of_the_frames_work_from_every_focus_but_text(qtbot, window):
-    tried = 0
+def test_keys_of_the_frames_work_from_every_focus_but_text(qtbot, full_window):
+    window, tried = full_window, 0
     for widget in parts(window):
         takes_text = isinstance(widget, TEXTS) or isinstance(widget.parentWidget(), QAbstractSpinBox)
         if takes_text or not widget.isVisible() or not widget.isEnabled():
