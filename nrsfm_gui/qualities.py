@@ -36,6 +36,7 @@ class Qualities(QObject):
         self._known: dict[Run, tuple[Wanted, Quality]] = {}  # numbers only: pictures of all would be large
         self._asked: dict[Run, Wanted] = {}  # in their order
         self._job: Job | None = None
+        self._over = False
 
     def note(self, run: Run, wanted: Wanted, quality: Quality) -> None:
         """Keep what is known of a run."""
@@ -64,12 +65,12 @@ class Qualities(QObject):
 
     def shut_down(self) -> None:
         """Wait for what is being computed, and compute no more."""
-        self._asked.clear()
+        self._over = True
         if self._job is not None:
             self._job.wait()
 
     def _go_on(self) -> None:
-        if self._job is not None or not self._asked:
+        if self._over or self._job is not None or not self._asked:
             return
         run = next(iter(self._asked))
         wanted = self._asked.pop(run)
@@ -84,4 +85,5 @@ class Qualities(QObject):
         if job is not None:
             job.deleteLater()
         self._go_on()
-        self.found.emit()
+        if not self._over:
+            self.found.emit()

@@ -64,6 +64,17 @@ def test_a_defect_is_told_and_does_not_stop_the_others(qtbot, qualities, make_up
     qtbot.waitUntil(lambda: qualities.of(good, PER_FRAME, ask=False) is not None)
 
 
+def test_nothing_is_computed_any_more_once_it_is_over(qtbot, qualities, make_update, known):
+    """Whoever hears that errors are found asks for more: a thread that begins after the end would be torn."""
+    runs = [Run(known, make_update(known, noise=noise)) for noise in (0.01, 0.02)]
+    qualities.found.connect(lambda: qualities.of(runs[1], PER_FRAME, ask=True))
+    qualities.of(runs[0], PER_FRAME, ask=True)
+    qualities.shut_down()
+    qtbot.wait(50)
+    qualities.of(runs[1], PER_FRAME, ask=True)
+    assert qualities._job is None and qualities.of(runs[1], PER_FRAME, ask=False) is None
+
+
 def test_a_run_without_a_reconstruction_has_no_errors(qualities, known):
     run = Run(known, None)
     assert qualities.of(run, PER_FRAME, ask=True) is None and not qualities._asked
