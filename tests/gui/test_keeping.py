@@ -19,7 +19,6 @@ from PyQt6.QtWidgets import QFileDialog, QLineEdit
 
 import core.atomic
 from core import load_result, save_result, simulate, solve_sequence, write_npz
-from core.cli import main
 from core.files import read_sequence
 from core.penalties import ExplicitWeights, NuclearNorm, TruncatedNuclearNorm
 from core.settings import PRESETS, Settings
@@ -569,18 +568,17 @@ def test_a_result_of_the_open_sequence_joins_its_runs(qtbot, solved, tmp_path, s
 
 
 def losses_of_copies(window, tmp_path):
-    """Run what is copied as Python and as command; return the losses of what they write."""
-    program = tmp_path / "program.py"
-    program.write_text(text_of(window, "python"))
-    subprocess.run(
-        [sys.executable, str(program)], check=True, cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}
-    )
-    words = shlex.split(text_of(window, "command"))
-    assert words[:2] == ["nrsfm", "solve"]
-    commanded = tmp_path / "command.npz"
-    words[words.index("-o") + 1] = str(commanded)
-    assert main([*words[1:], "--quiet"]) == 0
-    return [load_result(path).loss for path in (tmp_path / "result.npz", commanded)]
+    """Run what is copied as Python and as command, as a person would; return the losses that they save."""
+    folder = Path(sys.executable).parent
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
+    texts = {recipe: text_of(window, recipe) for recipe in ("python", "command")}
+    (tmp_path / "program.py").write_text(texts["python"])
+    losses = []
+    for line in (f"{shlex.quote(sys.executable)} program.py", f"{texts['command']} --quiet"):
+        subprocess.run(line, shell=True, check=True, cwd=tmp_path, env=environment)
+        losses.append(load_result(tmp_path / "result.npz").loss)
+        (tmp_path / "result.npz").unlink()
+    return losses
 
 
 @pytest.mark.parametrize(
