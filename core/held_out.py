@@ -27,7 +27,8 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -43,13 +44,13 @@ from .preparation import penalized
 from .problem import NonRigidProblem
 from .reconstruct import reconstruct
 from .sequence import CameraModel
-from .solver import solve
+from .solver import iterate
 from .starts import resized, rigid_start
 from .updates import Candidate
 from .varied import changed, present
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from .factors import Factors
     from .problem import Problem
@@ -62,6 +63,12 @@ RUN = 0.5  # of the frames, one after the other, in which a point is hidden
 TOLERANCE, GROWING_TOLERANCE = 1e-10, 1e-8
 WARM_DAMPING = 1e-9
 MOST_ITERATIONS = 200
+
+Watch: TypeAlias = "Callable[[], None]"
+
+
+def _nothing() -> None:
+    """Watch nothing."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +87,7 @@ class Trial:
     fold: int  # 0-based
     held: Misfit  # of what was hidden
     kept: Misfit  # of what was used
-    solution: Candidate
+    solution: Candidate | None  # None once it was taken away, where only figures are kept
     done: int  # trials, with this one
     count: int  # of all trials
     seconds: float  # since the sweep began
@@ -131,7 +138,13 @@ def _runs(visible: Bools, rng: np.random.Generator) -> Iterator[tuple[int, int]]
 
 
 def sweep(
-    sequence: Sequence, start: Update, settings: Settings, plan: Plan, *, again: bool = False
+    sequence: Sequence,
+    start: Update,
+    settings: Settings,
+    plan: Plan,
+    *,
+    again: bool = False,
+    watch: Watch = _nothing,
 ) -> Iterator[Trial]:
     """Yield one trial after another, fold by fold; stop iterating to cancel.
 
@@ -147,6 +160,8 @@ def sweep(
         the values.
     again
         whether rotations are chosen anew without what is hidden, instead of taken from `start`.
+    watch
+        called after every iteration of every solve; what it raises ends the sweep at once.
 
     Raises
     ------
@@ -160,75 +175,82 @@ def sweep(
         raise InputError("the reconstruction is of the other problem; run again first")
     series = {value: changed(settings, plan.parameter, value) for value in plan.values}
     highest = max(each.rank for each in series.values())
-    began, done = time.perf_counter(), 0
+    now, began, done = present(settings, plan.parameter), time.perf_counter(), 0
     for fold in range(plan.folds):
         held = hidden(whole.visible, highest, share=plan.share, hiding=plan.hiding, seed=(plan.seed, fold))
         base, point = replace(whole, visible=whole.visible & ~held), start.shown.factors  # type: ignore[type-var]
         if again:
             base, point = _chosen_again(sequence, start, settings, held)
-        for value, solution in _chained(
-            base, point, series, plan.parameter, present(settings, plan.parameter)
-        ):
+        pose = partial(_posed_at, base, series, sequence.camera)
+        for value, solution in _chained(plan.values, pose, point, now, watch):
             done += 1
             yield Trial(
                 value=value,
                 fold=fold,
                 held=_misfit(solution, held, whole, start.intrinsics, sequence.camera),
                 kept=_misfit(solution, base.visible, whole, start.intrinsics, sequence.camera),
-                solution=solution,
+                solution=replace(solution, problem=solution.problem.without_data()),
                 done=done,
                 count=plan.folds * len(plan.values),
                 seconds=time.perf_counter() - began,
             )
 
 
-def posed(base: Problem, settings: Settings) -> Problem:
-    """Return a problem under the eta, rank and penalty of settings; at eta = 1 nothing but 1 is posed."""
-    affine = base.affine and base.offsets
-    return penalized(base if affine else base.with_eta(settings.eta), settings.penalty, settings.rank)
+def posed(base: Problem, settings: Settings, camera: CameraModel) -> Problem:
+    """Return a problem under the eta, rank and penalty of settings; orthogonal tracks keep eta = 1."""
+    fixed = base.offsets and camera is CameraModel.ORTHOGONAL
+    return penalized(base if fixed else base.with_eta(settings.eta), settings.penalty, settings.rank)
 
 
-def solved_from(problem: Problem, start: Factors, seed: tuple[int, ...] = (0,)) -> Candidate:
+def _posed_at(base: Problem, series: dict[float, Settings], camera: CameraModel, value: float) -> Problem:
+    return posed(base, series[value], camera)
+
+
+def solved_from(problem: Problem, start: Factors, watch: Watch = _nothing) -> Candidate:
     """Return the minimum that a start leads to, its rank padded or cut; from nothing it is grown."""
     if collapsed(problem, start):
-        return grown(problem)
-    factors = resized(start, problem.rank, np.random.default_rng(seed))
-    return _solved(problem, factors, VariableProjection(TOLERANCE, MOST_ITERATIONS, WARM_DAMPING))
+        return grown(problem, watch)
+    factors = resized(start, problem.rank, np.random.default_rng(0))
+    algorithm = VariableProjection(TOLERANCE, MOST_ITERATIONS, WARM_DAMPING)
+    return _solved(problem, factors, algorithm, watch)
 
 
-def grown(problem: Problem) -> Candidate:
+def grown(problem: Problem, watch: Watch = _nothing) -> Candidate:
     """Return the minimum that a rigid shape leads to by adding one basis shape at a time."""
+    last = VariableProjection(TOLERANCE, MOST_ITERATIONS)
     if isinstance(problem, LowRankProblem):
-        return _solved(problem, svd_start(problem), VariableProjection(TOLERANCE, MOST_ITERATIONS))
+        return _solved(problem, svd_start(problem), last, watch)
     assert isinstance(problem, NonRigidProblem)  # there are two kinds
     quick = VariableProjection(GROWING_TOLERANCE, MOST_ITERATIONS)
-    factors = rigid_start(problem)
-    for rank in range(1, problem.rank + 1):
-        factors = resized(factors, rank, np.random.default_rng(rank))
-        solution = _solved(problem.of_rank(rank), factors, quick)
-        factors = solution.factors
-    return _solved(problem, resized(factors, problem.rank, np.random.default_rng(0)), quick)
+    factors = resized(rigid_start(problem), 1, np.random.default_rng(1))
+    for rank in range(1, problem.rank):
+        grown_so_far = _solved(problem.of_rank(rank), factors, quick, watch).factors
+        factors = resized(grown_so_far, rank + 1, np.random.default_rng(rank + 1))
+    return _solved(problem, factors, last, watch)
 
 
-def _solved(problem: Problem, factors: Factors, algorithm: VariableProjection) -> Candidate:
+def _solved(problem: Problem, factors: Factors, algorithm: VariableProjection, watch: Watch) -> Candidate:
     method: Algorithm[Any] = algorithm if problem.spectral is None else Majorized(algorithm)
-    end = method.factors(problem, solve(problem, method, factors).state)
+    end = factors
+    for snapshot in iterate(problem, method, factors):
+        end = method.factors(problem, snapshot.state)
+        watch()
     return Candidate(problem, end, problem.loss(end))
 
 
 def _chained(
-    base: Problem, point: Factors, series: dict[float, Settings], parameter: str, now: float
+    values: tuple[float, ...], pose: Callable[[float], Problem], point: Factors, now: float, watch: Watch
 ) -> Iterator[tuple[float, Candidate]]:
     """Solve the value nearest to the present one, then outwards, each from its neighbor's end."""
-    values = sorted(series)
+    values = tuple(sorted(values))
     middle = min(range(len(values)), key=lambda k: abs(np.log(max(values[k], 1e-12) / max(now, 1e-12))))
-    problem = posed(base, series[values[middle]])
-    first = min(solved_from(problem, point), grown(problem), key=lambda found: found.loss)
+    problem = pose(values[middle])
+    first = min(solved_from(problem, point, watch), grown(problem, watch), key=lambda found: found.loss)
     yield values[middle], first
     for part in (values[middle + 1 :], values[:middle][::-1]):
         last = first
         for value in part:
-            last = solved_from(posed(base, series[value]), last.factors)
+            last = solved_from(pose(value), last.factors, watch)
             yield value, last
 
 

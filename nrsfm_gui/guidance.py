@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
     from .main_window import MainWindow
 
 
+class _Cancelled(Exception):
+    """A series is not wanted any more."""
+
+
 class _Sweep(QObject):
     """One series of solves in a thread; its trials come one by one, with their 3-D errors."""
 
@@ -52,6 +57,10 @@ class _Sweep(QObject):
         self._job.failed.connect(self.failed)
         self._job.finished.connect(self.over)
 
+    @property
+    def stopping(self) -> bool:
+        return self._stop.is_set()
+
     def start(self) -> None:
         self._job.start()
 
@@ -62,16 +71,21 @@ class _Sweep(QObject):
         self._job.wait()
 
     def add(self, trial: Trial, error: float) -> None:
-        self.trials.append(trial)
+        self.trials.append(replace(trial, solution=None))  # its shapes are not looked at any more
         self.truth[trial.fold, trial.value] = error
 
     def _work(self) -> None:
         from core.held_out import sweep  # here, because the window opens before the solvers are imported
 
-        for trial in sweep(self._sequence, self._start, self.settings, self.plan):
-            if self._stop.is_set():
-                return
-            self.tried.emit(trial, _error_3d(self._sequence, self._start, trial))
+        try:
+            for trial in sweep(self._sequence, self._start, self.settings, self.plan, watch=self._watch):
+                self.tried.emit(trial, _error_3d(self._sequence, self._start, trial))
+        except _Cancelled:
+            return
+
+    def _watch(self) -> None:
+        if self._stop.is_set():
+            raise _Cancelled
 
 
 def _error_3d(sequence: Sequence, start: Update, trial: Trial) -> float:
@@ -79,6 +93,7 @@ def _error_3d(sequence: Sequence, start: Update, trial: Trial) -> float:
     if sequence.truth is None:
         return float("nan")
     solution = trial.solution
+    assert solution is not None  # it has just been found
     geometry = geometry_of(solution.problem, solution.factors, start.intrinsics, start.calibration)
     if geometry.projective is not None and not geometry.figures.get("metric", False):
         return float("nan")
@@ -166,7 +181,7 @@ class Guidance(QObject):
         if series is not self._sweep:
             return
         self._show_curve()
-        if self.computing and not series._stop.is_set():
+        if self.computing and not series.stopping:
             left = trial.seconds / trial.done * (trial.count - trial.done)
             words = duration(left) if trial.seconds > ETA_FROM_SECONDS else ""
             self._panel.set_progress((trial.done, trial.count, words))

@@ -245,6 +245,35 @@ def test_the_low_rank_problem_has_curves_too(parameter):
 def test_orthogonal_tracks_are_posed_at_eta_one(case):
     sequence = simulate("balloon", frames=24, points=40, camera=CameraModel.ORTHOGONAL)
     *_, last = reconstruct(sequence, SETTINGS)
-    assert posed(last.best.problem, SETTINGS).eta == 1.0
+    assert posed(last.best.problem, SETTINGS, sequence.camera).eta == 1.0
     (only,) = sweep(sequence, last, SETTINGS, Plan("xi", (0.5,), folds=1))
     assert only.held.rms > only.kept.rms > 0
+
+
+def test_eta_can_be_varied_from_one_on(case):
+    sequence, _ = case
+    settings = SETTINGS.with_changes(eta=1.0, rank=3, rotations="truth")
+    *_, last = reconstruct(sequence, settings)
+    trials = list(sweep(sequence, last, settings, Plan("eta", (0.1, 1.0), folds=1)))
+    assert {trial.solution.problem.eta for trial in trials} == {0.1, 1.0}
+
+
+def test_a_sweep_can_be_ended_within_a_solve(case):
+    sequence, updates = case
+    calls = []
+
+    def watch() -> None:
+        calls.append(1)
+        if len(calls) == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        list(sweep(sequence, updates[-1], SETTINGS, Plan("xi", (0.1, 1.0)), watch=watch))
+    assert len(calls) == 5
+
+
+def test_trials_do_not_keep_the_data_term(case):
+    sequence, updates = case
+    (trial,) = sweep(sequence, updates[-1], SETTINGS, Plan("xi", (0.5,), folds=1))
+    assert "data" not in trial.solution.problem.__dict__
+    assert trial.solution.problem.loss(trial.solution.factors) == pytest.approx(trial.solution.loss, rel=1e-9)
