@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import QEvent, QLineF, QPoint, QPointF, QRectF, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QHelpEvent, QImage, QPainter, QPen
+from PyQt6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt, QTimer, pyqtSignal
+from PyQt6.QtGui import QCursor, QImage, QPainter, QPen
 from PyQt6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from nrsfm_gui.ranking import known_means, worst_first
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 TICK = 6.0  # length of the mark beside a selected point
 MOST_LINES = 8  # selected points that are marked across the whole strip
+REST_MILLISECONDS = 900
 GESTURES = "click: go there · drag: play only these frames · with Shift: select the points, too"
 
 
@@ -64,6 +65,9 @@ class HeatStrip(QWidget):
         self._name = self._alignment = ""
         self._theme = DARK
         self._range = FrameRange()
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.timeout.connect(self._say_more)
         self._pressed: QPointF | None = None
         self._dragged = False
         self._rectangle: QRectF | None = None  # of a drag that takes points
@@ -228,7 +232,8 @@ class HeatStrip(QWidget):
             edge = self._range.edge_at(axis, x)
             shape = Qt.CursorShape.ArrowCursor if edge is None else Qt.CursorShape.SizeHorCursor
             self.setCursor(shape)
-            self._say(event.position(), event.globalPosition().toPoint())
+            self._say(event.position())
+            self._rest.start(REST_MILLISECONDS)
 
     def _drag(self, event: QMouseEvent, axis: FrameAxis) -> None:
         assert self._pressed is not None  # the caller asks only while the button is held
@@ -265,14 +270,13 @@ class HeatStrip(QWidget):
         """Play all frames again."""
         self.range_requested.emit(None)
 
-    def event(self, event: QEvent | None) -> bool:
+    def _say_more(self) -> None:
         """Where the mouse rests, say what it can do, too."""
-        if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
-            self._say(QPointF(event.pos()), event.globalPos(), rests=True)
-            return True
-        return super().event(event)
+        position = QPointF(self.mapFromGlobal(QCursor.pos()))
+        if self.underMouse() and self._pressed is None:
+            self._say(position, rests=True)
 
-    def _say(self, position: QPointF, place: QPoint, *, rests: bool = False) -> None:
+    def _say(self, position: QPointF, *, rests: bool = False) -> None:
         cell = self.cell_at(position)
         self.point_hovered.emit(-1 if cell is None else cell[1])
         if cell is None or self._errors is None:
@@ -284,8 +288,10 @@ class HeatStrip(QWidget):
         hidden = " (hidden in the views)" if point in self._hidden else ""
         text = f"frame {frame + 1} · point {point + 1}{hidden} · {self._name} {said}"
         text += f" · {self._alignment}" if self._alignment else ""
+        place = self.mapToGlobal(position).toPoint()
         QToolTip.showText(place, f"{text}\n{GESTURES}" if rests else text, self)
 
     def leaveEvent(self, event: QEvent | None) -> None:
         """Nothing is under the mouse any more."""
+        self._rest.stop()
         self.point_hovered.emit(-1)
