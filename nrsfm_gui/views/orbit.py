@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 FIELD_OF_VIEW = 30.0  # degrees, vertical
 MARGINS = (24.0, 52.0, 24.0, 52.0)  # pixels left, above, right of and below a fitted object
 LEAST = 0.4  # of the picture's width and height that remains of it, however small it is
-FILL = 0.82  # of the picture that the tracks take when seen through a camera of the sequence
 NEAR, FAR = 0.02, 50.0  # clipping planes, times the distance of what is looked at
 MIN_DEPTH = 1e-9
 PRESETS = {  # azimuth, elevation in degrees
@@ -190,12 +189,15 @@ def locked_projection(
 def image_window(image_extent: Floats, width: int, height: int) -> Floats:
     """Return the (3, 3) map from track units to the pixels of a widget: aspect kept, everything inside."""
     low, high = image_extent
-    scale = FILL * min(width / (high[0] - low[0]), height / (high[1] - low[1]))
+    left, above, right, below = MARGINS
+    room = max(width - left - right, LEAST * width), max(height - above - below, LEAST * height)
+    scale = min(room[0] / (high[0] - low[0]), room[1] / (high[1] - low[1]))
     middle = (low + high) / 2
+    x, y = (width + left - right) / 2, (height + above - below) / 2
     return np.array(
         [
-            [scale, 0.0, width / 2 - scale * middle[0]],
-            [0.0, scale, height / 2 - scale * middle[1]],
+            [scale, 0.0, x - scale * middle[0]],
+            [0.0, scale, y - scale * middle[1]],
             [0.0, 0.0, 1.0],
         ]
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .opengl_probe import opengl_available
-from .scene3d_software import SoftwareRenderer
+from .scene3d_software import SoftwareRenderer, left_out
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QImage
@@ -44,6 +44,10 @@ class Renderer:
     def uses_opengl(self) -> bool:
         """Whether OpenGL makes the pictures."""
         return not isinstance(self._painter, SoftwareRenderer)
+
+    def leaves_out(self, parts: dict[str, Part]) -> bool:
+        """Return whether a surface is not drawn, because it would take too long without OpenGL."""
+        return not self.uses_opengl and left_out(parts)
 
     def image(self, parts: dict[str, Part], shot: Shot) -> QImage:
         """Return a picture of parts."""

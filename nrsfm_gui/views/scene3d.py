@@ -259,14 +259,18 @@ class SceneView(QWidget):
             paint_message(painter, NO_SEQUENCE, projection.width, projection.height, self._theme)
             return
         locked = self._camera.sees_through_frame(self._scene)
-        note = "orthographic" if self.orthographic else ""
+        note = f"camera of frame {self._scene.frame + 1}" if locked else ""
+        if self.orthographic and not locked:
+            note = "orthographic"
+        if self._renderer.leaves_out(self._parts):
+            note = f"{note} · no mesh: too large without OpenGL".removeprefix(" · ")
         paint_overlay(
             painter,
             self._scene,
             projection,
             self._theme,
             hovered=self._hovered,
-            note=f"camera of frame {self._scene.frame + 1}" if locked else note,
+            note=note,
             locked=locked,
             covered=covered,
             color_bar=color_bar,

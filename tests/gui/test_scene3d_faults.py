@@ -14,7 +14,7 @@ from core.sequence import CameraModel, Observations, Sequence
 from nrsfm_gui.appearance import COLORINGS, LAYERS, Appearance
 from nrsfm_gui.scene import build_scene, build_shapes
 from nrsfm_gui.theme import DARK
-from nrsfm_gui.views import renderer3d
+from nrsfm_gui.views import renderer3d, scene3d
 from nrsfm_gui.views.image2d import TracksView
 from nrsfm_gui.views.opengl_probe import opengl_available
 from nrsfm_gui.views.orbit import Orbit, image_window
@@ -351,3 +351,17 @@ def test_what_is_left_out_while_the_picture_moves_is_drawn_at_rest(view, make_kn
     moving = view.grab().toImage()
     assert "estimate edges" not in view._parts
     qtbot.waitUntil(lambda: view.grab().toImage() != moving, timeout=5000)
+
+
+def test_a_mesh_that_is_too_large_without_opengl_is_left_out_with_a_word(qtbot, make_known, monkeypatch):
+    view = shown(qtbot, software=True)
+    known = make_known(frames=3, rows=60, columns=60)
+    appearance = Appearance(frozenset({"estimate", "faces"}), mesh_source="tracks")
+    scene = build_scene(
+        known.sequence, build_shapes(known.sequence, known.result), frame=1, appearance=appearance
+    )
+    notes = []
+    monkeypatch.setattr(scene3d, "paint_overlay", lambda *_, note, **__: notes.append(note))
+    view.set_scene(scene)
+    view.grab_image()
+    assert notes[-1] == "no mesh: too large without OpenGL"
