@@ -88,6 +88,7 @@ class PenaltyEditor(QWidget):
             self._form.add_scrubbed(name, name, field, SCALES[name], tip="", default=SCALES[name].lowest)
         self._weights = WeightsEditor()
         self._weights.weights_edited.connect(self._take_weights)
+        self._weights.reset_requested.connect(self._reset_weight)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
@@ -217,6 +218,12 @@ class PenaltyEditor(QWidget):
             return penalty.weights(self._rank, reference), ""
         except InputError:
             return (), ""
+
+    def _reset_weight(self, k: int) -> None:
+        """Give a weight back what the last rule gives it, where that is known."""
+        given, _note = self._derived(self._known[self._derived_kind])
+        if k < len(given) and self._choice.key == EXPLICIT:
+            self._weights.move(k, float(given[k]))
 
     def _choose(self, kind: str) -> None:
         if kind == EXPLICIT and len(self._weights.weights) != self._rank:

@@ -35,6 +35,7 @@ class Decades:
     def shares(self, values: Floats) -> Floats:
         """Return where values stand, 0 to 1; what is outside stands at an end."""
         bottom = ZERO_ROOM * self.zero
+        values = np.nan_to_num(values, nan=0.0, posinf=10.0**self.high)
         exponents = np.log10(np.maximum(values, 10.0 ** (self.low - 1)))
         along = np.clip((exponents - self.low) / (self.high - self.low), 0.0, 1.0)
         places = bottom + (1 - bottom) * along
@@ -65,7 +66,7 @@ def decades_of(values: Floats, *, zero: bool, margin: float, least: float) -> De
     Parameters
     ----------
     values
-        of which those that are not positive stand at the bottom.
+        of which those that are not positive, or not finite, do not count.
     zero
         whether there is room for 0.
     margin
@@ -73,7 +74,7 @@ def decades_of(values: Floats, *, zero: bool, margin: float, least: float) -> De
     least
         decades that it spans at least.
     """
-    positive = values[values > 0]
+    positive = values[np.isfinite(values) & (values > 0)]
     if not positive.size:
         return Decades(-3.0 - margin, -3.0 - margin + max(least, 1.0), zero)
     top = math.log10(positive.max())

@@ -24,6 +24,7 @@ WEIGHTS = Scale(1e-6, 1e2, zero=True)
 BAR_DECADES = 4  # a bar of no length is this many decades below the largest singular value
 NEGLIGIBLE = 1e-9  # of the largest: shown as 0, the tip has the digits
 ROWS_BEFORE_SCROLLING = 8
+RESET_TIP = "A double click on its number k: what the rule gives."
 
 
 class SingularBar(QWidget):
@@ -80,9 +81,12 @@ class WeightsEditor(QWidget):
     -------
     weights_edited(object)
         a tuple of non-decreasing floats: a slider or a field was moved.
+    reset_requested(int)
+        the label of a row (0-based) was clicked twice: its weight is to follow the rule again.
     """
 
     weights_edited = pyqtSignal(object)
+    reset_requested = pyqtSignal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -180,9 +184,12 @@ class WeightsEditor(QWidget):
             slider = ScrubSlider(WEIGHTS)
             slider.setObjectName(f"weight {k + 1}")
             slider.setAccessibleName(f"weight {k + 1}")
-            slider.setToolTip(f"weight a{k + 1}\n{DRAG_TIP}")
-            slider.moved.connect(lambda weight, k=k: self._move(k, weight))
+            slider.setToolTip(
+                f"weight a{k + 1}\n{DRAG_TIP}\nA double click on the label: what the rule gives."
+            )
+            slider.moved.connect(lambda weight, k=k: self.move(k, weight))
             label = ScrubLabel(str(k + 1), slider)
+            label.reset.connect(lambda k=k: self.reset_requested.emit(k))
             label.setProperty("role", "muted")
             label.setToolTip(slider.toolTip())
             bar = SingularBar()
@@ -200,7 +207,8 @@ class WeightsEditor(QWidget):
         row_height = self._rows[0][3].sizeHint().height() + 3 if self._rows else 0
         self._scroll.setFixedHeight(24 + shown * row_height)
 
-    def _move(self, k: int, weight: float) -> None:
+    def move(self, k: int, weight: float) -> None:
+        """Move one weight (0-based) and bring the others along, as its slider does."""
         weights = list(self._weights)
         weights[k] = weight
         self._say("")

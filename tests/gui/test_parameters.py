@@ -541,3 +541,15 @@ def test_sliders_are_named_and_grayed_out_with_their_rows(panel, known):
     panel.set_sequence(replace(known.sequence, camera=CameraModel.ORTHOGONAL))
     assert not slider.isEnabled() and not label.isEnabled()
     assert all(not scrubbed(panel, name)[0].isVisibleTo(panel) for name in ("mu", "theta", "p"))
+
+
+def test_a_double_click_on_the_number_of_a_weight_gives_it_back_to_the_rule(qtbot, panel):
+    learn(panel)
+    before = panel._penalty.weights_editor.weights
+    sliders(panel)[1].setValue(round(WEIGHTS.position(0.3)))
+    QApplication.processEvents()
+    assert panel.settings.penalty.a[1] == pytest.approx(0.3, rel=0.01)
+    label = next(each for each in panel.findChildren(ScrubLabel) if each.text() == "2")
+    qtbot.mouseDClick(label, Qt.MouseButton.LeftButton)
+    QApplication.processEvents()
+    assert panel.settings.penalty.a == pytest.approx(before, rel=1e-6)

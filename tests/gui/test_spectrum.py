@@ -265,3 +265,25 @@ def test_an_empty_panel_takes_no_hold_of_anything(qtbot):
     qtbot.keyClick(plot.canvas, Qt.Key.Key_Right)
     qtbot.keyClick(plot.canvas, Qt.Key.Key_Up)
     assert plot.weights == ()
+
+
+@pytest.mark.parametrize(
+    ("sigma", "weights"),
+    [
+        ([np.nan] * 3, [np.nan] * 3),
+        ([np.inf, 1.0, 0.0], [0.0, 1.0, np.inf]),
+        ([0.0, 0.0, 0.0], [0.0, 0.0, 0.0]),
+        ([1e300, 1.0, 1e-300], [1e-300, 1.0, 1e300]),
+        ([5.0], [1e-3]),
+    ],
+)
+def test_whatever_a_run_comes_to_is_drawn(plot, sigma, weights):
+    plot.set_penalty("mcp", "mcp", ())
+    plot.set_values(np.array(sigma), np.array(weights))
+    QApplication.processEvents()
+    for handle in range(len(weights)):
+        move(plot, at(plot, handle), pressed=False)
+    plot.grab()
+    parts = plot.canvas.parts
+    for shares in (parts.shares, parts.heights):
+        assert np.isfinite(shares).all() and (shares >= 0).all() and (shares <= 1).all()
