@@ -66,16 +66,24 @@ class Selecting(QObject):
 
     def hide(self) -> None:
         """Draw the selected points no longer; they are not selected any more."""
-        if self._session.selection:
+        if self._some_are_selected():
             self._session.set_hidden(self._session.hidden | set(self._session.selection))
             self._session.set_point(-1)
             self._say_hidden()
 
     def isolate(self) -> None:
         """Draw the selected points only."""
-        if self._session.selection:
+        if self._some_are_selected():
             self._session.set_hidden(self._all - set(self._session.selection))
             self._say_hidden()
+
+    def _some_are_selected(self) -> bool:
+        """Return whether there are selected points; say how points are selected where there are none."""
+        if not self._session.selection:
+            self._window.chrome.say(
+                "Select points first: click one, or draw a lasso around some with Ctrl+drag"
+            )
+        return bool(self._session.selection)
 
     def show_all(self) -> None:
         """Draw all points again."""

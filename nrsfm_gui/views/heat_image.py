@@ -19,16 +19,16 @@ HIDDEN_OPACITY = 90  # of 255
 LUMINANCE = (0.30, 0.59, 0.11)
 
 
-def heat_image(values: Floats, rows: int, top: float, theme: Theme, *, hidden: Bools) -> QImage:
-    """Return a picture with one column per frame.
+def heat_image(values: Floats, size: tuple[int, int], top: float, theme: Theme, *, hidden: Bools) -> QImage:
+    """Return a picture with one column per frame, or fewer where frames outnumber pixels.
 
     Parameters
     ----------
     values
         (P, F), in the order of the rows; NaN is left transparent.
-    rows
-        of the picture, at most P. Where points outnumber them, the largest value of a group shows; of many
-        points it would always be a large one: then the mean shows.
+    size
+        columns and rows of the picture at most. Where frames or points outnumber them, the largest value of a
+        group shows; of many points it would always be a large one: then the mean of the points shows.
     top
         the value at which the color scale ends.
     theme
@@ -36,6 +36,9 @@ def heat_image(values: Floats, rows: int, top: float, theme: Theme, *, hidden: B
     hidden
         (P,) points that count only where all of a group are hidden; they are gray.
     """
+    columns, rows = min(size[0], values.shape[1]), min(size[1], len(values))
+    if columns < values.shape[1]:
+        values = np.fmax.reduceat(values, np.arange(columns) * values.shape[1] // columns, axis=1)
     starts = np.arange(rows) * len(values) // rows
     by_mean = len(values) > MANY_IN_A_PIXEL * rows
     gray = np.logical_and.reduceat(hidden, starts)
@@ -49,7 +52,6 @@ def heat_image(values: Floats, rows: int, top: float, theme: Theme, *, hidden: B
         pixels[gray, :, 3] = HIDDEN_OPACITY
     pixels[~np.isfinite(pooled)] = 0
     pixels = np.ascontiguousarray(pixels)
-    columns = pixels.shape[1]
     return QImage(pixels.tobytes(), columns, rows, 4 * columns, QImage.Format.Format_RGBA8888).copy()
 
 

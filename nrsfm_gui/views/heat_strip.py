@@ -71,7 +71,7 @@ class HeatStrip(QWidget):
         self._pressed: QPointF | None = None
         self._dragged = False
         self._rectangle: QRectF | None = None  # of a drag that takes points
-        self._image: tuple[int, QImage] | None = None  # rows it was pooled to, picture
+        self._image: tuple[tuple[int, int], QImage] | None = None  # room it was made for, picture
 
     def sizeHint(self) -> QSize:
         """Return a comfortable size."""
@@ -146,7 +146,7 @@ class HeatStrip(QWidget):
             painter.drawText(area, Qt.AlignmentFlag.AlignCenter, "Error by frame and point: after a run")
             painter.end()
             return
-        painter.drawImage(area, self._picture(max(int(area.height()), 1)))
+        painter.drawImage(area, self._picture(max(int(area.width()), 1), max(int(area.height()), 1)))
         self._range.paint_shade(painter, axis, area, theme)
         x = axis.center(self._frame)
         painter.setPen(QPen(qcolor(theme.text), 1.0))
@@ -188,13 +188,13 @@ class HeatStrip(QWidget):
         axis = FrameAxis(self._count, self.width())
         return QRectF(axis.left, 2, axis.span, self.height() - 4)
 
-    def _picture(self, height: int) -> QImage:
+    def _picture(self, width: int, height: int) -> QImage:
         assert self._errors is not None  # as in paintEvent
-        rows = min(height, len(self._order))
-        if self._image is None or self._image[0] != rows:
+        if self._image is None or self._image[0] != (width, height):
             hidden = np.isin(self._order, list(self._hidden))
             values = self._errors.T[self._order]
-            self._image = (rows, heat_image(values, rows, self._top, self._theme, hidden=hidden))
+            picture = heat_image(values, (width, height), self._top, self._theme, hidden=hidden)
+            self._image = (width, height), picture
         return self._image[1]
 
     # Mouse

@@ -114,6 +114,8 @@ def test_rows_of_the_table_are_the_selection_in_whatever_order_they_stand(qtbot,
 
 def test_points_are_hidden_isolated_and_shown_again(qtbot, solved):
     window, session = solved, solved.session
+    trigger(window, "hide_points")
+    assert "Select points first" in window.chrome._activity.whole
     session.set_selection((2, 5, 6))
     trigger(window, "hide_points")
     assert session.hidden == {2, 5, 6}

@@ -166,7 +166,7 @@ def test_more_points_than_pixels_show_the_largest_error(timeline):
     timeline.set_series(series(errors, "px", "reprojection error"))
     timeline.strip._top = 5.0
     timeline.strip._image = None
-    picture = timeline.strip._picture(50)
+    picture = timeline.strip._picture(800, 50)
     row = int(1234 * 50 / 3000)
     color = picture.pixelColor(10, row)
     assert (color.red(), color.green(), color.blue()) == tuple(error_table(DARK.name)[255, :3].tolist())
@@ -179,7 +179,7 @@ def test_of_very_many_points_in_a_pixel_the_mean_shows(timeline):
     errors[:, 800:1000] = np.nan  # half of one
     errors[:, 19_600:] *= 2
     timeline.set_series(series(errors, "px", "reprojection error"))
-    picture = timeline.strip._picture(50)
+    picture = timeline.strip._picture(800, 50)
     colors = [picture.pixelColor(5, row) for row in range(50)]
     assert colors[1].alpha() == 0
     for row, mean in ((0, 1.0), (2, 1.0), (30, 1.0), (49, 2.0)):
@@ -349,7 +349,7 @@ def test_hidden_points_do_not_color_the_pixels_of_the_others():
     values[7] = 100.0
     hidden = np.arange(40) == 7
     with_it, without = (
-        heat_image(values, 4, 100.0, DARK, hidden=which).pixelColor(1, 0)
+        heat_image(values, (3, 4), 100.0, DARK, hidden=which).pixelColor(1, 0)
         for which in (hidden * False, hidden)
     )
     table = error_table(DARK.name)
@@ -431,3 +431,14 @@ def test_the_axes_stay_where_they_are_whatever_the_buttons_say(timeline, errors,
             QCoreApplication.processEvents()
             places.append(timeline.strip.geometry().x())
     assert len(set(places)) == 1
+
+
+def test_more_frames_than_pixels_show_the_largest_error():
+    values = np.zeros((2, 5000))
+    values[1, 3777] = 5.0
+    values[0, 10:20] = np.nan
+    picture = heat_image(values, (100, 50), 5.0, DARK, hidden=np.zeros(2, dtype=bool))
+    assert (picture.width(), picture.height()) == (100, 2)
+    levels = [picture.pixelColor(column, 1).red() for column in range(100)]
+    assert int(np.argmax(levels)) == 3777 * 100 // 5000
+    assert picture.pixelColor(0, 0).alpha() == 255  # others of its frames are known
