@@ -62,7 +62,7 @@ def parse(argv: Items[str]) -> Arguments:
     )
     parser.add_argument(
         "--export", type=Path, action="append", default=[], metavar="FILE", dest="exports",
-        help="save the reconstruction, by suffix (.npz .mat .csv .ply .obj); several allowed, needs --run",
+        help="save the reconstruction, by suffix (see nrsfm export); several allowed, needs --run",
     )  # fmt: skip
     parser.add_argument(
         "--exit",

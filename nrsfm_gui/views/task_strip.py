@@ -51,8 +51,16 @@ class TaskStrip(QFrame):
             row = self._rows[key] = _Row(title)
             row.cancel.clicked.connect(lambda _checked: self.cancel_requested.emit(key))
             self._layout.addWidget(row)
-            self.show()
+            self._show()
         row.show_progress(title, words, share)
+
+    def _show(self) -> None:
+        """Appear; a floating strip does so over the lower edge of its window."""
+        parent = self.parentWidget()
+        if self.isWindow() and parent is not None and not self.isVisible():
+            size, below = self.sizeHint(), parent.frameGeometry()
+            self.move(below.center().x() - size.width() // 2, below.bottom() - 3 * size.height())
+        self.show()
 
     def remove_task(self, key: int) -> None:
         """Take a task's line away."""

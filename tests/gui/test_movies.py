@@ -211,6 +211,33 @@ def test_a_turn_of_the_camera_is_that_of_the_orbit(qtbot, window):
     painter.close()
 
 
+def test_a_movie_shows_what_was_shown_when_it_was_asked_for(qtbot, window):
+    solved(qtbot, window)
+    painter = ScenePainter(window, MovieOptions(width=320, height=200))
+    before = pixels(painter.picture(4, 0.0))
+    window.session.set_hidden(range(10))
+    window.session.set_selection((12, 13))
+    window.display.set_layers(frozenset({"estimate"}))
+    window.scene_view.set_axis_preset("top")
+    window.session.set_shown(None)
+    window.display.refresh()
+    assert (pixels(painter.picture(4, 0.0)) == before).all()
+    painter.close()
+
+
+def test_a_window_that_is_filmed_shows_progress_beside_itself(qtbot, window, folder):
+    solved(qtbot, window)
+    options = MovieOptions(view="window", width=320, height=200, last=0, seconds=600, fps=60)
+    window.exporting.save_movie(folder / "a.png", options)
+    floating = window.exporting._floating
+    qtbot.waitUntil(floating.isVisible, timeout=10_000)
+    assert floating.isWindow() and not window.exporting.strip.isVisible()
+    (task,) = window.exporting.tasks.all
+    floating.cancel_requested.emit(id(task))
+    qtbot.waitUntil(lambda: not window.exporting.busy, timeout=10_000)
+    assert not floating.isVisible() and not list(folder.iterdir())
+
+
 def test_the_two_d_view_is_filmed_with_the_part_that_is_seen(qtbot, window, folder, near):
     solved(qtbot, window)
     options = MovieOptions(view="2d", width=320, height=240, last=1)
