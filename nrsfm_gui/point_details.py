@@ -23,6 +23,7 @@ class PointDetails(QObject):
         self._panel = panel = window.points
         self._session = session = window.session
         self._shapes: Shapes | None = None  # that the table shows
+        self._curves_of: tuple[object, ...] = ()  # what the curves show
         window.display.series_changed.connect(lambda _series: self._show())
         session.sequence_changed.connect(lambda _sequence: self._forget())
         session.selection_changed.connect(lambda _points: self._show_selection())
@@ -35,7 +36,7 @@ class PointDetails(QObject):
         panel.frame_requested.connect(session.set_frame)
 
     def _forget(self) -> None:
-        self._shapes = None
+        self._shapes, self._curves_of = None, ()
         self._panel.set_table(None)
 
     def _show(self) -> None:
@@ -53,6 +54,10 @@ class PointDetails(QObject):
         if not self._panel.isVisible() or self._shapes is None:
             return
         session = self._session
+        content = self._shapes, session.selection, session.point
+        if content == self._curves_of:
+            return  # the same change is told of twice: as a selection, and as the point that was chosen last
+        self._curves_of = content
         self._panel.set_selection(session.selection, session.point)
         others = [point for point in session.selection if point != session.point]
         chosen = ([session.point] if session.point >= 0 else []) + others
