@@ -5,32 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import Qt, QTimer, pyqtSignal
-from PyQt6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from core.arrays import InputError
-from core.methods import PROBLEMS
 from core.penalties import Penalty, WeightedNuclearNorm
-from core.settings import INTRINSICS_SOURCES, PRESETS, ROTATION_SOURCES, Settings
+from core.settings import PRESETS, Settings
 
-from .fields import NumberField
-from .form import Collapsible, Form
-from .method import MethodEditor
-from .parameter_rows import (
-    ADVANCED,
-    DEFAULTS,
-    INTRINSICS_TITLES,
-    NUMBERS,
-    PRESET_TIPS,
-    PROBLEM_TITLES,
-    ROTATION_TITLES,
-    SCALES,
-    SECTIONS,
-    TIPS,
-    tips,
-    without_effect,
-)
-from .penalty import PenaltyEditor
-from .sources import Choice, SourceChoice
+from .parameter_form import ParameterForm
+from .parameter_rows import ADVANCED, tips, without_effect
 
 if TYPE_CHECKING:
     from core.arrays import Floats
@@ -69,8 +51,6 @@ class ParametersPanel(QScrollArea):
         self._settings = Settings()
         self._refusal = ""
         self._sequence: Sequence | None = None
-        self._fields: dict[str, NumberField] = {}
-        self._forms: dict[str, Form] = {}
         self._models = dict(FIRST_MODELS)  # of each problem, as they were when another was chosen
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -78,7 +58,16 @@ class ParametersPanel(QScrollArea):
         self._timer.timeout.connect(self.flush)
         self._flush_is_next = False
         self._dragged.connect(self._flush_dragged, Qt.ConnectionType.QueuedConnection)
-        self._build()
+        self._form = form = ParameterForm()
+        self._fields, self._forms = form.fields, form.forms
+        self._penalty = form.penalty
+        form.edited.connect(self._schedule)
+        form.dragged.connect(self._flush_next)
+        form.chosen.connect(self.flush)
+        form.preset.chosen.connect(self._choose_preset)
+        form.problem.chosen.connect(self._choose_problem)
+        form.penalty.shown.connect(self._tell_penalty)
+        self.setWidget(form)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -108,10 +97,10 @@ class ParametersPanel(QScrollArea):
         for name, field in self._fields.items():
             field.set_value(getattr(settings, name))
             self._note(name, "")
-        self._problem.set_key(settings.problem)
-        self._method.set_method(settings.method, settings.options)
-        self._rotations.set_value(settings.rotations)
-        self._intrinsics.set_value(settings.intrinsics)
+        self._form.problem.set_key(settings.problem)
+        self._form.method.set_method(settings.method, settings.options)
+        self._form.rotations.set_value(settings.rotations)
+        self._form.intrinsics.set_value(settings.intrinsics)
         self._penalty.set_penalty(settings.penalty, settings.rank)
         self._show_preset()
         self._read()  # what is accepted of a preset depends on the sequence
@@ -121,13 +110,13 @@ class ParametersPanel(QScrollArea):
         if sequence is not self._sequence:
             self._penalty.set_spectrum(None, None)  # what another sequence told
         self._sequence = sequence
-        self._rotations.set_available(
+        self._form.rotations.set_available(
             "truth", sequence.rotations is not None, why_not="This sequence has no true cameras."
         )
-        self._rotations.set_available(
+        self._form.rotations.set_available(
             "companion", sequence.companion is not None, why_not="This sequence has no companion tracks."
         )
-        self._intrinsics.set_available(
+        self._form.intrinsics.set_available(
             "gt", sequence.truth is not None, why_not="This sequence has no ground truth."
         )
         self._read()
@@ -184,99 +173,12 @@ class ParametersPanel(QScrollArea):
             self._penalty.show_weights(read.penalty, read.rank)
             self.settings_changed.emit(read)
 
-    # -- how it is built ------------------------------------------------------------------------------------
-
-    def _build(self) -> None:
-        content = QWidget()
-        self._layout = QVBoxLayout(content)
-        self._layout.setContentsMargins(12, 6, 10, 10)
-        self._layout.setSpacing(6)
-        self._preset = Choice({name: PRESET_TIPS[name] for name in (*PRESETS, "custom")})
-        self._preset.chosen.connect(self._choose_preset)
-        top = Form()
-        top.add("preset", "preset", self._preset, tip=TIPS["preset"])
-        self._layout.addWidget(top)
-        self._problem = Choice(PROBLEMS, titles=PROBLEM_TITLES)
-        self._problem.chosen.connect(self._choose_problem)
-        self._method = MethodEditor()
-        self._method.edited.connect(self._schedule)
-        self._method.chosen.connect(self.flush)
-        self._rotations = SourceChoice(
-            ROTATION_SOURCES, titles=ROTATION_TITLES, file_tip="an .npz file that holds R (F, 3, 3)"
-        )
-        self._intrinsics = SourceChoice(
-            INTRINSICS_SOURCES,
-            titles=INTRINSICS_TITLES,
-            file_tip="a file that holds K (3, 3)",
-            numbers_tip="focal lengths and principal point, in pixels",
-        )
-        for source in (self._rotations, self._intrinsics):
-            source.edited.connect(self._schedule)
-        for title, names in SECTIONS:
-            form = self._section(title)
-            if title == "Model":
-                self._add(form, "problem", "problem", self._problem)
-            if title == "Cameras":
-                self._add(form, "rotations", "rotations", self._rotations)
-            if title == "Solver":
-                self._layout.insertWidget(self._layout.count() - 1, self._method)
-            for name in names:
-                self._add_number(form, name)
-            if title == "Cameras":
-                self._add(form, "intrinsics", "intrinsics", self._intrinsics)
-            if title == "Model":
-                self._penalty = PenaltyEditor()
-                self._penalty.edited.connect(self._schedule)
-                self._penalty.moved.connect(self._flush_next)
-                self._penalty.shown.connect(self._tell_penalty)
-                self._layout.addWidget(self._penalty)
-        advanced = Form()
-        for name in ADVANCED:
-            self._add_number(advanced, name)
-        self._advanced = Collapsible("Advanced", advanced)
-        self._layout.addWidget(self._advanced)
-        self._layout.addStretch(1)
-        self.setWidget(content)
-
-    def _section(self, title: str) -> Form:
-        heading = QLabel(title)
-        heading.setProperty("role", "heading")
-        line = QFrame()
-        line.setProperty("role", "line")
-        form = Form()
-        top = QVBoxLayout()
-        top.setSpacing(3)
-        top.setContentsMargins(0, 6, 0, 0)
-        top.addWidget(heading)
-        top.addWidget(line)
-        self._layout.addLayout(top)
-        self._layout.addWidget(form)
-        return form
-
-    def _add(self, form: Form, name: str, label: str, editor: QWidget) -> None:
-        form.add(name, label, editor, tip=TIPS[name])
-        self._forms[name] = form
-
-    def _add_number(self, form: Form, name: str) -> None:
-        label, whole, optional, _tip = NUMBERS[name]
-        field = NumberField(whole=whole, optional=optional)
-        if optional:
-            field.setPlaceholderText("several, chosen by loss")
-        field.edited.connect(self._schedule)
-        field.dragged.connect(self._flush_next)
-        self._fields[name] = field
-        if name in SCALES:
-            form.add_scrubbed(name, label, field, SCALES[name], tip=TIPS[name], default=DEFAULTS[name])
-            self._forms[name] = form
-        else:
-            self._add(form, name, label, field)
-
     # -- what happens in it ---------------------------------------------------------------------------------
 
     def _note(self, name: str, sentence: str) -> None:
         self._forms[name].set_note(name, sentence)
         if sentence and name in ADVANCED:
-            self._advanced.set_expanded(True)
+            self._form.advanced.set_expanded(True)
 
     def _schedule(self) -> None:
         self._read()  # notes appear at once, the run changes a moment later
@@ -299,9 +201,9 @@ class ParametersPanel(QScrollArea):
 
     def _read(self) -> Settings | None:
         """Read every field; note each refusal beside it. None where there is one."""
-        changes: dict[str, Any] = {"problem": self._problem.key, "method": self._method.method}
+        changes: dict[str, Any] = {"problem": self._form.problem.key, "method": self._form.method.method}
         readers: dict[str, Any] = {name: field.value for name, field in self._fields.items()}
-        readers |= {"rotations": self._rotations.value, "intrinsics": self._intrinsics.value}
+        readers |= {"rotations": self._form.rotations.value, "intrinsics": self._form.intrinsics.value}
         refusals: list[str] = []
         for name, read in readers.items():
             try:
@@ -315,7 +217,10 @@ class ParametersPanel(QScrollArea):
                 self._note(name, str(refusal))
                 refusals.append(str(refusal))
         rank = changes.get("rank") or self._settings.rank
-        for name, read in {"options": self._method.read, "penalty": lambda: self._penalty.read(rank)}.items():
+        for name, read in {
+            "options": self._form.method.read,
+            "penalty": lambda: self._penalty.read(rank),
+        }.items():
             try:
                 changes[name] = read()
             except InputError as refusal:  # noted by the editor
@@ -334,7 +239,7 @@ class ParametersPanel(QScrollArea):
             form.set_tip(name, reasons.get(name) or words[name])
         refusal = None if camera is None else settings.refusal(camera)
         note = f"{refusal[0].upper()}{refusal[1:]}." if refusal else ""
-        self._method.set_note(note)
+        self._form.method.set_note(note)
         return [note] if note else []
 
     def _check_rank(self, rank: int) -> None:
@@ -342,7 +247,7 @@ class ParametersPanel(QScrollArea):
         if self._sequence is None:
             return
         frames, points = self._sequence.frame_count, self._sequence.point_count
-        most = min(points, 3 * frames) if self._problem.key == "lowrank" else min(frames, 3 * points)
+        most = min(points, 3 * frames) if self._form.problem.key == "lowrank" else min(frames, 3 * points)
         if rank > most:
             raise ValueError(f"rank is {rank}; {frames} frames of {points} points allow 1 to {most}")
 
@@ -366,7 +271,7 @@ class ParametersPanel(QScrollArea):
 
     def _show_preset(self) -> None:
         name = next((name for name, preset in PRESETS.items() if preset == self._settings), "custom")
-        self._preset.set_key(name)
+        self._form.preset.set_key(name)
 
     def _set_refusal(self, sentence: str) -> None:
         before, self._refusal = self.valid, sentence
