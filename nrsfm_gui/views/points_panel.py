@@ -54,7 +54,6 @@ class PointsPanel(QWidget):
         self._selected = 0
         self.table = PointsTable()
         self.table.setToolTip("All points with their errors; click a heading to sort, a row to select")
-        self.table.setToolTip("All points with their errors; click a heading to sort, a row to select")
         self.curves = PointsCurves()
         self.header = QWidget()
         self._count = ElidedLabel()
