@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from core.alignment import Kind, Mirror
 from core.exporters import EXPORTERS
 
 from .movie_files import FORMATS as MOVIES
@@ -83,6 +84,7 @@ KINDS: dict[str, ExportKind] = {
         (),
     ),
 }
+ALIGNED = {Kind.PER_FRAME: "truth", Kind.SEQUENCE: "sequence", Kind.NONE: "none"}
 TURNINGS = {
     "none": "the camera stands still",
     "once": "one turn over the whole movie, so that it can repeat",
@@ -116,6 +118,8 @@ class ExportContext:
     frames: tuple[int, int] = (0, 0)  # first and last that playing loops over
     frame_count: int = 1
     truth: bool = False
+    align: str = "none"  # a key of ALIGNMENTS: as the window lays the estimate over the truth
+    mirror: bool = False
     reconstruction: bool = False
     missing: dict[str, str] = field(default_factory=dict)  # suffix -> what has to be installed
 
@@ -124,13 +128,16 @@ def context_of(session: Session, folder: Path) -> ExportContext:
     """Return what the dialog needs to know of a session; `folder` is where files were put last."""
     sequence, shown = session.sequence, session.shown
     count = 1 if sequence is None else sequence.frame_count
+    truth = sequence is not None and sequence.truth is not None
     return ExportContext(
         name=file_stem(session),
         folder=str(folder.absolute()),
         frame=session.frame,
         frames=session.frame_range or (0, count - 1),
         frame_count=count,
-        truth=sequence is not None and sequence.truth is not None,
+        truth=truth,
+        align=ALIGNED.get(session.alignment.kind, "truth") if truth else "none",
+        mirror=session.alignment.mirror is not Mirror.OFF,
         reconstruction=shown is not None and shown.last is not None,
         missing={suffix: made.missing for suffix, made in MOVIES.items() if made.missing},
     )

@@ -11,6 +11,7 @@ import bisect
 import glob
 import re
 from abc import ABC, abstractmethod
+from collections import OrderedDict
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence as Items
 
 VIDEO_SUFFIXES = (".mp4", ".mov", ".avi", ".mkv", ".webm", ".m4v", ".mpg", ".mpeg", ".gif")
+PASSED = 32  # frames kept as the decoder gave them
 PATIENCE = 8  # frames ahead that are rather decoded than sought
 NO_VIDEO = f"A video needs PyAV, which is not installed here; install it with: {INSTALL}"
 
@@ -115,6 +117,7 @@ class Video(ImageSource):
             raise InputError(f"{path} holds no frames")
         self._frames: Any = None  # the decoder, behind frame `_next` - 1
         self._next = -1
+        self._passed: OrderedDict[int, Any] = OrderedDict()  # decoded on the way, for going backwards
 
     @property
     def size(self) -> QSize:
@@ -124,22 +127,33 @@ class Video(ImageSource):
     def read(self, index: int) -> QImage:
         """Return a picture."""
         try:
-            if not self._next <= index < self._next + PATIENCE or self._frames is None:
-                self._container.seek(self._times[index], stream=self._stream)
-                self._frames = self._container.decode(self._stream)
-            for frame in self._frames:
-                if frame.pts is not None and frame.pts >= self._times[index]:
-                    self._next = bisect.bisect_right(self._times, frame.pts)
-                    return as_image(frame.to_ndarray(format="rgb24"))
+            frame = self._passed.get(index)
+            return self._decoded(index) if frame is None else as_image(frame.to_ndarray(format="rgb24"))
         except (self._error, OSError) as error:
             self._frames = None
             raise InputError(f"{self.path}: frame {index + 1} cannot be read: {error}") from error
+
+    def _decoded(self, index: int) -> QImage:
+        """Decode up to a frame, from where the decoder is or from the key frame before it."""
+        if not self._next <= index < self._next + PATIENCE or self._frames is None:
+            self._container.seek(self._times[index], stream=self._stream)
+            self._frames = self._container.decode(self._stream)
+        for frame in self._frames:
+            number = bisect.bisect_left(self._times, -1 if frame.pts is None else frame.pts)
+            self._passed[number] = frame
+            self._passed.move_to_end(number)
+            if len(self._passed) > PASSED:
+                self._passed.popitem(last=False)
+            if frame.pts is not None and number >= index:
+                self._next = number + 1
+                return as_image(frame.to_ndarray(format="rgb24"))
         self._frames = None
         raise InputError(f"{self.path}: frame {index + 1} cannot be read: the file ends before it")
 
     def close(self) -> None:
         """Close the file."""
         self._frames = None
+        self._passed.clear()
         self._container.close()
 
 

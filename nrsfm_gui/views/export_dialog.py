@@ -69,7 +69,8 @@ class ExportDialog(QDialog):
         if other or ranged:
             self.form.range.set_values((context.frames[0] + 1, context.frames[1] + 1))
         if other:
-            self.form.align.set_key("truth" if context.truth else "none")
+            self.form.align.set_key(context.align)
+            self.form.mirror.setChecked(context.mirror)
         for key in ("scale", "truth", "sequence"):
             self.form.align.set_available(key, context.truth, why_not=NO_TRUTH)
         if not context.truth:

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from core import load_result, simulate
+from core import CameraModel, load_result, simulate
+from core.alignment import Alignment, Kind
 from core.settings import Settings
-from nrsfm_gui.export_request import KINDS, ExportContext
+from nrsfm_gui.export_request import KINDS, ExportContext, context_of
 from nrsfm_gui.movie_files import FORMATS
 from nrsfm_gui.views.export_dialog import ExportDialog
 
@@ -24,6 +25,7 @@ def context(tmp_path):
         frames=(1, 4),
         frame_count=6,
         truth=True,
+        align="truth",
         reconstruction=True,
     )
 
@@ -150,6 +152,22 @@ def test_what_is_not_there_is_grayed_out(dialog, context):
     possible = {key: model.item(dialog.form.what.findData(key)).isEnabled() for key in KINDS}
     assert {key for key, enabled in possible.items() if enabled} == {"movie", "picture"}
     assert dialog.form.note("format") == missing[".mp4"] and not dialog._export.isEnabled()
+
+
+def test_shapes_are_laid_over_the_truth_as_in_the_window(make_window):
+    sequence = simulate("paper", frames=6, points=20, seed=2, camera=CameraModel.ORTHOGONAL)
+    window = make_window(sequence)
+    assert context_of(
+        window.session, Path()
+    ).mirror  # tracks of orthogonal cameras tell no depth from its mirror
+    window.session.set_alignment(Alignment(Kind.SEQUENCE))
+    context = context_of(window.session, Path())
+    assert (context.align, context.mirror) == ("sequence", False)
+    window.session.set_alignment(Alignment(Kind.NONE))
+    assert context_of(window.session, Path()).align == "none"
+    window.exporting.ask()
+    window.exporting._dialog.choose("animation")
+    assert window.exporting._dialog.request().options["align"] == "none"
 
 
 def test_choices_last_while_the_application_runs(qtbot, make_window):
