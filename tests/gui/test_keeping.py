@@ -18,13 +18,13 @@ from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QFileDialog, QLineEdit
 
 import core.atomic
-from core import load_result, save_result, simulate, solve_sequence, write_npz
+from core import load_result, reconstruct, save_result, simulate, solve_sequence, write_npz
 from core.files import read_sequence
 from core.penalties import ExplicitWeights, NuclearNorm, TruncatedNuclearNorm
 from core.settings import PRESETS, Settings
-from nrsfm_gui.autosave import OWN, lost_sessions, summary
-from nrsfm_gui.runs import RunState
-from nrsfm_gui.session_file import read_session, write_session
+from nrsfm_gui.autosave import LAST, OWN, Autosave, lost_sessions, summary
+from nrsfm_gui.runs import Run, RunState
+from nrsfm_gui.session_file import SavedRun, SavedSequence, SavedSession, read_session, write_session
 
 ROOT = Path(__file__).parents[2]
 QUICK = Settings(rank=2, starts=2, rotations="truth")
@@ -50,6 +50,16 @@ def solved(qtbot, make_window, sequence):
         return window, run
 
     return make
+
+
+@pytest.fixture
+def kept(sequence):
+    """A session with one run, made without a window."""
+    run = Run(1, sequence, QUICK, state=RunState.FINISHED)
+    for update in reconstruct(sequence, QUICK):
+        run.history.extend([update.record])
+        run.last = update
+    return SavedSession((SavedSequence(sequence, (SavedRun.of(run),), 1),), 0, QUICK)
 
 
 def saved_to(qtbot, window, path):
@@ -176,9 +186,8 @@ def test_a_file_that_goes_while_it_is_open_disturbs_nothing(qtbot, make_window, 
     assert len(other.session.runs) == 2
 
 
-def test_a_file_that_has_changed_is_offered(qtbot, make_window, solved, tmp_path, sequence):
-    window, _run = solved()
-    path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
+def test_a_file_that_has_changed_is_offered(qtbot, make_window, kept, tmp_path, sequence):
+    path = write_session(kept, tmp_path / "my.nrsfm")
     write_npz(replace(sequence, name="newer"), sequence.source)
     other = make_window()
     opened(qtbot, other, path)
@@ -215,9 +224,8 @@ def test_a_full_disk_or_a_folder_that_cannot_be_written_is_said(qtbot, solved, t
     assert sorted(item.name for item in tmp_path.glob(".*")) == []
 
 
-def test_a_process_that_is_killed_while_it_saves_leaves_the_old_file(solved, qtbot, tmp_path):
-    window, _run = solved()
-    path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
+def test_a_process_that_is_killed_while_it_saves_leaves_the_old_file(kept, tmp_path):
+    path = write_session(kept, tmp_path / "my.nrsfm")
     before = path.read_bytes()
     program = f"""
 import os, signal
@@ -236,16 +244,16 @@ write_session(saved, Path({str(path)!r}))
 def test_a_view_that_cannot_be_read_costs_the_view_only(qtbot, make_window, solved, tmp_path):
     window, _run = solved()
     path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
-    saved, other = read_session(path), make_window()
+    saved = read_session(path)
     for view in (
         {"frame": 0},
         saved.view | {"theme": "green"},
         saved.view | {"orbit": {"center": [0, 0, "x"]}},
     ):
         write_session(replace(saved, view=view, layout={"docks": "!é"}), path)
-        opened(qtbot, other, path)
-        assert "The session is shown from the front instead" in other.messages.text
-        assert len(other.session.runs) == 1
+        opened(qtbot, window, path)
+        assert "The session is shown from the front instead" in window.messages.text
+        assert len(window.session.runs) == 1
 
 
 def test_a_session_that_cannot_be_read_leaves_what_is_open(qtbot, solved, tmp_path):
@@ -283,19 +291,25 @@ def test_a_run_is_saved_by_itself_when_it_has_ended(qtbot, solved):
     assert read_session(last).sequences[0].runs[0].update.best.loss == run.last.best.loss
 
 
-def test_a_change_is_saved_by_itself_after_the_interval(qtbot, solved, store):
-    save_every(store, 1)
-    window, run = solved()
-    qtbot.waitUntil(lambda: own_file(window) is not None)
-    before = own_file(window).stat().st_mtime_ns
+@pytest.fixture
+def autosave(qapp, kept, tmp_path):
+    """Something that saves by itself, without a window."""
+    made = Autosave(tmp_path / "data", lambda: kept, lambda: 0.4, qapp)
+    yield made
+    made.shut_down(keep=False)
+    made.deleteLater()
+
+
+def test_a_change_is_saved_by_itself_after_the_interval(qtbot, autosave):
     began = time.monotonic()
-    window.session.set_note(run, "changed")
-    qtbot.waitUntil(lambda: own_file(window).stat().st_mtime_ns != before, timeout=4000)
-    assert 0.8 < time.monotonic() - began < 3
-    assert read_session(own_file(window)).sequences[0].runs[0].note == "changed"
-    before = own_file(window).stat().st_mtime_ns
-    qtbot.wait(1500)
-    assert own_file(window).stat().st_mtime_ns == before  # nothing has changed since
+    with qtbot.waitSignal(autosave.saved):
+        autosave.note_change()
+        autosave.note_change()
+    assert time.monotonic() - began >= 0.4
+    with qtbot.assertNotEmitted(autosave.saved, wait=700):  # nothing has changed since
+        pass
+    with qtbot.waitSignal(autosave.saved):
+        autosave.note_end()
 
 
 def test_nothing_is_saved_by_itself_where_that_is_switched_off(qtbot, solved, store):
@@ -315,9 +329,9 @@ def test_a_saved_session_leaves_nothing_else_behind(qtbot, solved, tmp_path):
     assert list(window.keeping.folder.iterdir()) == []
 
 
-def test_a_full_disk_is_said_once_and_saving_works_again_after_it(qtbot, solved, store, monkeypatch):
-    save_every(store, 1)
+def test_a_full_disk_is_said_once_and_saving_works_again_after_it(qtbot, autosave, tmp_path, monkeypatch):
     said, tried = [], []
+    autosave.failed.connect(lambda sentence, _details: said.append(sentence))
 
     def full(_descriptor):
         tried.append(time.monotonic())
@@ -325,32 +339,40 @@ def test_a_full_disk_is_said_once_and_saving_works_again_after_it(qtbot, solved,
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
-        window, _run = solved()
-        window.reported.connect(said.append)
+        autosave.note_change()
         qtbot.waitUntil(lambda: len(tried) > 2, timeout=6000)
-    assert len(said) == 1
-    assert "not saved by itself at the moment" in said[0] and "No space left on device" in said[0]
-    with qtbot.waitSignal(window.keeping.autosave.works_again, timeout=4000):
+        assert len(said) == 1 and "No space left on device" in said[0]
+    with qtbot.waitSignal(autosave.works_again, timeout=4000):
         pass
-    assert "saved by itself again" in window.messages.text
-    read_session(own_file(window))
+    (path,) = (tmp_path / "data").glob(f"{OWN}*.nrsfm")
+    read_session(path)
+    assert not list((tmp_path / "data").glob(".*"))
 
 
-def test_a_session_that_was_not_saved_can_be_opened_as_the_last_one(qtbot, make_window, solved):
-    window, run = solved()
-    window.close()
-    other = make_window()
-    menu = other.chrome._recent
+def test_a_folder_that_cannot_be_made_is_said_by_the_window(qtbot, solved, tmp_path):
+    (tmp_path / "data").write_text("a file where the folder should be")
+    window, _run = solved()
+    qtbot.waitUntil(lambda: "not saved by itself at the moment" in window.messages.text)
+    assert f"{tmp_path / 'data'} cannot be made" in window.messages.text
+    (tmp_path / "data").unlink()
+    window.keeping.autosave.save()
+    qtbot.waitUntil(lambda: "saved by itself again" in window.messages.text)
+
+
+def test_a_session_that_was_not_saved_can_be_opened_as_the_last_one(qtbot, make_window, kept):
+    window = make_window()
+    window.keeping.folder.mkdir(parents=True)
+    write_session(kept, window.keeping.folder / LAST)
+    menu = window.chrome._recent
     menu.aboutToShow.emit()
     action = menu.actions()[0]
-    assert (action.text(), action.toolTip().split(":")[0]) == (
-        "Last session, not saved", "1 run of balloon circle",
-    )  # fmt: skip
-    with qtbot.waitSignal(other.opening.opened):
+    assert action.text() == "Last session, not saved"
+    assert action.toolTip().startswith("1 run of balloon circle: ")
+    with qtbot.waitSignal(window.opening.opened):
         action.trigger()
-    assert other.session.shown.last.best.loss == run.last.best.loss
-    assert other.isWindowModified() and other.keeping.file is None
-    assert other.store.recent() == []
+    assert window.session.shown.last.best.loss == kept.sequences[0].runs[0].update.best.loss
+    assert window.isWindowModified() and window.keeping.file is None
+    assert window.store.recent() == []
 
 
 def test_opening_a_session_keeps_the_unsaved_one_before_it(qtbot, solved, tmp_path):
@@ -367,47 +389,40 @@ def test_opening_a_session_keeps_the_unsaved_one_before_it(qtbot, solved, tmp_pa
 # -- recovered ------------------------------------------------------------------------------------------
 
 
-def lose(window, folder):
+def lose(saved, folder):
     """Leave a session behind as a killed process does: its file, and a lock that nobody holds."""
     folder.mkdir(parents=True, exist_ok=True)
-    saved = window.keeping._snapshot()
-    path = folder / f"{OWN}999999999-0.nrsfm"
-    write_session(saved, path)
-    return path
+    return write_session(saved, folder / f"{OWN}999999999-0.nrsfm")
 
 
-def test_a_lost_session_is_offered_and_recovered(qtbot, make_window, solved, tmp_path):
-    window, run = solved()
-    saved_to(qtbot, window, tmp_path / "my.nrsfm")
-    path = lose(window, window.keeping.folder)
-    window.close()
-    other = make_window()
-    other.keeping.begin(scripted=False)
-    bar = other.keeping.recovering.bar
+def test_a_lost_session_is_offered_and_recovered(qtbot, make_window, kept, tmp_path):
+    window = make_window()
+    path = lose(replace(kept, file=tmp_path / "my.nrsfm"), window.keeping.folder)
+    window.keeping.begin(scripted=False)
+    bar = window.keeping.recovering.bar
     assert bar.text.startswith("A session was not closed properly: 1 run of balloon circle, saved at ")
-    assert lost_sessions(other.keeping.folder) == []  # no second window offers it
-    with qtbot.waitSignal(other.opening.opened):
+    assert lost_sessions(window.keeping.folder) == []  # no second window offers it
+    with qtbot.waitSignal(window.opening.opened):
         bar.buttons["Recover"].click()
-    assert bar.text == ""
-    assert other.session.shown.last.best.loss == run.last.best.loss
-    assert other.isWindowModified() and other.keeping.file == tmp_path / "my.nrsfm"
+    assert bar.text == "" and "Recovered 1 run of balloon circle" in window.messages.text
+    assert window.session.shown.last.best.loss == kept.sequences[0].runs[0].update.best.loss
+    assert window.isWindowModified() and window.keeping.file == tmp_path / "my.nrsfm"
     qtbot.waitUntil(lambda: not path.exists())  # once this window has saved it
-    assert own_file(other) is not None
+    assert own_file(window) is not None
 
 
-def test_a_lost_session_can_be_discarded_or_left(qtbot, make_window, solved):
-    window, _run = solved()
-    path = lose(window, window.keeping.folder)
-    other = make_window()
-    bar = other.keeping.recovering.bar
-    other.keeping.begin(scripted=False)
+def test_a_lost_session_can_be_discarded_or_left(make_window, kept):
+    window = make_window()
+    path = lose(kept, window.keeping.folder)
+    bar = window.keeping.recovering.bar
+    window.keeping.begin(scripted=False)
     bar.buttons["Later"].click()
     assert bar.text == "" and path.exists()
-    other.keeping.begin(scripted=False)
+    window.keeping.begin(scripted=False)
     bar.buttons["Discard"].click()
     assert bar.text == "" and not path.exists()
     assert not path.with_suffix(".lock").exists()
-    other.keeping.begin(scripted=False)
+    window.keeping.begin(scripted=False)
     assert bar.text == ""
 
 
