@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import QObject, pyqtSignal
+from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
 from core.alignment import Alignment, Mirror
 from core.geometry import geometry_of
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from core.settings import Settings
 
     from .main_window import MainWindow
+
+
+LATER_MILLISECONDS = 80  # what follows the parameters here must not cost a drag its frames
 
 
 class _Cancelled(Exception):
@@ -117,7 +120,11 @@ class Guidance(QObject):
         panel.use_requested.connect(self.use)
         panel.parameter_chosen.connect(lambda _parameter: self._look_at_another())
         session.sequence_changed.connect(lambda _sequence: self._forget())
-        session.settings_changed.connect(lambda _settings: self._show_settings())
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.setInterval(LATER_MILLISECONDS)
+        self._later.timeout.connect(self._show_settings)
+        session.settings_changed.connect(self._note_settings)
         session.shown_changed.connect(lambda _run: self._show_available())
         session.run_changed.connect(lambda _run: self._show_available())
         self._show_settings()
@@ -224,6 +231,10 @@ class Guidance(QObject):
             self._panel.set_curves(None)
             self._panel.set_sentence("", usable=False)
         self._show_settings()
+
+    def _note_settings(self, _settings: Settings) -> None:
+        if not self._later.isActive():
+            self._later.start()
 
     def _show_settings(self) -> None:
         """Offer what can be varied now, and mark where it is."""

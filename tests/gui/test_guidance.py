@@ -170,12 +170,12 @@ def test_a_series_is_computed_beside_the_window_and_its_minimum_can_be_used(qtbo
     assert f"xi {best:g} predicts best" in panel.sentence and "px" in panel.sentence
     panel._use.click()
     assert window.session.settings.penalty == WeightedNuclearNorm(xi=best)
+    qtbot.waitUntil(lambda: panel.plot._present == best)
     assert "have changed" not in panel.sentence
     window.parameters.set_value("rank", 3)
-    window.parameters.flush()
-    assert "Other parameters have changed since" in panel.sentence
+    qtbot.waitUntil(lambda: "Other parameters have changed since" in panel.sentence)
     window.parameters.choose_penalty("nn")
-    assert not panel._use.isEnabled() and "is another number now" in panel.sentence
+    qtbot.waitUntil(lambda: not panel._use.isEnabled() and "is another number now" in panel.sentence)
 
 
 def test_a_series_can_be_cancelled_and_keeps_what_it_has(qtbot, solved):
@@ -215,8 +215,8 @@ def test_closing_the_window_waits_for_a_series(qtbot, solved):
 
 def test_parameters_are_those_of_the_penalty_and_explicit_weights_have_a_scale(qtbot, make_window, known):
     window = make_window(known.sequence, settings=Settings(rank=2, penalty=NuclearNorm(mu=0.1)))
-    assert window.guidance_panel.parameter == "mu"
+    qtbot.waitUntil(lambda: window.guidance_panel.parameter == "mu")
     window.spectrum_plot.weights_edited.emit((0.1, 0.2))
     qtbot.waitUntil(lambda: isinstance(window.session.settings.penalty, ExplicitWeights))
-    assert window.guidance_panel.parameter == "scale"
+    qtbot.waitUntil(lambda: window.guidance_panel.parameter == "scale")
     assert window.session.sequence.camera is CameraModel.PERSPECTIVE
