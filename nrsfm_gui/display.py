@@ -207,10 +207,11 @@ class Display(QObject):
             self._timer.start(delay)
 
     def _note_run(self, _run: Run) -> None:
-        if self._hand_moves:
+        seen, drawn = self._session.seen, self.drawn
+        if self._hand_moves and seen is not None and (drawn is None or seen.settings is not drawn.settings):
             self._tick()  # a timer has to wait for the events of the mouse
-        else:
-            self._note()
+        elif not self._timer.isActive():
+            self._timer.start(STAGE_MILLISECONDS if self._hand_moves else REFRESH_MILLISECONDS)
 
     def _note_hand(self, *_: object) -> None:
         self._moved_at = time.perf_counter()
@@ -300,11 +301,16 @@ class Display(QObject):
         self._drawn = key
         self.scene = self._scenes(picture, shapes, appearance)(session.frame)
         self._queue += [target for target in self._targets if target not in self._queue]
-        if not live or self._hand_moves:
+        if not live:
             while self._queue:
                 self._queue.pop(0).set_scene(self.scene)
-            if live:
-                self._targets[0].repaint()  # before the events of the mouse that have come meanwhile
+        elif self._hand_moves:
+            first = self._targets[0]
+            self._queue.remove(first)
+            first.set_scene(self.scene)
+            first.repaint()  # before the events of the mouse that have come meanwhile
+            if not self._stage.isActive():
+                self._stage.start(STAGE_MILLISECONDS)
         elif not self._stage.isActive():
             self._draw_next()
         self.scene_shown.emit(self.scene)

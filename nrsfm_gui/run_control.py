@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 POLL_MILLISECONDS = 33  # every second refresh of a display: a picture of the window takes its time, too
 
+LINGER = 0.4  # seconds without a change after which a run that followed a hand is done
 ALL_MOMENTS = 256_000_000  # bytes of the moments of all runs; beyond, runs that are not shown keep fewer
 
 ENDINGS = {
@@ -209,7 +210,7 @@ class RunControl(QObject):
             self._gesture = _Gesture(run, frozenset(), 0.0, under, note)  # of nothing yet
         if len(run.history):
             seen = replace(seen, record=run.history.records[-1])
-        thread = SolverThread(run.sequence, under, start=seen, continued=True, work=self._work)
+        thread = SolverThread(run.sequence, under, start=seen, continued=True, linger=LINGER, work=self._work)
         thread.change(settings)
         run.state, run.settings, run.last = RunState.RUNNING, under, seen
         self._left = None

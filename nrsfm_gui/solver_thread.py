@@ -95,6 +95,8 @@ class SolverThread(QThread):
         an update to go on from.
     continued
         whether the history of `start` goes on: iterations and seconds are then counted from its record.
+    linger
+        seconds that it waits for changed settings once the stream has ended, before the run is over.
     work
         gives the stream for (sequence, settings, start).
 
@@ -113,10 +115,12 @@ class SolverThread(QThread):
         *,
         start: Update | None = None,
         continued: bool = False,
+        linger: float = 0.0,
         work: Work = real_work,
     ) -> None:
         super().__init__()
         self._work = work
+        self._linger = linger
         self._sequence = sequence
         self._start = start
         self._condition = threading.Condition()
@@ -227,9 +231,10 @@ class SolverThread(QThread):
             return not self._cancelled
 
     def _is_over(self) -> bool:
-        """Whether nothing is left to do: no change arrived since the stream ended."""
+        """Whether nothing is left to do: no change has arrived, or arrives now."""
         with self._condition:
-            self._over = self._pending is None
+            self._condition.wait_for(lambda: self._cancelled or self._pending is not None, self._linger)
+            self._over = self._cancelled or self._pending is None
             return self._over
 
     def _take_change(self) -> Settings | None:

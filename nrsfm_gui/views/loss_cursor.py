@@ -84,7 +84,7 @@ class IterationCursor(QObject):
         self._x: Floats | None = None
         self._moment: int | None = None
         self._line = pg.InfiniteLine(
-            angle=90, movable=True, label="", labelOpts={"position": 0.08, "anchors": [(0, 0.5), (1, 0.5)]}
+            angle=90, movable=True, label="", labelOpts={"position": 0.8, "anchors": [(0, 0.5), (1, 0.5)]}
         )
         self._line.addMarker("v", position=1.0, size=HANDLE_SIZE)
         self._line.setZValue(15)

@@ -5,8 +5,8 @@
 For each size a sequence is solved in a real window of 1280 x 800. Then the mouse drags a weight's slider,
 that of eta and that of xi, one after the other: real mouse events, 60 in a second, are posted by a thread of
 their own at fixed times, so that a window that hangs is spared none. For each event the time is measured from
-when it was posted to when the 3-D view has painted, by OpenGL in software where there is no card, a scene of an
-update whose settings are at least as new as those that the event led to; what the display does with the
+when it was posted to when the 3-D view has painted, by OpenGL in software where there is no card, a scene of
+an update whose settings are at least as new as those that the event led to; what the display does with the
 painted window after that is not part of it. Beside that a timer of 16 ms counts how late each of its ticks
 comes, from the first event to the last.
 """
