@@ -1,0 +1,354 @@
+"""Make the README's pictures: the real application, driven by mouse events, photographed.
+
+    xvfb-run -a -s '-screen 0 2600x1500x24' python tests/benchmarks/pictures.py [--only NAME ...] [-o FOLDER]
+
+Without `-o` they go to assets/pictures. An arrow is drawn where the mouse is, since a picture of a window has
+none. The animation needs Pillow (the `video` extra).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import numpy as np
+from PyQt6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, QSettings, QSize, Qt
+from PyQt6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPen, QPolygonF
+from PyQt6.QtTest import QTest
+from PyQt6.QtWidgets import QDockWidget
+
+from core.settings import PRESETS, Settings
+from nrsfm_gui.app import make_application, paints_without_opengl, prepare_platform
+from nrsfm_gui.arguments import parse
+from nrsfm_gui.main_window import MainWindow
+from nrsfm_gui.settings_store import SettingsStore
+from nrsfm_gui.theme import DARK, LIGHT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PyQt6.QtWidgets import QApplication, QWidget
+
+    from nrsfm_gui.scene import ErrorSeries
+    from nrsfm_gui.theme import Theme
+
+FOLDER = Path(__file__).resolve().parents[2] / "assets" / "pictures"
+SMALL, LARGE = (1280, 800), (2560, 1440)
+LARGEST_ANIMATION = 3_000_000  # bytes
+ARROW = ((0, 0), (0, 17), (4, 13), (7, 20), (10, 19), (7, 12), (12, 12))
+
+
+class Studio:
+    """A window of its own for a picture, and what one does with it."""
+
+    def __init__(
+        self,
+        app: QApplication,
+        folder: Path,
+        size: tuple[int, int],
+        theme: Theme = DARK,
+        *,
+        software: bool = False,
+    ) -> None:
+        self.app = app
+        store = SettingsStore(QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat))
+        self.window = MainWindow(store=store, software=software or paints_without_opengl("auto"))
+        self.errors = np.zeros((0, 0))  # (F, P) of the run that is shown
+        self.window.display.series_changed.connect(self._note_errors)
+        self.window.session.set_theme(theme)
+        self.window.resize(*size)
+        self.window.show()
+        self.settle(0.3)
+
+    def _note_errors(self, series: ErrorSeries | None) -> None:
+        if series is not None and series.per_point is not None:
+            self.errors = series.per_point
+
+    def settle(self, seconds: float) -> None:
+        """Let the window work."""
+        until = time.perf_counter() + seconds
+        while time.perf_counter() < until:
+            self.app.processEvents()
+            time.sleep(0.002)
+
+    def open(self, path: str) -> None:
+        """Open a sequence and wait until it is there."""
+        before = self.window.session.sequence
+        self.window.opening.open(path)
+        self.wait(lambda: self.window.session.sequence not in (None, before))
+
+    def act(self, *names: str) -> None:
+        """Trigger actions of the table."""
+        for name in names:
+            self.window.chrome.actions[name].trigger()
+        self.settle(0.5)
+
+    def solve(self, settings: Settings) -> None:
+        """Run to the end under settings."""
+        self.window.parameters.set_settings(settings)
+        self.window.session.set_settings(settings)
+        self.window.run_from_scratch()
+        self.wait(lambda: self.window.control.current is None)
+        self.settle(0.5)
+
+    def wait(self, until: Callable[[], bool], seconds: float = 120.0) -> None:
+        """Wait for something to be so."""
+        end = time.perf_counter() + seconds
+        while not until():
+            if time.perf_counter() > end:
+                raise TimeoutError("the window did not get there")
+            self.settle(0.01)
+
+    def picture(self, mouse: QPoint | None = None) -> QImage:
+        """Return what the window shows, with an arrow where the mouse is."""
+        image = self.window.grab().toImage().convertToFormat(QImage.Format.Format_RGB32)
+        if mouse is not None:
+            painter = QPainter(image)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.translate(QPointF(mouse))
+            painter.setPen(QPen(QColor("black"), 1))
+            painter.setBrush(QColor("white"))
+            painter.drawPolygon(QPolygonF([QPointF(x, y) for x, y in ARROW]))
+            painter.end()
+        return image
+
+    def place(self, widget: QWidget, position: QPoint) -> QPoint:
+        """Return a place of a widget in the picture of the window."""
+        return widget.mapTo(self.window, position)
+
+    def close(self) -> None:
+        """Close the window."""
+        self.window.close()
+        self.window.deleteLater()
+        self.settle(0.1)
+
+
+def live_drag(app: QApplication, folder: Path, out: Path) -> None:
+    """A weight is dragged and the shape follows."""
+    studio = Studio(app, folder, (1280, 860))
+    window = studio.window
+    studio.open("sample:paper/circle")
+    studio.solve(Settings(rank=3, starts=8))
+    window.session.set_frame(int(np.nanargmax(_bending(window))))
+    window.findChild(QDockWidget, "dock Weights").raise_()
+    window.control.set_live(True)
+    studio.settle(0.5)
+    canvas = window.spectrum_plot.canvas
+    viewport = canvas.viewport()
+    start = canvas.pixel(2, float(canvas.parts.shares[1])).toPoint()
+    top = canvas.pixel(2, 0.97).toPoint().y()
+    frames: list[QImage] = []
+
+    def shoot(mouse: QPoint) -> None:
+        studio.settle(0.09)
+        frames.append(studio.picture(studio.place(viewport, mouse)))
+
+    def glide(mouse: QPoint, to: int, steps: int) -> QPoint:
+        for share in (1 - np.cos(np.linspace(0, np.pi, steps + 1)[1:])) / 2:
+            point = QPoint(mouse.x(), round(mouse.y() + share * (to - mouse.y())))
+            _move(viewport, point)
+            shoot(point)
+        return point
+
+    shoot(start)
+    QTest.mousePress(viewport, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ShiftModifier, start)
+    mouse = glide(start, top, 16)
+    for _ in range(3):
+        shoot(mouse)
+    mouse = glide(mouse, start.y(), 16)
+    QTest.mouseRelease(viewport, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ShiftModifier, mouse)
+    for _ in range(3):
+        shoot(mouse)
+    studio.close()
+    _save_animation(frames, out / "live_drag.gif")
+
+
+def _move(widget: QWidget, place: QPoint) -> None:
+    """Move the mouse with the button down and Shift held, which brings the other weights along."""
+    where, world = QPointF(place), QPointF(widget.mapToGlobal(place))
+    left, shift = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ShiftModifier
+    QCoreApplication.sendEvent(widget, QMouseEvent(QEvent.Type.MouseMove, where, world, left, left, shift))
+
+
+def _bending(window: MainWindow) -> np.ndarray:
+    """Return how far the shape of each frame is from the mean shape, (F,)."""
+    update = window.session.seen
+    assert update is not None  # after a run
+    shapes = update.geometry.points
+    return np.linalg.norm(shapes - shapes.mean(axis=0), axis=(1, 2))
+
+
+def _save_animation(frames: list[QImage], path: Path) -> None:
+    from PIL import Image
+
+    pictures = []
+    for frame in frames:
+        bits = frame.constBits()
+        assert bits is not None
+        raw = np.frombuffer(bits.asarray(frame.sizeInBytes()), np.uint8)
+        rgb = raw.reshape(frame.height(), -1, 4)[:, : frame.width(), 2::-1]
+        pictures.append(Image.fromarray(np.ascontiguousarray(rgb)))
+    # One palette for all frames: what stays the same then costs nothing.
+    palette = pictures[len(pictures) // 2].quantize(96, dither=Image.Dither.NONE)
+    small = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
+    small[0].save(path, save_all=True, append_images=small[1:], duration=90, loop=0, optimize=True)
+    size = path.stat().st_size
+    print(f"{path.name}: {len(frames)} frames, {size / 1e6:.2f} MB")
+    if size > LARGEST_ANIMATION:
+        raise SystemExit(f"{path.name} has {size} bytes; the README takes {LARGEST_ANIMATION}")
+
+
+def first_start(app: QApplication, folder: Path, out: Path) -> None:
+    """What a person sees who has never opened the window before."""
+    studio = Studio(app, folder, SMALL)
+    studio.window.begin(parse(["--first-steps"]))
+    studio.wait(lambda: studio.window.session.sequence is not None)
+    studio.settle(1.0)
+    studio.picture().save(str(out / "first_start.png"))
+    studio.close()
+
+
+def window_picture(app: QApplication, folder: Path, out: Path) -> None:
+    """The window after a run, large and light."""
+    studio = Studio(app, folder, LARGE, LIGHT)
+    studio.open("sample:paper/tricky")
+    studio.solve(PRESETS["recommended"])
+    studio.act("color_by_error", "trails")
+    studio.picture().save(str(out / "large_light.png"))
+    studio.close()
+
+
+def worst_frame(app: QApplication, folder: Path, out: Path) -> None:
+    """The worst frame, found by a click into the heat-strip where it is brightest."""
+    studio = Studio(app, folder, SMALL)
+    studio.open("sample:stretch/circle")
+    studio.solve(PRESETS["recommended"])
+    window = studio.window
+    studio.act("color_by_error")
+    errors = np.nan_to_num(studio.errors)
+    frame, point = np.unravel_index(errors.argmax(), errors.shape)
+    strip = window.timeline.strip
+    cells = [
+        QPoint(x, y)
+        for x in range(strip.width())
+        for y in range(strip.height())
+        if strip.cell_at(QPointF(x, y)) == (frame, point)
+    ]
+    place = cells[len(cells) // 2]
+    QTest.mouseClick(strip, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
+    window.findChild(QDockWidget, "dock Points").raise_()
+    studio.settle(0.5)
+    studio.picture(studio.place(strip, place)).save(str(out / "worst_frame.png"))
+    studio.close()
+
+
+def camera_lock(app: QApplication, folder: Path, out: Path) -> None:
+    """The 3-D view through the camera of a frame: the same picture as the 2-D view beside it."""
+    studio = Studio(app, folder, SMALL)
+    studio.open("sample:paper/tricky")
+    studio.solve(PRESETS["recommended"])
+    studio.window.session.set_frame(30)
+    studio.act("camera_lock")
+    studio.picture().save(str(out / "camera_lock.png"))
+    studio.close()
+
+
+def difference(app: QApplication, folder: Path, out: Path) -> None:
+    """Two runs differenced: color is their distance."""
+    studio = Studio(app, folder, SMALL)
+    studio.open("sample:paper/circle")
+    studio.solve(Settings(rank=4, starts=8))
+    studio.solve(Settings(rank=2, starts=8))
+    window = studio.window
+    window.comparing.compare(window.session.runs[0])
+    window.comparing.set_mode("difference")
+    window.session.set_frame(26)
+    studio.settle(0.8)
+    studio.picture().save(str(out / "difference.png"))
+    studio.close()
+
+
+def report(app: QApplication, folder: Path, out: Path) -> None:
+    """The one-page report of a run."""
+    from PyQt6.QtPdf import QPdfDocument
+
+    studio = Studio(app, folder, SMALL)
+    studio.open("sample:paper/tricky")
+    studio.solve(PRESETS["recommended"])
+    path = folder / "report.pdf"
+    studio.window.exporting.save_report(path)
+    studio.wait(lambda: path.exists() and not studio.window.exporting.busy)
+    document = QPdfDocument(None)
+    document.load(str(path))
+    size = document.pagePointSize(0)
+    page = document.render(0, QSize(1000, round(1000 * size.height() / size.width())))
+    sheet = QImage(page.size(), QImage.Format.Format_RGB32)
+    sheet.fill(QColor("white"))
+    painter = QPainter(sheet)
+    painter.drawImage(0, 0, page)
+    painter.end()
+    sheet.save(str(out / "report.png"))
+    studio.close()
+
+
+def empty_and_failed(app: QApplication, folder: Path, out: Path) -> None:
+    """Before anything is open, and after a file that cannot be read."""
+    studio = Studio(app, folder, SMALL)
+    studio.settle(0.5)
+    studio.picture().save(str(out / "empty.png"))
+    broken = folder / "broken.txt"
+    broken.write_text("1 2 3\n4 5\n")
+    studio.window.opening.open(str(broken))
+    studio.settle(1.5)
+    studio.picture().save(str(out / "failed.png"))
+    studio.close()
+
+
+def software(app: QApplication, folder: Path, out: Path) -> None:
+    """The window without OpenGL."""
+    studio = Studio(app, folder, SMALL, software=True)
+    studio.open("sample:balloon/circle")
+    studio.solve(PRESETS["recommended"])
+    studio.window.session.set_frame(20)
+    studio.settle(0.5)
+    studio.picture().save(str(out / "software.png"))
+    studio.close()
+
+
+PICTURES = {
+    "live_drag": live_drag,
+    "first_start": first_start,
+    "large_light": window_picture,
+    "worst_frame": worst_frame,
+    "camera_lock": camera_lock,
+    "difference": difference,
+    "report": report,
+    "empty_and_failed": empty_and_failed,
+    "software": software,
+}
+
+
+def main() -> int:
+    """Make what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", nargs="+", choices=PICTURES, default=list(PICTURES))
+    parser.add_argument("-o", "--output", type=Path, default=FOLDER)
+    arguments = parser.parse_args()
+    prepare_platform(os.environ)
+    app = make_application()
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    for name in arguments.only:
+        with tempfile.TemporaryDirectory() as folder:
+            PICTURES[name](app, Path(folder), arguments.output)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
