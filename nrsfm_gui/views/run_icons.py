@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QPointF, QRectF, Qt
@@ -98,6 +99,7 @@ def mark_width(marks: int) -> int:
     return round(SWATCH + MARK * marks)
 
 
+@lru_cache(maxsize=64)
 def mark_icon(color: str, theme: Theme, *, pinned: bool, noted: bool) -> QIcon:
     """Return the swatch of a run's curve, beside it a pin and lines of writing where it has them."""
     result = QIcon()

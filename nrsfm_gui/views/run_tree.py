@@ -28,6 +28,7 @@ TIPS = (
     "mean 3-D error after the alignment that is chosen",
 )
 ROOM_FOR = {"K": 240, "px": 330}  # pixels of width below which the names need the room
+FEW = 6  # lines that are changed one by one
 NUMBER = Qt.ItemDataRole.UserRole
 
 
@@ -102,31 +103,32 @@ class RunTree(QTreeWidget):
         """Show the runs in the order given and mark the one that is shown; touches only what changed."""
         self.blockSignals(True)
         before, front = self.rows, self.shown
-        if [row.number for row in rows] != [row.number for row in before]:
-            self.clear()
-            self.addTopLevelItems([QTreeWidgetItem() for _row in rows])
-            before = ()
         self.rows, self.shown = rows, shown
         self.setIconSize(QSize(mark_width(max((row.marks for row in rows), default=0)), 16))
-        for index, row in enumerate(rows):
-            item = self.topLevelItem(index)
-            assert item is not None
-            if index >= len(before) or row != before[index] or shown != front:
-                self._fill(item, row)
-            if row.number == shown and self.currentItem() is not item:
-                self.setCurrentItem(item)
-        if shown is None:
-            self.setCurrentItem(None)
+        same = [row.number for row in rows] == [row.number for row in before]
+        changed = [
+            index
+            for index, row in enumerate(rows)
+            if not same or row != before[index] or (shown != front and row.number in (shown, front))
+        ]
+        if not same or (len(changed) > FEW and self.state() != QTreeWidget.State.EditingState):
+            self._fill_all()
+        else:
+            for index in changed:
+                item = self.topLevelItem(index)
+                assert item is not None  # there are as many as rows
+                self._fill(item, rows[index])
+        current = None if shown is None else self._item(shown)
+        if self.currentItem() is not current:
+            self.setCurrentItem(current)
         self.blockSignals(False)
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""
         self._theme = theme
         self.blockSignals(True)
-        for row in self.rows:
-            item = self._item(row.number)
-            if item is not None:
-                self._fill(item, row)
+        self._fill_all()
+        self.setCurrentItem(None if self.shown is None else self._item(self.shown))
         self.blockSignals(False)
 
     def rename(self, number: int) -> None:
@@ -142,10 +144,24 @@ class RunTree(QTreeWidget):
 
     # -- drawing --------------------------------------------------------------------------------------------
 
+    def _fill_all(self) -> None:
+        """Make all lines anew: a view that is seen measures its columns after every change of a line."""
+        bar = self.verticalScrollBar()
+        place = 0 if bar is None else bar.value()
+        self.clear()
+        items = [QTreeWidgetItem() for _row in self.rows]
+        for item, row in zip(items, self.rows, strict=True):
+            self._fill(item, row)
+        self.addTopLevelItems(items)
+        if bar is not None:
+            bar.setValue(place)
+
     def _fill(self, item: QTreeWidgetItem, row: RunRow) -> None:
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         texts = (str(row.number), row.name, row.rank, row.loss, row.reprojection, row.error)
         for column, text in enumerate(texts):
+            if column == NAME and self._edits(row):
+                continue  # under an editor it would take back what is being written
             item.setText(column, text)
             item.setToolTip(column, row.tip)
             item.setForeground(column, QBrush())
@@ -153,11 +169,15 @@ class RunTree(QTreeWidget):
                 item.setTextAlignment(column, right)
         if row.why_other_loss:
             item.setForeground(LOSS, QColor(faint_text(self._theme)))
-        if row.compared:
+        if row.compared and not self._edits(row):
             item.setForeground(NAME, QColor(self._theme.other))
+        if not item.flags() & Qt.ItemFlag.ItemIsEditable:
+            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsEditable)
         item.setData(0, NUMBER, row.number)
-        item.setFlags(item.flags() | Qt.ItemFlag.ItemIsEditable)
         item.setIcon(0, mark_icon(self._color(row), self._theme, pinned=row.pinned, noted=bool(row.note)))
+
+    def _edits(self, row: RunRow) -> bool:
+        return row.number == self._renamed and self.state() == QTreeWidget.State.EditingState
 
     def _color(self, row: RunRow) -> str:
         if row.compared:

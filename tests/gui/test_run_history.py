@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -80,6 +81,24 @@ def test_f4_renames_everywhere_and_an_empty_name_takes_it_back(qtbot, window):
     qtbot.keyClick(tree, Qt.Key.Key_F4)
     write(qtbot, window, " ")
     assert run.title == "" and line(window, 3).text(NAME) == before
+
+
+def test_numbers_that_come_in_leave_alone_what_is_being_written(qtbot):
+    panel = RunList()
+    qtbot.addWidget(panel)
+    with qtbot.waitExposed(panel):
+        panel.show()
+    panel.set_rows([row(number) for number in range(20, 0, -1)], 20)
+    written = []
+    panel.title_changed.connect(lambda *given: written.append(given))
+    panel.tree.rename(20)
+    editor = panel.tree.findChild(QLineEdit)
+    qtbot.keyClicks(editor, "half a ")
+    panel.set_rows([replace(row(number, pinned=True), tip="more") for number in range(20, 0, -1)], 20)
+    qtbot.keyClicks(editor, "name")
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: bool(written))
+    assert written == [(20, "half a name")]
 
 
 def test_what_the_parameters_call_a_run_is_no_title(qtbot, window):
