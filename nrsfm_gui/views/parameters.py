@@ -169,9 +169,9 @@ class ParametersPanel(QScrollArea):
         read = self._read()
         if read is not None and read != self._settings:
             self._settings = read
+            self.settings_changed.emit(read)  # first: the solver can begin meanwhile
             self._show_preset()
-            self._penalty.show_weights(read.penalty, read.rank)
-            self.settings_changed.emit(read)
+            self._penalty.show_weights(self._settings.penalty, self._settings.rank)
 
     # -- what happens in it ---------------------------------------------------------------------------------
 

@@ -147,10 +147,10 @@ class SpectrumPlot(QWidget):
         self.header.set_rule(kind, rule)
         if self._canvas.held is None or len(weights) != len(self._weights):
             self._weights = tuple(weights)
-            if self.isVisible():
-                self._show()
-            else:
+            if self.visibleRegion().isEmpty():  # behind another tab a widget is visible, but nothing of it
                 self._unseen.start(UNSEEN_MILLISECONDS)  # a hand that drags a slider must not wait for it
+            else:
+                self._show()
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""
