@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, Qt
-from PyQt6.QtGui import QColor
-from PyQt6.QtWidgets import QApplication, QWidget
+from PyQt6.QtGui import QColor, QGuiApplication
+from PyQt6.QtWidgets import QApplication, QComboBox, QGraphicsView, QScrollArea, QWidget
 
 from .layout import docks
 from .views.ring import Ring
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .theme import Theme
 
 SHOWN_MILLISECONDS = 700
+SHOWN_BY_RING = (QComboBox, QGraphicsView, QScrollArea)  # they look the same with the focus and without
 
 
 class Panels(QObject):
@@ -25,10 +26,14 @@ class Panels(QObject):
         super().__init__(window)
         self._window = window
         self._ring = Ring(window, milliseconds=SHOWN_MILLISECONDS)
+        self._focus_ring = Ring(window, milliseconds=0)
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        app.focusChanged.connect(self._show_focus)
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""
-        self._ring.color = QColor(theme.accent)
+        self._ring.color = self._focus_ring.color = QColor(theme.accent)
 
     def current(self) -> QWidget | None:
         """Return the panel that has the focus, None where none has."""
@@ -45,6 +50,14 @@ class Panels(QObject):
         panel.activateWindow()
         if panel.window() is self._window:
             self._ring.point_out(panel)
+
+    def _show_focus(self, _before: QWidget | None, now: QWidget | None) -> None:
+        """Frame what has the focus where it does not show that itself, and no mouse button put it there."""
+        by_mouse = QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton
+        if isinstance(now, SHOWN_BY_RING) and now.window() is self._window and not by_mouse:
+            self._focus_ring.point_out(now)
+        else:
+            self._focus_ring.hide()
 
     def _all(self) -> list[QWidget]:
         window = self._window

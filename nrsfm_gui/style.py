@@ -48,7 +48,11 @@ QHeaderView { background: $panel; border: 0; }
 QHeaderView::section { background: $panel; color: $muted; border: 0; border-bottom: 1px solid $border;
     padding: 4px 5px; }
 QAbstractScrollArea { border: 0; }
-QTreeView, QListView, QTableView { background: $panel; border: 0; alternate-background-color: $stripe; }
+QTreeView, QListView, QTableView, QPlainTextEdit, QTextBrowser { background: $panel;
+    border: 1px solid $panel; alternate-background-color: $stripe; }
+QTreeView:focus, QListView:focus, QTableView:focus, QPlainTextEdit:focus, QTextBrowser:focus {
+    border-color: $accent; }
+QToolButton:focus, QToolBar QToolButton:focus { border: 1px solid $accent; border-radius: 4px; }
 QTreeView::item, QListView::item { padding: 2px 0; }
 QListView#reports::item { padding: 6px 8px; border-bottom: 1px solid $stripe; }
 QListView#reports::item:selected { background: $raised; color: $text; }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PyQt6.QtCore import QPoint, QRect, Qt, QTimer
+from contextlib import suppress
+
+from PyQt6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer
 from PyQt6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PyQt6.QtWidgets import QWidget
 
@@ -11,13 +13,22 @@ SHOWN_MILLISECONDS = 3000
 
 
 class Ring(QWidget):
-    """Lies over the window that a widget is in."""
+    """Lies over the window that a widget is in.
+
+    Parameters
+    ----------
+    window
+        the window.
+    milliseconds
+        how long it is seen; 0 for until it is hidden.
+    """
 
     def __init__(self, window: QWidget, *, milliseconds: int = SHOWN_MILLISECONDS) -> None:
         super().__init__(window)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.setAttribute(Qt.WidgetAttribute.WA_NoSystemBackground)
         self.color = QColor("white")
+        self._target: QWidget | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(milliseconds)
@@ -25,15 +36,36 @@ class Ring(QWidget):
         self.hide()
 
     def point_out(self, target: QWidget) -> None:
-        """Draw the frame around a widget for some seconds."""
+        """Draw the frame around a widget."""
         window = self.parentWidget()
         assert window is not None
+        if self._target is not None:
+            with suppress(RuntimeError):  # it was deleted since
+                self._target.removeEventFilter(self)
+        self._target = target
+        target.installEventFilter(self)
+        self._place()
+        self.show()
+        self.raise_()
+        if self._timer.interval() > 0:
+            self._timer.start()
+
+    def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
+        """Stay around the widget where it moves."""
+        if event is not None and watched is self._target and self.isVisible():
+            if event.type() in (QEvent.Type.Move, QEvent.Type.Resize):
+                self._place()
+            elif event.type() is QEvent.Type.Hide:
+                self.hide()
+        return super().eventFilter(watched, event)
+
+    def _place(self) -> None:
+        window, target = self.parentWidget(), self._target
+        assert window is not None
+        assert target is not None
         corner = target.mapTo(window, QPoint(0, 0)) if window.isAncestorOf(target) else QPoint(0, 0)
         around = QRect(corner, target.size()).adjusted(-MARGIN, -MARGIN, MARGIN, MARGIN)
         self.setGeometry(around.intersected(window.rect()))
-        self.show()
-        self.raise_()
-        self._timer.start()
 
     def paintEvent(self, event: QPaintEvent | None) -> None:
         """Draw the frame."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from PyQt6.QtCore import Qt
+from PyQt6.QtCore import QEvent, QPoint, QRect, Qt
 from PyQt6.QtGui import QFont
 from PyQt6.QtWidgets import (
     QAbstractButton,
@@ -194,6 +194,46 @@ def test_keys_of_the_frames_work_from_every_focus_but_text(qtbot, full_window):
         qtbot.keyClick(widget, Qt.Key.Key_K)
         assert not window.navigation.playback.playing, described(widget)
     assert tried > 10
+
+
+def test_where_the_keyboard_is_can_be_seen(qtbot, full_window):
+    window = full_window
+    window.activateWindow()
+    unseen = []
+    for widget in parts(window):
+        if not widget.isVisible() or not widget.isEnabled() or widget.window() is not window:
+            continue
+        if not widget.focusPolicy() & Qt.FocusPolicy.TabFocus or widget.visibleRegion().isEmpty():
+            continue
+        focused = QApplication.focusWidget()
+        if focused is not None:
+            focused.clearFocus()
+        qtbot.wait(1)
+        around = QRect(widget.mapTo(window, QPoint(0, 0)), widget.size()).adjusted(-4, -4, 4, 4)
+        before = window.grab(around).toImage()
+        widget.setFocus(Qt.FocusReason.TabFocusReason)
+        qtbot.wait(1)
+        if window.grab(around).toImage() == before and widget is not window.scene_view:
+            unseen.append(described(widget))
+    assert "\n".join(unseen) == ""
+
+
+def test_the_frame_goes_with_its_widget(qtbot, window):
+    from nrsfm_gui.views.ring import Ring
+
+    ring, box = Ring(window, milliseconds=0), QComboBox(window)
+    box.show()
+    box.setGeometry(100, 100, 80, 30)
+    ring.point_out(box)
+    assert ring.geometry().contains(box.geometry())
+    box.move(300, 200)
+    qtbot.waitUntil(lambda: ring.geometry().contains(box.geometry()))
+    box.hide()
+    assert ring.isHidden()
+    box.deleteLater()
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    ring.point_out(window.timeline)
+    assert ring.isVisible()
 
 
 def test_letters_typed_into_a_field_stay_there(qtbot, window):
