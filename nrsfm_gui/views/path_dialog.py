@@ -49,15 +49,11 @@ def ask_for_path(
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
     if filters:
         dialog.setNameFilter(filters)
+    if wanted is Wanted.NEW_FILE:  # known to the dialog, so that it asks before a file is replaced
+        dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(first_suffix(chosen)))
+        dialog.setDefaultSuffix(first_suffix(dialog.selectedNameFilter()))
     _begin_at(dialog, Path(start) if str(start) else None)
-
-    def take(name: str) -> None:
-        path = Path(name)
-        if wanted is Wanted.NEW_FILE and not path.suffix:
-            path = path.with_suffix(first_suffix(dialog.selectedNameFilter()))
-        then(path)
-
-    dialog.fileSelected.connect(take)
+    dialog.fileSelected.connect(lambda name: then(Path(name)))
     if otherwise is not None:
         dialog.rejected.connect(otherwise)
     dialog.open()

@@ -6,7 +6,8 @@ import ast
 from pathlib import Path
 
 import pytest
-from PyQt6.QtWidgets import QFileDialog, QWidget
+from PyQt6.QtCore import QTimer
+from PyQt6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 import nrsfm_gui.views.path_dialog as module
 from core import simulate
@@ -47,9 +48,29 @@ def test_a_new_file_gets_the_suffix_of_the_filter_where_it_has_none(parent, tmp_
         )
         if chosen:
             dialog.selectNameFilter(chosen)
+            dialog.filterSelected.emit(chosen)  # as the dialog does where a person chooses
         dialog.accept()
     assert taken == [tmp_path / "x.mat", tmp_path / "y.csv"]
     assert [first_suffix(text) for text in ("All files (*)", "", "A (*.txt *.mat)")] == ["", "", ".txt"]
+
+
+def test_a_file_that_is_there_is_not_replaced_by_a_name_without_its_suffix(parent, tmp_path):
+    (tmp_path / "mine.npz").touch()
+    taken, asked = [], []
+    dialog = ask_for_path(
+        parent, "Save", taken.append, wanted=Wanted.NEW_FILE, start=tmp_path / "mine", filters="NumPy (*.npz)"
+    )
+
+    def refuse():
+        box = dialog.findChild(QMessageBox)
+        asked.append(box.text())
+        box.button(QMessageBox.StandardButton.No).click()
+
+    QTimer.singleShot(50, refuse)
+    dialog.accept()
+    assert "mine.npz" in asked[0]
+    assert taken == []
+    dialog.reject()
 
 
 def test_a_folder_is_handed_on(parent, tmp_path):
