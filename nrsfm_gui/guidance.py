@@ -292,7 +292,8 @@ class Guidance(QObject):
         words += f" where hidden, {measure(float(line.kept[line.best]), unit)} where used."
         low, high = line.close
         if low < high:
-            words += f" {format_number(low)} to {format_number(high)} are as good."
+            words += f" {format_number(low)} to {format_number(high)} are as good"
+            words += "." if name in ("rank", "eta") else ": the strongest is the safest."
         if best in (line.values[0], line.values[-1]) and len(line.values) == len(series.plan.values):
             words += " It is at the end of the range: try a wider one."
         usable = name in parameters_of(session.settings, session.sequence.camera)
