@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ..exporters import ALIGNMENTS, EXPORTERS, INTERPOLATIONS, export, exporter_for
+from ..arrays import InputError
+from ..exporters import ALIGNMENTS, EXPORTERS, INTERPOLATIONS, ExportOptions, export, exporter_for
 from ..result import load_result
 from .outputs import check_outputs
 
@@ -14,6 +15,18 @@ if TYPE_CHECKING:
     import argparse
 
     from . import Subparsers
+
+
+OPTIONS = {
+    "frame": "--frame",
+    "frames": "--all-frames or --stacked",
+    "coordinates": "--camera-frame",
+    "align": "--align",
+    "mirror": "--mirror",
+    "text": "--text",
+    "fps": "--fps",
+    "interpolation": "--interpolation",
+}
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -88,22 +101,23 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Write every output and name the files on stderr."""
-    for path in args.output:
-        exporter_for(path)
+    given = {name: getattr(args, name) for name in OPTIONS}
+    _check_heeded(given, args.output)
     check_outputs([("-o", path) for path in args.output], {args.result: "the input"})
     result = load_result(args.result)
     for path in args.output:
-        written = export(
-            result,
-            path,
-            frame=args.frame,
-            frames=args.frames,
-            coordinates=args.coordinates,
-            align=args.align,
-            mirror=args.mirror,
-            text=args.text,
-            fps=args.fps,
-            interpolation=args.interpolation,
-        )
+        written = export(result, path, **given)
         last = f" to {written[-1]}" if len(written) > 1 else ""
         print(f"wrote {written[0]}{last}", file=sys.stderr)
+
+
+def _check_heeded(given: dict[str, Any], paths: list[Path]) -> None:
+    """Refuse an option that means nothing for any of the files."""
+    heeded = frozenset[str]().union(*(exporter_for(path).heeds for path in paths))
+    plain = ExportOptions()
+    for name, option in OPTIONS.items():
+        if given[name] != getattr(plain, name) and name not in heeded:
+            takers = ", ".join(suffix for suffix, exporter in EXPORTERS.items() if name in exporter.heeds)
+            raise InputError(
+                f"{option} has no effect on {', '.join(path.name for path in paths)}; it is for {takers}"
+            )

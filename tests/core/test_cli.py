@@ -331,6 +331,10 @@ def test_export_writes_what_was_asked_for(solved, tmp_path, capsys):
     assert "wrote" in capsys.readouterr().err
     assert main(["export", str(solved), "-o", str(tmp_path / "b.csv"), "--frame", "3"]) == 0
     assert len((tmp_path / "b.csv").read_text().splitlines()) == 1 + 24
+    words = ["export", str(solved), "-o", str(tmp_path / "c.glb"), "-o", str(tmp_path / "c.trajectories.csv")]
+    assert main([*words, "--align", "sequence", "--mirror", "--fps", "25", "--interpolation", "step"]) == 0
+    assert len((tmp_path / "c.trajectories.csv").read_text().splitlines()) == 1 + 14 * 24
+    assert (tmp_path / "c.glb").read_bytes().startswith(b"glTF")
 
 
 def test_version_says_where_core_is_from(capsys):
@@ -392,6 +396,18 @@ REFUSED = {
     "no result": (["evaluate", "{folder}/truth/circle.npz"], "lacks 'meta'"),
     "truth without S": (["evaluate", "{solved}", "--truth", "{solved}"], "accepted is an npz with S"),
     "export suffix": (["export", "{solved}", "-o", "a.stl"], "accepted are .npz"),
+    "speed of a still shape": (
+        ["export", "{solved}", "-o", "a.ply", "--fps", "25"],
+        "--fps has no effect on a.ply; it is for .gltf, .glb",
+    ),
+    "alignment of a whole result": (
+        ["export", "{solved}", "-o", "a.npz", "-o", "a.mat", "--align", "truth"],
+        "--align has no effect on a.npz, a.mat; it is for .csv",
+    ),
+    "numbered glTF": (
+        ["export", "{solved}", "-o", "a.glb", "--all-frames"],
+        "--all-frames or --stacked has no effect",
+    ),
     "export frame": (["export", "{solved}", "-o", "a.ply", "--frame", "14"], "frames 0 to 13"),
     "frame and all": (
         ["export", "{solved}", "-o", "a.ply", "--frame", "1", "--all-frames"],

@@ -8,6 +8,7 @@ import pytest
 
 from core import CameraModel, load_result, simulate
 from core.alignment import Alignment, Kind
+from core.exporters import EXPORTERS
 from core.settings import Settings
 from nrsfm_gui.export_request import KINDS, ExportContext, context_of
 from nrsfm_gui.movie_files import FORMATS
@@ -59,6 +60,14 @@ def test_every_kind_shows_its_rows_and_proposes_a_file(dialog, context, kind):
         dialog.form.format.chosen.emit(suffix)
         assert dialog.request().path.name.endswith(suffix)
     assert dialog._export.isEnabled() or dialog.form.note("format")
+
+
+def test_rows_are_options_that_the_formats_heed():
+    for kind in KINDS.values():
+        for suffix in kind.formats:
+            if suffix in EXPORTERS:
+                options = set(kind.rows) - ({"text"} if suffix != ".ply" else set())
+                assert options <= EXPORTERS[suffix].heeds, suffix
 
 
 def test_every_editor_has_a_tip_and_a_name(dialog):
