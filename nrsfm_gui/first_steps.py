@@ -53,12 +53,14 @@ class FirstSteps(QObject):
         self._done: frozenset[str] = window.store.steps_done()
         self.strip = StepsStrip()
         self._ring: Ring | None = None
+        self._begun = False
         center = window.centralWidget()
         column = None if center is None else center.layout()
         assert isinstance(column, QBoxLayout)
         column.insertWidget(1, self.strip)
         self.strip.dismissed.connect(self.dismiss)
         self.strip.shown_where.connect(self.show_where)
+        window.session.sequence_changed.connect(lambda _sequence: self._begun and self.begin())
         window.control.ended.connect(lambda run: run.last is not None and self._finish("run"))
         window.session.settings_changed.connect(lambda _settings: self._note_steering())
         heat = window.timeline.findChild(HeatStrip)
@@ -67,8 +69,9 @@ class FirstSteps(QObject):
         window.timeline.worst_requested.connect(self._note_worst)
 
     def begin(self) -> None:
-        """Show the steps that are left, if there are any."""
-        if self._next() is not None:
+        """Show the steps that are left, if there are any, once there is a sequence to do them with."""
+        self._begun = True
+        if self._next() is not None and self._window.session.sequence is not None:
             self._show()
 
     def restart(self) -> None:

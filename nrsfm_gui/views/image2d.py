@@ -212,7 +212,11 @@ class TracksView(QWidget):
         painter.drawText(area.adjusted(8, 0, -8, -4), int(Qt.AlignmentFlag.AlignBottom), text)
 
     def _name_axes(self) -> None:
-        unit = self._scene.track_unit if self._scene is not None else "px"
+        if self._scene is None:
+            for side in ("left", "bottom"):
+                self._plot.hideAxis(side)  # there is nothing to measure yet, only what to do about it
+            return
+        unit = self._scene.track_unit
         style = {"color": self._theme.muted, "font-size": "9pt"}
         self._plot.setLabel("bottom", f"x ({unit})", **style)
         self._plot.setLabel("left", f"y ({unit})", **style)

@@ -155,6 +155,14 @@ def test_a_script_sees_them_only_where_it_asks(window):
     assert not strip(window).isHidden()
 
 
+def test_the_steps_wait_for_a_sequence(make_window, sequence):
+    window = make_window()
+    window.habits.begin(Arguments())
+    assert strip(window).isHidden()
+    window.opening.opened.emit(sequence, None)
+    assert "Run" in strip(window).sentence
+
+
 def test_the_strip_covers_nothing(qtbot, window):
     window.habits.begin(Arguments())
     assert strip(window).isVisible()
