@@ -9,28 +9,19 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from ..arrays import InputError
 from ..version import VERSION
-from . import benchmark, evaluate, export, guide, info, reproduce, simulate, solve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
-COMMANDS = {
-    "info": info,
-    "simulate": simulate,
-    "solve": solve,
-    "guide": guide,
-    "evaluate": evaluate,
-    "export": export,
-    "reproduce": reproduce,
-    "benchmark": benchmark,
-}
+COMMANDS = ("info", "simulate", "solve", "guide", "evaluate", "export", "reproduce", "benchmark")
 BAD_INPUT = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -54,9 +45,14 @@ def parser() -> argparse.ArgumentParser:
     where = Path(__file__).resolve().parent.parent
     whole.add_argument("--version", action="version", version=f"nrsfm {VERSION}, core loaded from {where}")
     subparsers = whole.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in COMMANDS.values():
-        module.add_parser(subparsers)
+    for name in COMMANDS:
+        _module(name).add_parser(subparsers)
     return whole
+
+
+def _module(command: str) -> Any:
+    """Return the module of a command; the viewer, which shares some of them, must not wait for all."""
+    return import_module(f".{command}", __name__)
 
 
 def main(arguments: Items[str] | None = None) -> int:
@@ -66,7 +62,7 @@ def main(arguments: Items[str] | None = None) -> int:
     except SystemExit as end:  # argparse has said why
         return int(end.code or 0)
     try:
-        return COMMANDS[args.command].run(args) or 0
+        return _module(args.command).run(args) or 0
     except InputError as error:
         print(f"nrsfm {args.command}: {error}", file=sys.stderr)
         return BAD_INPUT
