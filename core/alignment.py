@@ -136,7 +136,7 @@ class Alignment:
             return self.kind.words
         if self.mirror is Mirror.ON:
             return f"{self.kind.words}, mirrored"
-        found = {None: "mirror automatic", True: "mirrored (automatic)", False: "not mirrored (automatic)"}
+        found = {None: "mirror automatic", True: "found mirrored", False: "found unmirrored"}
         return f"{self.kind.words}, {found[mirrored]}"
 
 

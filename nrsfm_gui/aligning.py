@@ -27,6 +27,7 @@ class Aligning(QObject):
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
         self._window = window
+        self._said = ""  # of the last alignment that the key took
         self.menu = AlignmentMenu("Ali&gnment of the ground truth", window)
         self.menu.alignment_requested.connect(self.choose)
         self.button = QToolButton()
@@ -64,7 +65,10 @@ class Aligning(QObject):
             return
         chosen = replace(current, kind=possible[0])
         self.choose(chosen)
-        self._window.messages.note(f"{chosen.words().capitalize()}: {chosen.kind.meaning}.")
+        if self._window.messages.text == self._said:
+            self._window.messages.dismiss()  # the one before is over
+        self._said = f"{chosen.words().capitalize()}: {chosen.kind.meaning}."
+        self._window.messages.note(self._said)
 
     def show(self) -> None:
         """Check what is in force, and offer what is possible."""

@@ -209,7 +209,7 @@ def test_keys_and_names_tell_alignments_apart():
     said = {each.words(found) for each in ALIGNMENTS if each.compares for found in (True, False)}
     assert len(said) == 4 * (len(Kind) - 1)
     automatic = Alignment(Kind.RIGID, Mirror.AUTOMATIC)
-    assert automatic.words(True) == "rigid motion per frame, mirrored (automatic)"
+    assert automatic.words(True) == "rigid motion per frame, found mirrored"
     assert automatic.words() == "rigid motion per frame, mirror automatic"
 
 

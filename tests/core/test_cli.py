@@ -305,9 +305,9 @@ def test_evaluate_aligns_as_it_is_told_and_says_how(tmp_path, capsys):
         return known["errors"]["aligned_mm"], known["alignment"]
 
     error, name = said("--align", "rigid")
-    assert error < 1e-9 and name == "rigid motion per frame, mirrored (automatic)"
+    assert error < 1e-9 and name == "rigid motion per frame, found mirrored"
     error, name = said("--align", "as-is", "--truth", str(truth))
-    assert error == pytest.approx(5.0) and name == "as is, by the cameras, mirrored (automatic)"
+    assert error == pytest.approx(5.0) and name == "as is, by the cameras, found mirrored"
     error, name = said("--mirror", "off")
     assert error > 5.0 and name == "per-frame similarity"
     assert main(["evaluate", str(path), "--align", "sequence", "--mirror", "on"]) == 0

@@ -12,7 +12,6 @@ from PyQt6.QtWidgets import QLineEdit, QPushButton, QToolButton
 
 from core.penalties import NuclearNorm
 from core.settings import Settings
-from core.synthetic import simulate
 from nrsfm_gui.runs import RunState
 from nrsfm_gui.style import faint_text
 from nrsfm_gui.views.run_list import RunList, RunRow
@@ -21,25 +20,20 @@ from nrsfm_gui.views.run_tree import LOSS, NAME
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow
 
-QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, starts=1, max_iterations=20)
-
-
-@pytest.fixture(scope="module")
-def sequence():
-    return simulate("paper", frames=8, points=20, noise=0.3, seed=2)
+QUICK = Settings(rank=2, rotations="truth", starts=1, max_iterations=20)
 
 
 @pytest.fixture
-def window(qtbot, make_window, sequence) -> MainWindow:
-    """A window with three finished runs, the last of another penalty; it is shown."""
-    window = make_window(sequence, settings=QUICK)
+def window(make_window, make_update, known) -> MainWindow:
+    """A window with three runs that are over, the last of another penalty; it is shown."""
+    window = make_window(known.sequence, settings=QUICK)
     window.control.set_live(False)
     for settings in (QUICK, QUICK.with_changes(rank=3), QUICK.with_changes(penalty=NuclearNorm())):
-        window.session.set_settings(settings)
-        run = window.control.start(warm=False)
-        qtbot.waitUntil(
-            lambda run=run: run.state is RunState.FINISHED and not window.control._threads, timeout=20_000
-        )
+        run = window.session.add_run(settings)
+        run.last, run.state = make_update(known, noise=0.01 * run.number), RunState.FINISHED
+        window.session.run_changed.emit(run)
+    window.session.set_settings(settings)
+    window.display.refresh()
     return window
 
 
@@ -155,15 +149,15 @@ def test_reset_says_so_where_every_run_is_pinned(window):
     assert numbers(window) == [1, 2, 3] and "All runs are pinned" in window.messages.text
 
 
-def test_undo_leaves_runs_where_another_sequence_was_opened(window, known):
+def test_undo_leaves_runs_where_another_sequence_was_opened(window, make_known):
     press(window, "delete")
     _text, undo = window.messages._messages[-1].actions[0]
-    window.opening.opened.emit(known.sequence, None)
+    window.opening.opened.emit(make_known(frames=6).sequence, None)
     undo()
     assert window.session.runs == [] and "another sequence" in window.messages.text
 
 
-def test_forgetting_the_run_under_way_stops_it(qtbot, window, sequence):
+def test_forgetting_the_run_under_way_stops_it(qtbot, window):
     run = window.control.start(warm=False, paused=True)
     press(window, "delete")
     assert run not in window.session.runs and window.control.current is None
