@@ -107,11 +107,14 @@ class WindowPainter:
 
     def __init__(self, window: MainWindow, options: MovieOptions) -> None:
         self._window, self._options = window, options
+        self._sequence = window.session.sequence
         window.messages.hide()  # which would go away in the middle of the movie
 
     def picture(self, frame: int, _turned: float) -> QImage:
         """Show a frame, take the picture, and show again what was shown, in one go."""
         session, display = self._window.session, self._window.display
+        if session.sequence is not self._sequence:
+            raise InputError("The movie of the window is not written: another sequence was opened meanwhile")
         before = session.frame
         session.set_frame(frame)
         display.refresh()
@@ -177,9 +180,11 @@ class MovieTask(Task):
             return
         try:
             image = self._painter.picture(*self._shots[self._next])
+        except InputError as refusal:
+            self.fail(str(refusal), "")
+            return
         except Exception as defect:
-            self.cancel()
-            self.failed.emit(f"{self.path}: {defect}", traceback.format_exc())
+            self.fail(f"{self.path}: {defect}", traceback.format_exc())
             return
         self._queue.put(image)
         self._next += 1

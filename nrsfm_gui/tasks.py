@@ -70,6 +70,7 @@ class Task(QObject):
         self.in_window = True  # whether its progress may be shown inside the window
         self._function = function
         self._stop = threading.Event()
+        self._failed = False  # told already
         self._told = 0.0
         self._job = Job(self._work, self)
         self._job.done.connect(self._finish)
@@ -83,6 +84,12 @@ class Task(QObject):
     def cancel(self) -> None:
         """Ask the function to stop at its next step."""
         self._stop.set()
+
+    def fail(self, sentence: str, details: str) -> None:
+        """Stop the function because something that it waits for went wrong."""
+        self._failed = True
+        self._stop.set()
+        self.failed.emit(sentence, details)
 
     def wait(self) -> None:
         """Wait for its end."""
@@ -109,10 +116,10 @@ class Task(QObject):
             return None
 
     def _finish(self, sentence: object) -> None:
-        if sentence is None:
-            self.cancelled.emit()
-        else:
+        if sentence is not None:
             self.done.emit(str(sentence))
+        elif not self._failed:
+            self.cancelled.emit()
 
 
 class Tasks(QObject):

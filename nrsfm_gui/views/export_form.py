@@ -58,7 +58,7 @@ class ExportForm(Form):
             ("plot", "plot", self.plot, "Which plot is written."),
             ("frames", "frames", self.frames, "Which frames; numbered files count from 1, as the window."),
             ("range", "frames", self.range, "First and last frame of the movie, counted from 1."),
-            ("seconds", "duration", self.seconds, "How long a single frame is shown, in seconds."),
+            ("seconds", "duration (s)", self.seconds, "How long a single frame is shown, in seconds."),
             ("coordinates", "coordinates", self.coordinates, "Of the object, S, or of each camera, R S + t."),
             (
                 "align",

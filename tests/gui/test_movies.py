@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -337,6 +338,18 @@ def test_a_picture_that_cannot_be_painted_ends_the_movie(qtbot, window, folder, 
     with qtbot.waitSignal(window.exporting.failed, timeout=10_000) as failed:
         window.exporting.save_movie(folder / "a.png", MovieOptions(width=320, height=200, last=5))
     assert "no picture of 0" in failed.args[0] and "Traceback" in failed.args[1]
+    window.exporting.saved.connect(lambda sentence: pytest.fail(sentence))  # what is told is told once
+    qtbot.waitUntil(lambda: not window.exporting.busy)
+    assert not list(folder.iterdir())
+
+
+def test_opening_another_sequence_ends_the_movie_of_the_window(qtbot, window, sequence, folder):
+    options = MovieOptions(view="window", width=320, height=200, last=0, seconds=600, fps=60)
+    window.exporting.save_movie(folder / "a.png", options)
+    qtbot.waitUntil(lambda: bool(list(folder.iterdir())))
+    with qtbot.waitSignal(window.exporting.failed, timeout=10_000) as failed:
+        window.opening.opened.emit(replace(sequence, digest="another"), None)
+    assert "another sequence was opened meanwhile" in failed.args[0] and failed.args[1] == ""
     qtbot.waitUntil(lambda: not window.exporting.busy)
     assert not list(folder.iterdir())
 
