@@ -65,7 +65,7 @@ class AppearancePanel(QFrame):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
-        self.setObjectName("appearance panel")
+        self.setObjectName("appearance_panel")
         self.setAccessibleName("Appearance of the views")
         self.setFrameShape(QFrame.Shape.StyledPanel)
         self._appearance = Appearance()
@@ -166,7 +166,9 @@ class AppearancePanel(QFrame):
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""
         self._theme = theme
-        self.setStyleSheet(f"QFrame#appearance\\ panel {{ background: {theme.window}; border: 1px solid {theme.border}; }}")
+        self.setStyleSheet(
+            f"#appearance_panel {{ background: {theme.window}; border: 1px solid {theme.border}; }}"
+        )
         for index, name in enumerate(COLOR_MAPS):
             self.color_map.setItemIcon(index, _swatch(name, theme))
 

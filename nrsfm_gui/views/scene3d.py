@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer, pyqtSignal
+from PyQt6.QtCore import QPointF, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QImage, QPainter
 from PyQt6.QtWidgets import QSizePolicy, QWidget
 
@@ -14,30 +14,24 @@ from nrsfm_gui.theme import DARK, Theme
 
 from .camera3d import ViewCamera
 from .colorbar import ColorBar
-from .colors import qcolor
 from .lasso import Lasso, inside
+from .mouse3d import CameraMouse
 from .overlay3d import paint_message, paint_overlay
 from .pick import nearest_point, shown_pixels
-from .renderer3d import Renderer
-from .scene3d_parts import MOVING, Shot, exceeds, line_ends, scene_parts
+from .picture3d import ScenePicture
 from .view_buttons import ViewButtons
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from PyQt6.QtGui import QMouseEvent, QPaintEvent, QResizeEvent, QWheelEvent
+    from PyQt6.QtGui import QPaintEvent, QResizeEvent
 
     from core.arrays import Floats
     from nrsfm_gui.scene import Scene
 
     from .orbit import Orbit, Projection
-    from .scene3d_parts import Part
 
-CLICK_TRAVEL = 4.0  # pixels that a click may move before it is a drag
-ZOOM_PER_NOTCH = 1.15
 LABELED_SIZE = (900, 560)  # of a picture whose labels are as large as on the screen, pixels
-FEW_LINES = 2500  # ends of lines that are smoothed even while the picture moves
-REST_MILLISECONDS = 150
 EDGE = 10  # pixels between the border and what lies over the picture
 
 
@@ -94,21 +88,11 @@ class SceneView(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setAccessibleName("3-D view")
         self._scene: Scene | None = None
-        self._parts: dict[str, Part] = {}  # what is drawn while the picture moves
-        self._all_parts: dict[str, Part] | None = {}  # what is drawn at rest; None where it is not known yet
-        self._heavy = False  # the two differ
         self._theme = DARK
         self._hovered = -1
-        self._pressed: QPointF | None = None
-        self._last = QPointF()
-        self._dragging = False
-        self._renderer = Renderer(software=software)
-        self._picture: QImage | None = None  # without labels; None where it is to be made anew
-        self._resting = False  # nothing has moved for a while: many lines are smoothed, too
-        self._rest = QTimer(self)
-        self._rest.setSingleShot(True)
-        self._rest.setInterval(REST_MILLISECONDS)
-        self._rest.timeout.connect(self._refine)
+        self._picture = ScenePicture(self, software=software)
+        self._picture.refined.connect(self.update)
+        self._picture.degraded.connect(self.degraded)
         self._camera = ViewCamera(self)
         self._camera.moved.connect(self._redraw)
         self._camera.orbit_changed.connect(self.camera_changed)
@@ -116,7 +100,12 @@ class SceneView(QWidget):
         self._camera.locked_changed.connect(self.camera_locked_changed)
         self._camera.turning_changed.connect(self.turntable_changed)
         self._camera.turning_changed.connect(lambda _on: self._show_buttons())
-        self._lasso = Lasso(self)
+        self._mouse = CameraMouse(self, self._camera)
+        self._mouse.clicked.connect(lambda position: self.point_selected.emit(self.point_at(position)))
+        self._mouse.pointed.connect(lambda position: self._hover(self.point_at(position)))
+        self._mouse.left.connect(lambda: self._hover(-1))
+        self._mouse.double_clicked.connect(self.fit)
+        self._lasso = Lasso(self)  # before the camera's mouse: the last filter is asked first
         self._lasso.clicked.connect(self._toggle)
         self._lasso.closed.connect(self._select_inside)
         self._lasso.changed.connect(self.update)
@@ -140,12 +129,12 @@ class SceneView(QWidget):
     @property
     def uses_opengl(self) -> bool:
         """Whether the picture is drawn by OpenGL."""
-        return self._renderer.uses_opengl
+        return self._picture.renderer.uses_opengl
 
     @property
     def drawn_by(self) -> str:
         """What draws the picture, in a sentence."""
-        return self._renderer.sentence
+        return self._picture.renderer.sentence
 
     @property
     def orbit(self) -> Orbit:
@@ -174,9 +163,7 @@ class SceneView(QWidget):
         old, self._scene = self._scene, scene
         if scene.extent is not None and (old is None or old.subject != scene.subject or old.extent is None):
             self._fit()
-        self._heavy = not scene.message and exceeds(scene, MOVING)
-        self._parts = {} if scene.message else scene_parts(scene, self._theme, MOVING)
-        self._all_parts = None if self._heavy else self._parts
+        self._picture.set_scene(scene, self._theme)
         self.color_bar.set_scene(scene)
         self._place()
         self._redraw()
@@ -199,7 +186,7 @@ class SceneView(QWidget):
 
     def grab_image(self) -> QImage:
         """Return what is seen, without the buttons, at the resolution of the screen."""
-        return self._image_of(self._projection(), self.devicePixelRatioF(), self._size_in_pixels())
+        return self._image_of(self._projection(), self.devicePixelRatioF())
 
     def render_image(self, width: int, height: int, orbit: Orbit | None = None) -> QImage:
         """Return a picture of any size with its labels, which grow with the picture. The view stays as it is.
@@ -218,25 +205,11 @@ class SceneView(QWidget):
         image.setDevicePixelRatio(1.0)
         return image
 
-    def _image_of(self, projection: Projection, ratio: float, size: tuple[int, int]) -> QImage:
-        image = self._rendered(projection, ratio, size, smooth=True)
+    def _image_of(self, projection: Projection, ratio: float, size: tuple[int, int] | None = None) -> QImage:
+        image = self._picture.taken(self._theme, projection, ratio, size, locked=self._sees_through_frame)
         painter = QPainter(image)
         self.paint_labels(painter, projection, color_bar=True)
         painter.end()
-        return image
-
-    def _rendered(
-        self, projection: Projection, ratio: float, size: tuple[int, int], *, smooth: bool
-    ) -> QImage:
-        """Return the picture without labels."""
-        before = self._renderer.uses_opengl
-        parts = self._at_rest() if smooth else self._parts
-        if self._camera.sees_through_frame(self._scene):  # its own frustum is the border of the picture
-            parts = {name: part for name, part in parts.items() if name != "camera"}
-        shot = Shot(projection, qcolor(self._theme.panel), size, ratio, smooth)
-        image = self._renderer.image(parts, shot)
-        if before and not self._renderer.uses_opengl:
-            self.degraded.emit(self._renderer.sentence)
         return image
 
     @property
@@ -258,19 +231,17 @@ class SceneView(QWidget):
         if self._scene is None:
             paint_message(painter, NO_SEQUENCE, projection.width, projection.height, self._theme)
             return
-        locked = self._camera.sees_through_frame(self._scene)
+        locked = self._sees_through_frame
         note = f"camera of frame {self._scene.frame + 1}" if locked else ""
         if self.orthographic and not locked:
             note = "orthographic"
-        if self._renderer.leaves_out(self._parts):
-            note = f"{note} · no mesh: too large without OpenGL".removeprefix(" · ")
         paint_overlay(
             painter,
             self._scene,
             projection,
             self._theme,
             hovered=self._hovered,
-            note=note,
+            note=" · ".join(each for each in (note, self._picture.note) if each),
             locked=locked,
             covered=covered,
             color_bar=color_bar,
@@ -312,6 +283,10 @@ class SceneView(QWidget):
         points = scene.bounds if scene.path is None else np.concatenate([scene.bounds, scene.path])
         self._camera.fit(points, self.width(), self.height())
 
+    @property
+    def _sees_through_frame(self) -> bool:
+        return self._camera.sees_through_frame(self._scene)
+
     def _projection(self, width: int | None = None, height: int | None = None) -> Projection:
         size = max(width or self.width(), 1), max(height or self.height(), 1)
         return self._camera.projection(self._scene, *size)
@@ -320,36 +295,18 @@ class SceneView(QWidget):
 
     def _redraw(self) -> None:
         """Make the picture anew when it is next painted."""
-        self._picture, self._resting = None, False
+        self._picture.invalidate()
         self._show_buttons()
         self.update()
 
-    def _at_rest(self) -> dict[str, Part]:
-        """Return all parts, where some are left out while the picture moves."""
-        if self._all_parts is None:
-            assert self._scene is not None  # it is what has too many parts
-            self._all_parts = scene_parts(self._scene, self._theme)
-        return self._all_parts
-
-    def _refine(self) -> None:
-        """Smooth the lines, where nothing has moved for a while."""
-        self._picture, self._resting = None, True
-        self.update()
-
-    def _size_in_pixels(self) -> tuple[int, int]:
-        ratio = self.devicePixelRatioF()
-        return max(round(self.width() * ratio), 1), max(round(self.height() * ratio), 1)
-
     def paintEvent(self, event: QPaintEvent | None) -> None:
         """Paint the picture, made anew only where it changed, and the labels."""
-        projection, size, ratio = self._projection(), self._size_in_pixels(), self.devicePixelRatioF()
-        if self._picture is None or self._picture.size() != QSize(*size):
-            few = not self._heavy and line_ends(self._parts) <= FEW_LINES
-            self._picture = self._rendered(projection, ratio, size, smooth=few or self._resting)
-            if not few and not self._resting:
-                self._rest.start()
+        projection = self._projection()
+        picture = self._picture.image(
+            self._theme, projection, self.devicePixelRatioF(), locked=self._sees_through_frame
+        )
         painter = QPainter(self)
-        painter.drawImage(0, 0, self._picture)
+        painter.drawImage(0, 0, picture)
         self.paint_labels(painter, projection, covered=self.covered)
         self._lasso.paint(painter, self._theme)
         painter.end()
@@ -403,57 +360,6 @@ class SceneView(QWidget):
         found = [inside(polygon, pixels) for pixels in shown_pixels(self._scene, self._projection())]
         if found:
             self.points_selected.emit(np.flatnonzero(np.any(found, axis=0)), adding)
-
-    def mousePressEvent(self, event: QMouseEvent | None) -> None:
-        """Remember where a click or a drag begins."""
-        assert event is not None
-        self._camera.set_turning(False)
-        self._pressed = self._last = event.position()
-        self._dragging = False
-
-    def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
-        """Turn, move, or say what is under the mouse."""
-        assert event is not None
-        if self._pressed is None:
-            self._hover(self.point_at(event.position()))
-            return
-        if not self._dragging:
-            travel = event.position() - self._pressed
-            if travel.manhattanLength() < CLICK_TRAVEL:
-                return
-            self._dragging = True
-            self._last = self._pressed
-        delta = event.position() - self._last
-        self._last = event.position()
-        buttons, shift = event.buttons(), event.modifiers() & Qt.KeyboardModifier.ShiftModifier
-        self._camera.take()
-        if buttons & Qt.MouseButton.MiddleButton or (buttons & Qt.MouseButton.LeftButton and shift):
-            self._camera.pan(delta.x(), delta.y(), self.height())
-        elif buttons & Qt.MouseButton.LeftButton:
-            self._camera.turn(delta.x(), delta.y())
-
-    def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
-        """Select, where the mouse did not move."""
-        assert event is not None
-        if self._pressed is not None and not self._dragging and event.button() == Qt.MouseButton.LeftButton:
-            self.point_selected.emit(self.point_at(event.position()))
-        self._pressed = None
-
-    def mouseDoubleClickEvent(self, event: QMouseEvent | None) -> None:
-        """Fit the view."""
-        self._pressed = None
-        self.fit()
-
-    def wheelEvent(self, event: QWheelEvent | None) -> None:
-        """Zoom."""
-        assert event is not None
-        self._camera.take()
-        self._camera.zoom(ZOOM_PER_NOTCH ** (event.angleDelta().y() / 120.0))
-        event.accept()
-
-    def leaveEvent(self, event: QEvent | None) -> None:
-        """Nothing is under the mouse any more."""
-        self._hover(-1)
 
     def _hover(self, index: int) -> None:
         if index != self._hovered:

@@ -39,6 +39,7 @@ from nrsfm_gui.views.error_curve import ErrorCurve
 from nrsfm_gui.views.frame_slider import FrameSlider
 from nrsfm_gui.views.heat_strip import HeatStrip
 from nrsfm_gui.views.image2d import TracksView
+from nrsfm_gui.views.picture3d import ScenePicture
 from nrsfm_gui.views.scene3d import SceneView
 from nrsfm_gui.views.timeline import Timeline
 
@@ -142,7 +143,7 @@ def watched(times: dict[str, list[float]]) -> Callable[[], None]:
     places: list[tuple[Any, str, str]] = [
         (display_module, "build_scene", "scene built"),
         (SceneView, "set_scene", "3-D view takes the scene"),
-        (SceneView, "_rendered", "3-D picture made"),
+        (ScenePicture, "taken", "3-D picture made"),
         (SceneView, "paintEvent", "3-D view painted, with the picture"),
         (TracksView, "set_scene", "2-D view takes the scene"),
         (pg.GraphicsView, "paintEvent", "2-D plot painted"),

@@ -146,7 +146,7 @@ def test_without_opengl_a_person_can_find_out_why(qtbot, monkeypatch):
 
 
 def break_context(view, how):
-    painter = view._renderer._painter
+    painter = view._picture.renderer._painter
     if how == "destroyed surface":
         painter._surface.destroy()
     elif how == "context not current":
@@ -312,7 +312,7 @@ def test_the_compared_run_has_its_own_color_and_name(view, known, shapes, near):
     where, _ = view._projection().pixels(beside)
     purple = near(picture, DARK.other, tolerance=30)
     assert np.mean([purple[y - 3 : y + 4, x - 3 : x + 4].any() for x, y in np.round(where).astype(int)]) > 0.9
-    assert len(view._parts["differences"].positions) == 2 * len(beside)
+    assert len(view._picture.parts["differences"].positions) == 2 * len(beside)
 
 
 def test_30_000_points_neither_fail_nor_freeze(qtbot):
@@ -332,7 +332,7 @@ def test_30_000_points_neither_fail_nor_freeze(qtbot):
     view.repaint()
     assert time.process_time() - began < 1.5
     assert exceeds(scene, MOVING)
-    moving, resting = view._parts, scene_parts(scene, DARK)
+    moving, resting = view._picture.parts, scene_parts(scene, DARK)
     ends = [
         sum(len(part.positions) for part in parts.values() if isinstance(part, Segments))
         for parts in (moving, resting)
@@ -349,7 +349,7 @@ def test_what_is_left_out_while_the_picture_moves_is_drawn_at_rest(view, make_kn
     assert exceeds(scene, MOVING)
     view.set_scene(scene)
     moving = view.grab().toImage()
-    assert "estimate edges" not in view._parts
+    assert "estimate edges" not in view._picture.parts
     qtbot.waitUntil(lambda: view.grab().toImage() != moving, timeout=5000)
 
 

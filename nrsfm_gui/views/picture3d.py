@@ -1,0 +1,141 @@
+"""The 3-D picture without its labels: made only where it changed, in full only where nothing moves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QObject, QSize, QTimer, pyqtSignal
+
+from .colors import qcolor
+from .renderer3d import Renderer
+from .scene3d_parts import MOVING, Shot, exceeds, line_ends, scene_parts
+
+if TYPE_CHECKING:
+    from PyQt6.QtGui import QImage
+
+    from nrsfm_gui.scene import Scene
+    from nrsfm_gui.theme import Theme
+
+    from .orbit import Projection
+    from .scene3d_parts import Part
+
+FEW_LINES = 2500  # ends of lines that are smoothed even while the picture moves
+REST_MILLISECONDS = 150
+
+
+class ScenePicture(QObject):
+    """Holds the parts of a scene and the last picture of them.
+
+    Parameters
+    ----------
+    parent
+        as of any QObject.
+    software
+        paint without OpenGL even where it is available.
+
+    Signals
+    -------
+    refined()
+        nothing has moved for a while: the picture is to be painted again, in full.
+    degraded(str)
+        why OpenGL draws no longer, in a sentence.
+    """
+
+    refined = pyqtSignal()
+    degraded = pyqtSignal(str)
+
+    def __init__(self, parent: QObject, *, software: bool) -> None:
+        super().__init__(parent)
+        self.renderer = Renderer(software=software)
+        self.parts: dict[str, Part] = {}  # what is drawn while the picture moves
+        self._all_parts: dict[str, Part] | None = {}  # what is drawn at rest; None where it is not known yet
+        self._heavy = False  # the two differ
+        self._scene: Scene | None = None
+        self._theme: Theme | None = None
+        self._last: QImage | None = None  # None where it is to be made anew
+        self._resting = False
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(REST_MILLISECONDS)
+        self._rest.timeout.connect(self._refine)
+
+    def set_scene(self, scene: Scene, theme: Theme) -> None:
+        """Draw a scene from now on."""
+        self._scene, self._theme = scene, theme
+        self._heavy = not scene.message and exceeds(scene, MOVING)
+        self.parts = {} if scene.message else scene_parts(scene, theme, MOVING)
+        self._all_parts = None if self._heavy else self.parts
+        self.invalidate()
+
+    def invalidate(self) -> None:
+        """Make the picture anew when it is next asked for."""
+        self._last, self._resting = None, False
+
+    @property
+    def note(self) -> str:
+        """What is left out for good, "" for nothing."""
+        return "no mesh: too large without OpenGL" if self.renderer.leaves_out(self.parts) else ""
+
+    def image(self, theme: Theme, projection: Projection, ratio: float, *, locked: bool) -> QImage:
+        """Return the picture for the screen; the parameters are those of `taken`."""
+        size = _pixels(projection, ratio)
+        if self._last is None or self._last.size() != QSize(*size):
+            few = not self._heavy and line_ends(self.parts) <= FEW_LINES
+            full = few or self._resting
+            self._last = self.taken(theme, projection, ratio, size, locked=locked, full=full)
+            if not full:
+                self._rest.start()
+        return self._last
+
+    def taken(
+        self,
+        theme: Theme,
+        projection: Projection,
+        ratio: float,
+        size: tuple[int, int] | None = None,
+        *,
+        locked: bool,
+        full: bool = True,
+    ) -> QImage:
+        """Return a picture of its own.
+
+        Parameters
+        ----------
+        theme
+            colors of the background.
+        projection
+            from where.
+        ratio
+            pixels of the picture to one of the projection.
+        size
+            width and height in pixels; None for those of the projection.
+        locked
+            whether it is the camera of the frame: its own frustum is the border of the picture then.
+        full
+            draw all parts, lines with soft edges.
+        """
+        before = self.renderer.uses_opengl
+        parts = self._at_rest() if full else self.parts
+        if locked:
+            parts = {name: part for name, part in parts.items() if name != "camera"}
+        shot = Shot(projection, qcolor(theme.panel), size or _pixels(projection, ratio), ratio, full)
+        image = self.renderer.image(parts, shot)
+        if before and not self.renderer.uses_opengl:
+            self.degraded.emit(self.renderer.sentence)
+        return image
+
+    def _at_rest(self) -> dict[str, Part]:
+        """Return all parts, where some are left out while the picture moves."""
+        if self._all_parts is None:
+            assert self._scene is not None  # it is what has too many parts
+            assert self._theme is not None
+            self._all_parts = scene_parts(self._scene, self._theme)
+        return self._all_parts
+
+    def _refine(self) -> None:
+        self._last, self._resting = None, True
+        self.refined.emit()
+
+
+def _pixels(projection: Projection, ratio: float) -> tuple[int, int]:
+    return max(round(projection.width * ratio), 1), max(round(projection.height * ratio), 1)
