@@ -134,6 +134,13 @@ class Guidance(QObject):
         """Whether a series is under way."""
         return self._sweep is not None and self._sweep in self._running
 
+    def show(self) -> None:
+        """Bring the panel to the front."""
+        dock = self._panel.parentWidget()
+        assert dock is not None  # the window has put it into one
+        dock.show()
+        dock.raise_()
+
     def compute(self, parameter: str, values: tuple[float, ...], hiding: str) -> None:
         """Begin a series of solves from the reconstruction that is shown."""
         session = self._session

@@ -213,6 +213,13 @@ def test_closing_the_window_waits_for_a_series(qtbot, solved):
     assert not any(series._job.isRunning() for series in solved.guidance._running)
 
 
+def test_the_menu_brings_the_panel_to_the_front(qtbot, solved):
+    panel = solved.guidance_panel
+    assert panel.visibleRegion().isEmpty()  # another tab is in front
+    solved.chrome.actions["guidance"].trigger()
+    qtbot.waitUntil(lambda: not panel.visibleRegion().isEmpty())
+
+
 def test_parameters_are_those_of_the_penalty_and_explicit_weights_have_a_scale(qtbot, make_window, known):
     window = make_window(known.sequence, settings=Settings(rank=2, penalty=NuclearNorm(mu=0.1)))
     qtbot.waitUntil(lambda: window.guidance_panel.parameter == "mu")
