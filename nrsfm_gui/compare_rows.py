@@ -84,7 +84,7 @@ def _better(one: float | None, other: float | None, same: float) -> int:
 def distance_words(together: Together | None, frame: int) -> str:
     """Return how far apart two runs are in a frame and over all, with the alignment."""
     if together is None:
-        return "Waiting for both reconstructions"
+        return "Waiting for both reconstructions…"
     here = (
         float(np.nanmean(together.distances[frame])) if np.isfinite(together.distances[frame]).any() else None
     )

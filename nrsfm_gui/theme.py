@@ -26,7 +26,7 @@ class Theme:
     residual: str  # segments between the two
     selection: str  # the selected point
     other: str  # the points of a second run, beside those of the first
-    runs: tuple[str, ...]  # curves of the runs behind the one in front, which has the accent
+    runs: tuple[str, ...]  # curves of the runs behind the one in front, which has the accent; not `other`
 
 
 DARK = Theme(
@@ -47,7 +47,7 @@ DARK = Theme(
     residual="#c9a227",
     selection="#ffd54a",
     other="#c58af0",
-    runs=("#e8925a", "#5fc08a", "#c58af0", "#e0c25a", "#f2849e", "#5cc3cf"),
+    runs=("#e8925a", "#5fc08a", "#bf9a80", "#e0c25a", "#f2849e", "#5cc3cf"),
 )
 LIGHT = Theme(
     name="light",
@@ -67,6 +67,6 @@ LIGHT = Theme(
     residual="#a06a00",
     selection="#d18b00",
     other="#8440bd",
-    runs=("#c4560f", "#2b8a55", "#8440bd", "#94740a", "#c03560", "#0f7f8c"),
+    runs=("#c4560f", "#2b8a55", "#7a5638", "#94740a", "#c03560", "#0f7f8c"),
 )
 THEMES = {theme.name: theme for theme in (DARK, LIGHT)}

@@ -14,6 +14,7 @@ from core.settings import Settings
 from core.updates import Record
 from nrsfm_gui.runs import RunState
 from nrsfm_gui.shapes import build_shapes
+from nrsfm_gui.theme import THEMES
 
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow
@@ -249,3 +250,8 @@ def test_the_menu_of_alignments_offers_what_is_possible_and_mirrors(qtbot, windo
     qtbot.waitUntil(lambda: not button.isVisible())
     window.chrome.actions["alignment"].trigger()
     assert "no ground truth" in window.messages.text
+
+
+def test_the_compared_run_has_a_color_that_no_other_run_has():
+    for theme in THEMES.values():
+        assert theme.other not in {theme.accent, theme.estimate, theme.truth, *theme.runs}
