@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 REFRESH_MILLISECONDS = 8  # changes that come together are drawn together
 STAGE_MILLISECONDS = 30  # between two views, while a run goes on
+HAND_MILLISECONDS = 50  # while a hand moves, until what it has no need of follows
 REST = 4.0  # times the duration of the last computation: the solver needs the processor, too
 HAND_RESTS = 0.25  # seconds without a change by hand, after which what nobody sees is computed
 MANY = 200  # points above which segments cost too much to paint without OpenGL while a run goes on
@@ -209,9 +210,10 @@ class Display(QObject):
     def _note_run(self, _run: Run) -> None:
         seen, drawn = self._session.seen, self.drawn
         if self._hand_moves and seen is not None and (drawn is None or seen.settings is not drawn.settings):
+            self._timer.stop()
             self._tick()  # a timer has to wait for the events of the mouse
         elif not self._timer.isActive():
-            self._timer.start(STAGE_MILLISECONDS if self._hand_moves else REFRESH_MILLISECONDS)
+            self._timer.start(HAND_MILLISECONDS if self._hand_moves else REFRESH_MILLISECONDS)
 
     def _note_hand(self, *_: object) -> None:
         self._moved_at = time.perf_counter()
@@ -310,7 +312,7 @@ class Display(QObject):
             first.set_scene(self.scene)
             first.repaint()  # before the events of the mouse that have come meanwhile
             if not self._stage.isActive():
-                self._stage.start(STAGE_MILLISECONDS)
+                self._stage.start(HAND_MILLISECONDS)
         elif not self._stage.isActive():
             self._draw_next()
         self.scene_shown.emit(self.scene)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from core.settings import Settings
 
 # While a hand moves: the seconds between two steps, of which a third at most are spent on them.
-STEP_EVERY, STEP_SHARE = 0.05, 3.0
+STEP_EVERY, STEP_SHARE = 0.08, 3.0
 
 Work = Callable[["Sequence", "Settings", "Update | None"], Iterator["Update"]]
 

@@ -33,7 +33,7 @@ AXES = {
     "seconds": "computing time (s)",
     "log seconds": "computing time (s), logarithmic",
 }
-REFRESH_MILLISECONDS = 100  # a picture of a plot costs as much as one of the scene
+REFRESH_MILLISECONDS = 150  # a picture of a plot costs as much as one of the scene
 SHORTEST = 1e-4  # seconds: where a logarithmic axis begins
 SELECTION = "rotations"  # how the names of the phases begin that choose rotations
 LEAST_SPAN = 0.01  # decades of loss that the vertical axis holds at least
