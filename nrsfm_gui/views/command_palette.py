@@ -163,6 +163,7 @@ class CommandPalette(QFrame):
         self.list.setCurrentRow(0)
         self.list.setVisible(bool(found))
         self._nothing.setVisible(not found)
+        self._place()
 
     def _run(self, item: QListWidgetItem | None) -> None:
         if item is None:
@@ -177,7 +178,8 @@ class CommandPalette(QFrame):
         parent = self.parentWidget()
         assert parent is not None
         width = min(WIDTH, parent.width() - 40)
-        height = self._delegate.height() * ROWS + self.field.sizeHint().height() + 3 * MARGIN
+        rows = min(max(self.list.count(), 1), ROWS)
+        height = self._delegate.height() * rows + self.field.sizeHint().height() + 3 * MARGIN
         top = max(20, parent.height() // 9)
         self.setGeometry((parent.width() - width) // 2, top, width, min(height, parent.height() - top - 20))
 

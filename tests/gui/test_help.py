@@ -84,7 +84,6 @@ def test_every_panel_says_what_it_is_and_has_a_button_for_it(window):
     assert window.timeline.whatsThis()
 
 
-@pytest.mark.qt_log_ignore("grabbing the keyboard", "propagateSizeHints", r"raise\(\)", extend=True)
 def test_the_button_opens_a_note_whose_link_leads_to_the_page(qtbot, window):
     dock = next(dock for dock in docks(window) if dock.windowTitle() == "Numbers")
     before = set(QApplication.topLevelWidgets())
