@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import QObject
+from PyQt6.QtCore import QObject, QTimer
 
 from core.degenerate import collapsed
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from .main_window import MainWindow
     from .scene import ErrorSeries
 
+SETTLED_MILLISECONDS = 150  # without a change of the parameters, before they are compared with the run's
+
 
 class Presenter(QObject):
     """Tells the panels of a window what the session says."""
@@ -35,6 +37,11 @@ class Presenter(QObject):
         session.shown_changed.connect(lambda _run: self.show_runs())
         session.compared_changed.connect(lambda _run: self.show_runs())
         session.run_changed.connect(self.show_run)
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.setInterval(SETTLED_MILLISECONDS)
+        self._later.timeout.connect(self.show_numbers)
+        session.settings_changed.connect(lambda _settings: self._later.start())
         window.control.ended.connect(self._show_remarks)
         display.series_changed.connect(self.show_series)
         display.quality_changed.connect(self.show_numbers)
@@ -93,7 +100,7 @@ class Presenter(QObject):
         known = None if run is None else window.display.quality_of(run)
         if window.session.moment is not None:
             known = window.display.seen_quality
-        window.numbers.set_numbers(run_numbers.numbers(run, known, sequence))
+        window.numbers.set_numbers(run_numbers.numbers(run, known, sequence, window.session.settings))
         window.chrome.show_headline(summaries.headline(run, known, sequence))
         runs = reversed(window.session.runs)
         compared = window.session.compared

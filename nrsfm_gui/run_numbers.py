@@ -10,6 +10,8 @@ from core.degenerate import DEAD, remarks
 from core.low_rank_run import ENOUGH
 from core.starts import AGREEMENT
 
+from .changes import differences
+from .run_names import settings_words
 from .runs import RunState
 from .summaries import iterations, log_loss, loss_beside, measure, pair, seconds, signed
 from .views.numbers import NONE, Number
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
     from core.reconstruct import Update
     from core.sequence import Sequence
+    from core.settings import Settings
 
     from .runs import Run
     from .scene import Scene
@@ -35,8 +38,10 @@ STARTS_TIP = (
 )
 
 
-def numbers(run: Run | None, known: Quality | None, sequence: Sequence | None) -> list[Number]:
-    """Return the lines of the panel of numbers."""
+def numbers(
+    run: Run | None, known: Quality | None, sequence: Sequence | None, settings: Settings | None = None
+) -> list[Number]:
+    """Return the lines of the panel of numbers; with the settings of the next run, whether they are these."""
     last = None if run is None else run.last
     lost = None if last is None else loss_beside(known, last)
     loss = NONE if lost is None else f"{lost:.4g} (log10 {log_loss(lost)})"
@@ -76,10 +81,22 @@ def numbers(run: Run | None, known: Quality | None, sequence: Sequence | None) -
         *_residual_numbers(run),
         Number("starts that agree", NONE if last is None else starts_that_agree(last), _starts_tip(last)),
     ]
+    if run is not None and settings is not None:
+        rows.append(_parameters(run, settings))
     rows += [Number("remark", remark, REMARK_TIP) for remark in remarks_on(run)]
     if last is not None and last.rotations:
         rows.append(Number("rotations", last.rotations, "Where the rotation of every frame came from."))
     return rows
+
+
+def _parameters(run: Run, settings: Settings) -> Number:
+    """Return whether a run was made with the parameters of the panel, or which of them were others."""
+    names = dict.fromkeys(each.name for each in differences(run.settings, settings))
+    value = f"not those of the panel: {', '.join(names)}" if names else "those of the panel"
+    tip = (
+        f"Of run {run.number}: {settings_words(run.settings)}. The list of runs can put them into the panel."
+    )
+    return Number("parameters", value, tip)
 
 
 def _low_rank_numbers(last: Update, figures: Mapping[str, Any], unit: str, *, running: bool) -> list[Number]:

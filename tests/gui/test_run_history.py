@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QColor
-from PyQt6.QtWidgets import QLineEdit, QPushButton, QToolButton
+from PyQt6.QtWidgets import QLabel, QLineEdit, QPushButton, QToolButton
 
 from core.penalties import NuclearNorm
 from core.settings import Settings
@@ -242,3 +242,18 @@ def test_ctrl_and_a_click_compare_without_selecting(qtbot):
         panel.tree.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, place
     )
     assert asked == [1] and panel.tree.currentItem() is panel.tree.topLevelItem(0)
+
+
+def test_numbers_say_whether_the_run_was_made_with_the_parameters_of_the_panel(qtbot, window):
+    def said():
+        return next(text for text in labels(window) if "of the panel" in text)
+
+    qtbot.waitUntil(lambda: said() == "those of the panel")
+    window.session.set_settings(window.session.settings.with_changes(rank=4, eta=0.1))
+    qtbot.waitUntil(lambda: said() == "not those of the panel: rank, eta")
+    press(window, "parameters")
+    qtbot.waitUntil(lambda: said() == "those of the panel")
+
+
+def labels(window):
+    return [label.text() for label in window.numbers.findChildren(QLabel)]
