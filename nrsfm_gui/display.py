@@ -118,7 +118,7 @@ class Display(QObject):
             signal.connect(self._note)
         session.run_changed.connect(self._note_run)
         session.settings_changed.connect(self._note_hand)
-        session.moment_changed.connect(self._note_hand)
+        session.moment_changed.connect(self._note_moment)
         session.runs_changed.connect(self._forget_runs)
 
     @property
@@ -216,7 +216,10 @@ class Display(QObject):
             self._timer.start(HAND_MILLISECONDS if self._hand_moves else REFRESH_MILLISECONDS)
 
     def _note_hand(self, *_: object) -> None:
-        self._moved_at = time.perf_counter()
+        self._moved_at = time.perf_counter()  # there is nothing else to draw yet
+
+    def _note_moment(self, *_: object) -> None:
+        self._note_hand()
         self._note()
 
     @property

@@ -1,0 +1,100 @@
+"""Live mode in the window: the frame that is looked at follows at once, all else when the hand rests."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import QPointF, Qt
+from PyQt6.QtTest import QTest
+
+from core.settings import Settings
+from nrsfm_gui.runs import RunState
+from nrsfm_gui.shapes import build_shapes
+from nrsfm_gui.views.scrub import ScrubSlider
+
+QUICK = Settings(rank=2, starts=1, rotations="truth")
+
+
+@pytest.fixture
+def window(qtbot, make_window, known):
+    window = make_window(known.sequence, settings=QUICK)
+    window.run()
+    qtbot.waitUntil(lambda: window.control.current is None, timeout=30_000)
+    qtbot.waitUntil(lambda: window.display._picture.of.update is window.session.shown.last)
+    return window
+
+
+def slider(window, name):
+    sliders = window.parameters.findChildren(ScrubSlider)
+    return next(each for each in sliders if name in (each.objectName(), each.accessibleName()))
+
+
+def drag(window, name, pixels):
+    """Drag a slider with the mouse, a pixel at a time."""
+    moved = slider(window, name)
+    window.parameters.ensureWidgetVisible(moved)
+    start = moved.rect().center()
+    QTest.mousePress(moved, Qt.MouseButton.LeftButton, pos=start)
+    for pixel in range(1, pixels + 1):
+        QTest.mouseMove(moved, QPointF(start.x() + pixel, start.y()).toPoint())
+        QTest.qWait(20)
+    QTest.mouseRelease(moved, Qt.MouseButton.LeftButton)
+
+
+def test_live_is_on_from_the_start_and_the_button_shows_it(window):
+    assert window.control.live
+    assert window.chrome.actions["live"].isChecked()
+    window.chrome.actions["live"].trigger()
+    assert not window.control.live
+
+
+@pytest.mark.parametrize("name", ["eta", "xi"])
+def test_a_dragged_slider_solves_on_in_the_same_run_with_one_tick(qtbot, window, name):
+    run = window.session.shown
+    count = len(run.history)
+    drag(window, name, 12)
+    qtbot.waitUntil(lambda: run.state is RunState.FINISHED and run.settings == window.session.settings)
+    assert window.session.runs == [run]
+    assert len(run.history) > count
+    (tick,) = run.history.ticks
+    assert tick.first == count
+    assert tick.text.startswith(f"{name} {0.05 if name == 'eta' else 0.5} → ")
+    assert run.last.settings == window.session.settings != QUICK
+    assert run.last.best.problem.eta == window.session.settings.eta
+
+
+def test_the_frame_is_drawn_ahead_of_the_others_and_all_follow(qtbot, window, known):
+    run = window.session.shown
+    window.session.set_frame(3)
+    before = window.display._picture
+    window.session.set_settings(QUICK.with_changes(eta=0.4))
+    qtbot.waitUntil(lambda: window.display.drawn.settings.eta == 0.4)
+    assert window.display._picture is before  # nobody looks at the other frames
+    drawn, scene = window.display.drawn, window.display.scene
+    shapes = build_shapes(known.sequence, drawn, window.session.alignment)
+    np.testing.assert_allclose(scene.estimate, shapes.points[3].T, atol=1e-9)
+    np.testing.assert_allclose(scene.reprojected, shapes.reprojected[3].T, atol=1e-9)
+    qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
+    qtbot.waitUntil(lambda: window.display._picture.of.update is run.last)
+    assert window.display.drawn is run.last
+    assert window.display.quality_of(run).loss == run.last.best.loss
+    shapes = build_shapes(known.sequence, run.last, window.session.alignment)
+    np.testing.assert_allclose(window.display._picture.series.per_frame, shapes.errors.mean(axis=1))
+
+
+def test_only_the_newest_settings_are_solved_to_the_end(qtbot, window):
+    run = window.session.shown
+    for eta in np.linspace(0.06, 0.3, 40):
+        window.session.set_settings(QUICK.with_changes(eta=round(float(eta), 4)))
+        QTest.qWait(1)
+    qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
+    assert run.settings == window.session.settings == run.last.settings
+    finished = [update for update in map(run.moments.at, run.moments.indices) if update[1].status.finished]
+    assert finished[-1][1].settings.eta == 0.3
+
+
+def test_what_waits_for_run_is_said(qtbot, window):
+    window.session.set_settings(QUICK.with_changes(starts=4))
+    assert window.chrome._activity.whole == "Starts: press Run to take it up (Ctrl+R)"
+    qtbot.wait(30)
+    assert window.session.shown.settings == QUICK
