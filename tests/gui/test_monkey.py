@@ -236,6 +236,8 @@ def test_a_monkey_at_the_window_breaks_nothing(qtbot, make_window, tmp_path, mon
     assert window.habits.defects.dialog is None or not window.habits.defects.dialog.isVisible()
     # Still of use: a run can be made and ends.
     window.control.cancel()
+    if window.chrome.actions["slow"].isChecked():
+        window.chrome.actions["slow"].trigger()
     window.opening.opened.emit(simulate("paper", frames=12, points=20), None)
     window.session.set_settings(Settings(rank=2, starts=2))
     window.parameters.set_settings(window.session.settings)
