@@ -125,6 +125,7 @@ def test_what_a_penalty_has_taken_away_is_said_when_the_run_ends(
         return [label.text() for label in window.numbers.findChildren(QLabel)]
 
     qtbot.waitUntil(lambda: any(words in text and "lower xi" in text for text in said()))
+    qtbot.waitUntil(lambda: not window.control._threads)
     assert (words in window.messages.text) == warns
 
 
