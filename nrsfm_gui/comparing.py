@@ -161,6 +161,8 @@ class Comparing(QObject):
             display.set_appearance(display.appearance.changed(color_by=self._colored_before))
         display.set_other_drawn(self.mode != "side")
         self.panel.set_mode(self.mode)
+        if self.on == self.panel.isHidden():  # comparing begins or ends: both curves, or one
+            self._window.loss_plot.set_all(self.on)
         self.panel.setVisible(self.on)
         self._show_panel()
         self._show_frame()

@@ -180,11 +180,12 @@ def test_showing_the_second_run_lets_the_two_change_their_places(qtbot, window):
 def test_any_two_runs_are_compared_from_the_list_and_the_strip(qtbot, window):
     window.run_list.compare_requested.emit(1)
     assert window.session.compared.number == 1
-    assert window.loss_plot._compared == 1
+    assert window.loss_plot._compared == 1 and window.loss_plot.header._all.isChecked()
     window.compare_panel.run_chosen.emit(2)
     assert window.session.compared.number == 2
     window.run_list.compare_requested.emit(2)
     assert window.session.compared is None and window.loss_plot._compared is None
+    assert not window.loss_plot.header._all.isChecked()
     window.run_list.compare_requested.emit(3)
     assert window.session.compared is None and "Run 3 is shown" in window.messages.text
 
