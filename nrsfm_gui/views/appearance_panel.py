@@ -70,6 +70,7 @@ class AppearancePanel(QFrame):
         self.setFrameShape(QFrame.Shape.StyledPanel)
         self._appearance = Appearance()
         self._theme = DARK
+        self._shown: tuple[object, ...] = ()  # what the fields of the limits show
         self.color_by = self._choice(COLORINGS, "color_by", "What the colors of the points stand for")
         self.color_map = self._choice(
             {name: name.capitalize() for name in COLOR_MAPS},
@@ -145,6 +146,10 @@ class AppearancePanel(QFrame):
         """Show the limits of a scene, and which sources of a mesh there are. Emits nothing."""
         limits = scene.color_limits
         enabled = limits is not None and scene.colored
+        shown = limits, enabled, scene.appearance.limits
+        if shown == self._shown:  # as it is from frame to frame
+            return
+        self._shown = shown
         with _silent(self._fields()):
             for box, value in zip((self.low, self.high), limits or (0.0, 1.0), strict=True):
                 if limits is not None and not box.hasFocus():
@@ -173,10 +178,7 @@ class AppearancePanel(QFrame):
             self.color_map.setItemIcon(index, _swatch(name, theme))
 
     def open_beside(self, anchor: QWidget, sentence: str) -> None:
-        """Open below a widget, or above it where there is no room: the picture above it is to be seen.
-
-        `sentence` says what draws the pictures.
-        """
+        """Open below a widget, or above where there is no room; `sentence` says what draws the pictures."""
         self.drawn_by.setText(sentence)
         self.adjustSize()
         corner = anchor.mapToGlobal(QPoint(anchor.width(), anchor.height() + GAP))
