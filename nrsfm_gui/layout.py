@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .settings_store import SettingsStore
 
 # Shares of the window that the docks get at first.
-LEFT_WIDTH, RIGHT_WIDTH, BELOW_HEIGHT = 0.175, 0.24, 0.27
+LEFT_WIDTH, RIGHT_WIDTH, BELOW_HEIGHT = 0.175, 0.24, 0.245
 LEFT_RANGE, RIGHT_RANGE = (256, 330), (316, 400)
 
 
