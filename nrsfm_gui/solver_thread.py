@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from core.sequence import Sequence
     from core.settings import Settings
 
-# While a hand moves: the seconds between two steps, of which a third at most are spent on them.
-STEP_EVERY, STEP_SHARE = 0.08, 3.0
+# While a hand moves: the seconds between two steps, at least, and at least so many times what a step takes.
+STEP_EVERY, STEP_SHARE = 0.1, 8.0
+HAND_PAUSE, LONG_STEP = 0.03, 0.005  # seconds that a longer step waits for a hand that may go on
 
 Work = Callable[["Sequence", "Settings", "Update | None"], Iterator["Update"]]
 
@@ -209,6 +210,8 @@ class SolverThread(QThread):
                 if settings is not None:
                     stream = self._redirected(stream, settings)
                     continue
+                if self._hand_goes_on():
+                    continue
                 began = time.perf_counter()
                 update = next(stream, None)
                 self._stepped_at, self._owes_step = time.perf_counter(), False
@@ -243,12 +246,24 @@ class SolverThread(QThread):
         While a hand moves there are always newer ones: a step now and then must go on from the first update
         under each, or the point would never follow further than that.
         """
-        rest = max(STEP_EVERY, STEP_SHARE * self._step_seconds)
-        if self._owes_step and time.perf_counter() - self._stepped_at > rest:
+        if self._step_is_due():
             return None
         with self._condition:
             settings, self._pending = self._pending, None
         return settings
+
+    def _step_is_due(self) -> bool:
+        rest = max(STEP_EVERY, STEP_SHARE * self._step_seconds)
+        return self._owes_step and time.perf_counter() - self._stepped_at > rest
+
+    def _hand_goes_on(self) -> bool:
+        """Wait a moment before a step that the next change of a moving hand would have to wait for."""
+        if not self._owes_step or self._step_seconds < LONG_STEP or self._step_is_due():
+            return False
+        with self._condition:
+            return self._condition.wait_for(
+                lambda: self._cancelled or self._pending is not None, timeout=HAND_PAUSE
+            )
 
     def _redirected(self, stream: Iterator[Update], settings: Settings) -> Iterator[Update]:
         """Return a stream from the current update under other settings, or the old one where refused."""
