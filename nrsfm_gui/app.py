@@ -27,7 +27,7 @@ def main(argv: Items[str] | None = None) -> int:
     from PyQt6.QtCore import QEvent
 
     from .main_window import MainWindow
-    from .settings_store import SettingsStore
+    from .state.settings_store import SettingsStore
 
     store = SettingsStore()
     # The command line is for this time, the preference for all others.
@@ -70,7 +70,7 @@ def make_application() -> QApplication:
     from PyQt6.QtGui import QSurfaceFormat
     from PyQt6.QtWidgets import QApplication
 
-    from .settings_store import APPLICATION, ORGANIZATION
+    from .state.settings_store import APPLICATION, ORGANIZATION
 
     QCoreApplication.setAttribute(Qt.ApplicationAttribute.AA_ShareOpenGLContexts)
     surface = QSurfaceFormat()

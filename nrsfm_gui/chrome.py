@@ -9,14 +9,14 @@ from PyQt6.QtCore import QObject, QSize, Qt
 from PyQt6.QtGui import QAction
 from PyQt6.QtWidgets import QLabel, QMenu, QProgressBar, QSizePolicy, QToolBar, QToolButton, QWidget
 
-from . import summaries
 from .actions import ActionSpec, Situation, make_action, with_own_letters
+from .drawing.scene import LAYERS
 from .icons import icon
 from .layout import docks
-from .scene import LAYERS
 from .style import faint_text
 from .views.labels import ElidedLabel
 from .views.memory_label import MemoryLabel
+from .words import summaries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from core.sequence import Sequence
 
     from .main_window import MainWindow
-    from .runs import Run
+    from .state.runs import Run
     from .theme import Theme
 
 TOOLS = ("run", "pause", "step", "stop", "reset", "", "live")

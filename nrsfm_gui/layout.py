@@ -15,7 +15,7 @@ from .views.dock_title import DockTitle
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .settings_store import SettingsStore
+    from .state.settings_store import SettingsStore
 
 # Shares of the window that the docks get at first.
 LEFT_WIDTH, RIGHT_WIDTH, BELOW_HEIGHT = 0.175, 0.24, 0.245

@@ -7,33 +7,34 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QApplication, QMainWindow, QVBoxLayout, QWidget
 
-from . import summaries
 from .actions import Situation, action_table
-from .aligning import Aligning
-from .background import Background
 from .chrome import Chrome
-from .comparing import Comparing
-from .display import Display
-from .exporting import Exporting
-from .guidance import Guidance
-from .habits import Habits
+from .control.aligning import Aligning
+from .control.background import Background
+from .control.comparing import Comparing
+from .control.looks import Looks
+from .control.navigation import Navigation
+from .control.opening import FIRST_SAMPLE, Opening
+from .control.point_details import PointDetails
+from .control.presenting import Presenter
+from .control.run_history import RunHistory
+from .control.selecting import Selecting
+from .control.worst import Worst
+from .drawing.display import Display
+from .export.exporting import Exporting
+from .habits.habits import Habits
 from .icons import application_icon
-from .keeping import Keeping
+from .keeping.keeping import Keeping
 from .layout import arrange, restore
-from .looks import Looks
-from .navigation import Navigation
-from .opening import FIRST_SAMPLE, Opening
-from .point_details import PointDetails
-from .presenting import Presenter
-from .reports_window import ReportsWindow
-from .run_control import RunControl
-from .run_history import RunHistory
-from .runs import RunState
-from .selecting import Selecting
-from .session import Session
-from .settings_store import SettingsStore
-from .solver_thread import Work, real_work
-from .steering import Steering
+from .reports.reports_window import ReportsWindow
+from .solving.guidance import Guidance
+from .solving.run_control import RunControl
+from .solving.solver_thread import Work, real_work
+from .solving.steering import Steering
+from .solving.weighing import Weighing
+from .state.runs import RunState
+from .state.session import Session
+from .state.settings_store import SettingsStore
 from .style import apply_theme, theme_named
 from .theme import DARK, LIGHT, Theme
 from .views.compare_panel import ComparePanel
@@ -51,8 +52,7 @@ from .views.scene3d import SceneView
 from .views.sequence_tree import SequenceTree
 from .views.spectrum_plot import SpectrumPlot
 from .views.timeline import Timeline
-from .weighing import Weighing
-from .worst import Worst
+from .words import summaries
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent

@@ -15,7 +15,7 @@ from .views.plots import save_image
 if TYPE_CHECKING:
     from .arguments import Arguments
     from .main_window import MainWindow
-    from .runs import Run
+    from .state.runs import Run
 
 SETTLE_MILLISECONDS = 150  # for the last picture to reach the screen
 FAILED = 2
@@ -68,7 +68,7 @@ class Script(QObject):
             self._later(self._picture)
 
     def _after_run(self, run: Run) -> None:
-        from .runs import RunState
+        from .state.runs import RunState
 
         if run.state is RunState.FAILED:
             self._fail(run.message)

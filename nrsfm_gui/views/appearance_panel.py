@@ -22,7 +22,7 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from nrsfm_gui.appearance import (
+from nrsfm_gui.state.appearance import (
     COLOR_MAPS,
     COLORINGS,
     LABELS,
@@ -40,7 +40,7 @@ from .colors import color_table
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from nrsfm_gui.scene import Scene
+    from nrsfm_gui.drawing.scene import Scene
 
 SWATCH = QSize(56, 12)
 MODE_TITLES = {"off": "Off", "wire": "Wire", "shaded": "Shaded", "both": "Shaded and wire"}

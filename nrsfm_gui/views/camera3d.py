@@ -12,7 +12,7 @@ from .orbit import Orbit, Projection, locked_projection
 
 if TYPE_CHECKING:
     from core.arrays import Floats
-    from nrsfm_gui.scene import Scene
+    from nrsfm_gui.drawing.scene import Scene
 
 DEGREES_PER_PIXEL = 0.4
 TURN = 20.0  # degrees a second of the turntable

@@ -10,7 +10,7 @@ from PyQt6.QtCore import QPointF, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QColor, QFont, QFontMetricsF, QLinearGradient, QPainter, QPen
 from PyQt6.QtWidgets import QMenu, QWidget
 
-from nrsfm_gui.appearance import COLOR_MAPS, COLORINGS
+from nrsfm_gui.state.appearance import COLOR_MAPS, COLORINGS
 from nrsfm_gui.theme import DARK, Theme
 
 from .colors import LEVELS, color_table, qcolor
@@ -18,7 +18,7 @@ from .colors import LEVELS, color_table, qcolor
 if TYPE_CHECKING:
     from PyQt6.QtGui import QContextMenuEvent, QMouseEvent, QPaintEvent
 
-    from nrsfm_gui.scene import Scene
+    from nrsfm_gui.drawing.scene import Scene
 
 STOPS = 32
 WIDTH, HEIGHT = 230, 40  # of the whole, pixels

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyqtgraph as pg
 from PyQt6.QtGui import QColor
 
-from nrsfm_gui.appearance import COLOR_MAPS
+from nrsfm_gui.state.appearance import COLOR_MAPS
 
 if TYPE_CHECKING:
     from core.arrays import Floats

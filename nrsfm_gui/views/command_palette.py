@@ -21,7 +21,7 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from nrsfm_gui.fuzzy import Match, match
+from nrsfm_gui.habits.fuzzy import Match, match
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,12 +8,12 @@ from typing import Any
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QVBoxLayout, QWidget
 
-from nrsfm_gui.export_request import (
+from nrsfm_gui.export.export_request import (
     KINDS,
     ExportContext,
     ExportRequest,
 )
-from nrsfm_gui.movie_options import MovieOptions
+from nrsfm_gui.export.movie_options import MovieOptions
 
 from .export_form import ExportForm
 from .fields import NumberField, push_button

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PyQt6.QtWidgets import QCheckBox, QWidget
 
 from core.exporters import ALIGNMENTS, COORDINATES, INTERPOLATIONS
-from nrsfm_gui.export_request import KINDS, PLOTS, TURNINGS, WHICH_FRAMES
-from nrsfm_gui.movie_options import VIEWS
+from nrsfm_gui.export.export_request import KINDS, PLOTS, TURNINGS, WHICH_FRAMES
+from nrsfm_gui.export.movie_options import VIEWS
 
 from .export_fields import PairField, PathField
 from .fields import NumberField

@@ -9,7 +9,7 @@ from PyQt6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt, QTimer, pyq
 from PyQt6.QtGui import QCursor, QImage, QPainter, QPen
 from PyQt6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from nrsfm_gui.ranking import known_means, worst_first
+from nrsfm_gui.drawing.ranking import known_means, worst_first
 from nrsfm_gui.theme import DARK, Theme
 
 from .colors import qcolor

@@ -10,7 +10,7 @@ from PyQt6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QMouseEvent, QPainter
 from PyQt6.QtWidgets import QToolTip, QVBoxLayout, QWidget
 
-from nrsfm_gui.scene import NO_SEQUENCE
+from nrsfm_gui.drawing.scene import NO_SEQUENCE
 from nrsfm_gui.theme import DARK, Theme
 
 from .colors import qcolor
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
 
     from core.arrays import Floats
-    from nrsfm_gui.scene import Scene
+    from nrsfm_gui.drawing.scene import Scene
 
 NARROW, FEW_ENTRIES = 240, 3  # width of a plot in pixels, and of how many signs it has room
 ALL_LEFT_OUT = "All points are left out: Shift+H shows them"

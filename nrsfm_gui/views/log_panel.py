@@ -18,7 +18,7 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from nrsfm_gui.logbook import LINES, Level, Line
+from nrsfm_gui.habits.logbook import LINES, Level, Line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,7 +10,7 @@ from PyQt6.QtCore import QObject, Qt, pyqtSignal
 
 if TYPE_CHECKING:
     from core.arrays import Floats
-    from nrsfm_gui.history import History
+    from nrsfm_gui.state.history import History
     from nrsfm_gui.theme import Theme
 
 TICK_SIZE = 11

@@ -25,7 +25,7 @@ from .signed_axis import MINUS, SignedAxis
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from nrsfm_gui.history import History
+    from nrsfm_gui.state.history import History
     from nrsfm_gui.theme import Theme
 
 AXES = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PyQt6.QtCore import QTimer
 from PyQt6.QtWidgets import QLabel, QWidget
 
-from nrsfm_gui.memory import resident_bytes
+from nrsfm_gui.habits.memory import resident_bytes
 
 EVERY_MILLISECONDS = 2000
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
-from nrsfm_gui.reports import MAKING
+from nrsfm_gui.reports.reports import MAKING
 
 from .fields import push_button
 

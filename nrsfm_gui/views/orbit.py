@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from core.arrays import Floats
-    from nrsfm_gui.scene import Camera
+    from nrsfm_gui.drawing.scene import Camera
 
 FIELD_OF_VIEW = 30.0  # degrees, vertical
 MARGINS = (24.0, 52.0, 24.0, 52.0)  # pixels left, above, right of and below a fitted object

@@ -19,7 +19,7 @@ from .scene3d_parts import MOST_RINGS
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from nrsfm_gui.scene import Scene
+    from nrsfm_gui.drawing.scene import Scene
     from nrsfm_gui.theme import Theme
 
     from .orbit import Projection

@@ -11,7 +11,7 @@ from PyQt6.QtGui import QFontMetricsF
 
 if TYPE_CHECKING:
     from core.arrays import Floats
-    from nrsfm_gui.history import History
+    from nrsfm_gui.state.history import History
     from nrsfm_gui.theme import Theme
 
 GAP = 6.0  # pixels between two names

@@ -8,7 +8,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from core.arrays import Floats
-    from nrsfm_gui.scene import Scene
+    from nrsfm_gui.drawing.scene import Scene
 
     from .orbit import Projection
 

@@ -13,7 +13,7 @@ from .scene3d_parts import MOVING, Shot, exceeds, line_ends, scene_parts
 if TYPE_CHECKING:
     from PyQt6.QtGui import QImage
 
-    from nrsfm_gui.scene import Scene
+    from nrsfm_gui.drawing.scene import Scene
     from nrsfm_gui.theme import Theme
 
     from .orbit import Projection

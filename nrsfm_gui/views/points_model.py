@@ -11,7 +11,7 @@ from PyQt6.QtGui import QBrush, QColor
 
 if TYPE_CHECKING:
     from core.arrays import Bools, Floats, Ints
-    from nrsfm_gui.point_table import PointTable
+    from nrsfm_gui.words.point_table import PointTable
 
 NONE = "–"
 NO_INDEX = QModelIndex()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from PyQt6.QtGui import QResizeEvent, QShowEvent
 
-    from nrsfm_gui.point_table import PointCourse, PointTable
+    from nrsfm_gui.words.point_table import PointCourse, PointTable
 
 WIDE = 640  # pixels from which on table and curves have room side by side
 TABLE_WIDTH = 360

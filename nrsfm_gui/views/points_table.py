@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from core.arrays import Ints
-    from nrsfm_gui.point_table import PointTable
+    from nrsfm_gui.words.point_table import PointTable
 
 ROW_PADDING = 5  # pixels
 MOST_RANGES = 1500  # of selected rows; for more, Qt takes seconds, and they are only marked

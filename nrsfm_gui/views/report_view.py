@@ -15,7 +15,7 @@ from .report_page import page_for, picture_widths, sheet
 if TYPE_CHECKING:
     from PyQt6.QtGui import QResizeEvent
 
-    from nrsfm_gui.reports import Report
+    from nrsfm_gui.reports.reports import Report
 
 MARGIN = 28  # pixels around the text
 NARROWEST = 200

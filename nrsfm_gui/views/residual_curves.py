@@ -10,7 +10,7 @@ from PyQt6.QtCore import Qt
 
 if TYPE_CHECKING:
     from core.arrays import Floats
-    from nrsfm_gui.history import History
+    from nrsfm_gui.state.history import History
     from nrsfm_gui.theme import Theme
 
 STYLES = (Qt.PenStyle.DashLine, Qt.PenStyle.DotLine)

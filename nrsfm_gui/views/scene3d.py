@@ -9,7 +9,7 @@ from PyQt6.QtCore import QPointF, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QImage, QPainter
 from PyQt6.QtWidgets import QSizePolicy, QWidget
 
-from nrsfm_gui.scene import NO_SEQUENCE
+from nrsfm_gui.drawing.scene import NO_SEQUENCE
 from nrsfm_gui.theme import DARK, Theme
 
 from .camera3d import ViewCamera
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from PyQt6.QtGui import QPaintEvent, QResizeEvent
 
     from core.arrays import Floats
-    from nrsfm_gui.scene import Scene
+    from nrsfm_gui.drawing.scene import Scene
 
     from .orbit import Orbit, Projection
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from nrsfm_gui.mesh import vertex_normals
+from nrsfm_gui.drawing.mesh import vertex_normals
 
 from .axes3d import floor_segments
 from .colors import Rgba, filled, rgba_bytes, value_colors
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from PyQt6.QtGui import QColor
 
     from core.arrays import Bools, Floats, Ints
-    from nrsfm_gui.scene import Camera, Scene
+    from nrsfm_gui.drawing.scene import Camera, Scene
     from nrsfm_gui.theme import Theme
 
     from .orbit import Projection

@@ -51,7 +51,9 @@ class SequenceTree(QWidget):
         self._filter.textChanged.connect(self._apply_filter)
         self._tree = QTreeWidget()
         self._tree.setAccessibleName("Sequences")
-        self._tree.setToolTip("Click P for the perspective tracks of a camera path, O for the orthogonal ones")
+        self._tree.setToolTip(
+            "P: the perspective tracks of a camera path; O: the orthogonal ones"
+        )
         self._build_tree()
         self._hint = QLabel(HINT)
         self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)

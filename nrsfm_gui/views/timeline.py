@@ -17,8 +17,8 @@ from .transport import Transport
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from nrsfm_gui.playback import Loop
-    from nrsfm_gui.scene import ErrorSeries
+    from nrsfm_gui.control.playback import Loop
+    from nrsfm_gui.drawing.scene import ErrorSeries
 
 
 class Timeline(QWidget):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyqtgraph as pg
 
     from core.arrays import Bools, Floats
-    from nrsfm_gui.scene import Scene
+    from nrsfm_gui.drawing.scene import Scene
 
 RING = 17  # diameter around the hovered point and the one that was selected last, pixels
 SMALL_RING = 13  # around the other selected ones

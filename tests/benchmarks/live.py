@@ -33,7 +33,7 @@ from core import simulate
 from core.settings import Settings
 from nrsfm_gui import main_window
 from nrsfm_gui.app import make_application, prepare_platform
-from nrsfm_gui.settings_store import SettingsStore
+from nrsfm_gui.state.settings_store import SettingsStore
 from nrsfm_gui.theme import DARK
 from nrsfm_gui.views.scene3d import SceneView
 from nrsfm_gui.views.scrub import ScrubSlider

@@ -28,7 +28,7 @@ from core.settings import PRESETS, Settings
 from nrsfm_gui.app import make_application, paints_without_opengl, prepare_platform
 from nrsfm_gui.arguments import parse
 from nrsfm_gui.main_window import MainWindow
-from nrsfm_gui.settings_store import SettingsStore
+from nrsfm_gui.state.settings_store import SettingsStore
 from nrsfm_gui.theme import DARK, LIGHT
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from PyQt6.QtWidgets import QApplication, QWidget
 
-    from nrsfm_gui.scene import ErrorSeries
+    from nrsfm_gui.drawing.scene import ErrorSeries
     from nrsfm_gui.theme import Theme
 
 FOLDER = Path(__file__).resolve().parents[2] / "assets" / "pictures"

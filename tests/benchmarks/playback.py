@@ -28,12 +28,12 @@ from PyQt6.QtCore import QSettings
 
 from core import simulate
 from core.settings import Settings
-from nrsfm_gui import display as display_module
 from nrsfm_gui.app import make_application, prepare_platform
-from nrsfm_gui.appearance import DEFAULT_LAYERS
+from nrsfm_gui.drawing import display as display_module
 from nrsfm_gui.main_window import MainWindow
-from nrsfm_gui.runs import RunState
-from nrsfm_gui.settings_store import SettingsStore
+from nrsfm_gui.state.appearance import DEFAULT_LAYERS
+from nrsfm_gui.state.runs import RunState
+from nrsfm_gui.state.settings_store import SettingsStore
 from nrsfm_gui.theme import DARK
 from nrsfm_gui.views.error_curve import ErrorCurve
 from nrsfm_gui.views.frame_slider import FrameSlider

@@ -25,7 +25,7 @@ from core import simulate
 from core.settings import Settings
 from nrsfm_gui.app import make_application, paints_without_opengl, prepare_platform
 from nrsfm_gui.main_window import MainWindow
-from nrsfm_gui.settings_store import SettingsStore
+from nrsfm_gui.state.settings_store import SettingsStore
 from nrsfm_gui.theme import DARK
 
 if TYPE_CHECKING:
@@ -100,7 +100,8 @@ def settle(app: QApplication, seconds: float) -> None:
 FIRST_PAINT = """
 import os, sys
 from PyQt6.QtCore import QEvent
-from nrsfm_gui import app, main_window
+from nrsfm_gui import app
+from nrsfm_gui import main_window
 
 class Window(main_window.MainWindow):
     def event(self, event):

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from core.arrays import Floats
     from nrsfm_gui.main_window import MainWindow
-    from nrsfm_gui.settings_store import SettingsStore
+    from nrsfm_gui.state.settings_store import SettingsStore
 
 CAMERA = np.array([[1400.0, 0, 640], [0, 1400.0, 480], [0, 0, 1]])
 
@@ -257,7 +257,7 @@ def make_stream() -> Callable[..., Stream]:
 @pytest.fixture
 def store(tmp_path: Path) -> SettingsStore:
     """Return settings of their own for a test."""
-    from nrsfm_gui.settings_store import SettingsStore
+    from nrsfm_gui.state.settings_store import SettingsStore
 
     return SettingsStore(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
 

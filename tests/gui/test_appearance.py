@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from core.arrays import InputError
-from nrsfm_gui.appearance import COLOR_MAPS, COLORINGS, LAYERS, MESH_MODES, Appearance
-from nrsfm_gui.bounds import bounding_points
-from nrsfm_gui.coloring import coloring
-from nrsfm_gui.scene import build_scene, build_shapes
+from nrsfm_gui.drawing.bounds import bounding_points
+from nrsfm_gui.drawing.coloring import coloring
+from nrsfm_gui.drawing.scene import build_scene, build_shapes
+from nrsfm_gui.state.appearance import COLOR_MAPS, COLORINGS, LAYERS, MESH_MODES, Appearance
 from nrsfm_gui.theme import DARK, LIGHT
 from nrsfm_gui.views.colors import color_table, value_colors, value_levels
 

@@ -13,10 +13,10 @@ from PyQt6.QtGui import QColor, QImage
 
 from core import simulate
 from core.arrays import InputError
-from nrsfm_gui import image_sources
-from nrsfm_gui.background import checked, doubts
-from nrsfm_gui.background_reader import BackgroundReader
-from nrsfm_gui.image_sources import as_image, open_source
+from nrsfm_gui.control import image_sources
+from nrsfm_gui.control.background import checked, doubts
+from nrsfm_gui.control.background_reader import BackgroundReader
+from nrsfm_gui.control.image_sources import as_image, open_source
 
 WIDTH, HEIGHT = 64, 48
 
@@ -227,7 +227,7 @@ def test_a_state_that_was_tampered_with_is_refused(state):
 
 
 def test_a_session_file_keeps_the_background(qtbot, window, folder):
-    from nrsfm_gui.viewpoint import Viewpoint
+    from nrsfm_gui.state.viewpoint import Viewpoint
 
     opened(qtbot, window, folder, opacity=0.4, offset=1)
     kept = Viewpoint.of(window).as_plain()
@@ -289,7 +289,7 @@ def test_doubts_are_told(sequence):
 
 
 def test_a_movie_of_the_two_d_view_has_the_background(qtbot, window, folder, tmp_path):
-    from nrsfm_gui.movie_options import MovieOptions
+    from nrsfm_gui.export.movie_options import MovieOptions
 
     opened(qtbot, window, folder, opacity=1.0)
     with qtbot.waitSignal(window.exporting.saved, timeout=20_000):

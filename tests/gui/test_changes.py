@@ -8,7 +8,7 @@ import pytest
 
 from core.penalties import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
 from core.settings import Settings
-from nrsfm_gui.changes import GESTURE, followed, named, one_gesture, parameters, waiting
+from nrsfm_gui.state.changes import GESTURE, followed, named, one_gesture, parameters, waiting
 
 WEIGHTS = Settings(rank=4, penalty=ExplicitWeights((0.0, 0.1, 0.2, 0.4)))
 

@@ -12,8 +12,8 @@ from PyQt6.QtWidgets import QToolButton
 from core.penalties import NuclearNorm
 from core.settings import Settings
 from core.updates import Record
-from nrsfm_gui.runs import RunState
-from nrsfm_gui.shapes import build_shapes
+from nrsfm_gui.drawing.shapes import build_shapes
+from nrsfm_gui.state.runs import RunState
 from nrsfm_gui.theme import THEMES
 
 if TYPE_CHECKING:

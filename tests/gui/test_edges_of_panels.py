@@ -10,14 +10,14 @@ from PyQt6.QtCore import QCoreApplication, QEvent, QPointF, Qt
 from PyQt6.QtGui import QMouseEvent
 
 from core.sequence import CameraModel, Observations, Sequence
-from nrsfm_gui.point_table import point_courses, point_table
-from nrsfm_gui.ranking import known_means
-from nrsfm_gui.scene import ErrorSeries, build_scene, build_shapes
+from nrsfm_gui.control.worst import frame_sentence
+from nrsfm_gui.drawing.ranking import known_means
+from nrsfm_gui.drawing.scene import ErrorSeries, build_scene, build_shapes
 from nrsfm_gui.theme import DARK, LIGHT
 from nrsfm_gui.views.image2d import TracksView
 from nrsfm_gui.views.points_panel import PointsPanel
 from nrsfm_gui.views.timeline import Timeline
-from nrsfm_gui.worst import frame_sentence
+from nrsfm_gui.words.point_table import point_courses, point_table
 
 SHAPES = [(1, 1), (2, 1), (1, 5), (2, 3), (3, 4000)]
 VALUES = [np.nan, 0.0, 1e-300, 1e9]

@@ -14,11 +14,11 @@ from PyQt6.QtWidgets import QApplication, QPushButton, QToolButton
 from core import simulate
 from core.settings import Settings
 from nrsfm_gui.arguments import Arguments, parse
-from nrsfm_gui.first_steps import KEYS
+from nrsfm_gui.habits.first_steps import KEYS
 from nrsfm_gui.help.method import BIBTEX, help_folder, method_page
 from nrsfm_gui.help.panels import PANELS
 from nrsfm_gui.layout import docks
-from nrsfm_gui.runs import RunState
+from nrsfm_gui.state.runs import RunState
 from nrsfm_gui.theme import DARK, LIGHT
 from nrsfm_gui.views.heat_strip import HeatStrip
 

@@ -31,7 +31,7 @@ from PyQt6.QtWidgets import (
 from core import simulate
 from core.settings import Settings
 from nrsfm_gui.layout import docks
-from nrsfm_gui.runs import RunState
+from nrsfm_gui.state.runs import RunState
 from nrsfm_gui.theme import DARK, LIGHT
 from nrsfm_gui.views.labels import ElidedLabel
 from nrsfm_gui.views.spectrum_canvas import SpectrumCanvas

@@ -10,7 +10,7 @@ import pytest
 from PyQt6.QtCore import QPoint, QPointF, QRectF, Qt
 from PyQt6.QtGui import QPainterPath, QPolygonF
 
-from nrsfm_gui.scene import build_scene, build_shapes
+from nrsfm_gui.drawing.scene import build_scene, build_shapes
 from nrsfm_gui.theme import DARK
 from nrsfm_gui.views.dots2d import INK, MOST_SEGMENTS, _longest_seen
 from nrsfm_gui.views.image2d import TracksView

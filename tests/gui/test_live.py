@@ -8,8 +8,8 @@ from PyQt6.QtCore import QPointF, Qt
 from PyQt6.QtTest import QTest
 
 from core.settings import Settings
-from nrsfm_gui.runs import RunState
-from nrsfm_gui.shapes import build_shapes
+from nrsfm_gui.drawing.shapes import build_shapes
+from nrsfm_gui.state.runs import RunState
 from nrsfm_gui.views.scrub import ScrubSlider
 
 QUICK = Settings(rank=2, starts=1, rotations="truth")

@@ -13,10 +13,10 @@ from PyQt6.QtGui import QGuiApplication
 
 from core import simulate
 from core.settings import Settings
-from nrsfm_gui import logbook as module
-from nrsfm_gui.log_keeping import differences
-from nrsfm_gui.logbook import Level, Logbook
-from nrsfm_gui.runs import RunState
+from nrsfm_gui.habits import logbook as module
+from nrsfm_gui.habits.log_keeping import differences
+from nrsfm_gui.habits.logbook import Level, Logbook
+from nrsfm_gui.state.runs import RunState
 from nrsfm_gui.theme import DARK
 from nrsfm_gui.views.log_panel import LogPanel
 

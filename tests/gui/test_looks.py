@@ -8,8 +8,8 @@ from PyQt6.QtCore import QEvent, QPointF, Qt
 from PyQt6.QtGui import QAction, QContextMenuEvent, QMouseEvent
 from PyQt6.QtWidgets import QApplication
 
-from nrsfm_gui.appearance import COLORINGS, LAYERS, Appearance
-from nrsfm_gui.scene import build_scene, build_shapes
+from nrsfm_gui.drawing.scene import build_scene, build_shapes
+from nrsfm_gui.state.appearance import COLORINGS, LAYERS, Appearance
 from nrsfm_gui.theme import DARK, LIGHT
 from nrsfm_gui.views.colorbar import INSET, ColorBar, number
 from nrsfm_gui.views.colors import color_table

@@ -16,16 +16,16 @@ from core.penalties import NuclearNorm, TruncatedNuclearNorm
 from core.reconstruct import reconstruct
 from core.sequence import CameraModel, GroundTruth, Observations, Sequence
 from core.settings import Settings
-from nrsfm_gui.pictures import Wanted, make_picture
-from nrsfm_gui.run_numbers import numbers
-from nrsfm_gui.runs import RunState
-from nrsfm_gui.scene import MOST_CAMERAS, build_scene, build_shapes
-from nrsfm_gui.session import Session
-from nrsfm_gui.shapes import Alignment, project
-from nrsfm_gui.solved import solved
-from nrsfm_gui.summaries import headline, log_loss, quality
+from nrsfm_gui.drawing.scene import MOST_CAMERAS, build_scene, build_shapes
+from nrsfm_gui.drawing.shapes import Alignment, project
+from nrsfm_gui.drawing.solved import solved
+from nrsfm_gui.export.pictures import Wanted, make_picture
+from nrsfm_gui.state.runs import RunState
+from nrsfm_gui.state.session import Session
 from nrsfm_gui.theme import DARK
 from nrsfm_gui.views.scene3d_parts import scene_parts
+from nrsfm_gui.words.run_numbers import numbers
+from nrsfm_gui.words.summaries import headline, log_loss, quality
 
 FRAMES, POINTS, NOISE = 9, 40, 0.3
 LOW_RANK = Settings(problem="lowrank", rank=4, penalty=TruncatedNuclearNorm(mu=1e-3, free=4), eta=1e-4)

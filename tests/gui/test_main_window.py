@@ -19,10 +19,10 @@ from core.alignment import Kind, Mirror
 from core.penalties import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
 from core.settings import PRESETS, Settings
 from nrsfm_gui.arguments import Arguments
+from nrsfm_gui.drawing.shapes import Alignment
+from nrsfm_gui.habits.shortcut_sheet import ShortcutSheet
 from nrsfm_gui.layout import docks
-from nrsfm_gui.runs import RunState
-from nrsfm_gui.shapes import Alignment
-from nrsfm_gui.shortcut_sheet import ShortcutSheet
+from nrsfm_gui.state.runs import RunState
 from nrsfm_gui.views.fields import NumberField
 
 if TYPE_CHECKING:
@@ -384,7 +384,7 @@ def test_a_script_changes_nothing_that_is_remembered(qtbot, make_window, store):
 
 
 def test_a_defect_is_shown_and_offers_to_save(qtbot, window):
-    from nrsfm_gui.dialogs import DefectDialog
+    from nrsfm_gui.habits.dialogs import DefectDialog
 
     window.run()
     finished(qtbot, window)

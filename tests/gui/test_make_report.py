@@ -11,10 +11,10 @@ from PyQt6.QtWidgets import QLabel, QLineEdit, QPushButton
 from core import write_challenge
 from core.cli import parser
 from core.experiments.reproduce import EXPERIMENTS
-from nrsfm_gui import report_maker
-from nrsfm_gui.make_report import MakeReportDialog
-from nrsfm_gui.report_maker import ReportMaker, standing_words
-from nrsfm_gui.reports_window import ReportsWindow
+from nrsfm_gui.reports import report_maker
+from nrsfm_gui.reports.make_report import MakeReportDialog
+from nrsfm_gui.reports.report_maker import ReportMaker, standing_words
+from nrsfm_gui.reports.reports_window import ReportsWindow
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from core.arrays import InputError
-from nrsfm_gui.appearance import Appearance
-from nrsfm_gui.mesh import (
+from nrsfm_gui.drawing.mesh import (
     chosen_mesh,
     delaunay,
     edges_of,
@@ -17,8 +16,9 @@ from nrsfm_gui.mesh import (
     track_triangulation,
     vertex_normals,
 )
-from nrsfm_gui.mesh_files import read_triangulation
-from nrsfm_gui.scene import build_scene, build_shapes
+from nrsfm_gui.drawing.mesh_files import read_triangulation
+from nrsfm_gui.drawing.scene import build_scene, build_shapes
+from nrsfm_gui.state.appearance import Appearance
 
 SQUARE = np.array([[0, 1, 2], [0, 2, 3]])
 

@@ -12,7 +12,7 @@ from core.methods import METHODS, PROBLEMS
 from core.penalties import LogPenalty, NuclearNorm
 from core.sequence import CameraModel
 from core.settings import PRESETS, Settings
-from nrsfm_gui.settings_store import SettingsStore
+from nrsfm_gui.state.settings_store import SettingsStore
 from nrsfm_gui.views.fields import NumberField
 from nrsfm_gui.views.parameters import ParametersPanel
 from nrsfm_gui.views.sources import Choice

@@ -13,7 +13,7 @@ from core.problem import NonRigidProblem
 from core.reconstruct import Candidate, Record, Update, reconstruct
 from core.settings import Settings
 from core.solver import Status
-from nrsfm_gui.moments import LARGEST, MOST, Moments
+from nrsfm_gui.state.moments import LARGEST, MOST, Moments
 
 FRAMES, POINTS, RANK = 3, 4, 2
 

@@ -14,11 +14,11 @@ from PyQt6.QtGui import QColor, QImage
 from core import simulate
 from core.arrays import InputError
 from core.settings import Settings
-from nrsfm_gui import movie_files
-from nrsfm_gui.movie import ScenePainter, WindowPainter, fitted
-from nrsfm_gui.movie_files import FORMATS, format_for, pixels
-from nrsfm_gui.movie_options import MovieOptions
-from nrsfm_gui.tasks import Task, progress_words
+from nrsfm_gui.export import movie_files
+from nrsfm_gui.export.movie import ScenePainter, WindowPainter, fitted
+from nrsfm_gui.export.movie_files import FORMATS, format_for, pixels
+from nrsfm_gui.export.movie_options import MovieOptions
+from nrsfm_gui.solving.tasks import Task, progress_words
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, starts=1)
 

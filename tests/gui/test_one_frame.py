@@ -12,10 +12,10 @@ from core.alignment import Alignment, Kind, Mirror
 from core.reconstruct import reconstruct
 from core.sequence import CameraModel
 from core.settings import Settings
-from nrsfm_gui.coloring import coloring
-from nrsfm_gui.one_frame import with_frame
-from nrsfm_gui.scene import build_scene
-from nrsfm_gui.shapes import build_shapes
+from nrsfm_gui.drawing.coloring import coloring
+from nrsfm_gui.drawing.one_frame import with_frame
+from nrsfm_gui.drawing.scene import build_scene
+from nrsfm_gui.drawing.shapes import build_shapes
 
 FRAME = 5
 ARRAYS = ("points", "reprojected", "errors", "residuals")

@@ -12,7 +12,7 @@ from PyQt6.QtWidgets import QApplication
 
 from core import simulate
 from nrsfm_gui.actions import Condition, with_own_letters
-from nrsfm_gui.fuzzy import match
+from nrsfm_gui.habits.fuzzy import match
 from nrsfm_gui.theme import LIGHT
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from PyQt6.QtWidgets import QFileDialog, QMessageBox, QWidget
 import nrsfm_gui.views.path_dialog as module
 from core import simulate
 from core.settings import Settings
-from nrsfm_gui.runs import RunState
+from nrsfm_gui.state.runs import RunState
 from nrsfm_gui.views.path_dialog import Wanted, ask_for_path, first_suffix
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)

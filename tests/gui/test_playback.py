@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from nrsfm_gui.playback import SPEEDS, Loop, Playback, frame_in_round
+from nrsfm_gui.control.playback import SPEEDS, Loop, Playback, frame_in_round
 
 
 class Clock:

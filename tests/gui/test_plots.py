@@ -20,7 +20,7 @@ from PyQt6.QtWidgets import QTabWidget, QToolButton
 from core.arrays import InputError
 from core.reconstruct import Record
 from core.settings import Settings
-from nrsfm_gui.history import History
+from nrsfm_gui.state.history import History
 from nrsfm_gui.theme import DARK, LIGHT
 from nrsfm_gui.views.fields import format_number
 from nrsfm_gui.views.loss_plot import LossPlot

@@ -22,8 +22,8 @@ from core.experiments.document import (
     as_html,
     as_markdown,
 )
-from nrsfm_gui.reports import find_reports, report_at
-from nrsfm_gui.reports_window import ReportsWindow
+from nrsfm_gui.reports.reports import find_reports, report_at
+from nrsfm_gui.reports.reports_window import ReportsWindow
 from nrsfm_gui.theme import DARK, LIGHT
 from nrsfm_gui.views.report_page import page_for
 

@@ -19,7 +19,7 @@ from core.arrays import InputError
 from core.files import read_sequence
 from core.penalties import TruncatedNuclearNorm
 from core.settings import PRESETS
-from nrsfm_gui.result_file import is_result, read_opened_result
+from nrsfm_gui.keeping.result_file import is_result, read_opened_result
 
 QUICK = Settings(rank=2, starts=2, rotations="truth")
 RANK_3 = PRESETS["lowrank"].with_changes(rank=3, starts=1, penalty=TruncatedNuclearNorm(mu=1.0, free=3))

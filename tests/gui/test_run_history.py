@@ -12,7 +12,7 @@ from PyQt6.QtWidgets import QLabel, QLineEdit, QPushButton, QToolButton
 
 from core.penalties import NuclearNorm
 from core.settings import Settings
-from nrsfm_gui.runs import RunState
+from nrsfm_gui.state.runs import RunState
 from nrsfm_gui.style import faint_text
 from nrsfm_gui.views.run_list import RunList, RunRow
 from nrsfm_gui.views.run_tree import LOSS, NAME

@@ -15,11 +15,11 @@ from core import simulate
 from core.metrics import procrustes_mm
 from core.recipes import command_for
 from core.settings import Settings
-from nrsfm_gui.movie_files import pixels
-from nrsfm_gui.report_charts import HEIGHT, WIDTH, Mark, line_chart, spectrum_chart, ticks
-from nrsfm_gui.run_report import make_report, worst_frames
-from nrsfm_gui.run_report_html import html_report
-from nrsfm_gui.shapes import build_shapes
+from nrsfm_gui.drawing.shapes import build_shapes
+from nrsfm_gui.export.movie_files import pixels
+from nrsfm_gui.export.report_charts import HEIGHT, WIDTH, Mark, line_chart, spectrum_chart, ticks
+from nrsfm_gui.export.run_report import make_report, worst_frames
+from nrsfm_gui.export.run_report_html import html_report
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, starts=1)
 

@@ -17,12 +17,12 @@ from core.sequence import GroundTruth
 from core.settings import Settings
 from core.solver import Status, single_threaded
 from core.updates import Candidate, Record, Update
-from nrsfm_gui.point_table import point_table
-from nrsfm_gui.run_numbers import point_numbers
-from nrsfm_gui.scene import LAYERS, Alignment, Appearance, build_scene, build_shapes, error_series
-from nrsfm_gui.selection_numbers import selection_numbers
+from nrsfm_gui.drawing.scene import LAYERS, Alignment, Appearance, build_scene, build_shapes, error_series
 from nrsfm_gui.theme import DARK
 from nrsfm_gui.views.scene3d_parts import scene_parts
+from nrsfm_gui.words.point_table import point_table
+from nrsfm_gui.words.run_numbers import point_numbers
+from nrsfm_gui.words.selection_numbers import selection_numbers
 
 
 def without_truth(sequence):

@@ -11,8 +11,8 @@ from PyQt6.QtCore import QPointF, QSize, Qt
 from PyQt6.QtWidgets import QDockWidget, QMainWindow
 
 from core.sequence import CameraModel, Observations, Sequence
-from nrsfm_gui.appearance import COLORINGS, LAYERS, Appearance
-from nrsfm_gui.scene import build_scene, build_shapes
+from nrsfm_gui.drawing.scene import build_scene, build_shapes
+from nrsfm_gui.state.appearance import COLORINGS, LAYERS, Appearance
 from nrsfm_gui.theme import DARK
 from nrsfm_gui.views import renderer3d, scene3d
 from nrsfm_gui.views.image2d import TracksView

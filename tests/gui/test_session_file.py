@@ -13,16 +13,16 @@ from itertools import islice
 import numpy as np
 import pytest
 
-import nrsfm_gui.session_data as session_data
+import nrsfm_gui.keeping.session_data as session_data
 from core import CameraModel, Settings, reconstruct, simulate, write_npz
 from core.arrays import InputError
 from core.files import read_sequence
 from core.penalties import MCP, ExplicitWeights
 from core.settings import PRESETS
-from nrsfm_gui.archive import DOCUMENT
-from nrsfm_gui.history import Tick
-from nrsfm_gui.runs import Run, RunState
-from nrsfm_gui.session_file import SavedRun, SavedSequence, SavedSession, read_session, write_session
+from nrsfm_gui.keeping.archive import DOCUMENT
+from nrsfm_gui.keeping.session_file import SavedRun, SavedSequence, SavedSession, read_session, write_session
+from nrsfm_gui.state.history import Tick
+from nrsfm_gui.state.runs import Run, RunState
 
 QUICK = Settings(rank=2, starts=2, rotations="truth")
 LOW_RANK = PRESETS["lowrank"].with_changes(starts=3)

@@ -9,7 +9,7 @@ from PyQt6.QtCore import QByteArray, QSettings
 
 from core.penalties import ExplicitWeights, NuclearNorm, TruncatedNuclearNorm, WeightedNuclearNorm
 from core.settings import PRESETS, Settings
-from nrsfm_gui.settings_store import RECENT_FILES, SettingsStore
+from nrsfm_gui.state.settings_store import RECENT_FILES, SettingsStore
 
 
 @pytest.fixture

@@ -15,10 +15,10 @@ from core.sequence import CameraModel, Observations, Sequence
 from core.settings import Settings
 from nrsfm_gui.arguments import Arguments
 from nrsfm_gui.main_window import MainWindow
-from nrsfm_gui.runs import RunState
-from nrsfm_gui.session import Session
-from nrsfm_gui.settings_store import SettingsStore
-from nrsfm_gui.solver_thread import real_work
+from nrsfm_gui.solving.solver_thread import real_work
+from nrsfm_gui.state.runs import RunState
+from nrsfm_gui.state.session import Session
+from nrsfm_gui.state.settings_store import SettingsStore
 from nrsfm_gui.views.fields import NumberField
 from nrsfm_gui.views.weights import WeightsEditor
 

@@ -10,7 +10,7 @@ import pytest
 
 from core.arrays import InputError
 from core.settings import Settings
-from nrsfm_gui.solver_thread import Job, Outcome, SolverThread
+from nrsfm_gui.solving.solver_thread import Job, Outcome, SolverThread
 
 
 @pytest.fixture

@@ -12,9 +12,9 @@ from PyQt6.QtWidgets import QDockWidget, QProgressBar, QPushButton
 
 from core import simulate
 from core.settings import Settings
-from nrsfm_gui import opening
 from nrsfm_gui.arguments import Arguments
-from nrsfm_gui.runs import RunState
+from nrsfm_gui.control import opening
+from nrsfm_gui.state.runs import RunState
 
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow

@@ -7,8 +7,8 @@ from PyQt6.QtWidgets import QProgressBar
 
 from core import simulate
 from core.settings import Settings
-from nrsfm_gui import memory
-from nrsfm_gui.runs import RunState
+from nrsfm_gui.habits import memory
+from nrsfm_gui.state.runs import RunState
 from nrsfm_gui.views.memory_label import MemoryLabel
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)

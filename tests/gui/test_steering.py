@@ -8,8 +8,8 @@ from PyQt6.QtCore import QPointF, Qt
 
 from core.penalties import WeightedNuclearNorm
 from core.settings import Settings
-from nrsfm_gui.runs import RunState
-from nrsfm_gui.steering import MOST_STEPS, NOT_KEPT, Steps
+from nrsfm_gui.solving.steering import MOST_STEPS, NOT_KEPT, Steps
+from nrsfm_gui.state.runs import RunState
 
 QUICK = Settings(rank=2, starts=1, rotations="truth")
 

@@ -7,8 +7,8 @@ import pytest
 from core.methods import METHODS
 from core.penalties import PENALTIES, ExplicitWeights
 from core.settings import PRESETS, Settings
-from nrsfm_gui.run_names import run_name
-from nrsfm_gui.summaries import measure
+from nrsfm_gui.words.run_names import run_name
+from nrsfm_gui.words.summaries import measure
 
 
 @pytest.mark.parametrize("problem", ["nonrigid", "lowrank"])

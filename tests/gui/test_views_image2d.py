@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PyQt6.QtCore import QPoint, QPointF, Qt
 
-from nrsfm_gui.scene import Appearance, build_scene, build_shapes
+from nrsfm_gui.drawing.scene import Appearance, build_scene, build_shapes
 from nrsfm_gui.style import mixed
 from nrsfm_gui.theme import DARK, LIGHT
 from nrsfm_gui.views.image2d import TracksView

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nrsfm_gui.scene import build_scene, build_shapes
+from nrsfm_gui.drawing.scene import build_scene, build_shapes
 from nrsfm_gui.views.axes3d import floor_box, floor_segments, nice_step, number, rulers, without_overlaps
 from nrsfm_gui.views.orbit import MARGINS, Orbit, image_window, locked_projection
 

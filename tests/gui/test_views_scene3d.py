@@ -10,7 +10,7 @@ from PyQt6.QtCore import QEvent, QPoint, QPointF, Qt
 from PyQt6.QtGui import QImage, QMouseEvent, QPainter, QWheelEvent
 from PyQt6.QtWidgets import QApplication, QToolButton
 
-from nrsfm_gui.scene import DEFAULT_LAYERS, LAYERS, Appearance, build_scene, build_shapes
+from nrsfm_gui.drawing.scene import DEFAULT_LAYERS, LAYERS, Appearance, build_scene, build_shapes
 from nrsfm_gui.theme import DARK, LIGHT
 from nrsfm_gui.views import overlay3d, renderer3d
 from nrsfm_gui.views.axes3d import without_overlaps

@@ -1,0 +1,128 @@
+"""Showing the session in the panels of numbers: runs, losses, weights, errors, the selected point."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PyQt6.QtCore import QObject, QTimer
+
+from core.degenerate import collapsed
+from nrsfm_gui.state.runs import Run, RunState
+from nrsfm_gui.words import run_numbers, summaries
+from nrsfm_gui.words.run_names import run_title
+from nrsfm_gui.words.run_rows import run_row
+from nrsfm_gui.words.selection_numbers import selection_numbers, selection_title
+
+if TYPE_CHECKING:
+    from core.reconstruct import Update
+    from nrsfm_gui.drawing.scene import ErrorSeries
+    from nrsfm_gui.main_window import MainWindow
+
+SETTLED_MILLISECONDS = 150  # without a change of the parameters, before they are compared with the run's
+
+
+class Presenter(QObject):
+    """Tells the panels of a window what the session says."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._series: ErrorSeries | None = None
+        self._names: dict[int, str] = {}  # of the runs, as the legend of the losses has them
+        session, display = window.session, window.display
+        session.runs_changed.connect(self.show_runs)
+        session.shown_changed.connect(lambda _run: self.show_runs())
+        session.compared_changed.connect(lambda _run: self.show_runs())
+        session.run_changed.connect(self.show_run)
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.setInterval(SETTLED_MILLISECONDS)
+        self._later.timeout.connect(self.show_numbers)
+        session.settings_changed.connect(lambda _settings: self._later.start())
+        window.control.ended.connect(self._show_remarks)
+        display.series_changed.connect(self.show_series)
+        display.quality_changed.connect(self.show_numbers)
+        display.scene_shown.connect(lambda _scene: self.show_point())
+
+    def show_runs(self) -> None:
+        """Show which runs there are, and the one that is chosen."""
+        window = self._window
+        shown = window.session.shown
+        histories = {run.number: run.history for run in window.session.runs}
+        self._names = {run.number: run_title(run) for run in window.session.runs}
+        compared = window.session.compared
+        window.loss_plot.set_histories(
+            histories,
+            None if shown is None else shown.number,
+            self._names,
+            compared=None if compared is None else compared.number,
+        )
+        window.chrome.show_activity(window.control.current or shown)
+        self.show_numbers()
+        window.update_situation()
+
+    def show_run(self, run: Run) -> None:
+        """Show what a run gained, or its new state; the numbers of a running one follow with the errors."""
+        window = self._window
+        window.chrome.show_activity(window.control.current or window.session.shown)
+        if run in window.session.runs:
+            if self._names.get(run.number) != run_title(run):
+                self.show_runs()  # its method or its penalty changed under way
+            window.loss_plot.refresh_soon()
+            if run.state is not RunState.RUNNING:
+                self.show_numbers()
+        window.update_situation()
+
+    def _show_remarks(self, run: Run) -> None:
+        """Warn where a run has ended with nothing; a rank that a penalty lowers is among the numbers."""
+        if run.state is not RunState.FINISHED or run is not self._window.session.shown or run.last is None:
+            return
+        best = run.last.best
+        if collapsed(best.problem, best.factors):
+            self._window.messages.warn(f"Run {run.number}: {' '.join(run_numbers.remarks_on(run))}")
+
+    def show_series(self, series: ErrorSeries | None) -> None:
+        """Show the errors of all frames."""
+        self._series = series
+        self.show_errors()
+
+    def show_errors(self) -> None:
+        """Show the errors of all frames, or the distance of two runs where that is asked for."""
+        self._window.timeline.set_series(self._window.comparing.series(self._series))
+
+    def show_numbers(self) -> None:
+        """Show the numbers of the run that is chosen, and the list of all."""
+        window = self._window
+        run, sequence = window.session.shown, window.session.sequence
+        known = None if run is None else window.display.quality_of(run)
+        if window.session.moment is not None:
+            known = window.display.seen_quality
+        window.numbers.set_numbers(run_numbers.numbers(run, known, sequence, window.session.settings))
+        window.chrome.show_headline(summaries.headline(run, known, sequence))
+        runs = reversed(window.session.runs)
+        compared = window.session.compared
+        rows = [run_row(each, window.display.quality_of(each), shown=run, compared=compared) for each in runs]
+        window.run_list.set_rows(rows, None if run is None else run.number)
+        self._show_spectrum(window.session.seen)
+
+    def show_point(self) -> None:
+        """Show the numbers of the selected points in the frame that is shown."""
+        scene = self._window.display.scene
+        self._window.numbers.set_point(selection_title(scene), selection_numbers(scene))
+
+    def show_hover(self, point: int) -> None:
+        """Show the values of the point under the mouse."""
+        self._window.chrome.show_hover(summaries.hover(self._window.display.scene, point))
+
+    def _show_spectrum(self, last: Update | None) -> None:
+        window = self._window
+        if last is None:
+            window.parameters.set_spectrum(None, None, None)
+            window.spectrum_plot.set_values(None, None)
+            return
+        problem, factors = last.shown.problem, last.shown.factors
+        weights, values = problem.slopes(factors), np.sort(factors.gamma())[::-1]
+        # While the rotations are chosen, the weights are those of the comparison, not of the settings.
+        window.parameters.set_spectrum(last.settings if last.settled else None, weights, values)
+        window.spectrum_plot.set_values(values, weights)

@@ -1,0 +1,107 @@
+"""What is done to the runs of a sequence: named, noted, pinned, forgotten and taken back, used again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QObject
+
+from nrsfm_gui.words.run_names import run_name, settings_words
+
+if TYPE_CHECKING:
+    from core.settings import Settings
+    from nrsfm_gui.main_window import MainWindow
+    from nrsfm_gui.state.runs import Run
+
+
+class RunHistory(QObject):
+    """Does what the list of runs asks for, and offers to undo what takes something away."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._session = window.session
+        runs = window.run_list
+        runs.pin_requested.connect(lambda number, on: self._session.pin_run(self._run(number), on))
+        runs.title_changed.connect(self._rename)
+        runs.note_changed.connect(lambda number, note: self._session.set_note(self._run(number), note))
+        runs.delete_requested.connect(lambda number: self.forget(self._run(number)))
+        runs.parameters_requested.connect(lambda number: self.use_parameters(self._run(number)))
+
+    def forget(self, run: Run) -> None:
+        """Forget a run, with the offer to take it back; a pinned one only after another word."""
+        if run.pinned:
+            self._window.messages.note(
+                f"Run {run.number} is pinned, so that it is kept.",
+                action=("Forget it all the same", lambda: self._forget([run])),
+            )
+        else:
+            self._forget([run])
+
+    def forget_all(self) -> None:
+        """Stop, and forget the runs of the sequence but the pinned ones, with the offer to take them back."""
+        runs = [run for run in self._session.runs if not run.pinned]
+        if not runs:
+            self._window.messages.note("All runs are pinned: Reset keeps them.")
+            return
+        self._forget(runs, front=None)
+
+    def use_parameters(self, run: Run) -> None:
+        """Take the parameters of a run for the next one, with the offer to take back those before."""
+        session, before, shown = self._session, self._session.settings, self._session.shown
+        session.set_shown(run)  # first: under live parameters the run that is shown follows them
+        if before == run.settings:
+            self._window.messages.note(f"The parameters are those of run {run.number} already.")
+            return
+        self._take(run.settings)
+
+        def undo() -> None:
+            session.set_shown(shown if shown in session.runs else None)
+            self._take(before)
+
+        self._window.messages.note(
+            f"The parameters are those of run {run.number} now: {settings_words(run.settings)}.",
+            action=("Undo", undo),
+        )
+
+    def _rename(self, number: int, text: str) -> None:
+        run = self._run(number)
+        # The name that its parameters give is no title: it would stay when they change.
+        self._session.rename_run(run, "" if text == run_name(run.settings) else text)
+
+    def _take(self, settings: Settings) -> None:
+        self._window.parameters.set_settings(settings)
+        self._session.set_settings(settings)
+
+    def _forget(self, runs: list[Run], front: int | None = -1) -> None:
+        """Forget runs. `front` is the run to show where the shown one goes: None, or -1 for a neighbor."""
+        session, control = self._session, self._window.control
+        sequence, shown, compared = session.sequence, session.shown, session.compared
+        if control.current in runs:
+            control.cancel()
+        for run in runs:
+            session.drop_run(run)
+        if shown in runs and front is None:
+            session.set_shown(None)
+        elif session.shown is None and session.runs:
+            session.set_shown(session.runs[-1])
+
+        def undo() -> None:
+            if session.sequence is not sequence:
+                self._window.messages.note("These runs are of another sequence: open it to take them back.")
+                return
+            for run in runs:
+                session.restore_run(run)
+            session.set_shown(shown)
+            session.set_compared(compared)
+
+        kept = sum(run.pinned for run in session.runs)
+        words = (
+            f"Run {runs[0].number} is forgotten." if len(runs) == 1 else f"{len(runs)} runs are forgotten."
+        )
+        if front is None and kept:
+            words += f" {kept} {'stays' if kept == 1 else 'stay'}, pinned."
+        self._window.messages.note(words, action=("Undo", undo))
+
+    def _run(self, number: int) -> Run:
+        return next(run for run in self._session.runs if run.number == number)

@@ -1,0 +1,371 @@
+"""From the session to the views: shapes once per solver update, a scene once per frame, at display rate.
+
+Changes are only noted when they happen; a timer draws what they come to, so that a thousand updates between
+two pictures cost one picture. The shapes of all frames take tens of milliseconds for a large sequence: they
+are computed beside the window. Until they are there, the frame that is looked at is made anew by itself, so
+that it follows a hand that drags a parameter or scrubs through iterations; while the hand moves, the frames
+that nobody sees wait for it to rest.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Protocol
+
+from PyQt6.QtCore import QObject, QTimer, pyqtSignal
+
+from nrsfm_gui.export.pictures import Picture, Wanted, make_picture
+from nrsfm_gui.solving.solver_thread import Job
+from nrsfm_gui.state.runs import RunState
+from nrsfm_gui.words.run_names import numbered_title
+
+from .one_frame import with_frame
+from .qualities import Qualities
+from .scene import Appearance, Scene, build_scene
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from core.reconstruct import Update
+    from nrsfm_gui.state.runs import Run
+    from nrsfm_gui.state.session import Session
+    from nrsfm_gui.words.summaries import Quality
+
+    from .comparison import Together
+    from .shapes import Shapes
+
+REFRESH_MILLISECONDS = 8  # changes that come together are drawn together
+STAGE_MILLISECONDS = 30  # between two views, while a run goes on
+HAND_MILLISECONDS = 50  # while a hand moves, until what it has no need of follows
+REST = 4.0  # times the duration of the last computation: the solver needs the processor, too
+HAND_RESTS = 0.25  # seconds without a change by hand, after which what nobody sees is computed
+MANY = 200  # points above which segments cost too much to paint without OpenGL while a run goes on
+SERIES_SECONDS = 0.2  # between two pictures of the errors of all frames, while a run goes on
+
+
+class SceneTarget(Protocol):
+    """A view of the scene."""
+
+    def set_scene(self, scene: Scene) -> None:
+        """Show a scene."""
+
+    def repaint(self) -> None:
+        """Paint it before returning."""
+
+
+class Display(QObject):
+    """Computes what is drawn and hands it to the views.
+
+    Signals
+    -------
+    scene_shown(Scene)
+        the views have it now.
+    series_changed(ErrorSeries or None)
+        errors of all frames, for the timeline.
+    appearance_changed(Appearance)
+        another one was chosen.
+    quality_changed()
+        numbers over all frames were computed anew.
+    failed(str, str)
+        a sentence and the traceback of a defect.
+    """
+
+    scene_shown = pyqtSignal(object)
+    series_changed = pyqtSignal(object)
+    appearance_changed = pyqtSignal(object)
+    quality_changed = pyqtSignal()
+    failed = pyqtSignal(str, str)
+
+    def __init__(
+        self, session: Session, targets: tuple[SceneTarget, ...], parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._targets = targets
+        self._picture: Picture | None = None
+        self._mixed: tuple[Picture, Wanted, int, Shapes] | None = (
+            None  # the frame that is ahead of the picture
+        )
+        self._series_of: Picture | None = None
+        self._series_at = 0.0
+        self._qualities = Qualities(self)
+        self._qualities.found.connect(self.quality_changed)
+        self._qualities.failed.connect(self.failed)
+        self._job: Job | None = None
+        self._whole_at = 0.0  # when the next picture may be computed
+        self._moved_at = -HAND_RESTS  # when a hand moved last
+        self._over = False  # whether the window closes
+        self.scene: Scene | None = None
+        self.appearance = Appearance()
+        self.without_opengl = False
+        self.other_drawn = True
+        self._drawn: tuple[object, ...] = ()  # what the present scene was built of
+        self._queue: list[SceneTarget] = []  # views that have not got the present scene yet
+        self._stage, self._timer, self._later = (QTimer(self) for _ in range(3))
+        slots = (self._draw_next, self._tick, self._tick)
+        for timer, slot in zip((self._stage, self._timer, self._later), slots, strict=True):
+            timer.setSingleShot(True)
+            timer.timeout.connect(slot)
+        for signal in (
+            session.sequence_changed,
+            session.shown_changed,
+            session.frame_changed,
+            session.selection_changed,
+            session.point_changed,
+            session.hidden_changed,
+            session.alignment_changed,
+            session.compared_changed,
+        ):
+            signal.connect(self._note)
+        session.run_changed.connect(self._note_run)
+        session.settings_changed.connect(self._note_hand)
+        session.moment_changed.connect(self._note_moment)
+        session.runs_changed.connect(self._forget_runs)
+
+    @property
+    def layers(self) -> frozenset[str]:
+        """What is shown: keys of `appearance.LAYERS`."""
+        return self.appearance.layers
+
+    def set_layers(self, layers: frozenset[str]) -> None:
+        """Choose what is shown."""
+        self.set_appearance(self.appearance.changed(layers=layers))
+
+    def set_appearance(self, appearance: Appearance) -> None:
+        """Choose layers, colors, trails, mesh and sizes."""
+        if appearance != self.appearance:
+            self.appearance = appearance
+            self.appearance_changed.emit(appearance)
+            self._note()
+
+    def set_other_drawn(self, drawn: bool) -> None:
+        """Draw a compared run in the views of the first, or leave it to a view of its own."""
+        if drawn != self.other_drawn:
+            self.other_drawn = drawn
+            self._note()
+
+    @property
+    def drawn(self) -> Update | None:
+        """The update that the present scene is of."""
+        if self.scene is None or self._picture is None:
+            return None
+        ahead = self._mixed is not None and self.scene.shapes is self._mixed[3]
+        return self._mixed[1].update if ahead and self._mixed else self._picture.of.update
+
+    @property
+    def together(self) -> Together | None:
+        """The compared run in the coordinates of the one that is shown, as far as it is known yet."""
+        return None if self._picture is None else self._picture.together
+
+    @property
+    def compared_picture(self) -> Picture | None:
+        """The compared run by itself, under the session's alignment, as far as it is known yet."""
+        return None if self._picture is None else self._picture.compared
+
+    @property
+    def seen_quality(self) -> Quality | None:
+        """The errors of what is looked at, or, until they are known, of what was before."""
+        picture, session = self._picture, self._session
+        if picture is None or session.seen is None or picture.of.sequence is not session.sequence:
+            return None
+        return picture.quality if picture.of.alignment == session.alignment else None
+
+    def quality_of(self, run: Run) -> Quality | None:
+        """Return the errors of a run at its end, under the session's alignment; None if not known yet."""
+        seen = run is self._session.shown and self._session.moment is None  # its picture tells them
+        return self._qualities.of(run, self._session.alignment, ask=not run.state.alive and not seen)
+
+    def refresh(self) -> None:
+        """Draw the session as it is now, before returning."""
+        wanted = self._wanted()
+        if wanted is not None:
+            if self._picture is None or not self._picture.of.same_as(wanted):
+                self._picture = make_picture(wanted, self._picture)
+            self._draw()
+            self._show_series(at_once=True)
+
+    def scenes(self) -> Callable[[int], Scene]:
+        """Return a function that gives every frame as it is drawn now, whatever changes afterwards."""
+        self.refresh()
+        assert self._picture is not None  # whoever asks has opened a sequence
+        return self._scenes(self._picture, self._picture.shapes, self.appearance)
+
+    def shut_down(self) -> None:
+        """Wait for what is being computed; nothing is drawn any more."""
+        self._over = True
+        for timer in (self._timer, self._later, self._stage):
+            timer.stop()
+        self._qualities.shut_down()
+        if self._job is not None:
+            self._job.wait()
+
+    # -- at display rate ------------------------------------------------------------------------------------
+
+    def _note(self, *_: object) -> None:
+        delay = 0 if self._hand_moves else REFRESH_MILLISECONDS
+        if self._over:
+            return
+        if not self._timer.isActive() or delay < self._timer.remainingTime():
+            self._timer.start(delay)
+
+    def _note_run(self, _run: Run) -> None:
+        seen, drawn = self._session.seen, self.drawn
+        if self._hand_moves and seen is not None and (drawn is None or seen.settings is not drawn.settings):
+            self._timer.stop()
+            self._tick()  # a timer has to wait for the events of the mouse
+        elif not self._timer.isActive():
+            self._timer.start(HAND_MILLISECONDS if self._hand_moves else REFRESH_MILLISECONDS)
+
+    def _note_hand(self, *_: object) -> None:
+        self._moved_at = time.perf_counter()  # there is nothing else to draw yet
+
+    def _note_moment(self, *_: object) -> None:
+        self._note_hand()
+        self._note()
+
+    @property
+    def _hand_moves(self) -> bool:
+        return time.perf_counter() - self._moved_at < HAND_RESTS
+
+    def _wanted(self) -> Wanted | None:
+        session = self._session
+        if session.sequence is None:
+            return None
+        compared = None if session.compared is None else session.compared.last
+        return Wanted(session.sequence, session.seen, session.alignment, compared)
+
+    def _tick(self) -> None:
+        wanted, picture = self._wanted(), self._picture
+        if wanted is None or self._over:
+            return
+        if picture is None or picture.of.sequence is not wanted.sequence:
+            self.refresh()
+            return
+        if not picture.of.same_as(wanted) and self._job is None:
+            self._compute(wanted, picture)
+        self._draw()
+        self._show_series()
+
+    def _compute(self, wanted: Wanted, before: Picture) -> None:
+        """Compute the picture beside the window, unless one frame does for the moment."""
+        now = time.perf_counter()
+        due = max(self._whole_at, self._moved_at + HAND_RESTS if self._ahead() is not None else 0.0)
+        if now < due:
+            self._later.start(max(1, round(1000 * (due - now))))
+            return
+        job = self._job = Job(lambda: (time.perf_counter(), make_picture(wanted, before)), self)
+        job.done.connect(self._take)
+        job.failed.connect(self.failed)
+        job.finished.connect(self._end_job)
+        job.start()
+
+    def _take(self, made: tuple[float, Picture]) -> None:
+        began, picture = made
+        if picture.of.sequence is self._session.sequence:
+            self._picture = picture
+            # Drawn at once; the next one is computed after a rest.
+            now = time.perf_counter()
+            self._whole_at = now + REST * (now - began)
+            self._draw()
+            self._show_series()
+
+    def _end_job(self) -> None:
+        job, self._job = self._job, None
+        if job is not None:
+            job.deleteLater()
+        self._note()
+
+    def _ahead(self) -> Shapes | None:
+        """Return the picture's shapes with the frame that is looked at as it is wanted, where it is not."""
+        picture, wanted, frame = self._picture, self._wanted(), self._session.frame
+        if picture is None or wanted is None or wanted.update is None or picture.of.update is None:
+            return None
+        of = picture.of
+        if of.shapes_as(wanted) or of.sequence is not wanted.sequence or of.alignment != wanted.alignment:
+            return None
+        mixed = self._mixed
+        if mixed is None or mixed[0] is not picture or mixed[2] != frame or not mixed[1].shapes_as(wanted):
+            shapes = with_frame(picture.shapes, wanted.sequence, wanted.update, frame)
+            self._mixed = None if shapes is None else (picture, wanted, frame, shapes)
+        return None if self._mixed is None else self._mixed[3]
+
+    def _draw(self) -> None:
+        picture, session = self._picture, self._session
+        assert picture is not None  # callers made one
+        live = session.shown is not None and session.shown.state is RunState.RUNNING
+        appearance = self.appearance
+        if live and self.without_opengl:
+            # What costs most to paint waits until the run has ended or is held.
+            many = picture.of.sequence.point_count > MANY
+            left_out = {"faces", "edges", "residuals"} if many else {"faces"}
+            appearance = appearance.changed(layers=appearance.layers - left_out)
+        shapes = self._ahead() or picture.shapes
+        selected = session.point, session.selection, session.hidden
+        key = (picture, shapes, session.frame, selected, appearance, self.other_drawn)
+        if key == self._drawn:
+            return
+        self._drawn = key
+        self.scene = self._scenes(picture, shapes, appearance)(session.frame)
+        self._queue += [target for target in self._targets if target not in self._queue]
+        if not live:
+            while self._queue:
+                self._queue.pop(0).set_scene(self.scene)
+        elif self._hand_moves:
+            first = self._targets[0]
+            self._queue.remove(first)
+            first.set_scene(self.scene)
+            first.repaint()  # before the events of the mouse that have come meanwhile
+            if not self._stage.isActive():
+                self._stage.start(HAND_MILLISECONDS)
+        elif not self._stage.isActive():
+            self._draw_next()
+        self.scene_shown.emit(self.scene)
+
+    def _scenes(self, picture: Picture, shapes: Shapes, appearance: Appearance) -> Callable[[int], Scene]:
+        session, together = self._session, picture.together if self.other_drawn else None
+        if together is not None and appearance.color_by == "difference":
+            # What lies nearly in the same place would cover the colors.
+            appearance = appearance.changed(layers=appearance.layers - {"truth", "residuals"})
+        selected = session.point if session.point >= 0 else None
+        selection, hidden = session.selection, session.hidden
+        name = "" if session.compared is None else numbered_title(session.compared)
+        return lambda frame: build_scene(
+            picture.of.sequence,
+            shapes,
+            frame=frame,
+            selected=selected,
+            selection=selection,
+            hidden=hidden,
+            other=None if together is None else together.points[frame].T,
+            other_name="" if together is None else name,
+            appearance=appearance,
+        )
+
+    def _draw_next(self) -> None:
+        """Hand the scene to one view; the next one gets it a moment later, so that the window can breathe."""
+        if self._queue and self.scene is not None:
+            self._queue.pop(0).set_scene(self.scene)
+            self._stage.start(STAGE_MILLISECONDS)
+
+    def _show_series(self, *, at_once: bool = False) -> None:
+        """Show errors and numbers of all frames: a few times a second while a run goes on, and at its end."""
+        picture, run = self._picture, self._session.shown
+        if picture is None or picture is self._series_of:
+            return
+        now = time.perf_counter()
+        if run is not None and run.state.alive and now - self._series_at < SERIES_SECONDS and not at_once:
+            self._note_later()
+            return
+        self._series_of, self._series_at = picture, now
+        newest = self._session.moment is None and picture.of.update is not None
+        if run is not None and run.sequence is picture.of.sequence and newest:
+            self._qualities.note(run, picture.of, picture.quality)
+        self.series_changed.emit(picture.series)
+        self.quality_changed.emit()
+
+    def _note_later(self) -> None:
+        if not self._later.isActive():
+            self._later.start(round(1000 * SERIES_SECONDS))
+
+    def _forget_runs(self) -> None:
+        self._qualities.keep(self._session.runs)

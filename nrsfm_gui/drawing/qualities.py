@@ -1,0 +1,90 @@
+"""The errors of the runs that are not looked at: kept as numbers, computed one by one beside the window."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QObject, pyqtSignal
+
+from nrsfm_gui.export.pictures import Wanted, make_picture
+from nrsfm_gui.solving.solver_thread import Job
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from nrsfm_gui.state.runs import Run
+    from nrsfm_gui.words.summaries import Quality
+
+    from .shapes import Alignment
+
+
+class Qualities(QObject):
+    """Knows the errors of runs, and finds out those that are asked for.
+
+    Signals
+    -------
+    found()
+        errors that were asked for are known now.
+    failed(str, str)
+        a sentence and the traceback of a defect.
+    """
+
+    found = pyqtSignal()
+    failed = pyqtSignal(str, str)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._known: dict[Run, tuple[Wanted, Quality]] = {}  # numbers only: pictures of all would be large
+        self._asked: dict[Run, Wanted] = {}  # in their order
+        self._job: Job | None = None
+        self._over = False
+
+    def note(self, run: Run, wanted: Wanted, quality: Quality) -> None:
+        """Keep what is known of a run."""
+        self._known[run] = wanted, quality
+
+    def of(self, run: Run, alignment: Alignment, *, ask: bool) -> Quality | None:
+        """Return the errors of a run, or those it had before; None where it had none in this alignment.
+
+        Where they are not known, `ask` has them computed: `found` tells.
+        """
+        if run.last is None:
+            return None
+        known, wanted = self._known.get(run), Wanted(run.sequence, run.last, alignment)
+        if known is not None and known[0].shapes_as(wanted):
+            return known[1]
+        if ask:
+            self._asked[run] = wanted
+            self._go_on()
+        return None if known is None or known[0].alignment != alignment else known[1]
+
+    def keep(self, runs: Iterable[Run]) -> None:
+        """Forget all runs but these."""
+        kept = set(runs)
+        self._known = {run: known for run, known in self._known.items() if run in kept}
+        self._asked = {run: wanted for run, wanted in self._asked.items() if run in kept}
+
+    def shut_down(self) -> None:
+        """Wait for what is being computed, and compute no more."""
+        self._over = True
+        if self._job is not None:
+            self._job.wait()
+
+    def _go_on(self) -> None:
+        if self._over or self._job is not None or not self._asked:
+            return
+        run = next(iter(self._asked))
+        wanted = self._asked.pop(run)
+        job = self._job = Job(lambda: make_picture(wanted).quality, self)
+        job.done.connect(lambda quality: self.note(run, wanted, quality))
+        job.failed.connect(self.failed)
+        job.finished.connect(self._end)
+        job.start()
+
+    def _end(self) -> None:
+        job, self._job = self._job, None
+        if job is not None:
+            job.deleteLater()
+        self._go_on()
+        if not self._over:
+            self.found.emit()

@@ -1,0 +1,1 @@
+"""Files for elsewhere: reconstructions, pictures, movies, and the report of a run."""

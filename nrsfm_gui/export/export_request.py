@@ -1,0 +1,150 @@
+"""What can be exported, and one wish of the dialog for it. No Qt widgets here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from core.alignment import Kind, Mirror
+from core.exporters import EXPORTERS
+
+from .movie_files import FORMATS as MOVIES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nrsfm_gui.state.session import Session
+
+    from .movie_options import MovieOptions
+
+PLOTS = {"loss": "loss", "spectrum": "singular values and weights"}
+PLOT_LABELS = {".png": "PNG picture", ".svg": "SVG drawing", ".pdf": "PDF drawing"}
+REPORT_LABELS = {".html": "HTML page, everything inside", ".pdf": "PDF, one page"}
+
+
+@dataclass(frozen=True)
+class ExportKind:
+    """One thing that can be exported: its formats by suffix, and the rows of the dialog that matter."""
+
+    title: str
+    tip: str
+    formats: dict[str, str]  # suffix -> label
+    rows: tuple[str, ...]
+    needs: str = "reconstruction"  # or "sequence": what must be there
+
+
+def _labels(*suffixes: str) -> dict[str, str]:
+    return {suffix: EXPORTERS[suffix].label for suffix in suffixes}
+
+
+PLACED = ("coordinates", "align", "mirror")
+KINDS: dict[str, ExportKind] = {
+    "result": ExportKind(
+        "Reconstruction",
+        "The whole result: shapes, cameras, settings and how it was made",
+        _labels(".npz", ".mat"),
+        (),
+    ),
+    "shapes": ExportKind(
+        "Shapes of frames",
+        "Points with their triangles or edges, for other 3-D programs",
+        _labels(".ply", ".obj"),
+        ("frames", *PLACED, "text"),
+    ),
+    "animation": ExportKind(
+        "Animation (glTF)",
+        "The deformation as morph targets moving in time; in meters, y up",
+        _labels(".glb", ".gltf"),
+        (*PLACED, "fps", "interpolation"),
+    ),
+    "table": ExportKind(
+        "Table",
+        "A row for every frame and point, both counted from 0",
+        _labels(".trajectories.csv", ".csv"),
+        PLACED,
+    ),
+    "movie": ExportKind(
+        "Movie of a view",
+        "The views as they are drawn now, frame after frame",
+        {suffix: made.label for suffix, made in MOVIES.items()},
+        ("view", "range", "seconds", "size", "fps", "turning", "speed"),
+        needs="sequence",
+    ),
+    "picture": ExportKind(
+        "Picture of a view",
+        "The view as it is drawn now",
+        {".png": "PNG picture"},
+        ("view", "size"),
+        needs="sequence",
+    ),
+    "plot": ExportKind("Plot", "A plot as it is shown now", PLOT_LABELS, ("plot",)),
+    "report": ExportKind(
+        "Report of this run",
+        "One page: settings, numbers, plots, the worst frames and how to make it again",
+        REPORT_LABELS,
+        (),
+    ),
+}
+ALIGNED = {Kind.PER_FRAME: "truth", Kind.SEQUENCE: "sequence", Kind.NONE: "none"}
+TURNINGS = {
+    "none": "the camera stands still",
+    "once": "one turn over the whole movie, so that it can repeat",
+    "speed": "at a speed in degrees per second",
+}
+WHICH_FRAMES = {
+    "one": "the frame that is shown",
+    "numbered": "all frames, a numbered file each",
+    "stacked": "all frames in one file (PLY)",
+}
+
+
+@dataclass(frozen=True)
+class ExportRequest:
+    """What the dialog asks for."""
+
+    kind: str  # a key of KINDS
+    path: Path
+    options: dict[str, Any] = field(default_factory=dict)  # of `core.exporters.export`
+    movie: MovieOptions | None = None  # of a picture, too, which has one frame
+    plot: str = ""  # a key of PLOTS
+
+
+@dataclass(frozen=True)
+class ExportContext:
+    """What the window shows while the dialog is open."""
+
+    name: str = "reconstruction"  # that proposed files begin with
+    folder: str = ""
+    frame: int = 0
+    frames: tuple[int, int] = (0, 0)  # first and last that playing loops over
+    frame_count: int = 1
+    truth: bool = False
+    align: str = "none"  # a key of ALIGNMENTS: as the window lays the estimate over the truth
+    mirror: bool = False
+    reconstruction: bool = False
+    missing: dict[str, str] = field(default_factory=dict)  # suffix -> what has to be installed
+
+
+def context_of(session: Session, folder: Path) -> ExportContext:
+    """Return what the dialog needs to know of a session; `folder` is where files were put last."""
+    sequence, shown = session.sequence, session.shown
+    count = 1 if sequence is None else sequence.frame_count
+    truth = sequence is not None and sequence.truth is not None
+    return ExportContext(
+        name=file_stem(session),
+        folder=str(folder.absolute()),
+        frame=session.frame,
+        frames=session.frame_range or (0, count - 1),
+        frame_count=count,
+        truth=truth,
+        align=ALIGNED.get(session.alignment.kind, "truth") if truth else "none",
+        mirror=session.alignment.mirror is not Mirror.OFF,
+        reconstruction=shown is not None and shown.last is not None,
+        missing={suffix: made.missing for suffix, made in MOVIES.items() if made.missing},
+    )
+
+
+def file_stem(session: Session) -> str:
+    """Return what proposed names begin with: that of the sequence, in letters that every disk takes."""
+    words = "reconstruction" if session.sequence is None else session.sequence.name
+    return "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in words)

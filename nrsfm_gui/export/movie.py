@@ -1,0 +1,235 @@
+"""Movies of the views: frames painted one at a time while the window is idle, written in a thread.
+
+The 3-D and the 2-D view are painted by views of their own that are never shown, of the size that is wanted
+and from a copy of what is drawn: the window goes on with its own frame. A movie of the whole window shows
+every frame in it for the moment of the picture, and takes it back before anything reaches the screen.
+"""
+
+from __future__ import annotations
+
+import queue
+import traceback
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+import numpy as np
+from PyQt6.QtCore import Qt, QTimer
+from PyQt6.QtGui import QColor, QImage, QPainter
+
+from core.arrays import InputError
+from nrsfm_gui.solving.tasks import Task, Watch
+from nrsfm_gui.views.image2d import TracksView
+from nrsfm_gui.views.scene3d import SceneView
+
+from .movie_files import format_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from nrsfm_gui.main_window import MainWindow
+    from nrsfm_gui.theme import Theme
+
+    from .movie_options import MovieOptions
+
+View = TypeVar("View", SceneView, TracksView)
+
+AHEAD = 4  # pictures that wait for the writer
+FULL_MILLISECONDS = 8  # until the next look, where so many wait
+WAIT_SECONDS = 0.05  # for a picture, before the writer looks whether it was cancelled
+
+
+class Painter(Protocol):
+    """Paints the pictures of a movie, in the thread of the window."""
+
+    def picture(self, frame: int, turned: float) -> QImage:
+        """Return the picture of a frame, turned by some degrees."""
+
+    def close(self) -> None:
+        """Let go of what was needed."""
+
+
+class ScenePainter:
+    """The 3-D view as the window has it now, in another size."""
+
+    def __init__(self, window: MainWindow, options: MovieOptions, *, theme: Theme | None = None) -> None:
+        self._options = options
+        self._scenes = window.display.scenes()
+        locked = window.scene_view.camera_locked
+        self._orbit = None if locked else window.scene_view.orbit
+        self._view = unseen(SceneView(software=True), options)
+        self._view.set_theme(theme or window.session.theme)
+        self._view.set_camera_locked(locked)
+
+    def picture(self, frame: int, turned: float) -> QImage:
+        """Return the picture of a frame."""
+        self._view.set_scene(self._scenes(frame))
+        orbit = self._orbit.turned(turned, 0.0) if self._orbit is not None else None
+        return self._view.render_image(self._options.width, self._options.height, orbit)
+
+    def fit(self, frame: int) -> None:
+        """Look at a frame from the same side, but so that it fills the picture."""
+        scene = self._scenes(frame)
+        known = [points for points in (scene.estimate, scene.truth) if points is not None]
+        points = np.concatenate(known) if known else np.empty((0, 3))
+        points = points[np.isfinite(points).all(axis=1)]
+        if self._orbit is not None and len(points):
+            self._orbit = self._orbit.fitted(points, self._options.width, self._options.height)
+
+    def close(self) -> None:
+        """Drop the view."""
+        self._view.deleteLater()
+
+
+class TracksPainter:
+    """The 2-D view as the window has it now, in another size."""
+
+    def __init__(self, window: MainWindow, options: MovieOptions) -> None:
+        self._scenes = window.display.scenes()
+        self._shown = window.tracks_view.range_shown
+        self._view = unseen(TracksView(), options)
+        self._view.set_theme(window.session.theme)
+        self._background = window.background.still()
+
+    def picture(self, frame: int, _turned: float) -> QImage:
+        """Return the picture of a frame."""
+        self._view.set_scene(self._scenes(frame))
+        self._view.set_background(*self._background(frame))
+        self._view.show_range(self._shown)
+        return self._view.grab_image()
+
+    def close(self) -> None:
+        """Drop the view."""
+        self._view.deleteLater()
+
+
+class WindowPainter:
+    """The whole window, scaled to the size that is wanted."""
+
+    def __init__(self, window: MainWindow, options: MovieOptions) -> None:
+        self._window, self._options = window, options
+        self._sequence = window.session.sequence
+        window.messages.hide()  # which would go away in the middle of the movie
+
+    def picture(self, frame: int, _turned: float) -> QImage:
+        """Show a frame, take the picture, and show again what was shown, in one go."""
+        session, display = self._window.session, self._window.display
+        if session.sequence is not self._sequence:
+            raise InputError("The movie of the window is not written: another sequence was opened meanwhile")
+        before = session.frame
+        session.set_frame(frame)
+        display.refresh()
+        image = self._window.grab().toImage()
+        session.set_frame(before)
+        display.refresh()
+        return fitted(image, self._options.width, self._options.height, session.theme.window)
+
+    def close(self) -> None:
+        """Leave the window as it is."""
+
+
+PAINTERS = {"3d": ScenePainter, "2d": TracksPainter, "window": WindowPainter}
+
+
+class MovieTask(Task):
+    """Paints and writes a movie.
+
+    Raises
+    ------
+    InputError
+        where the suffix is of no movie, what writes it is not installed, or there are no such frames.
+    """
+
+    def __init__(self, window: MainWindow, path: Path, options: MovieOptions) -> None:
+        sequence = window.session.sequence
+        if sequence is None:
+            raise InputError(f"{path} is not written: there is no sequence yet")
+        if options.last >= sequence.frame_count:
+            raise InputError(f"there are {sequence.frame_count} frames; frame {options.last + 1} is not one")
+        made = format_for(path)
+        width, height = made.size(options.width, options.height)
+        options = replace(options, width=width, height=height)
+        self._shots = options.shots()
+        self._queue: queue.Queue[QImage] = queue.Queue(AHEAD)
+        self._painter: Painter = PAINTERS[options.view](window, options)
+
+        def write(watch: Watch) -> str:
+            files = made.write(path, self._images(watch), options.fps)
+            more = f" and {len(files) - 1} more" if len(files) > 1 else ""
+            return f"Saved {files[0]}{more}: {len(self._shots)} pictures, {width} × {height}"
+
+        super().__init__(f"Making {path.name}", path, write, window)
+        self.needs_window = True
+        self.in_window = options.view != "window"  # a line in the window would be in the pictures
+        self._next = 0
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._paint)
+        self.ended.connect(self._close)
+
+    def start(self) -> None:
+        """Begin to paint and to write."""
+        super().start()
+        self._timer.start(0)
+
+    def _paint(self) -> None:
+        """Paint one picture; the window gets its turn before the next."""
+        if self.stopping or self._next == len(self._shots):
+            return
+        if self._queue.full():
+            self._timer.start(FULL_MILLISECONDS)
+            return
+        try:
+            image = self._painter.picture(*self._shots[self._next])
+        except InputError as refusal:
+            self.fail(str(refusal), "")
+            return
+        except Exception as defect:
+            self.fail(f"{self.path}: {defect}", traceback.format_exc())
+            return
+        self._queue.put(image)
+        self._next += 1
+        self._timer.start(0)
+
+    def _images(self, watch: Watch) -> Iterator[QImage]:
+        """Yield the pictures as they are painted; called in the thread that writes."""
+        total = len(self._shots)
+        for done in range(total):
+            watch(done, total)
+            while True:
+                try:
+                    image = self._queue.get(timeout=WAIT_SECONDS)
+                    break
+                except queue.Empty:
+                    watch(done, total)
+            yield image
+        watch(total, total)
+
+    def _close(self) -> None:
+        self._timer.stop()
+        self._painter.close()
+
+
+def unseen(view: View, options: MovieOptions) -> View:
+    """Return a view that is laid out in a size but never reaches the screen."""
+    view.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)
+    view.setMinimumSize(1, 1)
+    view.resize(options.width, options.height)
+    view.show()
+    return view
+
+
+def fitted(image: QImage, width: int, height: int, color: str) -> QImage:
+    """Return a picture of just that size: scaled, and centered on a color where its shape differs."""
+    scaled = image.scaled(
+        width, height, Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
+    )
+    scaled.setDevicePixelRatio(1.0)
+    if (scaled.width(), scaled.height()) == (width, height):
+        return scaled
+    page = QImage(width, height, QImage.Format.Format_RGB32)
+    page.fill(QColor(color))
+    painter = QPainter(page)
+    painter.drawImage((width - scaled.width()) // 2, (height - scaled.height()) // 2, scaled)
+    painter.end()
+    return page

@@ -1,0 +1,72 @@
+"""Everything that is computed over all frames of what is looked at, beside the window."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nrsfm_gui.drawing.comparison import Together, lay_together
+from nrsfm_gui.drawing.scene import ErrorSeries, build_shapes, error_series
+from nrsfm_gui.words.summaries import Quality, quality
+
+if TYPE_CHECKING:
+    from core.reconstruct import Update
+    from core.sequence import Sequence
+    from nrsfm_gui.drawing.shapes import Alignment, Shapes
+
+
+@dataclass(frozen=True, eq=False)
+class Wanted:
+    """What is to be seen: an update, or with None the bare sequence, and a second run's update beside it."""
+
+    sequence: Sequence
+    update: Update | None
+    alignment: Alignment
+    compared: Update | None = None
+
+    def shapes_as(self, other: Wanted) -> bool:
+        """Whether the same shapes show it, whatever is beside them."""
+        same = _point(self.update) == _point(other.update)
+        return self.sequence is other.sequence and same and self.alignment == other.alignment
+
+    def same_as(self, other: Wanted) -> bool:
+        """Whether the same picture shows it."""
+        return self.shapes_as(other) and _point(self.compared) == _point(other.compared)
+
+
+def _point(update: Update | None) -> tuple[int, int]:
+    # The same point may be seen in another way at the end of a run.
+    return (0, 0) if update is None else (id(update.shown), id(update.view))
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A reconstruction over all frames."""
+
+    of: Wanted
+    shapes: Shapes
+    series: ErrorSeries | None
+    quality: Quality
+    compared: Picture | None = None  # of the second run by itself
+    together: Together | None = None  # the second run in the coordinates of `shapes`
+
+
+def make_picture(wanted: Wanted, before: Picture | None = None) -> Picture:
+    """Compute what is drawn, or take over what an earlier picture has of it."""
+    compared = None
+    if wanted.compared is not None:
+        other = Wanted(wanted.sequence, wanted.compared, wanted.alignment)
+        known = None if before is None else before.compared
+        compared = known if known is not None and known.of.same_as(other) else _alone(other)
+    if before is not None and before.of.shapes_as(wanted):
+        alone = before
+    else:
+        alone = _alone(wanted)
+    together = None if compared is None else lay_together(alone.shapes, compared.shapes)
+    return Picture(wanted, alone.shapes, alone.series, alone.quality, compared, together)
+
+
+def _alone(wanted: Wanted) -> Picture:
+    shapes = build_shapes(wanted.sequence, wanted.update, wanted.alignment)
+    found = quality(shapes, None if wanted.update is None else wanted.update.shown.loss)
+    return Picture(wanted, shapes, error_series(wanted.sequence, shapes), found)

@@ -1,0 +1,1 @@
+"""Session files, autosave, recovery and results that are opened."""

@@ -1,0 +1,87 @@
+"""Offering the sessions of windows that ended without closing: killed, crashed, or without power."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QObject
+from PyQt6.QtWidgets import QVBoxLayout
+
+from nrsfm_gui.views.recovery_bar import RecoveryBar
+
+from .autosave import lost_sessions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from nrsfm_gui.main_window import MainWindow
+
+    from .autosave import Autosave, Lost
+
+
+class Recovering(QObject):
+    """Owns the bar that offers one lost session after the other."""
+
+    def __init__(self, window: MainWindow, autosave: Autosave, folder: Path) -> None:
+        super().__init__(window)
+        self._window = window
+        self._autosave = autosave
+        self._folder = folder
+        self._lost: list[Lost] = []  # the first one is offered
+        self._taken: Lost | None = None  # asked for; deleted once it is saved again
+        self._read = False
+        self.bar = RecoveryBar()
+        center = window.centralWidget()
+        assert center is not None
+        column = center.layout()
+        assert isinstance(column, QVBoxLayout)
+        column.insertWidget(0, self.bar)
+        self.bar.recover_requested.connect(self._recover)
+        self.bar.discard_requested.connect(self._discard)
+        self.bar.later_requested.connect(self.shut_down)
+        window.opening.session_read.connect(self._take_over)
+        window.opening.failed.connect(lambda *_: self._give_up())
+        autosave.saved.connect(self._let_go)
+
+    def offer(self) -> None:
+        """Look for lost sessions, and offer the newest."""
+        self._lost = lost_sessions(self._folder)
+        self._show()
+
+    def shut_down(self) -> None:
+        """Let what was not decided be offered again."""
+        for lost in self._lost:
+            lost.release()
+        self._lost = []
+
+    def _show(self) -> None:
+        if not self._lost:
+            return
+        more = f" There are {len(self._lost) - 1} more." if len(self._lost) > 1 else ""
+        self.bar.offer(f"A session was not closed properly: {self._lost[0].describe()}.{more}")
+
+    def _recover(self) -> None:
+        self._taken = self._lost.pop(0)
+        self._window.opening.open(self._taken.path)
+        self.shut_down()
+
+    def _discard(self) -> None:
+        self._lost.pop(0).discard()
+        self._show()
+
+    def _take_over(self, _saved: object, path: Path) -> None:
+        """Save what was recovered as this window's own."""
+        if self._taken is not None and path == self._taken.path:
+            self._read = True
+            self._window.messages.note(f"Recovered {self._taken.describe()}.")
+            self._autosave.save()
+
+    def _let_go(self) -> None:
+        if self._taken is not None and self._read:
+            self._taken.discard()
+            self._taken, self._read = None, False
+
+    def _give_up(self) -> None:
+        if self._taken is not None and not self._read:
+            self._taken.release()
+            self._taken = None

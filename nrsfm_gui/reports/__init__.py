@@ -1,0 +1,1 @@
+"""The reports of the paper's experiments: making and reading them."""

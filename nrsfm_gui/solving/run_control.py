@@ -1,0 +1,283 @@
+"""Starting, holding, stepping and stopping runs: the only writer of a `Run`, between session and threads.
+
+Mail is applied to the run whose thread wrote it and to no other, so that a run which is still finishing its
+last iteration after a cancel neither loses its records nor disturbs its successor.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
+
+from nrsfm_gui.state.changes import followed, named, one_gesture, parameters, waiting
+from nrsfm_gui.state.moments import LEAST
+from nrsfm_gui.state.runs import Run, RunState
+
+from .solver_thread import Mail, Outcome, SolverThread, Work, real_work
+
+if TYPE_CHECKING:
+    from core.settings import Settings
+    from nrsfm_gui.state.session import Session
+
+    from .solver_thread import Change
+
+POLL_MILLISECONDS = 33  # every second refresh of a display: a picture of the window takes its time, too
+
+LINGER = 0.4  # seconds without a change after which a run that followed a hand is done
+ALL_MOMENTS = 256_000_000  # bytes of the moments of all runs; beyond, runs that are not shown keep fewer
+
+ENDINGS = {
+    Outcome.FINISHED: RunState.FINISHED,
+    Outcome.STOPPED: RunState.STOPPED,
+    Outcome.REFUSED: RunState.FAILED,
+    Outcome.CRASHED: RunState.FAILED,
+}
+
+
+@dataclass(frozen=True)
+class _Gesture:
+    """A movement of the hand that may go on: the tick it made says how far it went."""
+
+    run: Run
+    keys: frozenset[str]  # of the parameters that it moves
+    at: float  # when it moved last, in seconds
+    before: Settings  # where it began
+    note: str = ""  # before what changed
+
+    def goes_on(self, run: Run, keys: frozenset[str], now: float) -> bool:
+        """Whether another change is of the same movement."""
+        return run is self.run and one_gesture(self.keys, keys, now - self.at)
+
+
+class RunControl(QObject):
+    """Owns the solver threads.
+
+    Signals
+    -------
+    refused(str)
+        a sentence: settings that the sequence cannot serve.
+    crashed(str, str)
+        a sentence and the traceback of a defect.
+    ended(Run)
+        no thread works on this run any more.
+    waits(str)
+        a sentence: parameters that live mode does not take up, or "" where there are none.
+    """
+
+    refused = pyqtSignal(str)
+    crashed = pyqtSignal(str, str)
+    ended = pyqtSignal(object)
+    waits = pyqtSignal(str)
+
+    def __init__(self, session: Session, *, work: Work = real_work, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._work = work
+        self._threads: dict[Run, SolverThread] = {}
+        self._delay = 0.0
+        self._live = True
+        self._left: Settings | None = None  # settings that were refused, or only gone back to
+        self._following: set[Run] = set()  # those whose threads take up cheap settings only
+        self._gesture: _Gesture | None = None
+        self._timer = QTimer(self)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.setInterval(POLL_MILLISECONDS)
+        self._timer.timeout.connect(self._poll)
+        session.settings_changed.connect(self._apply_settings)
+
+    @property
+    def current(self) -> Run | None:
+        """The run that is being worked on, or None; a run that was cancelled no longer is."""
+        return next((run for run in reversed(self._threads) if run.state.alive), None)
+
+    def start(self, *, warm: bool, paused: bool = False) -> Run:
+        """Start a run with the session's settings, stopping the present one first.
+
+        Parameters
+        ----------
+        warm
+            whether to go on from what is looked at: the reconstruction that is shown, or a moment of it.
+        paused
+            whether to hold it before its first iteration.
+        """
+        self.cancel()
+        shown = self._session.shown
+        source = shown if warm and shown is not None and shown.last is not None else None
+        run = self._session.add_run(self._session.settings, warm_from=source)
+        thread = SolverThread(run.sequence, run.settings, start=run.last, work=self._work)
+        if paused:
+            thread.set_paused(True)
+            run.state = RunState.PAUSED
+        self._launch(run, thread)
+        return run
+
+    def set_paused(self, paused: bool) -> None:
+        """Hold the run that is being worked on, or let it go on."""
+        run = self.current
+        if run is not None:
+            self._threads[run].set_paused(paused)
+            run.state = RunState.PAUSED if paused else RunState.RUNNING
+            self._session.run_changed.emit(run)
+
+    def step(self) -> None:
+        """Do one iteration: of the present run, which is paused, or of a new one that is paused at once."""
+        run = self.current
+        if run is None:
+            run = self.start(warm=True, paused=True)
+        if run.state is RunState.RUNNING:
+            self.set_paused(True)
+        self._threads[run].step()
+
+    def cancel(self) -> None:
+        """Stop the present run after its current iteration; it keeps what it has."""
+        run = self.current
+        if run is not None:
+            self._threads[run].cancel()
+            run.state = RunState.STOPPED
+            self._session.run_changed.emit(run)
+
+    def reset(self) -> None:
+        """Stop, and forget the runs, so that the next one starts from nothing."""
+        self.cancel()
+        self._session.remove_runs()
+
+    def set_live(self, live: bool) -> None:
+        """Let the run that is shown follow every change of weights, eta and rank, even when it was done."""
+        self._live = live
+        if live:
+            self._follow(self._session.shown)
+
+    @property
+    def live(self) -> bool:
+        """Whether the run that is shown follows changes."""
+        return self._live
+
+    def leave(self, settings: Settings) -> None:
+        """Follow other settings than these, which are those of a moment that is only looked at."""
+        self._left = settings
+
+    def set_slow(self, slow: bool, *, seconds: float = 0.1) -> None:
+        """Wait after every iteration, so that an eye can follow."""
+        self._delay = seconds if slow else 0.0
+        for thread in self._threads.values():
+            thread.set_delay(self._delay)
+
+    def shut_down(self) -> None:
+        """Cancel every run, wait for its thread, and take its last mail."""
+        for thread in self._threads.values():
+            thread.cancel()
+        for thread in self._threads.values():
+            thread.wait()
+        self._poll()
+        self._timer.stop()
+
+    def _launch(self, run: Run, thread: SolverThread) -> None:
+        thread.set_delay(self._delay)
+        self._threads[run] = thread
+        thread.arrived.connect(self._poll, Qt.ConnectionType.QueuedConnection)
+        thread.start()
+        self._timer.start()
+        self._session.run_changed.emit(run)
+
+    def _apply_settings(self, settings: Settings) -> None:
+        run = self.current
+        if run in self._following:
+            self.waits.emit(waiting(run.settings, settings))
+            settings = followed(run.settings, settings)
+        if run is None or not self._threads[run].change(settings):
+            self._follow(self._session.shown)
+
+    def _follow(self, run: Run | None) -> None:
+        """In live mode, take up a run that is over where cheap settings have changed since.
+
+        It goes on from what is looked at, be that a moment of it, and counts on from its newest record.
+        """
+        session = self._session
+        seen, moment = session.seen, session.moment
+        if not self._live or run is None or run is not session.shown or run in self._threads:
+            return
+        if seen is None or not seen.settled or session.settings == self._left:
+            return
+        self.waits.emit(waiting(run.settings, session.settings))
+        under = run.settings if moment is None else seen.settings
+        settings = followed(under, session.settings)
+        if settings in (under, self._left):
+            return
+        if moment is not None:
+            note = f"from iteration {seen.record.iteration}: "
+            self._gesture = _Gesture(run, frozenset(), 0.0, under, note)  # of nothing yet
+        if len(run.history):
+            seen = replace(seen, record=run.history.records[-1])
+        thread = SolverThread(run.sequence, under, start=seen, continued=True, linger=LINGER, work=self._work)
+        thread.change(settings)
+        run.state, run.settings, run.last = RunState.RUNNING, under, seen
+        self._left = None
+        self._following.add(run)
+        session.set_moment(None)
+        self._launch(run, thread)
+
+    def _poll(self) -> None:
+        for run, thread in list(self._threads.items()):
+            over = thread.isFinished()  # asked first: it may write between this look and its end
+            if over:
+                self._threads.pop(run, None)
+                self._following.discard(run)
+            self._apply(run, thread.take())
+            if over:
+                self._thin_moments()
+                self.ended.emit(run)
+                if run.state is RunState.FINISHED:
+                    self._follow(run)
+        if not self._threads:
+            self._timer.stop()
+
+    def _apply(self, run: Run, mail: Mail) -> None:
+        first = len(run.history)
+        run.history.extend(mail.records)
+        for record, update in mail.seen:
+            run.moments.add(first + record, update)
+        for change in mail.changes:
+            self._note_change(run, change)
+        if mail.update is not None:
+            run.last = mail.update
+            run.message = mail.update.phase
+        if mail.ending is not None:
+            run.state = ENDINGS[mail.ending.outcome]
+            run.message = mail.ending.sentence or run.message
+        if mail.update is not None or mail.ending is not None or mail.refusal:
+            self._session.run_changed.emit(run)
+        if mail.refusal:
+            self._left = self._session.settings
+            self.refused.emit(mail.refusal)
+        if mail.ending is not None and mail.ending.outcome is Outcome.REFUSED:
+            if not len(run.history):
+                self._session.drop_run(run)
+            self.refused.emit(mail.ending.sentence)
+        if mail.ending is not None and mail.ending.outcome is Outcome.CRASHED:
+            self.crashed.emit(mail.ending.sentence, mail.ending.details)
+
+    def _note_change(self, run: Run, change: Change) -> None:
+        """Put a tick where the settings changed, one for a whole movement of the hand."""
+        now, keys, last = time.perf_counter(), parameters(run.settings, change.settings), self._gesture
+        if last is not None and not change.restarts and last.goes_on(run, keys, now):
+            run.history.rename_tick(last.note + named(last.before, change.settings))
+            self._gesture = replace(last, keys=last.keys | keys, at=now)
+        else:
+            note = last.note if last is not None and last.run is run and not last.keys else ""
+            text = note + named(run.settings, change.settings)
+            tick = run.history.tick(change.iteration, text, before=run.settings, restarts=change.restarts)
+            run.moments.hold(tick.first - 1)
+            self._gesture = None if change.restarts else _Gesture(run, keys, now, run.settings, note)
+        run.settings = change.settings
+
+    def _thin_moments(self) -> None:
+        """Let runs that are not shown keep fewer moments, the largest first, where all take too much."""
+        runs = [run for run in self._session.runs if run is not self._session.shown]
+        while runs and sum(run.moments.size for run in self._session.runs) > ALL_MOMENTS:
+            fattest = max(runs, key=lambda run: run.moments.size)
+            if len(fattest.moments) <= LEAST:
+                runs.remove(fattest)
+            fattest.moments.shrink()

@@ -1,0 +1,66 @@
+"""The lines of the list of runs: pure functions, no Qt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from core.methods import METHODS
+from nrsfm_gui.drawing.comparison import why_losses_differ
+from nrsfm_gui.views.numbers import NONE
+from nrsfm_gui.views.run_list import RunRow
+
+from .run_names import option_words, penalty_words, run_title
+from .summaries import log_loss, measure
+
+if TYPE_CHECKING:
+    from nrsfm_gui.state.runs import Run
+
+    from .summaries import Quality
+
+
+def run_row(
+    run: Run, known: Quality | None, *, shown: Run | None = None, compared: Run | None = None
+) -> RunRow:
+    """Return the line of a run in the list, beside the run that is shown and the one it is compared with."""
+    why = (
+        ""
+        if shown is None or shown is run
+        else why_losses_differ(run.settings, shown.settings, run.sequence.camera)
+    )
+    loss = NONE if run.last is None else log_loss(run.last.shown.loss, digits=3)
+    error = NONE if known is None else measure(known.error, known.unit)
+    return RunRow(
+        number=run.number,
+        name=run_title(run),
+        rank=str(run.settings.rank),
+        loss=loss,
+        reprojection=NONE if known is None else measure(known.reprojection, run.sequence.units),
+        error=error,
+        tip="\n".join(_run_tip(run, known, shown, why)),
+        note=run.note,
+        pinned=run.pinned,
+        compared=run is compared,
+        why_other_loss=why,
+    )
+
+
+def _run_tip(run: Run, known: Quality | None, shown: Run | None, why_other_loss: str) -> list[str]:
+    meaning = f"Run {run.number}: {METHODS[run.settings.method].meaning}"
+    lines = [
+        *([f"{run.title}"] if run.title else []),
+        *([f"Note: {run.note}"] if run.note else []),
+        ", ".join((meaning, *option_words(run.settings))),
+        f"rank {run.settings.rank}, eta {run.settings.eta:g}, {penalty_words(run.settings.penalty)}",
+        f"{run.state.value}, {len(run.history)} records" + (", pinned" if run.pinned else ""),
+    ]
+    if run.warm_from is not None:
+        lines.append(f"went on from run {run.warm_from}")
+    if why_other_loss and shown is not None:
+        lines.append(f"its loss does not compare with that of run {shown.number}: {why_other_loss}")
+    if known is not None and known.reprojection is not None:
+        lines.append(f"reprojection: {measure(known.reprojection, run.sequence.units)}, root mean square")
+    if known is not None and known.error is not None:
+        lines.append(
+            f"error: {measure(known.error, known.unit)}, mean over points and frames, {known.alignment}"
+        )
+    return lines
