@@ -27,7 +27,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .arrays import Bools, Floats, InputError
+from .arrays import Floats, InputError
+from .known_points import common_size, frames_of, known_points, mean_of, side_by_side
 from .linalg import Similarity, procrustes
 
 if TYPE_CHECKING:
@@ -272,67 +273,14 @@ def _as_is(source: Floats, truth: GroundTruth, views: Views, *, mirrored: bool) 
     D = DEPTH_INVERTED if mirrored else np.eye(3)
     factor = common_size(D @ source, truth.points) if views.unit is None else views.unit
     known = known_points(truth.points)
-    depth = _mean((R @ source + t[:, :, None])[:, 2], known)
+    depth = mean_of((R @ source + t[:, :, None])[:, 2], known)
     offset = np.zeros_like(t)
     if views.orthogonal:
         offset[:, :2] = views.intrinsics[:2, 2]
-        true_depth = _mean((true_R @ truth.points + true_t[:, :, None])[:, 2], known)
+        true_depth = mean_of((true_R @ truth.points + true_t[:, :, None])[:, 2], known)
     else:
         true_depth = factor * depth
     offset[:, 2] = true_depth - factor * D[2, 2] * depth
     back = np.swapaxes(true_R, 1, 2)
     moved = factor * t @ D + offset - true_t
     return Similarity(np.full(len(source), factor), back @ D @ R, np.einsum("gab,gb->ga", back, moved))
-
-
-def common_size(source: Floats, target: Floats, *, reflection: bool = False) -> float:
-    """Return the one factor that fits the sizes of all frames (G, 3, P) to those of the target best.
-
-    The minimum over c, and over a rotation R_g and a t_g for every frame g, of
-    sum_g |c R_g X_g + t_g 1' - Z_g|^2: the R_g do not depend on c, so that c is the mean of the factors of
-    single frames, weighted by the squared sizes of their X_g. 1 where no frame has a size.
-    """
-    known = known_points(target)[:, None]
-    count = np.maximum(known.sum(axis=2, keepdims=True), 1)
-    shown = np.where(known, source, 0.0)
-    centered = np.where(known, shown - shown.sum(axis=2, keepdims=True) / count, 0.0)
-    sizes = (centered**2).sum(axis=(1, 2))
-    total = float(sizes.sum())
-    factors = procrustes(source, target, reflection=reflection).scale
-    return float((factors * sizes).sum()) / total if total > 0 else 1.0
-
-
-def frames_of(estimate: Floats, truth: GroundTruth) -> Floats:
-    """Return the frames of an estimate (F, 3, P) that have truth, (G, 3, P).
-
-    Raises
-    ------
-    InputError
-        where it does not have the truth's frames or points.
-    """
-    estimate = np.asarray(estimate, dtype=float)
-    points = truth.points.shape[2]
-    if estimate.ndim != 3 or estimate.shape[1:] != (3, points) or len(estimate) <= truth.frames.max():
-        raise InputError(
-            f"the estimate has shape {estimate.shape}; accepted is (F, 3, {points}) with F above "
-            f"{truth.frames.max()}, as the ground truth has"
-        )
-    chosen: Floats = estimate[truth.frames]
-    return chosen
-
-
-def known_points(truth: Floats) -> Bools:
-    """Return which points of (G, 3, P) have a truth, (G, P)."""
-    finite: Bools = np.all(np.isfinite(truth), axis=1)
-    return finite
-
-
-def _mean(values: Floats, known: Bools) -> Floats:
-    """Return the means (G,) of the known ones of values (G, P); 0 where there are none."""
-    mean: Floats = np.where(known, values, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
-    return mean
-
-
-def side_by_side(points: Floats) -> Floats:
-    """Return the points of all frames as one set, (3, G P)."""
-    return np.moveaxis(points, 0, 1).reshape(3, -1)

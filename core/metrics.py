@@ -18,19 +18,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .alignment import (
-    Alignment,
-    Kind,
-    Mirror,
-    Views,
-    align,
-    frames_of,
-    is_mirrored,
-    known_points,
-    side_by_side,
-)
+from .alignment import Alignment, Kind, Mirror, Views, align, is_mirrored
 from .arrays import Bools, Floats, InputError, frozen
 from .challenge_score import challenge_v02
+from .known_points import frames_of, known_points, side_by_side
 from .linalg import procrustes
 
 if TYPE_CHECKING:

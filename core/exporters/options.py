@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..alignment import MIN_ALIGNED, Alignment, Kind, Mirror, align_all, common_size, known_points
+from ..alignment import MIN_ALIGNED, Alignment, Kind, Mirror, align_all
 from ..arrays import InputError
 from ..atomic import replacing, replacing_many
+from ..known_points import common_size, known_points
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -172,7 +173,7 @@ def _chosen(result: Result, options: ExportOptions, every: bool) -> list[int]:
 def common_scale(points: Floats, truth: GroundTruth) -> float:
     """Return the one factor that fits the sizes of all true frames best, whatever their orientation.
 
-    See `core.alignment.common_size`; mirror images have the same size.
+    See `core.known_points.common_size`; mirror images have the same size.
 
     Raises
     ------

@@ -18,10 +18,11 @@ from core.alignment import (
     Mirror,
     Views,
     align,
-    common_size,
+    align_all,
     is_mirrored,
 )
 from core.arrays import InputError
+from core.known_points import common_size
 from core.metrics import aligned_mm, procrustes_mm
 from core.sequence import GroundTruth
 
@@ -133,6 +134,49 @@ def test_a_mirror_image_is_chosen_once_for_the_sequence_by_the_sum_of_distances(
     assert procrustes_mm(estimate, truth, reflection=True).mean < 1e-10
 
 
+def test_a_mirror_image_is_chosen_by_the_sum_and_not_by_the_largest_distance(shapes):
+    """Most frames are right as they are; one that is flat but for its mirrored depth is farther off."""
+    estimate = shapes.copy()
+    estimate[0] = 3.0 * shapes[0] * MIRRORED
+    truth = truth_of(np.concatenate((3.0 * shapes[:1], shapes[1:])))
+    plain, mirrored = (
+        aligned_mm(estimate, truth, Alignment(Kind.PER_FRAME, mirror))[0]
+        for mirror in (Mirror.OFF, Mirror.ON)
+    )
+    assert np.nanmax(plain.per_point) > np.nanmax(mirrored.per_point)
+    assert plain.mean < mirrored.mean
+    errors, found = aligned_mm(estimate, truth, Alignment(Kind.PER_FRAME, Mirror.AUTOMATIC))
+    assert not found
+    assert errors.mean == plain.mean
+
+
+def test_frames_with_too_few_known_points_take_the_motion_of_the_nearest_that_has_enough(shapes):
+    estimate = motion(shapes, Kind.PER_FRAME)
+    chosen = [0, 2, 4]
+    points = shapes[chosen]
+    points[1, :, 2:] = np.nan  # two points are left, which tell no rotation
+    points[2, :, 3:] = np.nan
+    truth = truth_of(points, chosen)
+    for alignment in (Alignment(), Alignment(Kind.PER_FRAME, Mirror.AUTOMATIC)):
+        every = align_all(estimate, truth, alignment)
+        known = align(estimate, truth_of(points[[0, 2]], [0, 4]), alignment)
+        taken = [0, 0, 0, 1, 1]  # the earlier one of two that are as near
+        np.testing.assert_array_equal(every.scale, known.scale[taken])
+        np.testing.assert_array_equal(every.rotation, known.rotation[taken])
+        np.testing.assert_array_equal(every.translation, known.translation[taken])
+    with pytest.raises(InputError, match="three known points"):
+        align_all(estimate, truth_of(points[1:2], [2]))
+
+
+def test_an_estimate_that_is_not_finite_somewhere_keeps_the_common_size(shapes):
+    estimate = motion(2.0 * shapes, Kind.RIGID)
+    size = common_size(estimate, shapes)
+    assert size == pytest.approx(0.5, rel=0.1)
+    estimate[2, 1, 4] = np.nan
+    assert common_size(estimate, shapes) == pytest.approx(size)
+    assert np.isnan(aligned_mm(estimate, truth_of(shapes), Alignment(Kind.RIGID))[0].mean)
+
+
 def views_of(shapes, *, orthogonal, seed=5):
     """Return an estimate whose camera sees what the true one sees, in other units and coordinates."""
     rng = np.random.default_rng(seed)
@@ -181,6 +225,24 @@ def test_as_is_finds_a_shape_whose_depth_is_inverted(shapes, orthogonal):
     assert mirrored
     assert errors.mean < 1e-8
     assert aligned_mm(inverted, truth_of(shapes), Alignment(Kind.AS_IS), views=views)[0].mean > 20.0
+
+
+@pytest.mark.parametrize("orthogonal", [False, True])
+def test_points_without_truth_do_not_enter_where_the_depth_is_mirrored_or_put(shapes, orthogonal):
+    estimate, views = views_of(shapes, orthogonal=orthogonal)
+    R, t = views.rotations, views.translations[:, :, None]
+    known = np.arange(POINTS) < 6
+    truth = truth_of(np.where(known, shapes, np.nan))
+    wrong = estimate + np.where(known, 0.0, np.swapaxes(R, 1, 2) @ np.array([0.0, 0.0, 3.0])[:, None])
+    found = align(wrong, truth, Alignment(Kind.AS_IS), views=views).apply(wrong)
+    np.testing.assert_allclose(found[:, :, known], shapes[:, :, known], atol=1e-8)
+    seen = R @ wrong + t
+    middle = seen[:, 2:, known].mean(axis=2, keepdims=True)
+    seen[:, 2:] = 2.0 * middle - seen[:, 2:]
+    inverted = np.swapaxes(R, 1, 2) @ (seen - t)
+    errors, mirrored = aligned_mm(inverted, truth, Alignment(Kind.AS_IS, Mirror.AUTOMATIC), views=views)
+    assert mirrored
+    assert errors.mean < 1e-8
 
 
 def test_a_rigid_motion_keeps_the_size_that_an_orthogonal_camera_tells(shapes):
