@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -81,6 +82,10 @@ def test_the_way_to_an_update_gives_it_again(sequence, parts):
     assert np.array_equal(again.B, result.B)
     assert len(again.history) == len(result.history)
     assert (np.diff(again.history[:, :2], axis=0) >= 0).all()  # iterations and seconds count on
+    first = 0
+    for step in recipe.steps[:-1]:
+        first += len(solve_steps(sequence, [step]).history) if step.updates is None else step.updates
+        assert again.history[first, 0] == again.history[first - 1, 0] + 1
 
 
 def test_a_stopped_run_is_elsewhere_than_its_settings_lead_to(sequence):
@@ -92,6 +97,17 @@ def test_a_stopped_run_is_elsewhere_than_its_settings_lead_to(sequence):
 def test_what_starts_anew_forgets_the_way_before(sequence):
     _, last = steered(sequence, (QUICK, 3), (QUICK.with_changes(rotations="best", rank=1), 4))
     assert [step.updates for step in last.lineage.recipe().steps] == [4]
+
+
+def test_the_way_is_not_known_where_that_to_the_start_is_not(sequence):
+    _, before = steered(sequence, (QUICK, None))
+    changed = QUICK.with_changes(eta=0.2)
+    known, unknown = (
+        next(reconstruct(sequence, changed, start=start)) for start in (before, replace(before, lineage=None))
+    )
+    assert len(known.lineage.recipe().steps) == 2
+    assert unknown.lineage is None
+    assert known.current.loss == unknown.current.loss
 
 
 def test_steps_survive_json_and_the_command_line(sequence):
