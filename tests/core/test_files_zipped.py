@@ -1,0 +1,44 @@
+"""Archives of arrays: nothing is unpacked that would fill the memory."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import numpy as np
+import pytest
+
+from core.arrays import InputError
+from core.files import zipped
+from core.files.zipped import load_arrays
+
+
+def test_a_small_file_that_would_fill_the_memory_is_refused_before_it_is_unpacked(tmp_path):
+    path = tmp_path / "bomb.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("a.npy", "w") as stream:
+        np.lib.format.write_array_header_1_0(
+            stream, {"descr": "<f8", "fortran_order": False, "shape": (15_000_000,)}
+        )
+        for _ in range(120):
+            stream.write(bytes(1_000_000))
+    with pytest.raises(InputError, match=r"bomb\.npz: would unpack to 120 MB; accepted .* are \d\d MB"):
+        load_arrays(path.read_bytes(), path)
+
+
+def test_arrays_that_are_mostly_zero_are_read(tmp_path, monkeypatch):
+    """Of tracks that are nearly all hidden a compressed file keeps little."""
+    monkeypatch.setattr(zipped, "LEAST_ROOM", 0)
+    rng = np.random.default_rng(0)
+    tracks = np.where(rng.random((200, 2, 1000)) < 0.02, rng.normal(size=(200, 2, 1000)), 0.0)
+    content = io.BytesIO()
+    np.savez_compressed(content, tracks=tracks)
+    assert tracks.nbytes > 20 * len(content.getvalue())
+    np.testing.assert_array_equal(load_arrays(content.getvalue(), tmp_path)["tracks"], tracks)
+
+
+def test_an_archive_of_too_many_parts_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(zipped, "MOST_MEMBERS", 2)
+    content = io.BytesIO()
+    np.savez(content, a=1, b=2, c=3)
+    with pytest.raises(InputError, match="holds 3 parts; accepted are up to 2"):
+        load_arrays(content.getvalue(), tmp_path)
