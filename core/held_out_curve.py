@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .held_out import Trial
 
 TIE = 1e-3  # relative difference below which the lower rank is the better one
+ROUNDING = 1e-6  # relative difference that solves of the same problem leave
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,12 +57,13 @@ class Curve:
 
     @property
     def close(self) -> tuple[float, float]:
-        """The ends of the values around the best that are not worse by more than a standard error.
+        """The ends of the values around the best that are worse by a standard error, or rounding, at most.
 
         It is that of the difference, fold by fold: what makes a share hard is hard for every value.
         """
         apart = self.errors - self.errors[:, [self.best]]
-        near = ~(np.nanmean(apart, axis=0) > np.nan_to_num(_standard_error(apart)))
+        worst = np.nan_to_num(_standard_error(apart)) + ROUNDING * self.held[self.best]
+        near = ~(np.nanmean(apart, axis=0) > worst)
         first = last = self.best
         while first > 0 and near[first - 1]:
             first -= 1

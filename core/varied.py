@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from .arrays import InputError
 from .penalties import ExplicitWeights
 from .sequence import CameraModel
 
@@ -16,7 +17,7 @@ SCALE = "scale"  # the parameter by which explicit weights are multiplied
 DECADES = 1.5  # that a suggested range reaches to each side
 COUNTS = {"rank": 8, "eta": 7}  # how many values are suggested
 COUNT = 9  # of the strength of a penalty
-MOST_RANK = 24
+MOST_RANK = 24  # that a suggested range reaches to, unless the present rank is above it
 
 
 def parameters_of(settings: Settings, camera: CameraModel) -> tuple[str, ...]:
@@ -47,6 +48,8 @@ def changed(settings: Settings, parameter: str, value: float) -> Settings:
         assert isinstance(settings.penalty, ExplicitWeights)  # `parameters_of` offers it for no other
         return settings.with_changes(penalty=ExplicitWeights(tuple(value * a for a in settings.penalty.a)))
     if parameter == "rank":
+        if not (math.isfinite(value) and value == int(value) and value >= 1):
+            raise InputError(f"rank is {value:g}; accepted is a whole number, 1 or more")
         penalty = settings.penalty
         if isinstance(penalty, ExplicitWeights):  # cut, or continued with the last one
             a = penalty.a
@@ -63,10 +66,10 @@ def suggested(settings: Settings, parameter: str) -> tuple[float, float, int]:
     count = COUNTS.get(parameter, COUNT)
     if parameter == "rank":
         first = max(1, int(now) - count // 2)
-        return float(first), float(min(first + count - 1, MOST_RANK)), count
+        return float(first), float(min(first + count - 1, max(MOST_RANK, int(now)))), count
     low, high = ((now or 1.0) * 10.0**power for power in (-DECADES, DECADES))
     if parameter == "eta":
-        low, high = max(now / 10, 1e-3), min(10 * now, 0.9)
+        low, high = min(max(now / 10, 1e-3), now), max(min(10 * now, 0.9), now)
     return float(f"{low:.2g}"), float(f"{high:.2g}"), count
 
 

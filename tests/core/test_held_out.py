@@ -203,6 +203,24 @@ def test_every_parameter_can_be_read_and_changed():
     assert changed(explicit, "rank", 1).penalty == ExplicitWeights((0.1,))
     with pytest.raises(InputError, match="eta is 2"):
         changed(explicit, "eta", 2.0)
+    for value in (2.5, 0.0, float("nan")):
+        with pytest.raises(InputError, match="accepted is a whole number, 1 or more"):
+            changed(explicit, "rank", value)
+
+
+@pytest.mark.parametrize(("parameter", "now"), [("rank", 1), ("rank", 30), ("eta", 1.0), ("eta", 1e-4)])
+def test_a_suggested_series_reaches_the_present_value_wherever_it_is(parameter, now):
+    low, high, count = suggested(Settings().with_changes(**{parameter: now}), parameter)
+    series = values_between(parameter, low, high, count)
+    assert low <= now <= high
+    assert len(series) >= 3 and min(abs(np.array(series) - now)) < 1e-9
+
+
+def test_values_that_differ_by_rounding_are_as_good():
+    """A rank penalty changes no minimum: of one fold, which has no standard error, all values are alike."""
+    trials = [trial(0, value, 5.0 + 1e-13 * value) for value in (3.0, 2.0, 1.0)]
+    assert curve(trials, "mu").close == (1.0, 3.0)
+    assert curve([*trials, trial(0, 4.0, 5.0001)], "mu").close == (1.0, 3.0)
 
 
 @pytest.mark.parametrize(
