@@ -118,8 +118,19 @@ def load_rotations(path: Path) -> Floats:
     R = arrays.get("R")
     if R is None or R.dtype.kind not in "fiu" or R.ndim != 3 or R.shape[1:] != (3, 3):
         raise InputError(f"{path}: accepted is an array R (F, 3, 3) of numbers; the file holds {held}")
+    return checked_rotations(R, path)
+
+
+def checked_rotations(R: Floats, path: Path) -> Floats:
+    """Return matrices (F, 3, 3) that `path` holds made exactly orthogonal.
+
+    Raises
+    ------
+    InputError
+        where one of them is not a rotation.
+    """
     R = np.asarray(R, dtype=float)
-    finite = np.isfinite(R).all(axis=(1, 2))
+    finite = np.asarray(np.isfinite(R).all(axis=(1, 2)))
     R = np.where(finite[:, None, None], R, 0.0)
     wrong = np.abs(R @ R.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))
     bad = (wrong > NOT_A_ROTATION) | (np.linalg.det(R) <= 0)

@@ -11,6 +11,7 @@ import numpy as np
 from .. import residuals
 from ..alignment import Alignment, Kind, Mirror, Views
 from ..arrays import InputError
+from ..cameras.rotations import checked_rotations
 from ..concave import ConcavePenalty
 from ..errors import errors_of, published_errors
 from ..factors import Factors
@@ -164,7 +165,7 @@ def load_truth(path: Path, result: Result) -> tuple[GroundTruth, GroundTruth | N
     Raises
     ------
     InputError
-        where the file has no S, or a shape is not the result's.
+        where the file has no S, a shape is not the result's, or R or t are no cameras.
     """
     arrays = load_arrays(read_bytes(path), path)
     if "S" not in arrays:
@@ -181,4 +182,8 @@ def load_truth(path: Path, result: Result) -> tuple[GroundTruth, GroundTruth | N
     S = arrays["S"].astype(float)
     truth = GroundTruth(np.arange(count), S, reference)
     R, t = (None if name not in arrays else arrays[name].astype(float) for name in ("R", "t"))
+    if R is not None:
+        R = checked_rotations(R, path)
+    if t is not None and not np.isfinite(t).all():
+        raise InputError(f"{path}: t holds a value that is not finite; accepted are finite numbers")
     return truth, None if R is None else replace(truth, points=R @ S), views_of(result, R, t)

@@ -310,6 +310,13 @@ def test_evaluate_aligns_as_it_is_told_and_says_how(tmp_path, capsys):
     assert error == pytest.approx(5.0) and name == "as is, by the cameras, found mirrored"
     error, name = said("--mirror", "off")
     assert error > 5.0 and name == "per-frame similarity"
+    for cameras, sentence in (
+        ({"R": 2.0 * R, "t": t}, "is not a rotation"),
+        ({"R": R, "t": t * np.nan}, "t holds"),
+    ):
+        np.savez(tmp_path / "wrong.npz", S=S, **cameras)
+        assert main(["evaluate", str(path), "--truth", str(tmp_path / "wrong.npz")]) == 2
+        assert sentence in capsys.readouterr().err
     assert main(["evaluate", str(path), "--align", "sequence", "--mirror", "on"]) == 0
     assert "mean 3-D error, one similarity for all frames, mirrored" in capsys.readouterr().out
     assert main(["evaluate", str(path), "--align", "as-is"]) == 2
