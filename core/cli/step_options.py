@@ -19,7 +19,8 @@ def add_step_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--then", action="append", default=[], metavar="OPTIONS",
         help="go on from where it was under other settings: their options in one word, like "
-        "--then='--eta 0.1'; may be repeated",
+        "--then='--eta 0.1'; may be repeated; where rotations are not chosen yet, or cameras are changed, it "
+        "begins anew",
     )  # fmt: skip
     group.add_argument("--start", type=Path, metavar="RESULT", help="an .npz of solve to go on from")
 

@@ -4,7 +4,7 @@ glTF is in meters, right-handed, y up.  Here y points down and z into the pictur
 
     (x, y, z)  ->  (x, -y, -z),
 
-a half turn about x.  Units of a ground truth (mm, cm, m) become meters; a calibrated unit becomes one meter.
+a half turn about x.  Units of a ground truth (mm, cm, m) become meters; any other unit becomes one meter.
 
 Frames need not be targets one by one.  The displacements D (F, 3P) from the first frame have a low rank r,
 that of the reconstruction, so with the singular value decomposition D = U diag(s) V'
@@ -67,7 +67,7 @@ def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
         "framesPerSecond": options.fps,
         "coordinates": f"{options.coordinates}, turned about x by 180 degrees: y up",
         "alignment": options.alignment,
-        "unit": f"meters, from {unit}" if unit else "calibrated units",
+        "unit": f"meters, from {unit}" if unit in TO_METERS else unit or "calibrated units",
     }
     content = asset.binary() if path.suffix.lower() == ".glb" else asset.text()
     with replacing(path) as temporary:

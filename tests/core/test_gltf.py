@@ -203,6 +203,20 @@ def test_a_point_above_the_other_in_the_picture_is_above_it_in_gltf(small_result
     assert (got[:, 2] < 0).all()
 
 
+@pytest.mark.parametrize(
+    ("unit", "size", "said"),
+    [("cm", 0.01, "meters, from cm"), ("m", 1.0, "meters, from m"), ("units", 1.0, "units")],
+)
+def test_only_units_of_length_become_meters(small_result, tmp_path, unit, size, said):
+    result = replace(small_result, meta=small_result.meta | {"truth_units": unit})
+    (path,) = export(result, tmp_path / "a.glb", frame=0, align="sequence")
+    tree, buffer = read_gltf(path)
+    got = array(tree, buffer, tree["meshes"][0]["primitives"][0]["attributes"]["POSITION"])
+    laid_over = laid(result, ExportOptions(align="sequence"))[0]
+    assert np.allclose(got, turned(size * laid_over), rtol=1e-6, atol=1e-7 * np.abs(size * laid_over).max())
+    assert tree["asset"]["extras"]["unit"] == said
+
+
 def test_values_that_are_not_finite_are_refused(small_result, tmp_path):
     B = small_result.B.copy()
     B[2] = np.nan

@@ -10,12 +10,13 @@ import pytest
 
 from core import simulate
 from core.algorithms.closed_form import reference_singular_values
-from core.algorithms.variable_projection import VariableProjection
+from core.algorithms.variable_projection import MOST_PRODUCTS, VariableProjection
 from core.arrays import InputError
 from core.low_rank import LowRankProblem
 from core.penalties import ExplicitWeights, WeightedNuclearNorm
 from core.problem import NonRigidProblem
 from core.reconstruct import reconstruct
+from core.run import FOLLOWING
 from core.settings import Settings
 from core.solver import solve
 
@@ -108,6 +109,18 @@ def test_few_products_make_short_steps_to_the_same_end(ended):
     ends = [solve(problem, VariableProjection(most_products=most), ended.current.factors) for most in (25, 3)]
     assert ends[1].progress.loss == pytest.approx(ends[0].progress.loss, rel=1e-11)
     assert ends[1].progress.iteration > ends[0].progress.iteration
+
+
+@pytest.mark.parametrize("problem", ["nonrigid", "lowrank"])
+def test_a_run_that_goes_on_takes_short_steps(sequence, monkeypatch, problem):
+    settings = Settings(problem=problem, rank=3, starts=1, rotations="truth")
+    *_, last = reconstruct(sequence, settings)
+    changed = settings.with_changes(eta=0.5)
+    counts = []
+    for most in (1, FOLLOWING, MOST_PRODUCTS):
+        monkeypatch.setattr("core.run.FOLLOWING", most)
+        counts.append(len(list(reconstruct(sequence, changed, start=last))))
+    assert counts[0] > counts[1] >= counts[2]
 
 
 def test_the_low_rank_problem_goes_on_with_the_same_tracks(sequence):
