@@ -10,8 +10,8 @@ import pytest
 from scipy.io import loadmat
 
 from core.arrays import InputError
-from core.exporters import EXPORTERS, export
-from core.exporters.options import common_scale
+from core.exporters import EXPORTERS, ExportOptions, export
+from core.exporters.options import common_scale, laid
 from core.linalg import procrustes
 from core.result import arrays_of, load_result
 
@@ -195,6 +195,20 @@ def test_similarity_is_the_best_one(small_result):
             assert ((other - target) ** 2).sum() >= best - 1e-12
 
 
+@pytest.mark.parametrize("align", ["truth", "sequence"])
+def test_a_mirror_image_is_laid_over_the_truth_only_where_it_may_be(small_result, align):
+    depth_inverted = np.repeat([1.0, 1.0, -1.0], small_result.point_count)[:, None]
+    mirrored = replace(small_result, C=small_result.C * depth_inverted)
+    frames = small_result.truth.frames
+    far = [
+        np.nanmean(np.linalg.norm(laid(each, options)[frames] - small_result.truth.points, axis=1))
+        for each in (small_result, mirrored)
+        for options in (ExportOptions(align=align, mirror=mirror) for mirror in (False, True))
+    ]
+    assert far[1] == far[0] < far[2] * 0.999
+    assert far[3] == pytest.approx(far[0])
+
+
 def test_common_scale_is_the_least_squares_factor(small_result):
     generator = np.random.default_rng(1)
     truth = replace(
@@ -213,6 +227,8 @@ def test_common_scale_is_the_least_squares_factor(small_result):
         return total
 
     best = common_scale(small_result.points, truth)
+    mirrored = small_result.points * np.array([1.0, 1.0, -1.0])[:, None]
+    assert common_scale(mirrored, truth) == pytest.approx(best, rel=1e-12)
     assert 200 < best < 300
     assert cost(best) < min(cost(best * 1.001), cost(best * 0.999))
 

@@ -17,6 +17,7 @@ from core.penalties import ExplicitWeights, WeightedNuclearNorm
 from core.problem import NonRigidProblem
 from core.reconstruct import reconstruct
 from core.run import FOLLOWING
+from core.sequence import CameraModel
 from core.settings import Settings
 from core.solver import solve
 
@@ -133,8 +134,22 @@ def test_the_low_rank_problem_goes_on_with_the_same_tracks(sequence):
     assert end.best.loss == pytest.approx(cold.best.loss, rel=1e-6)
 
 
-def test_a_whole_start_saves_the_first_elimination_and_leads_to_the_same_end(ended):
+def test_orthogonal_tracks_stay_at_eta_one_whatever_is_asked_for():
+    sequence = simulate("paper", camera=CameraModel.ORTHOGONAL, frames=14, points=24, seed=1)
+    *_, last = reconstruct(sequence, SETTINGS)
+    first, *_ = reconstruct(sequence, SETTINGS.with_changes(eta=0.1), start=last)
+    assert first.current.problem.eta == last.current.problem.eta == 1.0
+
+
+def test_a_whole_start_saves_the_first_elimination_and_leads_to_the_same_end(ended, monkeypatch):
     problem = ended.current.problem.with_weights(1.3 * ended.current.problem.weights)
+    eliminate, calls = type(problem.data).best_C, []
+    with monkeypatch.context() as patched:
+        patched.setattr(type(problem.data), "best_C", lambda *given: calls.append(1) or eliminate(*given))
+        for whole, count in ((False, 2), (True, 1)):
+            calls.clear()
+            VariableProjection(whole_start=whole).init(problem, ended.current.factors)
+            assert len(calls) == count
     one, other = (
         solve(problem, VariableProjection(whole_start=whole), ended.current.factors)
         for whole in (False, True)
