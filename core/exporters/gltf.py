@@ -143,11 +143,11 @@ class _Asset:
         return json.dumps(tree, allow_nan=False, separators=(",", ":")).encode("utf-8")
 
     def binary(self) -> bytes:
-        """Return the `.glb` file: a header, the tree padded by spaces, the buffer padded by zeros."""
+        """Return the `.glb` file: a header, the tree padded by spaces, the buffer as it is (4-byte items)."""
         tree = self.tree | {"buffers": [{"byteLength": len(self.buffer)}]}
         head = json.dumps(tree, allow_nan=False, separators=(",", ":")).encode("utf-8")
         head += b" " * (-len(head) % 4)
-        body = bytes(self.buffer) + bytes(-len(self.buffer) % 4)
+        body = bytes(self.buffer)
         total = 12 + 8 + len(head) + 8 + len(body)
         return b"".join(
             (
