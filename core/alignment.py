@@ -203,7 +203,8 @@ def align(
 
     def found(mirrored: bool) -> Similarity:
         if alignment.kind is Kind.AS_IS and views is not None:
-            return _as_is(source, truth, views, mirrored=mirrored)
+            factor = common_size(DEPTH_INVERTED @ source if mirrored else source, target)
+            return _as_is(source, truth, views, factor=views.unit or factor, mirrored=mirrored)
         return _fitted(source, target, alignment.kind, views, mirrored=mirrored)
 
     if alignment.mirror is not Mirror.AUTOMATIC:
@@ -219,7 +220,8 @@ def align_all(
 ) -> Similarity:
     """Return the similarity of every frame of points (F, 3, P), with a leading axis of size F.
 
-    Frames with fewer than three known points take the similarity of the nearest frame that has them.
+    Frames with fewer than three known points take the similarity of the nearest frame that has them. As is,
+    they have cameras of their own, and only the depth under an orthogonal one is that of the nearest truth.
 
     Raises
     ------
@@ -237,6 +239,9 @@ def align_all(
         views=views,
     )
     nearest = np.abs(np.arange(len(points))[:, None] - frames).argmin(axis=1)
+    if alignment.kind is Kind.AS_IS and views is not None:
+        around = replace(truth, frames=np.arange(len(points)), points=truth.points[usable][nearest])
+        return _as_is(points, around, views, factor=float(known.scale[0]), mirrored=is_mirrored(known))
     return Similarity(known.scale[nearest], known.rotation[nearest], known.translation[nearest])
 
 
@@ -264,14 +269,13 @@ def _fitted(source: Floats, target: Floats, kind: Kind, views: Views | None, *, 
     return Similarity(scale, rotation @ DEPTH_INVERTED if mirrored else rotation, translation)
 
 
-def _as_is(source: Floats, truth: GroundTruth, views: Views, *, mirrored: bool) -> Similarity:
+def _as_is(source: Floats, truth: GroundTruth, views: Views, *, factor: float, mirrored: bool) -> Similarity:
     """Put what the estimated camera sees where the true camera stands: R*' (c D (R S + t) + o - t*)."""
     frames = truth.frames
     assert views.true_rotations is not None and views.true_translations is not None  # `align` has looked
     R, t = views.rotations[frames], views.translations[frames]
     true_R, true_t = views.true_rotations[frames], views.true_translations[frames]
     D = DEPTH_INVERTED if mirrored else np.eye(3)
-    factor = common_size(D @ source, truth.points) if views.unit is None else views.unit
     known = known_points(truth.points)
     depth = mean_of((R @ source + t[:, :, None])[:, 2], known)
     offset = np.zeros_like(t)

@@ -212,6 +212,25 @@ def test_as_is_puts_what_the_camera_sees_where_the_true_camera_stands(shapes, or
     assert aligned_mm(estimate, truth, Alignment(), views=shifted)[0].mean < 1e-9
 
 
+@pytest.mark.parametrize("mirrored", [False, True])
+@pytest.mark.parametrize("orthogonal", [False, True])
+def test_as_is_frames_without_truth_are_put_by_their_own_cameras(shapes, orthogonal, mirrored):
+    estimate, views = views_of(shapes, orthogonal=orthogonal)
+    if mirrored:
+        R, t = views.rotations, views.translations[:, :, None]
+        seen = R @ estimate + t
+        seen[:, 2:] = 2.0 * seen[:, 2:].mean(axis=2, keepdims=True) - seen[:, 2:]
+        estimate = np.swapaxes(R, 1, 2) @ (seen - t)
+    alignment, chosen = Alignment(Kind.AS_IS, Mirror.AUTOMATIC), [1, 3]
+    every = align_all(estimate, truth_of(shapes[chosen], chosen), alignment, views=views)
+    assert is_mirrored(every) is mirrored
+    apart = views.true_rotations @ (every.apply(estimate) - shapes)
+    known = 3 if not orthogonal else 2  # the depth under an orthogonal camera is the neighbor's
+    np.testing.assert_allclose(apart[:, :known], 0.0, atol=1e-8)
+    np.testing.assert_allclose(apart[chosen], 0.0, atol=1e-8)
+    np.testing.assert_allclose(apart - apart.mean(axis=2, keepdims=True), 0.0, atol=1e-8)
+
+
 @pytest.mark.parametrize("orthogonal", [False, True])
 def test_as_is_finds_a_shape_whose_depth_is_inverted(shapes, orthogonal):
     estimate, views = views_of(shapes, orthogonal=orthogonal)
