@@ -275,8 +275,9 @@ def make_window(qtbot: QtBot, store: SettingsStore) -> Iterator[Callable[..., Ma
         window = MainWindow(store=store, software=True, **options)
         made.append(window)
         window.resize(1280, 800)
-        with qtbot.waitExposed(window):
+        with qtbot.waitActive(window):  # keys go to the active window, and no window manager may be there
             window.show()
+            window.activateWindow()
         if settings is not None:
             window.parameters.set_settings(settings)
             window.session.set_settings(settings)
