@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -272,14 +271,12 @@ def test_every_sequence_has_its_own_background(qtbot, window, sequence, folder):
 
 def test_scrubbing_a_video_ends_at_the_newest_frame(qtbot, window, video):
     opened(qtbot, window, video, opacity=1.0)
-    began = time.monotonic()
     for frame in (*range(8), *range(6, -1, -1), 5):
         window.session.set_frame(frame)
     qtbot.waitUntil(
         lambda: shown(window).isVisible() and abs(brightness(shown(window).pixmap().toImage()) - 40) <= 2,
         timeout=10_000,
     )
-    assert time.monotonic() - began < 10
 
 
 def test_doubts_are_told(sequence):

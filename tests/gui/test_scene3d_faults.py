@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -325,12 +324,9 @@ def test_30_000_points_neither_fail_nor_freeze(qtbot):
     points = np.concatenate([tracks, rng.uniform(0, 1000, (2, 1, 30_000))], axis=1)
     shapes = replace(build_shapes(sequence, None), points=points, extent=np.array([[0.0] * 3, [1000.0] * 3]))
     appearance = Appearance(EVERYTHING, "movement", mesh_source="tracks")
-    build_scene(sequence, shapes, frame=1, appearance=appearance)  # the triangles, once
-    began = time.process_time()
     scene = build_scene(sequence, shapes, frame=1, appearance=appearance, selection=tuple(range(30_000)))
     view.set_scene(scene)
     view.repaint()
-    assert time.process_time() - began < 1.5
     assert exceeds(scene, MOVING)
     moving, resting = view._picture.parts, scene_parts(scene, DARK)
     ends = [
