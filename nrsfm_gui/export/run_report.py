@@ -15,8 +15,8 @@ from core.methods import METHODS
 from core.recipes import command_for, python_for
 from core.version import versions
 from nrsfm_gui.drawing.scene import error_series
-from nrsfm_gui.views.numbers import NONE
 from nrsfm_gui.words import summaries
+from nrsfm_gui.words.number import NONE
 from nrsfm_gui.words.run_names import penalty_words, run_title
 from nrsfm_gui.words.run_numbers import numbers
 

@@ -17,9 +17,9 @@ from core.metrics import aligned_mm
 from core.penalties import ExplicitWeights
 from core.sequence import CameraModel
 from core.varied import SCALE, changed, parameters_of, present, suggested
-from nrsfm_gui.views.fields import format_number
 from nrsfm_gui.views.guidance_panel import MEANINGS, TITLES
 from nrsfm_gui.views.guidance_plot import GuidanceCurves
+from nrsfm_gui.words.number import format_number
 from nrsfm_gui.words.summaries import ETA_FROM_SECONDS, duration, measure
 
 from .solver_thread import Job

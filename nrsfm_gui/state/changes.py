@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from core.methods import METHODS
 from core.penalties import ExplicitWeights, penalty_name
-from nrsfm_gui.views.fields import format_number
+from nrsfm_gui.words.number import format_number
 from nrsfm_gui.words.run_names import PENALTY_WORDS
 
 if TYPE_CHECKING:

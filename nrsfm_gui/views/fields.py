@@ -13,6 +13,8 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
+from nrsfm_gui.words.number import format_number
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -20,14 +22,6 @@ if TYPE_CHECKING:
 
 # Ten presses of an arrow key are one decade, and every step is a round number.
 DECADE = (1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 5.0, 6.3, 8.0)
-
-
-def format_number(value: float) -> str:
-    """Return the shortest text with up to six digits: "0.5", "5e-03" becomes "0.005", "1e-14" stays."""
-    if value == 0 or not math.isfinite(value) or 1e-3 <= abs(value) < 1e5:
-        return f"{value:.6g}"
-    mantissa, exponent = f"{value:.5e}".split("e")
-    return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
 
 
 def stepped(value: float, steps: int) -> float:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QGridLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
-from .fields import format_number
+from nrsfm_gui.words.number import format_number
+
 from .scrub import DRAG_TIP, ScrubLabel, ScrubSlider
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ import pyqtgraph as pg
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from .fields import format_number
+from nrsfm_gui.words.number import format_number
+
 from .plots import dress, log_ticks
 
 if TYPE_CHECKING:

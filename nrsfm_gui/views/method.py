@@ -9,8 +9,9 @@ from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from core.arrays import InputError
 from core.methods import METHODS
+from nrsfm_gui.words.number import format_number
 
-from .fields import NumberField, format_number
+from .fields import NumberField
 from .form import Form
 from .parameter_rows import TIPS
 from .sources import Choice

@@ -15,8 +15,7 @@ from PyQt6.QtGui import QImage, QPageSize, QPainter, QPdfWriter, QResizeEvent
 
 from core.arrays import InputError
 from core.atomic import replacing
-
-from .fields import format_number
+from nrsfm_gui.words.number import format_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

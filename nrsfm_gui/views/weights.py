@@ -9,7 +9,9 @@ from PyQt6.QtCore import QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QColor, QPainter
 from PyQt6.QtWidgets import QGridLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
-from .fields import NumberField, format_number
+from nrsfm_gui.words.number import format_number
+
+from .fields import NumberField
 from .scrub import DRAG_TIP, Scale, ScrubLabel, ScrubSlider
 from .weight_order import ordered
 

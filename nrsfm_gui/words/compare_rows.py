@@ -9,8 +9,8 @@ import numpy as np
 from nrsfm_gui.drawing.comparison import why_losses_differ
 from nrsfm_gui.state.changes import differences
 from nrsfm_gui.views.compare_table import CompareRow
-from nrsfm_gui.views.numbers import NONE
 
+from .number import NONE
 from .summaries import Quality, iterations, log_loss, loss_beside, measure, seconds
 
 if TYPE_CHECKING:

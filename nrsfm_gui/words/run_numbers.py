@@ -11,8 +11,8 @@ from core.low_rank_run import ENOUGH
 from core.starts import AGREEMENT
 from nrsfm_gui.state.changes import differences
 from nrsfm_gui.state.runs import RunState
-from nrsfm_gui.views.numbers import NONE, Number
 
+from .number import NONE, Number
 from .run_names import settings_words
 from .summaries import iterations, log_loss, loss_beside, measure, pair, seconds, signed
 

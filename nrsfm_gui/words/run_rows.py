@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from core.methods import METHODS
 from nrsfm_gui.drawing.comparison import why_losses_differ
-from nrsfm_gui.views.numbers import NONE
 from nrsfm_gui.views.run_list import RunRow
 
+from .number import NONE
 from .run_names import option_words, penalty_words, run_title
 from .summaries import log_loss, measure
 

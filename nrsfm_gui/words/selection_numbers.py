@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nrsfm_gui.views.numbers import NONE, Number
-
+from .number import NONE, Number
 from .run_numbers import point_numbers
 from .summaries import measure
 

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from core.penalties import PENALTY_TEXTS, penalty_name
 from nrsfm_gui.state.history import STARTS_AGAIN
 from nrsfm_gui.state.runs import Run, RunState
-from nrsfm_gui.views.numbers import NONE
+
+from .number import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from core.penalties import Penalty
     from core.reconstruct import Update
     from core.sequence import Sequence
     from nrsfm_gui.drawing.scene import Scene
@@ -113,7 +116,8 @@ def activity(run: Run | None) -> str:
         return f"Run {run.number} failed: {run.message}"
     if last is None or not len(run.history):
         return f"{state}: run {run.number}, preparing" if run.state.alive else f"{state}: run {run.number}"
-    parts = [f"{state}: run {run.number}"]
+    warm = "" if run.warm_from is None else f" (from run {run.warm_from})"
+    parts = [f"{state}: run {run.number}{warm}"]
     if run.state is RunState.FINISHED:
         parts.append(last.status.value)
     else:
@@ -128,15 +132,24 @@ def activity(run: Run | None) -> str:
     return " · ".join(parts)
 
 
-def left_behind(stopped: Run | None, *, weights: bool) -> str:
-    """Return what opening another sequence did to a run and to explicit weights, "" if nothing."""
+def left_behind(stopped: Run | None, penalty: Penalty | None) -> str:
+    """Return what opening another sequence did, "" if nothing.
+
+    Parameters
+    ----------
+    stopped
+        the run that was under way.
+    penalty
+        the one that took the place of explicit weights, None where it is the same.
+    """
     sentences = []
     if stopped is not None:
         sentences.append(
             f"Run {stopped.number} was stopped; opening {stopped.sequence.name} again shows what it has."
         )
-    if weights:
-        sentences.append("Explicit weights suit one sequence only: the penalty is the one before them.")
+    if penalty is not None:
+        title = PENALTY_TEXTS[penalty_name(penalty)].title
+        sentences.append(f"Weights set by hand suit one sequence only: the penalty is the {title} again.")
     return " ".join(sentences)
 
 

@@ -24,13 +24,14 @@ from core.penalties import (
 )
 from core.sequence import CameraModel
 from core.settings import PRESETS, Settings
-from nrsfm_gui.views.fields import NumberField, format_number, stepped
+from nrsfm_gui.views.fields import NumberField, stepped
 from nrsfm_gui.views.form import Collapsible
 from nrsfm_gui.views.parameters import ParametersPanel
 from nrsfm_gui.views.scrub import PIXELS_PER_UNIT, Scale, ScrubLabel, ScrubSlider
 from nrsfm_gui.views.sources import Choice
 from nrsfm_gui.views.weight_order import ordered
 from nrsfm_gui.views.weights import WEIGHTS
+from nrsfm_gui.words.number import format_number
 
 
 @pytest.fixture
