@@ -12,6 +12,7 @@ from .chrome import Chrome
 from .control.aligning import Aligning
 from .control.background import Background
 from .control.comparing import Comparing
+from .control.frame_details import FrameDetails
 from .control.looks import Looks
 from .control.navigation import Navigation
 from .control.opening import FIRST_SAMPLE, Opening
@@ -19,6 +20,7 @@ from .control.point_details import PointDetails
 from .control.presenting import Presenter
 from .control.run_history import RunHistory
 from .control.selecting import Selecting
+from .control.weighing import Weighing
 from .control.worst import Worst
 from .drawing.display import Display
 from .export.exporting import Exporting
@@ -31,7 +33,6 @@ from .solving.guidance import Guidance
 from .solving.run_control import RunControl
 from .solving.solver_thread import Work, real_work
 from .solving.steering import Steering
-from .solving.weighing import Weighing
 from .state.runs import RunState
 from .state.session import Session
 from .state.settings_store import SettingsStore
@@ -121,6 +122,7 @@ class MainWindow(QMainWindow):
         self._remembers = True
         self._build()
         self.navigation = Navigation(self)
+        self.frame_details = FrameDetails(self)
         self.worst = Worst(self)
         self.selecting = Selecting(self)
         self.point_details = PointDetails(self)
@@ -288,7 +290,8 @@ class MainWindow(QMainWindow):
         self.session.set_sequence(sequence)
         if self.session.settings != settings:
             self.parameters.set_settings(self.session.settings)
-        left = summaries.left_behind(stopped, weights=self.session.settings != settings)
+        penalty = self.session.settings.penalty
+        left = summaries.left_behind(stopped, None if penalty == settings.penalty else penalty)
         if left:
             self.messages.note(left)
         self.tree.set_current(entry)

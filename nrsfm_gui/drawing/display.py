@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
-from nrsfm_gui.export.pictures import Picture, Wanted, make_picture
 from nrsfm_gui.solving.solver_thread import Job
 from nrsfm_gui.state.runs import RunState
 from nrsfm_gui.words.run_names import numbered_title
 
 from .one_frame import with_frame
+from .pictures import Picture, Wanted, make_picture
 from .qualities import Qualities
 from .scene import Appearance, Scene, build_scene
 

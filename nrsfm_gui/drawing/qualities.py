@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
-from nrsfm_gui.export.pictures import Wanted, make_picture
 from nrsfm_gui.solving.solver_thread import Job
+
+from .pictures import Wanted, make_picture
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -14,13 +14,13 @@ from PyQt6.QtCore import QObject, pyqtSignal
 from PyQt6.QtGui import QGuiApplication
 
 from core.arrays import InputError
-from nrsfm_gui.solving.tasks import Task, Tasks, Watch
 from nrsfm_gui.views.path_dialog import Wanted, ask_for_path
 from nrsfm_gui.views.plots import PLOT_FORMATS, save_image, save_plot
 from nrsfm_gui.views.task_strip import TaskStrip
 
 from .copied import recipe_of
 from .export_request import context_of, file_stem
+from .tasks import Task, Tasks, Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable

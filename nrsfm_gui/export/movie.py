@@ -17,11 +17,11 @@ from PyQt6.QtCore import Qt, QTimer
 from PyQt6.QtGui import QColor, QImage, QPainter
 
 from core.arrays import InputError
-from nrsfm_gui.solving.tasks import Task, Watch
 from nrsfm_gui.views.image2d import TracksView
 from nrsfm_gui.views.scene3d import SceneView
 
 from .movie_files import format_for
+from .tasks import Task, Watch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from core.arrays import InputError
 from core.atomic import replacing
 from nrsfm_gui.drawing.shapes import build_shapes
-from nrsfm_gui.solving.tasks import Task, Watch
 from nrsfm_gui.theme import LIGHT
 from nrsfm_gui.views.plots import png_bytes
 
 from .movie import ScenePainter
 from .movie_options import MovieOptions
+from .tasks import Task, Watch
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,10 +16,10 @@ from core.penalties import NuclearNorm, TruncatedNuclearNorm
 from core.reconstruct import reconstruct
 from core.sequence import CameraModel, GroundTruth, Observations, Sequence
 from core.settings import Settings
+from nrsfm_gui.drawing.pictures import Wanted, make_picture
 from nrsfm_gui.drawing.scene import MOST_CAMERAS, build_scene, build_shapes
 from nrsfm_gui.drawing.shapes import Alignment, project
 from nrsfm_gui.drawing.solved import solved
-from nrsfm_gui.export.pictures import Wanted, make_picture
 from nrsfm_gui.state.runs import RunState
 from nrsfm_gui.state.session import Session
 from nrsfm_gui.theme import DARK

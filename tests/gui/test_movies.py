@@ -18,7 +18,7 @@ from nrsfm_gui.export import movie_files
 from nrsfm_gui.export.movie import ScenePainter, WindowPainter, fitted
 from nrsfm_gui.export.movie_files import FORMATS, format_for, pixels
 from nrsfm_gui.export.movie_options import MovieOptions
-from nrsfm_gui.solving.tasks import Task, progress_words
+from nrsfm_gui.export.tasks import Task, progress_words
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, starts=1)
 

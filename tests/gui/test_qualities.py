@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 from core.alignment import PER_FRAME, Alignment, Kind
+from nrsfm_gui.drawing.pictures import Wanted, make_picture
 from nrsfm_gui.drawing.qualities import Qualities
-from nrsfm_gui.export.pictures import Wanted, make_picture
 
 
 class Run:

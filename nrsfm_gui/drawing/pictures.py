@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from nrsfm_gui.drawing.comparison import Together, lay_together
-from nrsfm_gui.drawing.scene import ErrorSeries, build_shapes, error_series
 from nrsfm_gui.words.summaries import Quality, quality
+
+from .comparison import Together, lay_together
+from .scene import ErrorSeries, build_shapes, error_series
 
 if TYPE_CHECKING:
     from core.reconstruct import Update
     from core.sequence import Sequence
-    from nrsfm_gui.drawing.shapes import Alignment, Shapes
+
+    from .shapes import Alignment, Shapes
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
+from nrsfm_gui.solving.solver_thread import Job
 from nrsfm_gui.words.summaries import duration
-
-from .solver_thread import Job
 
 if TYPE_CHECKING:
     from pathlib import Path
