@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PyQt6.QtCore import QObject
 
+from nrsfm_gui.drawing.comparison import SERIES_NAME
 from nrsfm_gui.drawing.ranking import next_worst, worst_first
+from nrsfm_gui.words.frame_causes import cause_of
 from nrsfm_gui.words.summaries import measure
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ class Worst(QObject):
         super().__init__(window)
         self._window = window
         self._frame: int | None = None  # that was found last
+        self._of: tuple[object, ...] = ()  # the errors that it was found by
         self._point: int | None = None
         window.timeline.worst_requested.connect(self.go_to_frame)
 
@@ -33,13 +36,20 @@ class Worst(QObject):
         if series is None:
             self._window.chrome.say("There are errors after a run: press Run (Ctrl+R)")
             return
-        present = self._frame if self._frame == session.frame else None
-        self._frame = next_worst(series.per_frame, present)
-        if self._frame is not None:
-            self._window.navigation.go_to(self._frame)
-            sentence = frame_sentence(series, self._frame)
-            self._window.chrome.say(sentence)  # which a run soon writes over
-            self._window.timeline.tell(self._frame, sentence)
+        of = series.name, session.shown, session.compared
+        present = self._frame if self._frame == session.frame and self._of == of else None
+        self._frame, self._of = next_worst(series.per_frame, present), of
+        if self._frame is None:
+            return
+        self._window.navigation.go_to(self._frame)
+        findings = None if series.name == SERIES_NAME else self._window.frame_details.findings()
+        cause = None if findings is None else cause_of(findings, self._frame)
+        head = frame_heading(series, self._frame)
+        # The status bar is short, and a run soon writes over it.
+        self._window.chrome.say(f"{head}: {cause.name}" if cause else head)
+        self._window.timeline.tell(
+            self._frame, frame_sentence(series, self._frame, "" if cause is None else cause.sentence)
+        )
 
     def go_to_point(self) -> None:
         """Select the point with the largest error in this frame; from one that was found, the next one."""
@@ -62,19 +72,34 @@ class Worst(QObject):
         )
 
 
-def frame_sentence(series: ErrorSeries, frame: int) -> str:
-    """Return how bad a frame is, beside the others, and from how many points most of it comes."""
+def frame_heading(series: ErrorSeries, frame: int) -> str:
+    """Return how bad a frame is beside the others; of two runs, how far apart they are."""
     place = int(np.flatnonzero(worst_first(series.per_frame) == frame)[0]) + 1
     known = series.per_frame[np.isfinite(series.per_frame)]
     mean, middle = float(series.per_frame[frame]), float(np.median(known))
-    which = "Worst frame" if place == 1 else f"Frame that is {ordinal(place)} worst"
+    if series.name == SERIES_NAME:
+        which = (
+            "The runs differ most in frame"
+            if place == 1
+            else f"The runs differ {ordinal(place)} most in frame"
+        )
+    else:
+        which = "Worst frame:" if place == 1 else f"Frame that is {ordinal(place)} worst:"
+    return (
+        f"{which} {frame + 1}, mean {series.name} {measure(mean, series.unit)}"
+        f" (median frame {measure(middle, series.unit)})"
+    )
+
+
+def frame_sentence(series: ErrorSeries, frame: int, why: str = "") -> str:
+    """Return how bad a frame is, why if that is known, and from how many points most of it comes."""
     errors = series.per_point[frame]
     errors = np.sort(errors[np.isfinite(errors)])[::-1]
     sums = np.cumsum(errors)
     few = int(np.searchsorted(sums, SHARE * sums[-1])) + 1
+    because = f"; {why}" if why else ""
     return (
-        f"{which}: {frame + 1}, mean {series.name} {measure(mean, series.unit)}"
-        f" (median frame {measure(middle, series.unit)}); half of it from {few} of {len(errors)} points"
+        f"{frame_heading(series, frame)}{because}; half of it from {few} of {len(errors)} points"
         f" (Shift+W: the worst)"
     )
 

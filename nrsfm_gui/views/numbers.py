@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from nrsfm_gui.words.number import Number
 
+
 class NumbersPanel(QScrollArea):
     """Lists of labeled values: of the selected point, of the frame, of the reconstruction. No signals."""
 
@@ -125,8 +126,7 @@ class _Table(QWidget):
                 number = numbers[row]
                 if label.text() != number.label:
                     label.setText(number.label)
-                text = UNIT.sub("\N{NO-BREAK SPACE}", number.value)  # a unit alone on a line says nothing
-                if value.text() != text:
-                    value.setText(text)
+                if value.text() != number.value:
+                    value.setText(number.value)
                 label.setToolTip(number.tip)
                 value.setToolTip(number.tip)

@@ -9,6 +9,7 @@ import numpy as np
 from core.degenerate import DEAD, remarks
 from core.low_rank_run import ENOUGH
 from core.starts import AGREEMENT
+from nrsfm_gui.drawing.findings import along_view_in
 from nrsfm_gui.state.changes import differences
 from nrsfm_gui.state.runs import RunState
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from .summaries import Quality
 
 RESIDUALS_TIP = "Of ADMM, relative: primal |X - Z| / max(|X|, |Z|), and dual |Z - Z before| / |U|."
+DEPTH_TIP = "The part of the 3-D error along the ray from the aligned camera to the estimate."
 REMARK_TIP = "What is degenerate in the best point of this run."
 LABELED = "no metric upgrade: "  # what the label says already
 MOST_STARTS = 40  # in the tip
@@ -197,10 +199,15 @@ def point_numbers(scene: Scene | None, point: int) -> list[Number]:
     if scene.errors is not None:
         tip = f"Distance to the ground truth: {scene.shapes.alignment_name}."
         rows.append(Number("3-D error", measure(float(scene.errors[point]), scene.error_unit), tip))
+        along = along_view_in(scene.shapes, scene.frame)
+        if along is not None and np.isfinite(along[point]):
+            way = "too far" if along[point] > 0 else "too near"
+            of_depth = measure(abs(float(along[point])), scene.error_unit)
+            rows.append(Number("of it in depth", f"{of_depth} {way}", DEPTH_TIP))
     return rows
 
 
 def _triple(values: np.ndarray, unit: str) -> str:
     if not np.isfinite(values).all():
         return NONE
-    return ", ".join(signed(float(value), 2) for value in values) + f" {unit}"
+    return ", ".join(signed(float(value), 2) for value in values) + f"\N{NO-BREAK SPACE}{unit}"
