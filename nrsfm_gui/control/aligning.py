@@ -37,13 +37,20 @@ class Aligning(QObject):
         self.button.setAutoRaise(True)
         self.button.setObjectName("alignment")
         self._place: QAction | None = None  # of the button in its tool bar
+        self._possible = False  # whether there is a truth to be aligned with
         self.button.setStyleSheet("QToolButton::menu-indicator { image: none; }")  # it is an arrow already
         for signal in (window.session.alignment_changed, window.session.sequence_changed):
             signal.connect(lambda _: self.show())
+        for signal in (
+            window.session.shown_changed,
+            window.session.moment_changed,
+            window.session.run_changed,
+        ):
+            signal.connect(self._show_button)
         self.show()
 
     def place_in(self, bar: QToolBar) -> None:
-        """Put the button into a tool bar, where it is seen as long as there is a truth."""
+        """Put the button into a tool bar, where it is seen beside the error that it belongs to."""
         self._place = bar.addWidget(self.button)
         self.show()
 
@@ -77,9 +84,14 @@ class Aligning(QObject):
         why_not = obstacles.get(session.alignment.kind, "")
         tip = f"{session.alignment.words()}: {why_not or session.alignment.kind.meaning}"
         self.button.setToolTip(f"How the estimate is laid over the ground truth (A): {tip}.")
-        if self._place is not None:
-            self._place.setVisible(any(not obstacles.get(kind) for kind in Kind))
+        self._possible = any(not obstacles.get(kind) for kind in Kind)
+        self._show_button()
         self.button.setAccessibleName(f"Alignment: {session.alignment.words()}")
+
+    def _show_button(self, _changed: object = None) -> None:
+        """Show the button where there is a truth and an estimate: alone, an arrow says nothing."""
+        if self._place is not None:
+            self._place.setVisible(self._possible and self._window.session.seen is not None)
 
     def _obstacles(self) -> dict[Kind, str]:
         sequence = self._window.session.sequence

@@ -79,6 +79,9 @@ class AppearancePanel(QFrame):
         )
         self.color_map.setIconSize(SWATCH)
         self.low, self.high = self._limit("Lowest value of the color scale"), self._limit("Highest value")
+        self.disorder = QLabel("The lowest value must be below the highest one.")
+        self.disorder.setProperty("role", "warning")
+        self.disorder.hide()
         self.automatic = QCheckBox("From the data")
         self.automatic.setToolTip("Take the limits from all frames, without the farthest strays")
         self.automatic.setAccessibleName("Limits from the data")
@@ -175,7 +178,7 @@ class AppearancePanel(QFrame):
             f"#appearance_panel {{ background: {theme.window}; border: 1px solid {theme.border}; }}"
         )
         for index, name in enumerate(COLOR_MAPS):
-            self.color_map.setItemIcon(index, _swatch(name, theme))
+            self.color_map.setItemIcon(index, _swatch(name))
 
     def open_beside(self, anchor: QWidget, sentence: str) -> None:
         """Open below a widget, or above where there is no room; `sentence` says what draws the pictures."""
@@ -214,11 +217,20 @@ class AppearancePanel(QFrame):
         """Take the limits from the data, or hold those that there are."""
         low, high = self.low.value(), self.high.value()
         self._ask(limits=None if automatic or not low < high else (low, high))
+        self._show_order()
 
     def _take_limit(self) -> None:
         low, high = self.low.value(), self.high.value()
         if low < high and self._appearance.limits is not None:
             self._ask(limits=(low, high))
+        self._show_order()
+
+    def _show_order(self) -> None:
+        """Say why limits are not taken, where they are the wrong way round."""
+        wrong = self._appearance.limits is not None and not self.low.value() < self.high.value()
+        if wrong is self.disorder.isHidden():
+            self.disorder.setVisible(wrong)
+            self.adjustSize()
 
     # -- making ---------------------------------------------------------------------------------------------
 
@@ -262,6 +274,7 @@ class AppearancePanel(QFrame):
         form.addRow("Color by", self.color_by)
         form.addRow("Colors", self.color_map)
         form.addRow("Limits", _row(self.low, QLabel("to"), self.high, self.automatic))
+        form.addRow("", self.disorder)
         form.addRow("Trails", _row(self.trails, self.trail_frames))
         form.addRow("Mesh", _row(self.mesh_mode, self.mesh_source, self.load))
         form.addRow("Points", _row(self.point_size, QLabel("numbers"), self.labels))
@@ -281,9 +294,9 @@ def _row(*widgets: QWidget) -> QHBoxLayout:
     return row
 
 
-def _swatch(name: str, theme: Theme) -> QIcon:
+def _swatch(name: str) -> QIcon:
     """Return a small picture of a color map."""
-    table = color_table(name, theme.name)
+    table = color_table(name)
     row = table[np.linspace(0, len(table) - 1, SWATCH.width()).astype(int)]
     pixels = np.ascontiguousarray(np.repeat(row[None], SWATCH.height(), axis=0))
     image = QImage(

@@ -34,7 +34,9 @@ def number(value: float, span: float) -> str:
     """Return an end of a scale with three figures of the span: 1480.2 of 0.4, 12 of 300."""
     digits = 3
     if value and span > 0:
-        digits = max(3, math.floor(math.log10(abs(value))) - math.floor(math.log10(span)) + 3)
+        magnitude = math.floor(math.log10(abs(value)))
+        # All figures before the point: nobody reads 1.2e+03 on a scale.
+        digits = max(3, magnitude + 1, magnitude - math.floor(math.log10(span)) + 3)
     text = f"{value:.{min(digits, 9)}g}"
     return text.replace("-", "\N{MINUS SIGN}")
 
@@ -82,7 +84,7 @@ def paint_color_bar(
     bar = QRectF(area.left() + INSET, area.top() + metrics.height() + 2, area.width() - 2 * INSET, BAR)
     low, high = handles or (0.0, 1.0)
     gradient = QLinearGradient(bar.topLeft(), bar.topRight())
-    for share, color in _stops(color_map, theme.name):  # between the handles: ends go on with their colors
+    for share, color in _stops(color_map):  # between the handles: ends go on with their colors
         gradient.setColorAt(min(max(low + (high - low) * share, 0.0), 1.0), color)
     painter.setPen(QPen(qcolor(theme.border), 1.0))
     painter.setBrush(gradient)
@@ -107,9 +109,9 @@ def paint_color_bar(
 
 
 @lru_cache(maxsize=16)
-def _stops(color_map: str, theme_name: str) -> tuple[tuple[float, QColor], ...]:
+def _stops(color_map: str) -> tuple[tuple[float, QColor], ...]:
     """Return some fractions of a scale and their colors."""
-    table = color_table(color_map, theme_name)
+    table = color_table(color_map)
     shares = [k / STOPS for k in range(STOPS + 1)]
     return tuple((share, QColor(*table[round(share * (LEVELS - 1))].tolist())) for share in shares)
 
@@ -117,7 +119,7 @@ def _stops(color_map: str, theme_name: str) -> tuple[tuple[float, QColor], ...]:
 def paint_upright_bar(painter: QPainter, area: QRectF, theme: Theme) -> None:
     """Paint the scale of errors upright, 0 at the bottom, without text."""
     gradient = QLinearGradient(QPointF(0, area.bottom()), QPointF(0, area.top()))
-    for share, color in _stops(COLOR_MAPS[0], theme.name):
+    for share, color in _stops(COLOR_MAPS[0]):
         gradient.setColorAt(share, color)
     painter.setPen(QPen(qcolor(theme.border), 1.0))
     painter.setBrush(gradient)

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
 Rgba: TypeAlias = npt.NDArray[np.uint8]  # (..., 4)
 
-# The ends of the scales that have contrast with the panel: dark purple vanishes on black, yellow on white.
-SPAN = {"dark": (0.14, 1.0), "light": (0.92, 0.0)}
-DARKER = {"magma": 0.12, "inferno": 0.12}  # how much more of the dark end is left out on a dark panel
+# The part of the scales that has contrast with either panel: dark purple vanishes on black, yellow on white.
+# It is the same in both themes, so that a color says the same in every picture.
+SPAN = (0.14, 0.92)
+DARKER = {"magma": 0.12, "inferno": 0.12}  # how much more of the dark end is left out
 LEVELS = 256
 
 
@@ -47,19 +48,18 @@ def filled(color: str, count: int, opacity: float = 1.0) -> Rgba:
 
 
 @lru_cache(maxsize=16)
-def color_table(name: str, theme_name: str) -> Rgba:
-    """Return a color scale of `appearance.COLOR_MAPS`, (256, 4): the larger, the more it stands out."""
-    low, high = SPAN[theme_name]
-    if theme_name == "dark":
-        low += DARKER.get(name, 0.0)
-    table: Rgba = pg.colormap.get(name).map(np.linspace(low, high, LEVELS), mode="byte")
+def color_table(name: str) -> Rgba:
+    """Return a color scale of `appearance.COLOR_MAPS`, (256, 4): the larger, the lighter."""
+    low, high = SPAN
+    shares = np.linspace(low + DARKER.get(name, 0.0), high, LEVELS)
+    table: Rgba = pg.colormap.get(name).map(shares, mode="byte")
     table.setflags(write=False)
     return table
 
 
-def error_table(theme_name: str) -> Rgba:
+def error_table() -> Rgba:
     """Return the color scale of errors, (256, 4) bytes."""
-    return color_table(COLOR_MAPS[0], theme_name)
+    return color_table(COLOR_MAPS[0])
 
 
 def value_levels(values: Floats, limits: tuple[float, float]) -> npt.NDArray[np.uint8]:
@@ -76,6 +76,6 @@ def error_levels(values: Floats, top: float) -> npt.NDArray[np.uint8]:
 
 def value_colors(values: Floats, limits: tuple[float, float], name: str, theme: Theme) -> Rgba:
     """Return colors (N, 4) of values (N,); NaN takes the theme's muted color."""
-    colors: Rgba = color_table(name, theme.name)[value_levels(values, limits)]
+    colors: Rgba = color_table(name)[value_levels(values, limits)]
     colors[~np.isfinite(values)] = rgba_bytes(theme.muted)
     return colors

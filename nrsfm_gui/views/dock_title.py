@@ -58,8 +58,9 @@ class DockTitle(QWidget):
         for button in (self.question, self._float, self._close):
             row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         self._draw_icons()
-        dock.visibilityChanged.connect(lambda _visible: self._show_name())
-        dock.topLevelChanged.connect(lambda _floating: self._show_name())
+        # A method is let go with the title; a function would be called while the window is taken apart.
+        dock.visibilityChanged.connect(self._show_name)
+        dock.topLevelChanged.connect(self._show_name)
 
     def changeEvent(self, event: QEvent | None) -> None:
         """Draw the icons in the colors of the new theme."""
@@ -72,7 +73,7 @@ class DockTitle(QWidget):
         for button in (self._float, self._close):
             button.setIcon(icon(button.property("drawing"), color.name(), disabled=color.name()))
 
-    def _show_name(self) -> None:
+    def _show_name(self, _changed: bool = False) -> None:
         """Leave the name out where a tab shows it."""
         window = self._dock.parentWidget()
         tabbed = isinstance(window, QMainWindow) and bool(window.tabifiedDockWidgets(self._dock))

@@ -11,7 +11,6 @@ from .colors import error_levels, error_table
 
 if TYPE_CHECKING:
     from core.arrays import Bools, Floats, Ints
-    from nrsfm_gui.theme import Theme
 
 TOP_PERCENTILE = 98.0
 MANY_IN_A_PIXEL = 100
@@ -19,7 +18,7 @@ HIDDEN_OPACITY = 90  # of 255
 LUMINANCE = (0.30, 0.59, 0.11)
 
 
-def heat_image(values: Floats, size: tuple[int, int], top: float, theme: Theme, *, hidden: Bools) -> QImage:
+def heat_image(values: Floats, size: tuple[int, int], top: float, *, hidden: Bools) -> QImage:
     """Return a picture with one column per frame, or fewer where frames outnumber pixels.
 
     Parameters
@@ -31,8 +30,6 @@ def heat_image(values: Floats, size: tuple[int, int], top: float, theme: Theme, 
         group shows; of many points it would always be a large one: then the mean of the points shows.
     top
         the value at which the color scale ends.
-    theme
-        its color scale is taken.
     hidden
         (P,) points that count only where all of a group are hidden; they are gray.
     """
@@ -46,7 +43,7 @@ def heat_image(values: Floats, size: tuple[int, int], top: float, theme: Theme, 
     pooled = values
     if rows < len(values):
         pooled = _pooled(np.where(counted[:, None], values, np.nan), starts, by_mean=by_mean)
-    pixels = error_table(theme.name)[error_levels(pooled, top)]
+    pixels = error_table()[error_levels(pooled, top)]
     if gray.any():
         pixels[gray, :, :3] = (pixels[gray, :, :3] @ LUMINANCE)[:, :, None]
         pixels[gray, :, 3] = HIDDEN_OPACITY

@@ -193,7 +193,7 @@ class HeatStrip(QWidget):
         if self._image is None or self._image[0] != (width, height):
             hidden = np.isin(self._order, list(self._hidden))
             values = self._errors.T[self._order]
-            picture = heat_image(values, (width, height), self._top, self._theme, hidden=hidden)
+            picture = heat_image(values, (width, height), self._top, hidden=hidden)
             self._image = (width, height), picture
         return self._image[1]
 

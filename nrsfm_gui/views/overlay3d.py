@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .orbit import Projection
 
 MARGIN = 12.0
+ABOVE = 6.0  # pixels between a note and what lies below it
 RING = 7.0  # radius around the selected point, pixels
 
 
@@ -71,7 +72,7 @@ def paint_overlay(
     legend = _paint_legend(painter, scene, theme, caption.bottom() + 4.0, projection.width)
     areas = [*covered, caption, legend]
     if scene.color_missing:
-        areas.append(_paint_missing(painter, scene.color_missing, projection, theme))
+        areas.append(_paint_missing(painter, scene.color_missing, projection, theme, areas))
     if color_bar and scene.color_limits is not None and scene.colored:
         area = QRectF(MARGIN, projection.height - MARGIN - HEIGHT, WIDTH, HEIGHT)
         paint_color_bar(
@@ -184,8 +185,10 @@ def _paint_rings(painter: QPainter, scene: Scene, projection: Projection, theme:
         paint_point_numbers(painter, numbered, pixels, theme)
 
 
-def _paint_missing(painter: QPainter, text: str, projection: Projection, theme: Theme) -> QRectF:
-    """Write why there are no colors into the lower left corner."""
+def _paint_missing(
+    painter: QPainter, text: str, projection: Projection, theme: Theme, areas: list[QRectF]
+) -> QRectF:
+    """Write why there are no colors into the lower left corner, above what lies there."""
     metrics = QFontMetricsF(painter.font())
     place = QRectF(
         MARGIN,
@@ -193,6 +196,9 @@ def _paint_missing(painter: QPainter, text: str, projection: Projection, theme: 
         metrics.horizontalAdvance(text),
         metrics.height(),
     )
+    for area in areas:
+        if area.intersects(place):
+            place.moveBottom(area.top() - ABOVE)
     painter.fillRect(place.adjusted(-3, 0, 3, 0), qcolor(theme.panel, GROUND))
     painter.setPen(qcolor(theme.muted))
     painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)

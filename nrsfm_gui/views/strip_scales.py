@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QPointF, QRectF, Qt
 from PyQt6.QtGui import QFont, QPainter
 
-from .colorbar import paint_upright_bar
+from .colorbar import number, paint_upright_bar
 from .colors import qcolor
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def paint_scales(
     paint_upright_bar(painter, bar, theme)
     painter.setPen(qcolor(theme.muted))
     x = bar.right() + TEXT_GAP
-    painter.drawText(QPointF(x, bar.top() + metrics.ascent() - 2), f"≥{top:.2g}")
+    painter.drawText(QPointF(x, bar.top() + metrics.ascent() - 2), f"≥{number(float(f'{top:.2g}'), top)}")
     painter.drawText(QPointF(x, bar.bottom()), "0")
     painter.drawText(QPointF(x, bar.center().y() + metrics.ascent() / 2 - 1), unit)
 

@@ -77,7 +77,7 @@ class TracksDots:
         theme, full = self._theme, _dot_size(len(which))
         size, predicted = max(full - 2, 2), item is self.predicted
         if scene.color_values is not None and scene.color_limits is not None:
-            item.set_look(_colors(scene.appearance.color_map, theme.name), size)
+            item.set_look(_colors(scene.appearance.color_map), size)
             item.set_dots(
                 scene.reprojected[which], value_levels(scene.color_values[which], scene.color_limits)
             )
@@ -151,9 +151,9 @@ def described(scene: Scene, index: int) -> str:
 
 
 @lru_cache(maxsize=8)
-def _colors(name: str, theme_name: str) -> tuple[QColor, ...]:
+def _colors(name: str) -> tuple[QColor, ...]:
     """Return the colors of a scale, lowest first."""
-    return tuple(QColor(*color) for color in color_table(name, theme_name)[:, :3].tolist())
+    return tuple(QColor(*color) for color in color_table(name)[:, :3].tolist())
 
 
 def _known(where: Floats) -> Bools:

@@ -118,7 +118,7 @@ def test_color_by_error_gives_every_point_the_color_of_its_error(view, known, sh
     scene = build_scene(known.sequence, shapes, frame=2, appearance=Appearance(layers, "error"))
     view.set_scene(scene)
     picture = view.grab_image()
-    table = error_table(DARK.name)[:, :3].astype(int)
+    table = error_table()[:, :3].astype(int)
     for index in (int(np.argmin(scene.errors)), int(np.argmax(scene.errors))):
         where = pixel(view, scene, index)
         red, green, blue, _ = picture.pixelColor(where).getRgb()

@@ -138,7 +138,7 @@ def test_the_strip_shows_the_error_of_each_cell_and_names_it(timeline, errors, q
     strip = timeline.strip
     timeline.set_frame(0)
     picture = strip.grab().toImage()
-    table = error_table(DARK.name)[:, :3].astype(int)
+    table = error_table()[:, :3].astype(int)
     for frame, point in ((5, 2), (30, 9), (35, 0)):
         y = 2 + (point + 0.5) * (strip.height() - 4) / POINTS
         where = QPoint(at(strip, frame).x(), round(y))
@@ -169,7 +169,7 @@ def test_more_points_than_pixels_show_the_largest_error(timeline):
     picture = timeline.strip._picture(800, 50)
     row = int(1234 * 50 / 3000)
     color = picture.pixelColor(10, row)
-    assert (color.red(), color.green(), color.blue()) == tuple(error_table(DARK.name)[255, :3].tolist())
+    assert (color.red(), color.green(), color.blue()) == tuple(error_table()[255, :3].tolist())
 
 
 def test_of_very_many_points_in_a_pixel_the_mean_shows(timeline):
@@ -184,7 +184,7 @@ def test_of_very_many_points_in_a_pixel_the_mean_shows(timeline):
     assert colors[1].alpha() == 0
     for row, mean in ((0, 1.0), (2, 1.0), (30, 1.0), (49, 2.0)):
         level = round(mean / timeline.strip._top * 255)
-        near = error_table(DARK.name)[level - 12 : level + 13, :3].tolist()
+        near = error_table()[level - 12 : level + 13, :3].tolist()
         found = [colors[row].red(), colors[row].green(), colors[row].blue()]
         assert found in near
 
@@ -349,10 +349,9 @@ def test_hidden_points_do_not_color_the_pixels_of_the_others():
     values[7] = 100.0
     hidden = np.arange(40) == 7
     with_it, without = (
-        heat_image(values, (3, 4), 100.0, DARK, hidden=which).pixelColor(1, 0)
-        for which in (hidden * False, hidden)
+        heat_image(values, (3, 4), 100.0, hidden=which).pixelColor(1, 0) for which in (hidden * False, hidden)
     )
-    table = error_table(DARK.name)
+    table = error_table()
     assert [with_it.red(), with_it.green()] == table[255, :2].tolist()
     assert [without.red(), without.green()] == table[2, :2].tolist()
 
@@ -437,7 +436,7 @@ def test_more_frames_than_pixels_show_the_largest_error():
     values = np.zeros((2, 5000))
     values[1, 3777] = 5.0
     values[0, 10:20] = np.nan
-    picture = heat_image(values, (100, 50), 5.0, DARK, hidden=np.zeros(2, dtype=bool))
+    picture = heat_image(values, (100, 50), 5.0, hidden=np.zeros(2, dtype=bool))
     assert (picture.width(), picture.height()) == (100, 2)
     levels = [picture.pixelColor(column, 1).red() for column in range(100)]
     assert int(np.argmax(levels)) == 3777 * 100 // 5000
