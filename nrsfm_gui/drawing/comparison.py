@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from .shapes import Shapes
 
 SERIES_NAME = "run distance"
-# What the loss of a run is a number of; other settings are ways to lower it.
-OBJECTIVE = ("problem", "penalty", "eta", "intrinsics")
 
 
 @dataclass(frozen=True, eq=False)

@@ -76,14 +76,11 @@ class Shapes:
     cameras: Cameras | None
     reprojected: Floats | None  # (F, 2, P) in the units of the tracks
     errors: Floats | None  # (F, P) distance of estimate and truth, in `unit`; NaN where there is no truth
-    residuals: (
-        Floats | None
-    )  # (F, P) distance of reprojection and track, in the tracks' units; NaN where hidden
+    residuals: Floats | None  # (F, P) from reprojection to track, in the tracks' units; NaN where hidden
     unit: str  # of `points` and `truth`
     alignment: Alignment  # in force; none where the one that was asked for is not possible
     extent: Floats | None  # (2, 3) lowest and highest corner of the whole sequence
     image_extent: Floats  # (2, 2) lowest and highest corner of all visible tracks
-    color_top: float | None  # the error at which a color scale ends, over the whole sequence
     figures: Mapping[str, Any] = field(default_factory=dict)  # of a low-rank solution, see `core.geometry`
     still: bool = False  # whether the object is the same in all frames, so that all cameras stand around it
     mirrored: bool = False  # whether the estimate is shown by its mirror image
@@ -134,7 +131,6 @@ def build_shapes(
             alignment=alignment,
             extent=_extent(background, None),
             image_extent=background.image_extent,
-            color_top=None,
         )
     found = solved(sequence, source)
     S, R = found.points, found.rotations
@@ -164,7 +160,6 @@ def build_shapes(
         alignment=alignment if aligned else replace(alignment, kind=Kind.NONE),
         extent=_extent(background, Q),
         image_extent=background.image_extent,
-        color_top=_color_top(residuals if errors is None else errors),
         figures=found.figures,
         still=found.still and np.array_equal(*similarity.rotation[[0, -1]]),
         mirrored=aligned and is_mirrored(similarity),
@@ -293,10 +288,3 @@ def _extent(background: _Background, points: Floats | None) -> Floats | None:
     if not corners:
         return None
     return frozen(_padded(np.concatenate(corners, axis=1)))
-
-
-def _color_top(values: Floats) -> float | None:
-    finite = values[np.isfinite(values)]
-    if not finite.size:
-        return None
-    return float(np.percentile(finite, 98.0)) or 1.0

@@ -20,6 +20,7 @@ import numpy as np
 
 from core.arrays import InputError
 from core.atomic import replacing
+from core.files.zipped import check_unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,9 +30,7 @@ if TYPE_CHECKING:
 
 DOCUMENT = "session.json"
 LARGEST_DOCUMENT = 256_000_000  # bytes
-LEAST_ROOM = 64_000_000  # bytes that any file may unpack to
-LARGEST_RATIO = 20  # above that, so many times its own size; arrays of numbers are stored as they are
-MOST_MEMBERS = 100_000
+LARGEST_RATIO = 20  # times its own size a file may unpack to; arrays of numbers are stored as they are
 KINDS = "biuf"  # of array types: truth values and numbers
 NAME_LENGTH = 24  # hexadecimal digits
 
@@ -105,7 +104,7 @@ class ArchiveReader:
         except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
             raise InputError(f"{path}: is not a session, or only a part of one ({error})") from error
         try:
-            self._check_sizes()
+            check_unpacked(self._archive, path.stat().st_size, path, ratio=LARGEST_RATIO)
             self.document = self._document()
         except BaseException:
             self._archive.close()
@@ -132,18 +131,6 @@ class ArchiveReader:
             except (ValueError, OverflowError, MemoryError, SyntaxError, TypeError) as error:
                 raise InputError(f"{self.path}: the array {name} cannot be read ({error})") from error
         return self._arrays[name]
-
-    def _check_sizes(self) -> None:
-        members = self._archive.infolist()
-        if len(members) > MOST_MEMBERS:
-            raise InputError(f"{self.path}: holds {len(members)} parts; accepted are up to {MOST_MEMBERS}")
-        size = sum(member.file_size for member in members)
-        room = LEAST_ROOM + LARGEST_RATIO * self.path.stat().st_size
-        if size > room:
-            raise InputError(
-                f"{self.path}: would unpack to {size / 1e6:.0f} MB; accepted of a file of this size are "
-                f"{room / 1e6:.0f} MB"
-            )
 
     def _document(self) -> dict[str, Any]:
         content = self._bytes(DOCUMENT)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject
-from PyQt6.QtWidgets import QVBoxLayout
 
 from nrsfm_gui.views.recovery_bar import RecoveryBar
 
@@ -31,11 +30,7 @@ class Recovering(QObject):
         self._taken: Lost | None = None  # asked for; deleted once it is saved again
         self._read = False
         self.bar = RecoveryBar()
-        center = window.centralWidget()
-        assert center is not None
-        column = center.layout()
-        assert isinstance(column, QVBoxLayout)
-        column.insertWidget(0, self.bar)
+        window.banners.add(self.bar)
         self.bar.recover_requested.connect(self._recover)
         self.bar.discard_requested.connect(self._discard)
         self.bar.later_requested.connect(self.shut_down)

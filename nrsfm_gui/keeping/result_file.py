@@ -11,14 +11,13 @@ import numpy as np
 
 from core.arrays import InputError
 from core.cameras.calibrate import to_pixels
-from core.files import read_sequence
-from core.files.source import digest, read_bytes
 from core.reconstruct import Record
 from core.result import load_result
 from core.resume import start_from
 from core.sequence import CameraModel, Observations, Sequence
 from nrsfm_gui.state.runs import RunState
 
+from .session_data import read_unchanged
 from .session_file import SavedRun
 
 if TYPE_CHECKING:
@@ -79,16 +78,12 @@ def _from_its_file(result: Result) -> Sequence | None:
     source, known, reading = (result.meta.get(name) for name in ("source", "digest", "reading"))
     if not isinstance(source, str) or not known or not isinstance(reading, dict | None):
         return None
-    options = dict(reading or {})
     try:
-        if not Path(source).is_file() or digest(read_bytes(Path(source))) != known:
-            return None
-        if "camera" in options:
-            options["camera"] = CameraModel(options["camera"])
-        sequence = read_sequence(source, **options)
+        sequence = read_unchanged(Path(source), known, reading or {})
     except (InputError, TypeError, ValueError):
         return None
-    return sequence if sequence.visible.shape == result.visible.shape else None
+    same = sequence is not None and sequence.visible.shape == result.visible.shape
+    return sequence if same else None
 
 
 def _from_itself(result: Result, path: Path) -> Sequence:

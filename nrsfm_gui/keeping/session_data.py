@@ -20,6 +20,8 @@ from core.files.source import digest, naming, read_bytes
 from core.sequence import CameraModel
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from core.sequence import Sequence
 
     from .archive import ArchiveWriter
@@ -76,18 +78,29 @@ def read_sequence_entry(node: Node) -> tuple[Sequence, str]:
 
 def _read_from_file(node: Node, file: str, known: str, reading: dict[str, str | int]) -> Sequence:
     """Read a large sequence from its file, or from one of that name beside the session."""
-    options: dict[str, Any] = dict(reading)
-    if "camera" in options:
-        options["camera"] = CameraModel(options["camera"])
     recorded = _resolved(file)
     for path in (recorded, node.archive.path.parent / recorded.name):
-        if path.is_file() and digest(read_bytes(path)) == known:
-            return read_sequence(path, **options)
+        sequence = read_unchanged(path, known, reading)
+        if sequence is not None:
+            return sequence
     became = "has changed since" if recorded.exists() else "is not there"
     raise InputError(
         f"{node.archive.path}: keeps no copy of the tracks of {file}, which {became}; put the file as it was "
         f"(SHA-256 {known[:12]}…) there or beside the session"
     )
+
+
+def read_unchanged(path: Path, known: str, reading: Mapping[str, Any]) -> Sequence | None:
+    """Return the sequence of a file, read with the options `reading`.
+
+    None where the file is gone, or its bytes have another SHA-256 than `known`.
+    """
+    if not path.is_file() or digest(read_bytes(path)) != known:
+        return None
+    options = dict(reading)
+    if "camera" in options:
+        options["camera"] = CameraModel(options["camera"])
+    return read_sequence(path, **options)
 
 
 def _change(path: Path, known: str, name: str) -> str:

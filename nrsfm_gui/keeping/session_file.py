@@ -1,8 +1,8 @@
 """A session in one file, `.nrsfm`: what is open, every run of it, and how it is looked at.
 
-The file is a zip archive (`nrsfm_gui.archive`): `session.json`, and every array once as `arrays/NAME.npy`.
-It is written whole or not at all, and read without pickle. The entries of `session.json`, version 1
-("array" is the name of one, letters in brackets are its shape):
+The file is a zip archive (`keeping.archive`): `session.json`, and every array once as `arrays/NAME.npy`. It
+is written whole or not at all, and read without pickle. The entries of `session.json`, version 1 ("array" is
+the name of one, letters in brackets are its shape):
 
     format, version       "nrsfm-session", 1
     saved                 when, ISO 8601; versions: of the program and its parts
