@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence as Items
 
     import numpy.typing as npt
-    from PyQt6.QtGui import QColor
+    from PyQt6.QtGui import QColor, QPaintDevice
     from PyQt6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
     from core.arrays import Floats
@@ -51,6 +51,20 @@ class _Flat(pg.GraphicsObject):
         """Another part of the plot is seen."""
         super().viewTransformChanged()
         self.prepareGeometryChange()
+
+    def paint(
+        self, painter: QPainter | None, option: QStyleOptionGraphicsItem | None, widget: QWidget | None = None
+    ) -> None:
+        """Paint what may be seen."""
+        assert painter is not None
+        device = painter.device()
+        assert device is not None
+        if len(self._xy):
+            self._draw(painter, device)
+
+    def _draw(self, painter: QPainter, device: QPaintDevice) -> None:
+        """Paint what is shown, of which there is some."""
+        raise NotImplementedError
 
     def _pixels(self, painter: QPainter) -> tuple[Floats, Floats]:
         """Return x and y in pixels of the painted device, which is painted in from now on."""
@@ -99,15 +113,7 @@ class Dots(_Flat):
         self._xy, self._levels = xy, levels
         self.update()
 
-    def paint(
-        self, painter: QPainter | None, option: QStyleOptionGraphicsItem | None, widget: QWidget | None = None
-    ) -> None:
-        """Paint all that may be seen."""
-        assert painter is not None
-        if not len(self._xy):
-            return
-        device = painter.device()
-        assert device is not None
+    def _draw(self, painter: QPainter, device: QPaintDevice) -> None:
         ratio = device.devicePixelRatioF()
         side, sprites = self._sprite_row(ratio)
         x, y = self._pixels(painter)
@@ -163,15 +169,7 @@ class Segments(_Flat):
         self._xy = ends
         self.update()
 
-    def paint(
-        self, painter: QPainter | None, option: QStyleOptionGraphicsItem | None, widget: QWidget | None = None
-    ) -> None:
-        """Paint the longest that may be seen."""
-        assert painter is not None
-        if not len(self._xy):
-            return
-        device = painter.device()
-        assert device is not None
+    def _draw(self, painter: QPainter, device: QPaintDevice) -> None:
         chosen, self._reduced = _longest_seen(*self._pixels(painter), device.width(), device.height())
         self._lines.resize(len(chosen))
         self._lines.ndarray()[:] = chosen
