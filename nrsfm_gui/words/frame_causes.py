@@ -18,8 +18,8 @@ WORSE = 1.2  # times the median: below it, a frame needs no explanation
 MISFIT = 1.5  # times the median reprojection error: above it, the tracks of a frame do not fit
 NEARER = 0.75  # times the error: below it, a mirror image is nearer beyond doubt
 DEEP = 0.75  # share of the squared error along the view; of an error to all sides a third is
-MANY_HIDDEN = 0.1  # share of the points
-WORSE_HIDDEN = 1.3  # times the error of the points that are seen
+MANY_HIDDEN = 0.08  # share of the points
+WORSE_HIDDEN = 1.5  # times the error of the points that are seen
 STILL = 0.5  # times the median turn of the cameras
 UNKNOWN = "none stands out"
 NONE_BETTER = "no worse than most frames"
@@ -134,10 +134,8 @@ def frame_numbers(findings: Findings | None, frame: int) -> list[Number]:
     if found is not None:
         rows.append(Number("likely cause", found.name, f"{found.sentence[:1].upper()}{found.sentence[1:]}."))
     elif np.isfinite(error):
-        middle = float(np.nanmedian(findings.error))
-        rows.append(
-            Number("likely cause", NONE if error > WORSE * middle else NONE_BETTER, "Nothing stands out.")
-        )
+        bad = error > WORSE * float(np.nanmedian(findings.error))
+        rows.append(Number("likely cause", UNKNOWN if bad else NONE_BETTER, "Nothing stands out."))
     return rows
 
 
@@ -149,12 +147,17 @@ def percent(share: float) -> str:
 def _flipped(findings: Findings, frame: int, fit: str) -> Cause:
     known = np.isfinite(findings.mirrored)
     nearer = int((findings.mirrored[known] < findings.plain[known]).sum())
-    said = _depth(findings, frame, fit)
+    said = fit
+    if findings.depth_share[frame] >= DEEP:  # a flipped shape that was turned to fit is off to all sides
+        said = _depth(findings, frame, fit)
+    said += ": " if said else ""
     image = f"mirror image: {measure(float(findings.mirrored[frame]), findings.unit)}"
     if 2 * nearer > known.sum():
-        words = f"{said}: like {nearer} of {known.sum()} frames it is mirrored ({image})"
-        return Cause("mirrored, as most frames are", words)
-    return Cause("flipped in depth", f"{said}: the reconstruction is flipped in depth here ({image})")
+        return Cause(
+            "mirrored, as most frames are",
+            f"{said}like {nearer} of {known.sum()} frames it is mirrored ({image})",
+        )
+    return Cause("flipped in depth", f"{said}the reconstruction is flipped in depth here ({image})")
 
 
 def _depth(findings: Findings, frame: int, fit: str) -> str:

@@ -1,0 +1,206 @@
+"""Why a frame is bad: the split of its error, and the cause that the numbers bear out, on constructed cases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.alignment import Alignment, Mirror
+from nrsfm_gui.drawing.findings import along_view, along_view_in, find, moved_error, turns
+from nrsfm_gui.drawing.scene import build_shapes
+from nrsfm_gui.drawing.shapes import Cameras
+from nrsfm_gui.words.frame_causes import cause_of, frame_numbers, why
+
+BAD = 7  # the frame that is spoilt
+
+
+@pytest.fixture(params=[False, True], ids=["perspective", "orthogonal"])
+def case(request, make_known):
+    return make_known(affine=request.param)
+
+
+@pytest.fixture
+def shapes(case):
+    return build_shapes(case.sequence, case.result)
+
+
+def with_points(case, shapes, points):
+    """Shapes whose estimate is another, with the errors that follow; the pictures stay as they were."""
+    return replace(shapes, points=points, errors=np.linalg.norm(points - shapes.truth, axis=1))
+
+
+def moved_along_rays(shapes, far):
+    """The truth of every frame, each point moved by `far` (F, P) along the ray of its camera."""
+    cameras = shapes.cameras
+    if cameras.orthogonal:
+        rays = np.repeat(cameras.R[:, 2][:, :, None], far.shape[1], axis=2)
+    else:
+        centers = -np.swapaxes(cameras.R, 1, 2) @ cameras.t[:, :, None]
+        rays = shapes.truth - centers
+        rays = rays / np.linalg.norm(rays, axis=1, keepdims=True)
+    return shapes.truth + far[:, None] * rays
+
+
+def spoilt(shapes, size=10.0):
+    """Errors (F, P) of about 1 mm, and about `size` in one frame."""
+    rng = np.random.default_rng(1)
+    far = rng.normal(0, 1.0, (len(shapes.points), shapes.points.shape[2]))
+    far[BAD] *= size
+    return far
+
+
+def test_the_error_along_a_ray_is_the_way_that_a_point_was_moved_along_it(case, shapes):
+    far = spoilt(shapes)
+    spoiled = with_points(case, shapes, moved_along_rays(shapes, far))
+    assert np.allclose(along_view(spoiled.cameras, spoiled.points, spoiled.truth), far)
+    assert np.allclose(along_view_in(spoiled, BAD), far[BAD])
+    found = find(case.sequence, spoiled)
+    assert np.allclose(found.depth_share, 1.0)
+    assert np.allclose(found.depth, np.sqrt((far**2).mean(axis=1)))
+    assert np.allclose(found.sideways, 0.0, atol=1e-5)
+
+
+def test_an_error_across_the_rays_is_sideways():
+    rng = np.random.default_rng(4)
+    truth = rng.normal(0, 10, (2, 3, 6)) + np.array([0, 0, 90.0])[:, None]
+    aside = np.cross(truth, rng.normal(0, 1, (2, 3, 6)), axis=1)  # upright on the rays from the origin
+    scene = Cameras(np.tile(np.eye(3), (2, 1, 1)), np.zeros((2, 3)), np.tile(np.eye(3), (2, 1, 1)), False)
+    assert np.allclose(along_view(scene, truth, truth - aside), 0.0)
+
+
+def test_depth_that_the_picture_leaves_open_is_named(case, shapes):
+    far = spoilt(shapes)
+    spoiled = with_points(case, shapes, moved_along_rays(shapes, far))
+    found = find(case.sequence, spoiled)
+    cause = cause_of(found, BAD)
+    assert cause.name.startswith("depth")
+    assert "100 % of the error is along the view" in cause.sentence
+    assert "the tracks fit as elsewhere" in cause.sentence
+    assert why(found, int(np.argmin(found.error))) == ""
+
+
+def test_a_camera_that_hardly_turns_is_named_beside_depth(case, shapes):
+    found = find(case.sequence, with_points(case, shapes, moved_along_rays(shapes, spoilt(shapes))))
+    turn = np.full(len(found.turn), 9.0)
+    turn[BAD] = 2.0
+    cause = cause_of(replace(found, turn=turn), BAD)
+    assert cause.name == "depth, camera nearly still"
+    assert "(2°, median 9°)" in cause.sentence
+    assert "turns little" not in cause_of(replace(found, turn=np.full(len(turn), 9.0)), BAD).sentence
+
+
+def test_a_flipped_frame_is_named_with_the_error_of_its_mirror_image(case):
+    truth = case.sequence.truth.points
+    flat = np.array(truth)
+    flat[BAD, 2] *= -1.0  # the sheet bends the other way in one frame
+    S = case.A.transpose(0, 2, 1) @ (flat - case.offset[:, :, None]) / case.scale[:, None, None]
+    U, sigma, Vt = np.linalg.svd(S.reshape(len(S), -1), full_matrices=False)
+    result = replace(case.result, B=U * sigma, C=Vt.T)
+    shapes = build_shapes(case.sequence, result)
+    found = find(case.sequence, shapes)
+    assert found.mirrored[BAD] < 1e-6 < found.plain[BAD]
+    assert found.plain[BAD] == pytest.approx(shapes.errors[BAD].mean())
+    calm = replace(found, tracks=np.ones(len(found.tracks)))
+    cause = cause_of(calm, BAD)
+    assert cause.name == "flipped in depth"
+    assert "flipped in depth here (mirror image: " in cause.sentence
+    assert f"the tracks fit as elsewhere (1.00 {case.sequence.units})" in cause.sentence
+
+
+def test_a_reconstruction_that_is_mirrored_as_a_whole_is_not_blamed_on_one_frame(make_known):
+    case = make_known()
+    shapes = build_shapes(case.sequence, case.result, Alignment(mirror=Mirror.ON))
+    found = find(case.sequence, shapes)
+    worst = int(np.argmax(found.error))
+    cause = cause_of(found, worst)
+    assert cause.name == "mirrored, as most frames are"
+    assert f"of {len(found.error)} frames" in cause.sentence
+    assert found.mirrored.max() < 1e-6  # the mirror image of a mirror image
+
+
+def test_tracks_that_do_not_fit_are_named_and_nothing_of_the_kind_where_they_do(case, shapes):
+    sideways = np.array(shapes.truth)
+    rng = np.random.default_rng(2)
+    sideways += rng.normal(0, 0.5, sideways.shape)
+    sideways[BAD] += rng.normal(0, 8.0, sideways[BAD].shape)
+    residuals = np.ones_like(shapes.residuals)
+    residuals[BAD] = 9.0
+    found = find(case.sequence, replace(with_points(case, shapes, sideways), residuals=residuals))
+    found = replace(found, mirrored=2 * found.plain)
+    cause = cause_of(found, BAD)
+    assert cause.name == "tracks do not fit"
+    unit = case.sequence.units
+    assert f"the tracks do not fit here (9.00 {unit}, median frame 1.00 {unit})" in cause.sentence
+    fitting = replace(found, tracks=np.ones(len(found.tracks)))
+    assert "fit" not in why(fitting, BAD) or "the tracks fit" in why(fitting, BAD)
+    unknown = replace(found, error=np.full(len(found.error), np.nan))  # no truth: the tracks still tell
+    assert cause_of(unknown, BAD).name == "tracks do not fit"
+    assert cause_of(unknown, 0) is None
+
+
+def test_hidden_points_are_named_where_they_are_what_is_off(case, shapes):
+    hidden = ~case.sequence.visible[BAD]
+    points = shapes.truth + np.random.default_rng(5).normal(0, 0.3, shapes.truth.shape)
+    points[BAD][:, hidden] += 40.0
+    found = find(case.sequence, with_points(case, shapes, points))
+    found = replace(found, mirrored=2 * found.plain)
+    assert found.hidden[BAD] == pytest.approx(hidden.mean())
+    errors = np.linalg.norm(points[BAD] - shapes.truth[BAD], axis=0)
+    assert found.hidden_error[BAD] == pytest.approx(errors[hidden].mean())
+    assert found.seen_error[BAD] == pytest.approx(errors[~hidden].mean())
+    cause = cause_of(found, BAD)
+    assert cause.name == "hidden points"
+    assert cause.sentence.startswith("10 % of the points are hidden here, and off by")
+    few = replace(found, hidden=np.full(len(found.hidden), 0.01))
+    assert why(few, BAD) == "" or "hidden" not in why(few, BAD)
+
+
+def test_an_error_to_all_sides_has_no_cause_that_is_made_up(case, shapes):
+    rng = np.random.default_rng(6)
+    points = shapes.truth + rng.normal(0, 0.5, shapes.truth.shape)
+    points[BAD] = shapes.truth[BAD] + rng.normal(0, 4.0, shapes.truth[BAD].shape)
+    found = find(case.sequence, with_points(case, shapes, points))
+    found = replace(found, tracks=np.ones(len(found.tracks)), mirrored=2 * found.plain)
+    found = replace(found, hidden_error=found.seen_error)
+    assert 0.1 < found.depth_share[BAD] < 0.6
+    assert cause_of(found, BAD) is None
+    rows = {row.label: row.value for row in frame_numbers(found, BAD)}
+    assert rows["likely cause"] == "none stands out"
+    assert rows["3-D error"].endswith(f"(median {np.median(found.error):.3f} mm)")
+    good = {row.label: row.value for row in frame_numbers(found, int(np.argmin(found.error)))}
+    assert good["likely cause"] == "no worse than most frames"
+
+
+def test_moving_frames_by_themselves_leaves_the_error_of_noise_only():
+    rng = np.random.default_rng(0)
+    truth = rng.normal(0, 10, (3, 3, 9))
+    assert np.allclose(moved_error(3.0 * truth + 5.0, truth, resized=True), 0.0)
+    assert (moved_error(3.0 * truth, truth, resized=False) > 1.0).all()
+    truth[1, :, 2:] = np.nan
+    assert np.isnan(moved_error(truth, truth, resized=True)).tolist() == [False, True, False]
+
+
+def test_turns_are_the_largest_angles_to_the_frames_around():
+    degrees = np.radians([0.0, 10.0, 30.0, 30.0, 31.0])
+    directions = np.stack([np.cos(degrees), np.sin(degrees), 0 * degrees], axis=1)
+    assert np.allclose(turns(directions, around=1), [10.0, 20.0, 20.0, 1.0, 1.0])
+    assert np.allclose(turns(directions, around=9), [31.0, 21.0, 30.0, 30.0, 31.0])
+    assert turns(directions[:1]).tolist() == [0.0]
+
+
+def test_the_turn_does_not_depend_on_where_the_object_is_drawn(make_known):
+    case = make_known()
+    found = find(case.sequence, build_shapes(case.sequence, case.result))
+    bare = replace(case.sequence, truth=None, rotations=None, translations=None)
+    alone = find(bare, build_shapes(bare, case.result))
+    assert np.allclose(found.turn, alone.turn)
+    assert np.isnan(alone.error).all()
+    assert [row.label for row in frame_numbers(alone, 0)] == ["tracks", "hidden points", "camera turns"]
+
+
+def test_before_any_reconstruction_nothing_is_found(known):
+    assert find(known.sequence, build_shapes(known.sequence, None)) is None
+    assert frame_numbers(None, 0) == []
+    assert why(None, 0) == ""
