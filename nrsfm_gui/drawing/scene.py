@@ -197,7 +197,7 @@ def build_scene(
         trail=_trail(shapes, f, appearance.trail_frames) if "trails" in appearance.layers else None,
         extent=shapes.extent,
         image_extent=shapes.image_extent,
-        caption=_caption(shapes, f),
+        caption=_caption(shapes, f, other if appearance.color_by == "difference" else None),
         message=_message(sequence, shapes, f),
         other_cameras=_other_cameras(shapes, f, appearance),
         path=_path(shapes) if "path" in appearance.layers else None,
@@ -269,12 +269,18 @@ def _trail(shapes: Shapes, frame: int, length: int) -> Floats | None:
     return trail
 
 
-def _caption(shapes: Shapes, frame: int) -> str:
-    """Return frame, alignment and error in words; the frame is 1-based, as people count."""
+def _caption(shapes: Shapes, frame: int, other: Floats | None = None) -> str:
+    """Return frame, alignment and error in words; the frame is 1-based, as people count.
+
+    With the shape `other` (P, 3) of a second run, the distance from it stands in place of the error.
+    """
     parts = [f"frame {frame + 1}"]
     if shapes.points is None:
         parts.append("ground truth" if shapes.truth is not None else "tracks only")
         return " · ".join(parts)
+    if other is not None:
+        apart = np.linalg.norm(shapes.points[frame].T - other, axis=1).mean()
+        return f"{parts[0]} · {apart:.3g} {shapes.unit} between the runs"
     if shapes.figures:
         metric = shapes.figures["metric"]
         parts.append("metric upgrade" if metric else "no metric upgrade: camera coordinates")

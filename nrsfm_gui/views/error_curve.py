@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +10,7 @@ from PyQt6.QtCore import QLineF, QPoint, QPointF, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QPainter, QPainterPath, QPen, QPixmap, QPolygonF
 from PyQt6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from nrsfm_gui.drawing.comparison import SERIES_NAME
 from nrsfm_gui.theme import DARK, Theme
 from nrsfm_gui.words.number import format_number
 
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
 
     from core.arrays import Floats
 
-TOLD_MILLISECONDS = 9000  # that a sentence about a frame stays
+TOLD_MILLISECONDS = 20_000  # that a sentence about a frame stays
+TOLD_COLUMNS, TOLD_ABOVE = 64, 44  # characters in a line, and pixels between the curve and the last one
 
 
 class ErrorCurve(QWidget):
@@ -38,6 +41,7 @@ class ErrorCurve(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._count = 0
         self._frame = 0
+        self._told = -1  # the frame that a sentence is about
         self._values: Floats | None = None
         self._unit = ""
         self._name = self._alignment = ""
@@ -57,6 +61,8 @@ class ErrorCurve(QWidget):
 
     def set_frame(self, frame: int) -> None:
         """Mark a frame."""
+        if frame != self._frame and frame != self._told:
+            self._forget_told()
         self._frame = frame
         self.update()
 
@@ -74,9 +80,19 @@ class ErrorCurve(QWidget):
     def tell(self, frame: int, sentence: str) -> None:
         """Show a sentence about a frame at its place, for some seconds or until the mouse moves."""
         if self.isVisible():
-            place = QPoint(round(FrameAxis(self._count, self.width()).center(frame)), 0)
-            text = sentence.replace("; ", ";\n")
-            QToolTip.showText(self.mapToGlobal(place), text, self, self.rect(), TOLD_MILLISECONDS)
+            text = "\n".join(wrap(sentence, TOLD_COLUMNS))
+            height = (text.count("\n") + 1) * self.fontMetrics().lineSpacing() + TOLD_ABOVE
+            x = round(FrameAxis(self._count, self.width()).center(frame))
+            self._told = frame
+            QToolTip.showText(  # above: below, it would cover the strip and the status bar
+                self.mapToGlobal(QPoint(x, -height)), text, self, self.rect(), TOLD_MILLISECONDS
+            )
+
+    def _forget_told(self) -> None:
+        """Take a sentence away with its frame: it is not about the next one."""
+        if self._told >= 0:
+            self._told = -1
+            QToolTip.hideText()
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""
@@ -102,6 +118,7 @@ class ErrorCurve(QWidget):
             axis, area = FrameAxis(self._count, self.width()), self._area()
             self._range.paint_shade(painter, axis, area, self._theme)
             self._paint_frame(painter, area, axis)
+            self._paint_worst(painter, area, axis)  # last, or the line of the frame would strike it through
         painter.end()
 
     def _area(self) -> QRectF:
@@ -126,7 +143,6 @@ class ErrorCurve(QWidget):
             axis, top = FrameAxis(self._count, self.width()), curve_top(self._values)
             self._paint_scale(painter, area, top)
             self._paint_curve(painter, area, axis, top)
-            self._paint_worst(painter, area, axis)
         painter.end()
         return picture
 
@@ -156,13 +172,13 @@ class ErrorCurve(QWidget):
         )
         painter.setFont(small_font(self.font()))
         painter.setPen(qcolor(self._theme.warning))
-        words = f"worst: frame {worst + 1}"
+        words = f"{'differ most' if self._name == SERIES_NAME else 'worst'}: frame {worst + 1}"
         metrics = painter.fontMetrics()
         width = metrics.horizontalAdvance(words)
         left = x + 8 if x + 8 + width <= area.right() else x - 8 - width
         place = QPointF(left, top + metrics.ascent() - 3)
         ground = metrics.tightBoundingRect(words).translated(place.toPoint()).adjusted(-3, -1, 3, 1)
-        painter.fillRect(ground, qcolor(self._theme.panel, 0.8))
+        painter.fillRect(ground, qcolor(self._theme.panel))
         painter.drawText(place, words)
 
     def _paint_scale(self, painter: QPainter, area: QRectF, top: float) -> None:
@@ -227,7 +243,8 @@ class ErrorCurve(QWidget):
         if self._values is not None and frame < len(self._values):
             value = self._values[frame]
             said = f"{value:.3g} {self._unit}" if np.isfinite(value) else "no ground truth"
-            worst = ": the worst one" if frame == int(np.nanargmax(self._values)) else ""
+            most = "the largest" if self._name == SERIES_NAME else "the worst one"
+            worst = f": {most}" if frame == int(np.nanargmax(self._values)) else ""
             text = f"frame {frame + 1} · {self._name} {said}{worst}"
             text += f" · {self._alignment}" if self._alignment else ""
             QToolTip.showText(event.globalPosition().toPoint(), text, self)

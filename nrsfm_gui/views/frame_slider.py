@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QPainter, QPen, QPolygonF
+from PyQt6.QtGui import QPainter, QPen
 from PyQt6.QtWidgets import QAbstractSlider, QSizePolicy, QToolTip, QWidget
 
 from nrsfm_gui.theme import DARK, Theme
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from PyQt6.QtGui import QMouseEvent, QPaintEvent
 
 HANDLE_RADIUS = 6.5
+BADGE = 13.0  # pixels, of the mark of the frame that intrinsics are estimated from
 
 
 class FrameSlider(QAbstractSlider):
@@ -97,9 +98,20 @@ class FrameSlider(QAbstractSlider):
             for frame in self._truth:
                 painter.drawRect(QRectF(axis.center(frame) - 0.75, y + 3, 1.5, 5))
         if self._reference >= 0:
-            x = axis.center(self._reference)
-            corners = [QPointF(x - 4.5, y - 9), QPointF(x + 4.5, y - 9), QPointF(x, y - 2.5)]
-            painter.drawPolygon(QPolygonF(corners))
+            self._paint_reference(painter, axis.center(self._reference), y)
+
+    def _paint_reference(self, painter: QPainter, x: float, y: float) -> None:
+        """Paint a badge with the name of the intrinsics: a triangle would be taken for the worst frame."""
+        badge = QRectF(x - BADGE / 2, y - BADGE / 2, BADGE, BADGE)
+        painter.setPen(QPen(qcolor(self._theme.muted), 1.0))
+        painter.setBrush(qcolor(self._theme.panel))
+        painter.drawRoundedRect(badge, 3, 3)
+        font = self.font()
+        font.setPixelSize(9)
+        font.setBold(True)
+        painter.setFont(font)
+        painter.setPen(qcolor(self._theme.text))
+        painter.drawText(badge, Qt.AlignmentFlag.AlignCenter, "K")
 
     def mousePressEvent(self, event: QMouseEvent | None) -> None:
         """Take an edge of the range, or ask for the frame under the mouse."""
@@ -140,7 +152,7 @@ class FrameSlider(QAbstractSlider):
             frame = self._axis().frame_at(position.x())
             text = f"frame {frame + 1}"
             if frame == self._reference:
-                text += ": ground truth; intrinsics can be estimated from it"
+                text += ": K, the intrinsics, can be estimated from its ground truth"
             elif frame in self._truth:
                 text += ": has ground truth"
             if self._range.frames is not None:

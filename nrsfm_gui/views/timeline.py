@@ -58,7 +58,9 @@ class Timeline(QWidget):
         self.transport = Transport()
         self.curve = ErrorCurve()
         self.slider = FrameSlider()
-        self.slider.setToolTip("Frame that is shown; drag, or click anywhere")
+        self.slider.setToolTip(
+            "Frame that is shown; drag, or click anywhere. K: the frame that intrinsics can be estimated from"
+        )
         self.strip = HeatStrip()
         for name in ("frame", "playing", "speed", "loop", "worst"):
             getattr(self.transport, f"{name}_requested").connect(getattr(self, f"{name}_requested"))

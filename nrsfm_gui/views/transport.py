@@ -8,6 +8,7 @@ from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from nrsfm_gui.control.playback import FRAMES_PER_SECOND, SPEEDS, Loop
+from nrsfm_gui.drawing.comparison import SERIES_NAME
 from nrsfm_gui.theme import DARK, Theme
 
 from .fields import NumberField
@@ -29,6 +30,7 @@ LOOPS = {  # icon and tip
     Loop.ONCE: ("once", "After the last frame: stop. Click for a loop."),
 }
 WORST_TIP = "Go to the frame with the largest mean error; again: to the next one (W)"
+DIFFER_TIP = "Go to the frame in which the runs differ most; again: to the next one (W)"
 SORT_TIP = "Order of the points below: by number, or by mean error with the worst on top"
 FIELD_WIDTH = 50
 BUTTON_PADDING, ROW_SPACING = 26, 2  # pixels beside the text of a button, and between two
@@ -117,6 +119,10 @@ class Transport(QWidget):
         short = name.removesuffix(" error")
         self._kind.setText(f"{short} {SWITCH}" if others else short or "error")
         self._kind.setEnabled(others)
+        distances = name == SERIES_NAME
+        self._worst.setText("Differ most" if distances else "Worst")
+        self._worst.setToolTip(DIFFER_TIP if distances else WORST_TIP)
+        self._worst.setAccessibleName(DIFFER_TIP if distances else WORST_TIP)
         self._kind.setToolTip(
             f"Shown: {name}. Click for the other kind of error."
             if others

@@ -21,6 +21,7 @@ DEEP = 0.75  # share of the squared error along the view; of an error to all sid
 MANY_HIDDEN = 0.08  # share of the points
 WORSE_HIDDEN = 1.5  # times the error of the points that are seen
 STILL = 0.5  # times the median turn of the cameras
+SPACE = "\N{NO-BREAK SPACE}"
 UNKNOWN = "none stands out"
 NONE_BETTER = "no worse than most frames"
 
@@ -83,65 +84,73 @@ def why(findings: Findings | None, frame: int) -> str:
 
 
 def frame_numbers(findings: Findings | None, frame: int) -> list[Number]:
-    """Return the lines of the panel of numbers on a frame."""
+    """Return the lines of the panel of numbers on a frame, the likely cause of its error first."""
     if findings is None or not 0 <= frame < len(findings.tracks):
         return []
-    rows = []
-    found = cause_of(findings, frame)
-    error = float(findings.error[frame])
-    if np.isfinite(error):
-        rows += [
-            Number(
-                "3-D error",
-                _beside(findings.error, frame, findings.unit),
-                "Mean over points, and median frame.",
-            ),
-            Number(
-                "depth / sideways",
-                f"{measure(float(findings.depth[frame]), findings.unit)}"
-                f" / {measure(float(findings.sideways[frame]), findings.unit)}"
-                f" ({percent(findings.depth_share[frame])} depth)",
-                "Root mean square of the 3-D error along the rays of the aligned camera, and across them; "
-                "the share is of squares.",
-            ),
-            Number(
-                "mirror image",
-                measure(float(findings.mirrored[frame]), findings.unit),
-                "Mean 3-D error of the mirror image of what is shown, this frame alone moved onto its truth; "
-                f"as it is, the same gives {measure(float(findings.plain[frame]), findings.unit)}.",
-            ),
-        ]
-    rows.append(
+    rows = [*_cause_numbers(findings, frame)]
+    if np.isfinite(findings.error[frame]):
+        rows += _error_numbers(findings, frame)
+    hidden = percent(findings.hidden[frame])
+    if findings.hidden[frame] > 0 and np.isfinite(findings.hidden_error[frame]):
+        hidden += f", off by {_whole(findings.hidden_error[frame], findings.unit)}"
+    turn, usual = _with_median(findings.turn, frame)
+    return [
+        *rows,
         Number(
             "tracks",
             _beside(findings.tracks, frame, findings.track_unit),
             "Mean reprojection error of the points that are seen, and the median frame.",
-        )
-    )
-    hidden = percent(findings.hidden[frame])
-    if findings.hidden[frame] > 0 and np.isfinite(findings.hidden_error[frame]):
-        hidden += f", off by {measure(float(findings.hidden_error[frame]), findings.unit)}"
-    rows.append(Number("hidden points", hidden, "Share of the points, and their mean 3-D error."))
-    turn, usual = _with_median(findings.turn, frame)
-    rows.append(
+        ),
+        Number("hidden points", hidden, "Share of the points, and their mean 3-D error."),
         Number(
             "camera turns",
             f"{turn:.2g}° (median {usual:.2g}°)",
             "Largest angle, about the object, to the cameras of up to 5 frames before and after: "
             "a small one says little of depth.",
-        )
-    )
+        ),
+    ]
+
+
+def _cause_numbers(findings: Findings, frame: int) -> list[Number]:
+    found = cause_of(findings, frame)
     if found is not None:
-        rows.append(Number("likely cause", found.name, f"{found.sentence[:1].upper()}{found.sentence[1:]}."))
-    elif np.isfinite(error):
-        bad = error > WORSE * float(np.nanmedian(findings.error))
-        rows.append(Number("likely cause", UNKNOWN if bad else NONE_BETTER, "Nothing stands out."))
-    return rows
+        sentence = f"{found.sentence[:1].upper()}{found.sentence[1:]}."
+        return [Number("likely cause", found.name, sentence)]
+    if not np.isfinite(findings.error[frame]):
+        return []
+    bad = findings.error[frame] > WORSE * np.nanmedian(findings.error)
+    return [Number("likely cause", UNKNOWN if bad else NONE_BETTER, "Nothing stands out.")]
+
+
+def _error_numbers(findings: Findings, frame: int) -> list[Number]:
+    unit, share = findings.unit, findings.depth_share[frame]
+    split = (
+        "Root mean square of the part of the 3-D error {} of the aligned camera, and its share of squares."
+    )
+    return [
+        Number("3-D error", _beside(findings.error, frame, unit), "Mean; and the median frame."),
+        Number(
+            "of it in depth",
+            f"{_whole(findings.depth[frame], unit)} ({percent(share)})",
+            split.format("along the rays"),
+        ),
+        Number(
+            "of it sideways",
+            f"{_whole(findings.sideways[frame], unit)} ({percent(1 - share)})",
+            split.format("across the rays"),
+        ),
+        Number(
+            "mirror image",
+            _whole(findings.mirrored[frame], unit),
+            "Mean 3-D error of the mirror image of what is shown, this frame alone moved onto its truth; "
+            f"as it is, the same gives {measure(float(findings.plain[frame]), unit)}.",
+        ),
+    ]
 
 
 def percent(share: float) -> str:
-    """Return "28 %"."""
-    return NONE if not np.isfinite(share) else f"{100 * share:.0f} %"
+    """Return "28 %", which is not broken."""
+    return NONE if not np.isfinite(share) else f"{100 * share:.0f}{SPACE}%"
 
 
 def _flipped(findings: Findings, frame: int, fit: str) -> Cause:
@@ -153,10 +162,8 @@ def _flipped(findings: Findings, frame: int, fit: str) -> Cause:
     said += ": " if said else ""
     image = f"mirror image: {measure(float(findings.mirrored[frame]), findings.unit)}"
     if 2 * nearer > known.sum():
-        return Cause(
-            "mirrored, as most frames are",
-            f"{said}like {nearer} of {known.sum()} frames it is mirrored ({image})",
-        )
+        words = f"{said}like {nearer} of {known.sum()} frames it is mirrored ({image})"
+        return Cause("mirrored, as most frames are", words)
     return Cause("flipped in depth", f"{said}the reconstruction is flipped in depth here ({image})")
 
 
@@ -176,7 +183,12 @@ def _misfit(findings: Findings, frame: int) -> str:
 
 def _beside(values: Floats, frame: int, unit: str) -> str:
     value, middle = _with_median(values, frame)
-    return f"{measure(value, unit)} (median {measure(middle, unit)})"
+    return f"{_whole(value, unit)} (median{SPACE}{_whole(middle, unit)})"
+
+
+def _whole(value: float, unit: str) -> str:
+    """Return a length whose unit stays on its line."""
+    return measure(float(value), unit).replace(" ", SPACE)
 
 
 def _with_median(values: Floats, frame: int) -> tuple[float, float]:

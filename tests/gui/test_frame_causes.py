@@ -1,4 +1,4 @@
-"""Why a frame is bad: the split of its error, and the cause that the numbers bear out, on constructed cases."""
+"""Why a frame is bad: the split of its error, and the cause that the numbers bear out."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_depth_that_the_picture_leaves_open_is_named(case, shapes):
     found = find(case.sequence, spoiled)
     cause = cause_of(found, BAD)
     assert cause.name.startswith("depth")
-    assert "100 % of the error is along the view" in cause.sentence
+    assert "100\xa0% of the error is along the view" in cause.sentence
     assert "the tracks fit as elsewhere" in cause.sentence
     assert why(found, int(np.argmin(found.error))) == ""
 
@@ -152,7 +152,7 @@ def test_hidden_points_are_named_where_they_are_what_is_off(case, shapes):
     assert found.seen_error[BAD] == pytest.approx(errors[~hidden].mean())
     cause = cause_of(found, BAD)
     assert cause.name == "hidden points"
-    assert cause.sentence.startswith("10 % of the points are hidden here, and off by")
+    assert cause.sentence.startswith("10\xa0% of the points are hidden here, and off by")
     few = replace(found, hidden=np.full(len(found.hidden), 0.01))
     assert why(few, BAD) == "" or "hidden" not in why(few, BAD)
 
@@ -168,7 +168,7 @@ def test_an_error_to_all_sides_has_no_cause_that_is_made_up(case, shapes):
     assert cause_of(found, BAD) is None
     rows = {row.label: row.value for row in frame_numbers(found, BAD)}
     assert rows["likely cause"] == "none stands out"
-    assert rows["3-D error"].endswith(f"(median {np.median(found.error):.3f} mm)")
+    assert rows["3-D error"].endswith(f"(median\xa0{np.median(found.error):.3f}\xa0mm)")
     good = {row.label: row.value for row in frame_numbers(found, int(np.argmin(found.error)))}
     assert good["likely cause"] == "no worse than most frames"
 
