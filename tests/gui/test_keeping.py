@@ -355,8 +355,12 @@ def test_a_folder_that_cannot_be_made_is_said_by_the_window(qtbot, solved, tmp_p
     qtbot.waitUntil(lambda: "not saved by itself at the moment" in window.messages.text)
     assert f"{tmp_path / 'data'} cannot be made" in window.messages.text
     (tmp_path / "data").unlink()
-    window.keeping.autosave.save()
-    qtbot.waitUntil(lambda: "saved by itself again" in window.messages.text)
+
+    def works_again():
+        window.keeping.autosave.save()  # which does nothing until the failed one is at its end
+        return "saved by itself again" in window.messages.text
+
+    qtbot.waitUntil(works_again)
 
 
 def test_a_session_that_was_not_saved_can_be_opened_as_the_last_one(qtbot, make_window, kept):
