@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # While a hand moves: the seconds between two steps, at least, and at least so many times what a step takes.
 STEP_EVERY, STEP_SHARE = 0.1, 8.0
-HAND_PAUSE, LONG_STEP = 0.03, 0.005  # seconds that a longer step waits for a hand that may go on
+HAND_PAUSE = 0.03  # seconds that a step waits for a hand that may go on
 
 Work = Callable[["Sequence", "Settings", "Update | None"], Iterator["Update"]]
 
@@ -137,6 +137,7 @@ class SolverThread(QThread):
         self._update: Update | None = None
         self._refusal = ""
         self._ending: Ending | None = None
+        self._answer_seconds = 0.0
         # Only the thread itself touches these.
         self._last = start if continued else None
         self._owes_step = False  # whether all there is under the present settings is where it starts
@@ -182,6 +183,19 @@ class SolverThread(QThread):
             self._condition.notify_all()
             return True
 
+    def await_answer(self, seconds: float) -> bool:
+        """Wait for the first update under changed settings, so that no other thread disturbs it.
+
+        Returns whether the mailbox has it. Where the last one took longer than so many seconds it is not
+        waited for: `arrived` tells of it.
+        """
+        with self._condition:
+            if self._answer_seconds > seconds:
+                return False
+            return self._condition.wait_for(
+                lambda: bool(self._changes or self._refusal) or self._over or self._cancelled, seconds
+            )
+
     def cancel(self) -> None:
         """Stop after the current iteration; wakes a paused run."""
         with self._condition:
@@ -201,6 +215,7 @@ class SolverThread(QThread):
         with self._condition:
             self._over = True
             self._ending = ending
+            self._condition.notify_all()
 
     def _drain(self) -> Outcome:
         stream = self._work(self._sequence, self._settings, self._start)
@@ -258,7 +273,7 @@ class SolverThread(QThread):
 
     def _hand_goes_on(self) -> bool:
         """Wait a moment before a step that the next change of a moving hand would have to wait for."""
-        if not self._owes_step or self._step_seconds < LONG_STEP or self._step_is_due():
+        if not self._owes_step or self._step_is_due():
             return False
         with self._condition:
             return self._condition.wait_for(
@@ -267,16 +282,19 @@ class SolverThread(QThread):
 
     def _redirected(self, stream: Iterator[Update], settings: Settings) -> Iterator[Update]:
         """Return a stream from the current update under other settings, or the old one where refused."""
-        before = self._last or self._start
+        before, began = self._last or self._start, time.perf_counter()
         try:
             other = self._work(self._sequence, settings, before)
             first = next(other, None)
         except InputError as refusal:
             with self._condition:
                 self._refusal = str(refusal)
+                self._condition.notify_all()
             return stream
         _close(stream)
         self._settings = settings
+        with self._condition:
+            self._answer_seconds = time.perf_counter() - began
         self._owes_step = first is not None and not first.status.finished
         if first is not None:
             self._post(first, Change(first.record.iteration, settings, restarts=_restarts(before, first)))
@@ -299,6 +317,7 @@ class SolverThread(QThread):
             self._seen.append((len(self._records) - 1, update))
             if change is not None:
                 self._changes.append(replace(change, iteration=update.record.iteration))
+                self._condition.notify_all()
         if change is not None:
             self.arrived.emit()
 

@@ -44,7 +44,6 @@ class ParametersPanel(QScrollArea):
     settings_changed = pyqtSignal(object)
     validity_changed = pyqtSignal(bool)
     penalty_shown = pyqtSignal(str, str, object)
-    _dragged = pyqtSignal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -56,8 +55,9 @@ class ParametersPanel(QScrollArea):
         self._timer.setSingleShot(True)
         self._timer.setInterval(COMMIT_MILLISECONDS)
         self._timer.timeout.connect(self.flush)
-        self._flush_is_next = False
-        self._dragged.connect(self._flush_dragged, Qt.ConnectionType.QueuedConnection)
+        self._next = QTimer(self)
+        self._next.setSingleShot(True)
+        self._next.timeout.connect(self.flush)
         self._form = form = ParameterForm()
         self._fields, self._forms = form.fields, form.forms
         self._penalty = form.penalty
@@ -166,6 +166,7 @@ class ParametersPanel(QScrollArea):
     def flush(self) -> None:
         """Read every field now; called before a run starts, so that what was typed last counts."""
         self._timer.stop()
+        self._next.stop()
         read = self._read()
         if read is not None and read != self._settings:
             self._settings = read
@@ -190,14 +191,8 @@ class ParametersPanel(QScrollArea):
         self.penalty_shown.emit(penalty.kind, penalty.rule, weights)
 
     def _flush_next(self) -> None:
-        """Read every field in the next turn of the event loop: once for all that is dragged in this one."""
-        if not self._flush_is_next:
-            self._flush_is_next = True
-            self._dragged.emit()
-
-    def _flush_dragged(self) -> None:
-        self._flush_is_next = False
-        self.flush()
+        """Read every field once what is waiting in the event loop is done: all events of the mouse are one."""
+        self._next.start(0)
 
     def _read(self) -> Settings | None:
         """Read every field; note each refusal beside it. None where there is one."""
