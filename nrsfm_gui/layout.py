@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QSize, Qt
+from PyQt6.QtCore import QByteArray, QEvent, QObject, QSize, Qt, QTimer
 from PyQt6.QtWidgets import QDockWidget, QMainWindow, QSizePolicy, QToolBar, QWidget
 
 from .arguments import DEFAULT_SIZE, SMALLEST_SIZE
@@ -17,9 +17,12 @@ if TYPE_CHECKING:
 
     from .state.settings_store import SettingsStore
 
-# Shares of the window that the docks get at first.
-LEFT_WIDTH, RIGHT_WIDTH, BELOW_HEIGHT = 0.175, 0.24, 0.245
-LEFT_RANGE, RIGHT_RANGE = (256, 330), (316, 400)
+USUAL = (1280, 800)  # a window with the docks below, in pixels
+LEFT, RIGHT, BELOW = 256, 316, 200
+# What a dock gets of each pixel that the window is larger: the 3-D view does not take all of it.
+LEFT_SHARE, RIGHT_SHARE, BELOW_SHARE = 0.11, 0.12, 0.44
+NARROW_SHARE, NARROWEST = 0.34, 160  # what the left one gives of each pixel that it is smaller, and its least
+REST_MILLISECONDS = 60  # without another size, after which the docks follow that of the window
 
 
 def arrange(
@@ -70,18 +73,82 @@ def arrange(
     window.setMinimumSize(*SMALLEST_SIZE)
     window.resize(*_first_size(window))
     resize_docks(window, tuple(left), tuple(right), tuple(below))
+    window.installEventFilter(_Growth(window, tuple(left), tuple(right), tuple(below)))
+
+
+def _shares(size: QSize) -> tuple[int, int, int]:
+    """Return the widths of the docks at the left and at the right, and the height of those below."""
+    wider, higher = size.width() - USUAL[0], size.height() - USUAL[1]
+    left = LEFT + (LEFT_SHARE if wider > 0 else NARROW_SHARE) * wider
+    right = RIGHT + RIGHT_SHARE * max(wider, 0)  # which could not be narrower
+    below = BELOW + (BELOW_SHARE if higher > 0 else BELOW / USUAL[1]) * higher
+    return round(max(left, NARROWEST)), round(right), round(below)
+
+
+class _Growth(QObject):
+    """Lets the docks grow and shrink with their window, which Qt leaves to the central widget alone.
+
+    A dock that a person made larger or smaller stays so: it gets its share of the difference, but grows
+    no further than it is at first in a window of that size.
+    """
+
+    def __init__(self, window: QMainWindow, *areas: tuple[str, ...]) -> None:
+        super().__init__(window)
+        self._window, self._areas = window, areas  # titles at the left, at the right, and below
+        self.restored = False  # whether the docks are where they were the last time
+        self._before: QSize | None = None  # the size that the docks are as large for; None: not shown yet
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(REST_MILLISECONDS)
+        self._rest.timeout.connect(self._follow)
+        self._first = QTimer(self)
+        self._first.setSingleShot(True)
+        self._first.timeout.connect(self.share)
+
+    def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
+        if watched is self._window and event is not None:
+            if event.type() == QEvent.Type.Show and self._before is None:
+                self._before = self._window.size()
+                if not self.restored:
+                    self._first.start()  # when the layout has that size, too
+            elif event.type() == QEvent.Type.Resize and self._before is not None:
+                self._rest.start()
+        return False
+
+    def share(self) -> None:
+        """Give the docks their shares of the window as large as it is."""
+        resize_docks(self._window, *self._areas)
+
+    def _follow(self) -> None:
+        assert self._before is not None  # the timer runs only then
+        size, before = self._window.size(), self._before
+        self._before = size
+        horizontal, vertical = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
+        for titles, orientation, was, share in zip(
+            self._areas, (horizontal, horizontal, vertical), _shares(before), _shares(size), strict=True
+        ):
+            docks_there = [_find(self._window, title) for title in titles]
+            shown = [dock for dock in docks_there if dock.isVisible() and not dock.isFloating()]
+            for dock in shown[:1]:  # those beside it have the same width or height
+                now = dock.width() if orientation is horizontal else dock.height()
+                self._window.resizeDocks([dock], [_grown(now, was, share)], orientation)
+
+
+def _grown(now: int, before: int, after: int) -> int:
+    """Return the size of a dock whose share of the window was one size and is another."""
+    if after > before:
+        return max(now, min(now + after - before, after))
+    return min(now, max(now + after - before, after))
 
 
 def resize_docks(
     window: QMainWindow, left: tuple[str, ...], right: tuple[str, ...], below: tuple[str, ...]
 ) -> None:
     """Give the docks their shares of the window as large as it is."""
-    width = round(min(max(LEFT_WIDTH * window.width(), LEFT_RANGE[0]), LEFT_RANGE[1]))
-    other = round(min(max(RIGHT_WIDTH * window.width(), RIGHT_RANGE[0]), RIGHT_RANGE[1]))
+    width, other, height = _shares(window.size())
     sides = [_find(window, left[0]), _find(window, right[0])]
     window.resizeDocks(sides, [width, other], Qt.Orientation.Horizontal)
     lowest = [_find(window, title) for title in below[:2]]
-    height = round(BELOW_HEIGHT * window.height())
     window.resizeDocks(lowest, [height] * len(lowest), Qt.Orientation.Vertical)
     middle = max(window.width() - width - other, 100)
     window.resizeDocks(lowest, [middle // 2, middle - middle // 2], Qt.Orientation.Horizontal)
@@ -97,7 +164,15 @@ def restore(window: QMainWindow, store: SettingsStore) -> bool:
     if layout is None:
         return False
     geometry, docks = layout
-    return window.restoreGeometry(geometry) and window.restoreState(docks)
+    growth = window.findChild(_Growth)
+    growth.restored = window.restoreGeometry(geometry) and window.restoreState(docks)
+    return growth.restored
+
+
+def reset(window: QMainWindow, state: QByteArray) -> None:
+    """Put everything where it was at first, for the window as large as it is now."""
+    window.restoreState(state)
+    window.findChild(_Growth).share()
 
 
 def docks(window: QMainWindow) -> list[QDockWidget]:

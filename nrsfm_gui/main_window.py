@@ -27,7 +27,7 @@ from .export.exporting import Exporting
 from .habits.habits import Habits
 from .icons import application_icon
 from .keeping.keeping import Keeping
-from .layout import arrange, restore
+from .layout import arrange, reset, restore
 from .reports.reports_window import ReportsWindow
 from .solving.guidance import Guidance
 from .solving.run_control import RunControl
@@ -38,6 +38,7 @@ from .state.session import Session
 from .state.settings_store import SettingsStore
 from .style import apply_theme, theme_named
 from .theme import DARK, LIGHT, Theme
+from .views.banners import Banners
 from .views.compare_panel import ComparePanel
 from .views.compare_stage import CompareStage
 from .views.guidance_panel import GuidancePanel
@@ -151,10 +152,11 @@ class MainWindow(QMainWindow):
         column = QVBoxLayout(center)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addWidget(self.messages)
-        column.addWidget(self.exporting.strip)
         column.addWidget(self.compare_panel)
         column.addWidget(self.compare_stage, 1)
+        self.banners = Banners(self.compare_stage, center)
+        for banner in (self.messages, self.exporting.strip):
+            self.banners.add(banner)
         self.setCentralWidget(center)
         # The keys of the window work from the start: no text field has the focus.
         self.scene_view.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -241,7 +243,7 @@ class MainWindow(QMainWindow):
     def reset_layout(self) -> None:
         """Put all panels back where they were at first."""
         self.store.forget_layout()
-        self.restoreState(self._first_state)
+        reset(self, self._first_state)
 
     def show_reports(self) -> None:
         """Show the reports beside this window."""

@@ -57,6 +57,10 @@ class ScenePainter:
         self._scenes = window.display.scenes()
         locked = window.scene_view.camera_locked
         self._orbit = None if locked else window.scene_view.orbit
+        scene = window.display.scene
+        if self._orbit is not None and options.turns and window.scene_view.fitted and scene is not None:
+            if scene.bounds is not None:
+                self._orbit = self._orbit.around(scene.bounds, options.width, options.height)
         self._view = unseen(SceneView(software=True), options)
         self._view.set_theme(theme or window.session.theme)
         self._view.set_camera_locked(locked)

@@ -73,8 +73,9 @@ class ViewCamera(QObject):
             self.moved.emit()
 
     def fit(self, points: Floats, width: int, height: int) -> None:
-        """Fill a picture with points (N, 3), seen from the same direction."""
-        self._move(self.orbit.fitted(points, width, height))
+        """Fill a picture with points (N, 3), seen from the same direction, or from all that it turns to."""
+        fit = self.orbit.around if self.turning else self.orbit.fitted
+        self._move(fit(points, width, height))
         self.fitted = True
 
     def preset(self, name: str) -> None:

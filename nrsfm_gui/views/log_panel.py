@@ -33,6 +33,7 @@ LEVELS = {
     "from warnings": Level.WARNING,
     "errors": Level.ERROR,
 }
+NARROWEST = 54  # pixels of a field in a narrow dock
 
 
 class LogPanel(QWidget):
@@ -62,6 +63,7 @@ class LogPanel(QWidget):
         self._words = QLineEdit()
         self._words.setPlaceholderText("Filter")
         self._words.setClearButtonEnabled(True)
+        self._words.setMinimumWidth(NARROWEST)
         self._text = QPlainTextEdit()
         self._text.setReadOnly(True)
         self._text.setMaximumBlockCount(4 * LINES)
@@ -81,10 +83,12 @@ class LogPanel(QWidget):
         ):
             widget.setAccessibleName(name)
             widget.setToolTip(tip)
-        self._level.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self._level.setMinimumWidth(NARROWEST)  # a panel as wide as all texts would squeeze its neighbors
+        self._level.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.header = QWidget()
         row = QHBoxLayout(self.header)
         row.setContentsMargins(6, 2, 2, 2)
+        row.setSpacing(3)
         row.addWidget(self._level)
         row.addWidget(self._words, 1)
         for button, text in ((copy, "Copy"), (save, "Save…"), (clear, "Clear")):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 FIELD_OF_VIEW = 30.0  # degrees, vertical
 MARGINS = (24.0, 52.0, 24.0, 52.0)  # pixels left, above, right of and below a fitted object
 LEAST = 0.4  # of the picture's width and height that remains of it, however small it is
+TURN_STEP = 5.0  # degrees between the directions that a turn is fitted in
 NEAR, FAR = 0.02, 50.0  # clipping planes, times the distance of what is looked at
 MIN_DEPTH = 1e-9
 PRESETS = {  # azimuth, elevation in degrees
@@ -160,6 +161,22 @@ class Orbit:
             shift = (low + forward * nearest + high - backward * nearest) / 2
         x, y, z = middle + self.rotation.T @ np.append(shift, 0.0)
         return replace(self, center=(float(x), float(y), float(z)), distance=max(float(distance), 1e-6))
+
+    def around(self, points: Floats, width: int, height: int) -> Orbit:
+        """Move so that points (N, 3) stay in the picture, but for its margins, while it turns around them.
+
+        The center is on the upright axis through their middle, so that a turn by any angle keeps it.
+        """
+        middle = (points.min(axis=0) + points.max(axis=0)) / 2
+        room = np.array([width, height]) / 2 - MARGINS[:2]
+        slope = np.maximum(room, LEAST * np.array([width, height]) / 2) / _focal(height)
+        distance = 0.0
+        for turn in np.arange(0.0, 360.0, TURN_STEP):
+            view = (points - middle) @ self.turned(turn, 0.0).rotation.T
+            near = np.abs(view[:, :2]) / slope
+            distance = max(distance, float((near if self.orthographic else near - view[:, 2:]).max()))
+        x, y, z = middle
+        return replace(self, center=(float(x), float(y), float(z)), distance=max(distance, 1e-6))
 
     def projection(self, width: int, height: int) -> Projection:
         """Return the map to a picture of that size."""

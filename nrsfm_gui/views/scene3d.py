@@ -142,6 +142,11 @@ class SceneView(QWidget):
         return self._camera.orbit
 
     @property
+    def fitted(self) -> bool:
+        """Whether the view holds the whole sequence, as nobody has moved the camera since."""
+        return self._camera.fitted
+
+    @property
     def orthographic(self) -> bool:
         """Whether rays are parallel."""
         return self._camera.orbit.orthographic
@@ -275,6 +280,8 @@ class SceneView(QWidget):
     def set_turntable(self, on: bool) -> None:
         """Turn slowly around the object until the mouse takes the camera."""
         self._camera.set_turning(on)
+        if on and self._camera.fitted:
+            self._fit()
 
     def _fit(self) -> None:
         scene = self._scene
