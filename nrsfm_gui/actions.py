@@ -110,7 +110,7 @@ def make_action(spec: ActionSpec, parent: QWidget) -> QAction:
     action.setShortcuts([QKeySequence(key) for key in spec.shortcuts])
     action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
     action.setToolTip(f"{spec.tip} ({spec.keys})" if spec.keys else spec.tip)
-    action.setStatusTip(spec.tip)
+    action.setWhatsThis(spec.tip)  # no status tip: it would lie over what the solver says
     action.setCheckable(spec.checkable)
     action.setChecked(spec.checked)
     if spec.checkable:

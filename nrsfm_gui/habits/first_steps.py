@@ -34,7 +34,11 @@ STEPS = (
     Step(
         "run", "Run", "Press Run (Ctrl+R): the solver finds the 3-D shape of every frame from the 2-D tracks."
     ),
-    Step("steer", "Steer", "Drag a weight or a number under Parameters: with Live on, the shape follows."),
+    Step(
+        "steer",
+        "Steer",
+        "Drag a weight or a number under Parameters: with Live on, a new run follows, the first stays.",
+    ),
     Step(
         "worst",
         "Worst frame",
@@ -57,7 +61,7 @@ class FirstSteps(QObject):
         center = window.centralWidget()
         column = None if center is None else center.layout()
         assert isinstance(column, QBoxLayout)
-        column.insertWidget(1, self.strip)
+        column.insertWidget(0, self.strip)
         self.strip.dismissed.connect(self.dismiss)
         self.strip.shown_where.connect(self.show_where)
         window.session.sequence_changed.connect(lambda _sequence: self._begun and self.begin())

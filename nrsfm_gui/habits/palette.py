@@ -55,7 +55,7 @@ class Palette(QObject):
                 found.append(self._entry(action, place))
 
     def _entry(self, action: QAction, place: str) -> Entry:
-        tip = action.statusTip() or action.toolTip()
+        tip = action.whatsThis() or action.toolTip()
         native = QKeySequence.SequenceFormat.NativeText
         return Entry(
             title=_plain(action.text()),

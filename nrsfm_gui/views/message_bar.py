@@ -1,4 +1,4 @@
-"""A line across the top of the window for what went wrong, or wants to be known: it never blocks anything."""
+"""A line over the view for what went wrong, or wants to be known: it never blocks anything."""
 
 from __future__ import annotations
 
@@ -199,7 +199,8 @@ class MessageBar(QFrame):
         warning = bool(self._messages) and self._messages[-1].warning
         color = self._theme.warning if warning else self._theme.accent
         self.setStyleSheet(
-            f"MessageBar {{ background: {self._theme.raised}; border: 0; border-left: 4px solid {color}; }}"
+            f"MessageBar {{ background: {self._theme.raised}; border: 1px solid {self._theme.border};"
+            f" border-left: 4px solid {color}; }}"
         )
 
 

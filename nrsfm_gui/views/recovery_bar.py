@@ -1,4 +1,4 @@
-"""A line across the top of the window that offers the work of a session which ended by itself."""
+"""A line over the view that offers the work of a session which ended by itself."""
 
 from __future__ import annotations
 
@@ -64,7 +64,8 @@ class RecoveryBar(QFrame):
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""
         self.setStyleSheet(
-            f"RecoveryBar {{ background: {theme.raised}; border: 0; border-left: 4px solid {theme.accent}; }}"
+            f"RecoveryBar {{ background: {theme.raised}; border: 1px solid {theme.border};"
+            f" border-left: 4px solid {theme.accent}; }}"
         )
 
     def _answer(self, signal: object) -> None:

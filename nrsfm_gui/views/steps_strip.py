@@ -35,7 +35,9 @@ class StepsStrip(QFrame):
         self._names.setTextFormat(Qt.TextFormat.RichText)
         self._sentence = QLabel()
         self._sentence.setWordWrap(True)
-        self._sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
+        lines = 2 * self._sentence.fontMetrics().lineSpacing()
+        self._sentence.setMinimumHeight(lines)  # the view below stays where it is from step to step
         self._where = QPushButton("Show me where")
         self._where.setAccessibleName("Show me where")
         self._where.setToolTip("Point out what this step is about")

@@ -1,4 +1,4 @@
-"""Lines across the top of the window for what is being written: title, progress, what is left, Cancel."""
+"""Lines over the view for what is being written: title, progress, what is left, Cancel."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class TaskStrip(QFrame):
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""
-        self.setStyleSheet(f"TaskStrip {{ background: {theme.raised}; border: 0; }}")
+        self.setStyleSheet(f"TaskStrip {{ background: {theme.raised}; border: 1px solid {theme.border}; }}")
 
 
 class _Row(QWidget):
