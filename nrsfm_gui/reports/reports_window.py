@@ -26,6 +26,7 @@ from nrsfm_gui.views.message_bar import MessageBar
 from nrsfm_gui.views.no_reports import NoReports
 from nrsfm_gui.views.path_dialog import ask_for_path
 from nrsfm_gui.views.report_view import ReportView
+from nrsfm_gui.views.screen_room import resize_within_screen
 
 from .report_maker import ReportMaker
 from .reports import FOLDER, Report, find_reports, report_at
@@ -67,8 +68,8 @@ class ReportsWindow(QMainWindow):
         self._store = store
         self._folders = report_folders() if folders is None else folders
         self._reports: list[Report] = []
-        self.setWindowTitle("Reports – NRSfM Studio")
-        self.resize(SIZE)
+        self.setWindowTitle("Paper's experiments – NRSfM Studio")
+        resize_within_screen(self, SIZE)
         self.messages = MessageBar()
         self.list = QListWidget()
         self.list.setAccessibleName("Reports")

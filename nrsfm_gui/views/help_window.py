@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import Qt, QUrl
-from PyQt6.QtGui import QGuiApplication
+from PyQt6.QtCore import QSize, Qt, QUrl
+from PyQt6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PyQt6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QTextBrowser, QVBoxLayout, QWidget
 
 from nrsfm_gui.help.method import BIBTEX, help_folder, method_page
 
+from .screen_room import resize_within_screen
+
 if TYPE_CHECKING:
     from nrsfm_gui.theme import Theme
 
-SIZE = (900, 900)
+SIZE = QSize(900, 900)
 COPY_BIBTEX = "copy:bibtex"
 
 
@@ -38,7 +40,7 @@ class HelpWindow(QWidget):
         self._said.setProperty("role", "muted")
         copy = self._button("Copy BibTeX", "Copy the citations of the paper and of the benchmark")
         copy.clicked.connect(self.copy_citations)
-        close = self._button("Close", "Close this window")
+        close = self._button("Close", "Close this window (Esc)")
         close.clicked.connect(self.close)
         row = QHBoxLayout()
         row.setContentsMargins(12, 4, 12, 10)
@@ -49,7 +51,9 @@ class HelpWindow(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.browser, 1)
         layout.addLayout(row)
-        self.resize(*SIZE)
+        for key in (QKeySequence(Qt.Key.Key_Escape), QKeySequence(QKeySequence.StandardKey.Close)):
+            QShortcut(key, self, self.close)
+        resize_within_screen(self, SIZE)
 
     def set_theme(self, theme: Theme) -> None:
         """Show the page in the colors of a theme, at the place where it was."""
@@ -69,6 +73,8 @@ class HelpWindow(QWidget):
     def _follow(self, link: QUrl) -> None:
         if link.toString() == COPY_BIBTEX:
             self.copy_citations()
+        elif link.hasFragment():
+            self.browser.scrollToAnchor(link.fragment())
 
     def _button(self, text: str, tip: str) -> QPushButton:
         button = QPushButton(text)

@@ -60,18 +60,33 @@ def two_axes(xs, pairs, label: str, path: Path, *, log: bool = False) -> None:
     right.spines["right"].set_visible(True)
     left.plot(xs, [pair[0] for pair in pairs], "o-", color=BLUE)
     right.plot(xs, [pair[1] for pair in pairs], "s-", color=RED)
-    left.set_xlabel(label)
-    left.set_ylabel("reprojection (px)", color=BLUE)
-    right.set_ylabel("3-D error (mm)", color=RED)
-    left.set_ylim(bottom=0)
-    right.set_ylim(bottom=0)
+    label_axes(left, right, label)
     if log:
         left.set_xscale("log")
     save(figure, path)
 
 
+def label_axes(left, right, label: str) -> None:
+    left.set_xlabel(label)
+    left.set_ylabel("reprojection (px)", color=BLUE)
+    right.set_ylabel("3-D error (mm)", color=RED)
+    left.set_ylim(bottom=0)
+    right.set_ylim(bottom=0)
+
+
 def rank_picture(sequence, path: Path) -> None:
-    two_axes(RANKS, [figures(sequence, QUICK.with_changes(rank=K)) for K in RANKS], "rank K", path)
+    rules = {xi: QUICK.with_changes(penalty=WeightedNuclearNorm(xi=xi)) for xi in (0.05, 0.5)}
+    figure, left = plt.subplots(figsize=(5.6, 2.8))
+    right = left.twinx()
+    right.spines["right"].set_visible(True)
+    for (xi, settings), line in zip(rules.items(), ("--", "-"), strict=True):
+        pairs = [figures(sequence, settings.with_changes(rank=K)) for K in RANKS]
+        left.plot(RANKS, [pair[0] for pair in pairs], f"o{line}", color=BLUE)
+        right.plot(RANKS, [pair[1] for pair in pairs], f"s{line}", color=RED)
+        left.plot([], [], line, color=GRAY, label=f"xi = {xi}")
+    label_axes(left, right, "rank K")
+    left.legend(loc="upper center")
+    save(figure, path)
 
 
 def eta_picture(sequence, path: Path) -> None:
