@@ -7,7 +7,6 @@ solver goes on.
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QObject, pyqtSignal
@@ -24,6 +23,7 @@ from .tasks import Task, Tasks, Watch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     import pyqtgraph as pg
     from PyQt6.QtGui import QImage
@@ -78,7 +78,7 @@ class Exporting(QObject):
         self._pictures = pictures
         self._plots = plots
         self._window = parent
-        self._folder = Path()
+        self._store = parent.store
         self._dialog: ExportDialog | None = None
         self.strip = TaskStrip()
         self._floating = TaskStrip(parent, floating=True)
@@ -129,6 +129,12 @@ class Exporting(QObject):
         """Save the plot of singular values and weights."""
         self._ask_for_plot("spectrum")
 
+    def ask_for_report(self) -> None:
+        """Ask for a report of the run that is shown."""
+        self.ask()
+        assert self._dialog is not None
+        self._dialog.choose("report")
+
     def ask(self) -> None:
         """Show the dialog for everything that can be exported."""
         from nrsfm_gui.views.export_dialog import ExportDialog
@@ -136,14 +142,14 @@ class Exporting(QObject):
         if self._dialog is None:
             self._dialog = ExportDialog(self._window)
             self._dialog.requested.connect(self.export)
-        self._dialog.set_context(context_of(self._session, self._folder))
+        self._dialog.set_context(context_of(self._session, self._store.writing_folder()))
         self._dialog.show()
         self._dialog.raise_()
         self._dialog.activateWindow()
 
     def export(self, request: ExportRequest) -> None:
         """Do what the dialog asks for."""
-        self._folder = request.path.parent
+        self._store.set_writing_folder(request.path.parent)
         if request.kind == "movie" and request.movie is not None:
             self.save_movie(request.path, request.movie)
         elif request.kind == "picture" and request.movie is not None:
@@ -281,13 +287,13 @@ class Exporting(QObject):
         self._ask("Save the plot", self._name(f"-{which}.png"), PLOT_FILTER, save)
 
     def _name(self, end: str) -> str:
-        return str(self._folder / f"{file_stem(self._session)}{end}")
+        return str(self._store.writing_folder() / f"{file_stem(self._session)}{end}")
 
     def _ask(self, title: str, name: str, filters: str, then: Callable[[Path], object]) -> None:
         """Ask for a path to write, and remember its folder."""
 
         def take(path: Path) -> None:
-            self._folder = path.parent
+            self._store.set_writing_folder(path.parent)
             then(path)
 
         ask_for_path(self._window, title, take, wanted=Wanted.NEW_FILE, start=name, filters=filters)

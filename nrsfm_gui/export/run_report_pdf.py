@@ -22,8 +22,8 @@ LEFT_ALIGNED = int(Qt.AlignmentFlag.AlignLeft.value)
 RIGHT_ALIGNED = int(Qt.AlignmentFlag.AlignRight.value)
 WORDS_WRAPPED = int(Qt.TextFlag.TextWordWrap.value) | LEFT_ALIGNED
 WRAPPED = int(Qt.TextFlag.TextWrapAnywhere.value) | LEFT_ALIGNED
-MOST_PYTHON = 9  # lines that there is room for
-LEAST_HEIGHT = 6.0  # of a line of code
+CODE_SIZE = 6.5
+LEAST_PLATE = 18.0  # height of a line of code on its plate
 
 
 def pdf_report(report: RunReport) -> bytes:
@@ -130,20 +130,33 @@ class _Page:
 
     def _again(self, report: RunReport, left: float, width: float) -> None:
         top = self._heading("How to make it again", left, width)
-        lines = report.python.splitlines()
-        if len(lines) > MOST_PYTHON:
-            more = len(lines) - MOST_PYTHON + 1
-            lines = [*lines[: MOST_PYTHON - 1], f"# and {more} more lines: Edit, Copy as Python"]
-        for words in (report.command, "\n".join(lines)):
-            room = QRectF(left + 7, top + 5, width - 14, PAGE[1] - MARGIN - 24 - top)
-            self._painter.setFont(self._font(6.5, family=FIXED))
-            needed = self._painter.boundingRect(_dots(room), WRAPPED, words).height() / DOTS
-            room.setHeight(min(needed, room.height()))
-            if room.height() < LEAST_HEIGHT:
-                break
+        bottom = PAGE[1] - MARGIN - 20
+        for words, where, kept in (
+            (report.command, "command", 2 * LEAST_PLATE),
+            (report.python, "Python", 0.0),
+        ):
+            room = QRectF(left + 7, top + 5, width - 14, bottom - kept - top - 5)
+            shown = self._fitting(words.splitlines(), room, f"Copy as {where}")
+            room.setHeight(self._code_height(shown, room))
             self._plate(room.adjusted(-7, -5, 7, 5))
-            self._text(room, words, 6.5, family=FIXED, flags=WRAPPED)
+            self._text(room, shown, CODE_SIZE, family=FIXED, flags=WRAPPED)
             top = room.bottom() + 11
+
+    def _fitting(self, lines: list[str], room: QRectF, action: str) -> str:
+        """Return all lines, or as many whole ones as there is room for, and where the others are."""
+        if self._code_height("\n".join(lines), room) <= room.height():
+            return "\n".join(lines)
+        for count in range(len(lines) - 1, 0, -1):
+            said = f"# and {len(lines) - count} more lines: in the menu Edit, {action}"
+            shown = "\n".join([*lines[:count], said])
+            if self._code_height(shown, room) <= room.height():
+                return shown
+        return f"# too long for this page: in the menu Edit, {action}"
+
+    def _code_height(self, words: str, room: QRectF) -> float:
+        self._painter.setFont(self._font(CODE_SIZE, family=FIXED))
+        endless = QRectF(room.x(), room.y(), room.width(), 10 * PAGE[1])
+        return self._painter.boundingRect(_dots(endless), WRAPPED, words).height() / DOTS
 
     def _plate(self, box: QRectF) -> None:
         self._painter.setPen(Qt.PenStyle.NoPen)

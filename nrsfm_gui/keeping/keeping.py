@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject
@@ -18,6 +17,8 @@ from .recovering import Recovering
 from .session_file import SUFFIX, SavedRun, SavedSequence, SavedSession, write_session
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from core.sequence import Sequence
     from nrsfm_gui.main_window import MainWindow
     from nrsfm_gui.state.runs import Run
@@ -219,6 +220,7 @@ class Keeping(QObject):
         if not self.modified:
             self.autosave.forget()
         self._window.store.add_recent(path)
+        self._window.store.set_writing_folder(path.parent)
         self._window.messages.note(f"Saved {path}")
         self.show_title()
 
@@ -230,8 +232,7 @@ class Keeping(QObject):
         sequence = self._window.session.sequence
         name = "session" if sequence is None else sequence.name
         stem = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
-        recent = self._window.store.recent()
-        return (recent[0].parent if recent else Path()) / f"{stem}{SUFFIX}"
+        return self._window.store.writing_folder() / f"{stem}{SUFFIX}"
 
 
 def _with_runs(saved: SavedSequence) -> tuple[Sequence, list[Run], Run | None]:

@@ -110,6 +110,16 @@ class SettingsStore:
         """Remember which of the first steps were done."""
         self._backend.setValue("steps_done", " ".join(sorted(steps)))
 
+    def writing_folder(self) -> Path:
+        """Return the folder that was written to last, at first that of the person's documents."""
+        documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
+        known = [Path(name) for name in (self._text("writing_folder", ""), documents) if name]
+        return next((folder for folder in known if folder.is_dir()), Path.home())
+
+    def set_writing_folder(self, folder: Path) -> None:
+        """Remember the folder that was written to last."""
+        self._backend.setValue("writing_folder", str(folder.absolute()))
+
     def data_folder(self) -> Path:
         """Return the folder that sessions are saved to by themselves; it need not be there yet."""
         if self._elsewhere:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QVBoxLayout, QWidget
@@ -18,7 +18,12 @@ from nrsfm_gui.export.movie_options import MovieOptions
 from .export_form import ExportForm
 from .fields import NumberField, push_button
 
+if TYPE_CHECKING:
+    from PyQt6.QtGui import QShowEvent
+
 WIDTH = 560
+ALWAYS_SHOWN = ("what", "format", "path")
+NOTE_LINES, MARGINS = 2, 60  # lines of the sentence below the form; pixels around everything
 NO_TRUTH = "The sequence has no ground truth."
 NO_RECONSTRUCTION = "There is no reconstruction yet: press Run (Ctrl+R)."
 
@@ -60,6 +65,14 @@ class ExportDialog(QDialog):
         self._show_kind()
 
     # What is shown
+
+    def showEvent(self, event: QShowEvent | None) -> None:
+        """Be as high as the longest form from the start, so that the buttons stay where they are."""
+        longest = max(len(kind.rows) for kind in KINDS.values()) + len(ALWAYS_SHOWN)
+        row = self.form.path.sizeHint().height() + self.form.spacing
+        below = self._note.fontMetrics().lineSpacing() * NOTE_LINES + self._export.sizeHint().height()
+        self.setMinimumHeight(longest * row + below + MARGINS)
+        super().showEvent(event)
 
     def set_context(self, context: ExportContext) -> None:
         """Take what the window shows: names, frames, and what is possible."""
@@ -143,7 +156,7 @@ class ExportDialog(QDialog):
         form = self.form
         kind, suffix = form.what.key, form.format.key
         self._formats[kind] = suffix
-        rows = {"what", "format", "path", *KINDS[kind].rows}
+        rows = {*ALWAYS_SHOWN, *KINDS[kind].rows}
         if suffix != ".ply":
             rows.discard("text")
         if suffix != ".ply" and form.frames.key == "stacked":
@@ -162,7 +175,6 @@ class ExportDialog(QDialog):
         form.path.filter = f"{KINDS[kind].formats[suffix]} (*{suffix})"
         self._propose(suffix)
         self._check()
-        self.adjustSize()
 
     @property
     def _single(self) -> bool:

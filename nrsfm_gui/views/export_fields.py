@@ -22,18 +22,19 @@ class PairField(QWidget):
 
     edited = pyqtSignal()
 
-    def __init__(self, between: str, after: str, names: tuple[str, str]) -> None:
+    def __init__(self, between: str, names: tuple[str, str]) -> None:
         super().__init__()
         self.first, self.second = NumberField(whole=True), NumberField(whole=True)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(6)
-        for field, name, word in zip((self.first, self.second), names, (between, after), strict=True):
+        for field, name, word in zip((self.first, self.second), names, (between, ""), strict=True):
             field.setAccessibleName(name)
             field.setToolTip(name)
             field.textChanged.connect(lambda _text: self.edited.emit())
             row.addWidget(field, 1)
-            row.addWidget(QLabel(word))
+            if word:
+                row.addWidget(QLabel(word))
 
     def set_values(self, values: tuple[int, int]) -> None:
         """Show two numbers."""

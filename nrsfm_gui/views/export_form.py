@@ -35,14 +35,14 @@ class ExportForm(Form):
         self.view = Choice(VIEWS, titles=VIEWS)
         self.plot = Choice(PLOTS, titles=PLOTS)
         self.frames = Choice(WHICH_FRAMES, titles=WHICH_FRAMES)
-        self.range = PairField("to", "", ("First frame, counted from 1", "Last frame"))
+        self.range = PairField("to", ("First frame, counted from 1", "Last frame"))
         self.seconds = NumberField()
         self.seconds.set_value(6.0)
         self.coordinates = Choice(COORDINATES, titles={"object": "of the object", "camera": "of each camera"})
         self.align = Choice(ALIGNMENTS, titles=ALIGN_TITLES)
-        self.mirror = QCheckBox("where that is nearer")
+        self.mirror = QCheckBox("take it where it is nearer to the truth")
         self.text = QCheckBox("readable text, not binary")
-        self.size_field = PairField("×", "px", ("Width in pixels", "Height in pixels"))
+        self.size_field = PairField("×", ("Width in pixels", "Height in pixels"))
         self.size_field.set_values(SIZE)
         self.fps = NumberField()
         self.fps.set_value(15.0)
@@ -68,7 +68,7 @@ class ExportForm(Form):
             ),
             ("mirror", "mirror image", self.mirror, "Take the mirror image if the ground truth is nearer."),
             ("text", "text", self.text, "Write a PLY file that can be read, not a smaller one."),
-            ("size", "size", self.size_field, "Width and height in pixels; an MP4 takes even numbers."),
+            ("size", "size (px)", self.size_field, "Width and height in pixels; an MP4 takes even numbers."),
             ("fps", "frames per second", self.fps, "How fast the frames follow: above 0, up to 240."),
             ("turning", "turntable", self.turning, "Whether the 3-D camera turns around the object."),
             ("speed", "degrees per second", self.speed, "Speed of the turntable; below 0 it turns back."),

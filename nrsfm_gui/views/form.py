@@ -50,6 +50,11 @@ class Form(QWidget):
         self._rows: dict[str, _Row] = {}
         self._defaults: dict[str, float] = {}
 
+    @property
+    def spacing(self) -> int:
+        """Pixels between two rows; that of the sentence below a row is always there."""
+        return 2 * self._grid.verticalSpacing()
+
     def add(self, name: str, label: str, editor: QWidget, *, tip: str) -> None:
         """Append a row; `tip` gives meaning, unit and range."""
         self._append(name, label, QLabel(label), editor, None)
