@@ -81,8 +81,12 @@ class PreferencesDialog(QDialog):
             button = QPushButton(text)
             button.setToolTip(tip)
             button.setAccessibleName(text)
+            button.setAutoDefault(False)
             button.clicked.connect(signal)
             buttons.addButton(button, QDialogButtonBox.ButtonRole.ResetRole)
+        close = buttons.button(QDialogButtonBox.StandardButton.Close)
+        assert close is not None
+        close.setDefault(True)
         layout.addSpacing(12)
         layout.addWidget(buttons)
 

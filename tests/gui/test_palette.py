@@ -108,6 +108,12 @@ def test_letters_keep_their_order():
     assert match("", ("anything",)).cost == 0
 
 
+def test_of_two_titles_found_alike_the_shorter_one_is_first(qtbot, window):
+    view = opened(qtbot, window)
+    view.field.setText("worst")
+    assert [entry.title for entry in rows(view)[:2]] == ["Worst frame", "Worst point of this frame"]
+
+
 def test_every_action_is_reached_by_typing_its_title(qtbot, window):
     view = opened(qtbot, window)
     for spec in window.table:
