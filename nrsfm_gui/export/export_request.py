@@ -1,4 +1,4 @@
-"""What can be exported, and one wish of the dialog for it. No Qt widgets here."""
+"""What can be exported, and one wish of the dialog for it."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QSize, Qt
@@ -14,19 +13,9 @@ from nrsfm_gui.theme import DARK, Theme
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
 
+    from nrsfm_gui.words.compare_rows import CompareRow
+
 MOST_LINES = 8  # that are seen without scrolling
-
-
-@dataclass(frozen=True)
-class CompareRow:
-    """A line: what it is, and its value of either run, as text."""
-
-    name: str
-    first: str
-    second: str
-    tip: str = ""
-    number: bool = False  # a result, not a parameter
-    better: int = 0  # 1 or 2 where that run has the lower error; 0 where that cannot be said
 
 
 class CompareTable(QTreeWidget):

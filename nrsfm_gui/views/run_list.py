@@ -25,16 +25,16 @@ from nrsfm_gui.style import faint_text
 from nrsfm_gui.theme import DARK, Theme
 
 from .run_icons import run_icon
-from .run_tree import RunRow, RunTree, number_of
+from .run_tree import RunTree, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
 
-__all__ = ["RunList", "RunRow"]
+    from nrsfm_gui.words.run_rows import RunRow
 
 EMPTY = "No runs yet.\nPress Run (Ctrl+R)."
 BUTTONS = {
-    "pin": "Pin: Reset keeps the run that is shown",
+    "pin": "Keep (pin): Forget runs leaves the run that is shown, and Delete asks first",
     "rename": "Rename the run that is shown (F4)",
     "compare": "Compare another run with the one that is shown, or stop comparing (Ctrl+D, Ctrl+click)",
     "parameters": "Use the parameters of the run that is shown for the next one",
@@ -124,7 +124,7 @@ class RunList(QWidget):
             menu.addSeparator()
         menu.addAction("&Rename\tF4", lambda: self.tree.rename(number))
         menu.addAction("&Note…", lambda: self._write_note(number))
-        words = "Un&pin" if row.pinned else "&Pin, so that Reset keeps it"
+        words = "Un&pin" if row.pinned else "Kee&p (pin), so that Forget runs leaves it"
         menu.addAction(words, lambda: self.pin_requested.emit(number, not row.pinned))
         menu.addSeparator()
         menu.addAction("&Use its parameters", lambda: self.parameters_requested.emit(number))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
@@ -17,6 +16,8 @@ from .run_icons import mark_icon, mark_width
 if TYPE_CHECKING:
     from PyQt6.QtGui import QMouseEvent, QResizeEvent
 
+    from nrsfm_gui.words.run_rows import RunRow
+
 COLUMNS = ("#", "run", "K", "log10", "px", "error")
 NAME, LOSS = COLUMNS.index("run"), COLUMNS.index("log10")
 TIPS = (
@@ -30,28 +31,6 @@ TIPS = (
 ROOM_FOR = {"K": 240, "px": 330}  # pixels of width below which the names need the room
 FEW = 6  # lines that are changed one by one
 NUMBER = Qt.ItemDataRole.UserRole
-
-
-@dataclass(frozen=True)
-class RunRow:
-    """A line of the list; the texts are ready to be shown."""
-
-    number: int
-    name: str  # the title, or "recommended", "bilinear, WNN"
-    rank: str
-    loss: str
-    reprojection: str
-    error: str
-    tip: str
-    note: str = ""
-    pinned: bool = False
-    compared: bool = False  # whether it stands beside the run that is shown
-    why_other_loss: str = ""  # why its loss does not compare with that of the run shown
-
-    @property
-    def marks(self) -> int:
-        """How many marks the line bears."""
-        return int(self.pinned) + int(bool(self.note))
 
 
 class RunTree(QTreeWidget):

@@ -17,8 +17,8 @@ from .transport import Transport
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from nrsfm_gui.control.playback import Loop
     from nrsfm_gui.drawing.scene import ErrorSeries
+    from nrsfm_gui.state.rounds import Loop
 
 
 class Timeline(QWidget):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
-from nrsfm_gui.control.playback import FRAMES_PER_SECOND, SPEEDS, Loop
 from nrsfm_gui.drawing.comparison import SERIES_NAME
+from nrsfm_gui.state.rounds import FRAMES_PER_SECOND, SPEEDS, Loop
 from nrsfm_gui.theme import DARK, Theme
 
 from .fields import NumberField

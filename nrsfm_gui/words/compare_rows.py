@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from nrsfm_gui.drawing.comparison import why_losses_differ
 from nrsfm_gui.state.changes import differences
-from nrsfm_gui.views.compare_table import CompareRow
 
 from .number import NONE
 from .summaries import Quality, iterations, log_loss, loss_beside, measure, seconds
@@ -19,6 +19,18 @@ if TYPE_CHECKING:
 
 SAME = 1e-3  # relative difference of errors below which neither is called the better one
 SAME_LOSS = 1e-6
+
+
+@dataclass(frozen=True)
+class CompareRow:
+    """A line: what it is, and its value of either run, as text."""
+
+    name: str
+    first: str
+    second: str
+    tip: str = ""
+    number: bool = False  # a result, not a parameter
+    better: int = 0  # 1 or 2 where that run has the lower error; 0 where that cannot be said
 
 
 def compare_rows(

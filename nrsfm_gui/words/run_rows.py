@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.methods import METHODS
 from nrsfm_gui.drawing.comparison import why_losses_differ
-from nrsfm_gui.views.run_list import RunRow
 
 from .number import NONE
 from .run_names import option_words, penalty_words, run_title
@@ -16,6 +16,28 @@ if TYPE_CHECKING:
     from nrsfm_gui.state.runs import Run
 
     from .summaries import Quality
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """A line of the list; the texts are ready to be shown."""
+
+    number: int
+    name: str  # the title, or "recommended", "bilinear, WNN"
+    rank: str
+    loss: str
+    reprojection: str
+    error: str
+    tip: str
+    note: str = ""
+    pinned: bool = False
+    compared: bool = False  # whether it stands beside the run that is shown
+    why_other_loss: str = ""  # why its loss does not compare with that of the run shown
+
+    @property
+    def marks(self) -> int:
+        """How many marks the line bears."""
+        return int(self.pinned) + int(bool(self.note))
 
 
 def run_row(

@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from nrsfm_gui.control.playback import SPEEDS, Loop, Playback, frame_in_round
+from nrsfm_gui.control.playback import Playback
+from nrsfm_gui.state.rounds import SPEEDS, Loop, frame_in_round
 
 
 class Clock:

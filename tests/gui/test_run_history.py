@@ -14,8 +14,9 @@ from core.penalties import NuclearNorm
 from core.settings import Settings
 from nrsfm_gui.state.runs import RunState
 from nrsfm_gui.style import faint_text
-from nrsfm_gui.views.run_list import RunList, RunRow
+from nrsfm_gui.views.run_list import RunList
 from nrsfm_gui.views.run_tree import LOSS, NAME
+from nrsfm_gui.words.run_rows import RunRow
 
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow
@@ -118,7 +119,7 @@ def test_delete_forgets_without_asking_and_undo_takes_back(qtbot, window):
     tree.setFocus()
     qtbot.keyClick(tree, Qt.Key.Key_Delete)
     assert numbers(window) == [1, 3] and window.session.shown.number in (1, 3)
-    assert window.messages.text == "Run 2 is forgotten."
+    assert window.messages.text == "Run 2 is forgotten. Ctrl+Z takes it back."
     offer(window, "Undo")
     assert numbers(window) == [1, 2, 3] and window.session.shown.number == 2
 
@@ -129,9 +130,33 @@ def test_a_pinned_run_stays_when_all_are_forgotten_and_undo_brings_back_the_othe
     window.session.set_shown(window.session.runs[0])
     window.chrome.actions["reset"].trigger()
     assert numbers(window) == [3] and window.session.shown is None
-    assert window.messages.text == "2 runs are forgotten. 1 stays, pinned."
+    assert window.messages.text == "2 runs are forgotten. 1 stays, pinned. Ctrl+Z takes them back."
     offer(window, "Undo")
     assert numbers(window) == [1, 2, 3] and window.session.shown.number == 1
+
+
+def test_the_key_of_undo_brings_forgotten_runs_back_and_that_of_redo_forgets_them(window):
+    settings, do = window.session.settings, window.chrome.actions
+    window.session.set_settings(settings.with_changes(eta=0.3))
+    do["reset"].trigger()
+    assert numbers(window) == []
+    window.messages.hide()
+    do["undo"].trigger()
+    assert numbers(window) == [1, 2, 3] and window.session.shown.number == 3
+    assert window.session.settings.eta == 0.3
+    do["redo"].trigger()
+    assert numbers(window) == []
+    do["undo"].trigger()
+    do["undo"].trigger()
+    assert numbers(window) == [1, 2, 3] and window.session.settings == settings
+
+
+def test_what_the_button_took_back_the_key_does_not_take_back_again(window):
+    press(window, "delete")
+    offer(window, "Undo")
+    window.session.drop_run(window.session.runs[0])
+    window.chrome.actions["undo"].trigger()
+    assert numbers(window) == [2, 3]
 
 
 def test_a_pinned_run_is_forgotten_only_after_another_word(qtbot, window):

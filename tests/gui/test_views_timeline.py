@@ -8,9 +8,9 @@ from PyQt6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
 from PyQt6.QtGui import QMouseEvent
 from PyQt6.QtWidgets import QComboBox, QLabel, QToolButton
 
-from nrsfm_gui.control.playback import Loop
 from nrsfm_gui.drawing.ranking import known_means, next_worst, worst_first
 from nrsfm_gui.drawing.scene import ErrorSeries
+from nrsfm_gui.state.rounds import Loop
 from nrsfm_gui.theme import DARK, LIGHT
 from nrsfm_gui.views.colors import error_table
 from nrsfm_gui.views.error_curve import curve_top

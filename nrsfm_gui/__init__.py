@@ -1,0 +1,1 @@
+"""The window of NRSfM Studio: a Qt application around `core`."""

@@ -1,0 +1,93 @@
+"""Which part of the window knows which: views know no session, and what says it needs no Qt needs none."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+WINDOW = sorted((ROOT / "nrsfm_gui").rglob("*.py"))
+VIEWS = [path for path in WINDOW if path.parent.name == "views"]
+BEHIND = ("solving", "control", "keeping", "export", "habits", "reports", "menus", "main_window", "chrome")
+BEHIND_STATE = ("state.session", "state.settings_store", "state.viewpoint")  # the rest of `state` is values
+VALUES = {  # what a view shows or asks for, and no more
+    "export.export_request",
+    "export.movie_options",
+    "habits.fuzzy",
+    "habits.logbook",
+    "habits.memory",
+    "habits.preferences",
+    "reports.reports",
+}
+QT = ("PyQt6", "pyqtgraph", "OpenGL")
+
+
+def name_of(path):
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def tree_of(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imported(path):
+    """Return (line, module or name in it) of everything that a file imports, for types only, too."""
+    package = name_of(path).split(".") if path.name == "__init__.py" else name_of(path).split(".")[:-1]
+    found = []
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Import):
+            found += [(node.lineno, alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
+            module = ".".join(part for part in (base, node.module) if part)
+            found += [(node.lineno, f"{module}.{alias.name}") for alias in node.names]
+    return found
+
+
+def begins(name, parts):
+    return any(name == part or name.startswith(f"{part}.") for part in parts)
+
+
+def test_views_know_neither_session_nor_solver_nor_controllers():
+    assert len(VIEWS) > 50
+    wrong = []
+    for path in VIEWS:
+        for line, name in imported(path):
+            short = name.removeprefix("nrsfm_gui.")
+            if short != name and begins(short, (*BEHIND, *BEHIND_STATE)) and not begins(short, VALUES):
+                wrong.append(f"{path.name}:{line} {name}")
+    assert not wrong
+
+
+def test_what_says_that_it_needs_no_qt_loads_none():
+    said = [name_of(path) for path in WINDOW if "no qt" in (ast.get_docstring(tree_of(path)) or "").lower()]
+    assert len(said) > 20
+    program = f"""
+import importlib, sys
+for name in {said}:
+    importlib.import_module(name)
+    found = {set(QT)} & sys.modules.keys()
+    assert not found, (name, found)
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_nothing_reaches_into_what_another_module_keeps_to_itself():
+    wrong = []
+    for path in WINDOW:
+        where = path.relative_to(ROOT)
+        for node in ast.walk(tree_of(path)):
+            if not isinstance(node, ast.Attribute) or node.attr.startswith("__"):
+                continue
+            own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")
+            if node.attr.startswith("_") and not own:
+                wrong.append(f"{where}:{node.lineno} {ast.unparse(node)}")
+        for line, name in imported(path):
+            part = name.split(".")[-1]
+            if part.startswith("_") and not part.startswith("__"):
+                wrong.append(f"{where}:{line} {name}")
+    assert not wrong
