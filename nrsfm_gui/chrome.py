@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .theme import Theme
 
 TOOLS = ("run", "pause", "step", "stop", "reset", "", "live")
-TOOLS_WITH_TEXT = ("run",)
+TOOLS_WITH_TEXT = {"run": "Run", "reset": "Forget runs", "live": "Live"}
 ICON_SIZE = 18
 PROGRESS_WIDTH = 140
 
@@ -60,7 +60,9 @@ class Chrome(QObject):
 
     def show_activity(self, run: Run | None) -> None:
         """Show what the solver does, how far it is and how long it will take."""
-        self.say(summaries.activity(run))
+        session = self._window.session
+        past = session.seen if session.moment is not None and run is session.shown else None
+        self.say(summaries.activity(run, past=past))
         alive = run is not None and run.state.alive
         self._progress.setVisible(alive)
         if run is not None and alive:
@@ -187,7 +189,14 @@ class Chrome(QObject):
             bar.addAction(self.actions[name])
             button = bar.widgetForAction(self.actions[name])
             if name in TOOLS_WITH_TEXT and isinstance(button, QToolButton):
+                self.actions[name].setIconText(TOOLS_WITH_TEXT[name])
                 button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+            if name == "run" and isinstance(button, QToolButton):
+                button.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
+                choices = QMenu(button)
+                choices.setToolTipsVisible(True)
+                choices.addActions([self.actions["run"], self.actions["run_cold"]])
+                button.setMenu(choices)
         self._headline.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._headline.setMinimumWidth(60)
         self._headline.setObjectName("headline")

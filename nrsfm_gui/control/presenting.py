@@ -34,6 +34,7 @@ class Presenter(QObject):
         session.runs_changed.connect(self.show_runs)
         session.shown_changed.connect(lambda _run: self.show_runs())
         session.compared_changed.connect(lambda _run: self.show_runs())
+        session.moment_changed.connect(lambda _record: self._show_activity())
         session.run_changed.connect(self.show_run)
         self._later = QTimer(self)
         self._later.setSingleShot(True)
@@ -58,21 +59,27 @@ class Presenter(QObject):
             self._names,
             compared=None if compared is None else compared.number,
         )
-        window.chrome.show_activity(window.control.current or shown)
+        self._show_activity()
         self.show_numbers()
         window.update_situation()
 
     def show_run(self, run: Run) -> None:
         """Show what a run gained, or its new state; the numbers of a running one follow with the errors."""
         window = self._window
-        window.chrome.show_activity(window.control.current or window.session.shown)
+        self._show_activity()
         if run in window.session.runs:
             if self._names.get(run.number) != run_title(run):
                 self.show_runs()  # its method or its penalty changed under way
             window.loss_plot.refresh_soon()
             if run.state is not RunState.RUNNING:
                 self.show_numbers()
+            else:
+                self._show_headline()
         window.update_situation()
+
+    def _show_activity(self) -> None:
+        """Show what the solver does or did, or that an earlier iteration is looked at."""
+        self._window.chrome.show_activity(self._window.control.current or self._window.session.shown)
 
     def _show_remarks(self, run: Run) -> None:
         """Warn where a run has ended with nothing; a rank that a penalty lowers is among the numbers."""
@@ -99,12 +106,21 @@ class Presenter(QObject):
         if window.session.moment is not None:
             known = window.display.seen_quality
         window.numbers.set_numbers(run_numbers.numbers(run, known, sequence, window.session.settings))
-        window.chrome.show_headline(summaries.headline(run, known, sequence))
+        self._show_headline()
         runs = reversed(window.session.runs)
         compared = window.session.compared
         rows = [run_row(each, window.display.quality_of(each), shown=run, compared=compared) for each in runs]
         window.run_list.set_rows(rows, None if run is None else run.number)
         self._show_spectrum(window.session.seen)
+
+    def _show_headline(self) -> None:
+        """Show what is known at once of what is looked at, beside the errors that follow."""
+        window, session = self._window, self._window.session
+        run, past = session.shown, session.moment is not None
+        known = None if run is None else window.display.quality_of(run)
+        if past:
+            known = window.display.seen_quality
+        window.chrome.show_headline(summaries.headline(session.seen, known, session.sequence, past=past))
 
     def show_point(self) -> None:
         """Show the numbers of the selected points in the frame that is shown."""

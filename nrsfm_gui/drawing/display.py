@@ -170,10 +170,14 @@ class Display(QObject):
             return None
         return picture.quality if picture.of.alignment == session.alignment else None
 
-    def quality_of(self, run: Run) -> Quality | None:
-        """Return the errors of a run at its end, under the session's alignment; None if not known yet."""
+    def quality_of(self, run: Run, *, exact: bool = False) -> Quality | None:
+        """Return the errors of a run at its end, under the session's alignment; None if not known yet.
+
+        Those of an earlier point stand for them meanwhile, unless they are to be `exact`.
+        """
         seen = run is self._session.shown and self._session.moment is None  # its picture tells them
-        return self._qualities.of(run, self._session.alignment, ask=not run.state.alive and not seen)
+        ask = not run.state.alive and not seen
+        return self._qualities.of(run, self._session.alignment, ask=ask, exact=exact)
 
     def refresh(self) -> None:
         """Draw the session as it is now, before returning."""

@@ -44,10 +44,11 @@ class Qualities(QObject):
         """Keep what is known of a run."""
         self._known[run] = wanted, quality
 
-    def of(self, run: Run, alignment: Alignment, *, ask: bool) -> Quality | None:
+    def of(self, run: Run, alignment: Alignment, *, ask: bool, exact: bool = False) -> Quality | None:
         """Return the errors of a run, or those it had before; None where it had none in this alignment.
 
-        Where they are not known, `ask` has them computed: `found` tells.
+        None, too, where they are to be `exact` and only those that it had before are known. Where they are
+        not known, `ask` has them computed: `found` tells.
         """
         if run.last is None:
             return None
@@ -57,7 +58,7 @@ class Qualities(QObject):
         if ask:
             self._asked[run] = wanted
             self._go_on()
-        return None if known is None or known[0].alignment != alignment else known[1]
+        return None if exact or known is None or known[0].alignment != alignment else known[1]
 
     def keep(self, runs: Iterable[Run]) -> None:
         """Forget all runs but these."""

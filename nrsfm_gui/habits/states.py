@@ -117,7 +117,7 @@ class States(QObject):
         run = self._over
         if run is None or not self.announces or run is not self._window.session.shown:
             return
-        known = self._window.display.quality_of(run)
+        known = self._window.display.quality_of(run, exact=True)
         if known is None:
             return
         self._over, self._announced = None, run

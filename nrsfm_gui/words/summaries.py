@@ -87,23 +87,38 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest} s"
 
 
-def headline(run: Run | None, known: Quality | None, sequence: Sequence | None) -> str:
-    """Return the numbers that matter most, for the tool bar."""
-    if run is None or run.last is None or known is None or sequence is None:
+def headline(
+    seen: Update | None, known: Quality | None, sequence: Sequence | None, *, past: bool = False
+) -> str:
+    """Return the numbers that matter most of what is looked at, for the tool bar.
+
+    The loss is known at once. An ellipsis stands behind errors that are of an older point: those of this one
+    are being computed. `past` says that a newer iteration is there.
+    """
+    if seen is None or sequence is None:
         return ""
-    loss = log_loss(loss_beside(known, run.last))
-    parts = [f"log10 loss {loss}", measure(known.reprojection, sequence.units)]
+    at = f"iteration {seen.record.iteration}: " if past else ""
+    parts = [f"{at}log10 loss {log_loss(seen.shown.loss)}"]
+    if known is None:
+        return parts[0]
+    later = "" if known.loss is None or known.loss == seen.shown.loss else " …"
+    parts.append(measure(known.reprojection, sequence.units) + later)
     if known.error is not None:
-        parts.append(f"{measure(known.error, known.unit)} ({known.alignment})")
+        parts.append(f"{measure(known.error, known.unit)}{later} ({known.alignment})")
     elif sequence.truth is not None and known.figures.get("metric", True):
         parts.append(known.alignment)
     return "   ".join(parts)
 
 
-def activity(run: Run | None) -> str:
-    """Return what the solver does or did, for the status bar."""
+def activity(run: Run | None, *, past: Update | None = None) -> str:
+    """Return what the solver does or did, for the status bar; or that a `past` iteration is looked at."""
     if run is None:
         return "Ready"
+    if past is not None and not run.state.alive:
+        return (
+            f"Run {run.number} as it was at iteration {past.record.iteration} of {iterations(run)}: "
+            "press Newest in Loss for its result"
+        )
     last = run.last
     state = {
         RunState.RUNNING: "Running",

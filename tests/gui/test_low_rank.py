@@ -25,7 +25,7 @@ from nrsfm_gui.state.session import Session
 from nrsfm_gui.theme import DARK
 from nrsfm_gui.views.scene3d_parts import scene_parts
 from nrsfm_gui.words.run_numbers import numbers
-from nrsfm_gui.words.summaries import headline, log_loss, quality
+from nrsfm_gui.words.summaries import headline, log_loss, measure, quality
 
 FRAMES, POINTS, NOISE = 9, 40, 0.3
 LOW_RANK = Settings(problem="lowrank", rank=4, penalty=TruncatedNuclearNorm(mu=1e-3, free=4), eta=1e-4)
@@ -188,7 +188,11 @@ def test_the_loss_beside_the_errors_is_that_of_the_same_point(scene, update, fla
     loss = flat.shown.loss
     assert loss != update.shown.loss
     assert value(numbers(shown, known, scene), "loss") == f"{loss:.4g} (log10 {log_loss(loss)})"
-    assert headline(shown, known, scene).startswith(f"log10 loss {log_loss(loss)} ")
+    told = headline(update, known, scene)  # has the newest loss, and says that the errors follow
+    assert told.startswith(f"log10 loss {log_loss(update.shown.loss)} ")
+    assert f"{measure(known.reprojection, scene.units)} …" in told
+    assert "…" not in headline(flat, known, scene)
+    assert headline(flat, None, scene) == f"log10 loss {log_loss(loss)}"
 
 
 def test_a_low_rank_run_goes_on_from_another_and_starts_anew_from_a_non_rigid_one(qtbot, make_window, scene):
