@@ -42,12 +42,18 @@ def _stop(path: QPainterPath) -> None:
     path.addRoundedRect(QRectF(4, 4, 12, 12), 1.5, 1.5)
 
 
-def _reset(path: QPainterPath) -> None:
-    arc = QPainterPath()
-    arc.arcMoveTo(QRectF(4, 4, 12, 12), 60)
-    arc.arcTo(QRectF(4, 4, 12, 12), 60, 290)
-    path.addPath(_stroked(arc, 2.2))
-    _polygon(path, (10.2, 0.8), (15.4, 4.6), (9.6, 7.6))
+def _forget(path: QPainterPath) -> None:
+    for corners in (
+        ((5, 6.5), (5.9, 17), (14.1, 17), (15, 6.5)),
+        ((3.2, 5), (16.8, 5)),
+        ((8, 2.6), (12, 2.6)),
+        ((8.4, 9), (8.6, 14)),
+        ((11.6, 9), (11.4, 14)),
+    ):
+        line = QPainterPath(QPointF(*corners[0]))
+        for corner in corners[1:]:
+            line.lineTo(*corner)
+        path.addPath(_stroked(line, 1.5))
 
 
 def _theme(path: QPainterPath) -> None:
@@ -115,7 +121,7 @@ DRAWINGS: dict[str, Callable[[QPainterPath], None]] = {
     "pause": _pause,
     "step": _step,
     "stop": _stop,
-    "reset": _reset,
+    "forget": _forget,
     "theme": _theme,
     "fit": _fit,
     "live": _live,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject
+from PyQt6.QtCore import QObject, QTimer
 
+from nrsfm_gui.solving.steering import Deed
 from nrsfm_gui.words.run_names import run_name, settings_words
 
 if TYPE_CHECKING:
@@ -13,9 +14,14 @@ if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow
     from nrsfm_gui.state.runs import Run
 
+REST_MILLISECONDS = 900  # without a change of the parameters, after which a hand rests
+
 
 class RunHistory(QObject):
-    """Does what the list of runs asks for, and offers to undo what takes something away."""
+    """Does what the list of runs asks for, and offers to undo what takes something away.
+
+    A run that live mode added is told of once the hand rests: a message would be gone with the next move.
+    """
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
@@ -27,6 +33,13 @@ class RunHistory(QObject):
         runs.note_changed.connect(lambda number, note: self._session.set_note(self._run(number), note))
         runs.delete_requested.connect(lambda number: self.forget(self._run(number)))
         runs.parameters_requested.connect(lambda number: self.use_parameters(self._run(number)))
+        self._branched: tuple[Run, Run] | None = None  # a run that follows, and the one it goes on from
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(REST_MILLISECONDS)
+        self._rest.timeout.connect(self._tell_branch)
+        window.control.branched.connect(self._note_branch)
+        self._session.settings_changed.connect(lambda _settings: self._branched and self._rest.start())
 
     def forget(self, run: Run) -> None:
         """Forget a run, with the offer to take it back; a pinned one only after another word."""
@@ -42,7 +55,7 @@ class RunHistory(QObject):
         """Stop, and forget the runs of the sequence but the pinned ones, with the offer to take them back."""
         runs = [run for run in self._session.runs if not run.pinned]
         if not runs:
-            self._window.messages.note("All runs are pinned: Reset keeps them.")
+            self._window.messages.note("All runs are pinned, so that they are kept.")
             return
         self._forget(runs, front=None)
 
@@ -64,6 +77,18 @@ class RunHistory(QObject):
             action=("Undo", undo),
         )
 
+    def _note_branch(self, run: Run, source: Run) -> None:
+        self._branched = run, source
+        self._rest.start()
+
+    def _tell_branch(self) -> None:
+        branched, self._branched = self._branched, None
+        if branched is not None and branched[0] in self._session.runs:
+            run, source = branched
+            self._window.messages.note(
+                f"Run {run.number} follows your changes; run {source.number} stays as it was."
+            )
+
     def _rename(self, number: int, text: str) -> None:
         run = self._run(number)
         # The name that its parameters give is no title: it would stay when they change.
@@ -77,16 +102,18 @@ class RunHistory(QObject):
         """Forget runs. `front` is the run to show where the shown one goes: None, or -1 for a neighbor."""
         session, control = self._session, self._window.control
         sequence, shown, compared = session.sequence, session.shown, session.compared
-        if control.current in runs:
-            control.cancel()
-        for run in runs:
-            session.drop_run(run)
-        if shown in runs and front is None:
-            session.set_shown(None)
-        elif session.shown is None and session.runs:
-            session.set_shown(session.runs[-1])
 
-        def undo() -> None:
+        def forget() -> None:
+            if control.current in runs:
+                control.cancel()
+            for run in runs:
+                session.drop_run(run)
+            if shown in runs and front is None:
+                session.set_shown(None)
+            elif session.shown is None and session.runs:
+                session.set_shown(session.runs[-1])
+
+        def take_back() -> None:
             if session.sequence is not sequence:
                 self._window.messages.note("These runs are of another sequence: open it to take them back.")
                 return
@@ -95,13 +122,21 @@ class RunHistory(QObject):
             session.set_shown(shown)
             session.set_compared(compared)
 
+        forget()
         kept = sum(run.pinned for run in session.runs)
         words = (
             f"Run {runs[0].number} is forgotten." if len(runs) == 1 else f"{len(runs)} runs are forgotten."
         )
         if front is None and kept:
             words += f" {kept} {'stays' if kept == 1 else 'stay'}, pinned."
-        self._window.messages.note(words, action=("Undo", undo))
+        what = f"run {runs[0].number}" if len(runs) == 1 else f"{len(runs)} runs"
+        deed = Deed(f"{what} forgotten", undo=take_back, redo=forget)
+        steering = self._window.steering
+        steering.add(deed)
+        self._window.messages.note(
+            f"{words} Ctrl+Z takes {'it' if len(runs) == 1 else 'them'} back.",
+            action=("Undo", lambda: steering.undo_deed(deed)),
+        )
 
     def _run(self, number: int) -> Run:
         return next(run for run in self._session.runs if run.number == number)

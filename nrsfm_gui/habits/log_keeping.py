@@ -32,7 +32,7 @@ class LogKeeping(QObject):
         super().__init__(window)
         self._window = window
         self._logbook = logbook
-        self._states: dict[int, RunState] = {}  # of the runs, as logged last
+        self._states: dict[Run, RunState] = {}  # of the runs, as logged last
         self._settings = settings_to_dict(window.session.settings)  # as logged last
         self._settled = QTimer(self)
         self._settled.setSingleShot(True)
@@ -82,10 +82,10 @@ class LogKeeping(QObject):
         self._logbook.add(Level.INFO, "files", f"Opened {summaries.sequence_facts(sequence)}")
 
     def _log_run(self, run: Run) -> None:
-        before = self._states.get(run.number)
+        before = self._states.get(run)
         if before is run.state:
             return
-        self._states[run.number] = run.state
+        self._states[run] = run.state
         if before is None:
             self.log_settings()  # those that the run starts under
             warm = "from nothing" if run.warm_from is None else f"from run {run.warm_from}"

@@ -14,9 +14,9 @@ def edit_rows(w: MainWindow) -> tuple[ActionSpec, ...]:
     """Return the rows of the menu Edit."""
     exporting = w.exporting
     return (
-        ActionSpec("undo", "&Edit", "&Undo parameters", "Take the last change of the parameters back",
+        ActionSpec("undo", "&Edit", "&Undo", "Take back the last change of the parameters, or runs that were forgotten",
                    lambda: w.steering.undo(), ("Ctrl+Z",), with_sequence),
-        ActionSpec("redo", "&Edit", "&Redo parameters", "Make the change of the parameters again",
+        ActionSpec("redo", "&Edit", "&Redo", "Do again what was undone last",
                    lambda: w.steering.redo(), ("Ctrl+Shift+Z",), with_sequence),
         ActionSpec("copy_python", "&Edit", "Copy as &Python",
                    "Copy the Python program that gives these numbers", exporting.copy_python,

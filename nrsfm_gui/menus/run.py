@@ -14,9 +14,10 @@ def run_rows(w: MainWindow) -> tuple[ActionSpec, ...]:
     """Return the rows of the menu Run."""
     control = w.control
     return (
-        ActionSpec("run", "&Run", "&Run", "Solve: from what is shown, be it an earlier iteration, or anew",
+        ActionSpec("run", "&Run", "&Run", "New run with these parameters: it goes on from what is shown, the runs so far stay",
                    w.run, ("Ctrl+R",), runnable, icon="run"),
-        ActionSpec("run_cold", "&Run", "Run from &scratch", "Solve from nothing, as the command line does",
+        ActionSpec("run_cold", "&Run", "New run from &scratch",
+                   "New run with these parameters that uses nothing of those before, as the command does",
                    w.run_from_scratch, ("Ctrl+Shift+R",), runnable),
         ActionSpec("pause", "&Run", "Pa&use", "Hold the solver between two iterations", control.set_paused,
                    ("Ctrl+P",), alive, checkable=True, icon="pause"),
@@ -24,14 +25,15 @@ def run_rows(w: MainWindow) -> tuple[ActionSpec, ...]:
                    icon="step"),
         ActionSpec("stop", "&Run", "Sto&p", "Stop; the best point so far is kept", control.cancel,
                    ("Ctrl+.",), alive, icon="stop"),
-        ActionSpec("reset", "&Run", "R&eset", "Stop and forget all runs of this sequence but the pinned ones",
-                   w.run_history.forget_all, ("Ctrl+Shift+Backspace",), with_runs, icon="reset",
+        ActionSpec("reset", "&Run", "&Forget runs", "Forget the runs of this sequence, but for pinned ones; Ctrl+Z takes them back",
+                   w.run_history.forget_all, ("Ctrl+Shift+Backspace",), with_runs, icon="forget",
                    separated=True),
         ActionSpec("compare", "&Run", "&Compare two runs",
                    "Lay the run before it beside the one that is shown, or stop comparing",
                    w.comparing.toggle, ("Ctrl+D",), with_runs, separated=True),
         ActionSpec("live", "&Run", "&Live parameters",
-                   "Let the reconstruction follow weights, penalty, eta and rank as you change them",
+                   "While on, the reconstruction follows weights, penalty, eta and rank as you change them: "
+                   "in a run of its own, so that a run that is done stays as it is",
                    control.set_live, ("Ctrl+L",), checkable=True, checked=control.live, icon="live",
                    separated=True),
         ActionSpec("guidance", "&Run", "&Guidance without truth",

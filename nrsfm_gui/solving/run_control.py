@@ -2,6 +2,9 @@
 
 Mail is applied to the run whose thread wrote it and to no other, so that a run which is still finishing its
 last iteration after a cancel neither loses its records nor disturbs its successor.
+
+What was solved stays: in live mode a run that is over and was never steered is not changed. The first change
+of the parameters adds a run that goes on from it; that one takes this change and all that follow.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 
 POLL_MILLISECONDS = 33  # every second refresh of a display: a picture of the window takes its time, too
 
+ANSWER_SECONDS = 0.025  # that the window waits for the solver's answer to a hand, rather than disturb it
 LINGER = 0.4  # seconds without a change after which a run that followed a hand is done
 ALL_MOMENTS = 256_000_000  # bytes of the moments of all runs; beyond, runs that are not shown keep fewer
 
@@ -65,12 +69,15 @@ class RunControl(QObject):
         no thread works on this run any more.
     waits(str)
         a sentence: parameters that live mode does not take up, or "" where there are none.
+    branched(Run, Run)
+        a run was added that follows changes, and the one that it goes on from, which stays as it is.
     """
 
     refused = pyqtSignal(str)
     crashed = pyqtSignal(str, str)
     ended = pyqtSignal(object)
     waits = pyqtSignal(str)
+    branched = pyqtSignal(object, object)
 
     def __init__(self, session: Session, *, work: Work = real_work, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -81,12 +88,16 @@ class RunControl(QObject):
         self._live = True
         self._left: Settings | None = None  # settings that were refused, or only gone back to
         self._following: set[Run] = set()  # those whose threads take up cheap settings only
+        # Those that were added for a change that has not come yet, and the moment they go on from.
+        self._expectant: dict[Run, int | None] = {}
         self._gesture: _Gesture | None = None
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setInterval(POLL_MILLISECONDS)
         self._timer.timeout.connect(self._poll)
         session.settings_changed.connect(self._apply_settings)
+        # Queued: once everyone knows of the change, and before anything is painted.
+        session.settings_changed.connect(self._await_answer, Qt.ConnectionType.QueuedConnection)
 
     @property
     def current(self) -> Run | None:
@@ -134,7 +145,9 @@ class RunControl(QObject):
     def cancel(self) -> None:
         """Stop the present run after its current iteration; it keeps what it has."""
         run = self.current
-        if run is not None:
+        if run in self._expectant:
+            self._withdraw(run)
+        elif run is not None:
             self._threads[run].cancel()
             run.state = RunState.STOPPED
             self._session.run_changed.emit(run)
@@ -145,7 +158,7 @@ class RunControl(QObject):
         self._session.remove_runs()
 
     def set_live(self, live: bool) -> None:
-        """Let the run that is shown follow every change of weights, eta and rank, even when it was done."""
+        """Follow every change of weights, eta and rank, where the shown run is over, too."""
         self._live = live
         if live:
             self._follow(self._session.shown)
@@ -190,10 +203,23 @@ class RunControl(QObject):
         if run is None or not self._threads[run].change(settings):
             self._follow(self._session.shown)
 
-    def _follow(self, run: Run | None) -> None:
-        """In live mode, take up a run that is over where cheap settings have changed since.
+    def _await_answer(self, _settings: Settings) -> None:
+        """Show what changed settings come to as soon as it is there.
 
-        It goes on from what is looked at, be that a moment of it, and counts on from its newest record.
+        Two threads that both compute take turns thousands of times, so that each needs twice as long: while
+        the solver answers, the window has nothing to do that could not wait, and after it the solver rests.
+        """
+        run = self.current
+        if run is None or run.state is not RunState.RUNNING or self._delay:
+            return
+        if self._threads[run].await_answer(ANSWER_SECONDS):
+            self._poll()
+
+    def _follow(self, run: Run | None) -> None:
+        """In live mode, go on from a run that is over where cheap settings have changed since.
+
+        It goes on from what is looked at, be that a moment of it. A run that was steered before counts on
+        from its newest record; one that was not stays as it is, and a run is added.
         """
         session = self._session
         seen, moment = session.seen, session.moment
@@ -206,18 +232,28 @@ class RunControl(QObject):
         settings = followed(under, session.settings)
         if settings in (under, self._left):
             return
-        if moment is not None:
-            note = f"from iteration {seen.record.iteration}: "
-            self._gesture = _Gesture(run, frozenset(), 0.0, under, note)  # of nothing yet
-        if len(run.history):
-            seen = replace(seen, record=run.history.records[-1])
-        thread = SolverThread(run.sequence, under, start=seen, continued=True, linger=LINGER, work=self._work)
+        place = "" if moment is None else f"from iteration {seen.record.iteration}"
+        source, continued = run, run.steered
+        if continued:
+            if len(run.history):
+                seen = replace(seen, record=run.history.records[-1])
+            run.state, run.settings, run.last = RunState.RUNNING, under, seen
+            session.set_moment(None)
+        else:
+            place = f"{place} of run {run.number}" if place else f"from run {run.number}"
+            run = session.add_run(under, warm_from=run)
+            self._expectant[run] = moment
+        if place:
+            self._gesture = _Gesture(run, frozenset(), 0.0, under, f"{place}: ")  # of nothing yet
+        thread = SolverThread(
+            run.sequence, under, start=seen, continued=continued, linger=LINGER, work=self._work
+        )
         thread.change(settings)
-        run.state, run.settings, run.last = RunState.RUNNING, under, seen
         self._left = None
         self._following.add(run)
-        session.set_moment(None)
         self._launch(run, thread)
+        if not continued:
+            self.branched.emit(run, source)
 
     def _poll(self) -> None:
         for run, thread in list(self._threads.items()):
@@ -227,6 +263,7 @@ class RunControl(QObject):
                 self._following.discard(run)
             self._apply(run, thread.take())
             if over:
+                self._expectant.pop(run, None)
                 self._thin_moments()
                 self.ended.emit(run)
                 if run.state is RunState.FINISHED:
@@ -251,6 +288,8 @@ class RunControl(QObject):
             self._session.run_changed.emit(run)
         if mail.refusal:
             self._left = self._session.settings
+            if run in self._expectant:
+                self._withdraw(run)
             self.refused.emit(mail.refusal)
         if mail.ending is not None and mail.ending.outcome is Outcome.REFUSED:
             if not len(run.history):
@@ -259,9 +298,21 @@ class RunControl(QObject):
         if mail.ending is not None and mail.ending.outcome is Outcome.CRASHED:
             self.crashed.emit(mail.ending.sentence, mail.ending.details)
 
+    def _withdraw(self, run: Run) -> None:
+        """Take back a run that was added for a change that does not come: it would repeat the one before."""
+        moment = self._expectant.pop(run)
+        shown = self._session.shown is run
+        if run in self._threads:
+            self._threads[run].cancel()
+        run.state = RunState.STOPPED
+        self._session.drop_run(run)
+        if shown:
+            self._session.set_moment(moment)
+
     def _note_change(self, run: Run, change: Change) -> None:
         """Put a tick where the settings changed, one for a whole movement of the hand."""
         now, keys, last = time.perf_counter(), parameters(run.settings, change.settings), self._gesture
+        self._expectant.pop(run, None)
         if last is not None and not change.restarts and last.goes_on(run, keys, now):
             run.history.rename_tick(last.note + named(last.before, change.settings))
             self._gesture = replace(last, keys=last.keys | keys, at=now)

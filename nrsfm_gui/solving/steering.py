@@ -1,7 +1,8 @@
 """Going back and on: changes of parameters undone and done again, a run looked at as it was at an iteration.
 
-Undo belongs to the parameters alone: in live mode the reconstruction follows them, as it does any change. To
-go back to a change on the curve of the loss is something else: the run itself is shown as it was before it,
+Undo belongs to the parameters, and in live mode the reconstruction follows them, as it does any change; what
+else takes something away (runs that are forgotten) joins them, so that one key brings it back. To go back to
+a change on the curve of the loss is something else: the run itself is shown as it was before it,
 with the parameters of then. Nothing is solved until one of them is changed or Run is pressed, which then goes
 on from there.
 """
@@ -14,11 +15,14 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject
 
-from nrsfm_gui.state.changes import named, one_gesture, parameters
+from nrsfm_gui.state.changes import differences, named, one_gesture, parameters
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from core.settings import Settings
     from nrsfm_gui.main_window import MainWindow
+    from nrsfm_gui.state.runs import Run
 
 MOST_STEPS = 200  # that can be undone
 NOT_KEPT = "The iterations of this run are not kept: it comes from a file"
@@ -36,20 +40,35 @@ class Step:
         """What changed, from what to what."""
         return named(self.before, self.after)
 
+    @property
+    def values_before(self) -> str:
+        """What changed, as it was: "xi 0.5, rank 6"."""
+        found = differences(self.before, self.after)
+        return ", ".join(f"{difference.name} {difference.before}" for difference in found) or "before"
+
+
+@dataclass(frozen=True, eq=False)
+class Deed:
+    """What was done to something else than the parameters, and how it is taken back."""
+
+    words: str  # "3 runs forgotten"
+    undo: Callable[[], object]
+    redo: Callable[[], object]
+
 
 class Steps:
-    """The changes that can be undone and done again. Pure: the time is given."""
+    """What can be undone and done again. Pure: the time is given."""
 
     def __init__(self) -> None:
-        self._undone: list[Step] = []
-        self._done: list[Step] = []
+        self._undone: list[Step | Deed] = []
+        self._done: list[Step | Deed] = []
         self._at = 0.0
 
     def add(self, before: Settings, after: Settings, now: float) -> None:
         """Take note of a change at a time in seconds; it joins the last one where both are one movement."""
         keys = parameters(before, after)
         last = self._done[-1] if self._done and not self._undone else None
-        if last is not None and one_gesture(parameters(last.before, last.after), keys, now - self._at):
+        if isinstance(last, Step) and one_gesture(parameters(last.before, last.after), keys, now - self._at):
             self._done.pop()
             before = last.before
         if before != after:
@@ -57,14 +76,24 @@ class Steps:
         self._undone.clear()
         self._at = now
 
-    def undo(self) -> Step | None:
+    def add_deed(self, deed: Deed) -> None:
+        """Take note of a deed."""
+        self._done = [*self._done, deed][-MOST_STEPS:]
+        self._undone.clear()
+
+    def drop(self, deed: Deed) -> None:
+        """Forget a deed that was taken back by other means."""
+        self._done = [step for step in self._done if step is not deed]
+        self._undone = [step for step in self._undone if step is not deed]
+
+    def undo(self) -> Step | Deed | None:
         """Return the last change, which is undone from now on; None where there is none."""
         if not self._done:
             return None
         self._undone.append(self._done.pop())
         return self._undone[-1]
 
-    def redo(self) -> Step | None:
+    def redo(self) -> Step | Deed | None:
         """Return the change that was undone last, which is done from now on; None where there is none."""
         if not self._undone:
             return None
@@ -95,20 +124,36 @@ class Steering(QObject):
     # -- what is asked for ----------------------------------------------------------------------------------
 
     def undo(self) -> None:
-        """Take the last change of the parameters back."""
+        """Take the last change of the parameters back, or what was forgotten after it."""
         step = self._steps.undo()
         if step is None:
-            self._window.chrome.say("No change of the parameters is left to undo")
+            self._window.chrome.say("Nothing is left to undo")
+        elif isinstance(step, Deed):
+            self._window.messages.hide()  # its offer to undo
+            step.undo()
+            self._window.chrome.say(f"Undone: {step.words}")
         else:
-            self._turn(step.before, f"Undone: {step.words}")
+            self._turn(step.before, f"Undone: back to {step.values_before}")
 
     def redo(self) -> None:
-        """Make the change that was undone last again."""
+        """Do again what was undone last."""
         step = self._steps.redo()
         if step is None:
-            self._window.chrome.say("No change of the parameters was undone")
+            self._window.chrome.say("Nothing was undone")
+        elif isinstance(step, Deed):
+            step.redo()
+            self._window.chrome.say(f"Done again: {step.words}")
         else:
             self._turn(step.after, f"Done again: {step.words}")
+
+    def add(self, deed: Deed) -> None:
+        """Let undo take something back that is no change of the parameters."""
+        self._steps.add_deed(deed)
+
+    def undo_deed(self, deed: Deed) -> None:
+        """Take back a deed by its own button."""
+        self._steps.drop(deed)
+        deed.undo()
 
     def look_at(self, record: int | None) -> None:
         """Show the run as it was about a record of its history; None is the newest, with its parameters."""
@@ -143,6 +188,9 @@ class Steering(QObject):
         if run is None or change >= len(run.history.ticks):
             return
         tick = run.history.ticks[change]
+        if tick.first == 0 and run.warm_from is not None and tick.before is not None:
+            self._go_back_to_source(run, tick.before)
+            return
         if not len(run.moments) or tick.before is None:
             self._window.chrome.say(NOT_KEPT)
             return
@@ -151,6 +199,19 @@ class Steering(QObject):
         self._set(tick.before, followed=False)
         session.set_moment(run.moments.at(max(tick.first - 1, 0))[0])
         self._window.chrome.say(f"As it was before: {tick.text}. What you change or run goes on from here")
+
+    def _go_back_to_source(self, run: Run, before: Settings) -> None:
+        """Show the run that a run went on from under other parameters, and these."""
+        session, control = self._window.session, self._window.control
+        source = next((other for other in session.runs if other.number == run.warm_from), None)
+        if source is None:
+            self._window.chrome.say(f"Run {run.warm_from}, which run {run.number} went on from, is forgotten")
+            return
+        control.cancel()
+        control.leave(before)
+        session.set_shown(source)
+        self._set(before, followed=False)
+        self._window.chrome.say(f"Run {source.number}, which run {run.number} went on from")
 
     # -- what the session tells -----------------------------------------------------------------------------
 

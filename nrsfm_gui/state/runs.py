@@ -47,3 +47,8 @@ class Run:
     title: str = ""  # what the user calls it, "" for its settings in words
     note: str = ""
     pinned: bool = False  # kept when all are forgotten
+
+    @property
+    def steered(self) -> bool:
+        """Whether its parameters were changed on the way, so that it may be steered further."""
+        return bool(self.history.ticks)

@@ -33,6 +33,7 @@ class _Kept:
 
     runs: list[Run] = field(default_factory=list)
     shown: Run | None = None
+    made: int = 0  # the largest number that a run of it was given
 
 
 class Session(QObject):
@@ -68,7 +69,7 @@ class Session(QObject):
         self.hidden: frozenset[int] = frozenset()
         self.alignment = Alignment()
         self.theme: Theme = DARK
-        self._runs_made = 0
+        self._made = 0  # the largest number that a run of this sequence was given
         self._kept: dict[Hashable, _Kept] = {}  # of the sequences that were left
         self._derived_penalty: Penalty = self.settings.penalty  # the last one that was not explicit weights
 
@@ -76,9 +77,9 @@ class Session(QObject):
         """Show a sequence, with the runs that it had when it was left."""
         before, key = self.sequence, _key(sequence)
         if before is not None:
-            self._kept[_key(before)] = _Kept(self.runs, self.shown)
+            self._kept[_key(before)] = _Kept(self.runs, self.shown, self._made)
         kept = self._kept.pop(key, _Kept())
-        self.sequence, self.runs, self.shown = sequence, kept.runs, None
+        self.sequence, self.runs, self.shown, self._made = sequence, kept.runs, None, kept.made
         if before is not None and _key(before) != key:
             self.set_settings(self.lasting_settings)  # while no run is shown that could follow them
         for run in kept.runs:
@@ -119,10 +120,10 @@ class Session(QObject):
     def add_run(self, settings: Settings, *, warm_from: Run | None = None) -> Run:
         """Append a run of the current sequence and show it."""
         assert self.sequence is not None  # there is no Run button without one
-        self._runs_made += 1
+        self._made += 1
         number = None if warm_from is None else warm_from.number
         shown = None if self.shown is None else self.shown.number
-        run = Run(self._runs_made, self.sequence, settings, warm_from=number, shown_before=shown)
+        run = Run(self._made, self.sequence, settings, warm_from=number, shown_before=shown)
         if warm_from is not None:
             run.last = self.seen if warm_from is self.shown else warm_from.last
         self.runs.append(run)
@@ -132,8 +133,8 @@ class Session(QObject):
 
     def take_run(self, run: Run) -> None:
         """Append a run of this sequence that was made elsewhere, under a new number, and show it."""
-        self._runs_made += 1
-        run.number = self._runs_made
+        self._made += 1
+        run.number = self._made
         self.runs.append(run)
         self.runs_changed.emit()
         self.set_shown(run)
@@ -145,9 +146,11 @@ class Session(QObject):
 
     def replace_everything(self, sequences: Iterable[tuple[Sequence, list[Run], Run | None]]) -> None:
         """Forget what is there for sequences with runs; `set_sequence` then shows one of them."""
-        self._kept = {_key(sequence): _Kept(runs, shown) for sequence, runs, shown in sequences}
-        self._runs_made = max((run.number for kept in self._kept.values() for run in kept.runs), default=0)
-        self.sequence, self.runs, self.shown = None, [], None
+        self._kept = {
+            _key(sequence): _Kept(runs, shown, max((run.number for run in runs), default=0))
+            for sequence, runs, shown in sequences
+        }
+        self.sequence, self.runs, self.shown, self._made = None, [], None, 0
 
     def set_shown(self, run: Run | None) -> None:
         """Show a run of this session, or the bare sequence."""

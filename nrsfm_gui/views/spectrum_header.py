@@ -13,8 +13,6 @@ from .sources import Choice
 if TYPE_CHECKING:
     from nrsfm_gui.theme import Theme
 
-SHORT = ("wnn", "nn", "tnn", "mcp", "scad")  # known by their capitals
-
 
 class SpectrumHeader(QWidget):
     """A legend, a choice of the penalty, and a button.
@@ -57,8 +55,7 @@ class SpectrumHeader(QWidget):
         """Show the penalty, and the rule to which weights that were set one by one can go back."""
         self._choice.set_key(kind)
         self._rule = rule
-        name = rule.upper() if rule in SHORT else TITLES[rule]
-        self._back.setText(f"Back to {name}")
+        self._back.setText("Back to the rule")
         self._back.setToolTip(f"Let the weights follow the {TITLES[rule]} again")
         self._back.setVisible(kind == EXPLICIT)
 

@@ -620,25 +620,29 @@ def test_what_is_copied_of_a_run_that_was_steered_live_gives_its_loss(qtbot, sol
     for number, penalty in enumerate((NuclearNorm(0.03), NuclearNorm(0.02), NuclearNorm(0.011))):
         window.session.set_settings(settings.with_changes(penalty=penalty, eta=0.1 + 0.01 * number))
         qtbot.wait(15 * number)
-    qtbot.waitUntil(lambda: run.settings == window.session.settings and not run.state.alive, timeout=20_000)
+    live = window.session.shown
+    qtbot.waitUntil(lambda: live.settings == window.session.settings and not live.state.alive, timeout=20_000)
+    assert window.session.runs == [run, live]
+    for loss in losses_of_copies(window, tmp_path):
+        assert loss == pytest.approx(live.last.shown.loss, rel=DIGITS, abs=0)
     window.run()
     warm = window.control.current
     qtbot.waitUntil(lambda: not warm.state.alive, timeout=20_000)
     window.session.set_settings(window.session.settings.with_changes(rank=settings.rank + 1))
-    qtbot.waitUntil(lambda: warm.settings == window.session.settings and not warm.state.alive, timeout=20_000)
-    assert window.session.shown is warm
-    assert len(warm.last.lineage.recipe().steps) >= 3
+    last = window.session.shown
+    qtbot.waitUntil(lambda: last.settings == window.session.settings and not last.state.alive, timeout=20_000)
+    assert window.session.runs == [run, live, warm, last] and last.warm_from == warm.number
+    assert len(last.last.lineage.recipe().steps) >= 3
     for loss in losses_of_copies(window, tmp_path):
-        assert loss == pytest.approx(warm.last.shown.loss, rel=DIGITS, abs=0)
+        assert loss == pytest.approx(last.last.shown.loss, rel=DIGITS, abs=0)
 
 
 def test_what_is_copied_of_a_run_that_went_on_from_a_moment_gives_its_loss(qtbot, solved, tmp_path):
-    window, run = solved()
+    window, _done = solved()
     for eta in (0.4, 0.2):
-        count = len(run.history)
         window.session.set_settings(QUICK.with_changes(eta=eta))
+        run = window.session.shown
         qtbot.waitUntil(lambda: run.settings == window.session.settings and not run.state.alive, timeout=9000)
-        assert len(run.history) > count
         window.session.set_moment(run.moments.indices[0])  # the next change goes on from there
     assert len(run.last.lineage.recipe().steps) == 2
     for loss in losses_of_copies(window, tmp_path):

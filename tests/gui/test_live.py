@@ -49,23 +49,28 @@ def test_live_is_on_from_the_start_and_the_button_shows_it(window):
 
 
 @pytest.mark.parametrize("name", ["eta", "xi"])
-def test_a_dragged_slider_solves_on_in_the_same_run_with_one_tick(qtbot, window, name):
-    run = window.session.shown
-    count = len(run.history)
+def test_a_dragged_slider_solves_on_in_one_further_run_with_one_tick(qtbot, window, name):
+    done = window.session.shown
+    count, last = len(done.history), done.last
     drag(window, name, 12)
+    run = window.session.shown
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED and run.settings == window.session.settings)
-    assert window.session.runs == [run]
-    assert len(run.history) > count
+    assert window.session.runs == [done, run]
+    assert (len(done.history), done.settings) == (count, QUICK) and done.last is last
     (tick,) = run.history.ticks
-    assert tick.first == count
-    assert tick.text.startswith(f"{name} {0.05 if name == 'eta' else 0.5} → ")
+    assert tick.first == 0
+    assert tick.text.startswith(f"from run 1: {name} {0.05 if name == 'eta' else 0.5} → ")
     assert run.last.settings == window.session.settings != QUICK
     assert run.last.best.problem.eta == window.session.settings.eta
+    qtbot.waitUntil(lambda: "Run 2 follows your changes; run 1 stays as it was." in window.messages.text)
 
 
 def test_the_frame_is_drawn_ahead_of_the_others_and_all_follow(qtbot, window, known):
-    run = window.session.shown
     window.session.set_frame(3)
+    window.session.set_settings(QUICK.with_changes(eta=0.3))
+    run = window.session.shown  # the one that follows
+    qtbot.waitUntil(lambda: run.state is RunState.FINISHED and window.control.current is None)
+    qtbot.waitUntil(lambda: window.display._picture.of.update is run.last)
     before = window.display._picture
     window.session.set_settings(QUICK.with_changes(eta=0.4))
     qtbot.waitUntil(lambda: window.display.drawn.settings.eta == 0.4)
@@ -83,10 +88,10 @@ def test_the_frame_is_drawn_ahead_of_the_others_and_all_follow(qtbot, window, kn
 
 
 def test_only_the_newest_settings_are_solved_to_the_end(qtbot, window):
-    run = window.session.shown
     for eta in np.linspace(0.06, 0.3, 40):
         window.session.set_settings(QUICK.with_changes(eta=round(float(eta), 4)))
         QTest.qWait(1)
+    run = window.session.shown
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
     assert run.settings == window.session.settings == run.last.settings
     finished = [update for update in map(run.moments.at, run.moments.indices) if update[1].status.finished]

@@ -118,16 +118,49 @@ def test_refused_settings_are_reported_and_the_run_goes_on(qtbot, controls, make
     assert run.state is RunState.RUNNING
 
 
-def test_live_parameters_take_up_a_run_that_was_done(qtbot, controls, make_stream):
+def test_live_parameters_leave_a_run_that_was_done_as_it_is_and_go_on_in_another(
+    qtbot, controls, make_stream
+):
     session, control = controls(make_stream(length=10))
     run = control.start(warm=False)
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
+    last, told = run.last, []
+    control.branched.connect(lambda *runs: told.append(runs))
     session.set_settings(Settings(rank=4))
-    qtbot.waitUntil(lambda: len(run.history) == 20 and run.state is RunState.FINISHED)
-    assert numbers(run) == list(range(20))
-    assert [tick.first for tick in run.history.ticks] == [10]
+    live = session.shown
+    assert told == [(live, run)] and live.warm_from == run.number
+    qtbot.waitUntil(lambda: len(live.history) == 10 and live.state is RunState.FINISHED)
+    assert numbers(live) == list(range(10))
+    assert [(tick.first, tick.text) for tick in live.history.ticks] == [(0, "from run 1: rank 6 → 4")]
     session.set_settings(Settings(rank=5))
-    qtbot.waitUntil(lambda: len(run.history) == 30 and run.state is RunState.FINISHED)
+    qtbot.waitUntil(lambda: len(live.history) == 20 and live.state is RunState.FINISHED)
+    assert session.runs == [run, live] and session.shown is live and len(told) == 1
+    assert (len(run.history), run.settings, run.state) == (10, Settings(), RunState.FINISHED)
+    assert run.last is last and not run.history.ticks
+
+
+def test_a_run_that_is_added_for_refused_settings_is_taken_back(qtbot, controls, make_stream):
+    session, control = controls(make_stream(length=10, refuses=Settings(rank=3)))
+    run = control.start(warm=False)
+    qtbot.waitUntil(lambda: run.state is RunState.FINISHED and control.current is None)
+    session.set_moment(run.moments.indices[0])
+    with qtbot.waitSignal(control.refused):
+        session.set_settings(Settings(rank=3))
+    assert session.runs == [run] and session.shown is run
+    assert session.moment == run.moments.indices[0]
+
+
+def test_run_right_after_a_change_goes_on_from_what_was_looked_at(qtbot, controls, make_stream):
+    """What is typed last is taken when Run is pressed: live mode adds no run for it besides."""
+    session, control = controls(make_stream(length=10))
+    run = control.start(warm=False)
+    qtbot.waitUntil(lambda: run.state is RunState.FINISHED and control.current is None)
+    moment = run.moments.indices[0]
+    session.set_moment(moment)
+    session.set_settings(Settings(rank=3))
+    further = control.start(warm=True)
+    assert session.runs == [run, further]
+    assert further.warm_from == run.number and further.last is run.moments.at(moment)[1]
 
 
 def test_a_movement_of_the_hand_is_one_tick_that_says_how_far_it_went(qtbot, controls, make_stream):
@@ -136,15 +169,18 @@ def test_a_movement_of_the_hand_is_one_tick_that_says_how_far_it_went(qtbot, con
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
     for eta in (0.06, 0.07, 0.08):
         session.set_settings(Settings(eta=eta))
-        qtbot.waitUntil(lambda: run.state is RunState.FINISHED and run.settings == session.settings)
+        live = session.shown
+        qtbot.waitUntil(lambda: live.state is RunState.FINISHED and live.settings == session.settings)
     session.set_settings(Settings(eta=0.08, rank=3))
-    qtbot.waitUntil(lambda: run.state is RunState.FINISHED and run.settings == session.settings)
-    assert [(tick.first, tick.text) for tick in run.history.ticks] == [
-        (10, "eta 0.05 → 0.08"),
-        (len(run.history) - 10, "rank 6 → 3"),
+    qtbot.waitUntil(lambda: live.state is RunState.FINISHED and live.settings == session.settings)
+    first = len(live.history) - 10
+    assert [(tick.first, tick.text) for tick in live.history.ticks] == [
+        (0, "from run 1: eta 0.05 → 0.08"),
+        (first, "rank 6 → 3"),
     ]
-    assert run.history.ticks[0].before == Settings()
-    assert run.moments.at(9)[0] == 9
+    assert live.history.ticks[0].before == Settings()
+    assert live.moments.at(first - 1)[0] == first - 1
+    assert session.runs == [run, live]
 
 
 def test_what_would_start_the_search_again_waits_for_run(qtbot, controls, make_stream):
@@ -158,8 +194,9 @@ def test_what_would_start_the_search_again_waits_for_run(qtbot, controls, make_s
     assert len(run.history) == 10
     assert said == ["Starts: press Run to take it up (Ctrl+R)"]
     session.set_settings(Settings(starts=3, eta=0.1))
-    qtbot.waitUntil(lambda: len(run.history) == 20 and run.state is RunState.FINISHED)
-    assert run.settings == Settings(eta=0.1)  # the cheap one alone is followed
+    live = session.shown
+    qtbot.waitUntil(lambda: len(live.history) == 10 and live.state is RunState.FINISHED)
+    assert live.settings == Settings(eta=0.1)  # the cheap one alone is followed
 
 
 def test_a_stopped_search_is_not_followed(qtbot, controls, compare):
@@ -186,14 +223,20 @@ def test_a_run_keeps_moments_and_goes_on_from_the_one_that_is_looked_at(qtbot, c
     session.set_moment(index)
     assert session.seen.record == run.history.records[index]
     session.set_settings(Settings(eta=0.2))
+    live = session.shown
+    assert session.moment is None and live.last is run.moments.at(index)[1]
+    qtbot.waitUntil(lambda: len(live.history) == 30 and live.state is RunState.FINISHED)
+    assert [tick.text for tick in live.history.ticks] == [f"from iteration {index} of run 1: eta 0.05 → 0.2"]
+    index = live.moments.indices[1]
+    session.set_moment(index)
+    session.set_settings(Settings(eta=0.3))
     assert session.moment is None
-    qtbot.waitUntil(lambda: len(run.history) == 60 and run.state is RunState.FINISHED)
-    assert numbers(run) == list(range(60))
-    (tick,) = run.history.ticks
-    assert tick.text == f"from iteration {index}: eta 0.05 → 0.2"
+    qtbot.waitUntil(lambda: len(live.history) == 60 and live.state is RunState.FINISHED)
+    assert numbers(live) == list(range(60))
+    assert live.history.ticks[1].text == f"from iteration {index}: eta 0.2 → 0.3"
     session.set_moment(index)
     again = control.start(warm=True)
-    assert again.last is run.moments.at(index)[1]
+    assert again.last is live.moments.at(index)[1]
     assert session.moment is None
 
 
@@ -204,9 +247,9 @@ def test_settings_that_are_only_gone_back_to_are_not_followed(qtbot, controls, m
     control.leave(Settings(eta=0.3))
     session.set_settings(Settings(eta=0.3))
     qtbot.wait(30)
-    assert len(run.history) == 10
+    assert session.runs == [run]
     session.set_settings(Settings(eta=0.31))
-    qtbot.waitUntil(lambda: len(run.history) == 20)
+    qtbot.waitUntil(lambda: len(session.runs) == 2 and len(session.shown.history) == 10)
 
 
 def test_runs_that_are_not_shown_give_their_moments_up_first(qtbot, controls, make_stream, monkeypatch):
@@ -220,8 +263,8 @@ def test_runs_that_are_not_shown_give_their_moments_up_first(qtbot, controls, ma
     session.set_settings(Settings(eta=0.3))
     with qtbot.waitSignal(control.ended):
         pass
-    assert [len(run.moments) for run in runs[:2]] == [2, 2]
-    assert len(runs[2].moments) > 2
+    assert [len(run.moments) for run in runs] == [2, 2, 2]
+    assert len(session.shown.moments) > 2
 
 
 def test_without_live_parameters_a_run_that_was_done_stays_so(qtbot, controls, make_stream):

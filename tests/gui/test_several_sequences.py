@@ -107,7 +107,7 @@ def test_runs_are_shown_again_with_their_sequence(qtbot, make_window, make_strea
     assert listed(window) == []
     window.run_from_scratch()
     qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED)
-    assert listed(window) == [3]
+    assert listed(window) == [1]  # runs are numbered in each sequence
     again = reads(first)
     show(window, again)
     assert window.session.runs == runs
@@ -166,7 +166,7 @@ def test_explicit_weights_stay_with_their_sequence(qtbot, make_window, make_stre
     show(window, second)
     assert window.session.settings == Settings(rank=3, penalty=NuclearNorm(mu=0.02))
     assert window.parameters.settings == window.session.settings
-    assert "Explicit weights suit one sequence only" in window.messages.text
+    assert "Weights set by hand suit one sequence only" in window.messages.text
 
 
 def test_explicit_weights_are_not_taken_up_by_the_next_launch(make_window, make_stream, first, store):

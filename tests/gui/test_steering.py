@@ -68,22 +68,22 @@ def dragged(window, **changes):
 
 
 def test_undo_takes_the_panel_back_and_the_reconstruction_follows(qtbot, window):
-    run = window.session.shown
-    loss = run.last.best.loss
+    loss = window.session.shown.last.best.loss
     dragged(window, eta=0.3)
+    run = window.session.shown
     wait(qtbot, window)
     assert run.last.settings.eta == 0.3
     window.chrome.actions["undo"].trigger()
     assert window.parameters.settings == QUICK
-    assert "Undone: eta 0.05 → 0.3" in said(window)
+    assert "Undone: back to eta 0.05" in said(window)
     wait(qtbot, window)
     assert run.last.settings == QUICK
     assert run.last.best.loss == pytest.approx(loss, rel=1e-6)
     window.chrome.actions["redo"].trigger()
     assert window.parameters.settings.eta == 0.3
     window.chrome.actions["redo"].trigger()
-    assert said(window) == "No change of the parameters was undone"
-    assert len(window.session.runs) == 1
+    assert said(window) == "Nothing was undone"
+    assert window.session.shown is run and len(window.session.runs) == 2
 
 
 def said(window):
@@ -102,14 +102,16 @@ def test_a_text_field_keeps_its_own_undo(qtbot, window):
 
 
 def test_going_back_to_a_change_shows_the_run_and_the_parameters_before_it(qtbot, window):
+    dragged(window, rank=3)
     run = window.session.shown
-    first = run.last.best.loss
+    wait(qtbot, window)
+    first, before = run.last.best.loss, window.session.settings
     dragged(window, eta=0.3)
     wait(qtbot, window)
     count = len(run.history)
-    (tick,) = run.history.ticks
-    window.loss_plot.change_chosen.emit(0)
-    assert window.parameters.settings == window.session.settings == QUICK
+    tick = run.history.ticks[1]
+    window.loss_plot.change_chosen.emit(1)
+    assert window.parameters.settings == window.session.settings == before
     assert window.session.moment == tick.first - 1
     assert window.session.seen.shown.loss == pytest.approx(first)
     qtbot.wait(50)
@@ -124,12 +126,31 @@ def test_going_back_to_a_change_shows_the_run_and_the_parameters_before_it(qtbot
     assert len(run.history) == count
 
 
-def test_after_going_back_a_change_goes_on_from_there(qtbot, window):
+def test_going_back_to_the_first_change_shows_the_run_before_it(qtbot, window):
     run = window.session.shown
+    dragged(window, eta=0.3)
+    live = window.session.shown
+    wait(qtbot, window)
+    count = len(live.history)
+    window.steering.go_back(0)
+    assert window.session.shown is run and window.session.settings == window.parameters.settings == QUICK
+    assert said(window) == "Run 1, which run 2 went on from"
+    qtbot.wait(50)
+    assert window.session.runs == [run, live] and len(live.history) == count
+    window.session.set_shown(live)
+    window.session.drop_run(run)
+    window.steering.go_back(0)
+    assert said(window) == "Run 1, which run 2 went on from, is forgotten"
+
+
+def test_after_going_back_a_change_goes_on_from_there(qtbot, window):
+    dragged(window, rank=3)
+    run = window.session.shown
+    wait(qtbot, window)
     dragged(window, eta=0.3)
     wait(qtbot, window)
     count = len(run.history)
-    window.steering.go_back(0)
+    window.steering.go_back(1)
     iteration = window.session.seen.record.iteration
     dragged(window, penalty=WeightedNuclearNorm(0.4))
     wait(qtbot, window)
@@ -137,8 +158,8 @@ def test_after_going_back_a_change_goes_on_from_there(qtbot, window):
     iterations = [record.iteration for record in run.history.records]
     assert iterations == sorted(iterations)  # a phase begins with the number that the one before ended with
     assert len(iterations) > count
-    assert run.history.ticks[1].text == f"from iteration {iteration}: xi 0.5 → 0.4"
-    assert run.settings == QUICK.with_changes(penalty=WeightedNuclearNorm(0.4))
+    assert run.history.ticks[2].text == f"from iteration {iteration}: xi 0.5 → 0.4"
+    assert run.settings == QUICK.with_changes(rank=3, penalty=WeightedNuclearNorm(0.4))
 
 
 def test_run_goes_on_from_the_moment_that_is_looked_at(qtbot, window):
@@ -221,7 +242,7 @@ def test_minus_signs_are_those_of_all_numbers(window):
 def test_a_tick_says_what_changed(qtbot, window):
     dragged(window, eta=0.3)
     wait(qtbot, window)
-    qtbot.waitUntil(lambda: window.loss_plot._ticks.texts == ["eta 0.05 → 0.3"])
+    qtbot.waitUntil(lambda: window.loss_plot._ticks.texts == ["from run 1: eta 0.05 → 0.3"])
     chosen = []
     window.loss_plot.change_chosen.connect(chosen.append)
     item = window.loss_plot._ticks._item
