@@ -17,6 +17,7 @@ SCALE = "scale"  # the parameter by which explicit weights are multiplied
 DECADES = 1.5  # that a suggested range reaches to each side
 COUNTS = {"rank": 8, "eta": 7}  # how many values are suggested
 COUNT = 9  # of the strength of a penalty
+LEAST_ETA = 1e-4  # below it, nothing changes any more
 MOST_RANK = 24  # that a suggested range reaches to, unless the present rank is above it
 
 
@@ -71,6 +72,20 @@ def suggested(settings: Settings, parameter: str) -> tuple[float, float, int]:
     if parameter == "eta":
         low, high = min(max(now / 10, 1e-3), now), max(min(10 * now, 0.9), now)
     return float(f"{low:.2g}"), float(f"{high:.2g}"), count
+
+
+def values_beyond(parameter: str, values: tuple[float, ...], *, above: bool) -> tuple[float, ...]:
+    """Return about half as many values again, at the same ratios, below or above a series that ascends.
+
+    None of the rank, as what can be hidden depends on the highest one; of eta what it can be.
+    """
+    if parameter == "rank" or len(values) < 2:
+        return ()
+    ratio = (values[-1] / values[0]) ** (1 / (len(values) - 1))
+    count = max(2, len(values) // 2)
+    end, factor = (values[-1], ratio) if above else (values[0], 1 / ratio)
+    more = sorted({float(f"{end * factor**k:.3g}") for k in range(1, count + 1)} - set(values))
+    return tuple(value for value in more if parameter != "eta" or LEAST_ETA <= value < 1.0)
 
 
 def values_between(parameter: str, low: float, high: float, count: int) -> tuple[float, ...]:

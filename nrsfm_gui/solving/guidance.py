@@ -2,106 +2,31 @@
 
 from __future__ import annotations
 
-import threading
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import QObject, QTimer, pyqtSignal
+from PyQt6.QtCore import QObject, QTimer
 
-from core.alignment import Alignment, Mirror
-from core.geometry import geometry_of
 from core.held_out_curve import curve
 from core.held_out_plan import Plan
-from core.metrics import aligned_mm
 from core.penalties import ExplicitWeights
 from core.sequence import CameraModel
 from core.varied import SCALE, changed, parameters_of, present, suggested
-from nrsfm_gui.views.guidance_panel import MEANINGS, TITLES
+from nrsfm_gui.views.guidance_panel import MEANINGS
 from nrsfm_gui.views.guidance_plot import GuidanceCurves
+from nrsfm_gui.words.guidance_words import TITLES, advised, by_truth, recommendation
 from nrsfm_gui.words.number import format_number
-from nrsfm_gui.words.summaries import ETA_FROM_SECONDS, duration, measure
+from nrsfm_gui.words.summaries import ETA_FROM_SECONDS, duration
 
-from .solver_thread import Job
+from .held_out_series import HeldOutSeries
 
 if TYPE_CHECKING:
     from core.held_out import Trial
-    from core.reconstruct import Update
-    from core.sequence import Sequence
     from core.settings import Settings
     from nrsfm_gui.main_window import MainWindow
 
 
 LATER_MILLISECONDS = 80  # what follows the parameters here must not cost a drag its frames
-
-
-class _Cancelled(Exception):
-    """A series is not wanted any more."""
-
-
-class _Sweep(QObject):
-    """One series of solves in a thread; its trials come one by one, with their 3-D errors."""
-
-    tried = pyqtSignal(object, float)  # Trial, NaN where there is no truth
-    over = pyqtSignal()
-    failed = pyqtSignal(str, str)
-
-    def __init__(
-        self, sequence: Sequence, start: Update, settings: Settings, plan: Plan, parent: QObject
-    ) -> None:
-        super().__init__(parent)
-        self.settings, self.plan = settings, plan
-        self.trials: list[Trial] = []
-        self.truth: dict[tuple[int, float], float] = {}
-        self._stop = threading.Event()
-        self._sequence, self._start = sequence, start
-        self._job = Job(self._work, self)
-        self._job.failed.connect(self.failed)
-        self._job.finished.connect(self.over)
-
-    @property
-    def stopping(self) -> bool:
-        return self._stop.is_set()
-
-    def start(self) -> None:
-        self._job.start()
-
-    def cancel(self) -> None:
-        self._stop.set()
-
-    def wait(self) -> None:
-        self._job.wait()
-
-    def add(self, trial: Trial, error: float) -> None:
-        self.trials.append(replace(trial, solution=None))  # its shapes are not looked at any more
-        self.truth[trial.fold, trial.value] = error
-
-    def _work(self) -> None:
-        from core.held_out import sweep  # here, because the window opens before the solvers are imported
-
-        try:
-            for trial in sweep(self._sequence, self._start, self.settings, self.plan, watch=self._watch):
-                self.tried.emit(trial, _error_3d(self._sequence, self._start, trial))
-        except _Cancelled:
-            return
-
-    def _watch(self) -> None:
-        if self._stop.is_set():
-            raise _Cancelled
-
-
-def _error_3d(sequence: Sequence, start: Update, trial: Trial) -> float:
-    """Return the 3-D error of a trial, NaN where nothing is known of it."""
-    if sequence.truth is None:
-        return float("nan")
-    solution = trial.solution
-    assert solution is not None  # it has just been found
-    geometry = geometry_of(solution.problem, solution.factors, start.intrinsics, start.calibration)
-    if geometry.projective is not None and not geometry.figures.get("metric", False):
-        return float("nan")
-    points = geometry.rotations @ geometry.points + geometry.translations[:, :, None]
-    mirror = Mirror.AUTOMATIC if sequence.camera is CameraModel.ORTHOGONAL else Mirror.OFF
-    return aligned_mm(points, sequence.truth, Alignment(mirror=mirror))[0].mean
 
 
 class Guidance(QObject):
@@ -112,12 +37,15 @@ class Guidance(QObject):
         self._window = window
         self._session = session = window.session
         self._panel = panel = window.guidance_panel
-        self._sweep: _Sweep | None = None  # the one whose curve is shown
-        self._running: list[_Sweep] = []  # also those that were cancelled and have not ended
+        self._sweep: HeldOutSeries | None = None  # the one whose curve is shown
+        self._used = ""  # what became of the value that was put into the parameters
+        self._used_settings: Settings | None = None
+        self._running: list[HeldOutSeries] = []  # also those that were cancelled and have not ended
         panel.compute_requested.connect(self.compute)
         panel.cancel_requested.connect(self.cancel)
         panel.use_requested.connect(self.use)
         panel.parameter_chosen.connect(lambda _parameter: self._look_at_another())
+        panel.truth_toggled.connect(lambda _on: self._show_curve())
         session.sequence_changed.connect(lambda _sequence: self._forget())
         self._later = QTimer(self)
         self._later.setSingleShot(True)
@@ -147,7 +75,7 @@ class Guidance(QObject):
         if session.sequence is None or start is None:
             return
         self.cancel()
-        series = _Sweep(
+        series = HeldOutSeries(
             session.sequence, start, session.settings, Plan(parameter, values, hiding=hiding), self
         )
         self._sweep = series
@@ -167,12 +95,12 @@ class Guidance(QObject):
             self._panel.set_progress(None)
 
     def use(self) -> None:
-        """Put the value at the minimum into the parameters."""
+        """Put the value that is advised into the parameters, and say what that does."""
         series = self._sweep
         if series is None or not series.trials:
             return
         name, line = series.plan.parameter, curve(series.trials, series.plan.parameter)
-        value, parameters = float(line.values[line.best]), self._window.parameters
+        value, parameters = float(line.values[advised(line, series.plan.parameter)]), self._window.parameters
         if name == SCALE:
             penalty = changed(series.settings, name, value).penalty
             assert isinstance(penalty, ExplicitWeights)  # there is a scale of no other
@@ -180,6 +108,12 @@ class Guidance(QObject):
         else:
             parameters.set_value(name, value)
         parameters.flush()
+        follows = self._window.control.live
+        done = "the shape follows." if follows else "press Run (Ctrl+R) to solve with it."
+        self._used = f"{TITLES[name]} {format_number(value)} is in Parameters now: {done}"
+        self._used_settings = self._session.settings
+        self._window.chrome.say(self._used)
+        self._show_settings()
 
     def shut_down(self) -> None:
         """Stop, and wait for what is being computed."""
@@ -189,7 +123,7 @@ class Guidance(QObject):
 
     # -- what comes of it -----------------------------------------------------------------------------------
 
-    def _take(self, series: _Sweep, trial: Trial, error: float) -> None:
+    def _take(self, series: HeldOutSeries, trial: Trial, error: float) -> None:
         series.add(trial, error)
         if series is not self._sweep:
             return
@@ -199,13 +133,13 @@ class Guidance(QObject):
             words = duration(left) if trial.seconds > ETA_FROM_SECONDS else ""
             self._panel.set_progress((trial.done, trial.count, words))
 
-    def _fail(self, series: _Sweep, sentence: str, details: str) -> None:
+    def _fail(self, series: HeldOutSeries, sentence: str, details: str) -> None:
         if details:
             self._window.report(sentence, details)
         elif series is self._sweep:
             self._panel.set_sentence(f"{sentence[:1].upper()}{sentence[1:]}.", usable=False, warning=True)
 
-    def _end(self, series: _Sweep) -> None:
+    def _end(self, series: HeldOutSeries) -> None:
         self._running.remove(series)
         if series is self._sweep:
             self._panel.set_progress(None)
@@ -262,12 +196,7 @@ class Guidance(QObject):
             return
         name = series.plan.parameter
         line = curve(series.trials, name)
-        truth = np.array(
-            [
-                np.mean([error for (_, value), error in series.truth.items() if value == each])
-                for each in line.values
-            ]
-        )
+        truth = series.truth_of(line)
         self._panel.set_curves(
             GuidanceCurves(
                 values=line.values,
@@ -280,29 +209,25 @@ class Guidance(QObject):
                 whole=line.whole,
                 truth=truth if np.isfinite(truth).any() else None,
                 truth_unit=sequence.truth_units,
+                advised=advised(line, name),
             )
         )
         self._show_sentence(series)
 
-    def _show_sentence(self, series: _Sweep) -> None:
+    def _show_sentence(self, series: HeldOutSeries) -> None:
         """Say what the curve recommends, and whether it is still of these parameters."""
         session = self._session
         assert session.sequence is not None  # there are trials of it
         name, unit = series.plan.parameter, session.sequence.units
         line = curve(series.trials, name)
-        best, held = float(line.values[line.best]), float(line.held[line.best])
-        words = f"{TITLES[name]} {format_number(best)} predicts best: {measure(held, unit)}"
-        deviation = float(line.deviation[line.best])
-        if np.isfinite(deviation):
-            words += f" ± {deviation:.2g}"
-        words += f" where hidden, {measure(float(line.kept[line.best]), unit)} where used."
-        low, high = line.close
-        if low < high:
-            words += f" {format_number(low)} to {format_number(high)} are as good"
-            words += "." if name in ("rank", "eta") else ": the strongest is the safest."
-        if best in (line.values[0], line.values[-1]) and len(line.values) == len(series.plan.values):
-            words += " It is at the end of the range: try a wider one."
-        usable = name in parameters_of(session.settings, session.sequence.camera)
+        words = self._used + " " if self._used and session.settings == self._used_settings else ""
+        words += recommendation(line, series.plan, unit, widened=bool(series.more))
+        if self._panel.with_truth:
+            words += by_truth(line, name, series.truth_of(line), session.sequence.truth_units)
+        usable, best = (
+            name in parameters_of(session.settings, session.sequence.camera),
+            line.values[line.best],
+        )
         if not usable:
             words += f" {MEANINGS[name].capitalize()} is another number now."
         elif name != SCALE and changed(series.settings, name, best) != changed(session.settings, name, best):

@@ -19,10 +19,11 @@ from PyQt6.QtWidgets import (
 
 from core.held_out_plan import HIDING
 from core.varied import values_between
+from nrsfm_gui.words.guidance_words import TITLES
 
+from .answer_text import AnswerText
 from .fields import NumberField, push_button
 from .guidance_plot import GuidanceCurves, GuidancePlot
-from .hint_line import HintLine
 from .sources import Choice
 
 if TYPE_CHECKING:
@@ -35,7 +36,6 @@ EMPTY = (
     "several values of a parameter, and the curve shows how well what was hidden is predicted."
 )
 NOT_YET = "Guidance starts from a reconstruction with its rotations chosen: run one first."
-TITLES = {"xi": "xi", "mu": "mu", "scale": "all weights ×", "rank": "rank K", "eta": "eta"}
 MEANINGS = {
     "xi": "the strength of the penalty",
     "mu": "the strength of the penalty",
@@ -43,7 +43,11 @@ MEANINGS = {
     "rank": "the number of basis shapes",
     "eta": "the pOSE weight",
 }
-HIDING_TITLES = {"runs": "runs of frames", "single": "single points"}
+HIDING_TITLES = {"runs": "hide runs", "single": "hide points"}
+USE_TIP = (
+    "Put the value with the ring into Parameters: among those that predict equally well, the strongest.\n"
+    "It is judged by hidden tracks, which say little of depth: look at the shapes as well"
+)
 MOST_VALUES = 40
 FIELD_WIDTH, COUNT_WIDTH = 54, 38
 LEAST_CHOICE_WIDTH = 66
@@ -62,12 +66,15 @@ class GuidancePanel(QWidget):
         the value at the minimum is wanted.
     parameter_chosen(str)
         another parameter is looked at.
+    truth_toggled(bool)
+        the 3-D error is wanted, too, or not.
     """
 
     compute_requested = pyqtSignal(str, object, str)
     cancel_requested = pyqtSignal()
     use_requested = pyqtSignal()
     parameter_chosen = pyqtSignal(str)
+    truth_toggled = pyqtSignal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -99,21 +106,19 @@ class GuidancePanel(QWidget):
             field.edited.connect(self._touch)
         self._compute = push_button("Compute", "Solve for all values; the window stays free", self._request)
         self._cancel = push_button("Cancel", "Stop, and keep what is computed", self.cancel_requested.emit)
-        self._use = push_button(
-            "Use it", "Put the value at the minimum into Parameters", self.use_requested.emit
-        )
+        self._use = push_button("Use it", USE_TIP, self.use_requested.emit)
         self._truth = QCheckBox("Truth")
         self._truth.setToolTip(
             "Show the 3-D error too (per-frame similarity), on the right axis: it does not enter the "
             "recommendation"
         )
         self._truth.toggled.connect(self.plot.set_with_truth)
+        self._truth.toggled.connect(self.truth_toggled)
         self._progress = QProgressBar()
         self._progress.setTextVisible(False)
         self._left = QLabel()
         self._left.setProperty("role", "muted")
-        self._line = HintLine()
-        self._line.setProperty("role", "muted")
+        self._line = AnswerText()
         self._build()
         self.setMinimumSize(240, 150)
         self.set_curves(None)
@@ -128,9 +133,14 @@ class GuidancePanel(QWidget):
         return self._parameter.key
 
     @property
+    def with_truth(self) -> bool:
+        """Whether the 3-D error is wanted."""
+        return self._truth.isChecked() and not self._truth.isHidden()
+
+    @property
     def sentence(self) -> str:
-        """What the line at the bottom says."""
-        return self._line.whole
+        """What is said of the curve."""
+        return self._line.label.text()
 
     def set_parameters(self, names: Items[str]) -> None:
         """Offer parameters; where the one that is looked at is not among them, the first is."""
@@ -177,15 +187,16 @@ class GuidancePanel(QWidget):
 
     def set_sentence(self, sentence: str, *, usable: bool, warning: bool = False) -> None:
         """Say what the curve recommends, or why there is none."""
-        self._line.set_whole(sentence)
+        label = self._line.label
+        self._line.set_text(sentence)
         self._line.setVisible(bool(sentence))
-        role = "warning" if warning else "muted"
-        if self._line.property("role") != role:
-            self._line.setProperty("role", role)
-            style = self._line.style()
+        role = "warning" if warning else ""
+        if label.property("role") != role:
+            label.setProperty("role", role)
+            style = label.style()
             assert style is not None
-            style.unpolish(self._line)
-            style.polish(self._line)
+            style.unpolish(label)
+            style.polish(label)
         self._use.setEnabled(usable)
 
     def set_theme(self, theme: Theme) -> None:
@@ -211,24 +222,21 @@ class GuidancePanel(QWidget):
             row.addWidget(label)
             row.addWidget(field)
         row.addStretch(1)
-        progress, row = _row()
-        row.addWidget(self._progress, 1)
-        row.addWidget(self._left)
+        progress, below = _row()
+        below.addWidget(self._progress, 1)
+        below.addWidget(self._left)
         self._top = QStackedWidget()  # the range, or how far it is
         self._top.addWidget(ranges)
         self._top.addWidget(progress)
         self._top.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        bottom = QHBoxLayout()
-        bottom.setContentsMargins(0, 0, 8, 2)
-        bottom.addWidget(self._line, 1)
-        bottom.addWidget(self._truth)
-        bottom.addWidget(self._use)
+        row.addWidget(self._truth)
+        row.addWidget(self._use)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self._top)
+        layout.addWidget(self._line)
         layout.addWidget(self.plot, 1)
-        layout.addLayout(bottom)
 
     # -- what happens in it ---------------------------------------------------------------------------------
 

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from core.arrays import Floats
     from nrsfm_gui.theme import Theme
 
+TIP = (
+    "Left axis: the reprojection error of the tracks that were hidden from the solver; the lower,\n"
+    "the better they were predicted. Right axis: that of the tracks it used. The ring is on the value to use."
+)
 PADDING = 0.06  # of a range, on each side
 ROOM = 0.4  # of a range, above it: for the name of the lowest point
 BAND_ALPHA = 60  # of 255
@@ -39,6 +43,7 @@ class GuidanceCurves:
     whole: bool  # whether values are counts: then the axis is linear
     truth: Floats | None = None  # (N,) 3-D errors, NaN where unknown
     truth_unit: str = "mm"
+    advised: int | None = None  # index of the value to use, where that is not the lowest
 
 
 class GuidancePlot(QWidget):
@@ -51,6 +56,7 @@ class GuidancePlot(QWidget):
         self._with_truth = False
         self._widget = pg.PlotWidget()
         self._widget.setAccessibleName("Error of the held-out observations")
+        self._widget.setToolTip(TIP)
         self._plot: pg.PlotItem = self._widget.getPlotItem()
         self._plot.hideButtons()
         self._plot.setMenuEnabled(False)
@@ -87,7 +93,7 @@ class GuidancePlot(QWidget):
 
     @property
     def marked(self) -> str:
-        """What stands at the lowest point, "" where there is none."""
+        """What stands at the value to use, "" where there is none."""
         return self._label.toPlainText() if self._label.isVisible() else ""
 
     def set_empty(self, sentence: str) -> None:
@@ -152,6 +158,8 @@ class GuidancePlot(QWidget):
         self._high.setData(x, high)
         self._held.setData(x, held)
         best = curves.best
+        if curves.advised is not None:
+            best = curves.advised
         self._lowest.setData([x[best]], [held[best]])
         self._label.setText(f"{curves.name} {format_number(float(f'{curves.values[best]:.3g}'))}")
         self._label.setAnchor((0.0 if best == 0 else 1.0 if best == len(x) - 1 else 0.5, 1.35))

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PyQt6.QtWidgets import QApplication
 
 from core.held_out import sweep
-from core.held_out_curve import curve
+from core.held_out_curve import Curve, curve
 from core.held_out_plan import FOLDS, Plan
 from core.penalties import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
 from core.sequence import CameraModel
 from core.settings import Settings
 from core.synthetic import simulate
+from nrsfm_gui.solving.held_out_series import beyond
 from nrsfm_gui.theme import DARK, LIGHT
 from nrsfm_gui.views.guidance_panel import GuidancePanel
 from nrsfm_gui.views.guidance_plot import GuidanceCurves, _ticks
+from nrsfm_gui.words.guidance_words import advised, by_truth, recommendation
 
 SETTINGS = Settings(starts=1, rank=4, penalty=WeightedNuclearNorm(xi=0.5), rotations="truth")
 
@@ -161,21 +165,82 @@ def test_a_series_is_computed_beside_the_window_and_its_minimum_can_be_used(qtbo
     assert window.guidance.computing and panel._cancel.isVisibleTo(panel)
     qtbot.waitUntil(lambda: not window.guidance.computing, timeout=60_000)
     assert not panel._cancel.isVisibleTo(panel)
-    direct = curve(sweep(window.session.sequence, start, SETTINGS, Plan("xi", values)), "xi")
+    sequence, more = window.session.sequence, window.guidance._sweep.more
+    solves = [*sweep(sequence, start, SETTINGS, Plan("xi", values))]
+    first = curve(solves, "xi")
+    assert bool(more) == (first.best in (0, len(values) - 1))
+    if more:  # the range was widened to the side of the best
+        assert (max(more) < values[0]) == (first.best == 0)
+        solves += sweep(sequence, start, SETTINGS, Plan("xi", more))
+    direct = curve(solves, "xi")
     shown = panel.plot._curves
     assert shown.held == pytest.approx(direct.held, rel=1e-6)
     assert shown.kept == pytest.approx(direct.kept, rel=1e-6)
     assert np.isfinite(shown.truth).all() and not panel._truth.isChecked()
-    best = values[direct.best]
-    assert f"xi {best:g} predicts best" in panel.sentence and "px" in panel.sentence
+    assert f"xi {direct.values[direct.best]:g} predicts best" in panel.sentence and "px" in panel.sentence
+    assert ("widened" in panel.sentence) == bool(more)
+    panel._truth.click()
+    assert "By the truth, not used here: " in panel.sentence
     panel._use.click()
-    assert window.session.settings.penalty == WeightedNuclearNorm(xi=best)
-    qtbot.waitUntil(lambda: panel.plot._present == best)
+    used = float(direct.values[advised(direct, "xi")])
+    assert window.session.settings.penalty == WeightedNuclearNorm(xi=used)
+    assert panel.sentence.startswith(f"xi {used:g} is in Parameters now")
+    qtbot.waitUntil(lambda: panel.plot._present == used)
     assert "have changed" not in panel.sentence
     window.parameters.set_value("rank", 3)
     qtbot.waitUntil(lambda: "Other parameters have changed since" in panel.sentence)
     window.parameters.choose_penalty("nn")
     qtbot.waitUntil(lambda: not panel._use.isEnabled() and "is another number now" in panel.sentence)
+
+
+def line_of(errors, values=(0.1, 0.3, 1.0, 3.0)):
+    """A curve of errors (folds, N)."""
+    errors = np.asarray(errors, dtype=float)
+    return Curve(np.array(values), errors, errors, 0.5 * errors, whole=False)
+
+
+def test_of_values_that_predict_equally_well_the_strongest_is_used_and_named():
+    flat = line_of([[5.02, 5.0, 5.1, 9.0], [6.0, 5.9, 5.8, 9.0], [5.3, 5.4, 5.6, 9.0]])
+    assert (flat.best, flat.close) == (1, (0.1, 1.0))
+    plan = Plan("xi", (0.1, 0.3, 1.0, 3.0))
+    words = recommendation(flat, plan, "px")
+    assert "xi 0.3 predicts best: 5.43 px" in words
+    assert "0.1 to 1 predict equally well: Use it takes 1, the strongest, which is the safest." in words
+    assert (advised(flat, "xi"), advised(flat, "eta"), advised(flat, "rank")) == (2, 1, 1)
+    assert "strongest" not in recommendation(flat, replace(plan, parameter="eta"), "px")
+    sharp = line_of([[9.0, 1.0, 5.0, 9.0], [9.1, 1.1, 5.2, 9.2]])
+    assert advised(sharp, "xi") == sharp.best == 1
+    assert "equally" not in recommendation(sharp, plan, "px")
+    truth = np.array([9.0, 8.0, 7.0, np.nan])
+    assert "8.00 mm at the value to use, least 7.00 mm at 1" in by_truth(sharp, "xi", truth, "mm")
+    assert by_truth(sharp, "xi", np.full(4, np.nan), "mm") == ""
+
+
+def test_a_best_value_at_an_end_widens_the_range_once_and_is_said():
+    values = (0.1, 0.3, 1.0, 3.0)
+    plan = Plan("xi", values)
+    falling = line_of([[4.0, 3.0, 2.0, 1.0]])
+    ratio = 30.0 ** (1 / 3)
+    assert beyond(falling, plan) == pytest.approx((3 * ratio, 3 * ratio**2), rel=0.01)
+    assert beyond(line_of([[1.0, 2.0, 3.0, 4.0]]), plan)[-1] == pytest.approx(0.1 / ratio, rel=0.01)
+    assert beyond(line_of([[2.0, 1.0, 3.0, 4.0]]), plan) == ()
+    assert beyond(falling, replace(plan, parameter="rank")) == ()  # others could be hidden then
+    assert max(beyond(falling, Plan("eta", (0.1, 0.3, 0.5, 0.9))), default=0.0) < 1.0
+    assert "try a wider one" in recommendation(falling, plan, "px")
+    words = recommendation(falling, plan, "px", widened=True)
+    assert "The range was widened once" in words and "still at the end" in words
+
+
+@pytest.mark.parametrize("width", [240, 420, 900])
+def test_none_of_the_answer_is_cut(qtbot, panel, width):
+    panel.set_curves(curves())
+    panel.resize(width, 260)
+    panel.set_sentence("A sentence that is long enough to need several lines. " * 5, usable=True)
+    line = panel._line
+    qtbot.waitUntil(lambda: line.height() == line.sizeHint().height())
+    room = line.viewport().height() + line.verticalScrollBar().maximum()
+    assert room >= line.label.heightForWidth(line.viewport().width())
+    assert panel.plot.height() > 60
 
 
 def test_a_series_can_be_cancelled_and_keeps_what_it_has(qtbot, solved):
@@ -204,7 +269,7 @@ def test_what_cannot_be_hidden_is_said_in_the_panel(qtbot, solved):
     panel.compute_requested.emit("rank", (2.0, 40.0), "runs")
     qtbot.waitUntil(lambda: not window.guidance.computing, timeout=30_000)
     assert panel.sentence.startswith("No observation can be hidden at rank 40")
-    assert panel._line.property("role") == "warning"
+    assert panel._line.label.property("role") == "warning"
 
 
 def test_closing_the_window_waits_for_a_series(qtbot, solved):
