@@ -217,3 +217,24 @@ def test_every_kind_is_written_from_the_window(qtbot, make_window, tmp_path):
             )
             assert written.stat().st_size > 200
     assert load_result(folder / "result.npz").loss == window.session.shown.last.best.loss
+
+
+def test_buttons_stay_where_they_are_whatever_is_chosen(qtbot, dialog):
+    dialog.resize(dialog.minimumSizeHint())
+    places = set()
+    for kind in KINDS:
+        dialog.choose(kind)
+        qtbot.wait(5)
+        places.add((dialog.size().height(), dialog._export.mapTo(dialog, dialog._export.pos()).y()))
+    assert len(places) == 1
+
+
+def test_fields_of_a_movie_end_below_each_other(qtbot, dialog):
+    dialog.choose("movie")
+    qtbot.wait(5)
+    form = dialog.form
+    ends = {
+        part.mapTo(form, part.rect().topRight()).x()
+        for part in (form.what, form.range.second, form.size_field.second, form.fps)
+    }
+    assert len(ends) == 1

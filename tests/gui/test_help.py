@@ -185,3 +185,31 @@ def test_the_place_of_a_step_is_pointed_out_and_the_mouse_goes_through(qtbot, wi
     assert ring.testAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
     found = near(window.grab(ring.geometry()).toImage(), DARK.reprojected)
     assert 60 < np.count_nonzero(found) < 0.5 * found.size
+
+
+@pytest.mark.parametrize("keys", [("escape",), ("w", "control")])
+def test_the_page_fits_the_screen_and_closes_by_key(qtbot, window, keys):
+    window.chrome.actions["method"].trigger()
+    page = window.habits.helping.page
+    qtbot.waitUntil(page.isActiveWindow)
+    room = page.screen().availableSize()
+    assert page.width() <= room.width() and page.height() <= room.height() - 40
+    if keys == ("escape",):
+        qtbot.keyClick(page.browser, Qt.Key.Key_Escape)
+    else:
+        qtbot.keyClick(page.browser, Qt.Key.Key_W, Qt.KeyboardModifier.ControlModifier)
+    assert not page.isVisible()
+
+
+def test_every_line_of_the_contents_leads_to_its_place(qtbot, window):
+    window.chrome.actions["method"].trigger()
+    page = window.habits.helping.page
+    qtbot.waitExposed(page)
+    page.resize(700, 400)
+    places = []
+    for name in re.findall(r'href="#(\w+)"', method_page(DARK)):
+        page.browser.verticalScrollBar().setValue(0)
+        page.browser.anchorClicked.emit(QUrl(f"#{name}"))
+        places.append(page.browser.verticalScrollBar().value())
+    assert len(places) == 5 and places == sorted(places) and places[0] > 100
+    assert len(set(places)) >= 4  # the last ones share the end of the page

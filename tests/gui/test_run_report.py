@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import html.parser
 import re
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from PyQt6.QtCore import QSize
+from PyQt6.QtCore import QBuffer, QByteArray, QSize
 from PyQt6.QtGui import QColor, QImage, QPainter
 
 from core import simulate
@@ -20,6 +21,7 @@ from nrsfm_gui.export.movie_files import pixels
 from nrsfm_gui.export.report_charts import HEIGHT, WIDTH, Mark, line_chart, spectrum_chart, ticks
 from nrsfm_gui.export.run_report import make_report, worst_frames
 from nrsfm_gui.export.run_report_html import html_report
+from nrsfm_gui.export.run_report_pdf import pdf_report
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, starts=1)
 
@@ -103,6 +105,31 @@ def test_a_pdf_has_one_page_that_is_not_empty(qtbot, window, tmp_path):
     margins = np.ones_like(ink)
     margins[20:-20, 20:-20] = False
     assert not (ink & margins).any()
+
+
+def test_code_of_a_pdf_is_whole_or_says_where_the_rest_is(window):
+    pdf = pytest.importorskip("PyQt6.QtPdf")
+    run, seen = window.session.shown, window.session.seen
+    report = make_report(run, seen, build_shapes(run.sequence, seen), b"", "none")
+    for length in (3, 40, 600):
+        command = "nrsfm solve " + " ".join(f"--option{k}" for k in range(length))
+        lines = [f"step{k:03} = 1" for k in range(length)]
+        content = pdf_report(replace(report, command=command, python="\n".join(lines)))
+        device, document = QBuffer(), pdf.QPdfDocument(None)
+        device.setData(QByteArray(content))
+        device.open(QBuffer.OpenModeFlag.ReadOnly)
+        document.load(device)
+        words = document.getAllText(0).text()
+        assert document.pageCount() == 1
+        assert ("Copy as command" if length == 600 else f"--option{length - 1}") in words
+        shown = [int(number) for number in re.findall(r"step(\d+) = 1", words)]
+        assert shown == list(range(len(shown)))
+        if length == 3:
+            assert len(shown) == length and "more lines" not in words
+        elif shown:
+            assert f"and {length - len(shown)} more lines: in the menu Edit, Copy as Python" in words
+        else:
+            assert "too long for this page: in the menu Edit, Copy as Python" in words
 
 
 def test_a_report_at_an_earlier_moment_is_of_that_moment(window):

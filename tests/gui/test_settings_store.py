@@ -72,3 +72,13 @@ def test_layout_and_theme_come_back_and_the_layout_can_be_forgotten(file):
     assert again.theme() == "light"
     again.forget_layout()
     assert again.layout() is None
+
+
+def test_files_are_written_where_they_were_last_and_first_among_the_documents(file, tmp_path):
+    store = opened(file)
+    first = store.writing_folder()
+    assert first.is_absolute() and (first.name == "Documents" or first == Path.home())
+    store.set_writing_folder(tmp_path)
+    assert opened(file).writing_folder() == tmp_path
+    store.set_writing_folder(tmp_path / "gone")
+    assert store.writing_folder() == first

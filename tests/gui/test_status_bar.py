@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from PyQt6.QtWidgets import QProgressBar
+from PyQt6.QtCore import QPoint
+from PyQt6.QtGui import QStatusTipEvent
+from PyQt6.QtWidgets import QApplication, QProgressBar
 
 from core import simulate
 from core.settings import Settings
 from nrsfm_gui.habits import memory
 from nrsfm_gui.state.runs import RunState
+from nrsfm_gui.theme import DARK
 from nrsfm_gui.views.memory_label import MemoryLabel
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
@@ -50,3 +53,38 @@ def test_the_bar_shows_solver_point_frame_and_sequence(qtbot, make_window):
         assert part in window.chrome._hover.text()
     window.presenter.show_hover(-1)
     assert window.chrome._hover.text() == ""
+
+
+def test_neither_tips_nor_messages_nor_a_run_move_what_is_below_or_beside_them(qtbot, make_window):
+    window = make_window(simulate("paper", frames=8, points=20, noise=0.3, seed=2), settings=QUICK)
+    window.control.set_live(False)
+    window.session.set_theme(DARK)
+    parts = (window.scene_view, window.statusBar(), window.loss_plot, window.timeline)
+    qtbot.wait(20)
+
+    def places():
+        qtbot.wait(10)
+        return [(part.mapTo(window, part.rect().topLeft()), part.size()) for part in parts]
+
+    before = places()
+    for action in window.chrome.actions.values():
+        action.hover()
+        QApplication.sendEvent(window, QStatusTipEvent(action.statusTip()))
+    assert window.chrome._activity.isVisible() and window.statusBar().currentMessage() == ""
+    assert places() == before
+    window.messages.warn("something went wrong")
+    window.exporting.strip.show_task(1, "movie", "1 of 8", 0.1)
+    window.keeping.recovering.bar.offer("A session was not closed properly.")
+    assert places() == before
+    banners, view = window.banners, window.scene_view
+    assert banners.height() >= window.messages.height() + window.exporting.strip.height()
+    top, view_top = (part.mapTo(window, QPoint(0, 0)).y() for part in (banners, view))
+    assert top >= view_top
+    window.messages.hide()
+    window.exporting.strip.remove_task(1)
+    window.keeping.recovering.bar.hide()
+    assert places() == before and banners.height() == 0
+    window.run()
+    assert places() == before
+    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
+    assert places() == before
