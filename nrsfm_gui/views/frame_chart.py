@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 AXIS_HEIGHT, NO_AXIS_HEIGHT = 34, 5  # pixels below a plot that names its frames, and one that does not
 AXIS_WIDTH = 52  # pixels, so that the plots stand below each other
+TITLE_ROOM = 0.25  # of the range of values, above them
 LONE = 5  # diameter of a value whose neighbors are missing
 TIP = "Click: go to the frame. Wheel: zoom; drag: move; double click: fit"
 
@@ -60,6 +61,9 @@ class FrameChart(pg.PlotWidget):
         self._band = pg.LinearRegionItem(movable=False)
         self._band.setZValue(-10)
         self._band.hide()
+        self._title = pg.LabelItem(justify="left")  # lying: upright, it is longer than a low plot is high
+        self._title.setParentItem(self._plot.getViewBox())
+        self._title.setZValue(20)
         for item in (self._cursor, self._band, self._lone):
             self._plot.addItem(item, ignoreBounds=True)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -113,7 +117,8 @@ class FrameChart(pg.PlotWidget):
         self._text = title, names_frames, color
         self.setAccessibleName(f"{title} over the frames")
         style = {"color": color, "font-size": "8pt"}  # a plot may be low
-        self._plot.setLabel("left", title, **style)
+        self._title.setText(title, color=color, size="8pt")
+        self._title.anchor(itemPos=(0, 0), parentPos=(0, 0), offset=(4, -3))
         bottom = self._plot.getAxis("bottom")
         bottom.setStyle(showValues=names_frames)
         self._plot.setLabel("bottom", "frame" if names_frames else None, **style)
@@ -125,7 +130,10 @@ class FrameChart(pg.PlotWidget):
             low, high = float(known.min()), float(known.max())
             margin = 0.0 if high > low else 0.5 * abs(high) or 0.5
             count = max(len(values) for values in lines)
-            self._plot.getViewBox().setRange(xRange=(1, max(count, 2)), yRange=(low - margin, high + margin))
+            room = TITLE_ROOM * (high - low)
+            self._plot.getViewBox().setRange(
+                xRange=(1, max(count, 2)), yRange=(low - margin, high + margin + room)
+            )
 
     def _clicked(self, event: MouseClickEvent) -> None:
         box = self._plot.getViewBox()

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QBrush
+from PyQt6.QtCore import QModelIndex, QSize, Qt, pyqtSignal
+from PyQt6.QtGui import QBrush, QKeyEvent
 from PyQt6.QtWidgets import (
     QHeaderView,
     QLabel,
     QLineEdit,
     QStackedLayout,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
     QTreeWidget,
     QTreeWidgetItem,
     QVBoxLayout,
@@ -33,8 +36,31 @@ ENTRY = Qt.ItemDataRole.UserRole
 HINT = "Drop a folder here\nor Open (Ctrl+O)"
 
 
+class _Tree(QTreeWidget):
+    """Tells of Return; `itemActivated` would tell of the second click on what the first one opened, too."""
+
+    returned = pyqtSignal(QTreeWidgetItem)
+
+    def keyPressEvent(self, event: QKeyEvent | None) -> None:
+        assert event is not None
+        row = self.currentItem()
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and row is not None:
+            self.returned.emit(row)
+        else:
+            super().keyPressEvent(event)
+
+
+class _Cell(QStyledItemDelegate):
+    """A cell that shows whether its sequence is open, however the row is selected."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem | None, index: QModelIndex) -> None:
+        super().initStyleOption(option, index)
+        assert option is not None
+        option.state &= ~(QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_HasFocus)
+
+
 class SequenceTree(QWidget):
-    """A tree of object > path with a cell for each camera; click a cell, or press Return, to open it."""
+    """A tree of object > path with a cell for each camera; a click on a name, a cell, or Return opens it."""
 
     sequence_requested = pyqtSignal(object)  # a SequenceEntry
 
@@ -49,10 +75,10 @@ class SequenceTree(QWidget):
         self._filter.setToolTip("Show the sequences whose object, path or camera contains these words")
         self._filter.setClearButtonEnabled(True)
         self._filter.textChanged.connect(self._apply_filter)
-        self._tree = QTreeWidget()
+        self._tree = _Tree()
         self._tree.setAccessibleName("Sequences")
         self._tree.setToolTip(
-            "P: the perspective tracks of a camera path; O: the orthogonal ones"
+            "Click a name to open its sequence. P: with a perspective camera; O: with an orthogonal one"
         )
         self._build_tree()
         self._hint = QLabel(HINT)
@@ -89,6 +115,9 @@ class SequenceTree(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""
         self._theme = theme
+        self._tree.setStyleSheet(
+            f"QTreeView::item:selected {{ background: {theme.raised}; color: {theme.text}; }}"
+        )
         self._paint_cells()
 
     # Construction
@@ -115,7 +144,10 @@ class SequenceTree(QWidget):
         tree.setExpandsOnDoubleClick(False)
         tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         tree.itemClicked.connect(self._clicked)
-        tree.itemActivated.connect(self._activated)
+        tree.returned.connect(self._open)
+        cell = _Cell(tree)
+        for column in COLUMNS.values():
+            tree.setItemDelegateForColumn(column, cell)
 
     def _fill(self) -> None:
         self._tree.clear()
@@ -167,6 +199,8 @@ class SequenceTree(QWidget):
             row.setFont(0, font)
             if opened and row.parent() is not None:
                 row.parent().setExpanded(True)  # type: ignore[union-attr]
+            if opened and not row.isSelected():
+                self._tree.setCurrentItem(row)  # the keyboard goes on from there
 
     def _rows(self) -> list[QTreeWidgetItem]:
         found = []
@@ -200,11 +234,13 @@ class SequenceTree(QWidget):
             self.sequence_requested.emit(entry)
         elif row.childCount():
             row.setExpanded(not row.isExpanded())
+        elif not row.font(0).bold():  # a click on what is open changes nothing
+            self._open(row)
 
-    def _activated(self, row: QTreeWidgetItem, column: int) -> None:
-        """Open what Return was pressed on or the name that was double-clicked: perspective first."""
+    def _open(self, row: QTreeWidgetItem) -> None:
+        """Open what a name stands for: perspective first."""
         entry = next((row.data(c, ENTRY) for c in COLUMNS.values() if row.data(c, ENTRY) is not None), None)
-        if entry is not None and column == 0:
+        if entry is not None:
             self.sequence_requested.emit(entry)
 
 

@@ -96,6 +96,34 @@ def test_a_click_on_an_object_only_unfolds_it(tree, qtbot):
     assert asked == []
 
 
+def test_a_click_on_a_name_opens_it_once_and_not_what_is_open(tree, qtbot):
+    asked = []
+    tree.sequence_requested.connect(asked.append)
+    row = item(tree, "balloon", "flyby")
+    click(tree, qtbot, row, 0)
+    assert [(entry.path_name, entry.camera) for entry in asked] == [("flyby", P)]
+    tree.set_current(asked[0])
+    widget = tree.findChild(QTreeWidget)
+    place = widget.visualRect(widget.indexFromItem(row, 0)).center()
+    qtbot.mouseDClick(widget.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize("theme", [DARK, LIGHT])
+def test_the_open_camera_alone_is_lit_in_a_row_that_is_selected(tree, near, theme):
+    tree.set_theme(theme)
+    tree.set_current(ENTRIES[1])
+    widget, row = tree.findChild(QTreeWidget), item(tree, "balloon", "circle")
+    assert widget.currentItem() is row and row.isSelected()
+    opened = 1 if ENTRIES[1].camera is P else 2
+    lit = []
+    for column in (opened, 3 - opened):
+        rect = widget.visualRect(widget.indexFromItem(row, column))
+        picture = widget.viewport().grab(rect).toImage()
+        lit.append(near(picture, theme.accent, tolerance=20).mean())
+    assert lit[0] > 0.5 > 0.3 > lit[1]
+
+
 def test_return_opens_the_perspective_sequence_first(tree, qtbot):
     widget = tree.findChild(QTreeWidget)
     widget.setCurrentItem(item(tree, "balloon", "circle"), 0)
