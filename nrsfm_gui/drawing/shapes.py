@@ -117,21 +117,10 @@ def build_shapes(
     alignment
         how the estimate is moved onto the truth; without any, the estimate is shown by itself.
     """
+    if source is None:
+        return _without_estimate(sequence, alignment)
     background = _background(sequence)
     truth = background.truth
-    if source is None:
-        return Shapes(
-            points=None,
-            truth=truth,
-            cameras=_true_cameras(sequence) if truth is not None else None,
-            reprojected=None,
-            errors=None,
-            residuals=None,
-            unit=sequence.truth_units,
-            alignment=alignment,
-            extent=_extent(background, None),
-            image_extent=background.image_extent,
-        )
     found = solved(sequence, source)
     S, R = found.points, found.rotations
     hindered = obstacle(sequence, alignment.kind) if truth is not None else ""
@@ -165,6 +154,23 @@ def build_shapes(
         mirrored=aligned and is_mirrored(similarity),
         similarity=similarity,
         obstacle=hindered,
+    )
+
+
+def _without_estimate(sequence: Sequence, alignment: Alignment) -> Shapes:
+    background = _background(sequence)
+    truth = background.truth
+    return Shapes(
+        points=None,
+        truth=truth,
+        cameras=_true_cameras(sequence) if truth is not None else None,
+        reprojected=None,
+        errors=None,
+        residuals=None,
+        unit=sequence.truth_units,
+        alignment=alignment,
+        extent=_extent(background, None),
+        image_extent=background.image_extent,
     )
 
 

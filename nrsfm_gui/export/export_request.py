@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from core.alignment import Kind, Mirror
 from core.exporters import EXPORTERS
+from nrsfm_gui.words.summaries import file_stem
 
 from .movie_files import FORMATS as MOVIES
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from .movie_options import MovieOptions
 
+STEM = "reconstruction"  # of proposed names, where there is no sequence
 PLOTS = {"loss": "loss", "spectrum": "singular values and weights"}
 PLOT_LABELS = {".png": "PNG picture", ".svg": "SVG drawing", ".pdf": "PDF drawing"}
 REPORT_LABELS = {".html": "HTML page, everything inside", ".pdf": "PDF, one page"}
@@ -113,7 +115,7 @@ class ExportRequest:
 class ExportContext:
     """What the window shows while the dialog is open."""
 
-    name: str = "reconstruction"  # that proposed files begin with
+    name: str = STEM  # that proposed files begin with
     folder: str = ""
     frame: int = 0
     frames: tuple[int, int] = (0, 0)  # first and last that playing loops over
@@ -131,7 +133,7 @@ def context_of(session: Session, folder: Path) -> ExportContext:
     count = 1 if sequence is None else sequence.frame_count
     truth = sequence is not None and sequence.truth is not None
     return ExportContext(
-        name=file_stem(session),
+        name=file_stem(sequence, STEM),
         folder=str(folder.absolute()),
         frame=session.frame,
         frames=session.frame_range or (0, count - 1),
@@ -142,9 +144,3 @@ def context_of(session: Session, folder: Path) -> ExportContext:
         reconstruction=shown is not None and shown.last is not None,
         missing={suffix: made.missing for suffix, made in MOVIES.items() if made.missing},
     )
-
-
-def file_stem(session: Session) -> str:
-    """Return what proposed names begin with: that of the sequence, in letters that every disk takes."""
-    words = "reconstruction" if session.sequence is None else session.sequence.name
-    return "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in words)

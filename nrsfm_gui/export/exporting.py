@@ -16,9 +16,10 @@ from core.arrays import InputError
 from nrsfm_gui.views.path_dialog import Wanted, ask_for_path
 from nrsfm_gui.views.plots import PLOT_FORMATS, save_image, save_plot
 from nrsfm_gui.views.task_strip import TaskStrip
+from nrsfm_gui.words.summaries import file_stem
 
 from .copied import recipe_of
-from .export_request import context_of, file_stem
+from .export_request import STEM, context_of
 from .tasks import Task, Tasks, Watch
 
 if TYPE_CHECKING:
@@ -287,7 +288,7 @@ class Exporting(QObject):
         self._ask("Save the plot", self._name(f"-{which}.png"), PLOT_FILTER, save)
 
     def _name(self, end: str) -> str:
-        return str(self._store.writing_folder() / f"{file_stem(self._session)}{end}")
+        return str(self._store.writing_folder() / f"{file_stem(self._session.sequence, STEM)}{end}")
 
     def _ask(self, title: str, name: str, filters: str, then: Callable[[Path], object]) -> None:
         """Ask for a path to write, and remember its folder."""

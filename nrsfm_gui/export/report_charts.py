@@ -21,6 +21,7 @@ MUTED, GRID = "#5c6670", "#e2e5e9"
 BLUE, ORANGE = "#1565c0", "#c4560f"
 MOST_VERTICES = 800  # of a curve: more cannot be told apart
 MOST_BARS = 60
+TICKS = 5  # about so many on an axis
 FONT = "DejaVu Sans, Helvetica, Arial, sans-serif"
 
 
@@ -155,9 +156,9 @@ def spectrum_chart(values: Floats, weights: Floats) -> str:
     return _drawing(parts)
 
 
-def ticks(low: float, high: float, *, about: int = 5) -> list[float]:
+def ticks(low: float, high: float) -> list[float]:
     """Return round numbers between two: 1, 2 or 5 times a power of ten apart."""
-    rough = (high - low) / about
+    rough = (high - low) / TICKS
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(step * power for step in (1, 2, 5, 10) if step * power >= rough)
     first = math.ceil(low / step - 1e-9)

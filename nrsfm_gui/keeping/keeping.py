@@ -229,9 +229,7 @@ class Keeping(QObject):
         self._window.report(f"The session is not saved by itself at the moment: {said}.", details)
 
     def _proposed(self) -> Path:
-        sequence = self._window.session.sequence
-        name = "session" if sequence is None else sequence.name
-        stem = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
+        stem = summaries.file_stem(self._window.session.sequence, "session")
         return self._window.store.writing_folder() / f"{stem}{SUFFIX}"
 
 

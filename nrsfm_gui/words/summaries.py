@@ -87,6 +87,12 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest} s"
 
 
+def file_stem(sequence: Sequence | None, otherwise: str) -> str:
+    """Return what proposed names begin with: that of the sequence, in letters that every disk takes."""
+    name = otherwise if sequence is None else sequence.name
+    return "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
+
+
 def headline(
     seen: Update | None, known: Quality | None, sequence: Sequence | None, *, past: bool = False
 ) -> str:
