@@ -8,6 +8,7 @@ import numpy as np
 from PyQt6.QtCore import QObject, QTimer
 
 from core.degenerate import collapsed
+from nrsfm_gui.state.changes import differences
 from nrsfm_gui.state.runs import Run, RunState
 from nrsfm_gui.words import run_numbers, summaries
 from nrsfm_gui.words.run_names import run_title
@@ -40,6 +41,9 @@ class Presenter(QObject):
         self._later.setSingleShot(True)
         self._later.setInterval(SETTLED_MILLISECONDS)
         self._later.timeout.connect(self.show_numbers)
+        self._later.timeout.connect(self.show_difference)
+        session.moment_changed.connect(lambda _moment: self.show_difference())
+        window.control.ended.connect(lambda _run: self.show_difference())
         session.settings_changed.connect(lambda _settings: self._later.start())
         window.control.ended.connect(self._show_remarks)
         display.series_changed.connect(self.show_series)
@@ -61,6 +65,7 @@ class Presenter(QObject):
         )
         self._show_activity()
         self.show_numbers()
+        self.show_difference()
         window.update_situation()
 
     def show_run(self, run: Run) -> None:
@@ -121,6 +126,17 @@ class Presenter(QObject):
         if past:
             known = window.display.seen_quality
         window.chrome.show_headline(summaries.headline(session.seen, known, session.sequence, past=past))
+
+    def show_difference(self) -> None:
+        """Mark parameters that are not those of what is looked at; a run under way may yet take them up."""
+        session = self._window.session
+        run, seen = session.shown, session.seen
+        if run is None or seen is None or run.state.alive:
+            self._window.parameters.set_difference(-1, "")
+            return
+        own = run.settings if session.moment is None else seen.settings
+        names = dict.fromkeys(each.name for each in differences(own, session.settings))
+        self._window.parameters.set_difference(run.number, ", ".join(names))
 
     def show_point(self) -> None:
         """Show the numbers of the selected points in the frame that is shown."""

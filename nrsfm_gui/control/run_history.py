@@ -33,6 +33,7 @@ class RunHistory(QObject):
         runs.note_changed.connect(lambda number, note: self._session.set_note(self._run(number), note))
         runs.delete_requested.connect(lambda number: self.forget(self._run(number)))
         runs.parameters_requested.connect(lambda number: self.use_parameters(self._run(number)))
+        window.parameters.run_parameters_wanted.connect(lambda number: self.use_parameters(self._run(number)))
         self._branched: tuple[Run, Run] | None = None  # a run that follows, and the one it goes on from
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
@@ -60,20 +61,22 @@ class RunHistory(QObject):
         self._forget(runs, front=None)
 
     def use_parameters(self, run: Run) -> None:
-        """Take the parameters of a run for the next one, with the offer to take back those before."""
+        """Take the parameters of a run, as it is looked at, with the offer to take back those before."""
         session, before, shown = self._session, self._session.settings, self._session.shown
         session.set_shown(run)  # first: under live parameters the run that is shown follows them
-        if before == run.settings:
+        seen = session.seen
+        settings = run.settings if session.moment is None or seen is None else seen.settings
+        if before == settings:
             self._window.messages.note(f"The parameters are those of run {run.number} already.")
             return
-        self._take(run.settings)
+        self._take(settings)
 
         def undo() -> None:
             session.set_shown(shown if shown in session.runs else None)
             self._take(before)
 
         self._window.messages.note(
-            f"The parameters are those of run {run.number} now: {settings_words(run.settings)}.",
+            f"The parameters are those of run {run.number} now: {settings_words(settings)}.",
             action=("Undo", undo),
         )
 

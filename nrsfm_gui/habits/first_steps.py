@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject, QTimer
+from PyQt6.QtCore import QObject
 from PyQt6.QtGui import QColor
 from PyQt6.QtWidgets import QBoxLayout, QDockWidget, QWidget
 
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow
     from nrsfm_gui.theme import Theme
 
-LAST_WORD_MILLISECONDS = 12_000
-ALL_DONE = "That is all. F1 lists the keys, Ctrl+K finds any action, F3 explains the method."
+ALL_DONE = (
+    "That is all: ✕ puts this line away. F1 lists the keys, Ctrl+K finds any action, F3 explains the method."
+)
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,7 @@ class Step:
 
 
 STEPS = (
-    Step(
-        "run", "Run", "Press Run (Ctrl+R): the solver finds the 3-D shape of every frame from the 2-D tracks."
-    ),
+    Step("run", "Run", "Press Run (Ctrl+R): the solver finds their 3-D shape in every picture, a frame."),
     Step(
         "steer",
         "Steer",
@@ -111,7 +110,10 @@ class FirstSteps(QObject):
         return self._window.chrome.button_of("run") or self._window.scene_view
 
     def _parameters(self) -> QWidget:
-        """Return the panel of the parameters, shown."""
+        """Return the panel of the parameters, shown; first the button without which nothing follows."""
+        live = self._window.chrome.button_of("live")
+        if live is not None and not self._window.control.live:
+            return live
         panel = self._window.parameters
         dock = panel.parentWidget()
         if isinstance(dock, QDockWidget):
@@ -138,8 +140,16 @@ class FirstSteps(QObject):
             return
         self._remember(self._done | {key})
         self._show()
-        if self._next() is None:
-            QTimer.singleShot(LAST_WORD_MILLISECONDS, self.strip.hide)
+
+    def _what_is_open(self) -> str:
+        """Return what the program is for, by the sequence that it has opened."""
+        sequence = self._window.session.sequence
+        if sequence is None:
+            return ""
+        return (
+            f"“{sequence.name}” is open: {sequence.point_count} points of a bending object,"
+            f" tracked through {sequence.frame_count} pictures. "
+        )
 
     def _remember(self, done: frozenset[str]) -> None:
         self._done = done
@@ -148,5 +158,8 @@ class FirstSteps(QObject):
     def _show(self) -> None:
         step = self._next()
         steps = [(each.name, each.key in self._done) for each in STEPS]
-        self.strip.set_steps(steps, ALL_DONE if step is None else step.sentence)
+        sentence = ALL_DONE if step is None else step.sentence
+        if step is STEPS[0]:
+            sentence = f"{self._what_is_open()}{sentence}"
+        self.strip.set_steps(steps, sentence)
         self.strip.show()

@@ -11,10 +11,13 @@ from core.arrays import InputError
 from core.penalties import Penalty, WeightedNuclearNorm
 from core.settings import PRESETS, Settings
 
+from .differs_bar import DiffersBar
 from .parameter_form import ParameterForm
 from .parameter_rows import ADVANCED, tips, without_effect
 
 if TYPE_CHECKING:
+    from PyQt6.QtGui import QResizeEvent
+
     from core.arrays import Floats
     from core.sequence import Sequence
     from nrsfm_gui.theme import Theme
@@ -39,11 +42,14 @@ class ParametersPanel(QScrollArea):
     penalty_shown(str, str, object)
         the penalty's key, the key of the last one that was not explicit weights, and a tuple of its weights
         (K,), empty where they are not known yet: any of them may be others now.
+    run_parameters_wanted(int)
+        the number of a run whose parameters are to be shown instead.
     """
 
     settings_changed = pyqtSignal(object)
     validity_changed = pyqtSignal(bool)
     penalty_shown = pyqtSignal(str, str, object)
+    run_parameters_wanted = pyqtSignal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -72,6 +78,8 @@ class ParametersPanel(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setMinimumWidth(300)
+        self.differs = DiffersBar(self)  # above what scrolls
+        self.differs.wanted.connect(self.run_parameters_wanted)
         self.set_settings(self._settings)
 
     # -- what it shows --------------------------------------------------------------------------------------
@@ -143,6 +151,22 @@ class ParametersPanel(QScrollArea):
             if penalty.xi > 0:
                 reference = penalty.xi / weights - penalty.gamma
         self._penalty.set_spectrum(reference, singular_values)
+
+    def set_difference(self, number: int, names: str) -> None:
+        """Say above all which parameters differ from those of the run that is shown; "" for none."""
+        self.differs.set_difference(number, names)
+        self._place_line()
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        """Keep the line above the parameters as wide as they are."""
+        super().resizeEvent(event)
+        self._place_line()
+
+    def _place_line(self) -> None:
+        height = 0 if self.differs.isHidden() else self.differs.sizeHint().height()
+        if self.viewportMargins().top() != height:
+            self.setViewportMargins(0, height, 0, 0)
+        self.differs.setGeometry(0, 0, self.width(), height)
 
     def set_value(self, name: str, value: float) -> None:
         """Put a number into the field of a setting or of the penalty, as if it were dragged there."""

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 SIDE = 16.0
 SCALES = (1, 2, 3)
-SWATCH, MARK = 9.0, 10.5  # pixels of width, each with the gap after it
+SWATCH, MARK = 9.0, 13.0  # pixels of width, each with the gap after it
+MARK_SCALE = 0.82  # of the drawings below
 
 
 def _line(*corners: tuple[float, float], width: float = 1.6) -> QPainterPath:
@@ -116,8 +117,8 @@ def mark_icon(color: str, theme: Theme, *, pinned: bool, noted: bool) -> QIcon:
         for there, path in ((pinned, pin_path()), (noted, note_path())):
             if there:
                 painter.save()
-                painter.translate(x, 3.0)
-                painter.scale(0.62, 0.62)
+                painter.translate(x, SIDE * (1 - MARK_SCALE) / 2)
+                painter.scale(MARK_SCALE, MARK_SCALE)
                 path.setFillRule(Qt.FillRule.WindingFill)
                 painter.fillPath(path, QColor(theme.text))
                 painter.restore()

@@ -10,6 +10,7 @@ from PyQt6.QtWidgets import QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
 from nrsfm_gui.style import faint_text
 from nrsfm_gui.theme import DARK, Theme
+from nrsfm_gui.words.number import NONE
 
 from .run_icons import mark_icon, mark_width
 
@@ -28,7 +29,7 @@ TIPS = (
     "root mean square reprojection error, in the units of the tracks",
     "mean 3-D error after the alignment that is chosen",
 )
-ROOM_FOR = {"K": 240, "px": 330}  # pixels of width below which the names need the room
+ROOM_FOR = {"K": 240, "log10": 300, "px": 330}  # pixels of width below which the names need the room
 FEW = 6  # lines that are changed one by one
 NUMBER = Qt.ItemDataRole.UserRole
 
@@ -83,6 +84,7 @@ class RunTree(QTreeWidget):
         self.blockSignals(True)
         before, front = self.rows, self.shown
         self.rows, self.shown = rows, shown
+        self._make_room()
         self.setIconSize(QSize(mark_width(max((row.marks for row in rows), default=0)), 16))
         same = [row.number for row in rows] == [row.number for row in before]
         changed = [
@@ -181,10 +183,22 @@ class RunTree(QTreeWidget):
         super().mousePressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
-        """Leave columns out where there is little room; the tip has them."""
+        """Leave columns out where there is little room."""
         super().resizeEvent(event)
-        for name, width in ROOM_FOR.items():
-            self.setColumnHidden(COLUMNS.index(name), self.width() < width)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """Leave columns out where there is little room; the tip has them.
+
+        Of loss and errors the last one that is known stays: without truth the reprojection error.
+        """
+        hidden = {name: self.width() < width for name, width in ROOM_FOR.items()}
+        hidden["error"] = False
+        if hidden["px"] and self.rows and all(row.error == NONE for row in self.rows):
+            hidden |= {"px": False, "error": True}
+        for name, out in hidden.items():
+            if self.isColumnHidden(COLUMNS.index(name)) != out:
+                self.setColumnHidden(COLUMNS.index(name), out)
 
     def _request(self, item: QTreeWidgetItem | None) -> None:
         if item is not None:

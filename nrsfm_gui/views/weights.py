@@ -26,6 +26,7 @@ WEIGHTS = Scale(1e-6, 1e2, zero=True)
 BAR_DECADES = 4  # a bar of no length is this many decades below the largest singular value
 NEGLIGIBLE = 1e-9  # of the largest: shown as 0, the tip has the digits
 ROWS_BEFORE_SCROLLING = 8
+BROUGHT_ALONG = "Weights never decrease with k: moving one brings others along."
 RESET_TIP = "A double click on its number k: what the rule gives."
 
 
@@ -95,6 +96,7 @@ class WeightsEditor(QWidget):
         self._weights: tuple[float, ...] = ()
         self._rows: list[tuple[ScrubLabel, SingularBar, ScrubSlider, NumberField]] = []
         self._colors = ("gray", "gray")
+        self._brought = ""  # that a movement brought other weights along
         self._note = QLabel()
         self._note.setWordWrap(True)
         self._note.setProperty("role", "muted")
@@ -115,7 +117,7 @@ class WeightsEditor(QWidget):
                 (
                     "weight a",
                     f"{WEIGHTS.lowest:g} to {WEIGHTS.highest:g}, logarithmic; far left is 0.\n"
-                    "Weights never decrease with k: the others are brought along.\n"
+                    f"{BROUGHT_ALONG}\n"
                     "Moving one makes the penalty explicit. Drag with Shift coarse, with Ctrl fine.\n"
                     "Click a slider, and arrow keys and the wheel change its weight by 1 %.",
                 ),
@@ -158,7 +160,10 @@ class WeightsEditor(QWidget):
         """
         if len(weights) != len(self._rows):
             self._rebuild(len(weights))
-        self._weights = tuple(float(weight) for weight in weights)
+        given = tuple(float(weight) for weight in weights)
+        if given != self._weights:
+            self._brought = ""
+        self._weights = given
         values = list(singular_values) if singular_values is not None else []
         largest = max(values, default=1.0)
         for k, (_label, bar, slider, field) in enumerate(self._rows):
@@ -167,6 +172,10 @@ class WeightsEditor(QWidget):
             if not field.hasFocus() or not field.isModified():
                 field.setText(short(self._weights[k]))
         self._scroll.setVisible(bool(self._rows))
+        sentences = [note, self._brought]
+        if values and len(values) != len(self._rows) > 0:
+            sentences.append(f"σ is of the run shown, which has {len(values)} of them.")
+        note = " ".join(sentence for sentence in sentences if sentence)
         self._note.setText(note)
         self._note.setVisible(bool(note))
 
@@ -187,7 +196,7 @@ class WeightsEditor(QWidget):
             slider.setObjectName(f"weight {k + 1}")
             slider.setAccessibleName(f"weight {k + 1}")
             slider.setToolTip(
-                f"weight a{k + 1}\n{DRAG_TIP}\nA double click on the label: what the rule gives."
+                f"weight a{k + 1}\n{DRAG_TIP}\n{BROUGHT_ALONG}\n{RESET_TIP}"
             )
             slider.moved.connect(lambda weight, k=k: self.move(k, weight))
             label = ScrubLabel(str(k + 1), slider)
@@ -215,6 +224,8 @@ class WeightsEditor(QWidget):
         weights[k] = weight
         self._say("")
         self._weights = ordered(weights, k)
+        others = sum(now != before for now, before in zip(self._weights, weights, strict=True))
+        self._brought = BROUGHT_ALONG if others else ""
         for other, (_label, _bar, slider, field) in enumerate(self._rows):
             if other != k:
                 slider.set_number(self._weights[other])

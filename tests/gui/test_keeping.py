@@ -644,7 +644,7 @@ def test_what_is_copied_of_a_run_that_went_on_from_a_moment_gives_its_loss(qtbot
         run = window.session.shown
         qtbot.waitUntil(lambda: run.settings == window.session.settings and not run.state.alive, timeout=9000)
         window.session.set_moment(run.moments.indices[0])  # the next change goes on from there
-    assert len(run.last.lineage.recipe().steps) == 2
+    assert len(run.last.lineage.recipe().steps) == 3
     for loss in losses_of_copies(window, tmp_path):
         assert loss == pytest.approx(run.last.best.loss, rel=DIGITS, abs=0)
 

@@ -170,7 +170,9 @@ def test_a_movement_of_the_hand_is_one_tick_that_says_how_far_it_went(qtbot, con
     for eta in (0.06, 0.07, 0.08):
         session.set_settings(Settings(eta=eta))
         live = session.shown
-        qtbot.waitUntil(lambda: live.state is RunState.FINISHED and live.settings == session.settings)
+        qtbot.waitUntil(
+            lambda live=live: live.state is RunState.FINISHED and live.settings == session.settings
+        )
     session.set_settings(Settings(eta=0.08, rank=3))
     qtbot.waitUntil(lambda: live.state is RunState.FINISHED and live.settings == session.settings)
     first = len(live.history) - 10

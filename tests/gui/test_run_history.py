@@ -15,7 +15,8 @@ from core.settings import Settings
 from nrsfm_gui.state.runs import RunState
 from nrsfm_gui.style import faint_text
 from nrsfm_gui.views.run_list import RunList
-from nrsfm_gui.views.run_tree import LOSS, NAME
+from nrsfm_gui.views.run_tree import COLUMNS, LOSS, NAME
+from nrsfm_gui.words.number import NONE
 from nrsfm_gui.words.run_rows import RunRow
 
 if TYPE_CHECKING:
@@ -230,10 +231,23 @@ def test_columns_make_room_for_the_names(qtbot):
         qtbot.waitUntil(lambda width=width: panel.tree.width() == width)
         shown[width] = [not panel.tree.isColumnHidden(column) for column in range(6)]
     assert shown == {
-        200: [True, True, False, True, False, True],
-        260: [True, True, True, True, False, True],
+        200: [True, True, False, False, False, True],
+        260: [True, True, True, False, False, True],
         400: [True] * 6,
     }
+
+
+def test_without_truth_a_narrow_list_has_the_reprojection_error(qtbot):
+    panel = RunList()
+    qtbot.addWidget(panel)
+    panel.resize(260, 200)
+    panel.show()
+    panel.set_rows([replace(row(1), error=NONE)], 1)
+    hidden = [name for column, name in enumerate(COLUMNS) if panel.tree.isColumnHidden(column)]
+    assert hidden == ["log10", "error"]
+    panel.set_rows([row(1)], 1)
+    hidden = [name for column, name in enumerate(COLUMNS) if panel.tree.isColumnHidden(column)]
+    assert hidden == ["log10", "px"]
 
 
 def test_the_context_menu_asks_for_what_it_says(qtbot):
@@ -278,6 +292,27 @@ def test_numbers_say_whether_the_run_was_made_with_the_parameters_of_the_panel(q
     qtbot.waitUntil(lambda: said() == "not those of the panel: rank, eta")
     press(window, "parameters")
     qtbot.waitUntil(lambda: said() == "those of the panel")
+
+
+def test_parameters_are_marked_where_the_run_shown_has_others_and_its_own_are_a_press_away(qtbot, window):
+    line = window.parameters.differs
+    assert line.isHidden()
+    window.session.set_shown(window.session.runs[1])
+    assert line.isVisibleTo(window.parameters)
+    assert line.text.whole == "Not those of run 2: rank, penalty"
+    assert window.parameters.viewportMargins().top() == line.height() > 0
+    line.use.click()
+    assert window.session.settings == window.session.runs[1].settings
+    qtbot.waitUntil(line.isHidden)
+    assert window.parameters.viewportMargins().top() == 0
+
+
+def test_a_run_under_way_is_not_marked_for_it_may_take_the_parameters_up(window):
+    run = window.session.runs[1]
+    window.session.set_shown(run)
+    run.state = RunState.RUNNING
+    window.presenter.show_runs()
+    assert window.parameters.differs.isHidden()
 
 
 def labels(window):
