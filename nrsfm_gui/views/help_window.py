@@ -51,8 +51,8 @@ class HelpWindow(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.browser, 1)
         layout.addLayout(row)
-        for key in (QKeySequence(Qt.Key.Key_Escape), QKeySequence(QKeySequence.StandardKey.Close)):
-            QShortcut(key, self, self.close)
+        for key in ("Esc", "Ctrl+W"):
+            QShortcut(QKeySequence(key), self, self.close)
         resize_within_screen(self, SIZE)
 
     def set_theme(self, theme: Theme) -> None:
