@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from .main_window import MainWindow
 
-SWITCH_INTERVAL = 0.0001  # seconds: the solver's thread hands the interpreter back to the window this often
+SWITCH_INTERVAL = 0.001  # seconds: the solver's thread hands the interpreter back to the window this often
 FAILED = 2  # exit code where something that was asked for could not be done
 
 

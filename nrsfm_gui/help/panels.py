@@ -26,8 +26,9 @@ PANELS = {
     "2-D": "The measured tracks of the current frame and the reprojected shape. The line between the two is "
     "the reprojection error. Hollow points are hidden in this frame. Ctrl-click adds a point to the "
     "selected ones, Ctrl-drag draws a lasso.",
-    "Loss": "The loss over the iterations of the runs, on a logarithmic scale. Vertical lines name phases "
-    "and changes of parameters.",
+    "Loss": "The loss over the iterations of the runs, on a logarithmic scale. Vertical lines name phases. "
+    "Click the curve, or drag the line, to see the run as it was at that iteration; Newest leads back. "
+    "A triangle is a change of parameters: click it to go back to before it.",
     "Weights": "The singular values of the shapes, one bar for each basis shape, with the weight that holds "
     "it back. Drag a weight: a heavier one shrinks its basis shape. Weights never fall from left to right.",
     "Guidance": "How well points that the solver did not see are predicted, over a parameter: where the "

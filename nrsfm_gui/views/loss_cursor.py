@@ -1,4 +1,4 @@
-"""What lies over the curve of the loss: changes of the parameters, and the iteration that is looked at."""
+"""What lies over the curve of the loss: changes of parameters, the iteration that is looked at, a reading."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyqtgraph as pg
 from PyQt6.QtCore import QObject, Qt, pyqtSignal
+from PyQt6.QtWidgets import QGraphicsEllipseItem
 
 if TYPE_CHECKING:
     from core.arrays import Floats
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 TICK_SIZE = 11
 HANDLE_SIZE = 9
+DOT_SIZE = 7
 
 
 class ChangeTicks(QObject):
@@ -84,12 +86,12 @@ class IterationCursor(QObject):
         self._x: Floats | None = None
         self._moment: int | None = None
         self._line = pg.InfiniteLine(
-            angle=90, movable=True, label="", labelOpts={"position": 0.8, "anchors": [(0, 0.5), (1, 0.5)]}
+            angle=90, movable=True, label="", labelOpts={"position": 0.5, "anchors": [(0, 0.5), (1, 0.5)]}
         )
         self._line.addMarker("v", position=1.0, size=HANDLE_SIZE)
         self._line.setZValue(15)
         self._line.setCursor(Qt.CursorShape.SizeHorCursor)
-        self._line.sigDragged.connect(self._drag)
+        self._line.sigDragged.connect(lambda line: self.go_to(line.value()))
         self._line.sigPositionChangeFinished.connect(self._place)
         self._line.hide()
         plot.addItem(self._line, ignoreBounds=True)
@@ -123,9 +125,51 @@ class IterationCursor(QObject):
             record = last if self._moment is None else min(self._moment, last)
             self._line.setValue(float(self._x[record]))
 
-    def _drag(self, line: pg.InfiniteLine) -> None:
+    def go_to(self, place: float) -> None:
+        """Ask for the record that is nearest to a place on the horizontal axis."""
         if self._x is None:
             return
-        record = int(np.abs(self._x - line.value()).argmin())
-        record = None if record == len(self._x) - 1 else record
-        self.requested.emit(record)
+        record = int(np.abs(self._x - place).argmin())
+        self.requested.emit(None if record == len(self._x) - 1 else record)
+
+
+class CurveReading:
+    """A dot on the curve where the mouse is, and beside it the iteration and the loss."""
+
+    def __init__(self, plot: pg.PlotItem) -> None:
+        self._plot = plot
+        # A plain circle: a point of a plot would take the clicks on the ticks below it.
+        self._dot = QGraphicsEllipseItem(-DOT_SIZE / 2, -DOT_SIZE / 2, DOT_SIZE, DOT_SIZE)
+        self._dot.setFlag(QGraphicsEllipseItem.GraphicsItemFlag.ItemIgnoresTransformations)
+        self._text = pg.TextItem()
+        for item, z in ((self._dot, 25), (self._text, 26)):
+            item.setZValue(z)
+            item.hide()
+            plot.getViewBox().addItem(item, ignoreBounds=True)  # no data of the plot
+
+    @property
+    def words(self) -> str:
+        """What stands beside the dot, "" where there is none."""
+        return self._text.toPlainText() if self._text.isVisible() else ""
+
+    def show(self, x: float, y: float, text: str) -> None:
+        """Put the dot at a point of the curve; the text stays inside the plot."""
+        (left, right), (bottom, top) = self._plot.getViewBox().viewRange()
+        self._dot.setPos(x, y)
+        self._text.setPlainText(text)
+        self._text.setAnchor((float(x > (left + right) / 2), float(y <= (bottom + top) / 2)))
+        self._text.setPos(x, y)
+        self._dot.show()
+        self._text.show()
+
+    def hide(self) -> None:
+        """Show nothing: the mouse is elsewhere."""
+        self._dot.hide()
+        self._text.hide()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self._dot.setBrush(pg.mkBrush(theme.accent))
+        self._dot.setPen(pg.mkPen(theme.panel))
+        self._text.setColor(theme.text)
+        self._text.fill = pg.mkBrush(theme.panel)

@@ -15,7 +15,7 @@ import pyqtgraph as pg
 from PyQt6.QtCore import Qt, QTimer, pyqtSignal
 from PyQt6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from .loss_cursor import ChangeTicks, IterationCursor
+from .loss_cursor import ChangeTicks, CurveReading, IterationCursor
 from .loss_header import LossHeader
 from .phase_marks import PhaseMarks
 from .plots import dress, log_ticks
@@ -24,6 +24,8 @@ from .signed_axis import MINUS, SignedAxis
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
 
     from nrsfm_gui.state.history import History
     from nrsfm_gui.theme import Theme
@@ -104,6 +106,7 @@ class LossPlot(QWidget):
         self._legend.setZValue(30)
         self._legend.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
         self._ticks, self._cursor = ChangeTicks(self._plot), IterationCursor(self._plot)
+        self._reading = CurveReading(self._plot)
         self._ticks.chosen.connect(self.change_chosen)
         self._cursor.requested.connect(self.moment_requested)
         box = self._plot.getViewBox()
@@ -129,6 +132,7 @@ class LossPlot(QWidget):
         layout.addWidget(self._widget, 1)
         self.setMinimumSize(240, 150)
         self._widget.scene().sigMouseMoved.connect(self._read_at)
+        self._widget.scene().sigMouseClicked.connect(self._go_to)
         self.set_axis("iterations")
 
     # -- setters --------------------------------------------------------------------------------------------
@@ -281,6 +285,7 @@ class LossPlot(QWidget):
         self._name_curves(self._theme)
         self._ticks.set_theme(self._theme)
         self._cursor.set_theme(self._theme)
+        self._reading.set_theme(self._theme)
         self._phases.set_theme(self._theme)
 
     def _name_curves(self, theme: Theme) -> None:
@@ -307,8 +312,8 @@ class LossPlot(QWidget):
             last = history.records[-1].iteration
             record = -1 if self._moment is None else min(self._moment, len(history) - 1)
             seen = history.records[record].iteration
-            text = f"iteration {last} · newest" if self._moment is None else f"iteration {seen} of {last}"
-        self._cursor.say("" if self._moment is None else text)
+            text = f"{last}: newest" if self._moment is None else f"{seen} of {last}"
+        self._cursor.say("" if self._moment is None else f"iteration {text}")
         self.header.set_moment(text, newest=self._moment is None)
 
     def _show_residuals(self) -> None:
@@ -333,26 +338,36 @@ class LossPlot(QWidget):
 
     def _read_at(self, position: object) -> None:
         """Say the value of the current curve under the mouse."""
-        history = self._front()
-        if history is None:
-            self.header.set_reading("")
+        history, box = self._front(), self._plot.getViewBox()
+        if history is None or not box.sceneBoundingRect().contains(position):
+            self._read_nothing()
             return
         x = self._x(history)
-        where = self._plot.getViewBox().mapSceneToView(position).x()
-        index = int(np.clip(np.searchsorted(x, where), 0, len(x) - 1))
+        index = int(np.abs(x - box.mapSceneToView(position).x()).argmin())
         record = history.records[index]
         residuals = (
             f" · residuals {record.primal:.1e}, {record.dual:.1e}" if record.primal is not None else ""
         )
         loss = f"{history.log_losses[index]:.4f}".replace("-", MINUS)
         self.header.set_reading(
-            f"{record.phase} · iteration {record.iteration} · {record.seconds:.3g} s · "
-            f"log10 loss {loss}{residuals}"
+            f"{record.iteration}: {loss} · {record.phase} · {record.seconds:.3g} s{residuals}"
         )
+        self._reading.show(float(x[index]), float(history.log_losses[index]), f"{record.iteration}: {loss}")
+
+    def _read_nothing(self) -> None:
+        self.header.set_reading("")
+        self._reading.hide()
+
+    def _go_to(self, click: MouseClickEvent) -> None:
+        """Look at the iteration that was clicked, unless a change of the parameters was."""
+        box = self._plot.getViewBox()
+        inside = box.sceneBoundingRect().contains(click.scenePos())
+        if inside and click.button() == Qt.MouseButton.LeftButton and not click.isAccepted():
+            self._cursor.go_to(box.mapSceneToView(click.scenePos()).x())
 
     def leaveEvent(self, event: object) -> None:
         """Nothing is under the mouse any more."""
-        self.header.set_reading("")
+        self._read_nothing()
 
     def resizeEvent(self, event: object) -> None:
         """Keep the sentence for the empty state in the middle."""

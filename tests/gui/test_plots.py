@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pyqtgraph as pg
 import pytest
-from PyQt6.QtCore import QSize, Qt
+from PyQt6.QtCore import QPoint, QPointF, QSize, Qt
 from PyQt6.QtGui import QColor, QImage, QPainter
 from PyQt6.QtPdf import QPdfDocument
 from PyQt6.QtSvg import QSvgRenderer
@@ -293,6 +293,36 @@ def test_a_short_run_fills_the_plot_with_a_long_one_underneath(qtbot, plot, near
     assert len(plot.plot_widget.getPlotItem().listDataItems()) == 3  # both runs, and the ticks
     plot.set_histories({1: long, 2: history(4)}, 1)
     assert ranges(plot)[0][1] > 638
+
+
+def test_the_curve_is_read_under_the_mouse_and_a_click_goes_to_the_iteration(qtbot, plot):
+    made = history(101)
+    made.tick(30, "rank 6 → 4", before=Settings())
+    plot.set_histories({1: made}, 1)
+    view, box = plot.plot_widget, plot.plot_widget.getPlotItem().getViewBox()
+    qtbot.wait(30)  # the axes have taken their room
+
+    def at(record: int, away: int = 0) -> QPoint:
+        where = box.mapViewToScene(QPointF(made.iterations[record], made.log_losses[record]))
+        return view.mapFromScene(where) + QPoint(0, away)
+
+    requests: list[object] = []
+    changes: list[int] = []
+    plot.moment_requested.connect(requests.append)
+    plot.change_chosen.connect(changes.append)
+    qtbot.mouseMove(view.viewport(), at(60, -15))
+    qtbot.waitUntil(lambda: plot._reading.words == "60: −1.7853")  # log10 of 1/61
+    assert plot.header.reading.whole.startswith("60: −1.7853 · refine")
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at(60, -15))
+    assert requests == [60]
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at(100, -15))
+    assert requests == [60, None]  # the newest
+    qtbot.mouseMove(view.viewport(), at(30))
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at(30))
+    assert changes == [0]
+    assert requests == [60, None]  # the tick was clicked, and nothing else
+    qtbot.mouseMove(view.viewport(), QPoint(2, 2))
+    qtbot.waitUntil(lambda: plot._reading.words == "")
 
 
 def test_zooming_by_hand_is_kept_until_another_run_starts(plot):
