@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.theme import Theme
 
 ALL_DONE = (
-    "That is all: ✕ puts this line away. F1 lists the keys, Ctrl+K finds any action, F3 explains the method."
+    "That is all; ✕ closes this. F1 lists the keys, Ctrl+K finds any action, F3 explains the method."
 )
 
 
