@@ -5,6 +5,7 @@ The sheet only touches what Fusion has no palette role for: dock titles, tool ba
 
 from __future__ import annotations
 
+from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from .theme import DARK, LIGHT, THEMES
 if TYPE_CHECKING:
     from .theme import Theme
 
+TICK = Path(__file__).with_name("tick.svg")  # of a box that is checked: a style sheet draws none by itself
 SHEET = Template("""
 QMainWindow, QDialog { background: $window; }
 QMainWindow::separator { background: $window; width: 5px; height: 5px; }
@@ -56,6 +58,21 @@ QToolButton:focus, QToolBar QToolButton:focus { border: 1px solid $accent; borde
 QTreeView::item, QListView::item { padding: 2px 0; }
 QListView#reports::item { padding: 6px 8px; border-bottom: 1px solid $stripe; }
 QListView#reports::item:selected { background: $raised; color: $text; }
+QMenu { background: $raised; border: 1px solid $border; padding: 4px 0; }
+QMenu::item { padding: 5px 22px 5px 30px; color: $text; }
+QMenu::item:selected { background: $accent; color: #ffffff; }
+QMenu::item:disabled { color: $faint; background: transparent; }
+QMenu::separator { height: 1px; background: $border; margin: 4px 8px; }
+QMenu::icon { left: 8px; }
+QMenu::indicator { left: 9px; }
+QMenu::indicator, QCheckBox::indicator, QAbstractItemView::indicator { width: 12px; height: 12px;
+    border: 1px solid $muted; border-radius: 3px; background: $panel; }
+QMenu::indicator:exclusive { border-radius: 6px; }
+QMenu::indicator:checked, QCheckBox::indicator:checked, QAbstractItemView::indicator:checked {
+    border-color: $accent; background: $accent; image: url("$tick"); }
+QMenu::indicator:selected { border-color: #ffffff; }
+QCheckBox::indicator:hover, QCheckBox:focus::indicator { border-color: $accent; }
+QMenu::indicator:disabled, QCheckBox::indicator:disabled { border-color: $border; background: transparent; }
 QToolTip { background: $raised; color: $text; border: 1px solid $border; padding: 4px; }
 QLineEdit { background: $panel; border: 1px solid $border; border-radius: 3px; padding: 2px 4px; }
 QLineEdit:focus { border-color: $accent; }
@@ -153,6 +170,7 @@ def apply_theme(app: QApplication, theme: Theme) -> None:
             accent=theme.accent,
             warning=theme.warning,
             faint=faint_text(theme),
+            tick=TICK.as_posix(),
             stripe=mixed(theme.panel, theme.window, 0.5),
         )
     )

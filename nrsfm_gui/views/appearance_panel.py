@@ -279,6 +279,7 @@ class AppearancePanel(QFrame):
         form.addRow("Mesh", _row(self.mesh_mode, self.mesh_source, self.load))
         form.addRow("Points", _row(self.point_size, QLabel("numbers"), self.labels))
         grid = QGridLayout()
+        grid.setVerticalSpacing(7)
         for place, box in enumerate(self.layers.values()):
             grid.addWidget(box, place // 3, place % 3)
         form.addRow("Show", grid)

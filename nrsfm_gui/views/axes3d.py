@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 STEPS = 5  # about so many grid cells along the longest side
 MIN_LABEL_GAP = 26.0  # pixels between ticks below which an axis is not labeled
 LABEL_OFFSET = 13.0  # pixels from a tick to its label
+STRAIGHT = 0.02  # slope of a ruler that passes for level or upright
+ROOM = ((72.0, 72.0), (72.0, 88.0))  # pixels from such a one to the left, right; upper, lower border
 AXES = "xyz"
 Rectangle = tuple[float, float, float, float]  # left, top, right, bottom, pixels
 
@@ -91,7 +93,23 @@ def rulers(extent: Floats, projection: Projection, unit: str) -> list[Ruler]:
     left = corners[int(np.argmin(pixels[:, 0]))]
     upright = np.array([left, [left[0], box[0, 1], left[2]]])
     found.append(_ruler(upright, 1, step, unit, projection, middle))
-    return [ruler for ruler in found if ruler is not None]
+    return [_moved_inside(ruler, projection) for ruler in found if ruler is not None]
+
+
+def _moved_inside(ruler: Ruler, projection: Projection) -> Ruler:
+    """Move a level or upright ruler of parallel rays into the picture: its numbers hold there as well."""
+    if not projection.parallel:
+        return ruler
+    along = np.abs(ruler.end - ruler.start)
+    across = int(np.argmin(along))  # the coordinate that it has all along, if it is level or upright
+    if along[across] > STRAIGHT * along.max():
+        return ruler
+    size = (projection.width, projection.height)[across]
+    place = float(ruler.start[across])
+    shift = min(max(place, ROOM[across][0]), size - ROOM[across][1]) - place
+    move = np.array([shift, 0.0]) if across == 0 else np.array([0.0, shift])
+    labels = tuple(replace(each, x=each.x + move[0], y=each.y + move[1]) for each in ruler.labels)
+    return Ruler(ruler.start + move, ruler.end + move, labels)
 
 
 def _ruler(

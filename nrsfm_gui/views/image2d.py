@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.drawing.scene import Scene
 
 NARROW, FEW_ENTRIES = 240, 3  # width of a plot in pixels, and of how many signs it has room
+LEGEND_ROOM, MOST_ROOM = 26.0, 0.25  # pixels above fitted points, and of the height at most
 ALL_LEFT_OUT = "All points are left out: Shift+H shows them"
 
 
@@ -75,6 +76,8 @@ class TracksView(QWidget):
         self._scene: Scene | None = None
         self._theme = DARK
         self._hovered = -1
+        self._fitted = False  # whether nobody moved what is seen since it was fitted
+        self._fitting = False
         self._plot = pg.PlotWidget()
         self._plot.setMenuEnabled(False)
         self._plot.hideButtons()
@@ -87,6 +90,8 @@ class TracksView(QWidget):
         self._background = PictureItem()
         self._box.addItem(self._background, ignoreBounds=True)
         self._box.sigRangeChanged.connect(lambda *_: self._overlay.update())
+        self._box.sigRangeChangedManually.connect(self._let_go)
+        self._box.sigResized.connect(self._refit)
         self._plot.getAxis("left").setWidth(60)
         self._plot.getAxis("bottom").setHeight(42)
         self._dots = TracksDots(self._plot)
@@ -118,6 +123,7 @@ class TracksView(QWidget):
             self._name_axes()
         if old is None or not np.array_equal(old.image_extent, scene.image_extent):
             self._hovered = -1
+            self._plot.getPlotItem().layout.activate()  # axes that are shown now take their room at once
             self.fit()
         self._overlay.update()
 
@@ -160,6 +166,7 @@ class TracksView(QWidget):
 
     def show_range(self, part: QRectF) -> None:
         """Show a part of the picture: all of it, and more where the shape of the view differs."""
+        self._fitted = False
         self._box.setRange(part, padding=0)
 
     def fit(self) -> None:
@@ -167,7 +174,20 @@ class TracksView(QWidget):
         if self._scene is None:
             return
         (x0, y0), (x1, y1) = self._scene.image_extent
-        self._box.setRange(QRectF(x0, y0, x1 - x0, y1 - y0), padding=0.02)
+        share = min(LEGEND_ROOM / max(self._box.height(), 1.0), MOST_ROOM)  # of the height, for the legend
+        above = (y1 - y0) * share / (1.0 - share)
+        self._fitting = True
+        self._box.setRange(QRectF(x0, y0 - above, x1 - x0, y1 - y0 + above), padding=0.02)
+        self._fitting = False
+        self._fitted = True
+
+    def _let_go(self, *_: object) -> None:
+        self._fitted = False
+
+    def _refit(self, *_: object) -> None:
+        """Keep what is fitted as large as the plot."""
+        if self._fitted and not self._fitting:
+            self.fit()
 
     def grab_image(self) -> QImage:
         """Return what is shown."""
@@ -209,7 +229,8 @@ class TracksView(QWidget):
             return
         painter.setPen(qcolor(self._theme.muted))
         text = f"{left_out} of {count} points left out (Shift+H: show all)"
-        painter.drawText(area.adjusted(8, 0, -8, -4), int(Qt.AlignmentFlag.AlignBottom), text)
+        flags = int(Qt.AlignmentFlag.AlignBottom) | int(Qt.TextFlag.TextWordWrap)
+        painter.drawText(area.adjusted(8, 0, -8, -4), flags, text)
 
     def _name_axes(self) -> None:
         if self._scene is None:

@@ -183,6 +183,14 @@ def test_the_panel_changes_everything(window):
     )  # fmt: skip
     display.refresh()
     assert display.scene.color_limits == (1.0, 7.0)
+    panel.low.setValue(9.0)
+    display.refresh()
+    assert display.scene.color_limits == (1.0, 7.0)
+    assert not panel.disorder.isHidden()  # it says why
+    panel.high.setValue(11.0)
+    assert panel.disorder.isHidden()
+    display.refresh()
+    assert display.scene.color_limits == (9.0, 11.0)
     assert window.findChild(QAction, "layer grid").isChecked() is False
     assert window.findChild(QAction, "layer trails").isChecked() is True
 

@@ -212,6 +212,22 @@ def test_a_turn_of_the_camera_is_that_of_the_orbit(qtbot, window):
     painter.close()
 
 
+def test_a_whole_turn_from_the_top_keeps_the_object_in_the_picture(qtbot, window, near):
+    solved(qtbot, window)
+    window.looks.change(layers=frozenset({"truth"}))
+    window.scene_view.set_axis_preset("top")
+    painter = ScenePainter(window, MovieOptions(width=480, height=200, one_turn=True))
+    counts = []
+    for turned in (0.0, 45.0, 90.0, 135.0):
+        seen = near(painter.picture(0, turned), window.session.theme.truth)
+        border = np.ones_like(seen)
+        border[4:-4, 4:-4] = False
+        assert not (seen & border).any()
+        counts.append(seen.sum())
+    assert min(counts) > 100
+    painter.close()
+
+
 def test_a_movie_shows_what_was_shown_when_it_was_asked_for(qtbot, window):
     solved(qtbot, window)
     painter = ScenePainter(window, MovieOptions(width=320, height=200))

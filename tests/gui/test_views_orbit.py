@@ -41,6 +41,39 @@ def test_fit_shows_all_of_a_box_and_fills_the_view(preset, orthographic, size):
     assert np.isclose(room, MARGINS).reshape(2, 2).all(axis=0).any()  # it touches both margins of a direction
 
 
+@pytest.mark.parametrize("preset", ["front", "top", "iso"])
+@pytest.mark.parametrize("orthographic", [False, True])
+@pytest.mark.parametrize("size", [(1600, 500), (500, 900)])
+def test_what_is_fitted_all_around_stays_in_the_picture_while_it_turns(preset, orthographic, size):
+    orbit = Orbit(orthographic=orthographic).preset(preset).around(corners(BOX), *size)
+    least = np.inf
+    for turn in range(0, 360, 5):
+        pixels, _ = orbit.turned(turn, 0.0).projection(*size).pixels(corners(BOX))
+        room = np.concatenate([pixels.min(axis=0), size - pixels.max(axis=0)])
+        least = min(least, (room - MARGINS).min())
+    assert abs(least) < 1e-6  # it never leaves, and is no smaller than that takes
+
+
+@pytest.mark.parametrize("preset", ["front", "side", "top"])
+def test_rulers_of_parallel_rays_are_in_the_picture(preset):
+    wide = np.array([[-400.0, -30.0, -90.0], [410.0, 50.0, 30.0]])
+    projection = Orbit(orthographic=True).preset(preset).fitted(corners(wide), 700, 330).projection(700, 330)
+    found = rulers(wide, projection, "mm")
+    assert found
+    for ruler in found:
+        title = next(label for label in ruler.labels if label.title)
+        assert 20 < title.x < 680
+        assert 10 < title.y < 320
+        # The numbers are where the grid has them.
+        axis = "xyz".index(title.text[0])
+        along = int(np.argmax(np.abs(ruler.end - ruler.start)))
+        for label in ruler.labels:
+            if not label.title:
+                place = np.zeros(3)
+                place[axis] = float(label.text.replace("\N{MINUS SIGN}", "-"))
+                assert np.isclose((label.x, label.y)[along], projection.pixels(place)[0][along], atol=1e-6)
+
+
 def test_presets_look_along_the_axes():
     size = (600, 600)
     unit = np.eye(3)

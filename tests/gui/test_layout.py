@@ -1,0 +1,57 @@
+"""Docks share the window: at first, while it grows and shrinks, and as a person made them."""
+
+from __future__ import annotations
+
+import pytest
+from PyQt6.QtCore import Qt
+
+from nrsfm_gui.layout import REST_MILLISECONDS, docks
+
+
+@pytest.fixture
+def window(make_window, qtbot):
+    window = make_window()
+    qtbot.wait(2 * REST_MILLISECONDS)
+    return window
+
+
+def sizes(window, qtbot, *size):
+    """Return what docks have in a window of a size: widths at the sides, and the height below."""
+    if size:
+        window.resize(*size)
+        qtbot.wait(4 * REST_MILLISECONDS)
+    found = {dock.windowTitle(): dock for dock in docks(window)}
+    widths = [found[title].width() for title in ("Sequences", "Parameters")]
+    return (*widths, found["2-D"].height())
+
+
+def test_docks_grow_with_the_window_and_come_back(window, qtbot):
+    first = sizes(window, qtbot)
+    assert first[0] >= 240  # names of runs are read
+    assert first[2] >= 180
+    large = sizes(window, qtbot, 2560, 1440)
+    assert all(more > less for more, less in zip(large, first, strict=True))
+    assert large[2] > 0.3 * 1440
+    assert window.scene_view.height() > large[2]
+    again = sizes(window, qtbot, 1280, 800)
+    assert all(abs(one - two) <= 20 for one, two in zip(again, first, strict=True))
+
+
+def test_a_dock_made_larger_by_hand_stays_larger(window, qtbot):
+    dock = next(dock for dock in docks(window) if dock.windowTitle() == "2-D")
+    before = sizes(window, qtbot)[2]
+    window.resizeDocks([dock], [before + 80], Qt.Orientation.Vertical)
+    qtbot.wait(REST_MILLISECONDS)
+    by_hand = sizes(window, qtbot)[2]
+    assert by_hand > before + 40
+    assert sizes(window, qtbot, 1280, 840)[2] >= by_hand
+
+
+def test_the_layout_is_reset_for_the_window_as_it_is(window, qtbot):
+    large = sizes(window, qtbot, 2560, 1440)
+    dock = next(dock for dock in docks(window) if dock.windowTitle() == "2-D")
+    window.resizeDocks([dock], [200], Qt.Orientation.Vertical)
+    qtbot.wait(REST_MILLISECONDS)
+    window.reset_layout()
+    qtbot.wait(2 * REST_MILLISECONDS)
+    assert abs(sizes(window, qtbot)[2] - large[2]) <= 20
