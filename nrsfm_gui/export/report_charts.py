@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nrsfm_gui.words.number import MINUS
+
 if TYPE_CHECKING:
     from core.arrays import Floats
 
@@ -167,7 +169,7 @@ def ticks(low: float, high: float) -> list[float]:
 
 def number(value: float) -> str:
     """Return a tick's number, short."""
-    return f"{value:.6g}".replace("-", "−") if abs(value) > 1e-12 else "0"
+    return f"{value:.6g}".replace("-", MINUS) if abs(value) > 1e-12 else "0"
 
 
 def _logarithm(value: float) -> float:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
 from nrsfm_gui.solving.solver_thread import Job
-from nrsfm_gui.words.summaries import duration
+from nrsfm_gui.words.summaries import ETA_FROM_SECONDS, duration
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,6 @@ Watch = Callable[[int, int], None]
 
 TELL_SECONDS = 0.05  # between two signals about progress
 SHOW_MILLISECONDS = 300  # work that is over sooner is not worth a line
-ETA_FROM_SECONDS = 1.0  # of work before what is left can be told
 
 
 class Cancelled(Exception):

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import pyqtgraph as pg
 
+from nrsfm_gui.words.number import MINUS
+
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
-
-MINUS = "−"
 
 
 class SignedAxis(pg.AxisItem):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-NONE = "–"
+NONE = "–"  # of a value that is not known
+MINUS = "−"
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from core.penalties import PENALTY_TEXTS, penalty_name
 from nrsfm_gui.state.history import STARTS_AGAIN
 from nrsfm_gui.state.runs import Run, RunState
 
-from .number import NONE
+from .number import MINUS, NONE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from nrsfm_gui.drawing.scene import Scene
     from nrsfm_gui.drawing.shapes import Shapes
 
-MINUS = "−"
 ETA_FROM_SECONDS = 1.0  # before that, what is left is not worth a word
 
 
