@@ -90,6 +90,11 @@ class Update:
             return self.view
         return geometry_of(self.shown.problem, self.shown.factors, self.intrinsics, self.calibration)
 
+    @property
+    def geometry_known(self) -> bool:
+        """Whether `geometry` is there already; of a low-rank problem it may take a second to find."""
+        return self.view is not None or "geometry" in vars(self)
+
 
 def shift_between(last: Record, first: Record) -> tuple[int, float]:
     """Return what to add to iterations and seconds of a new stream, so that a history goes on counting."""

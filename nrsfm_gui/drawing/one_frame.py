@@ -46,8 +46,11 @@ def with_frame(whole: Shapes, sequence: Sequence, update: Update, frame: int) ->
     -------
     Shapes or None
         None where a frame says nothing by itself: before any reconstruction, and where the solution is not
-        shown in coordinates of a scene.
+        shown in coordinates of a scene. None, too, where cameras would have to be found for all frames first:
+        whoever waits for one frame does not wait for that.
     """
+    if update.settings.problem == "lowrank" and not update.geometry_known:
+        return None
     found = _solved_frame(update, frame)
     if whole.points is None or whole.similarity is None or found is None:
         return None

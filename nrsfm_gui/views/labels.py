@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from PyQt6.QtGui import QPaintEvent
 
 PADDING = 6  # pixels on each side
+LEAST_SHOWN = 6  # characters of a shortened text: fewer tell nothing
 
 
 class ElidedLabel(QLabel):
@@ -63,4 +64,5 @@ class ElidedLabel(QLabel):
         return self.rect().adjusted(PADDING, 0, -PADDING, 0)
 
     def _shortened(self) -> str:
-        return self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideRight, self._room().width())
+        shown = self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideRight, self._room().width())
+        return shown if shown == self._whole or len(shown) >= LEAST_SHOWN else ""

@@ -38,6 +38,9 @@ class LossHeader(QWidget):
         self._newest = _button("Newest", "go back to the newest iteration, and to its parameters")
         self._newest.clicked.connect(lambda _checked: self.newest_requested.emit())
         self._newest.hide()
+        policy = self._newest.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)  # the panel would become wider with it
+        self._newest.setSizePolicy(policy)
         self._axis = QComboBox()
         self._axis.setAccessibleName("Horizontal axis of the loss")
         self._axis.addItems(list(axes))
