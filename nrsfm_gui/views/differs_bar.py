@@ -28,7 +28,7 @@ class DiffersBar(QFrame):
         self.use.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.use.clicked.connect(lambda _checked: self.wanted.emit(self._number))
         row = QHBoxLayout(self)
-        row.setContentsMargins(12, 3, 10, 3)
+        row.setContentsMargins(6, 3, 10, 3)
         row.addWidget(self.text, 1)
         row.addWidget(self.use)
         self.hide()

@@ -166,7 +166,8 @@ class ParametersPanel(QScrollArea):
         height = 0 if self.differs.isHidden() else self.differs.sizeHint().height()
         if self.viewportMargins().top() != height:
             self.setViewportMargins(0, height, 0, 0)
-        self.differs.setGeometry(0, 0, self.width(), height)
+        viewport = self.viewport()
+        self.differs.setGeometry(0, 0, self.width() if viewport is None else viewport.width(), height)
 
     def set_value(self, name: str, value: float) -> None:
         """Put a number into the field of a setting or of the penalty, as if it were dragged there."""

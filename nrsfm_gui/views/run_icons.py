@@ -19,6 +19,7 @@ SIDE = 16.0
 SCALES = (1, 2, 3)
 SWATCH, MARK = 9.0, 13.0  # pixels of width, each with the gap after it
 MARK_SCALE = 0.82  # of the drawings below
+SELECTED_INK = "#ffffff"  # on the accent of either theme
 
 
 def _line(*corners: tuple[float, float], width: float = 1.6) -> QPainterPath:
@@ -104,27 +105,31 @@ def mark_width(marks: int) -> int:
 def mark_icon(color: str, theme: Theme, *, pinned: bool, noted: bool) -> QIcon:
     """Return the swatch of a run's curve, beside it a pin and lines of writing where it has them."""
     result = QIcon()
-    for scale in SCALES:
-        picture = QPixmap(mark_width(pinned + noted) * scale, int(SIDE) * scale)
-        picture.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(picture)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.scale(scale, scale)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(color))
-        painter.drawRoundedRect(QRectF(0, 5.5, 8, 5), 1.5, 1.5)
-        x = SWATCH
-        for there, path in ((pinned, pin_path()), (noted, note_path())):
-            if there:
-                painter.save()
-                painter.translate(x, SIDE * (1 - MARK_SCALE) / 2)
-                painter.scale(MARK_SCALE, MARK_SCALE)
-                path.setFillRule(Qt.FillRule.WindingFill)
-                painter.fillPath(path, QColor(theme.text))
-                painter.restore()
-                x += MARK
-        painter.end()
-        picture.setDevicePixelRatio(scale)
-        for mode in (QIcon.Mode.Normal, QIcon.Mode.Selected):
-            result.addPixmap(picture, mode)
+    for mode, ink in ((QIcon.Mode.Normal, theme.text), (QIcon.Mode.Selected, SELECTED_INK)):
+        for scale in SCALES:
+            result.addPixmap(_mark_picture(color, ink, scale, pinned=pinned, noted=noted), mode)
     return result
+
+
+def _mark_picture(color: str, ink: str, scale: int, *, pinned: bool, noted: bool) -> QPixmap:
+    picture = QPixmap(mark_width(pinned + noted) * scale, int(SIDE) * scale)
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.scale(scale, scale)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(color))
+    painter.drawRoundedRect(QRectF(0, 5.5, 8, 5), 1.5, 1.5)
+    x = SWATCH
+    for there, path in ((pinned, pin_path()), (noted, note_path())):
+        if there:
+            painter.save()
+            painter.translate(x, SIDE * (1 - MARK_SCALE) / 2)
+            painter.scale(MARK_SCALE, MARK_SCALE)
+            path.setFillRule(Qt.FillRule.WindingFill)
+            painter.fillPath(path, QColor(ink))
+            painter.restore()
+            x += MARK
+    painter.end()
+    picture.setDevicePixelRatio(scale)
+    return picture
