@@ -10,6 +10,8 @@ from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolic
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
 
+    from PyQt6.QtGui import QResizeEvent
+
     from nrsfm_gui.theme import Theme
 
 
@@ -35,9 +37,7 @@ class StepsStrip(QFrame):
         self._names.setTextFormat(Qt.TextFormat.RichText)
         self._sentence = QLabel()
         self._sentence.setWordWrap(True)
-        self._sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)
-        lines = 2 * self._sentence.fontMetrics().lineSpacing()
-        self._sentence.setMinimumHeight(lines)  # the view below stays where it is from step to step
+        self._sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._where = QPushButton("Show me where")
         self._where.setAccessibleName("Show me where")
         self._where.setToolTip("Point out what this step is about")
@@ -66,10 +66,18 @@ class StepsStrip(QFrame):
 
     def set_steps(self, steps: Items[tuple[str, bool]], sentence: str) -> None:
         """Show names of steps and whether they are done; the sentence is about the first that is not."""
+        if self.isVisible():  # a shorter sentence leaves the view below where it is
+            self.setMinimumHeight(self.height())
         self._steps = steps
         self._sentence.setText(sentence)
         self._where.setVisible(not all(done for _name, done in steps))
         self._dress()
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        """Take the height that another width asks for."""
+        super().resizeEvent(event)
+        if event is not None and event.size().width() != event.oldSize().width():
+            self.setMinimumHeight(0)
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""

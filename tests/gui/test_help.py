@@ -214,3 +214,17 @@ def test_every_line_of_the_contents_leads_to_its_place(qtbot, window):
         places.append(page.browser.verticalScrollBar().value())
     assert len(places) == 5 and places == sorted(places) and places[0] > 100
     assert len(set(places)) >= 4  # the last ones share the end of the page
+
+
+def test_shorter_sentences_of_the_steps_leave_the_view_where_it_is(qtbot, window):
+    strip = window.habits.first_steps.strip
+    steps = (("Run", False), ("Steer", False))
+    strip.set_steps(steps, "a long sentence of many words " * 8)
+    strip.show()
+    qtbot.wait(20)
+    height, lowest = strip.height(), strip.mapTo(window, strip.rect().bottomLeft()).y()
+    strip.set_steps(steps, "short")
+    qtbot.wait(20)
+    assert strip.height() == height and strip.mapTo(window, strip.rect().bottomLeft()).y() == lowest
+    window.resize(window.width() + 200, window.height())
+    qtbot.waitUntil(lambda: strip.height() < height)
