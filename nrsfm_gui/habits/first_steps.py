@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow
     from nrsfm_gui.theme import Theme
 
-ALL_DONE = (
-    "That is all; ✕ closes this. F1 lists the keys, Ctrl+K finds any action, F3 explains the method."
-)
+ALL_DONE = "That is all; ✕ closes this. F1 lists the keys, Ctrl+K finds any action, F3 explains the method."
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ class Step:
 
 
 STEPS = (
-    Step("run", "Run", "Press Run (Ctrl+R): the solver finds their 3-D shape in every picture, a frame."),
+    Step("run", "Run", "Press Run (Ctrl+R) to find the 3-D shape in every picture."),
     Step(
         "steer",
         "Steer",
@@ -147,8 +145,8 @@ class FirstSteps(QObject):
         if sequence is None:
             return ""
         return (
-            f"“{sequence.name}” is open: {sequence.point_count} points of a bending object,"
-            f" tracked through {sequence.frame_count} pictures. "
+            f"“{sequence.name}” is open: {sequence.point_count} points that were tracked"
+            f" through {sequence.frame_count} pictures. "
         )
 
     def _remember(self, done: frozenset[str]) -> None:

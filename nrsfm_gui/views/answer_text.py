@@ -10,7 +10,7 @@ from PyQt6.QtWidgets import QFrame, QLabel, QScrollArea, QSizePolicy
 if TYPE_CHECKING:
     from PyQt6.QtGui import QResizeEvent
 
-MOST_LINES = 4
+MOST_LINES = 3
 
 
 class AnswerText(QScrollArea):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from core.arrays import Floats
 
-TOLD_MILLISECONDS = 20_000  # that a sentence about a frame stays
+TOLD_MILLISECONDS = 10_000  # that a sentence about a frame stays
 TOLD_COLUMNS, TOLD_ABOVE = 64, 44  # characters in a line, and pixels between the curve and the last one
 
 

@@ -38,11 +38,9 @@ def recommendation(line: Curve, plan: Plan, unit: str, *, widened: bool = False)
     if low < high:
         words += f" {format_number(low)} to {format_number(high)} predict equally well"
         strongest = name not in ("rank", "eta")
-        words += (
-            f": Use it takes {format_number(high)}, the strongest, which is the safest." if strongest else "."
-        )
+        words += f": Use it takes {format_number(high)}, the strongest and safest." if strongest else "."
     if widened:
-        words += " The range was widened once, as the best value was at its end."
+        words += " The range was widened once, as the best was at its end."
     if best in (line.values[0], line.values[-1]) and len(line.values) >= len(plan.values) > 1:
         words += " It is still at the end." if widened else " It is at the end of the range: try a wider one."
     return words

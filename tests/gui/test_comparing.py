@@ -107,6 +107,25 @@ def test_differences_color_the_points_and_fill_the_heat_strip(qtbot, window, kno
     np.testing.assert_array_equal(window.timeline.strip._errors, errors.per_point)
 
 
+def test_w_goes_to_where_two_runs_differ_most_at_the_first_press(qtbot, window):
+    window.chrome.actions["worst_frame"].trigger()  # by the errors: what was found is not gone on from
+    window.comparing.toggle()
+    settled(qtbot, window)
+    window.comparing.set_mode("difference")
+    window.display.refresh()
+    together = window.comparing.together
+    apart = together.distances.mean(axis=1)
+    window.chrome.actions["worst_frame"].trigger()
+    assert window.session.frame == int(np.argmax(apart))
+    assert "differ most" in window.chrome._activity.whole
+    assert window.timeline.transport.findChild(QToolButton, "worst").text() == "Differ most"
+    window.display.refresh()
+    caption = window.display.scene.caption
+    assert caption.endswith(f"{apart.max():.3g} {together.unit} between the runs")
+    window.comparing.stop()
+    assert window.timeline.transport.findChild(QToolButton, "worst").text() == "Worst"
+
+
 def test_coloring_by_something_else_ends_the_difference_and_is_kept(qtbot, window):
     window.comparing.toggle()
     settled(qtbot, window)

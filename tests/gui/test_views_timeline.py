@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from PyQt6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
+from PyQt6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, QRect, Qt
 from PyQt6.QtGui import QMouseEvent
-from PyQt6.QtWidgets import QComboBox, QLabel, QToolButton
+from PyQt6.QtWidgets import QComboBox, QLabel, QToolButton, QToolTip
 
 from nrsfm_gui.drawing.ranking import known_means, next_worst, worst_first
 from nrsfm_gui.drawing.scene import ErrorSeries
@@ -216,6 +216,30 @@ def test_ground_truth_frames_are_marked(timeline, near):
     columns = np.unique(np.nonzero(red)[1])
     for frame in (4, 20):
         assert np.abs(columns + 0.5 - axis_of(timeline.slider).center(frame)).min() <= 1.5
+
+
+@pytest.mark.parametrize("theme", [DARK, LIGHT])
+def test_the_frame_of_the_intrinsics_looks_unlike_the_worst_one(timeline, near, theme):
+    timeline.set_theme(theme)
+    slider = timeline.slider
+    before = slider.grab().toImage()
+    timeline.set_truth_frames(tuple(range(FRAMES)), 20)
+    picture = slider.grab().toImage()
+    assert not near(picture, theme.truth, tolerance=40).any()
+    assert not near(picture, theme.warning, tolerance=40).any()
+    place = round(axis_of(slider).center(20))
+    badge = QRect(place - 7, 3, 14, 14)
+    assert picture.copy(badge) != before.copy(badge)
+    assert near(picture.copy(badge), theme.text, tolerance=60).sum() > 4
+
+
+def test_a_sentence_on_a_frame_goes_with_it(timeline):
+    timeline.tell(4, "Frame 5 is bad")
+    assert QToolTip.text() == "Frame 5 is bad"
+    timeline.set_frame(4)
+    assert timeline.curve._told == 4
+    timeline.set_frame(5)
+    assert timeline.curve._told == -1
 
 
 def test_without_errors_the_timeline_says_when_they_come(timeline, near):
