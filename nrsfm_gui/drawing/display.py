@@ -100,6 +100,7 @@ class Display(QObject):
         self.without_opengl = False
         self.other_drawn = True
         self._drawn: tuple[object, ...] = ()  # what the present scene was built of
+        self._drawn_at = 0.0  # when
         self._queue: list[SceneTarget] = []  # views that have not got the present scene yet
         self._stage, self._timer, self._later = (QTimer(self) for _ in range(3))
         slots = (self._draw_next, self._tick, self._tick)
@@ -206,7 +207,8 @@ class Display(QObject):
     # -- at display rate ------------------------------------------------------------------------------------
 
     def _note(self, *_: object) -> None:
-        delay = 0 if self._hand_moves else REFRESH_MILLISECONDS
+        rested = time.perf_counter() - self._drawn_at > REFRESH_MILLISECONDS / 1000
+        delay = 0 if self._hand_moves or rested else REFRESH_MILLISECONDS
         if self._over:
             return
         if not self._timer.isActive() or delay < self._timer.remainingTime():
@@ -308,7 +310,7 @@ class Display(QObject):
         key = (picture, shapes, session.frame, selected, appearance, self.other_drawn)
         if key == self._drawn:
             return
-        self._drawn = key
+        self._drawn, self._drawn_at = key, time.perf_counter()
         self.scene = self._scenes(picture, shapes, appearance)(session.frame)
         self._queue += [target for target in self._targets if target not in self._queue]
         if not live:

@@ -25,8 +25,9 @@ DARKER = {"magma": 0.12, "inferno": 0.12}  # how much more of the dark end is le
 LEVELS = 256
 
 
+@lru_cache(maxsize=256)
 def qcolor(color: str, opacity: float = 1.0) -> QColor:
-    """Return a "#rrggbb" string as a QColor of some opacity."""
+    """Return a "#rrggbb" string as a QColor of some opacity, which is shared: not to be changed."""
     value = QColor(color)
     value.setAlphaF(opacity)
     return value

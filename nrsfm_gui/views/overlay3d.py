@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 MARGIN = 12.0
 ABOVE = 6.0  # pixels between a note and what lies below it
+COARSE = 24.0  # pixels: the steps in which a covered area grows to the right
 RING = 7.0  # radius around the selected point, pixels
 
 
@@ -106,7 +107,7 @@ def _paint_rulers(
     painter.save()
     painter.setFont(_font(painter, scale=0.88))
     metrics = QFontMetricsF(painter.font())
-    covered = [(area.left(), area.top(), area.right(), area.bottom()) for area in areas if not area.isEmpty()]
+    covered = [_outward(area) for area in areas if not area.isEmpty()]
     for ruler in _kept_rulers.of(scene, projection, metrics, covered):
         painter.setPen(QPen(qcolor(theme.muted, 0.7), 1.0))
         painter.drawLine(QPointF(*ruler.start), QPointF(*ruler.end))
@@ -115,6 +116,12 @@ def _paint_rulers(
             area = QRectF(label.x - 60, label.y - 10, 120, 20)
             painter.drawText(area, Qt.AlignmentFlag.AlignCenter, label.text)
     painter.restore()
+
+
+def _outward(area: QRectF) -> Rectangle:
+    """Return an area a little larger: the same one where a caption changes by a digit from frame to frame."""
+    right = -(-area.right() // COARSE) * COARSE
+    return area.left(), area.top(), right, area.bottom()
 
 
 class _KeptRulers:
