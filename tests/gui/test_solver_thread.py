@@ -206,3 +206,21 @@ def test_an_update_is_never_changed_in_place(threads, make_stream):
     thread.start()
     drained(thread)
     assert first.record.iteration == 0
+
+
+def test_the_answer_to_a_change_is_waited_for_unless_the_last_one_took_too_long(threads, make_stream):
+    stream = make_stream(length=2000, pause=0.0005)
+    thread = threads(stream)
+    thread.start()
+    wait_until(lambda: stream.given > 5)
+    assert not thread.await_answer(0.001)  # nothing was changed
+    thread.change(Settings(rank=3))
+    assert thread.await_answer(10.0)
+    mail = thread.take()
+    assert mail.update.settings == Settings(rank=3)
+    assert [change.settings for change in mail.changes] == [Settings(rank=3)]
+    thread.change(Settings(rank=2))
+    wait_until(lambda: thread.await_answer(10.0))
+    assert not thread.await_answer(0.0)  # the last answer took longer than that
+    thread.cancel()
+    assert thread.await_answer(10.0)  # who waits is not left waiting
