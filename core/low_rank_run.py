@@ -30,7 +30,7 @@ from .factors import Factors
 from .low_rank import LowRankProblem
 from .metric_view import metric_view
 from .preparation import Prepared, penalized, resolve_intrinsics
-from .run import LEFT_BEHIND, SHORT_TOLERANCE, Run, candidate_at
+from .run import GONE_ON, LEFT_BEHIND, SHORT_TOLERANCE, Run, candidate_at
 from .search import CLOSE, hopeless
 from .sequence import CameraModel
 from .small_blocks import batched_inverse, multiply
@@ -113,7 +113,7 @@ class LowRankRun(Run):
         if self.method.on_matrix:
             return self._on_matrix(problem, point)
         follower = self._follower(whole=point is factors)
-        return self._last(problem, follower, point, "refine", "from where it was")
+        return self._last(problem, follower, point, "refine", GONE_ON)
 
     def _starts_of(self, problem: LowRankProblem) -> Iterator[Update]:
         """Follow starts for a limited number of steps; refine the lowest end."""

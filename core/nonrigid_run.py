@@ -25,7 +25,7 @@ from .cameras.candidates import RotationCandidate, rotation_candidates
 from .degenerate import collapsed
 from .preparation import Prepared, penalized, prepare
 from .problem import Factors, NonRigidProblem
-from .run import LEFT_BEHIND, SHORT_TOLERANCE, Run, candidate_at
+from .run import GONE_ON, LEFT_BEHIND, SHORT_TOLERANCE, Run, candidate_at
 from .search import SURVIVORS, End, groups, hopeless, met, phases, traced
 from .solver import Algorithm, single_threaded
 from .starts import resized, rigid_start, search_starts
@@ -128,7 +128,7 @@ class NonRigidRun(Run):
             yield from self._on_matrix(problem, factors)
             return
         follower = self._follower(whole=factors is start.current.factors)
-        yield from self._last(problem, follower, factors, "refine", "from where it was")
+        yield from self._last(problem, follower, factors, "refine", GONE_ON)
 
     def _search(self, problem: NonRigidProblem, grown: Factors | None) -> Iterator[Update]:
         """Find the lowest minimum that starts lead to, of a subset where the problem is large; refine it."""

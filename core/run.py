@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 SHORT_TOLERANCE = 1e-8  # of a start that is only compared with others
 LEFT_BEHIND = "left behind"
+GONE_ON = "from where it was"  # the one start of a run that goes on from another: it searches for no minimum
 WARM_DAMPING = 1e-9
 FOLLOWING = 6  # products in a step of a run that goes on under changed settings
 

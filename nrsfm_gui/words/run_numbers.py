@@ -8,6 +8,7 @@ import numpy as np
 
 from core.degenerate import DEAD, remarks
 from core.low_rank_run import ENOUGH
+from core.run import GONE_ON
 from core.starts import AGREEMENT
 from nrsfm_gui.drawing.findings import along_view_in
 from nrsfm_gui.state.changes import differences
@@ -152,9 +153,14 @@ def _residual_numbers(run: Run | None) -> list[Number]:
 
 
 def starts_that_agree(last: Update) -> str:
-    """Return "2 of 4", or a dash before any start has ended; "3 of 3, enough" where no more were needed."""
+    """Return "2 of 4", or a dash before any start has ended; "3 of 3, enough" where no more were needed.
+
+    A run that goes on from another has none: that it agrees with itself would say nothing.
+    """
     if not last.starts:
         return NONE
+    if [start.name for start in last.starts] == [GONE_ON]:
+        return "none: it went on"
     agree = sum(start.agrees for start in last.starts)
     return f"{agree} of {len(last.starts)}{', enough' if _ended_early(last) else ''}"
 

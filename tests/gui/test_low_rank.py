@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PyQt6.QtGui import QGuiApplication
 
-from core import load_result, write_npz
+from core import load_result, simulate, write_npz
 from core.cli import main as command_line
 from core.linalg import rotation_from_vector
 from core.penalties import NuclearNorm, TruncatedNuclearNorm
@@ -24,7 +24,7 @@ from nrsfm_gui.state.runs import RunState
 from nrsfm_gui.state.session import Session
 from nrsfm_gui.theme import DARK
 from nrsfm_gui.views.scene3d_parts import scene_parts
-from nrsfm_gui.words.run_numbers import numbers
+from nrsfm_gui.words.run_numbers import numbers, starts_that_agree
 from nrsfm_gui.words.summaries import headline, log_loss, measure, quality
 
 FRAMES, POINTS, NOISE = 9, 40, 0.3
@@ -257,3 +257,18 @@ def test_the_copied_command_solves_the_same_problem(qtbot, make_window, scene, t
     monkeypatch.chdir(tmp_path)
     assert command_line([*words[1:], "--quiet"]) == 0
     assert load_result(tmp_path / "result.npz").loss == pytest.approx(shown.last.best.loss, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("settings", "changes"),
+    [
+        (Settings(rank=2, rotations="truth", starts=3), {"eta": 0.4}),
+        (Settings(problem="lowrank", rank=4, starts=2), {"eta": 0.1}),
+    ],
+)
+def test_a_run_that_goes_on_has_no_starts_that_could_agree(settings, changes):
+    sequence = simulate("paper", frames=12, points=20, seed=2)
+    *_, last = reconstruct(sequence, settings)
+    assert starts_that_agree(last).split()[1] == "of"
+    *_, last = reconstruct(sequence, settings.with_changes(**changes), start=last)
+    assert starts_that_agree(last) == "none: it went on"
