@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 AXIS_HEIGHT, NO_AXIS_HEIGHT = 34, 5  # pixels below a plot that names its frames, and one that does not
 AXIS_WIDTH = 52  # pixels, so that the plots stand below each other
+TOP_MARGIN = 6  # pixels, or the highest number of the axis would be cut
 TITLE_ROOM = 0.25  # of the range of values, above them
 LONE = 5  # diameter of a value whose neighbors are missing
 TIP = "Click: go to the frame. Wheel: zoom; drag: move; double click: fit"
@@ -50,6 +51,7 @@ class FrameChart(pg.PlotWidget):
         self._plot: pg.PlotItem = self.getPlotItem()
         self._plot.hideButtons()
         self._plot.setMenuEnabled(False)
+        self._plot.setContentsMargins(0, TOP_MARGIN, 0, 0)
         for side in ("left", "bottom"):
             self._plot.getAxis(side).enableAutoSIPrefix(False)
         self._plot.getAxis("left").setWidth(AXIS_WIDTH)
