@@ -10,6 +10,7 @@ that nobody sees wait for it to rest.
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
@@ -365,7 +366,11 @@ class Display(QObject):
         self._series_of, self._series_at = picture, now
         newest = self._session.moment is None and picture.of.update is not None
         if run is not None and run.sequence is picture.of.sequence and newest:
-            self._qualities.note(run, picture.of, picture.quality)
+            # Where another run was shown a moment ago, the picture may still be of that one.
+            points = ((each, replace(picture.of, update=each.last)) for each in (run, *self._session.runs))
+            of = next((each for each, point in points if point.shapes_as(picture.of)), None)
+            if of is not None or run.state.alive:
+                self._qualities.note(of or run, picture.of, picture.quality)
         self.series_changed.emit(picture.series)
         self.quality_changed.emit()
 

@@ -307,6 +307,16 @@ def test_parameters_are_marked_where_the_run_shown_has_others_and_its_own_are_a_
     assert window.parameters.viewportMargins().top() == 0
 
 
+def test_errors_of_a_picture_are_of_the_run_that_it_shows_where_another_was_chosen_meanwhile(window):
+    display, session = window.display, window.session
+    session.set_shown(session.runs[0])
+    display._series_of = None  # its picture is not made yet: that of run 3 is the newest
+    display._show_series(at_once=True)
+    first, _, last = (display._qualities.of(run, session.alignment, ask=False) for run in session.runs)
+    assert last.reprojection > 0
+    assert first is None or first.reprojection != last.reprojection
+
+
 def test_a_run_under_way_is_not_marked_for_it_may_take_the_parameters_up(window):
     run = window.session.runs[1]
     window.session.set_shown(run)
