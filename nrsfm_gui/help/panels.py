@@ -13,7 +13,8 @@ PANELS = {
     "shows.",
     TIMELINE: "The error of every frame as a curve, and of every point in every frame as a strip of colors: "
     "a column of large errors is a frame that fits badly, a row of them is a point that does. Click to go "
-    "there, drag to choose the frames that playing repeats.",
+    "there, drag to choose the frames that playing repeats. Worst goes to the worst frame and says why; "
+    "K marks the frame that the intrinsics can be estimated from.",
     "Sequences": "What the open file or folder holds, by object and camera path. P opens the perspective "
     "tracks, O the orthogonal ones. Drop a file or folder anywhere in the window to open it.",
     "Runs": "The reconstructions of this sequence, newest first, with their loss and error. Click one to see "
@@ -21,8 +22,8 @@ PANELS = {
     "Parameters": "What the solver minimizes, and how. The rank K is the number of basis shapes, the penalty "
     "decides how strongly each is held back, and eta how much of perspective is measured. With Live on, a "
     "dragged number is solved for at once.",
-    "Numbers": "The loss and the errors of the shown run, each with its unit and with the alignment under "
-    "which it was measured; below, the selected point.",
+    "Numbers": "The selected point, then the frame: what its error is made of and what it most likely comes "
+    "from. Below, the loss and the errors of the shown run, each with its unit and its alignment.",
     "2-D": "The measured tracks of the current frame and the reprojected shape. The line between the two is "
     "the reprojection error. Hollow points are hidden in this frame. Ctrl-click adds a point to the "
     "selected ones, Ctrl-drag draws a lasso.",
@@ -32,7 +33,9 @@ PANELS = {
     "Weights": "The singular values of the shapes, one bar for each basis shape, with the weight that holds "
     "it back. Drag a weight: a heavier one shrinks its basis shape. Weights never fall from left to right.",
     "Guidance": "How well points that the solver did not see are predicted, over a parameter: where the "
-    "curve is lowest, the parameter suits these tracks, and no ground truth is needed to see it.",
+    "curve is lowest, the parameter suits these tracks, and no ground truth is needed to see it. Where "
+    "several values do equally well, Use it takes the strongest. Compare the shapes, too: hidden tracks "
+    "say little of depth.",
     "Points": "All points with their errors, and the selected ones over the frames. Click a heading to sort, "
     "double-click a row to go to the worst frame of its point; what is selected here is selected "
     "in every view.",
