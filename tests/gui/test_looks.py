@@ -120,7 +120,13 @@ def test_the_bar_shows_the_map_and_the_menu_offers_others(bar, qtbot):
 
 @pytest.mark.parametrize(
     ("value", "span", "text"),
-    [(0.0, 5.0, "0"), (8.2812, 8.28, "8.28"), (1480.24, 0.4, "1480.24"), (-3.0, 6.0, "\N{MINUS SIGN}3")],
+    [
+        (1234.0, 1234.0, "1234"),
+        (0.0, 5.0, "0"),
+        (8.2812, 8.28, "8.28"),
+        (1480.24, 0.4, "1480.24"),
+        (-3.0, 6.0, "\N{MINUS SIGN}3"),
+    ],
 )
 def test_ends_have_the_figures_that_tell_them_apart(value, span, text):
     assert number(value, span) == text
