@@ -21,7 +21,7 @@ PANELS = {
     "it again; two can be compared. A run keeps its parameters, so that it can be gone back to.",
     "Parameters": "What the solver minimizes, and how. The rank K is the number of basis shapes, the penalty "
     "decides how strongly each is held back, and eta how much of perspective is measured. With Live on, a "
-    "dragged number is solved for at once.",
+    "dragged number is solved for at once; a run that is done stays as it is, and another one follows.",
     "Numbers": "The selected point, then the frame: what its error is made of and what it most likely comes "
     "from. Below, the loss and the errors of the shown run, each with its unit and its alignment.",
     "2-D": "The measured tracks of the current frame and the reprojected shape. The line between the two is "
