@@ -14,7 +14,8 @@ def edit_rows(w: MainWindow) -> tuple[ActionSpec, ...]:
     """Return the rows of the menu Edit."""
     exporting = w.exporting
     return (
-        ActionSpec("undo", "&Edit", "&Undo", "Take back the last change of the parameters, or runs that were forgotten",
+        ActionSpec("undo", "&Edit", "&Undo",
+                   "Take back the last change of the parameters, or runs that were forgotten",
                    lambda: w.steering.undo(), ("Ctrl+Z",), with_sequence),
         ActionSpec("redo", "&Edit", "&Redo", "Do again what was undone last",
                    lambda: w.steering.redo(), ("Ctrl+Shift+Z",), with_sequence),

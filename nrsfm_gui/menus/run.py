@@ -14,7 +14,8 @@ def run_rows(w: MainWindow) -> tuple[ActionSpec, ...]:
     """Return the rows of the menu Run."""
     control = w.control
     return (
-        ActionSpec("run", "&Run", "&Run", "New run with these parameters: it goes on from what is shown, the runs so far stay",
+        ActionSpec("run", "&Run", "&Run",
+                   "New run with these parameters: it goes on from what is shown, the runs so far stay",
                    w.run, ("Ctrl+R",), runnable, icon="run"),
         ActionSpec("run_cold", "&Run", "New run from &scratch",
                    "New run with these parameters that uses nothing of those before, as the command does",
@@ -25,7 +26,8 @@ def run_rows(w: MainWindow) -> tuple[ActionSpec, ...]:
                    icon="step"),
         ActionSpec("stop", "&Run", "Sto&p", "Stop; the best point so far is kept", control.cancel,
                    ("Ctrl+.",), alive, icon="stop"),
-        ActionSpec("reset", "&Run", "&Forget runs", "Forget the runs of this sequence, but for pinned ones; Ctrl+Z takes them back",
+        ActionSpec("reset", "&Run", "&Forget runs",
+                   "Forget the runs of this sequence, but for pinned ones; Ctrl+Z takes them back",
                    w.run_history.forget_all, ("Ctrl+Shift+Backspace",), with_runs, icon="forget",
                    separated=True),
         ActionSpec("compare", "&Run", "&Compare two runs",

@@ -216,7 +216,7 @@ class ParametersPanel(QScrollArea):
         self.penalty_shown.emit(penalty.kind, penalty.rule, weights)
 
     def _flush_next(self) -> None:
-        """Read every field once what is waiting in the event loop is done: all events of the mouse are one."""
+        """Read every field once the events that wait are done: all of the mouse are one change."""
         self._next.start(0)
 
     def _read(self) -> Settings | None:

@@ -195,9 +195,7 @@ class WeightsEditor(QWidget):
             slider = ScrubSlider(WEIGHTS)
             slider.setObjectName(f"weight {k + 1}")
             slider.setAccessibleName(f"weight {k + 1}")
-            slider.setToolTip(
-                f"weight a{k + 1}\n{DRAG_TIP}\n{BROUGHT_ALONG}\n{RESET_TIP}"
-            )
+            slider.setToolTip(f"weight a{k + 1}\n{DRAG_TIP}\n{BROUGHT_ALONG}\n{RESET_TIP}")
             slider.moved.connect(lambda weight, k=k: self.move(k, weight))
             label = ScrubLabel(str(k + 1), slider)
             label.reset.connect(lambda k=k: self.reset_requested.emit(k))

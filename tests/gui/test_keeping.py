@@ -642,7 +642,10 @@ def test_what_is_copied_of_a_run_that_went_on_from_a_moment_gives_its_loss(qtbot
     for eta in (0.4, 0.2):
         window.session.set_settings(QUICK.with_changes(eta=eta))
         run = window.session.shown
-        qtbot.waitUntil(lambda: run.settings == window.session.settings and not run.state.alive, timeout=9000)
+        wanted = window.session.settings
+        qtbot.waitUntil(
+            lambda run=run, wanted=wanted: run.settings == wanted and not run.state.alive, timeout=9000
+        )
         window.session.set_moment(run.moments.indices[0])  # the next change goes on from there
     assert len(run.last.lineage.recipe().steps) == 3
     for loss in losses_of_copies(window, tmp_path):
