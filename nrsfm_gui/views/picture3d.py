@@ -53,6 +53,7 @@ class ScenePicture(QObject):
         self._scene: Scene | None = None
         self._theme: Theme | None = None
         self._last: QImage | None = None  # None where it is to be made anew
+        self._begun: tuple[dict[str, Part], Shot] | None = None  # the next one, which is under way
         self._resting = False
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
@@ -69,7 +70,7 @@ class ScenePicture(QObject):
 
     def invalidate(self) -> None:
         """Make the picture anew when it is next asked for."""
-        self._last, self._resting = None, False
+        self._last, self._resting, self._begun = None, False, None
 
     @property
     def note(self) -> str:
@@ -80,12 +81,24 @@ class ScenePicture(QObject):
         """Return the picture for the screen; the parameters are those of `taken`."""
         size = _pixels(projection, ratio)
         if self._last is None or self._last.size() != QSize(*size):
-            few = not self._heavy and line_ends(self.parts) <= FEW_LINES
-            full = few or self._resting
-            self._last = self.taken(theme, projection, ratio, size, locked=locked, full=full)
-            if not full:
+            if self._begun is None or self._begun[1].size != size or self._begun[1].ratio != ratio:
+                self._begun = self._asked(theme, projection, ratio, size, locked=locked, full=self._full)
+            (parts, shot), self._begun = self._begun, None
+            self._last = self._made(parts, shot)
+            if not shot.smooth:
                 self._rest.start()
         return self._last
+
+    def begin(self, theme: Theme, projection: Projection, ratio: float, *, locked: bool) -> None:
+        """Begin the picture that the screen will ask for; the parameters are those of `taken`."""
+        size = _pixels(projection, ratio)
+        self._begun = self._asked(theme, projection, ratio, size, locked=locked, full=self._full)
+        self.renderer.begin(*self._begun)
+
+    @property
+    def _full(self) -> bool:
+        """Whether the picture for the screen is drawn in full."""
+        return self._resting or (not self._heavy and line_ends(self.parts) <= FEW_LINES)
 
     def taken(
         self,
@@ -114,11 +127,25 @@ class ScenePicture(QObject):
         full
             draw all parts, lines with soft edges.
         """
-        before = self.renderer.uses_opengl
+        return self._made(*self._asked(theme, projection, ratio, size, locked=locked, full=full))
+
+    def _asked(
+        self,
+        theme: Theme,
+        projection: Projection,
+        ratio: float,
+        size: tuple[int, int] | None,
+        *,
+        locked: bool,
+        full: bool,
+    ) -> tuple[dict[str, Part], Shot]:
         parts = self._at_rest() if full else self.parts
         if locked:
             parts = {name: part for name, part in parts.items() if name != "camera"}
-        shot = Shot(projection, qcolor(theme.panel), size or _pixels(projection, ratio), ratio, full)
+        return parts, Shot(projection, qcolor(theme.panel), size or _pixels(projection, ratio), ratio, full)
+
+    def _made(self, parts: dict[str, Part], shot: Shot) -> QImage:
+        before = self.renderer.uses_opengl
         image = self.renderer.image(parts, shot)
         if before and not self.renderer.uses_opengl:
             self.degraded.emit(self.renderer.sentence)
@@ -133,7 +160,7 @@ class ScenePicture(QObject):
         return self._all_parts
 
     def _refine(self) -> None:
-        self._last, self._resting = None, True
+        self._last, self._resting, self._begun = None, True, None
         self.refined.emit()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from .opengl_probe import opengl_available
@@ -48,6 +49,14 @@ class Renderer:
     def leaves_out(self, parts: dict[str, Part]) -> bool:
         """Return whether a surface is not drawn, because it would take too long without OpenGL."""
         return not self.uses_opengl and left_out(parts)
+
+    def begin(self, parts: dict[str, Part], shot: Shot) -> None:
+        """Begin a picture that is asked for soon, where that can be done beside other things."""
+        if not isinstance(self._painter, SoftwareRenderer):
+            from .scene3d_gl import ContextLost
+
+            with suppress(ContextLost):  # `image` finds out, and goes on without
+                self._painter.begin(parts, shot)
 
     def image(self, parts: dict[str, Part], shot: Shot) -> QImage:
         """Return a picture of parts."""

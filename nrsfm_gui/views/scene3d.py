@@ -172,6 +172,10 @@ class SceneView(QWidget):
         self.color_bar.set_scene(scene)
         self._place()
         self._redraw()
+        if self.isVisible():
+            self._picture.begin(
+                self._theme, self._projection(), self.devicePixelRatioF(), locked=self._sees_through_frame
+            )
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""

@@ -118,6 +118,7 @@ class OpenGLRenderer:
     def __init__(self) -> None:
         self._items: dict[str, _Item] = {}
         self._side = (0, 0)
+        self._begun: tuple[dict[str, Part], Shot] | None = None  # what the card draws, not read back yet
         self._context = QOpenGLContext()
         self._context.setFormat(QSurfaceFormat.defaultFormat())
         if not self._context.create():
@@ -146,19 +147,40 @@ class OpenGLRenderer:
         except (OpenGLError, RuntimeError) as error:
             raise ContextLost(f"OpenGL does not work: {error}") from error
 
-    def image(self, parts: dict[str, Part], shot: Shot) -> QImage:
-        """Return a picture of parts, of which only what differs from the last time is sent to the card.
+    def begin(self, parts: dict[str, Part], shot: Shot) -> None:
+        """Let the card draw a picture that `image` is asked for soon, while other panels are painted.
+
+        Only what differs from the last time is sent to it.
 
         Raises
         ------
         ContextLost
             where OpenGL does not work any more.
         """
+        self._begun = None
         self._make_current()
         try:
             self._resize(shot.size)
             self._take(parts)
             self._draw(list(parts), shot)
+            GL.glFlush()
+        except (OpenGLError, RuntimeError) as error:
+            raise ContextLost(f"OpenGL does not work any more: {error}") from error
+        self._begun = parts, shot
+
+    def image(self, parts: dict[str, Part], shot: Shot) -> QImage:
+        """Return a picture of parts.
+
+        Raises
+        ------
+        ContextLost
+            where OpenGL does not work any more.
+        """
+        if self._begun is None or self._begun[0] is not parts or self._begun[1] is not shot:
+            self.begin(parts, shot)
+        self._begun = None
+        self._make_current()
+        try:
             image = self._read(shot.size)
         except (OpenGLError, RuntimeError) as error:
             raise ContextLost(f"OpenGL does not work any more: {error}") from error

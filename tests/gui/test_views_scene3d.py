@@ -392,6 +392,19 @@ def test_only_what_changed_is_sent_to_opengl(view, known, shapes, monkeypatch):
     assert not any(np.array_equal(values, colors) for values in written)
 
 
+def test_a_picture_that_is_asked_for_meanwhile_does_not_take_the_place_of_the_next_one(view, known, shapes):
+    before, scene = (build_scene(known.sequence, shapes, frame=frame) for frame in (2, 9))
+    view.set_scene(before)
+    first = view.grab().toImage()
+    view.set_scene(scene)
+    expected = view.grab().toImage()
+    view.set_scene(before)
+    assert view.grab().toImage() == first != expected
+    view.set_scene(scene)
+    assert view.render_image(300, 200).width() == 300
+    assert view.grab().toImage() == expected
+
+
 def test_two_views_both_draw(view, known, shapes, qtbot, near):
     second = SceneView(software=not view.uses_opengl)
     qtbot.addWidget(second)
