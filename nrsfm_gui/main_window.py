@@ -275,7 +275,10 @@ class MainWindow(QMainWindow):
 
     def _show_refused_open(self, sentence: str, details: str) -> None:
         self.chrome.show_activity(self.control.current or self.session.shown)
-        self.report(sentence, details)
+        if self.session.sequence is None and not details:
+            self.reported.emit(sentence)  # the card in the middle of the empty window says it
+        else:
+            self.report(sentence, details)
 
     def _show_sequence(self, sequence: Sequence, entry: SequenceEntry | None) -> None:
         self.parameters.flush()  # what was typed last is meant for the sequence that is left

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.files.samples import sample_name
 from core.methods import METHODS
 from core.recipes import command_for, python_for
 from core.version import versions
@@ -219,7 +220,7 @@ def _facts(sequence: Sequence) -> Rows:
     if sequence.truth is not None:
         rows.append(("ground truth", f"{len(sequence.truth.frames)} frames, in {sequence.truth_units}"))
     if sequence.source is not None:
-        rows.append(("file", str(sequence.source)))
+        rows.append(("file", sample_name(sequence.source) or str(sequence.source)))
     if sequence.digest:
         rows.append(("SHA-256", sequence.digest[:16] + "…"))
     return tuple(rows)

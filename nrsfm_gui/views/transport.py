@@ -120,7 +120,7 @@ class Transport(QWidget):
         self._kind.setText(f"{short} {SWITCH}" if others else short or "error")
         self._kind.setEnabled(others)
         distances = name == SERIES_NAME
-        self._worst.setText("Differ most" if distances else "Worst")
+        self._worst.setText("Apart" if distances else "Worst")
         self._worst.setToolTip(DIFFER_TIP if distances else WORST_TIP)
         self._worst.setAccessibleName(DIFFER_TIP if distances else WORST_TIP)
         self._kind.setToolTip(

@@ -264,9 +264,10 @@ def difference(app: QApplication, folder: Path, out: Path) -> None:
     """Two runs differenced: color is their distance."""
     studio = Studio(app, folder, SMALL)
     studio.open("sample:paper/circle")
+    window = studio.window
+    window.control.set_live(False)  # the second run is one of its own
     studio.solve(Settings(rank=4, starts=8))
     studio.solve(Settings(rank=2, starts=8))
-    window = studio.window
     window.comparing.compare(window.session.runs[0])
     window.comparing.set_mode("difference")
     window.session.set_frame(26)

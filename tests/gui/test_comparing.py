@@ -118,7 +118,7 @@ def test_w_goes_to_where_two_runs_differ_most_at_the_first_press(qtbot, window):
     window.chrome.actions["worst_frame"].trigger()
     assert window.session.frame == int(np.argmax(apart))
     assert "differ most" in window.chrome._activity.whole
-    assert window.timeline.transport.findChild(QToolButton, "worst").text() == "Differ most"
+    assert window.timeline.transport.findChild(QToolButton, "worst").text() == "Apart"
     window.display.refresh()
     caption = window.display.scene.caption
     assert caption.endswith(f"{apart.max():.3g} {together.unit} between the runs")

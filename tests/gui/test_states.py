@@ -68,6 +68,7 @@ def test_a_failure_with_nothing_open_says_why_and_what_next(qtbot, make_window, 
     qtbot.waitUntil(lambda: "absent.txt" in card.text)
     assert "could not be opened" in card.text
     assert not card.findChild(QProgressBar).isVisible()
+    assert window.messages.text == ""  # it is said once
     press(qtbot, card, "Copy")
     assert "absent.txt" in QGuiApplication.clipboard().text()
     press(qtbot, card, "Open the sample")
