@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from PyQt6.QtCore import QObject, QTimer
 
@@ -32,7 +33,7 @@ class LogKeeping(QObject):
         super().__init__(window)
         self._window = window
         self._logbook = logbook
-        self._states: dict[Run, RunState] = {}  # of the runs, as logged last
+        self._states: WeakKeyDictionary[Run, RunState] = WeakKeyDictionary()  # as logged last
         self._settings = settings_to_dict(window.session.settings)  # as logged last
         self._settled = QTimer(self)
         self._settled.setSingleShot(True)

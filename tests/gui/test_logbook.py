@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import threading
 import warnings
+import weakref
 from typing import TYPE_CHECKING
 
 import pytest
@@ -180,3 +182,20 @@ def test_clearing_empties_log_and_panel(qtbot, window):
     window.log_panel.clear_requested.emit()
     assert not window.habits.logbook.lines
     assert window.log_panel.shown_text == ""
+
+
+def test_runs_that_are_forgotten_leave_the_memory(qtbot, make_window):
+    window = make_window(simulate("paper", frames=8, points=20), settings=Settings(rank=1, starts=1))
+    gone = []
+    for _ in range(3):
+        window.run_from_scratch()
+        run = window.session.shown
+        qtbot.waitUntil(
+            lambda run=run: not run.state.alive and window.control.current is None, timeout=30_000
+        )
+        gone.append(weakref.ref(run))
+        window.control.reset()
+        window.display.refresh()
+    del run
+    # What is shown last may be kept for as long as nothing else is shown.
+    qtbot.waitUntil(lambda: gc.collect() >= 0 and gone[0]() is None and gone[1]() is None, timeout=10_000)
