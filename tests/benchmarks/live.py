@@ -132,7 +132,7 @@ def measured(app: QApplication, frames: int, points: int, mark: float, *, softwa
         window.run_from_scratch()
         wait(app, 60.0, lambda: window.control.current is None)
         wait(app, 1.0)
-        print(f"{frames} x {points}, rank {SETTINGS.rank}, 3-D by {window.scene_view.drawn_by}")
+        print(f"{frames} x {points}, rank {SETTINGS.rank}, {window.scene_view.drawn_by}")
         good = True
         for name in DRAGGED:
             window.parameters.set_settings(SETTINGS)
