@@ -50,6 +50,7 @@ class SpectrumItems:
         self._brushes = {alpha: pg.mkBrush("gray") for alpha in (KEPT, DROPPED, POINTED)}
         self._colors = {"handle": pg.mkBrush("gray"), "active": pg.mkBrush("w"), "barrier": pg.mkBrush("r")}
         self._edge = pg.mkPen("k")
+        self._muted, self._accent = pg.mkColor("gray"), pg.mkColor("w")
 
     @property
     def shares(self) -> Floats:

@@ -267,6 +267,19 @@ def test_an_empty_panel_takes_no_hold_of_anything(qtbot):
     assert plot.weights == ()
 
 
+def test_the_place_for_one_more_can_be_pointed_at_before_there_is_a_theme(qtbot):
+    plot = SpectrumPlot()
+    plot.resize(400, 300)
+    qtbot.addWidget(plot)
+    with qtbot.waitExposed(plot):
+        plot.show()
+    plot.set_values(SIGMA, np.array(WEIGHTS))
+    plot.set_penalty("weights", "wnn", WEIGHTS)
+    QApplication.processEvents()
+    move(plot, plot.canvas.pixel(5, 0.1), pressed=False)
+    assert "add one: rank 5" in plot.hint
+
+
 @pytest.mark.parametrize(
     ("sigma", "weights"),
     [
