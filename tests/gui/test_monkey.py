@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import time
+import traceback
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +27,7 @@ from core.settings import Settings
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from types import TracebackType
 
 FIRST_SEED = 20
 PACE = 4  # milliseconds between two deeds
@@ -68,12 +71,20 @@ class Monkey:
         self.rng = np.random.default_rng(seed)
         self.deeds: list[str] = []  # the last ones tell where it happened
         self.playing = False
+        self.broken: list[str] = []
 
     def play(self, seconds: float, wait) -> None:
-        """Play for some seconds."""
+        """Play for some seconds, or until something breaks."""
         self.playing = True
         self._next()
-        wait(round(1000 * seconds))
+        end = time.monotonic() + seconds
+        while self.playing and time.monotonic() < end:
+            wait(100)
+        self.playing = False
+
+    def catch(self, kind: type[BaseException], value: BaseException, trace: TracebackType | None) -> None:
+        """Write an exception down and stop: what it refers to must not outlive it, events least of all."""
+        self.broken.append("".join(traceback.format_exception(kind, value, trace)))
         self.playing = False
 
     def _next(self) -> None:
@@ -213,6 +224,7 @@ def soak_seconds(request: pytest.FixtureRequest) -> float:
     return float(request.config.getoption("--soak-seconds"))
 
 
+@pytest.mark.qt_no_exception_capture  # by the test itself
 def test_a_monkey_at_the_window_breaks_nothing(qtbot, make_window, tmp_path, monkeypatch, soak_seconds):
     monkeypatch.chdir(tmp_path)
     seed = FIRST_SEED if soak_seconds < 60 else int(time.time())
@@ -221,10 +233,12 @@ def test_a_monkey_at_the_window_breaks_nothing(qtbot, make_window, tmp_path, mon
     window.reported.connect(reported.append)
     window.run()
     monkey = Monkey(window, seed, tmp_path)
+    monkeypatch.setattr(sys, "excepthook", monkey.catch)
     try:
         monkey.play(soak_seconds, qtbot.wait)
     finally:
         logging.getLogger(__name__).warning("seed %d; the last deeds: %s", seed, "; ".join(monkey.deeds))
+    assert not monkey.broken, monkey.broken[0]
     for _ in range(20):  # what still waits for an answer
         front = QApplication.activePopupWidget() or QApplication.activeModalWidget()
         if front is None:
