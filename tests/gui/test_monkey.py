@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
+LOG = logging.getLogger(__name__)  # to a file with --log-file, which is there even where the process dies
 FIRST_SEED = 20
 PACE = 4  # milliseconds between two deeds
 # They end the game, or leave the process for another program.
@@ -130,6 +131,7 @@ class Monkey:
 
     def _note(self, deed: str) -> None:
         self.deeds = [*self.deeds[-19:], deed]
+        LOG.info(deed)
 
     def _target(self, top: QWidget) -> tuple[QWidget, QPoint]:
         """Return a widget under a random point, and the point in its coordinates."""
@@ -228,6 +230,7 @@ def soak_seconds(request: pytest.FixtureRequest) -> float:
 def test_a_monkey_at_the_window_breaks_nothing(qtbot, make_window, tmp_path, monkeypatch, soak_seconds):
     monkeypatch.chdir(tmp_path)
     seed = FIRST_SEED if soak_seconds < 60 else int(time.time())
+    LOG.info("seed %d", seed)
     window = make_window(simulate("paper", frames=24, points=40), settings=Settings(rank=2, starts=2))
     reported: list[str] = []
     window.reported.connect(reported.append)
@@ -237,7 +240,7 @@ def test_a_monkey_at_the_window_breaks_nothing(qtbot, make_window, tmp_path, mon
     try:
         monkey.play(soak_seconds, qtbot.wait)
     finally:
-        logging.getLogger(__name__).warning("seed %d; the last deeds: %s", seed, "; ".join(monkey.deeds))
+        LOG.warning("seed %d; the last deeds: %s", seed, "; ".join(monkey.deeds))
     assert not monkey.broken, monkey.broken[0]
     for _ in range(20):  # what still waits for an answer
         front = QApplication.activePopupWidget() or QApplication.activeModalWidget()
