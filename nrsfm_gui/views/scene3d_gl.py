@@ -59,14 +59,14 @@ class _Item:
         self._array = GL.glGenVertexArrays(1)
         GL.glBindVertexArray(self._array)
         self._positions, self._colors = _Buffer(GL.GL_ARRAY_BUFFER), _Buffer(GL.GL_ARRAY_BUFFER)
-        self._faces = _Buffer(GL.GL_ELEMENT_ARRAY_BUFFER)
+        self._rows = _Buffer(GL.GL_ELEMENT_ARRAY_BUFFER)
         for place, (buffer, size, kind, scaled) in enumerate(
             ((self._positions, 3, GL.GL_FLOAT, False), (self._colors, 4, GL.GL_UNSIGNED_BYTE, True))
         ):
             buffer.bind()
             GL.glEnableVertexAttribArray(place)
             GL.glVertexAttribPointer(place, size, kind, scaled, 0, None)
-        self._faces.bind()
+        self._rows.bind()
 
     def take(self, part: Part) -> None:
         """Send what differs from the part that is there."""
@@ -78,10 +78,9 @@ class _Item:
             self._positions.write(np.ascontiguousarray(part.positions, dtype=np.float32))
         if old is None or not _same(part.colors, old.colors):
             self._colors.write(np.ascontiguousarray(part.colors))
-        if isinstance(part, Triangles):
-            before = old.faces if isinstance(old, Triangles) else None
-            if before is None or not _same(part.faces, before):
-                self._faces.write(np.ascontiguousarray(part.faces, dtype=np.uint32))
+        rows, before = _rows(part), None if old is None else _rows(old)
+        if rows is not None and (before is None or not _same(rows, before)):
+            self._rows.write(np.ascontiguousarray(rows, dtype=np.uint32))
 
     def draw(self) -> None:
         GL.glBindVertexArray(self._array)
@@ -90,9 +89,16 @@ class _Item:
         if isinstance(part, Points):
             GL.glDrawArrays(GL.GL_POINTS, 0, len(part.positions))
         elif isinstance(part, Segments):
-            GL.glDrawArrays(GL.GL_LINES, 0, len(part.positions))
+            GL.glDrawElements(GL.GL_LINES, part.ends.size, GL.GL_UNSIGNED_INT, None)
         else:
             GL.glDrawElements(GL.GL_TRIANGLES, part.faces.size, GL.GL_UNSIGNED_INT, None)
+
+
+def _rows(part: Part) -> Array | None:
+    """Return which positions a part is made of, None where of all, in their order."""
+    if isinstance(part, Points):
+        return None
+    return part.ends if isinstance(part, Segments) else part.faces
 
 
 def _same(one: Array, two: Array) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from core.arrays import frozen
 from nrsfm_gui.drawing.mesh import vertex_normals
 
 from .axes3d import floor_segments
@@ -43,14 +45,25 @@ class Points:
 
 @dataclass(frozen=True, eq=False)
 class Segments:
-    """Thin lines between consecutive pairs of points."""
+    """Thin lines between pairs of points."""
 
-    positions: Floats  # (2M, 3)
-    colors: Rgba  # (2M, 4) bytes
+    positions: Floats  # (N, 3), NaN where no line ends
+    colors: Rgba  # (N, 4) bytes
+    ends: Ints  # (M, 2) rows of `positions`
+
+    @property
+    def pairs(self) -> Floats:
+        """(M, 2, 3) where the lines go from and to."""
+        return self.positions[self.ends]
+
+    @classmethod
+    def between(cls, positions: Floats, colors: Rgba) -> Segments:
+        """Return lines between consecutive pairs of points (2M, 3)."""
+        return cls(positions, colors, _consecutive(len(positions) // 2))
 
     def same(self, other: object) -> bool:
         """Whether drawing the other would give the same picture."""
-        return isinstance(other, Segments) and _equal(self, other)
+        return isinstance(other, Segments) and _equal(self, other) and _alike(self.ends, other.ends)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +81,7 @@ class Triangles:
             isinstance(other, Triangles)
             and self.solid == other.solid
             and _equal(self, other)
-            and (self.faces is other.faces or np.array_equal(self.faces, other.faces))
+            and _alike(self.faces, other.faces)
         )
 
 
@@ -88,11 +101,27 @@ class Shot:
 
 def line_ends(parts: dict[str, Part]) -> int:
     """Return how many ends all the lines have."""
-    return sum(len(part.positions) for part in parts.values() if isinstance(part, Segments))
+    return sum(part.ends.size for part in parts.values() if isinstance(part, Segments))
 
 
 def _equal(one: Part, two: Part) -> bool:
     return np.array_equal(one.positions, two.positions) and np.array_equal(one.colors, two.colors)
+
+
+def _alike(one: Ints, two: Ints) -> bool:
+    return one is two or np.array_equal(one, two)
+
+
+@lru_cache(maxsize=16)
+def _consecutive(count: int) -> Ints:
+    return frozen(np.arange(2 * count).reshape(-1, 2), np.int64)
+
+
+@lru_cache(maxsize=4)
+def _steps(moments: int, points: int) -> Ints:
+    """Return the rows ((moments - 1) * points, 2) of a trail (moments * points) from a moment to the next."""
+    rows = np.arange(moments * points).reshape(moments, points)
+    return frozen(np.stack([rows[:-1], rows[1:]], axis=2).reshape(-1, 2), np.int64)
 
 
 @dataclass(frozen=True)
@@ -125,7 +154,7 @@ def scene_parts(scene: Scene, theme: Theme, budget: Budget = AT_REST) -> dict[st
     show, drawn = scene.layers, scene.drawn
     if "grid" in show and scene.extent is not None:
         lines = floor_segments(scene.extent)
-        parts["grid"] = Segments(lines, filled(theme.grid, len(lines)))
+        parts["grid"] = Segments.between(lines, filled(theme.grid, len(lines)))
     parts |= _cameras(scene, theme)
     colors = estimate_colors(scene, theme)
     truth_colors = filled(theme.truth, len(drawn))
@@ -141,9 +170,7 @@ def scene_parts(scene: Scene, theme: Theme, budget: Budget = AT_REST) -> dict[st
         if "faces" in show and 0 < len(scene.faces) <= budget.faces:
             parts[f"{name} mesh"] = _surface(points, _rows(scene.faces, known), vertex_colors, opacity)
         if "edges" in show and 0 < len(scene.edges) <= budget.edges:
-            pairs = _rows(scene.edges, known).ravel()
-            faint = _faded(vertex_colors[pairs], 0.55)
-            parts[f"{name} edges"] = Segments(points[pairs], faint)
+            parts[f"{name} edges"] = Segments(points, _faded(vertex_colors, 0.55), _rows(scene.edges, known))
     if "trails" in show and scene.trail is not None and len(scene.trail) > 1:
         trail = scene.trail if drawn.all() else scene.trail[:, drawn]
         trail = trail[:, :: _stride(trail.shape[1] * (len(trail) - 1), budget.segments)]
@@ -209,7 +236,7 @@ def _differences(scene: Scene, theme: Theme, budget: Budget) -> dict[str, Part]:
         every = slice(None, None, _stride(len(points), budget.segments))
         pairs = np.stack([points[every], scene.estimate[every]], axis=1)
         pairs = pairs[np.isfinite(pairs).all(axis=(1, 2)) & scene.drawn[every]].reshape(-1, 3)
-        found[name] = Segments(pairs, filled(color, len(pairs), opacity))
+        found[name] = Segments.between(pairs, filled(color, len(pairs), opacity))
     return found
 
 
@@ -221,13 +248,15 @@ def _cameras(scene: Scene, theme: Theme) -> dict[str, Part]:
         return found
     if scene.path is not None and len(scene.path) > 1:
         steps = np.stack([scene.path[:-1], scene.path[1:]], axis=1).reshape(-1, 3)
-        found["path"] = Segments(steps, filled(theme.accent, len(steps), 0.7))
+        found["path"] = Segments.between(steps, filled(theme.accent, len(steps), 0.7))
     if others and ("camera" in scene.layers or scene.path is not None):
         lines = np.concatenate([_frustum(other, scene, OTHER_DEPTH) for other in others])
-        found["other cameras"] = Segments(lines, filled(theme.muted, len(lines), 0.45))
+        found["other cameras"] = Segments.between(lines, filled(theme.muted, len(lines), 0.45))
     if "camera" in scene.layers or scene.path is not None:
         lines = _frustum(camera, scene, FRUSTUM_DEPTH)
-        found["camera"] = Segments(lines, filled(theme.accent if others else theme.muted, len(lines), 0.9))
+        found["camera"] = Segments.between(
+            lines, filled(theme.accent if others else theme.muted, len(lines), 0.9)
+        )
     return found
 
 
@@ -256,15 +285,12 @@ def _faded(colors: Rgba, opacity: float) -> Rgba:
 
 def _trails(trail: Floats, color: str) -> Segments:
     """One segment per point and step of a trail (T, P, 3), fading into the past."""
-    steps = np.stack([trail[:-1], trail[1:]], axis=2)  # (T - 1, P, 2, 3)
-    opacity = np.rint(255 * np.linspace(0.08, 0.7, len(trail)))
-    colors = np.empty((*steps.shape[:3], 4), dtype=np.uint8)
+    colors = np.empty((*trail.shape[:2], 4), dtype=np.uint8)
     colors[...] = rgba_bytes(color)
-    colors[..., 0, 3], colors[..., 1, 3] = opacity[:-1, None], opacity[1:, None]
-    if np.isfinite(trail).all():
-        return Segments(steps.reshape(-1, 3), colors.reshape(-1, 4))
-    known = np.isfinite(steps).all(axis=(2, 3))
-    return Segments(steps[known].reshape(-1, 3), colors[known].reshape(-1, 4))
+    colors[..., 3] = np.rint(255 * np.linspace(0.08, 0.7, len(trail)))[:, None]
+    known = np.isfinite(trail).all(axis=2).ravel()
+    steps = _rows(_steps(*trail.shape[:2]), known)
+    return Segments(trail.reshape(-1, 3), colors.reshape(-1, 4), steps)
 
 
 def _surface(points: Floats, faces: Ints, colors: Rgba, opacity: float) -> Triangles:

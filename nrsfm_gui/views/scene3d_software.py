@@ -62,9 +62,9 @@ def paint_parts(painter: QPainter, parts: dict[str, Part], shot: Shot) -> None:
 
 def _paint_segments(painter: QPainter, part: Segments, shot: Shot) -> None:
     projection, ratio = shot.projection, shot.ratio
-    lines = ratio * _in_front(part.positions.reshape(-1, 2, 3), projection).reshape(-1, 4)
+    lines = ratio * _in_front(part.pairs, projection).reshape(-1, 4)
     usable = np.isfinite(lines).all(axis=1) & (np.abs(lines) < LIMIT).all(axis=1)
-    colors = part.colors[1::2]
+    colors = part.colors[part.ends[:, 1]]
     if not usable.all():
         lines, colors = lines[usable], colors[usable]
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, shot.smooth and len(lines) <= SMOOTH)

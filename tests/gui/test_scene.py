@@ -282,7 +282,7 @@ def test_residual_segments_go_from_the_truth_to_where_the_estimate_is_drawn(make
         assert shapes.truth is None and shapes.errors is None
         return
     scene = build_scene(known.sequence, shapes, frame=3)
-    segments = scene_parts(scene, DARK)["residuals"].positions.reshape(-1, 2, 3)
+    segments = scene_parts(scene, DARK)["residuals"].pairs
     np.testing.assert_allclose(segments[:, 0], known.sequence.truth.points[3].T, atol=1e-4)
     np.testing.assert_allclose(segments[:, 1], scene.estimate, atol=1e-4)
     np.testing.assert_allclose(

@@ -234,8 +234,9 @@ def test_nan_everywhere_is_drawn_without_a_word_of_complaint(view, known, shapes
     assert view.point_at(view.rect().center().toPointF()) == -1
     parts = scene_parts(broken, DARK)
     assert not any(len(part.faces) for part in parts.values() if isinstance(part, Triangles))
-    for name in ("estimate", "truth", "residuals", "trails"):
+    for name in ("estimate", "truth"):
         assert len(parts[name].positions) == 0
+    assert not any(len(part.pairs) for name, part in parts.items() if name in ("residuals", "trails"))
 
 
 def test_unknown_points_here_and_there_are_left_out(view, known, shapes, near):
@@ -246,7 +247,7 @@ def test_unknown_points_here_and_there_are_left_out(view, known, shapes, near):
     assert near(view.grab_image(), DARK.estimate, tolerance=12).sum() > 50
     for part in scene_parts(replace(scene, estimate=estimate), DARK).values():
         used = part.positions[part.faces] if isinstance(part, Triangles) else part.positions
-        assert np.isfinite(used).all()
+        assert np.isfinite(part.pairs if isinstance(part, Segments) else used).all()
 
 
 def test_two_frames_of_four_points_one_of_them_seen(view):
@@ -272,10 +273,10 @@ def test_hidden_points_are_not_drawn_nor_found(view, known, shapes, near):
     view.set_scene(scene)
     parts = scene_parts(scene, DARK)
     assert len(parts["estimate"].positions) == len(parts["truth"].positions) == 2
-    assert len(parts["residuals"].positions) == 4
-    assert len(parts["trails"].positions) == 2 * 2 * 3
+    assert len(parts["residuals"].pairs) == 2
+    assert len(parts["trails"].pairs) == 2 * 3
     kept = {tuple(point) for point in scene.estimate[:2].tolist()}
-    assert {tuple(point) for point in parts["estimate edges"].positions.tolist()} <= kept
+    assert {tuple(point) for point in parts["estimate edges"].pairs.reshape(-1, 3).tolist()} <= kept
     assert not len(parts["estimate mesh"].faces)
     where, _ = view._projection().pixels(scene.estimate)
     assert view.point_at(QPointF(*where[1])) == 1
@@ -311,7 +312,7 @@ def test_the_compared_run_has_its_own_color_and_name(view, known, shapes, near):
     where, _ = view._projection().pixels(beside)
     purple = near(picture, DARK.other, tolerance=30)
     assert np.mean([purple[y - 3 : y + 4, x - 3 : x + 4].any() for x, y in np.round(where).astype(int)]) > 0.9
-    assert len(view._picture.parts["differences"].positions) == 2 * len(beside)
+    assert len(view._picture.parts["differences"].pairs) == len(beside)
 
 
 def test_30_000_points_neither_fail_nor_freeze(qtbot):
@@ -330,7 +331,7 @@ def test_30_000_points_neither_fail_nor_freeze(qtbot):
     assert exceeds(scene, MOVING)
     moving, resting = view._picture.parts, scene_parts(scene, DARK)
     ends = [
-        sum(len(part.positions) for part in parts.values() if isinstance(part, Segments))
+        sum(part.ends.size for part in parts.values() if isinstance(part, Segments))
         for parts in (moving, resting)
     ]
     assert ends[0] < 60_000 < ends[1]
