@@ -97,7 +97,7 @@ class RunControl(QObject):
         self._timer.timeout.connect(self._poll)
         session.settings_changed.connect(self._apply_settings)
         # Queued: once everyone knows of the change, and before anything is painted.
-        session.settings_changed.connect(self._await_answer, Qt.ConnectionType.QueuedConnection)
+        session.settings_changed.connect(self._show_answer, Qt.ConnectionType.QueuedConnection)
 
     @property
     def current(self) -> Run | None:
@@ -202,17 +202,22 @@ class RunControl(QObject):
             settings = followed(run.settings, settings)
         if run is None or not self._threads[run].change(settings):
             self._follow(self._session.shown)
+        else:
+            self._answered(run)
 
-    def _await_answer(self, _settings: Settings) -> None:
-        """Show what changed settings come to as soon as it is there.
+    def _answered(self, run: Run | None) -> bool:
+        """Wait a moment for what changed settings come to; return whether it is there.
 
         Two threads that both compute take turns thousands of times, so that each needs twice as long: while
         the solver answers, the window has nothing to do that could not wait, and after it the solver rests.
         """
-        run = self.current
         if run is None or run.state is not RunState.RUNNING or self._delay:
-            return
-        if self._threads[run].await_answer(ANSWER_SECONDS):
+            return False
+        return self._threads[run].await_answer(ANSWER_SECONDS)
+
+    def _show_answer(self, _settings: Settings) -> None:
+        """Show what changed settings come to as soon as it is there."""
+        if self._answered(self.current):
             self._poll()
 
     def _follow(self, run: Run | None) -> None:

@@ -137,6 +137,7 @@ class SolverThread(QThread):
         self._update: Update | None = None
         self._refusal = ""
         self._ending: Ending | None = None
+        self._answering = False  # whether changed settings were taken and nothing is known of them yet
         self._answer_seconds = 0.0
         # Only the thread itself touches these.
         self._last = start if continued else None
@@ -186,15 +187,15 @@ class SolverThread(QThread):
     def await_answer(self, seconds: float) -> bool:
         """Wait for the first update under changed settings, so that no other thread disturbs it.
 
-        Returns whether the mailbox has it. Where the last one took longer than so many seconds it is not
+        Returns whether the mailbox has one. Where the last one took longer than so many seconds it is not
         waited for: `arrived` tells of it.
         """
         with self._condition:
-            if self._answer_seconds > seconds:
-                return False
-            return self._condition.wait_for(
-                lambda: bool(self._changes or self._refusal) or self._over or self._cancelled, seconds
-            )
+            if self._answer_seconds <= seconds:
+                self._condition.wait_for(
+                    lambda: not (self._pending or self._answering) or self._over or self._cancelled, seconds
+                )
+            return bool(self._changes or self._refusal)
 
     def cancel(self) -> None:
         """Stop after the current iteration; wakes a paused run."""
@@ -224,6 +225,9 @@ class SolverThread(QThread):
                 settings = self._take_change()
                 if settings is not None:
                     stream = self._redirected(stream, settings)
+                    with self._condition:
+                        self._answering = False
+                        self._condition.notify_all()
                     continue
                 if self._hand_goes_on():
                     continue
@@ -265,6 +269,7 @@ class SolverThread(QThread):
             return None
         with self._condition:
             settings, self._pending = self._pending, None
+            self._answering = settings is not None
         return settings
 
     def _step_is_due(self) -> bool:
@@ -289,7 +294,6 @@ class SolverThread(QThread):
         except InputError as refusal:
             with self._condition:
                 self._refusal = str(refusal)
-                self._condition.notify_all()
             return stream
         _close(stream)
         self._settings = settings
@@ -317,7 +321,6 @@ class SolverThread(QThread):
             self._seen.append((len(self._records) - 1, update))
             if change is not None:
                 self._changes.append(replace(change, iteration=update.record.iteration))
-                self._condition.notify_all()
         if change is not None:
             self.arrived.emit()
 
