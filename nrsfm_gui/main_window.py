@@ -175,6 +175,7 @@ class MainWindow(QMainWindow):
             },
             bottom=self.timeline,
         )
+        center.raise_()  # painted last: the card draws the 3-D picture while the panels are painted
 
     def _connect(self) -> None:
         session, control = self.session, self.control

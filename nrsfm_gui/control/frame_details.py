@@ -9,6 +9,8 @@ from PyQt6.QtCore import QObject, QTimer
 from nrsfm_gui.drawing.findings import Findings, find
 from nrsfm_gui.words.frame_causes import frame_numbers
 
+from .pace import Pace
+
 if TYPE_CHECKING:
     from nrsfm_gui.drawing.shapes import Shapes
     from nrsfm_gui.main_window import MainWindow
@@ -28,8 +30,9 @@ class FrameDetails(QObject):
         self._rest.setSingleShot(True)
         self._rest.setInterval(REST_MILLISECONDS)
         self._rest.timeout.connect(self._examine)
-        window.display.scene_shown.connect(lambda _scene: self._show())
-        window.session.run_changed.connect(lambda _run: self._show())
+        self._numbers = Pace(self._show, self)
+        window.display.scene_shown.connect(lambda _scene: self._numbers.soon())
+        window.session.run_changed.connect(lambda _run: self._numbers.soon())
 
     def findings(self) -> Findings | None:
         """Return what is known of the frames of what is shown, examined now where it was not yet."""

@@ -15,6 +15,8 @@ from nrsfm_gui.words.run_names import run_title
 from nrsfm_gui.words.run_rows import run_row
 from nrsfm_gui.words.selection_numbers import selection_numbers, selection_title
 
+from .pace import Pace
+
 if TYPE_CHECKING:
     from core.reconstruct import Update
     from nrsfm_gui.drawing.scene import ErrorSeries
@@ -36,7 +38,10 @@ class Presenter(QObject):
         session.shown_changed.connect(lambda _run: self.show_runs())
         session.compared_changed.connect(lambda _run: self.show_runs())
         session.moment_changed.connect(lambda _record: self._show_activity())
-        session.run_changed.connect(self.show_run)
+        session.run_changed.connect(self._note_run)
+        self._told: tuple[Run, RunState] | None = None  # the run that changed last, and its state
+        self._gains = Pace(self._show_run, self)
+        self._point = Pace(self._show_point, self)
         self._later = QTimer(self)
         self._later.setSingleShot(True)
         self._later.setInterval(SETTLED_MILLISECONDS)
@@ -48,7 +53,7 @@ class Presenter(QObject):
         window.control.ended.connect(self._show_remarks)
         display.series_changed.connect(self.show_series)
         display.quality_changed.connect(self.show_numbers)
-        display.scene_shown.connect(lambda _scene: self.show_point())
+        display.scene_shown.connect(lambda _scene: self._point.soon())
 
     def show_runs(self) -> None:
         """Show which runs there are, and the one that is chosen."""
@@ -68,9 +73,19 @@ class Presenter(QObject):
         self.show_difference()
         window.update_situation()
 
-    def show_run(self, run: Run) -> None:
+    def _note_run(self, run: Run) -> None:
+        """Show a new state at once, and what a run gains as often as it can be read."""
+        before, self._told = self._told, (run, run.state)
+        if before == self._told and run.state is RunState.RUNNING:
+            self._gains.soon()
+        else:
+            self._gains.now()
+
+    def _show_run(self) -> None:
         """Show what a run gained, or its new state; the numbers of a running one follow with the errors."""
         window = self._window
+        assert self._told is not None  # it is called because of it
+        run, _ = self._told
         self._show_activity()
         if run in window.session.runs:
             if self._names.get(run.number) != run_title(run):
@@ -138,7 +153,7 @@ class Presenter(QObject):
         names = dict.fromkeys(each.name for each in differences(own, session.settings))
         self._window.parameters.set_difference(run.number, ", ".join(names))
 
-    def show_point(self) -> None:
+    def _show_point(self) -> None:
         """Show the numbers of the selected points in the frame that is shown."""
         scene = self._window.display.scene
         self._window.numbers.set_point(selection_title(scene), selection_numbers(scene))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PyQt6.QtCore import QPointF, QRectF, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QImage, QPainter
+from PyQt6.QtGui import QImage, QPainter, QRegion
 from PyQt6.QtWidgets import QSizePolicy, QWidget
 
 from nrsfm_gui.drawing.scene import NO_SEQUENCE
@@ -308,7 +308,16 @@ class SceneView(QWidget):
         """Make the picture anew when it is next painted."""
         self._picture.invalidate()
         self._show_buttons()
-        self.update()
+        self.update(self._open())
+
+    def repaint(self) -> None:  # type: ignore[override]
+        """Paint the picture before returning, and not the buttons over it."""
+        super().repaint(self._open())
+
+    def _open(self) -> QRegion:
+        """Return where the picture can be seen: not behind the buttons, which would be painted with it."""
+        everything = QRegion(self.rect())
+        return everything - QRegion(self.buttons.geometry()) if self.buttons.isVisible() else everything
 
     def paintEvent(self, event: QPaintEvent | None) -> None:
         """Paint the picture, made anew only where it changed, and the labels."""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.theme import Theme
 
 SHEET = Template("""
+ViewButtons { background: $panel; }
 QToolButton { background: $raised; color: $muted; border: 1px solid $border; border-radius: 4px;
               padding: 2px 7px; }
 QToolButton:hover { color: $text; border-color: $muted; }
@@ -38,6 +39,8 @@ class ViewButtons(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        # Opaque, so that the picture behind them can change without a need to paint them again.
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(0, 0, 0, 0)
         self._row.setSpacing(3)
@@ -83,6 +86,7 @@ class ViewButtons(QWidget):
         """Take the colors of a theme."""
         self.setStyleSheet(
             SHEET.substitute(
+                panel=theme.panel,
                 raised=theme.raised,
                 muted=theme.muted,
                 border=theme.border,

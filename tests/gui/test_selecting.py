@@ -262,14 +262,17 @@ def test_the_numbers_of_several_points_are_their_mean_and_their_worst(qtbot, sol
     session.set_selection((2, 9, 14))
     window.display.refresh()
     scene = window.display.scene
-    texts = [label.text() for label in window.numbers.findChildren(QLabel)]
-    assert "3 points, frame 6" in texts
+
+    def texts():
+        return [label.text() for label in window.numbers.findChildren(QLabel)]
+
+    qtbot.waitUntil(lambda: "3 points, frame 6" in texts())
     errors = scene.errors[[2, 9, 14]]
-    assert f"{errors.mean():.2f} mm" in texts or f"{errors.mean():.3f} mm" in texts
-    assert any(text.endswith(f"(point {(2, 9, 14)[int(errors.argmax())] + 1})") for text in texts)
+    assert f"{errors.mean():.2f} mm" in texts() or f"{errors.mean():.3f} mm" in texts()
+    assert any(text.endswith(f"(point {(2, 9, 14)[int(errors.argmax())] + 1})") for text in texts())
     session.set_point(2)
     window.display.refresh()
-    assert "Point 3, frame 6" in [label.text() for label in window.numbers.findChildren(QLabel)]
+    qtbot.waitUntil(lambda: "Point 3, frame 6" in texts())
 
 
 # Keys
