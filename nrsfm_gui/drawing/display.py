@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 REFRESH_MILLISECONDS = 8  # changes that come together are drawn together
 STAGE_MILLISECONDS = 30  # between two views, while a run goes on
-HAND_MILLISECONDS = 50  # while a hand moves, until what it has no need of follows
+HAND_MILLISECONDS = 80  # while a hand moves, until what it has no need of follows
 REST = 4.0  # times the duration of the last computation: the solver needs the processor, too
 HAND_RESTS = 0.25  # seconds without a change by hand, after which what nobody sees is computed
 MANY = 200  # points above which segments cost too much to paint without OpenGL while a run goes on
@@ -352,7 +352,7 @@ class Display(QObject):
         """Hand the scene to one view; the next one gets it a moment later, so that the window can breathe."""
         if self._queue and self.scene is not None:
             self._queue.pop(0).set_scene(self.scene)
-            self._stage.start(STAGE_MILLISECONDS)
+            self._stage.start(HAND_MILLISECONDS if self._hand_moves else STAGE_MILLISECONDS)
 
     def _show_series(self, *, at_once: bool = False) -> None:
         """Show errors and numbers of all frames: a few times a second while a run goes on, and at its end."""

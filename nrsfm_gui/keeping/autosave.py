@@ -85,8 +85,10 @@ class Autosave(QObject):
     def note_change(self) -> None:
         """Let what changed be saved in time."""
         self._changed = True
+        if self._timer.isActive() or self._over:
+            return
         seconds = self._seconds()
-        if seconds > 0 and not self._timer.isActive() and not self._over:
+        if seconds > 0:
             self._timer.start(round(1000 * seconds))
 
     def note_end(self) -> None:

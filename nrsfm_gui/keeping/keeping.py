@@ -192,7 +192,8 @@ class Keeping(QObject):
 
     def _note_change(self) -> None:
         self._changes += 1
-        self._window.setWindowModified(self.modified)
+        if self._window.isWindowModified() != self.modified:  # a hand that drags changes much and often
+            self._window.setWindowModified(self.modified)
         if self._worth_keeping:
             self.autosave.note_change()
 

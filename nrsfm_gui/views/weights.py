@@ -46,6 +46,8 @@ class SingularBar(QWidget):
 
     def set_value(self, value: float | None, largest: float) -> None:
         """Show a singular value among others of which the largest is known; None shows a dash."""
+        if (value, largest) == (self._value, self._largest) and self.toolTip():
+            return
         self._value, self._largest = value, largest
         self.setToolTip("singular value of X#" if value is None else f"singular value of X#: {value:.6g}")
         self.update()
@@ -170,7 +172,7 @@ class WeightsEditor(QWidget):
             bar.set_value(float(values[k]) if k < len(values) else None, largest)
             slider.set_number(self._weights[k])
             if not field.hasFocus() or not field.isModified():
-                field.setText(short(self._weights[k]))
+                _write(field, short(self._weights[k]))
         self._scroll.setVisible(bool(self._rows))
         sentences = [note, self._brought]
         if values and len(values) != len(self._rows) > 0:
@@ -227,7 +229,7 @@ class WeightsEditor(QWidget):
         for other, (_label, _bar, slider, field) in enumerate(self._rows):
             if other != k:
                 slider.set_number(self._weights[other])
-            field.setText(short(self._weights[other]))
+            _write(field, short(self._weights[other]))
         self.weights_edited.emit(self._weights)
 
     def _type(self, k: int) -> None:
@@ -250,6 +252,12 @@ class WeightsEditor(QWidget):
     def set_warning(self, sentence: str) -> None:
         """Show why the weights are refused, "" where they are not."""
         self._say(sentence)
+
+
+def _write(field: NumberField, text: str) -> None:
+    """Put a text into a field, which is painted anew only where it is another one."""
+    if field.text() != text:
+        field.setText(text)
 
 
 def short(weight: float) -> str:
