@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from core.alignment import MIN_ALIGNED, Alignment, Kind, Mirror, align, known_points
-from core.arrays import frozen
 from core.linalg import Similarity
 from core.sequence import GroundTruth
 
@@ -110,7 +109,8 @@ def _placed(values: Floats | None, frame: int, new: Floats) -> Floats | None:
         return None
     placed = values.copy()
     placed[frame] = new[0]
-    return frozen(placed)
+    placed.setflags(write=False)  # `frozen` would copy it once more
+    return placed
 
 
 def _with_camera(whole: Cameras | None, frame: int, one: Cameras) -> Cameras | None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from core.settings import Settings
 
 # While a hand moves: the seconds between two steps, at least, and at least so many times what a step takes.
-STEP_EVERY, STEP_SHARE = 0.1, 8.0
+STEP_EVERY, STEP_SHARE = 0.1, 20.0
 HAND_PAUSE = 0.03  # seconds that a step waits for a hand that may go on
 
 Work = Callable[["Sequence", "Settings", "Update | None"], Iterator["Update"]]
@@ -287,7 +287,7 @@ class SolverThread(QThread):
 
     def _redirected(self, stream: Iterator[Update], settings: Settings) -> Iterator[Update]:
         """Return a stream from the current update under other settings, or the old one where refused."""
-        before, began = self._last or self._start, time.perf_counter()
+        before, began = self._last or self._start, time.thread_time()
         try:
             other = self._work(self._sequence, settings, before)
             first = next(other, None)
@@ -298,7 +298,7 @@ class SolverThread(QThread):
         _close(stream)
         self._settings = settings
         with self._condition:
-            self._answer_seconds = time.perf_counter() - began
+            self._answer_seconds = time.thread_time() - began  # of its own: what a wait for it would take
         self._owes_step = first is not None and not first.status.finished
         if first is not None:
             self._post(first, Change(first.record.iteration, settings, restarts=_restarts(before, first)))

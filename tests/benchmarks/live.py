@@ -8,7 +8,8 @@ their own at fixed times, so that a window that hangs is spared none. For each e
 when it was posted to when the 3-D view has painted, by OpenGL in software where there is no card, a scene of
 an update whose settings are at least as new as those that the event led to; what the display does with the
 painted window after that is not part of it. Beside that a timer of 16 ms counts how late each of its ticks
-comes, from the first event to the last.
+comes, from the first event to the last. How fast the machine is at the moment is told beside: what a first
+update takes by itself, and who else used the processors.
 """
 
 from __future__ import annotations
@@ -26,10 +27,12 @@ from typing import TYPE_CHECKING
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
+from machine import Meanwhile
 from PyQt6.QtCore import QCoreApplication, QEvent, QObject, QPointF, QSettings, Qt, QTimer
 from PyQt6.QtGui import QMouseEvent
 
 from core import simulate
+from core.reconstruct import reconstruct
 from core.settings import Settings
 from nrsfm_gui import main_window
 from nrsfm_gui.app import make_application, prepare_platform
@@ -56,6 +59,7 @@ WINDOW = (1280, 800)
 PERIOD = 1 / 60  # seconds between two mouse events
 SECONDS = 3.0  # of each drag
 SWEEP = 30  # pixels to each side
+ALONE = 41  # first updates that are timed by themselves
 TICK, LATE, IN_TIME = 0.016, 0.033, 0.99
 DRAGGED = ("weight", "eta", "xi")
 SETTINGS = Settings(starts=1, rotations="truth")
@@ -133,6 +137,8 @@ def measured(app: QApplication, frames: int, points: int, mark: float, *, softwa
         wait(app, 60.0, lambda: window.control.current is None)
         wait(app, 1.0)
         print(f"{frames} x {points}, rank {SETTINGS.rank}, {window.scene_view.drawn_by}")
+        print(f"  a first update by itself, with nothing else going on: {1000 * alone(window):.1f} ms (eta)")
+        meanwhile = Meanwhile()
         good = True
         for name in DRAGGED:
             window.parameters.set_settings(SETTINGS)
@@ -141,8 +147,25 @@ def measured(app: QApplication, frames: int, points: int, mark: float, *, softwa
             watch.latencies.clear()
             late = dragged(app, window, watch, slider_of(window, name))
             good &= told(name, np.array(watch.latencies), late, mark)
+        print(f"  {meanwhile}")
         window.close()
     return good
+
+
+def alone(window: MainWindow) -> float:
+    """Return how many seconds the first update after a small change takes where no window is painted."""
+    session, took = window.session, []
+    assert session.sequence is not None
+    assert session.shown is not None
+    update = session.shown.last
+    for k in range(ALONE):
+        settings = SETTINGS.with_changes(eta=SETTINGS.eta * (1 + 0.01 * (k % 5)))
+        began = time.perf_counter()
+        stream = reconstruct(session.sequence, settings, start=update)
+        update = next(stream)
+        took.append(time.perf_counter() - began)
+        stream.close()
+    return float(np.median(took))
 
 
 def told(name: str, latencies: np.ndarray, late: np.ndarray, mark: float) -> bool:
