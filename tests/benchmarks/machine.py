@@ -1,4 +1,4 @@
-"""What else the processors did while something was measured: on a shared machine a figure needs it beside it."""
+"""What else the processors did while something was measured: a figure needs that beside it."""
 
 from __future__ import annotations
 
