@@ -70,6 +70,7 @@ def make_application() -> QApplication:
     from PyQt6.QtGui import QSurfaceFormat
     from PyQt6.QtWidgets import QApplication
 
+    from .collector import Collector
     from .state.settings_store import APPLICATION, ORGANIZATION
 
     QCoreApplication.setAttribute(Qt.ApplicationAttribute.AA_ShareOpenGLContexts)
@@ -84,6 +85,7 @@ def make_application() -> QApplication:
     app.setApplicationName(APPLICATION)
     app.setApplicationDisplayName("NRSfM Studio")
     app.setDesktopFileName(APPLICATION)
+    Collector(app)
     return app
 
 

@@ -33,9 +33,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy.typing as npt
+    from PyQt6.QtWidgets import QApplication
     from pytestqt.qtbot import QtBot
 
     from core.arrays import Floats
+    from nrsfm_gui.collector import Collector
     from nrsfm_gui.main_window import MainWindow
     from nrsfm_gui.state.settings_store import SettingsStore
 
@@ -260,6 +262,16 @@ def store(tmp_path: Path) -> SettingsStore:
     from nrsfm_gui.state.settings_store import SettingsStore
 
     return SettingsStore(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def collector(qapp: QApplication) -> Iterator[Collector]:
+    """Collect garbage in this thread only, as the application does."""
+    from nrsfm_gui.collector import Collector
+
+    made = Collector(qapp)
+    yield made
+    made.stop()
 
 
 @pytest.fixture

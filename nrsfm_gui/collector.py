@@ -1,0 +1,59 @@
+"""Cyclic garbage is collected in the window's thread and in no other.
+
+Python collects wherever the count of new objects happens to pass a threshold, which is as well in a solver's
+thread as anywhere. Where the garbage holds objects of Qt (a dialog and the functions connected to it refer to
+each other) they would be destroyed there, while the window's thread may be sending them events: that ends the
+process, once in a long while and never where anybody looks. So the interpreter's own collection is switched
+off, and a timer in the window's thread does the same by the same thresholds.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+
+from PyQt6.QtCore import QObject, QTimer
+
+LOOK_MILLISECONDS = 100
+FREEZE_MILLISECONDS = 3000  # after the start: the window is there, and nobody drags anything yet
+ALL_SECONDS = 10.0  # between two looks through everything, which take a while
+
+
+class Collector(QObject):
+    """Collects garbage as long as it lives, in the thread that it was made in."""
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self._everything_at = time.monotonic()
+        self._timer = QTimer(self)
+        self._timer.setInterval(LOOK_MILLISECONDS)
+        self._timer.timeout.connect(self.look)
+        QTimer.singleShot(FREEZE_MILLISECONDS, self.freeze)
+        self.start()
+
+    def start(self) -> None:
+        """Take it over from the interpreter."""
+        gc.disable()
+        self._timer.start()
+
+    def look(self) -> None:
+        """Collect the generation whose threshold has been passed."""
+        passed = [count > most > 0 for count, most in zip(gc.get_count(), gc.get_threshold(), strict=True)]
+        now = time.monotonic()
+        if passed[2] and now - self._everything_at > ALL_SECONDS:
+            gc.collect()
+            self._everything_at = time.monotonic()
+        elif passed[1]:
+            gc.collect(1)
+        elif passed[0]:
+            gc.collect(0)
+
+    def freeze(self) -> None:
+        """Let what there is stay for good: nobody need look through modules and the window again."""
+        gc.collect()
+        gc.freeze()
+
+    def stop(self) -> None:
+        """Leave it to the interpreter again."""
+        self._timer.stop()
+        gc.enable()

@@ -1,0 +1,37 @@
+"""Objects of Qt are destroyed in the thread that they live in, however many threads make garbage."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import weakref
+
+from PyQt6.QtCore import QObject
+
+
+def test_a_thread_full_of_garbage_destroys_no_object_of_the_window(qtbot, collector):
+    gone_in: list[int] = []
+
+    def litter() -> None:
+        for _ in range(200_000):
+            knot: list[object] = []
+            knot.append(knot)
+
+    for _ in range(20):
+        held = QObject()
+        held.itself = held  # a cycle, as of a dialog and what is connected to it
+        weakref.finalize(held, lambda: gone_in.append(threading.get_ident()))
+        del held
+    thread = threading.Thread(target=litter)
+    thread.start()
+    thread.join()
+    qtbot.waitUntil(lambda: len(gone_in) == 20)
+    assert set(gone_in) == {threading.get_ident()}
+
+
+def test_collecting_is_left_to_the_interpreter_again_in_the_end(collector):
+    assert not gc.isenabled()
+    collector.stop()
+    assert gc.isenabled()
+    collector.start()
+    assert not gc.isenabled()
