@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from PyQt6 import sip
 from PyQt6.QtCore import QPoint, QPointF, Qt, QTimer
-from PyQt6.QtGui import QGuiApplication, QKeySequence, QWheelEvent
+from PyQt6.QtGui import QDrag, QGuiApplication, QKeySequence, QWheelEvent
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QWidget
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 LOG = logging.getLogger(__name__)  # to a file with --log-file, which is there even where the process dies
 FIRST_SEED = 20
 PACE = 4  # milliseconds between two deeds
+PATIENCE = 20  # deeds that wait for a movement of the mouse to return
 # They end the game, or leave the process for another program.
 FORBIDDEN = {"quit"}
 KEYS = (
@@ -73,6 +74,8 @@ class Monkey:
         self.deeds: list[str] = []  # the last ones tell where it happened
         self.playing = False
         self.broken: list[str] = []
+        self._moving = False  # whether a movement of the mouse has not returned yet
+        self._cancelled = 0  # how often what holds it up was cancelled
 
     def play(self, seconds: float, wait) -> None:
         """Play for some seconds, or until something breaks."""
@@ -97,6 +100,11 @@ class Monkey:
         if not self.playing or sip.isdeleted(self.window):
             return
         self._next()
+        if self._moving and self._cancelled < PATIENCE:
+            # Text is being dragged away, in an event loop of its own: nobody can do anything else meanwhile.
+            self._cancelled += 1
+            QDrag.cancel()
+            return
         place = self._place()
         if isinstance(place, QFileDialog):
             self._answer(place)
@@ -161,7 +169,9 @@ class Monkey:
             point = point + QPoint(*(int(step) for step in self.rng.integers(-40, 41, 2)))
             if sip.isdeleted(target):
                 return
+            self._moving, self._cancelled = True, 0
             QTest.mouseMove(target, point)
+            self._moving = False
         if not sip.isdeleted(target):
             QTest.mouseRelease(target, button, modifiers, point)
 
