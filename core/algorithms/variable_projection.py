@@ -18,6 +18,7 @@ of C that goes with the step, -M^-1 W' x, falls out of the products, so it is ba
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,20 +47,59 @@ MOST_TRIALS = 12
 
 @dataclass(frozen=True, eq=False)
 class VariableProjectionState:
-    """A point with C eliminated, and what the next step needs."""
+    """A point with C eliminated, and what the next step needs: found when it is asked for.
 
+    Under a hand that moves a setting, point follows point and few are ever stepped from.
+    """
+
+    problem: Problem
     factors: Factors
     system: PointSystem
     He: tuple[Reals, ...] | None  # R H e of each chunk (3F, p); only where the next step is a Newton step
     loss: float
-    gradient: Floats  # (K+3, F) half of the gradient in (B, s)
-    blocks: Floats  # (K+3, K+3, F) half of the Hessian in (B_f, s_f) at fixed C
-    preconditioner: Floats  # (K+3, K+3, F) inverse of the blocks with the damping
-    predicted: float  # g' (D + lambda)^-1 g: what a preconditioned gradient step would gain
+    exact_gradient: Floats | None  # (K+3, F) as `gradient`, where the residuals were at hand
     damping: float
     decrease: float  # relative decrease of the last step
-    previous_predicted: float  # of the state before, for the forcing term
+    before: float | None  # `predicted` of the state before; None at a start
+    close: bool = False  # whether it is a start of which the caller says that it is near the minimum
     stuck: bool = False  # no trial of the last step lowered the objective
+
+    @cached_property
+    def blocks(self) -> Floats:
+        """(K+3, K+3, F) half of the Hessian in (B_f, s_f) at fixed C."""
+        return self.problem.data.frame_blocks(self.factors.C, self.problem.weights)
+
+    @cached_property
+    def gradient(self) -> Floats:
+        """(K+3, F) half of the gradient in (B, s)."""
+        if self.exact_gradient is not None:
+            return self.exact_gradient
+        # The same from the sums at hand, to fewer digits.
+        data, B, s = self.problem.data, self.factors.B, self.factors.s
+        gradient = multiply(self.blocks, np.concatenate((B, s[:, : data.free]), axis=1).T)
+        gradient -= data.frame_targets(self.factors.C)
+        return gradient
+
+    @cached_property
+    def preconditioner(self) -> Floats:
+        """(K+3, K+3, F) inverse of the blocks with the damping."""
+        return _damped_inverse(self.blocks, self.damping)
+
+    @cached_property
+    def predicted(self) -> float:
+        """What a preconditioned gradient step g would gain, g' (D + lambda)^-1 g."""
+        return float(np.vdot(self.gradient, multiply(self.preconditioner, self.gradient)))
+
+    @property
+    def previous_predicted(self) -> float:
+        """`predicted` of the state before, for the forcing term."""
+        if self.before is not None:
+            return self.before
+        return (
+            np.inf
+            if self.close
+            else self.predicted * (FIRST_OF_STREAMED if self.problem.data.streamed else 1.0)
+        )
 
 
 @dataclass(frozen=True)
@@ -82,6 +122,8 @@ class VariableProjection:
 
     def step(self, problem: Problem, state: VariableProjectionState) -> VariableProjectionState:
         """Take one accepted step, raising the damping until the objective falls."""
+        if state.before is None and state.predicted <= self.tolerance * state.loss:
+            return replace(state, before=state.predicted)  # there already
         newton = state.He is not None
         damping, growth = state.damping, 2.0
         for _ in range(MOST_TRIALS):
@@ -110,6 +152,8 @@ class VariableProjection:
         """Converged on a predicted decrease below the tolerance; stalled when no trial helped."""
         if not np.isfinite(state.loss):
             return Status.DIVERGED
+        if self.whole_start and state.before is None:
+            return Status.RUNNING  # whoever goes on under changed settings wants to see first, then to judge
         if state.predicted <= self.tolerance * state.loss:
             return Status.CONVERGED
         if state.stuck:
@@ -134,17 +178,16 @@ def _moved(factors: Factors, step: Floats, shapes: Floats) -> Factors:
 def _settle(
     problem: Problem, start: Factors, damping: float, before: VariableProjectionState | None
 ) -> VariableProjectionState:
-    """Eliminate C at (B, s) and evaluate everything that the next step and the stop rule need."""
+    """Eliminate C at (B, s) and evaluate the objective, exactly where steps have become small."""
     data, weights = problem.data, problem.weights
     B, s = start.B, start.s
     system = data.best_C(B, s, weights)
     factors = Factors(B, system.C, s)
-    blocks = data.frame_blocks(factors.C, weights)
     loss = data.eliminated_loss(B, s, weights, system)
     close = before is None and damping < NEWTON_DAMPING  # the caller's word that the start is
     decrease = _relative(before.loss, loss) if before is not None else 0.0 if close else 1.0
     rank, frames = factors.rank, len(B)
-    He = None
+    He = gradient = None
     if decrease < NEWTON_BELOW or not loss > EXACT_BELOW * data.yHy:
         loss, kept = penalty(weights, factors), []
         sums = np.zeros((3 * frames, 3 * rank + data.offsets))
@@ -156,24 +199,17 @@ def _settle(
         gradient[:rank] += 0.5 * weights[:, None] * B.T
         He = tuple(kept)
         decrease = _relative(before.loss, loss) if before is not None else decrease
-    else:  # the same from the sums at hand, to fewer digits
-        gradient = multiply(blocks, np.concatenate((B, s[:, : data.free]), axis=1).T)
-        gradient -= data.frame_targets(factors.C)
-    preconditioner = _damped_inverse(blocks, damping)
-    predicted = float(np.vdot(gradient, multiply(preconditioner, gradient)))
-    first = predicted * (FIRST_OF_STREAMED if data.streamed else 1.0)
     return VariableProjectionState(
+        problem=problem,
         factors=factors,
         system=system,
         He=He,
         loss=loss,
-        gradient=gradient,
-        blocks=blocks,
-        preconditioner=preconditioner,
-        predicted=predicted,
+        exact_gradient=gradient,
         damping=damping,
         decrease=decrease,
-        previous_predicted=before.predicted if before is not None else np.inf if close else first,
+        before=before.predicted if before is not None else None,
+        close=close,
     )
 
 

@@ -202,22 +202,15 @@ class RunControl(QObject):
             settings = followed(run.settings, settings)
         if run is None or not self._threads[run].change(settings):
             self._follow(self._session.shown)
-        else:
-            self._answered(run)
-
-    def _answered(self, run: Run | None) -> bool:
-        """Wait a moment for what changed settings come to; return whether it is there.
-
-        Two threads that both compute take turns thousands of times, so that each needs twice as long: while
-        the solver answers, the window has nothing to do that could not wait, and after it the solver rests.
-        """
-        if run is None or run.state is not RunState.RUNNING or self._delay:
-            return False
-        return self._threads[run].await_answer(ANSWER_SECONDS)
+        elif run.state is RunState.RUNNING and not self._delay:
+            # Two threads that both compute take turns thousands of times, so that each needs twice as long:
+            # while the solver answers, the window has nothing to do that could not wait.
+            self._threads[run].await_answer(ANSWER_SECONDS)
 
     def _show_answer(self, _settings: Settings) -> None:
-        """Show what changed settings come to as soon as it is there."""
-        if self._answered(self.current):
+        """Show what changed settings come to where it is there already."""
+        run = self.current
+        if run is not None and self._threads[run].await_answer(0.0):
             self._poll()
 
     def _follow(self, run: Run | None) -> None:

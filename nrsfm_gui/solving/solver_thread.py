@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from core.settings import Settings
 
 # While a hand moves: the seconds between two steps, at least, and at least so many times what a step takes.
-STEP_EVERY, STEP_SHARE = 0.1, 20.0
+STEP_EVERY, STEP_SHARE = 0.1, 40.0
 HAND_PAUSE = 0.03  # seconds that a step waits for a hand that may go on
 
 Work = Callable[["Sequence", "Settings", "Update | None"], Iterator["Update"]]
@@ -138,6 +138,7 @@ class SolverThread(QThread):
         self._refusal = ""
         self._ending: Ending | None = None
         self._answering = False  # whether changed settings were taken and nothing is known of them yet
+        self._stepping = False  # whether an iteration is being done
         self._answer_seconds = 0.0
         # Only the thread itself touches these.
         self._last = start if continued else None
@@ -187,11 +188,11 @@ class SolverThread(QThread):
     def await_answer(self, seconds: float) -> bool:
         """Wait for the first update under changed settings, so that no other thread disturbs it.
 
-        Returns whether the mailbox has one. Where the last one took longer than so many seconds it is not
-        waited for: `arrived` tells of it.
+        Returns whether the mailbox has one. Where the last one took longer than so many seconds, or a step
+        has to be ended first, it is not waited for: `arrived` tells of it.
         """
         with self._condition:
-            if self._answer_seconds <= seconds:
+            if self._answer_seconds <= seconds and not self._stepping:
                 self._condition.wait_for(
                     lambda: not (self._pending or self._answering) or self._over or self._cancelled, seconds
                 )
@@ -232,7 +233,9 @@ class SolverThread(QThread):
                 if self._hand_goes_on():
                     continue
                 began = time.perf_counter()
+                self._stepping = True
                 update = next(stream, None)
+                self._stepping = False
                 self._stepped_at, self._owes_step = time.perf_counter(), False
                 if update is not None:
                     self._step_seconds = self._stepped_at - began
