@@ -50,6 +50,9 @@ class LowRankProblem(Problem):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self._check_eta()
+
+    def _check_eta(self) -> None:
         if not 0 < self.eta < 1:
             raise InputError(
                 f"eta is {self.eta:g}; the low-rank problem accepts 0 < eta < 1, "

@@ -10,16 +10,17 @@ c = 1 - eta, all that the data term is made of is linear in the four features (1
 so that each of its planes is one small product per row, basis (6 x 4) times features (4 x columns).  A hidden
 observation has features 0.
 
-Small problems store the planes, 12 numbers per observation.  Large ones keep the tracks only, 2 numbers, and
-form what is asked for in chunks of columns that stay in the second-level cache: that costs 48 flops per
-observation where the products that follow cost hundreds, and saves the memory and its traffic.
+Small problems store the planes and the features, 16 numbers per observation.  Large ones keep the tracks
+only, 2 numbers, and form what is asked for in chunks of columns that stay in the second-level cache: that
+costs 48 flops per observation where the products that follow cost hundreds, and saves the memory and its
+traffic.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -106,43 +107,9 @@ def quadratic_in(C: Floats, *, offsets: bool) -> Floats:
     return flat
 
 
-class Chunk(Protocol):
-    """The data term at some columns."""
-
-    @property
-    def part(self) -> slice:
-        """Which columns."""
-
-    @property
-    def H(self) -> Floats:
-        """The planes xx, xy, xz, yy, yz, zz, (rows, 6, p)."""
-
-    @property
-    def y(self) -> Floats:
-        """The target R' Y*, (rows, 3, p)."""
-
-    @property
-    def Hy(self) -> Floats:
-        """H y, (rows, 3, p)."""
-
-
 @dataclass(frozen=True, eq=False)
-class StoredPlanes:
-    """All columns as one chunk."""
-
-    H: Floats  # (rows, 6, columns)
-    y: Floats  # (rows, 3, columns)
-    Hy: Floats  # (rows, 3, columns)
-
-    @property
-    def part(self) -> slice:
-        """All columns."""
-        return slice(0, self.H.shape[2])
-
-
-@dataclass(frozen=True, eq=False)
-class FormedPlanes:
-    """Some columns; each kind of plane is formed when it is asked for."""
+class Chunk:
+    """The data term at some columns, or at all; each kind of plane is formed when it is first asked for."""
 
     part: slice
     features: Floats  # (rows, 4, p): 1, m_x, m_y, |m|^2; 0 where hidden
@@ -150,13 +117,13 @@ class FormedPlanes:
 
     @cached_property
     def H(self) -> Floats:
-        """The planes of H, (rows, 6, p)."""
+        """The planes xx, xy, xz, yy, yz, zz of H, (rows, 6, p)."""
         planes: Floats = np.matmul(self.basis[:, :6], self.features)
         return planes
 
     @cached_property
     def y(self) -> Floats:
-        """The target, (rows, 3, p)."""
+        """The target R' Y*, (rows, 3, p)."""
         planes: Floats = np.matmul(self.basis[:, 6:9], self.features)
         return planes
 
@@ -175,17 +142,16 @@ class Tracks:
     visible: Bools  # (rows, columns)
     basis: Floats  # (rows, 12, 4) or (1, 12, 4), see `plane_basis`
 
-    def chunks(self, width: int) -> Iterator[FormedPlanes]:
+    def chunks(self, width: int) -> Iterator[Chunk]:
         """Yield the columns, `width` at a time."""
         for first in range(0, self.visible.shape[1], width):
             part = slice(first, min(first + width, self.visible.shape[1]))
-            yield FormedPlanes(part, self._features(part), self.basis)
+            yield Chunk(part, self._features(part), self.basis)
 
-    def stored(self) -> StoredPlanes:
-        """Return all planes."""
-        columns = self.visible.shape[1]
-        formed = FormedPlanes(slice(0, columns), self._features(slice(0, columns)), self.basis)
-        return StoredPlanes(formed.H, formed.y, formed.Hy)
+    def stored(self) -> Chunk:
+        """Return all columns as one chunk, whose planes stay where they were formed."""
+        part = slice(0, self.visible.shape[1])
+        return Chunk(part, self._features(part), self.basis)
 
     def feature_sums(self) -> Floats:
         """Return the sums of the features over the columns, (rows, 4)."""

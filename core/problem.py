@@ -25,7 +25,7 @@ There is no 1/2 on the data term.  `core.residuals` holds the four-row form as a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
@@ -160,6 +160,10 @@ class Problem(ABC):
         return frozen(reference_singular_values(self))
 
     @abstractmethod
+    def _check_eta(self) -> None:
+        """Raise InputError where eta is refused."""
+
+    @abstractmethod
     def _data_term(self) -> DataTerm:
         """Build the planes of H, y and H y."""
 
@@ -215,7 +219,13 @@ class Problem(ABC):
         """
         if eta == self.eta:
             return self
-        other: Self = replace(self, eta=eta)  # type: ignore[type-var]  # every subclass is a dataclass
+        # Its arrays were checked when this one was made.
+        other = object.__new__(type(self))
+        other.__dict__.update(
+            {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
+        )
+        other.__dict__["eta"] = eta
+        other._check_eta()
         if "reference" in self.__dict__ and self.affine == other.affine:
             other.__dict__["reference"] = self.reference
         return other
@@ -255,14 +265,17 @@ class NonRigidProblem(Problem):
         super().__post_init__()
         object.__setattr__(self, "rotations", frozen(self.rotations))
         frames = len(self.tracks)
-        if not 0 < self.eta <= 1:
-            raise InputError(f"eta is {self.eta:g}; accepted is 0 < eta <= 1 (1 is the affine error alone)")
+        self._check_eta()
         if self.rotations.shape != (frames, 3, 3):
             raise InputError(f"rotations have shape {self.rotations.shape}; accepted is ({frames}, 3, 3)")
         gram = np.einsum("fab,fac->fbc", self.rotations, self.rotations)
         if not np.allclose(gram, np.eye(3), atol=ROTATION_TOLERANCE):
             frame = int(np.argmax(np.abs(gram - np.eye(3)).max(axis=(1, 2))))
             raise InputError(f"the rotation of frame {frame} (0-based) is not orthogonal: R'R differs from I")
+
+    def _check_eta(self) -> None:
+        if not 0 < self.eta <= 1:
+            raise InputError(f"eta is {self.eta:g}; accepted is 0 < eta <= 1 (1 is the affine error alone)")
 
     def _data_term(self) -> DataTerm:
         return data_term(self.tracks, self.visible, self.rotations, self.eta)

@@ -27,7 +27,6 @@ from .planes import (
     PLANE,
     ROW,
     Chunk,
-    StoredPlanes,
     Tracks,
     pairs,
     plane_basis,
@@ -82,7 +81,7 @@ class DataTerm:
 
     source: Tracks
     sights: Sights
-    planes: StoredPlanes | None  # None where they are formed chunk by chunk
+    planes: Chunk | None  # None where they are formed chunk by chunk
     H_sum: Floats  # (3, 3, F): H summed over points
     Hy_sum: Floats  # (3, F): H y summed over points
     yHy: float  # sum of y' H y: the data term of S + s = 0

@@ -82,6 +82,10 @@ class KnownCameras(Problem):
     spectral: SpectralPenalty | None = None
     offsets: ClassVar[bool] = False
 
+    def _check_eta(self) -> None:
+        if self.eta != 1:
+            raise InputError(f"eta is {self.eta:g}; with known cameras it is 1")
+
     def _data_term(self) -> DataTerm:
         whole = np.concatenate((self.cameras, np.zeros_like(self.cameras[:, :1])), axis=1)
         basis = plane_basis(whole, 1.0)
