@@ -1,6 +1,8 @@
 """How a theme becomes the look of the application: a palette for the Fusion style, and a style sheet on top.
 
 The sheet only touches what Fusion has no palette role for: dock titles, tool bars, tabs, headers, notes.
+Tabs cannot be moved among each other: where docks were shown and hidden meanwhile, Qt takes the order of its
+tabs for that of its docks, and the process ends.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ QMenuBar::item:selected { background: $raised; }
 QStatusBar { background: $window; color: $muted; }
 QStatusBar::item { border: 0; }
 QStatusBar QLabel { color: $muted; padding: 0 6px; }
-QTabBar { qproperty-drawBase: 0; }
+QTabBar { qproperty-drawBase: 0; qproperty-movable: 0; }
 QTabBar::tab { background: $window; color: $muted; padding: 4px 12px; border: 0;
     border-bottom: 2px solid transparent; }
 QTabBar::tab:selected { color: $text; border-bottom-color: $accent; }

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QTabBar
 
 from nrsfm_gui.layout import REST_MILLISECONDS, docks
+from nrsfm_gui.theme import DARK
 
 
 @pytest.fixture
@@ -55,3 +57,12 @@ def test_the_layout_is_reset_for_the_window_as_it_is(window, qtbot):
     window.reset_layout()
     qtbot.wait(2 * REST_MILLISECONDS)
     assert abs(sizes(window, qtbot)[2] - large[2]) <= 20
+
+
+def test_no_tab_of_a_dock_can_be_moved_among_the_others(window, qtbot):
+    window.session.set_theme(DARK)
+    found = {dock.windowTitle(): dock for dock in docks(window)}
+    window.tabifyDockWidget(found["Sequences"], found["Runs"])  # a tab bar of its own, made now
+    qtbot.waitUntil(lambda: len([bar for bar in window.findChildren(QTabBar) if bar.isVisible()]) >= 2)
+    bars = [bar for bar in window.findChildren(QTabBar) if bar.isVisible()]
+    assert not any(bar.isMovable() for bar in bars)

@@ -24,6 +24,7 @@ from PyQt6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QWidget
 
 from core import simulate
 from core.settings import Settings
+from nrsfm_gui.theme import DARK
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -242,6 +243,7 @@ def test_a_monkey_at_the_window_breaks_nothing(qtbot, make_window, tmp_path, mon
     seed = FIRST_SEED if soak_seconds < 60 else int(time.time())
     LOG.info("seed %d", seed)
     window = make_window(simulate("paper", frames=24, points=40), settings=Settings(rank=2, starts=2))
+    window.session.set_theme(DARK)  # as the application does
     reported: list[str] = []
     window.reported.connect(reported.append)
     window.run()
