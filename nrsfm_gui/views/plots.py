@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.theme import Theme
 
 EXPORT_SIZE = QSize(1000, 600)
+DECADES = 300  # of the numbers that a computer has, on either side of 1
 PICTURE_SCALE = 2  # a PNG for print or for a slide
 
 
@@ -42,7 +43,8 @@ def dress(widget: pg.PlotWidget, theme: Theme) -> None:
 
 def log_ticks(left: float, right: float) -> list[tuple[float, str]]:
     """Return places (base-10 logarithms) and names of about ten round numbers on a logarithmic axis."""
-    decades = range(math.floor(left), math.ceil(right) + 1)
+    # A view can be zoomed to where there are no numbers.
+    decades = range(math.floor(max(-DECADES, left)), math.ceil(min(DECADES, right)) + 1)
     steps = (1, 2, 5) if right - left <= 3 else (1,)
     every = max(1, len(decades) // 10)
     ticks = [

@@ -168,6 +168,15 @@ def test_seconds_can_be_on_a_logarithmic_axis(plot):
     assert curve.getOriginalDataset()[0][-1] == pytest.approx(10.0)
 
 
+def test_an_axis_can_be_zoomed_to_where_there_are_no_numbers(plot):
+    plot.set_histories({1: history(9)}, 1, {1: "bilinear"})
+    plot.set_axis("log seconds")
+    for left, right in ((-1e3, 1e3), (400.0, 500.0), (-1e300, 1e300), (1e9, 1e9 + 1)):
+        plot.plot_widget.getPlotItem().setXRange(left, right, padding=0)
+        plot.refresh()
+        assert all(abs(place) <= 301 for place, _name in log_ticks(left, right))
+
+
 def test_residuals_of_admm_are_drawn_on_request(qtbot, plot, near):
     plain = history(50)
     made = History()
