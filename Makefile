@@ -32,7 +32,7 @@ test: $(INSTALLED)  ## Run all tests, on a virtual display
 soak: $(INSTALLED)  ## Let a monkey play with the window for ten minutes, then watch the memory for an hour
 	@.ci/system-packages
 	OPENBLAS_NUM_THREADS=1 $(VIRTUAL_DISPLAY) env -u QT_QPA_PLATFORM $(BIN)/python -m pytest \
-	    tests/gui/test_monkey.py --soak-seconds 600 -s
+	    tests/gui/test_monkey.py --soak-seconds 600 -s --log-file out/monkey.log --log-file-level INFO
 	OPENBLAS_NUM_THREADS=1 $(VIRTUAL_DISPLAY) env -u QT_QPA_PLATFORM $(BIN)/python \
 	    tests/benchmarks/playback.py --minutes 30 --runs 200
 
