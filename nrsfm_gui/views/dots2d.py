@@ -12,7 +12,8 @@ import numpy as np
 import pyqtgraph as pg
 from PyQt6.QtCore import QLineF, QPointF, QRectF
 from PyQt6.QtGui import QPainter, QPen, QPixmap
-from pyqtgraph.Qt.internals import PrimitiveArray
+
+from .primitives import Primitives
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
@@ -83,7 +84,7 @@ class Dots(_Flat):
         self._levels: npt.NDArray[np.uint8] | None = None
         self._looks: tuple[tuple[QColor, ...], float, float] = ((), 1.0, 0.0)
         self._sprites: tuple[float, QPixmap] | None = None  # for a device pixel ratio
-        self._fragments = PrimitiveArray(QPainter.PixmapFragment, FRAGMENT_FIELDS)
+        self._fragments = Primitives(QPainter.PixmapFragment, FRAGMENT_FIELDS)
 
     @property
     def diameter(self) -> float:
@@ -152,7 +153,7 @@ class Segments(_Flat):
         super().__init__()
         self._pen = QPen()
         self._reduced = False
-        self._lines = PrimitiveArray(QLineF, LINE_FIELDS)
+        self._lines = Primitives(QLineF, LINE_FIELDS)
 
     @property
     def reduced(self) -> bool:

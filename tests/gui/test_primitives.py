@@ -1,0 +1,42 @@
+"""Arrays of lines that are painted from: what is written is what is drawn, and nothing is lost on the way."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+from PyQt6.QtCore import QLineF
+
+from nrsfm_gui.views.primitives import Primitives
+
+
+def written(lines: Primitives, rows: np.ndarray) -> list[list[float]]:
+    """Write lines and return what a painter would be given."""
+    lines.resize(len(rows))
+    lines.ndarray()[:] = rows
+    (given,) = lines.drawargs()
+    return [[given[k].x1(), given[k].y1(), given[k].x2(), given[k].y2()] for k in range(len(rows))]
+
+
+def test_what_is_written_is_given_to_the_painter_however_many_there_are():
+    lines = Primitives(QLineF, 4)
+    for count in (3, 1, 0, 3, 40, 3, 41, 2):  # fewer, more than ever, and as many as before
+        rows = np.arange(4.0 * count).reshape(-1, 4) + count
+        assert written(lines, rows) == rows.tolist()
+
+
+def test_no_memory_is_lost_while_numbers_change():
+    lines = Primitives(QLineF, 4)
+    sizes = np.random.default_rng(0).integers(1, 30, 3000)
+    lines.resize(30)
+    for size in range(1, 31):
+        lines.resize(size)
+        lines.drawargs()
+    tracemalloc.start()
+    before, _ = tracemalloc.get_traced_memory()
+    for size in sizes.tolist():
+        lines.resize(size)
+        lines.drawargs()
+    after, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert after - before < 20_000  # a view for each would be 200 000
