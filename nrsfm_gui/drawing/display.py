@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
-from nrsfm_gui.solving.solver_thread import Job
+from nrsfm_gui.solving.jobs import Job
 from nrsfm_gui.state.runs import RunState
 from nrsfm_gui.words.run_names import numbered_title
 
