@@ -8,13 +8,13 @@ from PyQt6.QtCore import QObject
 
 from core.arrays import InputError
 from nrsfm_gui.solving.jobs import Jobs
-from nrsfm_gui.state.viewpoint import Viewpoint, layout_of, show_layout
 from nrsfm_gui.views.path_dialog import Wanted, ask_for_path
 from nrsfm_gui.words import summaries
 
 from .autosave import LAST, Autosave, summary
 from .recovering import Recovering
 from .session_file import SUFFIX, SavedRun, SavedSequence, SavedSession, write_session
+from .viewpoint import Viewpoint, layout_of, show_layout
 
 if TYPE_CHECKING:
     from pathlib import Path
