@@ -15,7 +15,7 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QColor, QGuiApplication, QPalette
 from PyQt6.QtWidgets import QApplication, QStyleFactory
 
-from .habits.preferences import SYSTEM
+from .state.preferences import SYSTEM
 from .theme import DARK, LIGHT, THEMES
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from PyQt6.QtCore import QSize
 from PyQt6.QtGui import QImage, QImageReader
 
 from core.arrays import InputError
-from nrsfm_gui.export.movie_files import INSTALL
+from nrsfm_gui.words.installing import needs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 VIDEO_SUFFIXES = (".mp4", ".mov", ".avi", ".mkv", ".webm", ".m4v", ".mpg", ".mpeg", ".gif")
 PASSED = 32  # frames kept as the decoder gave them
 PATIENCE = 8  # frames ahead that are rather decoded than sought
-NO_VIDEO = f"A video needs PyAV, which is not installed here; install it with: {INSTALL}"
 
 
 class ImageSource(ABC):
@@ -96,7 +95,7 @@ class Video(ImageSource):
 
     def __init__(self, path: Path) -> None:
         if find_spec("av") is None:
-            raise InputError(NO_VIDEO)
+            raise InputError(needs("A video", "PyAV"))
         import av
 
         self.path = path

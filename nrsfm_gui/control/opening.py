@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
-from nrsfm_gui.solving.solver_thread import Job
+from nrsfm_gui.solving.jobs import Jobs
 from nrsfm_gui.views.path_dialog import Wanted, ask_for_path
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ class Opening(QObject):
         super().__init__(parent)
         self._store = store
         self._window = parent
-        self._jobs: set[Job] = set()
-        self._newest: Job | None = None
+        self._jobs = Jobs()
+        self._newest = 0  # number of what was asked for last
         self._entries: tuple[SequenceEntry, ...] = ()  # that were listed last
 
     @property
@@ -109,24 +109,23 @@ class Opening(QObject):
 
     def shut_down(self) -> None:
         """Wait for what is being read."""
-        for job in list(self._jobs):
-            job.wait()
+        self._jobs.wait()
 
     def _start(self, function: Callable[[], Read], what: str) -> None:
-        job = Job(function)
-        self._jobs.add(job)
-        self._newest = job
-        job.done.connect(lambda read: self._finish(job, read, what))
-        job.failed.connect(lambda sentence, details: self._fail(job, sentence, details))
-        job.finished.connect(lambda: self._jobs.discard(job))
+        number = self._newest = self._newest + 1
+        job = self._jobs.add(
+            function,
+            lambda read: self._finish(number, read, what),
+            lambda sentence, details: self._fail(number, sentence, details),
+        )
         self.started.emit(what)
         job.start()
 
-    def _finish(self, job: Job, read: Read, what: str) -> None:
+    def _finish(self, number: int, read: Read, what: str) -> None:
         from nrsfm_gui.keeping.result_file import OpenedResult
         from nrsfm_gui.keeping.session_file import SavedSession
 
-        if job is not self._newest:  # another one was asked for since
+        if number != self._newest:  # another one was asked for since
             return
         entries, entry, found = read
         if entries:
@@ -142,8 +141,8 @@ class Opening(QObject):
             self._store.add_recent(Path(what))
         self.opened.emit(found, entry)
 
-    def _fail(self, job: Job, sentence: str, details: str) -> None:
-        if job is self._newest:
+    def _fail(self, number: int, sentence: str, details: str) -> None:
+        if number == self._newest:
             self.failed.emit(sentence, details)
 
     def _folder(self) -> str:

@@ -11,16 +11,16 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
-from nrsfm_gui.solving.solver_thread import Job
+from nrsfm_gui.solving.jobs import Job
 from nrsfm_gui.state.runs import RunState
 from nrsfm_gui.words.run_names import numbered_title
 
-from .one_frame import with_frame
-from .pictures import Picture, Wanted, make_picture
+from .handing import HAND_MILLISECONDS, Handing
+from .pictures import Ahead, Picture, Wanted, ahead_of, make_picture
 from .qualities import Qualities
 from .scene import Appearance, Scene, build_scene
 
@@ -33,25 +33,14 @@ if TYPE_CHECKING:
     from nrsfm_gui.words.summaries import Quality
 
     from .comparison import Together
+    from .handing import SceneTarget
     from .shapes import Shapes
 
 REFRESH_MILLISECONDS = 8  # changes that come together are drawn together
-STAGE_MILLISECONDS = 30  # between two views, while a run goes on
-HAND_MILLISECONDS = 80  # while a hand moves, until what it has no need of follows
 REST = 4.0  # times the duration of the last computation: the solver needs the processor, too
 HAND_RESTS = 0.25  # seconds without a change by hand, after which what nobody sees is computed
 MANY = 200  # points above which segments cost too much to paint without OpenGL while a run goes on
 SERIES_SECONDS = 0.2  # between two pictures of the errors of all frames, while a run goes on
-
-
-class SceneTarget(Protocol):
-    """A view of the scene."""
-
-    def set_scene(self, scene: Scene) -> None:
-        """Show a scene."""
-
-    def repaint(self) -> None:
-        """Paint it before returning."""
 
 
 class Display(QObject):
@@ -82,11 +71,8 @@ class Display(QObject):
     ) -> None:
         super().__init__(parent)
         self._session = session
-        self._targets = targets
         self._picture: Picture | None = None
-        self._mixed: tuple[Picture, Wanted, int, Shapes] | None = (
-            None  # the frame that is ahead of the picture
-        )
+        self._mixed: Ahead | None = None  # of the frame that is ahead of the picture
         self._series_of: Picture | None = None
         self._series_at = 0.0
         self._qualities = Qualities(self)
@@ -102,12 +88,11 @@ class Display(QObject):
         self.other_drawn = True
         self._drawn: tuple[object, ...] = ()  # what the present scene was built of
         self._drawn_at = 0.0  # when
-        self._queue: list[SceneTarget] = []  # views that have not got the present scene yet
-        self._stage, self._timer, self._later = (QTimer(self) for _ in range(3))
-        slots = (self._draw_next, self._tick, self._tick)
-        for timer, slot in zip((self._stage, self._timer, self._later), slots, strict=True):
+        self._handing = Handing(targets, lambda: self._hand_moves, self)
+        self._timer, self._later = QTimer(self), QTimer(self)
+        for timer in (self._timer, self._later):
             timer.setSingleShot(True)
-            timer.timeout.connect(slot)
+            timer.timeout.connect(self._tick)
         for signal in (
             session.sequence_changed,
             session.shown_changed,
@@ -151,8 +136,9 @@ class Display(QObject):
         """The update that the present scene is of."""
         if self.scene is None or self._picture is None:
             return None
-        ahead = self._mixed is not None and self.scene.shapes is self._mixed[3]
-        return self._mixed[1].update if ahead and self._mixed else self._picture.of.update
+        if self._mixed is not None and self.scene.shapes is self._mixed.shapes:
+            return self._mixed.wanted.update
+        return self._picture.of.update
 
     @property
     def together(self) -> Together | None:
@@ -199,8 +185,9 @@ class Display(QObject):
     def shut_down(self) -> None:
         """Wait for what is being computed; nothing is drawn any more."""
         self._over = True
-        for timer in (self._timer, self._later, self._stage):
+        for timer in (self._timer, self._later):
             timer.stop()
+        self._handing.stop()
         self._qualities.shut_down()
         if self._job is not None:
             self._job.wait()
@@ -285,16 +272,11 @@ class Display(QObject):
     def _ahead(self) -> Shapes | None:
         """Return the picture's shapes with the frame that is looked at as it is wanted, where it is not."""
         picture, wanted, frame = self._picture, self._wanted(), self._session.frame
-        if picture is None or wanted is None or wanted.update is None or picture.of.update is None:
+        if picture is None or wanted is None or not wanted.follows(picture.of):
             return None
-        of = picture.of
-        if of.shapes_as(wanted) or of.sequence is not wanted.sequence or of.alignment != wanted.alignment:
-            return None
-        mixed = self._mixed
-        if mixed is None or mixed[0] is not picture or mixed[2] != frame or not mixed[1].shapes_as(wanted):
-            shapes = with_frame(picture.shapes, wanted.sequence, wanted.update, frame)
-            self._mixed = None if shapes is None else (picture, wanted, frame, shapes)
-        return None if self._mixed is None else self._mixed[3]
+        if self._mixed is None or not self._mixed.serves(picture, wanted, frame):
+            self._mixed = ahead_of(picture, wanted, frame)
+        return None if self._mixed is None else self._mixed.shapes
 
     def _draw(self) -> None:
         picture, session = self._picture, self._session
@@ -313,19 +295,7 @@ class Display(QObject):
             return
         self._drawn, self._drawn_at = key, time.perf_counter()
         self.scene = self._scenes(picture, shapes, appearance)(session.frame)
-        self._queue += [target for target in self._targets if target not in self._queue]
-        if not live:
-            while self._queue:
-                self._queue.pop(0).set_scene(self.scene)
-        elif self._hand_moves:
-            first = self._targets[0]
-            self._queue.remove(first)
-            first.set_scene(self.scene)
-            first.repaint()  # before the events of the mouse that have come meanwhile
-            if not self._stage.isActive():
-                self._stage.start(HAND_MILLISECONDS)
-        elif not self._stage.isActive():
-            self._draw_next()
+        self._handing.hand(self.scene, live=live)
         self.scene_shown.emit(self.scene)
 
     def _scenes(self, picture: Picture, shapes: Shapes, appearance: Appearance) -> Callable[[int], Scene]:
@@ -347,12 +317,6 @@ class Display(QObject):
             other_name="" if together is None else name,
             appearance=appearance,
         )
-
-    def _draw_next(self) -> None:
-        """Hand the scene to one view; the next one gets it a moment later, so that the window can breathe."""
-        if self._queue and self.scene is not None:
-            self._queue.pop(0).set_scene(self.scene)
-            self._stage.start(HAND_MILLISECONDS if self._hand_moves else STAGE_MILLISECONDS)
 
     def _show_series(self, *, at_once: bool = False) -> None:
         """Show errors and numbers of all frames: a few times a second while a run goes on, and at its end."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from nrsfm_gui.words.summaries import Quality, quality
 
 from .comparison import Together, lay_together
+from .one_frame import with_frame
 from .scene import ErrorSeries, build_shapes, error_series
 
 if TYPE_CHECKING:
@@ -35,6 +36,12 @@ class Wanted:
         """Whether the same picture shows it."""
         return self.shapes_as(other) and _point(self.compared) == _point(other.compared)
 
+    def follows(self, before: Wanted) -> bool:
+        """Whether only the update is another one, so that a frame of it fits among those before."""
+        if self.update is None or before.update is None or before.shapes_as(self):
+            return False
+        return before.sequence is self.sequence and before.alignment == self.alignment
+
 
 def _point(update: Update | None) -> tuple[int, int]:
     # The same point may be seen in another way at the end of a run.
@@ -51,6 +58,27 @@ class Picture:
     quality: Quality
     compared: Picture | None = None  # of the second run by itself
     together: Together | None = None  # the second run in the coordinates of `shapes`
+
+
+@dataclass(frozen=True, eq=False)
+class Ahead:
+    """A picture in which one frame is ahead of all others."""
+
+    picture: Picture
+    wanted: Wanted  # what the frame is of
+    frame: int
+    shapes: Shapes  # of the picture, but for the frame
+
+    def serves(self, picture: Picture, wanted: Wanted, frame: int) -> bool:
+        """Whether `ahead_of` would give the same."""
+        return self.picture is picture and self.frame == frame and self.wanted.shapes_as(wanted)
+
+
+def ahead_of(picture: Picture, wanted: Wanted, frame: int) -> Ahead | None:
+    """Return a picture with one frame of what `follows` it; None where a frame says nothing by itself."""
+    assert wanted.update is not None  # what follows has one
+    shapes = with_frame(picture.shapes, wanted.sequence, wanted.update, frame)
+    return None if shapes is None else Ahead(picture, wanted, frame, shapes)
 
 
 def make_picture(wanted: Wanted, before: Picture | None = None) -> Picture:
@@ -70,5 +98,13 @@ def make_picture(wanted: Wanted, before: Picture | None = None) -> Picture:
 
 def _alone(wanted: Wanted) -> Picture:
     shapes = build_shapes(wanted.sequence, wanted.update, wanted.alignment)
-    found = quality(shapes, None if wanted.update is None else wanted.update.shown.loss)
-    return Picture(wanted, shapes, error_series(wanted.sequence, shapes), found)
+    return Picture(wanted, shapes, error_series(wanted.sequence, shapes), _quality(wanted, shapes))
+
+
+def find_quality(wanted: Wanted) -> Quality:
+    """Return the errors of what a picture would show, without making it."""
+    return _quality(wanted, build_shapes(wanted.sequence, wanted.update, wanted.alignment))
+
+
+def _quality(wanted: Wanted, shapes: Shapes) -> Quality:
+    return quality(shapes, None if wanted.update is None else wanted.update.shown.loss)

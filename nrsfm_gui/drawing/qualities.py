@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
-from nrsfm_gui.solving.solver_thread import Job
+from nrsfm_gui.solving.jobs import Job
 
-from .pictures import Wanted, make_picture
+from .pictures import Wanted, find_quality
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -77,7 +77,7 @@ class Qualities(QObject):
             return
         run = next(iter(self._asked))
         wanted = self._asked.pop(run)
-        job = self._job = Job(lambda: make_picture(wanted).quality, self)
+        job = self._job = Job(lambda: find_quality(wanted), self)
         job.done.connect(lambda quality: self.note(run, wanted, quality))
         job.failed.connect(self.failed)
         job.finished.connect(self._end)

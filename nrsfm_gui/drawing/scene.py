@@ -163,8 +163,6 @@ def build_scene(
     """
     f = min(max(frame, 0), sequence.frame_count - 1)
     cameras = shapes.cameras
-    errors = None if shapes.errors is None else shapes.errors[f]
-    truth = None if shapes.truth is None else shapes.truth[f].T
     colors = coloring(shapes, f, appearance.color_by, track_unit=sequence.units, other=other)
     mesh = chosen_mesh(sequence, appearance.mesh_source, appearance.triangulation)
     # Coordinates may be others though their unit has the same name.
@@ -174,15 +172,15 @@ def build_scene(
         subject=f"{sequence.name}|{sequence.camera.value}|{sequence.digest}|{coordinates}",
         frame=f,
         frame_count=sequence.frame_count,
-        estimate=None if shapes.points is None else shapes.points[f].T,
-        truth=truth,
+        estimate=_at(shapes.points, f),
+        truth=_at(shapes.truth, f),
         edges=mesh.edges,
         faces=mesh.faces,
         measured=sequence.tracks[f].T,
         visible=sequence.visible[f],
-        reprojected=None if shapes.reprojected is None else shapes.reprojected[f].T,
-        errors=errors,
-        residuals_px=None if shapes.residuals is None else shapes.residuals[f],
+        reprojected=_at(shapes.reprojected, f),
+        errors=_at(shapes.errors, f),
+        residuals_px=_at(shapes.residuals, f),
         error_unit=shapes.unit,
         unit=shapes.unit,
         track_unit=sequence.units,
@@ -228,6 +226,11 @@ def error_series(sequence: Sequence, shapes: Shapes) -> ErrorSeries | None:
 
 def _series(values: Floats, unit: str, name: str) -> ErrorSeries:
     return ErrorSeries(known_means(values, 1), values, unit, name)
+
+
+def _at(values: Floats | None, frame: int) -> Floats | None:
+    """Return what one frame has of its points: (P,), or (P, N) of a vector each."""
+    return None if values is None else values[frame].T
 
 
 def _camera(cameras: Cameras, frame: int) -> Camera:

@@ -18,6 +18,7 @@ from core.arrays import InputError
 from core.atomic import replacing, replacing_many
 from core.exporters.options import numbered
 from nrsfm_gui.views.plots import png_bytes
+from nrsfm_gui.words.installing import needs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
     Writer = Callable[[Path, Iterator[QImage], float], list[Path]]
 
-INSTALL = "pip install 'nrsfm-gui[video]'"
 CODECS = ("libx264", "mpeg4")  # the better one first
 QUALITY = {"libx264": {"crf": "18", "preset": "veryfast"}, "mpeg4": {"qscale": "3"}}
 BIT_RATE = 8_000_000  # of mpeg4, which knows no constant quality
@@ -50,7 +50,7 @@ class MovieFormat:
         if not self.module or find_spec(self.module) is not None:
             return ""
         name = {"PIL": "Pillow", "av": "PyAV"}[self.module]
-        return f"{self.label} needs {name}, which is not installed here; install it with: {INSTALL}"
+        return needs(self.label, name)
 
     def size(self, width: int, height: int) -> tuple[int, int]:
         """Return the size that is made of a size that is wanted."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
-from nrsfm_gui.solving.solver_thread import Job
+from nrsfm_gui.solving.jobs import Job
 from nrsfm_gui.words.summaries import ETA_FROM_SECONDS, duration
 
 if TYPE_CHECKING:

@@ -8,10 +8,9 @@ from PyQt6.QtCore import QObject
 from PyQt6.QtGui import QGuiApplication
 
 from core.solver import set_solver_threads
+from nrsfm_gui.state.preferences import SYSTEM, Preferences
 from nrsfm_gui.style import theme_named
 from nrsfm_gui.views.preferences_dialog import PreferencesDialog
-
-from .preferences import SYSTEM, Preferences
 
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QLockFile, QObject, QTimer, pyqtSignal
 
 from core.arrays import InputError
-from nrsfm_gui.solving.solver_thread import Job
+from nrsfm_gui.solving.jobs import Job, Jobs
 
 from .archive import ArchiveReader
 from .session_file import SUFFIX, write_session
@@ -73,7 +73,7 @@ class Autosave(QObject):
         self._lock: QLockFile | None = None  # taken with the first file
         self._changed = self._failing = self._over = False
         self._job: Job | None = None  # that writes the own file
-        self._jobs: set[Job] = set()
+        self._jobs = Jobs()
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.save)
@@ -124,7 +124,7 @@ class Autosave(QObject):
         self._changed = False
         self._timer.stop()
         self._rest.stop()
-        self._wait()
+        self._jobs.wait()
         self._path.unlink(missing_ok=True)
 
     def shut_down(self, *, keep: bool) -> None:
@@ -133,22 +133,17 @@ class Autosave(QObject):
             return
         self._timer.stop()
         self._rest.stop()
-        self._wait()
+        self._jobs.wait()
         self._over = True
         if keep:
             self.keep_as_last()
-            self._wait()
+            self._jobs.wait()
         self._path.unlink(missing_ok=True)
         if self._lock is not None:
             self._lock.unlock()
 
     def _made(self, function: Callable[[], object]) -> Job:
-        job = Job(function)
-        self._jobs.add(job)
-        job.done.connect(lambda _value: self._succeed())
-        job.failed.connect(self._fail)
-        job.finished.connect(lambda: self._jobs.discard(job))
-        return job
+        return self._jobs.add(function, lambda _value: self._succeed(), self._fail)
 
     def _write_own(self, saved: SavedSession) -> Path:
         """Write in a thread; the lock comes first, so that no other process takes the file for a lost one."""
@@ -187,10 +182,6 @@ class Autosave(QObject):
         self._job = None
         if self._changed:
             self.note_change()
-
-    def _wait(self) -> None:
-        for job in list(self._jobs):
-            job.wait()
 
 
 # -- what other processes left ------------------------------------------------------------------------------

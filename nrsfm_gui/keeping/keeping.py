@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QObject
 
 from core.arrays import InputError
-from nrsfm_gui.solving.solver_thread import Job
-from nrsfm_gui.state.viewpoint import Viewpoint, layout_of, show_layout
+from nrsfm_gui.solving.jobs import Jobs
 from nrsfm_gui.views.path_dialog import Wanted, ask_for_path
 from nrsfm_gui.words import summaries
 
 from .autosave import LAST, Autosave, summary
 from .recovering import Recovering
 from .session_file import SUFFIX, SavedRun, SavedSequence, SavedSession, write_session
+from .viewpoint import Viewpoint, layout_of, show_layout
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +36,7 @@ class Keeping(QObject):
         self._window = window
         self.file: Path | None = None  # where the session was saved last
         self._changes = self._saved_changes = 0
-        self._jobs: set[Job] = set()
+        self._jobs = Jobs()
         self._enabled = True  # whether anything is saved by itself
         self.folder = window.store.data_folder()
         self.autosave = Autosave(self.folder, self._snapshot, self._seconds, self)
@@ -91,11 +91,11 @@ class Keeping(QObject):
             self._window.report(f"{path} is not written: nothing is open", "")
             return
         changes = self._changes
-        job = Job(lambda: write_session(saved, path))
-        self._jobs.add(job)
-        job.done.connect(lambda _path: self._finish_saving(path, changes))
-        job.failed.connect(self._window.report)
-        job.finished.connect(lambda: self._jobs.discard(job))
+        job = self._jobs.add(
+            lambda: write_session(saved, path),
+            lambda _path: self._finish_saving(path, changes),
+            self._window.report,
+        )
         job.start()
 
     def last_session(self) -> tuple[Path, str] | None:
@@ -172,8 +172,7 @@ class Keeping(QObject):
 
     def shut_down(self) -> None:
         """Wait for what is being written, and keep what was not saved as the last session."""
-        for job in list(self._jobs):
-            job.wait()
+        self._jobs.wait()
         self.recovering.shut_down()
         self.autosave.shut_down(keep=self.modified and self._seconds() > 0)
 

@@ -16,7 +16,7 @@ from core.metrics import aligned_mm
 from core.sequence import CameraModel
 from core.varied import values_beyond
 
-from .solver_thread import Job
+from .jobs import Job
 
 if TYPE_CHECKING:
     from core.arrays import Floats

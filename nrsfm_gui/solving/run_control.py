@@ -9,23 +9,21 @@ of the parameters adds a run that goes on from it; that one takes this change an
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
 
-from nrsfm_gui.state.changes import followed, named, one_gesture, parameters, waiting
+from nrsfm_gui.state.changes import followed, waiting
 from nrsfm_gui.state.moments import LEAST
 from nrsfm_gui.state.runs import Run, RunState
 
 from .solver_thread import Mail, Outcome, SolverThread, Work, real_work
+from .ticks import Ticks
 
 if TYPE_CHECKING:
     from core.settings import Settings
     from nrsfm_gui.state.session import Session
-
-    from .solver_thread import Change
 
 POLL_MILLISECONDS = 33  # every second refresh of a display: a picture of the window takes its time, too
 
@@ -39,21 +37,6 @@ ENDINGS = {
     Outcome.REFUSED: RunState.FAILED,
     Outcome.CRASHED: RunState.FAILED,
 }
-
-
-@dataclass(frozen=True)
-class _Gesture:
-    """A movement of the hand that may go on: the tick it made says how far it went."""
-
-    run: Run
-    keys: frozenset[str]  # of the parameters that it moves
-    at: float  # when it moved last, in seconds
-    before: Settings  # where it began
-    note: str = ""  # before what changed
-
-    def goes_on(self, run: Run, keys: frozenset[str], now: float) -> bool:
-        """Whether another change is of the same movement."""
-        return run is self.run and one_gesture(self.keys, keys, now - self.at)
 
 
 class RunControl(QObject):
@@ -90,7 +73,7 @@ class RunControl(QObject):
         self._following: set[Run] = set()  # those whose threads take up cheap settings only
         # Those that were added for a change that has not come yet, and the moment they go on from.
         self._expectant: dict[Run, int | None] = {}
-        self._gesture: _Gesture | None = None
+        self._ticks = Ticks()
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setInterval(POLL_MILLISECONDS)
@@ -242,7 +225,7 @@ class RunControl(QObject):
             run = session.add_run(under, warm_from=run)
             self._expectant[run] = moment
         if place:
-            self._gesture = _Gesture(run, frozenset(), 0.0, under, f"{place}: ")  # of nothing yet
+            self._ticks.expect(run, under, place)
         thread = SolverThread(
             run.sequence, under, start=seen, continued=continued, linger=LINGER, work=self._work
         )
@@ -275,7 +258,8 @@ class RunControl(QObject):
         for record, update in mail.seen:
             run.moments.add(first + record, update)
         for change in mail.changes:
-            self._note_change(run, change)
+            self._expectant.pop(run, None)
+            self._ticks.note(run, change)
         if mail.update is not None:
             run.last = mail.update
             run.message = mail.update.phase
@@ -306,21 +290,6 @@ class RunControl(QObject):
         self._session.drop_run(run)
         if shown:
             self._session.set_moment(moment)
-
-    def _note_change(self, run: Run, change: Change) -> None:
-        """Put a tick where the settings changed, one for a whole movement of the hand."""
-        now, keys, last = time.perf_counter(), parameters(run.settings, change.settings), self._gesture
-        self._expectant.pop(run, None)
-        if last is not None and not change.restarts and last.goes_on(run, keys, now):
-            run.history.rename_tick(last.note + named(last.before, change.settings))
-            self._gesture = replace(last, keys=last.keys | keys, at=now)
-        else:
-            note = last.note if last is not None and last.run is run and not last.keys else ""
-            text = note + named(run.settings, change.settings)
-            tick = run.history.tick(change.iteration, text, before=run.settings, restarts=change.restarts)
-            run.moments.hold(tick.first - 1)
-            self._gesture = None if change.restarts else _Gesture(run, keys, now, run.settings, note)
-        run.settings = change.settings
 
     def _thin_moments(self) -> None:
         """Let runs that are not shown keep fewer moments, the largest first, where all take too much."""

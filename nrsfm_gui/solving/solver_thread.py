@@ -5,8 +5,6 @@ it, and every record since the last look. The window empties it at display rate 
 20 000 iterations costs it no more than one of 20; the first update under changed settings is announced at
 once, for a hand waits for it. A pause is a condition on which the thread waits between two iterations; a
 cancel wakes it. A thread is never terminated: its owner cancels it, waits, and only then lets go of it.
-
-`Job` runs one function (reading a file, writing one) beside the window and reports with a queued signal.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from PyQt6.QtCore import QObject, QThread, pyqtSignal
+from PyQt6.QtCore import QThread, pyqtSignal
 
 from core.arrays import InputError
 from core.updates import shift_between, shifted
@@ -340,25 +338,3 @@ def _close(stream: Any) -> None:
     close = getattr(stream, "close", None)
     if close is not None:
         close()
-
-
-class Job(QThread):
-    """One function call beside the window; `done` or `failed` arrives in the thread that made the job."""
-
-    done = pyqtSignal(object)
-    failed = pyqtSignal(str, str)  # a sentence, and the traceback of a defect ("" for bad input)
-
-    def __init__(self, function: Callable[[], object], parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._function = function
-
-    def run(self) -> None:
-        """Call the function and report."""
-        try:
-            value = self._function()
-        except (InputError, OSError) as refusal:
-            self.failed.emit(str(refusal), "")
-        except Exception as defect:
-            self.failed.emit(f"{type(defect).__name__}: {defect}", traceback.format_exc())
-        else:
-            self.done.emit(value)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QByteArray, QSettings, QStandardPaths
 
 from core.recipes import settings_from_dict, settings_to_dict
-from nrsfm_gui.habits.preferences import Preferences, from_texts
+
+from .preferences import Preferences, from_texts
 
 if TYPE_CHECKING:
     from core.settings import Settings

@@ -16,8 +16,8 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from nrsfm_gui.habits.preferences import MOST_AUTOSAVE_SECONDS, PROCESSORS, Preferences
 from nrsfm_gui.state.appearance import COLOR_MAPS, POINT_SIZES
+from nrsfm_gui.state.preferences import MOST_AUTOSAVE_SECONDS, PROCESSORS, Preferences
 
 THEMES = {"system": "As the system", "dark": "Dark", "light": "Light"}
 RENDERERS = {"auto": "Automatic", "opengl": "OpenGL", "software": "Software"}

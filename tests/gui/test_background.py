@@ -226,7 +226,7 @@ def test_a_state_that_was_tampered_with_is_refused(state):
 
 
 def test_a_session_file_keeps_the_background(qtbot, window, folder):
-    from nrsfm_gui.state.viewpoint import Viewpoint
+    from nrsfm_gui.keeping.viewpoint import Viewpoint
 
     opened(qtbot, window, folder, opacity=0.4, offset=1)
     kept = Viewpoint.of(window).as_plain()

@@ -15,7 +15,8 @@ from PyQt6.QtWidgets import QPushButton
 from core import simulate
 from core.settings import Settings
 from nrsfm_gui.layout import docks
-from nrsfm_gui.solving.solver_thread import Job, real_work
+from nrsfm_gui.solving.jobs import Job
+from nrsfm_gui.solving.solver_thread import real_work
 from nrsfm_gui.state.runs import RunState
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)

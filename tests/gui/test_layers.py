@@ -11,14 +11,13 @@ ROOT = Path(__file__).parents[2]
 WINDOW = sorted((ROOT / "nrsfm_gui").rglob("*.py"))
 VIEWS = [path for path in WINDOW if path.parent.name == "views"]
 BEHIND = ("solving", "control", "keeping", "export", "habits", "reports", "menus", "main_window", "chrome")
-BEHIND_STATE = ("state.session", "state.settings_store", "state.viewpoint")  # the rest of `state` is values
+BEHIND_STATE = ("state.session", "state.settings_store")  # the rest of `state` is values
 VALUES = {  # what a view shows or asks for, and no more
     "export.export_request",
     "export.movie_options",
     "habits.fuzzy",
     "habits.logbook",
     "habits.memory",
-    "habits.preferences",
     "reports.reports",
 }
 QT = ("PyQt6", "pyqtgraph", "OpenGL")
@@ -58,6 +57,16 @@ def test_views_know_neither_session_nor_solver_nor_controllers():
         for line, name in imported(path):
             short = name.removeprefix("nrsfm_gui.")
             if short != name and begins(short, (*BEHIND, *BEHIND_STATE)) and not begins(short, VALUES):
+                wrong.append(f"{path.name}:{line} {name}")
+    assert not wrong
+
+
+def test_the_state_knows_nothing_of_what_shows_or_changes_it():
+    wrong = []
+    for path in (path for path in WINDOW if path.parent.name == "state"):
+        for line, name in imported(path):
+            short = name.removeprefix("nrsfm_gui.")
+            if short != name and begins(short, (*BEHIND, "views")):
                 wrong.append(f"{path.name}:{line} {name}")
     assert not wrong
 

@@ -11,7 +11,7 @@ from core import simulate
 from core.arrays import InputError
 from core.settings import Settings
 from core.solver import _blas, set_solver_threads, single_threaded
-from nrsfm_gui.habits.preferences import PROCESSORS, Preferences
+from nrsfm_gui.state.preferences import PROCESSORS, Preferences
 from nrsfm_gui.state.settings_store import SettingsStore
 from nrsfm_gui.theme import DARK, LIGHT
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from dataclasses import replace
 
@@ -10,7 +9,7 @@ import pytest
 
 from core.arrays import InputError
 from core.settings import Settings
-from nrsfm_gui.solving.solver_thread import Job, Outcome, SolverThread
+from nrsfm_gui.solving.solver_thread import Outcome, SolverThread
 
 
 @pytest.fixture
@@ -176,27 +175,6 @@ def test_updates_continue_the_numbers_of_a_run_that_is_taken_up_again(threads, m
     second.start()
     more = drained(second)[0]
     assert [record.iteration for record in records + more] == list(range(15))
-
-
-def test_a_job_reports_in_the_thread_that_made_it(qtbot):
-    here = threading.get_ident()
-    reported = []
-
-    def refuse():
-        raise InputError("cannot be read")
-
-    for function in (lambda: 42, refuse, lambda: 1 / 0):
-        job = Job(function)
-        job.done.connect(lambda value: reported.append((value, threading.get_ident())))
-        job.failed.connect(lambda sentence, details: reported.append((sentence, bool(details))))
-        with qtbot.waitSignal(job.finished):
-            job.start()
-        qtbot.waitUntil(lambda job=job: job.isFinished())
-    assert reported == [
-        (42, here),
-        ("cannot be read", False),
-        ("ZeroDivisionError: division by zero", True),
-    ]
 
 
 def test_an_update_is_never_changed_in_place(threads, make_stream):

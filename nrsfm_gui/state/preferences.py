@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from core.arrays import InputError
 from nrsfm_gui.arguments import RENDERERS
-from nrsfm_gui.state.appearance import COLOR_MAPS, POINT_SIZES
+
+from .appearance import COLOR_MAPS, POINT_SIZES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

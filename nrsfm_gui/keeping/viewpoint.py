@@ -11,10 +11,9 @@ from PyQt6.QtCore import QByteArray
 from core.alignment import Alignment
 from core.arrays import InputError
 from nrsfm_gui.control.background import checked
+from nrsfm_gui.state.appearance import Appearance
 from nrsfm_gui.theme import THEMES
 from nrsfm_gui.views.orbit import Orbit
-
-from .appearance import Appearance
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
