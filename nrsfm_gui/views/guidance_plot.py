@@ -91,11 +91,6 @@ class GuidancePlot(QWidget):
         """The plot itself."""
         return self._widget
 
-    @property
-    def marked(self) -> str:
-        """What stands at the value to use, "" where there is none."""
-        return self._label.toPlainText() if self._label.isVisible() else ""
-
     def set_empty(self, sentence: str) -> None:
         """Say what would be seen, where there is no curve."""
         self._empty.setText(sentence)
