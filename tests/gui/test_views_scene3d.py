@@ -17,7 +17,8 @@ from nrsfm_gui.views.axes3d import without_overlaps
 from nrsfm_gui.views.colors import error_table
 from nrsfm_gui.views.opengl_probe import opengl_available
 from nrsfm_gui.views.scene3d import SceneView
-from nrsfm_gui.views.scene3d_parts import Points, Segments, Triangles, scene_parts
+from nrsfm_gui.views.scene3d_parts import scene_parts
+from nrsfm_gui.views.scene3d_primitives import Points, Segments, Triangles
 
 SIZE = (640, 480)
 
