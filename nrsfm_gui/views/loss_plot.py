@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyqtgraph as pg
 from PyQt6.QtCore import Qt, QTimer, pyqtSignal
-from PyQt6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
+from .labels import EmptyLabel
 from .loss_cursor import ChangeTicks, CurveReading, IterationCursor
 from .loss_curves import AXES, LossCurves
 from .loss_header import LossHeader
@@ -77,11 +78,7 @@ class LossPlot(QWidget):
         box.sigRangeChanged.connect(self._place_phases)
         box.sigResized.connect(self._place_phases)
         box.sigRangeChangedManually.connect(lambda _axes: self._set_follow(Follow.NOTHING))
-        self._empty = QLabel(EMPTY, self._widget)
-        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._empty.setWordWrap(True)
-        self._empty.setProperty("role", "muted")
-        self._empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._empty = EmptyLabel(EMPTY, self._widget)
         self._residuals = ResidualCurves(self._plot)
         self.header = LossHeader(AXES)
         self.header.axis_chosen.connect(self.set_axis)
@@ -266,4 +263,4 @@ class LossPlot(QWidget):
     def resizeEvent(self, event: object) -> None:
         """Keep the sentence for the empty state in the middle."""
         super().resizeEvent(event)  # type: ignore[arg-type]
-        self._empty.setGeometry(self._widget.rect().adjusted(12, 0, -12, 0))
+        self._empty.fill()
