@@ -79,8 +79,7 @@ class Scene:
     camera: Camera | None
     appearance: Appearance
     color_values: Floats | None  # (P,) what color stands for, NaN where unknown; None: for the role
-    color_limits: tuple[float, float] | None  # ends of the color scale
-    automatic_limits: tuple[float, float] | None  # the same, of the data instead of chosen by hand
+    color_limits: tuple[float, float] | None  # ends of the color scale, of the data or chosen by hand
     color_label: str  # name and unit of `color_values`
     color_missing: str  # what to do, where there is nothing of what was chosen to color by
     trail: Floats | None  # (T, P, 3) the latest frames, oldest first
@@ -189,7 +188,6 @@ def build_scene(
         appearance=appearance,
         color_values=colors.values,
         color_limits=appearance.limits or colors.limits,
-        automatic_limits=colors.limits,
         color_label=colors.label,
         color_missing=colors.missing,
         trail=_trail(shapes, f, appearance.trail_frames) if "trails" in appearance.layers else None,

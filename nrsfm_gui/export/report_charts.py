@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nrsfm_gui.drawing.round_steps import ticks
 from nrsfm_gui.words.number import MINUS
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ MUTED, GRID = "#5c6670", "#e2e5e9"
 BLUE, ORANGE = "#1565c0", "#c4560f"
 MOST_VERTICES = 800  # of a curve: more cannot be told apart
 MOST_BARS = 60
-TICKS = 5  # about so many on an axis
 FONT = "DejaVu Sans, Helvetica, Arial, sans-serif"
 
 
@@ -156,15 +156,6 @@ def spectrum_chart(values: Floats, weights: Floats) -> str:
         _text(WIDTH - 63, TOP + 9, "weights", anchor="start"),
     ]
     return _drawing(parts)
-
-
-def ticks(low: float, high: float) -> list[float]:
-    """Return round numbers between two: 1, 2 or 5 times a power of ten apart."""
-    rough = (high - low) / TICKS
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(step * power for step in (1, 2, 5, 10) if step * power >= rough)
-    first = math.ceil(low / step - 1e-9)
-    return [k * step for k in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
 def number(value: float) -> str:

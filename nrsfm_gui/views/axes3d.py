@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from nrsfm_gui.drawing.round_steps import nice_step, ticks
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -14,7 +16,6 @@ if TYPE_CHECKING:
 
     from .orbit import Projection
 
-STEPS = 5  # about so many grid cells along the longest side
 MIN_LABEL_GAP = 26.0  # pixels between ticks below which an axis is not labeled
 LABEL_OFFSET = 13.0  # pixels from a tick to its label
 STRAIGHT = 0.02  # slope of a ruler that passes for level or upright
@@ -42,13 +43,6 @@ class Ruler:
     labels: tuple[Label, ...]
 
 
-def nice_step(size: float, steps: int = STEPS) -> float:
-    """Return 1, 2 or 5 times a power of ten, so that `size` holds about `steps` of it."""
-    raw = size / steps
-    power = 10.0 ** np.floor(np.log10(raw))
-    return float(power * next(factor for factor in (1, 2, 5, 10) if factor * power >= raw * 0.999))
-
-
 def floor_box(extent: Floats) -> tuple[Floats, float]:
     """Return the box (2, 3) that the axes run along, x and z widened to whole steps, and the step."""
     step = nice_step(float((extent[1] - extent[0]).max()))
@@ -57,11 +51,6 @@ def floor_box(extent: Floats) -> tuple[Floats, float]:
         box[0, axis] = np.floor(extent[0, axis] / step) * step
         box[1, axis] = np.ceil(extent[1, axis] / step) * step
     return box, step
-
-
-def ticks(low: float, high: float, step: float) -> Floats:
-    """Return the multiples of `step` between two numbers."""
-    return np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1) * step
 
 
 def floor_segments(extent: Floats) -> Floats:

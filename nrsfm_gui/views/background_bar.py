@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSlider, QSpinBox, QToolButton, QWidget
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSlider, QSpinBox, QWidget
 
+from .fields import tool_button
 from .labels import ElidedLabel
 
 if TYPE_CHECKING:
@@ -49,11 +50,7 @@ class BackgroundBar(QFrame):
         self._offset.setAccessibleName("Frame offset of the background")
         self._offset.setFixedWidth(66)
         self._offset.valueChanged.connect(self.offset_requested)
-        remove = QToolButton()
-        remove.setText("✕")
-        remove.setAutoRaise(True)
-        remove.setToolTip("Remove the background")
-        remove.setAccessibleName("Remove the background")
+        remove = tool_button("✕", "Remove the background", "Remove the background")
         remove.clicked.connect(lambda _checked: self.remove_requested.emit())
         layout = QHBoxLayout(self)
         layout.setContentsMargins(8, 2, 4, 2)

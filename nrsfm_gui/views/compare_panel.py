@@ -20,6 +20,7 @@ from PyQt6.QtWidgets import (
 
 from nrsfm_gui.theme import DARK, Theme
 
+from .fields import tool_button
 from .labels import ElidedLabel
 
 if TYPE_CHECKING:
@@ -149,13 +150,7 @@ class ComparePanel(QFrame):
 
 
 def _button(text: str, tip: str) -> QToolButton:
-    button = QToolButton()
-    button.setText(text)
-    button.setToolTip(tip)
-    button.setAccessibleName(f"{text}: {tip}")
-    button.setAutoRaise(True)
-    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-    return button
+    return tool_button(text, tip, f"{text}: {tip}")
 
 
 def _short(name: str, letters: int = 22) -> str:

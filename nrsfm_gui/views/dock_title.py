@@ -17,6 +17,8 @@ from PyQt6.QtWidgets import (
 
 from nrsfm_gui.icons import icon
 
+from .fields import tool_button
+
 SIDE, ICON_SIDE = 20, 10  # pixels of a button and of its icon
 
 
@@ -84,13 +86,8 @@ class DockTitle(QWidget):
         QWhatsThis.showText(below, self._dock.whatsThis(), self._dock)
 
     def _button(self, name: str, tip: str, drawing: str = "", *, text: str = "") -> QToolButton:
-        button = QToolButton()
+        button = tool_button(text, tip, name, keyboard=False)
         button.setProperty("drawing", drawing)
-        button.setText(text)
-        button.setAutoRaise(True)
         button.setFixedSize(SIDE, SIDE)
         button.setIconSize(QSize(ICON_SIDE, ICON_SIDE))
-        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        button.setToolTip(tip)
-        button.setAccessibleName(name)
         return button

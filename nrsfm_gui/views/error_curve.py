@@ -11,10 +11,10 @@ from PyQt6.QtGui import QPainter, QPainterPath, QPen, QPixmap, QPolygonF
 from PyQt6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from nrsfm_gui.drawing.comparison import SERIES_NAME
+from nrsfm_gui.drawing.round_steps import nice_step
 from nrsfm_gui.theme import DARK, Theme
 from nrsfm_gui.words.number import format_number
 
-from .axes3d import nice_step
 from .colors import qcolor
 from .frame_axis import FrameAxis
 from .frame_range import FrameRange

@@ -1,4 +1,4 @@
-"""A form field that suits parameters: numbers over many decades."""
+"""What forms and headers are made of: buttons, and a field for numbers over many decades."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from PyQt6.QtWidgets import (
     QLineEdit,
     QPushButton,
     QSizePolicy,
+    QToolButton,
     QWidget,
 )
 
@@ -40,6 +41,34 @@ def push_button(title: str, tip: str, function: Callable[[], object]) -> QPushBu
     button.setToolTip(tip)
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     button.clicked.connect(lambda _checked: function())
+    return button
+
+
+def tool_button(
+    text: str, tip: str, name: str = "", *, object_name: str = "", keyboard: bool = True
+) -> QToolButton:
+    """Return a flat button.
+
+    Parameters
+    ----------
+    text
+        what stands on it; "" where an icon will.
+    tip
+        what it does.
+    name
+        what a screen reader says, where the text is not enough.
+    object_name
+        what tests and style sheets find it by.
+    keyboard
+        whether the Tab key gets there; without, a click leaves the focus where it is.
+    """
+    button = QToolButton()
+    button.setObjectName(object_name)
+    button.setText(text)
+    button.setAutoRaise(True)
+    button.setToolTip(tip)
+    button.setAccessibleName(name)
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus if keyboard else Qt.FocusPolicy.NoFocus)
     return button
 
 

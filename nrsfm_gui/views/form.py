@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QGridLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
 from nrsfm_gui.words.number import format_number
 
+from .fields import tool_button
 from .scrub import DRAG_TIP, ScrubLabel, ScrubSlider
 
 if TYPE_CHECKING:
@@ -171,11 +172,8 @@ class Collapsible(QWidget):
     def __init__(self, title: str, content: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._content = content
-        self._button = QToolButton()
-        self._button.setToolTip("Show what is changed less often, or hide it")
-        self._button.setText(title)
+        self._button = tool_button(title, "Show what is changed less often, or hide it")
         self._button.setCheckable(True)
-        self._button.setAutoRaise(True)
         self._button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._button.toggled.connect(self.set_expanded)
         layout = QVBoxLayout(self)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyqtgraph as pg
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from nrsfm_gui.words.number import format_number
 
+from .labels import EmptyLabel
 from .plots import dress, log_ticks
 
 if TYPE_CHECKING:
@@ -76,11 +77,7 @@ class GuidancePlot(QWidget):
         ):
             item.setZValue(depth)
             self._plot.addItem(item, ignoreBounds=True)
-        self._empty = QLabel("", self._widget)
-        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._empty.setWordWrap(True)
-        self._empty.setProperty("role", "muted")
-        self._empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._empty = EmptyLabel("", self._widget, margin=16)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._widget)
@@ -90,11 +87,6 @@ class GuidancePlot(QWidget):
     def plot_widget(self) -> pg.PlotWidget:
         """The plot itself."""
         return self._widget
-
-    @property
-    def marked(self) -> str:
-        """What stands at the value to use, "" where there is none."""
-        return self._label.toPlainText() if self._label.isVisible() else ""
 
     def set_empty(self, sentence: str) -> None:
         """Say what would be seen, where there is no curve."""
@@ -231,7 +223,7 @@ class GuidancePlot(QWidget):
     def resizeEvent(self, event: object) -> None:
         """Keep the sentence for the empty state in the middle."""
         super().resizeEvent(event)  # type: ignore[arg-type]
-        self._empty.setGeometry(self._widget.rect().adjusted(16, 0, -16, 0))
+        self._empty.fill()
 
 
 def _ticks(low: float, high: float) -> list[tuple[float, str]]:

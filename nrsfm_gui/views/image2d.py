@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
-from PyQt6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, pyqtSignal
+from PyQt6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt
 from PyQt6.QtGui import QMouseEvent, QPainter
 from PyQt6.QtWidgets import QToolTip, QVBoxLayout, QWidget
 
@@ -14,12 +14,13 @@ from nrsfm_gui.drawing.scene import NO_SEQUENCE
 from nrsfm_gui.theme import DARK, Theme
 
 from .colors import qcolor
-from .lasso import Lasso, inside
+from .lasso import Lasso
 from .legend import paint_legend
 from .overlay3d import paint_message
 from .pick import nearest_of
 from .picture_item import PictureItem
 from .point_labels import paint_point_numbers
+from .point_view import PointView
 from .tracks_dots import TracksDots, described, drawn_places, places
 
 if TYPE_CHECKING:
@@ -48,34 +49,16 @@ class _Overlay(QWidget):
         painter.end()
 
 
-class TracksView(QWidget):
+class TracksView(PointView):
     """Measured points blue, hidden ones hollow, reprojected ones green, residuals between them.
 
     Left button moves, the wheel zooms, a double click fits, a click selects the nearest point; with Ctrl, a
     click adds or removes a point and a drag draws a lasso.
-
-    Signals
-    -------
-    point_selected(int), point_toggled(int)
-        a click on a point, and one with Ctrl; -1 for none, which only the first one tells.
-    points_selected(indices (N,), bool)
-        a lasso was drawn around points; True where they are to be added.
-    point_hovered(int)
-        the point under the mouse, or -1.
     """
-
-    point_selected = pyqtSignal(int)
-    point_toggled = pyqtSignal(int)
-    points_selected = pyqtSignal(object, bool)
-    point_hovered = pyqtSignal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setMinimumSize(200, 160)
         self.setAccessibleName("2-D view")
-        self._scene: Scene | None = None
-        self._theme = DARK
-        self._hovered = -1
         self._fitted = False  # whether nobody moved what is seen since it was fitted
         self._fitting = False
         self._plot = pg.PlotWidget()
@@ -100,7 +83,7 @@ class TracksView(QWidget):
         layout.addWidget(self._plot)
         self._overlay = _Overlay(self)
         self._lasso = Lasso(self._plot.viewport())
-        self._lasso.clicked.connect(self._toggle)
+        self._lasso.clicked.connect(lambda position: self._toggle(self._plot.mapToScene(position.toPoint())))
         self._lasso.closed.connect(self._select_inside)
         self._lasso.changed.connect(self._overlay.update)
         self._plot.viewport().installEventFilter(self)
@@ -279,26 +262,17 @@ class TracksView(QWidget):
         if not event.double() and self._box.sceneBoundingRect().contains(event.scenePos()):
             self.point_selected.emit(self.point_at(event.scenePos()))
 
-    def _toggle(self, position: QPointF) -> None:
-        point = self.point_at(self._plot.mapToScene(position.toPoint()))
-        if point >= 0:
-            self.point_toggled.emit(point)
-
-    def _select_inside(self, polygon: Floats, adding: bool) -> None:
-        if self._scene is not None:
-            found = [inside(polygon, self._to_pixels(where)) for where in drawn_places(self._scene)]
-            self.points_selected.emit(np.flatnonzero(np.any(found, axis=0)), adding)
+    def _seen(self) -> list[Floats]:
+        """Return where points are seen."""
+        if self._scene is None:
+            return []
+        return [self._to_pixels(where) for where in drawn_places(self._scene)]
 
     def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
         """Fit on a double click into the plot."""
         if isinstance(event, QMouseEvent) and _is_plain_double_click(event):
             self.fit()
         return super().eventFilter(watched, event)
-
-    def _hover(self, index: int) -> None:
-        if index != self._hovered:
-            self.set_hovered(index)
-            self.point_hovered.emit(index)
 
     def leaveEvent(self, event: QEvent | None) -> None:
         """Nothing is under the mouse any more."""

@@ -10,6 +10,7 @@ from PyQt6.QtWidgets import QLabel, QSizePolicy
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QPaintEvent
+    from PyQt6.QtWidgets import QWidget
 
 PADDING = 6  # pixels on each side
 LEAST_SHOWN = 6  # characters of a shortened text: fewer tell nothing
@@ -66,3 +67,29 @@ class ElidedLabel(QLabel):
     def _shortened(self) -> str:
         shown = self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideRight, self._room().width())
         return shown if shown == self._whole or len(shown) >= LEAST_SHOWN else ""
+
+
+class EmptyLabel(QLabel):
+    """A sentence in the middle of a plot that has nothing to show; whoever resizes the plot calls `fill`.
+
+    Parameters
+    ----------
+    text
+        the sentence.
+    plot
+        what it lies over.
+    margin
+        pixels to its left and right.
+    """
+
+    def __init__(self, text: str, plot: QWidget, *, margin: int = 12) -> None:
+        super().__init__(text, plot)
+        self._plot, self._margin = plot, margin
+        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.setWordWrap(True)
+        self.setProperty("role", "muted")
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+
+    def fill(self) -> None:
+        """Lie over the whole plot, as large as it is now."""
+        self.setGeometry(self._plot.rect().adjusted(self._margin, 0, -self._margin, 0))

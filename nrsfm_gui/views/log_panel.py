@@ -13,12 +13,13 @@ from PyQt6.QtWidgets import (
     QLineEdit,
     QPlainTextEdit,
     QSizePolicy,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from nrsfm_gui.habits.logbook import LINES, Level, Line
+
+from .fields import tool_button
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -72,14 +73,13 @@ class LogPanel(QWidget):
         self._text.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
-        copy, save, clear = (QToolButton() for _ in range(3))
+        copy = tool_button("Copy", "Copy the lines that are shown, or what is selected", "Copy the log")
+        save = tool_button("Save…", "Save all lines as a text file", "Save the log")
+        clear = tool_button("Clear", "Forget all lines", "Clear the log")
         for widget, name, tip in (
             (self._level, "Level", "Which lines are shown, by how much they matter"),
             (self._words, "Filter", "Show lines with this text only"),
             (self._text, "Log", "What was said and done: time, level, source, text"),
-            (copy, "Copy the log", "Copy the lines that are shown, or what is selected"),
-            (save, "Save the log", "Save all lines as a text file"),
-            (clear, "Clear the log", "Forget all lines"),
         ):
             widget.setAccessibleName(name)
             widget.setToolTip(tip)
@@ -91,10 +91,7 @@ class LogPanel(QWidget):
         row.setSpacing(3)
         row.addWidget(self._level)
         row.addWidget(self._words, 1)
-        for button, text in ((copy, "Copy"), (save, "Save…"), (clear, "Clear")):
-            button.setText(text)
-            button.setAutoRaise(True)
-            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        for button in (copy, save, clear):
             row.addWidget(button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QComboBox, QHBoxLayout, QToolButton, QWidget
+from PyQt6.QtWidgets import QComboBox, QHBoxLayout, QWidget
 
+from .fields import tool_button
 from .labels import ElidedLabel
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class LossHeader(QWidget):
         self.reading = ElidedLabel()
         self.reading.setProperty("role", "muted")
         self._moment = ""
-        self._newest = _button("Newest", "go back to the newest iteration, and to its parameters")
+        self._newest = tool_button("Newest", "go back to the newest iteration, and to its parameters")
         self._newest.clicked.connect(lambda _checked: self.newest_requested.emit())
         self._newest.hide()
         policy = self._newest.sizePolicy()
@@ -46,11 +47,13 @@ class LossHeader(QWidget):
         self._axis.addItems(list(axes))
         self._axis.setToolTip("what the horizontal axis counts")
         self._axis.currentTextChanged.connect(self.axis_chosen)
-        self._residuals = _button("Residuals", "ADMM's relative residuals too: dashed primal, dotted dual")
+        self._residuals = tool_button(
+            "Residuals", "ADMM's relative residuals too: dashed primal, dotted dual"
+        )
         self._residuals.hide()
-        self._fit = _button("Fit", "show the whole run again, and follow it")
-        self._final = _button("Final", "follow only the part after the rotations were chosen")
-        self._all = _button("All", "follow all runs, to compare them")
+        self._fit = tool_button("Fit", "show the whole run again, and follow it")
+        self._final = tool_button("Final", "follow only the part after the rotations were chosen")
+        self._all = tool_button("All", "follow all runs, to compare them")
         for button, signal in (
             (self._residuals, self.residuals_requested),
             (self._final, self.final_requested),
@@ -93,11 +96,3 @@ class LossHeader(QWidget):
     def offer_residuals(self, there: bool) -> None:
         """Show the button for residuals, or hide it where there are none."""
         self._residuals.setVisible(there)
-
-
-def _button(title: str, tip: str) -> QToolButton:
-    button = QToolButton()
-    button.setText(title)
-    button.setAutoRaise(True)
-    button.setToolTip(tip)
-    return button

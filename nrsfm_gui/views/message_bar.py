@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QElapsedTimer, Qt, QTimer, pyqtSignal
 from PyQt6.QtGui import QGuiApplication
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+
+from .fields import tool_button
 
 if TYPE_CHECKING:
     from PyQt6.QtCore import QEvent
@@ -62,9 +64,9 @@ class MessageBar(QFrame):
         self._more = QLabel()
         self._more.setProperty("role", "muted")
         self._buttons = QHBoxLayout()
-        copy = self._tool("Copy", "Copy this sentence")
+        copy = tool_button("Copy", "Copy this sentence", "Copy this sentence", keyboard=False)
         copy.clicked.connect(self._copy)
-        close = self._tool("✕", "Close this message")
+        close = tool_button("✕", "Close this message", "Close this message", keyboard=False)
         close.clicked.connect(self.dismiss)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 6, 8, 6)
@@ -183,15 +185,6 @@ class MessageBar(QFrame):
         clipboard = QGuiApplication.clipboard()
         if clipboard is not None:
             clipboard.setText(self._text.text())
-
-    def _tool(self, text: str, tip: str) -> QToolButton:
-        button = QToolButton()
-        button.setText(text)
-        button.setAutoRaise(True)
-        button.setToolTip(tip)
-        button.setAccessibleName(tip)
-        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        return button
 
     def _dress(self) -> None:
         if self._theme is None:

@@ -8,7 +8,8 @@ from PyQt6.QtCore import QObject, QSize, QTimer, pyqtSignal
 
 from .colors import qcolor
 from .renderer3d import Renderer
-from .scene3d_parts import MOVING, Shot, exceeds, line_ends, scene_parts
+from .scene3d_parts import MOVING, exceeds, scene_parts
+from .scene3d_primitives import Shot, line_ends
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QImage
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.theme import Theme
 
     from .orbit import Projection
-    from .scene3d_parts import Part
+    from .scene3d_primitives import Part
 
 FEW_LINES = 2500  # ends of lines that are smoothed even while the picture moves
 REST_MILLISECONDS = 150

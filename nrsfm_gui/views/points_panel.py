@@ -9,6 +9,7 @@ from PyQt6.QtWidgets import QButtonGroup, QHBoxLayout, QToolButton, QWidget
 
 from nrsfm_gui.theme import DARK, Theme
 
+from .fields import tool_button
 from .frame_chart import Plot
 from .labels import ElidedLabel
 from .points_curves import MOST_POINTS, PointsCurves
@@ -121,13 +122,9 @@ class PointsPanel(QWidget):
 
     def _button(self, name: str) -> QToolButton:
         title, tip = PAGES[name]
-        button = QToolButton()
-        button.setObjectName(name)
-        button.setText(title)
-        button.setToolTip(tip)
+        button = tool_button(title, tip, object_name=name)
         button.setCheckable(True)
         button.setChecked(name == self._page)
-        button.setAutoRaise(True)
         button.clicked.connect(lambda _checked: self._choose(name))
         return button
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from PyQt6.QtGui import QImage
 
     from .scene3d_gl import OpenGLRenderer
-    from .scene3d_parts import Part, Shot
+    from .scene3d_primitives import Part, Shot
 
 
 class Renderer:

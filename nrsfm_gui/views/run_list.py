@@ -24,6 +24,7 @@ from PyQt6.QtWidgets import (
 from nrsfm_gui.style import faint_text
 from nrsfm_gui.theme import DARK, Theme
 
+from .fields import tool_button
 from .run_icons import run_icon
 from .run_tree import RunTree, number_of
 
@@ -189,12 +190,7 @@ class RunList(QWidget):
         self.setMinimumHeight(80)
 
     def _button(self, name: str) -> QToolButton:
-        button = QToolButton()
-        button.setObjectName(f"run {name}")
-        button.setAutoRaise(True)
+        button = tool_button("", BUTTONS[name], BUTTONS[name], object_name=f"run {name}")
         button.setIconSize(QSize(16, 16))
-        button.setToolTip(BUTTONS[name])
-        button.setAccessibleName(BUTTONS[name])
-        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         button.clicked.connect(lambda _checked: self._press(name))
         return button

@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PyQt6.QtCore import QPointF, QRectF, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QImage, QPainter, QRegion
+from PyQt6.QtGui import QImage, QPainter
 from PyQt6.QtWidgets import QSizePolicy, QWidget
 
 from nrsfm_gui.drawing.scene import NO_SEQUENCE
 from nrsfm_gui.theme import DARK, Theme
 
 from .camera3d import ViewCamera
-from .colorbar import ColorBar
-from .lasso import Lasso, inside
+from .lasso import Lasso
 from .mouse3d import CameraMouse
 from .overlay3d import paint_message, paint_overlay
 from .pick import nearest_point, shown_pixels
 from .picture3d import ScenePicture
-from .view_buttons import ViewButtons
+from .point_view import PointView
+from .scene_controls import SceneControls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,10 +32,9 @@ if TYPE_CHECKING:
     from .orbit import Orbit, Projection
 
 LABELED_SIZE = (900, 560)  # of a picture whose labels are as large as on the screen, pixels
-EDGE = 10  # pixels between the border and what lies over the picture
 
 
-class SceneView(QWidget):
+class SceneView(PointView):
     """Estimate, ground truth and residuals in 3-D.
 
     Left button turns, middle button (or shift and left) moves, the wheel zooms, a double click fits, a click
@@ -51,12 +50,6 @@ class SceneView(QWidget):
 
     Signals
     -------
-    point_selected(int), point_toggled(int)
-        a click on a point, and one with Ctrl; -1 for none, which only the first one tells.
-    points_selected(indices (N,), bool)
-        a lasso was drawn around points; True where they are to be added.
-    point_hovered(int)
-        the point under the mouse, or -1.
     orthographic_changed(bool), camera_locked_changed(bool), turntable_changed(bool)
         as their names say.
     camera_changed(Orbit)
@@ -67,10 +60,6 @@ class SceneView(QWidget):
         why OpenGL draws no longer, in a sentence.
     """
 
-    point_selected = pyqtSignal(int)
-    point_toggled = pyqtSignal(int)
-    points_selected = pyqtSignal(object, bool)
-    point_hovered = pyqtSignal(int)
     orthographic_changed = pyqtSignal(bool)
     camera_locked_changed = pyqtSignal(bool)
     turntable_changed = pyqtSignal(bool)
@@ -82,14 +71,10 @@ class SceneView(QWidget):
 
     def __init__(self, parent: QWidget | None = None, *, software: bool = False) -> None:
         super().__init__(parent)
-        self.setMinimumSize(200, 160)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMouseTracking(True)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setAccessibleName("3-D view")
-        self._scene: Scene | None = None
-        self._theme = DARK
-        self._hovered = -1
         self._picture = ScenePicture(self, software=software)
         self._picture.refined.connect(self.update)
         self._picture.degraded.connect(self.degraded)
@@ -99,7 +84,7 @@ class SceneView(QWidget):
         self._camera.orthographic_changed.connect(self.orthographic_changed)
         self._camera.locked_changed.connect(self.camera_locked_changed)
         self._camera.turning_changed.connect(self.turntable_changed)
-        self._camera.turning_changed.connect(lambda _on: self._show_buttons())
+        self._camera.turning_changed.connect(lambda _on: self._show_controls())
         self._mouse = CameraMouse(self, self._camera)
         self._mouse.clicked.connect(lambda position: self.point_selected.emit(self.point_at(position)))
         self._mouse.pointed.connect(lambda position: self._hover(self.point_at(position)))
@@ -109,13 +94,13 @@ class SceneView(QWidget):
         self._lasso.clicked.connect(self._toggle)
         self._lasso.closed.connect(self._select_inside)
         self._lasso.changed.connect(self.update)
-        self.buttons = ViewButtons(self)
+        self._controls = SceneControls(self)
+        self.buttons, self.color_bar = self._controls.buttons, self._controls.color_bar
         self.buttons.preset_requested.connect(self.set_axis_preset)
         self.buttons.orthographic_requested.connect(self.set_orthographic)
         self.buttons.lock_requested.connect(self.set_camera_locked)
         self.buttons.turntable_requested.connect(self.set_turntable)
         self.buttons.fit_requested.connect(self.fit)
-        self.color_bar = ColorBar(self)
         self.color_bar.limits_requested.connect(self.limits_requested)
         self.color_bar.color_map_requested.connect(self.color_map_requested)
         self.color_bar.coloring_requested.connect(self.coloring_requested)
@@ -170,7 +155,7 @@ class SceneView(QWidget):
             self._fit()
         self._picture.set_scene(scene, self._theme)
         self.color_bar.set_scene(scene)
-        self._place()
+        self._controls.place()
         self._redraw()
         if self.isVisible():
             self._picture.begin(
@@ -180,11 +165,10 @@ class SceneView(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""
         self._theme = theme
-        self.buttons.set_theme(theme)
-        self.color_bar.set_theme(theme)
+        self._controls.set_theme(theme)
         if self._scene is not None:
             self.set_scene(self._scene)
-        self._place()
+        self._controls.place()
         self._redraw()
 
     def set_hovered(self, index: int) -> None:
@@ -220,12 +204,6 @@ class SceneView(QWidget):
         self.paint_labels(painter, projection, color_bar=True)
         painter.end()
         return image
-
-    @property
-    def covered(self) -> list[QRectF]:
-        """Where something lies over the view."""
-        parts = (self.buttons, self.color_bar)
-        return [QRectF(part.geometry()) for part in parts if part.isVisible()]
 
     def paint_labels(
         self,
@@ -307,17 +285,12 @@ class SceneView(QWidget):
     def _redraw(self) -> None:
         """Make the picture anew when it is next painted."""
         self._picture.invalidate()
-        self._show_buttons()
-        self.update(self._open())
+        self._show_controls()
+        self.update(self._controls.open)
 
     def repaint(self) -> None:  # type: ignore[override]
         """Paint the picture before returning, and not the buttons over it."""
-        super().repaint(self._open())
-
-    def _open(self) -> QRegion:
-        """Return where the picture can be seen: not behind the buttons, which would be painted with it."""
-        everything = QRegion(self.rect())
-        return everything - QRegion(self.buttons.geometry()) if self.buttons.isVisible() else everything
+        super().repaint(self._controls.open)
 
     def paintEvent(self, event: QPaintEvent | None) -> None:
         """Paint the picture, made anew only where it changed, and the labels."""
@@ -327,36 +300,16 @@ class SceneView(QWidget):
         )
         painter = QPainter(self)
         painter.drawImage(0, 0, picture)
-        self.paint_labels(painter, projection, covered=self.covered)
+        self.paint_labels(painter, projection, covered=self._controls.covered)
         self._lasso.paint(painter, self._theme)
         painter.end()
 
-    def _show_buttons(self) -> None:
-        scene = self._scene
-        self.buttons.set_state(
-            orthographic=self.orthographic,
-            locked=self._camera.locked,
-            lockable=scene is not None and scene.camera is not None,
-            turning=self._camera.turning,
-        )
-        shown = scene is not None and not scene.message
-        self.buttons.setVisible(shown)
-        self.color_bar.setVisible(shown and scene is not None and scene.colored)
-
-    def _place(self) -> None:
-        """Put the buttons into the lower right corner, and the color bar to the left of them or above."""
-        self.buttons.set_room(self.width() - 2 * EDGE)
-        size = self.buttons.sizeHint()
-        left, top = self.width() - size.width() - EDGE, self.height() - size.height() - EDGE
-        self.buttons.setGeometry(left, top, size.width(), size.height())
-        bar = self.color_bar.sizeHint()
-        beside = bar.width() + 3 * EDGE <= left
-        bottom = self.height() - EDGE if beside else top - EDGE
-        self.color_bar.setGeometry(EDGE, bottom - bar.height(), bar.width(), bar.height())
+    def _show_controls(self) -> None:
+        self._controls.show(self._scene, self._camera)
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
         """Keep what is fitted as large as the view."""
-        self._place()
+        self._controls.place()
         if self._camera.fitted:
             self._fit()
         self._redraw()
@@ -369,19 +322,8 @@ class SceneView(QWidget):
             return -1
         return nearest_point(self._scene, self._projection(), (position.x(), position.y()))
 
-    def _toggle(self, position: QPointF) -> None:
-        point = self.point_at(position)
-        if point >= 0:
-            self.point_toggled.emit(point)
-
-    def _select_inside(self, polygon: Floats, adding: bool) -> None:
+    def _seen(self) -> list[Floats]:
+        """Return where points are seen, none where there is only a message."""
         if self._scene is None or self._scene.message:
-            return
-        found = [inside(polygon, pixels) for pixels in shown_pixels(self._scene, self._projection())]
-        if found:
-            self.points_selected.emit(np.flatnonzero(np.any(found, axis=0)), adding)
-
-    def _hover(self, index: int) -> None:
-        if index != self._hovered:
-            self.set_hovered(index)
-            self.point_hovered.emit(index)
+            return []
+        return shown_pixels(self._scene, self._projection())

@@ -17,7 +17,7 @@ from OpenGL.GL import shaders
 from PyQt6.QtGui import QImage, QOffscreenSurface, QOpenGLContext, QSurfaceFormat
 
 from .opengl_probe import LOWEST_OPENGL
-from .scene3d_parts import Part, Points, Segments, Shot, Triangles
+from .scene3d_primitives import Part, Points, Segments, Shot, Triangles
 from .scene3d_shaders import DOT_FRAGMENT, PLAIN_FRAGMENT, VERTEX
 
 if TYPE_CHECKING:

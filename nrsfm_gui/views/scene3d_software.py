@@ -10,7 +10,7 @@ from PyQt6.QtCore import QLineF, QPointF, Qt
 from PyQt6.QtGui import QBrush, QColor, QImage, QPainter, QPen, QPixmap
 from pyqtgraph.Qt.internals import PrimitiveArray
 
-from .scene3d_parts import Part, Points, Segments, Shot, Triangles
+from .scene3d_primitives import Part, Points, Segments, Shot, Triangles
 from .scene3d_shaders import RIM
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
 
+from .fields import tool_button
 from .penalty import EXPLANATIONS, EXPLICIT, TITLES
 from .sources import Choice
 
@@ -34,9 +35,7 @@ class SpectrumHeader(QWidget):
         self._choice.setToolTip("The rule that the weights follow, as in Parameters")
         self._choice.setAccessibleName("penalty")
         self._choice.chosen.connect(self.rule_requested)
-        self._back = QToolButton()
-        self._back.setAutoRaise(True)
-        self._back.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._back = tool_button("Back to the rule", "")
         self._back.clicked.connect(lambda _checked: self.rule_requested.emit(self._rule))
         self._rule = "wnn"
         self.set_rule("wnn", "wnn")
@@ -55,7 +54,6 @@ class SpectrumHeader(QWidget):
         """Show the penalty, and the rule to which weights that were set one by one can go back."""
         self._choice.set_key(kind)
         self._rule = rule
-        self._back.setText("Back to the rule")
         self._back.setToolTip(f"Let the weights follow the {TITLES[rule]} again")
         self._back.setVisible(kind == EXPLICIT)
 

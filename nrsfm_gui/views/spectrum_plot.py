@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import Qt, QTimer, pyqtSignal
-from PyQt6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PyQt6.QtCore import QTimer, pyqtSignal
+from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from .hint_line import HintLine
+from .labels import EmptyLabel
 from .plots import dress
 from .spectrum_canvas import SpectrumCanvas, Target
 from .spectrum_header import SpectrumHeader
@@ -78,11 +79,7 @@ class SpectrumPlot(QWidget):
         plot = self._canvas.getPlotItem()
         plot.setLabel("left", "singular value σ")
         plot.setLabel("right", "weight a")
-        self._empty = QLabel(EMPTY, self._canvas)
-        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._empty.setWordWrap(True)
-        self._empty.setProperty("role", "muted")
-        self._empty.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._empty = EmptyLabel(EMPTY, self._canvas)
         self._hint = HintLine()
         self._hint.setProperty("role", "muted")
         self._flash = QTimer(self)
@@ -307,4 +304,4 @@ class SpectrumPlot(QWidget):
     def resizeEvent(self, event: object) -> None:
         """Keep the sentence for the empty state in the middle."""
         super().resizeEvent(event)  # type: ignore[arg-type]
-        self._empty.setGeometry(self._canvas.rect().adjusted(12, 0, -12, 0))
+        self._empty.fill()

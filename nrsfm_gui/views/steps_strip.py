@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QToolButton, QWidget
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+
+from .fields import tool_button
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
@@ -42,11 +44,9 @@ class StepsStrip(QFrame):
         self._where.setAccessibleName("Show me where")
         self._where.setToolTip("Point out what this step is about")
         self._where.clicked.connect(self.shown_where)
-        close = QToolButton()
-        close.setText("✕")
-        close.setAutoRaise(True)
-        close.setToolTip("Put the first steps away; Preferences shows them again")
-        close.setAccessibleName("Put the first steps away")
+        close = tool_button(
+            "✕", "Put the first steps away; Preferences shows them again", "Put the first steps away"
+        )
         close.clicked.connect(self.dismissed)
         row = QHBoxLayout(self)
         row.setContentsMargins(12, 5, 8, 5)

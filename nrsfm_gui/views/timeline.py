@@ -34,8 +34,6 @@ class Timeline(QWidget):
         to go to the frame with the largest mean error, or on to the next one.
     point_selected(int), point_toggled(int), points_selected(indices (N,), bool), point_hovered(int)
         as of the views.
-    series_shown(ErrorSeries or None)
-        another kind of error is shown.
     """
 
     frame_requested = pyqtSignal(int)
@@ -48,7 +46,6 @@ class Timeline(QWidget):
     point_toggled = pyqtSignal(int)
     points_selected = pyqtSignal(object, bool)
     point_hovered = pyqtSignal(int)
-    series_shown = pyqtSignal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -180,4 +177,3 @@ class Timeline(QWidget):
             self.curve.set_errors(series.per_frame, series.unit, series.name, series.alignment)
             self.strip.set_errors(series.per_point, series.unit, series.name, series.alignment)
         self.transport.set_kind("" if series is None else series.name, others=len(self._kinds) > 1)
-        self.series_shown.emit(series)

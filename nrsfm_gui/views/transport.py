@@ -11,7 +11,7 @@ from nrsfm_gui.drawing.comparison import SERIES_NAME
 from nrsfm_gui.state.rounds import FRAMES_PER_SECOND, SPEEDS, Loop
 from nrsfm_gui.theme import DARK, Theme
 
-from .fields import NumberField
+from .fields import NumberField, tool_button
 from .transport_icons import transport_icon
 
 if TYPE_CHECKING:
@@ -142,12 +142,7 @@ class Transport(QWidget):
     # Construction
 
     def _button(self, name: str, tip: str, pressed: Callable[[], object]) -> QToolButton:
-        button = QToolButton()
-        button.setObjectName(name)
-        button.setToolTip(tip)
-        button.setAccessibleName(tip)
-        button.setAutoRaise(True)
-        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        button = tool_button("", tip, tip, object_name=name, keyboard=False)
         button.setIconSize(QSize(16, 16))
         button.setAutoRepeat(name in ("previous", "next"))
         button.clicked.connect(lambda _checked: pressed())

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyqtgraph as pg
 import pytest
 
 if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.collector import Collector
     from nrsfm_gui.main_window import MainWindow
     from nrsfm_gui.state.settings_store import SettingsStore
+    from nrsfm_gui.views.loss_plot import LossPlot
 
 CAMERA = np.array([[1400.0, 0, 640], [0, 1400.0, 480], [0, 0, 1]])
 
@@ -198,6 +200,18 @@ def make_known() -> Callable[..., Known]:
 def known() -> Known:
     """Return a perspective case with an exact reconstruction."""
     return known_case()
+
+
+@pytest.fixture
+def legend_of() -> Callable[[LossPlot], list[str]]:
+    """Return a function that reads the legend of a plot of the loss."""
+
+    def read(plot: LossPlot) -> list[str]:
+        items = plot.plot_widget.scene().items()
+        (legend,) = (item for item in items if isinstance(item, pg.LegendItem))
+        return [label.text for _sample, label in legend.items]
+
+    return read
 
 
 @pytest.fixture

@@ -137,11 +137,14 @@ def test_where_there_is_nothing_to_color_by_a_sentence_says_what_to_do(known, ke
 
 
 def test_limits_by_hand_replace_those_of_the_data(known, shapes):
-    scene = build_scene(
-        known.sequence, shapes, frame=2, appearance=Appearance(color_by="error", limits=(1.0, 2.0))
+    automatic, by_hand = (
+        build_scene(
+            known.sequence, shapes, frame=2, appearance=Appearance(color_by="error", limits=limits)
+        ).color_limits
+        for limits in (None, (1.0, 2.0))
     )
-    assert scene.color_limits == (1.0, 2.0)
-    assert scene.automatic_limits not in (None, (1.0, 2.0))
+    assert by_hand == (1.0, 2.0)
+    assert automatic not in (None, (1.0, 2.0))
 
 
 @pytest.mark.parametrize("name", COLOR_MAPS)

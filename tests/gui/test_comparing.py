@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyqtgraph as pg
 import pytest
 from PyQt6.QtWidgets import QToolButton
 
@@ -14,7 +15,7 @@ from core.settings import Settings
 from core.updates import Record
 from nrsfm_gui.drawing.shapes import build_shapes
 from nrsfm_gui.state.runs import RunState
-from nrsfm_gui.theme import THEMES
+from nrsfm_gui.theme import DARK, THEMES
 
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow
@@ -196,14 +197,21 @@ def test_showing_the_second_run_lets_the_two_change_their_places(qtbot, window):
     assert window.session.compared is None
 
 
+def beside(window):
+    """Return which curves of the loss have the color of the run beside."""
+    items = window.loss_plot.plot_widget.getPlotItem().listDataItems()[-3:]
+    return [pg.mkPen(item.opts["pen"]).color() == pg.mkColor(DARK.other) for item in items]
+
+
 def test_any_two_runs_are_compared_from_the_list_and_the_strip(qtbot, window):
+    window.loss_plot.set_theme(DARK)
     window.run_list.compare_requested.emit(1)
     assert window.session.compared.number == 1
-    assert window.loss_plot._compared == 1 and window.loss_plot.header._all.isChecked()
+    assert beside(window) == [True, False, False] and window.loss_plot.header._all.isChecked()
     window.compare_panel.run_chosen.emit(2)
     assert window.session.compared.number == 2
     window.run_list.compare_requested.emit(2)
-    assert window.session.compared is None and window.loss_plot._compared is None
+    assert window.session.compared is None and not any(beside(window))
     assert not window.loss_plot.header._all.isChecked()
     window.run_list.compare_requested.emit(3)
     assert window.session.compared is None and "Run 3 is shown" in window.messages.text

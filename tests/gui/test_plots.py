@@ -121,12 +121,12 @@ def test_the_current_curve_has_the_accent_color_and_earlier_ones_do_not(qtbot, p
     assert colored(DARK.accent) == 0
 
 
-def test_earlier_runs_have_colors_and_names_of_their_own(qtbot, plot, near):
+def test_earlier_runs_have_colors_and_names_of_their_own(qtbot, plot, near, legend_of):
     runs = {number: history(40, top=10.0**number) for number in (1, 2, 3)}
     plot.set_histories({1: runs[1]}, 1, {1: "LM, NN"})
-    assert plot._legend.items == []  # nothing to tell apart
+    assert legend_of(plot) == []  # nothing to tell apart
     plot.set_histories(runs, 3, {1: "LM, NN", 2: "ADMM, NN", 3: "AGD, NN"})
-    assert [label.text for _sample, label in plot._legend.items] == ["1 LM, NN", "2 ADMM, NN", "3 AGD, NN"]
+    assert legend_of(plot) == ["1 LM, NN", "2 ADMM, NN", "3 AGD, NN"]
     plot.set_all(True)
     qtbot.wait(50)
     picture = plot.plot_widget.grab().toImage()
@@ -224,8 +224,8 @@ def test_what_a_history_gains_is_drawn_once_and_leaves_the_other_curves_alone(pl
     for k in range(3):
         made.extend([Record(20_000 + k, 200.0 + k, 1e-5, "refine")])
         plot.refresh()
-    item = plot._curves[1].item
-    assert [each for each in given if each in (item, plot._curves[2].item)] == [item] * 3
+    first, second = plot.plot_widget.getPlotItem().listDataItems()[-2:]
+    assert [each for each in given if each in (first, second)] == [first] * 3
 
 
 def test_the_final_part_leaves_out_the_choice_of_rotations(plot):

@@ -14,6 +14,7 @@ from core.penalties import NuclearNorm
 from core.settings import Settings
 from nrsfm_gui.state.runs import RunState
 from nrsfm_gui.style import faint_text
+from nrsfm_gui.theme import DARK
 from nrsfm_gui.views.run_list import RunList
 from nrsfm_gui.views.run_tree import COLUMNS, LOSS, NAME
 from nrsfm_gui.words.number import NONE
@@ -65,7 +66,8 @@ def write(qtbot, window, text):
     qtbot.waitUntil(lambda: window.run_list.tree.findChild(QLineEdit) is None)
 
 
-def test_f4_renames_everywhere_and_an_empty_name_takes_it_back(qtbot, window):
+def test_f4_renames_everywhere_and_an_empty_name_takes_it_back(qtbot, window, legend_of):
+    window.loss_plot.set_theme(DARK)
     tree = window.run_list.tree
     tree.setFocus()
     before = line(window, 3).text(NAME)
@@ -73,7 +75,7 @@ def test_f4_renames_everywhere_and_an_empty_name_takes_it_back(qtbot, window):
     write(qtbot, window, "soft corners")
     run = window.session.shown
     assert run.title == "soft corners" and line(window, 3).text(NAME) == "soft corners"
-    assert window.loss_plot._curves[3].name == "soft corners"
+    assert legend_of(window.loss_plot)[-1] == "3 soft corners"
     qtbot.keyClick(tree, Qt.Key.Key_F4)
     write(qtbot, window, " ")
     assert run.title == "" and line(window, 3).text(NAME) == before
@@ -208,11 +210,12 @@ def test_losses_of_another_objective_are_faint_and_the_tip_says_why(window):
     assert [line(window, n).foreground(LOSS).color() == faint for n in (1, 2, 3)] == [False, False, True]
 
 
-def test_the_name_in_the_legend_follows_a_change_under_way(window):
+def test_the_name_in_the_legend_follows_a_change_under_way(window, legend_of):
+    window.loss_plot.set_theme(DARK)
     run = window.session.shown
     run.settings = run.settings.with_changes(method="admm")
     window.session.run_changed.emit(run)
-    assert "ADMM" in window.loss_plot._curves[3].name and "ADMM" in line(window, 3).text(NAME)
+    assert "ADMM" in legend_of(window.loss_plot)[-1] and "ADMM" in line(window, 3).text(NAME)
 
 
 def row(number, **changes):

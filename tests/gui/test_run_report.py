@@ -16,9 +16,10 @@ from core import simulate
 from core.metrics import procrustes_mm
 from core.recipes import command_for
 from core.settings import Settings
+from nrsfm_gui.drawing.round_steps import ticks
 from nrsfm_gui.drawing.shapes import build_shapes
 from nrsfm_gui.export.movie_files import pixels
-from nrsfm_gui.export.report_charts import HEIGHT, WIDTH, Mark, line_chart, spectrum_chart, ticks
+from nrsfm_gui.export.report_charts import HEIGHT, WIDTH, Mark, line_chart, spectrum_chart
 from nrsfm_gui.export.run_report import make_report, worst_frames
 from nrsfm_gui.export.run_report_html import html_report
 from nrsfm_gui.export.run_report_pdf import pdf_report

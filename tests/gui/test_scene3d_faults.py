@@ -18,7 +18,8 @@ from nrsfm_gui.views.image2d import TracksView
 from nrsfm_gui.views.opengl_probe import opengl_available
 from nrsfm_gui.views.orbit import Orbit, image_window
 from nrsfm_gui.views.scene3d import SceneView
-from nrsfm_gui.views.scene3d_parts import MOVING, Segments, Triangles, exceeds, scene_parts
+from nrsfm_gui.views.scene3d_parts import MOVING, exceeds, scene_parts
+from nrsfm_gui.views.scene3d_primitives import Segments, Triangles
 
 SIZE = (640, 480)
 EVERYTHING = frozenset(LAYERS)

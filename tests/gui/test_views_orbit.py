@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from nrsfm_gui.drawing.round_steps import nice_step
 from nrsfm_gui.drawing.scene import build_scene, build_shapes
-from nrsfm_gui.views.axes3d import floor_box, floor_segments, nice_step, number, rulers, without_overlaps
+from nrsfm_gui.views.axes3d import floor_box, floor_segments, number, rulers, without_overlaps
 from nrsfm_gui.views.orbit import MARGINS, Orbit, image_window, locked_projection
 
 BOX = np.array([[-40.0, -30.0, -90.0], [60.0, 50.0, 30.0]])

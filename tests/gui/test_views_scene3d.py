@@ -17,7 +17,8 @@ from nrsfm_gui.views.axes3d import without_overlaps
 from nrsfm_gui.views.colors import error_table
 from nrsfm_gui.views.opengl_probe import opengl_available
 from nrsfm_gui.views.scene3d import SceneView
-from nrsfm_gui.views.scene3d_parts import Points, Segments, Triangles, scene_parts
+from nrsfm_gui.views.scene3d_parts import scene_parts
+from nrsfm_gui.views.scene3d_primitives import Points, Segments, Triangles
 
 SIZE = (640, 480)
 
@@ -276,7 +277,8 @@ def test_no_label_of_an_axis_is_written_under_the_buttons(view, known, shapes):
         return np.frombuffer(bits, dtype=np.uint8).reshape(image.height(), image.width(), 4)[:, :, 3] > 245
 
     view.set_scene(build_scene(known.sequence, shapes, frame=2))
-    (buttons,) = (area.toRect() for area in view.covered)
+    covered = view._controls.covered
+    (buttons,) = (area.toRect() for area in covered)
     under_buttons = (slice(buttons.top(), buttons.bottom()), slice(buttons.left(), buttons.right()))
     hidden = 0  # views in which labels would lie there
     view._camera.take()  # it no longer fits itself
@@ -284,8 +286,8 @@ def test_no_label_of_an_axis_is_written_under_the_buttons(view, known, shapes):
     for right in range(-260, 261, 40):
         for down in (-160, -110, 0, 30, 60):
             view.set_orbit(start.panned(right, down, SIZE[1]))
-            without = solid(DEFAULT_LAYERS - {"grid"}, view.covered)
-            uncovered, shown = (solid(DEFAULT_LAYERS, areas) & ~without for areas in ([], view.covered))
+            without = solid(DEFAULT_LAYERS - {"grid"}, covered)
+            uncovered, shown = (solid(DEFAULT_LAYERS, areas) & ~without for areas in ([], covered))
             hidden += int(uncovered[under_buttons].any())
             assert not shown[under_buttons].any()
     assert hidden > 5

@@ -1,0 +1,73 @@
+"""What the 2-D and the 3-D view share: points that the mouse hovers, clicks and draws lassos around."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import QWidget
+
+from nrsfm_gui.theme import DARK
+
+from .lasso import inside
+
+if TYPE_CHECKING:
+    from PyQt6.QtCore import QPointF
+
+    from core.arrays import Floats
+    from nrsfm_gui.drawing.scene import Scene
+    from nrsfm_gui.theme import Theme
+
+
+class PointView(QWidget):
+    """A view of a scene whose points can be selected; what it shows, and where, is up to each view.
+
+    Signals
+    -------
+    point_selected(int), point_toggled(int)
+        a click on a point, and one with Ctrl; -1 for none, which only the first one tells.
+    points_selected(indices (N,), bool)
+        a lasso was drawn around points; True where they are to be added.
+    point_hovered(int)
+        the point under the mouse, or -1.
+    """
+
+    point_selected = pyqtSignal(int)
+    point_toggled = pyqtSignal(int)
+    points_selected = pyqtSignal(object, bool)
+    point_hovered = pyqtSignal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setMinimumSize(200, 160)
+        self._scene: Scene | None = None
+        self._theme: Theme = DARK
+        self._hovered = -1
+
+    def point_at(self, position: QPointF) -> int:
+        """Return the index of the point nearest to a pixel, or -1 where none is near."""
+        raise NotImplementedError
+
+    def set_hovered(self, index: int) -> None:
+        """Circle a point that the mouse is on elsewhere, or none with -1. Emits nothing."""
+        raise NotImplementedError
+
+    def _seen(self) -> list[Floats]:
+        """Return where points are seen in this widget, (P, 2) for each kind of them; NaN if not drawn."""
+        raise NotImplementedError
+
+    def _hover(self, index: int) -> None:
+        if index != self._hovered:
+            self.set_hovered(index)
+            self.point_hovered.emit(index)
+
+    def _toggle(self, position: QPointF) -> None:
+        point = self.point_at(position)
+        if point >= 0:
+            self.point_toggled.emit(point)
+
+    def _select_inside(self, polygon: Floats, adding: bool) -> None:
+        found = [inside(polygon, pixels) for pixels in self._seen()]
+        if found:
+            self.points_selected.emit(np.flatnonzero(np.any(found, axis=0)), adding)
