@@ -149,5 +149,6 @@ def pixels(image: QImage) -> npt.NDArray[np.uint8]:
     rgb = image.convertToFormat(QImage.Format.Format_RGB888)
     bits = rgb.constBits()
     assert bits is not None  # only of an image without pixels
-    rows = np.frombuffer(bits.asarray(rgb.sizeInBytes()), np.uint8).reshape(rgb.height(), rgb.bytesPerLine())
+    bits.setsize(rgb.sizeInBytes())
+    rows = np.frombuffer(bits, np.uint8).reshape(rgb.height(), rgb.bytesPerLine())
     return rows[:, : 3 * rgb.width()].reshape(rgb.height(), rgb.width(), 3).copy()

@@ -129,10 +129,12 @@ class NumberField(QLineEdit):
             return
         if self._whole:
             stepped_value: float = (0 if value is None else int(value)) + steps
-        elif value is None or value <= 0:
+        elif value is None or not 0 < value < math.inf:  # a NaN is neither
             return
         else:
             stepped_value = stepped(float(value), steps)
+            if not 0 < stepped_value < math.inf:
+                return
         self.set_value(stepped_value)
         self.edited.emit()
 

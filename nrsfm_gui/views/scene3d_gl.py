@@ -248,7 +248,8 @@ class OpenGLRenderer:
         bits = image.bits()
         if bits is None:
             raise ContextLost("there is no memory for the picture")
-        pixels = np.frombuffer(bits.asarray(image.sizeInBytes()), dtype=np.uint8)
+        bits.setsize(image.sizeInBytes())  # `asarray` loses 72 bytes at each picture
+        pixels = np.frombuffer(bits, dtype=np.uint8)
         GL.glReadPixels(0, 0, *size, GL.GL_BGRA, GL.GL_UNSIGNED_BYTE, array=pixels)
         return image
 

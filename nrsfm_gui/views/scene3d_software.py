@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 from PyQt6.QtCore import QLineF, QPointF, Qt
 from PyQt6.QtGui import QBrush, QColor, QImage, QPainter, QPen, QPixmap
-from pyqtgraph.Qt.internals import PrimitiveArray
 
+from .primitives import Primitives
 from .scene3d_primitives import Part, Points, Segments, Shot, Triangles
 from .scene3d_shaders import RIM
 
@@ -27,6 +28,17 @@ SMOOTH = 5000  # segments of a part up to which they are ever smoothed
 MOST_TRIANGLES = 6000  # of a surface that are painted: more of them take too long
 DEPTHS = 20_000  # that are told apart from the farthest dot to the nearest
 LIMIT = 1e5  # pixels: what lies farther out is not painted, QPainter would choke on it
+
+
+class _Arrays(threading.local):
+    """What is painted from, made once in each thread that paints."""
+
+    def __init__(self) -> None:
+        self.lines = Primitives(QLineF, 4)
+        self.fragments = Primitives(QPainter.PixmapFragment, 10)
+
+
+_arrays = _Arrays()
 
 
 class SoftwareRenderer:
@@ -70,7 +82,7 @@ def _paint_segments(painter: QPainter, part: Segments, shot: Shot) -> None:
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, shot.smooth and len(lines) <= SMOOTH)
     for color, same in _by_color(colors):
         painter.setPen(QPen(color, ratio if ratio > 1.0 else 0.0))
-        chosen = PrimitiveArray(QLineF, 4)
+        chosen = _arrays.lines
         chosen.resize(int(same.sum()))
         chosen.ndarray()[:] = lines[same]
         painter.drawLines(*chosen.drawargs())
@@ -138,7 +150,7 @@ def _paint_points(painter: QPainter, parts: list[Points], projection: Projection
     words, owners = np.divmod(kinds, len(parts))
     side = int(np.ceil(sizes[owners].max())) + 3
     atlas = _atlas(words.astype(np.uint32).tobytes(), tuple(sizes[owners].tolist()), side)
-    fragments = PrimitiveArray(QPainter.PixmapFragment, 10)
+    fragments = _arrays.fragments
     fragments.resize(len(order))
     table = fragments.ndarray()
     table[:, 0:2] = pixels[order]

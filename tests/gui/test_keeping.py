@@ -644,7 +644,7 @@ def test_what_is_copied_of_a_run_that_went_on_from_a_moment_gives_its_loss(qtbot
         run = window.session.shown
         wanted = window.session.settings
         qtbot.waitUntil(
-            lambda run=run, wanted=wanted: run.settings == wanted and not run.state.alive, timeout=9000
+            lambda run=run, wanted=wanted: run.settings == wanted and not run.state.alive, timeout=20_000
         )
         window.session.set_moment(run.moments.indices[0])  # the next change goes on from there
     assert len(run.last.lineage.recipe().steps) == 3

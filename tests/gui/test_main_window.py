@@ -73,7 +73,7 @@ def test_a_run_ends_and_its_numbers_are_those_of_the_core(qtbot, window, sequenc
     expected = solve_sequence(sequence, QUICK)
     assert run.last.best.loss == expected.loss
     qtbot.waitUntil(lambda: f"{expected.loss:.4g}" in shown_text(window))
-    assert "per-frame similarity" in shown_text(window)
+    qtbot.waitUntil(lambda: "per-frame similarity" in shown_text(window))
     assert window.run_list.tree.topLevelItemCount() == 1
     assert not window.windowIcon().isNull()
 
@@ -293,6 +293,7 @@ def test_opening_another_sequence_stops_the_run(qtbot, window, folder):
 def test_the_alignment_is_named_and_changes_the_error(qtbot, window):
     window.run()
     run = finished(qtbot, window)
+    qtbot.waitUntil(lambda: window.display.quality_of(run) is not None)  # found beside the window
     per_frame = window.display.quality_of(run)
     window.session.set_alignment(Alignment(Kind.SEQUENCE))
     qtbot.waitUntil(lambda: window.display.quality_of(run) is not None)

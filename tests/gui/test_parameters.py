@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -157,6 +158,18 @@ def test_a_preset_sets_everything_and_a_change_makes_it_custom(qtbot, panel):
     write(qtbot, panel, "rank", "3")
     qtbot.waitUntil(lambda: panel.settings.rank == 3)
     assert panel.findChild(Choice, "preset").key == "custom"
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-inf", "1e308", "5e-324", "-1", "0"])
+def test_arrow_keys_leave_numbers_alone_that_have_no_next(qtbot, text):
+    field = NumberField()
+    qtbot.addWidget(field)
+    for key in (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown):
+        field.setText(text)
+        for _ in range(5):
+            qtbot.keyClick(field, key)
+        value = field.value()
+        assert field.text() == text or 0 < value < math.inf
 
 
 def test_arrow_keys_step_by_a_tenth_of_a_decade_and_return_leaves_the_field(qtbot, panel):
