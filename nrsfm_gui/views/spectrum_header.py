@@ -35,7 +35,7 @@ class SpectrumHeader(QWidget):
         self._choice.setToolTip("The rule that the weights follow, as in Parameters")
         self._choice.setAccessibleName("penalty")
         self._choice.chosen.connect(self.rule_requested)
-        self._back = tool_button("Back to the rule", "")
+        self._back = tool_button("To the rule", "")
         self._back.clicked.connect(lambda _checked: self.rule_requested.emit(self._rule))
         self._rule = "wnn"
         self.set_rule("wnn", "wnn")

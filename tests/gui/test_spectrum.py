@@ -225,7 +225,7 @@ def test_the_panel_and_the_parameters_show_one_penalty(qtbot, make_window, known
     assert plot.weights == (0.01,) * 3
     plot.weights_edited.emit((0.01, 0.01, 0.2))
     qtbot.waitUntil(lambda: window.session.settings.penalty == ExplicitWeights((0.01, 0.01, 0.2)))
-    assert plot.header.back.isVisibleTo(plot.header) and plot.header.back.text() == "Back to the rule"
+    assert plot.header.back.isVisibleTo(plot.header) and plot.header.back.text() == "To the rule"
     plot.rank_requested.emit(2)
     qtbot.waitUntil(lambda: window.session.settings.rank == 2)
     assert window.session.settings.penalty == ExplicitWeights((0.01, 0.01))
