@@ -309,7 +309,7 @@ class MainWindow(QMainWindow):
 
     def _request_run(self, number: int) -> None:
         self.messages.hide()
-        self.session.set_shown(next(run for run in self.session.runs if run.number == number))
+        self.session.with_run(number, self.session.set_shown)
 
     def _show_theme(self, theme: Theme) -> None:
         app = QApplication.instance()

@@ -133,7 +133,7 @@ class Comparing(QObject):
             self._choose(number)
 
     def _choose(self, number: int) -> None:
-        self.compare(next(run for run in self._window.session.runs if run.number == number))
+        self._window.session.with_run(number, self.compare)
 
     def _take_shown(self, shown: Run | None) -> None:
         """Where the second run is shown now, let the first one take its place."""

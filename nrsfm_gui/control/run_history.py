@@ -26,14 +26,20 @@ class RunHistory(QObject):
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
         self._window = window
-        self._session = window.session
+        self._session = session = window.session
         runs = window.run_list
-        runs.pin_requested.connect(lambda number, on: self._session.pin_run(self._run(number), on))
-        runs.title_changed.connect(self._rename)
-        runs.note_changed.connect(lambda number, note: self._session.set_note(self._run(number), note))
-        runs.delete_requested.connect(lambda number: self.forget(self._run(number)))
-        runs.parameters_requested.connect(lambda number: self.use_parameters(self._run(number)))
-        window.parameters.run_parameters_wanted.connect(lambda number: self.use_parameters(self._run(number)))
+        runs.pin_requested.connect(
+            lambda number, on: session.with_run(number, lambda run: session.pin_run(run, on))
+        )
+        runs.title_changed.connect(
+            lambda number, text: session.with_run(number, lambda run: self._rename(run, text))
+        )
+        runs.note_changed.connect(
+            lambda number, note: session.with_run(number, lambda run: session.set_note(run, note))
+        )
+        runs.delete_requested.connect(lambda number: session.with_run(number, self.forget))
+        for wanted in (runs.parameters_requested, window.parameters.run_parameters_wanted):
+            wanted.connect(lambda number: session.with_run(number, self.use_parameters))
         self._branched: tuple[Run, Run] | None = None  # a run that follows, and the one it goes on from
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
@@ -92,8 +98,7 @@ class RunHistory(QObject):
                 f"Run {run.number} follows your changes; run {source.number} stays as it was."
             )
 
-    def _rename(self, number: int, text: str) -> None:
-        run = self._run(number)
+    def _rename(self, run: Run, text: str) -> None:
         # The name that its parameters give is no title: it would stay when they change.
         self._session.rename_run(run, "" if text == run_name(run.settings) else text)
 
@@ -140,6 +145,3 @@ class RunHistory(QObject):
             f"{words} Ctrl+Z takes {'it' if len(runs) == 1 else 'them'} back.",
             action=("Undo", lambda: steering.undo_deed(deed)),
         )
-
-    def _run(self, number: int) -> Run:
-        return next(run for run in self._session.runs if run.number == number)

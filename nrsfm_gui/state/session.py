@@ -20,7 +20,7 @@ from nrsfm_gui.theme import DARK, Theme
 from .runs import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Callable, Hashable, Iterable
 
     from core.penalties import Penalty
     from core.reconstruct import Update
@@ -151,6 +151,15 @@ class Session(QObject):
             for sequence, runs, shown in sequences
         }
         self.sequence, self.runs, self.shown, self._made = None, [], None, 0
+
+    def with_run(self, number: int, act: Callable[[Run], object]) -> None:
+        """Do something with a run of the open sequence, if it is still there.
+
+        A list that hangs open, or a name that is being typed, may be of a run that was forgotten meanwhile.
+        """
+        run = _numbered(self.runs, number)
+        if run is not None:
+            act(run)
 
     def set_shown(self, run: Run | None) -> None:
         """Show a run of this session, or the bare sequence."""

@@ -218,6 +218,26 @@ def test_the_name_in_the_legend_follows_a_change_under_way(window, legend_of):
     assert "ADMM" in legend_of(window.loss_plot)[-1] and "ADMM" in line(window, 3).text(NAME)
 
 
+def test_what_is_asked_of_a_run_that_has_gone_meanwhile_is_not_done(window):
+    runs, panel = window.session.runs, window.run_list
+    gone = 1 + max(run.number for run in runs)
+    before = [(run.number, run.pinned, run.title, run.note) for run in runs], window.session.shown
+    for signal, words in (
+        (panel.run_requested, ()),
+        (panel.pin_requested, (True,)),
+        (panel.title_changed, ("a name",)),
+        (panel.note_changed, ("a note",)),
+        (panel.delete_requested, ()),
+        (panel.parameters_requested, ()),
+        (panel.compare_requested, ()),
+        (window.compare_panel.run_chosen, ()),
+        (window.parameters.run_parameters_wanted, ()),
+    ):
+        signal.emit(gone, *words)
+    now = [(run.number, run.pinned, run.title, run.note) for run in runs], window.session.shown
+    assert now == before and window.session.compared is None
+
+
 def row(number, **changes):
     texts = {"rank": "4", "loss": "−2.9", "reprojection": "0.3 px", "error": "6 mm", "tip": ""}
     return RunRow(number=number, name="bilinear, WNN", **texts, **changes)
