@@ -6,7 +6,6 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QFileDialog
 
 if TYPE_CHECKING:
@@ -37,8 +36,7 @@ def ask_for_path(
 
     A file to write that has no suffix gets the first one of the filter that was chosen.
     """
-    dialog = QFileDialog(parent, title)
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog = _Dialog(parent, title)
     if wanted is Wanted.FOLDER:
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.setOption(QFileDialog.Option.ShowDirsOnly)
@@ -65,6 +63,31 @@ def first_suffix(name_filter: str) -> str:
     pattern = name_filter.rsplit("(", 1)[-1].rstrip(")").split()[:1]
     suffix = pattern[0].removeprefix("*") if pattern else ""
     return suffix if suffix.startswith(".") else ""
+
+
+class _Dialog(QFileDialog):
+    """Goes once it is closed, but not while a message of its own still waits for an answer.
+
+    Such a message (there is no such file) is part of `accept`: a dialog that is closed and destroyed
+    meanwhile takes the process with it.
+    """
+
+    def __init__(self, parent: QWidget | None, title: str) -> None:
+        super().__init__(parent, title)
+        self._accepting = False
+        self.finished.connect(lambda _result: self._go())
+
+    def accept(self) -> None:
+        """Take the path, if there is something at it."""
+        self._accepting = True
+        super().accept()
+        self._accepting = False
+        if self.isHidden():
+            self._go()
+
+    def _go(self) -> None:
+        if not self._accepting:
+            self.deleteLater()
 
 
 def _begin_at(dialog: QFileDialog, start: Path | None) -> None:

@@ -189,7 +189,10 @@ class Monkey:
     def _key(self, top: QWidget) -> None:
         key = KEYS[self.rng.integers(len(KEYS))]
         self._note(f"key {key}")
-        QTest.keySequence(QApplication.focusWidget() or top, QKeySequence(key))
+        focused = QApplication.focusWidget()
+        # A dialog takes the keys of the window behind it, as the window system sees to.
+        inside = focused is not None and focused.window() is top.window()
+        QTest.keySequence(focused if inside else top, QKeySequence(key))
 
     def _type(self, top: QWidget) -> None:
         text = str(self.rng.choice(["0", "1e-3", "-4", "nan", "2,5", "1e300", "x", "3.5", "?!", "99999"]))

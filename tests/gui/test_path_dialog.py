@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from PyQt6.QtCore import QTimer
-from PyQt6.QtWidgets import QFileDialog, QMessageBox, QWidget
+from PyQt6.QtWidgets import QFileDialog, QLineEdit, QMessageBox, QWidget
 
 import nrsfm_gui.views.path_dialog as module
 from core import simulate
@@ -84,6 +84,24 @@ def test_nothing_happens_where_none_is_chosen(parent):
     taken, gone = [], []
     ask_for_path(parent, "Open", taken.append, otherwise=lambda: gone.append(1)).reject()
     assert (taken, gone) == ([], [1])
+
+
+def test_a_dialog_that_is_closed_under_its_own_message_outlives_it(qtbot, parent, tmp_path):
+    dialog = ask_for_path(parent, "Open", lambda _path: None, start=tmp_path)
+    dialog.findChild(QLineEdit).setText("missing.npz")
+    closed = []
+
+    def close() -> None:  # while Qt's "file not found" waits for an answer
+        message = dialog.findChild(QMessageBox)
+        dialog.reject()
+        qtbot.wait(50)  # what is to be deleted in this event loop goes now
+        closed.append(message.isVisible())
+        message.close()
+
+    QTimer.singleShot(200, close)
+    with qtbot.waitSignal(dialog.destroyed):
+        dialog.accept()
+    assert closed == [True]
 
 
 def test_a_run_comes_to_its_end_behind_a_dialog(qtbot, make_window):
