@@ -6,6 +6,7 @@ the positions go to Qt in one array, and every look a dot can have is a sprite o
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,7 @@ import pyqtgraph as pg
 from PyQt6.QtCore import QLineF, QPointF, QRectF
 from PyQt6.QtGui import QPainter, QPen, QPixmap
 
+from .abstract import AbstractQt
 from .primitives import Primitives
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ INK = 0.2  # of the picture that more than the fewest segments may cover, or the
 SHORTEST = 1.0  # pixels; a shorter segment is covered by its dots
 
 
-class _Flat(pg.GraphicsObject):
+class _Flat(pg.GraphicsObject, metaclass=AbstractQt):
     """Something in a plot whose range follows nothing and which is painted in pixels."""
 
     def __init__(self) -> None:
@@ -63,9 +65,9 @@ class _Flat(pg.GraphicsObject):
         if len(self._xy):
             self._draw(painter, device)
 
+    @abstractmethod
     def _draw(self, painter: QPainter, device: QPaintDevice) -> None:
         """Paint what is shown, of which there is some."""
-        raise NotImplementedError
 
     def _pixels(self, painter: QPainter) -> tuple[Floats, Floats]:
         """Return x and y in pixels of the painted device, which is painted in from now on."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PyQt6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt, QTimer, pyqtSignal
 from PyQt6.QtGui import QCursor, QImage, QPainter, QPen
-from PyQt6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PyQt6.QtWidgets import QSizePolicy, QToolTip
 
 from nrsfm_gui.drawing.ranking import known_means, worst_first
 from nrsfm_gui.theme import DARK, Theme
@@ -17,12 +17,14 @@ from .frame_axis import FrameAxis
 from .frame_range import FrameRange
 from .heat_image import heat_image, top_of
 from .lasso import CLICK_TRAVEL
+from .point_signals import PointSignals
 from .strip_scales import paint_scales
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from PyQt6.QtGui import QMouseEvent, QPaintEvent
+    from PyQt6.QtWidgets import QWidget
 
     from core.arrays import Floats, Ints
 
@@ -32,18 +34,15 @@ REST_MILLISECONDS = 900
 GESTURES = "click: go there · drag: play only these frames · with Shift: select the points, too"
 
 
-class HeatStrip(QWidget):
+class HeatStrip(PointSignals):
     """Frames x points, colored by error.
 
     A click asks for a frame and a point, with Ctrl it adds or removes the point. A drag takes the frames that
-    playing loops over, with Shift the points as well; a double click gives all frames back.
+    playing loops over, with Shift the points as well, instead of those selected before; a double click gives
+    all frames back.
     """
 
     frame_requested = pyqtSignal(int)
-    point_selected = pyqtSignal(int)
-    point_toggled = pyqtSignal(int)
-    points_selected = pyqtSignal(object, bool)  # (N,) indices; always False: they replace the others
-    point_hovered = pyqtSignal(int)  # -1 = none
     range_requested = pyqtSignal(object)  # (first, last) or None
 
     def __init__(self, parent: QWidget | None = None) -> None:

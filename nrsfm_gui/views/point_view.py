@@ -2,41 +2,28 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QWidget
 
 from nrsfm_gui.theme import DARK
 
+from .abstract import AbstractQt
 from .lasso import inside
+from .point_signals import PointSignals
 
 if TYPE_CHECKING:
     from PyQt6.QtCore import QPointF
+    from PyQt6.QtWidgets import QWidget
 
     from core.arrays import Floats
     from nrsfm_gui.drawing.scene import Scene
     from nrsfm_gui.theme import Theme
 
 
-class PointView(QWidget):
-    """A view of a scene whose points can be selected; what it shows, and where, is up to each view.
-
-    Signals
-    -------
-    point_selected(int), point_toggled(int)
-        a click on a point, and one with Ctrl; -1 for none, which only the first one tells.
-    points_selected(indices (N,), bool)
-        a lasso was drawn around points; True where they are to be added.
-    point_hovered(int)
-        the point under the mouse, or -1.
-    """
-
-    point_selected = pyqtSignal(int)
-    point_toggled = pyqtSignal(int)
-    points_selected = pyqtSignal(object, bool)
-    point_hovered = pyqtSignal(int)
+class PointView(PointSignals, metaclass=AbstractQt):
+    """A view of a scene whose points can be selected; what it shows, and where, is up to each view."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -45,17 +32,17 @@ class PointView(QWidget):
         self._theme: Theme = DARK
         self._hovered = -1
 
+    @abstractmethod
     def point_at(self, position: QPointF) -> int:
         """Return the index of the point nearest to a pixel, or -1 where none is near."""
-        raise NotImplementedError
 
+    @abstractmethod
     def set_hovered(self, index: int) -> None:
         """Circle a point that the mouse is on elsewhere, or none with -1. Emits nothing."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _seen(self) -> list[Floats]:
         """Return where points are seen in this widget, (P, 2) for each kind of them; NaN if not drawn."""
-        raise NotImplementedError
 
     def _hover(self, index: int) -> None:
         if index != self._hovered:

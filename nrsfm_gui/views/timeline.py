@@ -5,23 +5,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QSize, pyqtSignal
-from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout
 
 from nrsfm_gui.theme import DARK, Theme
 
 from .error_curve import ErrorCurve
 from .frame_slider import FrameSlider
 from .heat_strip import HeatStrip
+from .point_signals import PointSignals
 from .transport import Transport
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from PyQt6.QtWidgets import QWidget
+
     from nrsfm_gui.drawing.scene import ErrorSeries
     from nrsfm_gui.state.rounds import Loop
 
 
-class Timeline(QWidget):
+class Timeline(PointSignals):
     """Buttons on the left; curve, slider and heat-strip on one axis to their right.
 
     Signals
@@ -32,8 +35,6 @@ class Timeline(QWidget):
         how to play; speed is times the usual rate.
     worst_requested()
         to go to the frame with the largest mean error, or on to the next one.
-    point_selected(int), point_toggled(int), points_selected(indices (N,), bool), point_hovered(int)
-        as of the views.
     """
 
     frame_requested = pyqtSignal(int)
@@ -42,10 +43,6 @@ class Timeline(QWidget):
     speed_requested = pyqtSignal(float)
     loop_requested = pyqtSignal(object)
     worst_requested = pyqtSignal()
-    point_selected = pyqtSignal(int)
-    point_toggled = pyqtSignal(int)
-    points_selected = pyqtSignal(object, bool)
-    point_hovered = pyqtSignal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -26,17 +26,23 @@ NONE, SHIFT, CONTROL = (
 
 
 @pytest.fixture
-def plot(qtbot) -> SpectrumPlot:
-    plot = SpectrumPlot()
-    plot.resize(420, 300)
-    plot.set_theme(DARK)
-    qtbot.addWidget(plot)
-    with qtbot.waitExposed(plot):
-        plot.show()
-    plot.set_values(SIGMA, np.array(WEIGHTS))
-    plot.set_penalty("weights", "wnn", WEIGHTS)
+def bare(qtbot) -> SpectrumPlot:
+    """A panel that was told nothing yet, not even a theme."""
+    bare = SpectrumPlot()
+    bare.resize(420, 300)
+    qtbot.addWidget(bare)
+    with qtbot.waitExposed(bare):
+        bare.show()
+    return bare
+
+
+@pytest.fixture
+def plot(bare) -> SpectrumPlot:
+    bare.set_theme(DARK)
+    bare.set_values(SIGMA, np.array(WEIGHTS))
+    bare.set_penalty("weights", "wnn", WEIGHTS)
     QApplication.processEvents()
-    return plot
+    return bare
 
 
 def at(plot: SpectrumPlot, handle: int) -> QPointF:
@@ -254,30 +260,20 @@ def test_arrow_keys_on_the_panel_do_not_step_through_the_frames(qtbot, make_wind
     assert window.session.frame == 1
 
 
-def test_an_empty_panel_takes_no_hold_of_anything(qtbot):
-    plot = SpectrumPlot()
-    plot.resize(400, 300)
-    qtbot.addWidget(plot)
-    with qtbot.waitExposed(plot):
-        plot.show()
-    assert plot.canvas.target_at(QPointF(200, 150)) is None
-    qtbot.mouseClick(plot.canvas.viewport(), LEFT, pos=QPoint(200, 150))
-    qtbot.keyClick(plot.canvas, Qt.Key.Key_Right)
-    qtbot.keyClick(plot.canvas, Qt.Key.Key_Up)
-    assert plot.weights == ()
+def test_an_empty_panel_takes_no_hold_of_anything(qtbot, bare):
+    assert bare.canvas.target_at(QPointF(200, 150)) is None
+    qtbot.mouseClick(bare.canvas.viewport(), LEFT, pos=QPoint(200, 150))
+    qtbot.keyClick(bare.canvas, Qt.Key.Key_Right)
+    qtbot.keyClick(bare.canvas, Qt.Key.Key_Up)
+    assert bare.weights == ()
 
 
-def test_the_place_for_one_more_can_be_pointed_at_before_there_is_a_theme(qtbot):
-    plot = SpectrumPlot()
-    plot.resize(400, 300)
-    qtbot.addWidget(plot)
-    with qtbot.waitExposed(plot):
-        plot.show()
-    plot.set_values(SIGMA, np.array(WEIGHTS))
-    plot.set_penalty("weights", "wnn", WEIGHTS)
+def test_the_place_for_one_more_can_be_pointed_at_before_there_is_a_theme(bare):
+    bare.set_values(SIGMA, np.array(WEIGHTS))
+    bare.set_penalty("weights", "wnn", WEIGHTS)
     QApplication.processEvents()
-    move(plot, plot.canvas.pixel(5, 0.1), pressed=False)
-    assert "add one: rank 5" in plot.hint
+    move(bare, bare.canvas.pixel(5, 0.1), pressed=False)
+    assert "add one: rank 5" in bare.hint
 
 
 @pytest.mark.parametrize(
