@@ -16,11 +16,13 @@ singular values are those of X.  So one elimination, and one implementation of e
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from .arrays import Bools, Floats, InputError
+from .planes import Features
 from .problem import Problem
 from .quadratic import data_term
 
@@ -48,10 +50,6 @@ class LowRankProblem(Problem):
     spectral: SpectralPenalty | None = None
     offsets: ClassVar[bool] = False
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        self._check_eta()
-
     def _check_eta(self) -> None:
         if not 0 < self.eta < 1:
             raise InputError(
@@ -64,9 +62,14 @@ class LowRankProblem(Problem):
         """(rows, columns) = (P, F)."""
         return self.tracks.shape[2], len(self.tracks)
 
+    @cached_property
+    def features(self) -> Features:
+        """What the planes are made of: points in rows, frames in columns."""
+        return Features(self.tracks.transpose(2, 1, 0), self.visible.T)
+
     def _data_term(self) -> DataTerm:
         R = np.eye(3)[None]
-        return data_term(self.tracks.transpose(2, 1, 0), self.visible.T, R, self.eta, offsets=False)
+        return data_term(self.features, R, self.eta, offsets=False)
 
     def cameras(self, factors: Factors) -> Floats:
         """Return the projective cameras P_f, (F, 3, K)."""

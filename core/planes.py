@@ -135,37 +135,51 @@ class Chunk:
 
 
 @dataclass(frozen=True, eq=False)
-class Tracks:
-    """What the planes are formed from."""
+class Features:
+    """What the planes are made of whatever the cameras and eta: the four features of all observations."""
 
     tracks: Floats  # (rows, 2, columns); 0 where hidden
     visible: Bools  # (rows, columns)
-    basis: Floats  # (rows, 12, 4) or (1, 12, 4), see `plane_basis`
 
-    def chunks(self, width: int) -> Iterator[Chunk]:
-        """Yield the columns, `width` at a time."""
-        for first in range(0, self.visible.shape[1], width):
-            part = slice(first, min(first + width, self.visible.shape[1]))
-            yield Chunk(part, self._features(part), self.basis)
+    @cached_property
+    def stored(self) -> Floats:
+        """The features of all columns, (rows, 4, columns), for problems small enough to keep them."""
+        return self.of(slice(None))
 
-    def stored(self) -> Chunk:
-        """Return all columns as one chunk, whose planes stay where they were formed."""
-        part = slice(0, self.visible.shape[1])
-        return Chunk(part, self._features(part), self.basis)
-
-    def feature_sums(self) -> Floats:
-        """Return the sums of the features over the columns, (rows, 4)."""
+    @cached_property
+    def sums(self) -> Floats:
+        """The sums of the features over the columns, (rows, 4)."""
         squared = np.einsum("rip,rip->r", self.tracks, self.tracks)
         seen = self.visible.sum(axis=1)
         return np.concatenate((seen[:, None], self.tracks.sum(axis=2), squared[:, None]), axis=1)
 
-    def _features(self, part: slice) -> Floats:
+    def of(self, part: slice) -> Floats:
+        """Return the features of some columns, (rows, 4, p)."""
         m = self.tracks[:, :, part]
         features = np.empty((len(m), 4, m.shape[2]))
         features[:, 0] = self.visible[:, part]
         features[:, 1:3] = m
         np.einsum("rip,rip->rp", m, m, out=features[:, 3])
         return features
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Where planes come from."""
+
+    features: Features
+    basis: Floats  # (rows, 12, 4) or (1, 12, 4), see `plane_basis`
+
+    def chunks(self, width: int) -> Iterator[Chunk]:
+        """Yield the columns, `width` at a time."""
+        columns = self.features.visible.shape[1]
+        for first in range(0, columns, width):
+            part = slice(first, min(first + width, columns))
+            yield Chunk(part, self.features.of(part), self.basis)
+
+    def stored(self) -> Chunk:
+        """Return all columns as one chunk, whose planes stay where they were formed."""
+        return Chunk(slice(0, self.features.visible.shape[1]), self.features.stored, self.basis)
 
 
 def plane_basis(rotations: Floats, eta: float) -> Floats:

@@ -33,6 +33,7 @@ import numpy as np
 
 from .arrays import Bools, Floats, InputError, frozen
 from .factors import Factors, balanced, centered, penalty
+from .planes import Features
 from .quadratic import DataTerm, data_term
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class Problem(ABC):
 
     `NonRigidProblem` has a row for every frame and a column for every point, `core.low_rank.LowRankProblem`
     a row for every point and a column for every frame; everything else is the same for both. A subclass is a
-    frozen dataclass with the fields below and `_data_term`.
+    frozen dataclass with the fields below, `_check_eta` and `_data_term`.
     """
 
     tracks: Floats  # (F, 2, P); hidden entries are 0
@@ -106,6 +107,7 @@ class Problem(ABC):
         if not np.isfinite(self.tracks).all():
             raise InputError("calibrated tracks hold a value that is not finite at a visible observation")
         self._set_weights(self.weights, self.tail)
+        self._check_eta()
 
     def _set_weights(self, weights: Items[float] | Floats, tail: Floats | None) -> None:
         checked = checked_weights(weights)
@@ -143,6 +145,11 @@ class Problem(ABC):
             return np.concatenate((self.weights, self.tail))
         most = min(self.shape[0], 3 * self.shape[1])
         return np.pad(self.weights, (0, most - self.rank), mode="edge")
+
+    @cached_property
+    def features(self) -> Features:
+        """What the planes are made of, rows x columns: built at first use, shared by all that is derived."""
+        return Features(self.tracks, self.visible)
 
     @cached_property
     def data(self) -> DataTerm:
@@ -226,6 +233,7 @@ class Problem(ABC):
         )
         other.__dict__["eta"] = eta
         other._check_eta()
+        other.__dict__["features"] = self.features
         if "reference" in self.__dict__ and self.affine == other.affine:
             other.__dict__["reference"] = self.reference
         return other
@@ -233,7 +241,8 @@ class Problem(ABC):
     def without_data(self) -> Self:
         """Return the same problem to be kept: its data term, by far its largest part, is built anew."""
         other = object.__new__(type(self))
-        other.__dict__.update({name: value for name, value in self.__dict__.items() if name != "data"})
+        large = ("data", "features")
+        other.__dict__.update({name: value for name, value in self.__dict__.items() if name not in large})
         return other
 
     def of_rank(self, rank: int) -> Self:
@@ -265,7 +274,6 @@ class NonRigidProblem(Problem):
         super().__post_init__()
         object.__setattr__(self, "rotations", frozen(self.rotations))
         frames = len(self.tracks)
-        self._check_eta()
         if self.rotations.shape != (frames, 3, 3):
             raise InputError(f"rotations have shape {self.rotations.shape}; accepted is ({frames}, 3, 3)")
         gram = np.einsum("fab,fac->fbc", self.rotations, self.rotations)
@@ -278,4 +286,4 @@ class NonRigidProblem(Problem):
             raise InputError(f"eta is {self.eta:g}; accepted is 0 < eta <= 1 (1 is the affine error alone)")
 
     def _data_term(self) -> DataTerm:
-        return data_term(self.tracks, self.visible, self.rotations, self.eta)
+        return data_term(self.features, self.rotations, self.eta)

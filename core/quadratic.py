@@ -27,7 +27,8 @@ from .planes import (
     PLANE,
     ROW,
     Chunk,
-    Tracks,
+    Features,
+    Source,
     pairs,
     plane_basis,
     point_blocks,
@@ -40,7 +41,7 @@ from .small_blocks import batched_inverse, multiply, solved
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from .arrays import Bools, Floats
+    from .arrays import Floats
     from .factors import Factors
     from .planes import Reals
     from .sights import Sight
@@ -79,7 +80,7 @@ class DataTerm:
     F stands for its rows and P for its columns; the low-rank problem has them the other way round.
     """
 
-    source: Tracks
+    source: Source
     sights: Sights
     planes: Chunk | None  # None where they are formed chunk by chunk
     H_sum: Floats  # (3, 3, F): H summed over points
@@ -91,12 +92,12 @@ class DataTerm:
     @property
     def frames(self) -> int:
         """F, the number of rows."""
-        return int(self.source.visible.shape[0])
+        return int(self.source.features.visible.shape[0])
 
     @property
     def points(self) -> int:
         """P, the number of columns."""
-        return int(self.source.visible.shape[1])
+        return int(self.source.features.visible.shape[1])
 
     @property
     def free(self) -> int:
@@ -292,16 +293,14 @@ class DataTerm:
         return blocks
 
 
-def data_term(
-    tracks: Floats, visible: Bools, rotations: Floats, eta: float, *, offsets: bool = True
-) -> DataTerm:
-    """Return the data term of tracks (F, 2, P), 0 where hidden, for R (F, 3, 3), or (1, 3, 3) for all rows.
+def data_term(features: Features, rotations: Floats, eta: float, *, offsets: bool = True) -> DataTerm:
+    """Return the data term of tracks' features, for R (F, 3, 3), or (1, 3, 3) for all rows.
 
     Its planes are stored where they take at most `STORED` bytes.
     """
-    source = Tracks(tracks, visible, plane_basis(rotations, eta))
-    sums = source.feature_sums()
-    summed = np.matmul(source.basis, sums[:, :, None])[:, :, 0].T
+    source = Source(features, plane_basis(rotations, eta))
+    tracks, visible = features.tracks, features.visible
+    summed = np.matmul(source.basis, features.sums[:, :, None])[:, :, 0].T
     pin = None
     if offsets and eta == 1:
         R = rotations
@@ -312,7 +311,7 @@ def data_term(
         planes=source.stored() if 48 * visible.size <= STORED else None,
         H_sum=np.ascontiguousarray(summed[PLANE]),
         Hy_sum=np.ascontiguousarray(summed[9:]),
-        yHy=eta * float(sums[:, 3].sum()),
+        yHy=eta * float(features.sums[:, 3].sum()),
         offsets=offsets,
         pin=pin,
     )

@@ -104,7 +104,7 @@ class Majorized:
         return self._ended(problem, replace(new, kept=state.kept))
 
     def status(self, problem: Problem, state: MajorizedState) -> Status:
-        """Judge by the inner method, right after linearizing or where that no longer changes the loss."""
+        """Judge by the inner method, after linearizing anew and where that no longer changes the loss."""
         return state.status
 
     def loss(self, state: MajorizedState) -> float:

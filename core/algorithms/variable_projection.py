@@ -152,7 +152,7 @@ class VariableProjection:
         """Converged on a predicted decrease below the tolerance; stalled when no trial helped."""
         if not np.isfinite(state.loss):
             return Status.DIVERGED
-        if self.whole_start and state.before is None:
+        if self.whole_start and state.before is None and not state.stuck:
             return Status.RUNNING  # whoever goes on under changed settings wants to see first, then to judge
         if state.predicted <= self.tolerance * state.loss:
             return Status.CONVERGED

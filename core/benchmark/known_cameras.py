@@ -23,7 +23,7 @@ from ..algorithms.closed_form import svd_start
 from ..algorithms.variable_projection import VariableProjection
 from ..arrays import Bools, Floats, InputError
 from ..factors import Factors
-from ..planes import Tracks, plane_basis
+from ..planes import Source, plane_basis
 from ..problem import Problem
 from ..quadratic import DataTerm, data_term
 from ..solver import iterate, single_threaded
@@ -90,8 +90,8 @@ class KnownCameras(Problem):
         whole = np.concatenate((self.cameras, np.zeros_like(self.cameras[:, :1])), axis=1)
         basis = plane_basis(whole, 1.0)
         basis[:, 6:9, 1:3] = np.linalg.pinv(self.cameras)  # the target y with R y = m
-        source = Tracks(self.tracks, self.visible, basis)
-        term = data_term(self.tracks, self.visible, whole, 1.0, offsets=False)
+        source = Source(self.features, basis)
+        term = data_term(self.features, whole, 1.0, offsets=False)
         return replace(term, source=source, planes=source.stored())
 
 

@@ -269,6 +269,14 @@ def test_known_cameras_pose_twice_the_objective_of_the_tutorial(scene):
     assert problem.loss(point) == pytest.approx(2 * expected, rel=1e-12)
 
 
+def test_known_cameras_have_no_other_eta(scene):
+    problem = posed(scene, 3)
+    with pytest.raises(InputError, match="with known cameras it is 1"):
+        replace(problem, eta=0.5)
+    with pytest.raises(InputError, match="with known cameras it is 1"):
+        problem.with_eta(0.5)
+
+
 def test_the_bilinear_form_finds_the_optimum_and_proves_it(scene):
     course = known_cameras.ours(scene, 20.0)
     X = np.zeros((14, 3, 7))  # plain proximal gradient, until nothing changes

@@ -19,7 +19,7 @@ from core.reconstruct import reconstruct
 from core.run import FOLLOWING
 from core.sequence import CameraModel
 from core.settings import Settings
-from core.solver import solve
+from core.solver import Status, solve
 
 SETTINGS = Settings(rank=3, starts=1, rotations="truth")
 
@@ -54,10 +54,11 @@ def test_another_eta_gives_the_problem_posed_anew(ended, low_rank, kind):
     if kind == "lowrank":
         C = factors.B.T[:, None].repeat(3, axis=1)  # any point will do
         factors = replace(factors, B=np.ascontiguousarray(factors.C[:, 0].T), C=C, s=np.zeros((24, 3)))
-    known = problem.reference
+    known, features = problem.reference, problem.data.source.features
     other, anew = problem.with_eta(0.2), posed_anew(problem, 0.2)
     assert other.loss(factors) == anew.loss(factors) != problem.loss(factors)
     assert other.reference is known  # not computed again
+    assert other.data.source.features is features
     np.testing.assert_array_equal(anew.reference, known)
     assert problem.with_eta(problem.eta) is problem
     with pytest.raises(InputError, match="eta is"):
@@ -103,6 +104,17 @@ def test_going_on_ends_in_a_minimum_of_the_problem_posed_anew(sequence, ended, c
     assert again.progress.loss == pytest.approx(end.best.loss, rel=1e-10)
     losses = [update.record.loss for update in updates]
     assert all(after <= before * (1 + 1e-12) for before, after in itertools.pairwise(losses))
+
+
+def test_a_start_that_no_step_lowers_ends_the_run(ended):
+    """As where rounding has made the start's loss, a sum of large numbers, too low."""
+    method = VariableProjection(whole_start=True)
+    problem = ended.current.problem.with_weights(1.01 * ended.current.problem.weights)
+    start = method.init(problem, ended.current.factors)
+    assert method.status(problem, start) is Status.RUNNING
+    after = method.step(problem, replace(start, loss=0.5 * start.loss))
+    assert after.stuck
+    assert method.status(problem, after) is Status.STALLED
 
 
 def test_few_products_make_short_steps_to_the_same_end(ended):
