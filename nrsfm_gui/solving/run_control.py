@@ -18,7 +18,8 @@ from nrsfm_gui.state.changes import followed, waiting
 from nrsfm_gui.state.moments import LEAST
 from nrsfm_gui.state.runs import Run, RunState
 
-from .solver_thread import Mail, Outcome, SolverThread, Work, real_work
+from .mail import Mail, Outcome
+from .solver_thread import SolverThread, Work, real_work
 from .ticks import Ticks
 
 if TYPE_CHECKING:
@@ -185,7 +186,8 @@ class RunControl(QObject):
             settings = followed(run.settings, settings)
         if run is None or not self._threads[run].change(settings):
             self._follow(self._session.shown)
-        elif run.state is RunState.RUNNING and not self._delay:
+            run = self.current
+        if run is not None and run.state is RunState.RUNNING and not self._delay:
             # Two threads that both compute take turns thousands of times, so that each needs twice as long:
             # while the solver answers, the window has nothing to do that could not wait.
             self._threads[run].await_answer(ANSWER_SECONDS)

@@ -13,8 +13,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from enum import Enum
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QThread, pyqtSignal
@@ -22,14 +21,19 @@ from PyQt6.QtCore import QThread, pyqtSignal
 from core.arrays import InputError
 from core.updates import shift_between, shifted
 
+from .mail import Change, Ending, Mail, Outcome
+
 if TYPE_CHECKING:
     from core.reconstruct import Record, Update
     from core.sequence import Sequence
     from core.settings import Settings
 
-# While a hand moves: the seconds between two steps, at least, and at least so many times what a step takes.
+# While a hand moves: the seconds without a step, at least, and at least so many times what a step takes.
 STEP_EVERY, STEP_SHARE = 0.1, 40.0
-HAND_PAUSE = 0.03  # seconds that a step waits for a hand that may go on
+STEP_ANSWERS = 5.0  # what a step takes, in first updates, as long as none was taken
+# Seconds that a step waits for a hand that may go on: a large picture keeps the window from its mouse.
+HAND_PAUSE = 0.1
+MOST_SEEN = 12  # updates that the mailbox holds for those who look back
 
 Work = Callable[["Sequence", "Settings", "Update | None"], Iterator["Update"]]
 
@@ -39,48 +43,6 @@ def real_work(sequence: Sequence, settings: Settings, start: Update | None) -> I
     from core.reconstruct import reconstruct
 
     return reconstruct(sequence, settings, start=start)
-
-
-MOST_SEEN = 12  # updates that the mailbox holds for those who look back
-
-
-class Outcome(Enum):
-    """How a run ended."""
-
-    FINISHED = "finished"  # the stream came to its end
-    STOPPED = "stopped"  # cancelled; what it had is kept
-    REFUSED = "refused"  # the settings or the sequence were refused with a sentence
-    CRASHED = "crashed"  # any other exception: a defect
-
-
-@dataclass(frozen=True)
-class Ending:
-    """The last word of a run."""
-
-    outcome: Outcome
-    sentence: str = ""  # of the refusal, or the last line of the traceback
-    details: str = ""  # the traceback
-
-
-@dataclass(frozen=True)
-class Change:
-    """Settings that took effect while a run went on."""
-
-    iteration: int  # of the first record under them
-    settings: Settings
-    restarts: bool = False  # whether rotations are chosen anew, so that nothing of the point before is used
-
-
-@dataclass(frozen=True, eq=False)
-class Mail:
-    """What happened since the mailbox was last emptied."""
-
-    records: tuple[Record, ...] = ()  # every one, oldest first
-    update: Update | None = None  # the newest
-    seen: tuple[tuple[int, Update], ...] = ()  # some of all, oldest first, with the number of their record
-    changes: tuple[Change, ...] = ()
-    refusal: str = ""  # why changed settings were not taken; the run goes on under the old ones
-    ending: Ending | None = None
 
 
 class SolverThread(QThread):
@@ -190,11 +152,14 @@ class SolverThread(QThread):
         has to be ended first, it is not waited for: `arrived` tells of it.
         """
         with self._condition:
-            if self._answer_seconds <= seconds and not self._stepping:
-                self._condition.wait_for(
-                    lambda: not (self._pending or self._answering) or self._over or self._cancelled, seconds
-                )
+            if self._answer_seconds <= seconds:
+                self._condition.wait_for(self._has_answered, seconds)
             return bool(self._changes or self._refusal)
+
+    def _has_answered(self) -> bool:
+        """Whether there is nothing to wait for: asked while the condition is held."""
+        answered = not (self._pending or self._answering)
+        return answered or self._stepping or self._over or self._cancelled
 
     def cancel(self) -> None:
         """Stop after the current iteration; wakes a paused run."""
@@ -230,10 +195,10 @@ class SolverThread(QThread):
                     continue
                 if self._hand_goes_on():
                     continue
+                self._note_step(True)
                 began = time.perf_counter()
-                self._stepping = True
                 update = next(stream, None)
-                self._stepping = False
+                self._note_step(False)
                 self._stepped_at, self._owes_step = time.perf_counter(), False
                 if update is not None:
                     self._step_seconds = self._stepped_at - began
@@ -243,6 +208,11 @@ class SolverThread(QThread):
             return Outcome.STOPPED
         finally:
             _close(stream)
+
+    def _note_step(self, stepping: bool) -> None:
+        with self._condition:
+            self._stepping = stepping
+            self._condition.notify_all()
 
     def _may_go_on(self) -> bool:
         """Wait while paused; return False once cancelled."""
@@ -274,7 +244,8 @@ class SolverThread(QThread):
         return settings
 
     def _step_is_due(self) -> bool:
-        rest = max(STEP_EVERY, STEP_SHARE * self._step_seconds)
+        step = self._step_seconds or STEP_ANSWERS * self._answer_seconds
+        rest = max(STEP_EVERY, STEP_SHARE * step)
         return self._owes_step and time.perf_counter() - self._stepped_at > rest
 
     def _hand_goes_on(self) -> bool:
@@ -300,6 +271,8 @@ class SolverThread(QThread):
         self._settings = settings
         with self._condition:
             self._answer_seconds = time.thread_time() - began  # of its own: what a wait for it would take
+        if not self._owes_step:  # a hand begins to move, or goes on after a step
+            self._stepped_at = time.perf_counter()
         self._owes_step = first is not None and not first.status.finished
         if first is not None:
             self._post(first, Change(first.record.iteration, settings, restarts=_restarts(before, first)))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from core.settings import Settings
     from nrsfm_gui.state.runs import Run
 
-    from .solver_thread import Change
+    from .mail import Change
 
 
 @dataclass(frozen=True)

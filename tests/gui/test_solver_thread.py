@@ -9,7 +9,8 @@ import pytest
 
 from core.arrays import InputError
 from core.settings import Settings
-from nrsfm_gui.solving.solver_thread import Outcome, SolverThread
+from nrsfm_gui.solving.mail import Outcome
+from nrsfm_gui.solving.solver_thread import SolverThread
 
 
 @pytest.fixture
@@ -186,22 +187,51 @@ def test_an_update_is_never_changed_in_place(threads, make_stream):
     assert first.record.iteration == 0
 
 
-def test_the_answer_to_a_change_is_waited_for_unless_the_last_one_took_too_long(threads, make_stream):
+def test_the_answer_to_a_change_is_waited_for(threads, make_stream):
+    thread = threads(make_stream(length=4, pause=0.05), linger=10.0)
+    thread.start()
+    wait_until(lambda: thread.take().update is not None)
+    time.sleep(0.4)  # the stream is over, and the thread waits for a change
+    assert not thread.await_answer(10.0)  # nothing was changed
+    thread.change(Settings(rank=3))
+    assert thread.await_answer(10.0)
+    mail = thread.take()
+    assert mail.update.settings == Settings(rank=3)
+    assert [change.settings for change in mail.changes] == [Settings(rank=3)]
+
+
+def test_an_answer_is_not_waited_for_where_the_last_one_took_too_long(threads, make_stream):
+    stream = make_stream(length=1)
+
+    def slow(sequence, settings, start):
+        began = time.thread_time()
+        while time.thread_time() - began < 0.4:
+            pass
+        yield from stream(sequence, settings, start)
+
+    thread = threads(slow, linger=10.0)
+    thread.start()
+    wait_until(lambda: thread.take().update is not None)
+    thread.change(Settings(rank=3))
+    wait_until(lambda: thread.take().changes)
+    thread.change(Settings(rank=2))
+    began = time.monotonic()
+    assert not thread.await_answer(0.35)
+    assert time.monotonic() - began < 0.3  # at once
+    wait_until(lambda: thread.take().changes)
+
+
+def test_who_waits_for_an_answer_is_not_left_waiting(threads, make_stream):
     stream = make_stream(length=2000, pause=0.0005)
     thread = threads(stream)
     thread.start()
     wait_until(lambda: stream.given > 5)
-    assert not thread.await_answer(0.001)  # nothing was changed
-    thread.change(Settings(rank=3))
-    wait_until(lambda: thread.await_answer(10.0))  # not while an iteration has to be ended first
-    mail = thread.take()
-    assert mail.update.settings == Settings(rank=3)
-    assert [change.settings for change in mail.changes] == [Settings(rank=3)]
-    began = time.perf_counter()
-    assert not thread.await_answer(10.0)  # the mailbox is empty, and nothing more is to come
     thread.change(Settings(rank=2))
-    wait_until(lambda: thread.await_answer(10.0))
+    wait_until(lambda: thread.await_answer(10.0))  # not while an iteration is being done
+    thread.take()
+    began = time.monotonic()
+    thread.await_answer(10.0)  # nothing more is to come
     thread.cancel()
     thread.change(Settings(rank=4))
-    thread.await_answer(10.0)  # who waits is not left waiting
-    assert time.perf_counter() - began < 10.0
+    thread.await_answer(10.0)
+    assert time.monotonic() - began < 10.0
