@@ -64,9 +64,11 @@ class Chrome(QObject):
         past = session.seen if session.moment is not None and run is session.shown else None
         self.say(summaries.activity(run, past=past))
         alive = run is not None and run.state.alive
-        self._progress.setVisible(alive)
+        self._progress.setUpdatesEnabled(False)  # else it has the whole window painted before it returns
         if run is not None and alive:
             self._progress.setValue(round(1000 * run.last.fraction) if run.last is not None else 0)
+        self._progress.setUpdatesEnabled(True)
+        self._progress.setVisible(alive)
 
     def show_headline(self, text: str) -> None:
         """Show the numbers that matter most."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
-from PyQt6.QtCore import QPoint
+from PyQt6.QtCore import QEvent, QObject, QPoint
 from PyQt6.QtGui import QStatusTipEvent
 from PyQt6.QtWidgets import QApplication, QProgressBar
 
@@ -53,6 +55,33 @@ def test_the_bar_shows_solver_point_frame_and_sequence(qtbot, make_window):
         assert part in window.chrome._hover.text()
     window.presenter.show_hover(-1)
     assert window.chrome._hover.text() == ""
+
+
+def test_a_bar_that_moves_on_has_nothing_painted_at_once(make_window, make_update, known):
+    """A progress bar has all painted that waits for it, in the midst of what else is to be shown."""
+    window = make_window(known.sequence)
+    run = window.session.add_run(QUICK)
+    run.state, run.last = RunState.RUNNING, make_update(known, noise=0.1)
+    window.chrome.show_activity(run)
+    QApplication.processEvents()
+    progress = window.statusBar().findChild(QProgressBar)
+    painted = PaintCount(progress)
+    run.last = replace(run.last, fraction=0.7)
+    window.chrome.show_activity(run)
+    assert (progress.value(), painted.count) == (700, 0)
+    QApplication.processEvents()
+    assert painted.count == 1
+
+
+class PaintCount(QObject):
+    def __init__(self, widget):
+        super().__init__(widget)
+        self.count = 0
+        widget.installEventFilter(self)
+
+    def eventFilter(self, _target, event):
+        self.count += event.type() == QEvent.Type.Paint
+        return False
 
 
 def test_neither_tips_nor_messages_nor_a_run_move_what_is_below_or_beside_them(qtbot, make_window):
