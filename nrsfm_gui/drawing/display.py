@@ -2,9 +2,9 @@
 
 Changes are only noted when they happen; a timer draws what they come to, so that a thousand updates between
 two pictures cost one picture. The shapes of all frames take tens of milliseconds for a large sequence: they
-are computed beside the window. Until they are there, the frame that is looked at is made anew by itself, so
-that it follows a hand that drags a parameter or scrubs through iterations; while the hand moves, the frames
-that nobody sees wait for it to rest.
+are computed beside the window. Until they are there, the frame that is looked at is made anew by itself where
+its geometry is known, so that it follows a hand that drags a parameter or scrubs through iterations; while
+the hand moves, the frames that nobody sees wait for it to rest.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
-from nrsfm_gui.solving.jobs import Job
+from nrsfm_gui.solving.jobs import Jobs
 from nrsfm_gui.state.runs import RunState
 from nrsfm_gui.words.run_names import numbered_title
 
@@ -72,13 +72,14 @@ class Display(QObject):
         super().__init__(parent)
         self._session = session
         self._picture: Picture | None = None
+        self._pictured: Run | None = None  # the run whose newest point that was made for
         self._mixed: Ahead | None = None  # of the frame that is ahead of the picture
         self._series_of: Picture | None = None
         self._series_at = 0.0
         self._qualities = Qualities(self)
         self._qualities.found.connect(self.quality_changed)
         self._qualities.failed.connect(self.failed)
-        self._job: Job | None = None
+        self._jobs = Jobs()
         self._whole_at = 0.0  # when the next picture may be computed
         self._moved_at = -HAND_RESTS  # when a hand moved last
         self._over = False  # whether the window closes
@@ -172,7 +173,7 @@ class Display(QObject):
         wanted = self._wanted()
         if wanted is not None:
             if self._picture is None or not self._picture.of.same_as(wanted):
-                self._picture = make_picture(wanted, self._picture)
+                self._picture, self._pictured = make_picture(wanted, self._picture), self._newest_of
             self._draw()
             self._show_series(at_once=True)
 
@@ -189,8 +190,7 @@ class Display(QObject):
             timer.stop()
         self._handing.stop()
         self._qualities.shut_down()
-        if self._job is not None:
-            self._job.wait()
+        self._jobs.wait()
 
     # -- at display rate ------------------------------------------------------------------------------------
 
@@ -228,6 +228,11 @@ class Display(QObject):
         compared = None if session.compared is None else session.compared.last
         return Wanted(session.sequence, session.seen, session.alignment, compared)
 
+    @property
+    def _newest_of(self) -> Run | None:
+        """The run whose newest point is looked at, None where it is another one."""
+        return self._session.shown if self._session.moment is None else None
+
     def _tick(self) -> None:
         wanted, picture = self._wanted(), self._picture
         if wanted is None or self._over:
@@ -235,7 +240,7 @@ class Display(QObject):
         if picture is None or picture.of.sequence is not wanted.sequence:
             self.refresh()
             return
-        if not picture.of.same_as(wanted) and self._job is None:
+        if not picture.of.same_as(wanted) and not self._jobs:
             self._compute(wanted, picture)
         self._draw()
         self._show_series()
@@ -247,27 +252,23 @@ class Display(QObject):
         if now < due:
             self._later.start(max(1, round(1000 * (due - now))))
             return
-        job = self._job = Job(lambda: (time.perf_counter(), make_picture(wanted, before)), self)
-        job.done.connect(self._take)
-        job.failed.connect(self.failed)
-        job.finished.connect(self._end_job)
+        run = self._newest_of
+        job = self._jobs.add(
+            lambda: (time.perf_counter(), make_picture(wanted, before)),
+            lambda made: self._take(*made, run),
+            self.failed.emit,
+        )
+        job.finished.connect(self._note)
         job.start()
 
-    def _take(self, made: tuple[float, Picture]) -> None:
-        began, picture = made
+    def _take(self, began: float, picture: Picture, run: Run | None) -> None:
         if picture.of.sequence is self._session.sequence:
-            self._picture = picture
+            self._picture, self._pictured = picture, run
             # Drawn at once; the next one is computed after a rest.
             now = time.perf_counter()
             self._whole_at = now + REST * (now - began)
             self._draw()
             self._show_series()
-
-    def _end_job(self) -> None:
-        job, self._job = self._job, None
-        if job is not None:
-            job.deleteLater()
-        self._note()
 
     def _ahead(self) -> Shapes | None:
         """Return the picture's shapes with the frame that is looked at as it is wanted, where it is not."""
@@ -328,13 +329,13 @@ class Display(QObject):
             self._note_later()
             return
         self._series_of, self._series_at = picture, now
-        newest = self._session.moment is None and picture.of.update is not None
-        if run is not None and run.sequence is picture.of.sequence and newest:
-            # Where another run was shown a moment ago, the picture may still be of that one.
-            points = ((each, replace(picture.of, update=each.last)) for each in (run, *self._session.runs))
-            of = next((each for each, point in points if point.shapes_as(picture.of)), None)
-            if of is not None or run.state.alive:
-                self._qualities.note(of or run, picture.of, picture.quality)
+        if picture.of.update is not None:
+            # Where another run was shown a moment ago, the picture may still be of that one, and where one
+            # was added that goes on, it is of both.
+            same = run is not None and replace(picture.of, update=run.last).shapes_as(picture.of)
+            for each in (self._pictured, run if same else None):
+                if each is not None:
+                    self._qualities.note(each, picture.of, picture.quality)
         self.series_changed.emit(picture.series)
         self.quality_changed.emit()
 

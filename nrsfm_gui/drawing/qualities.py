@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
-from nrsfm_gui.solving.jobs import Job
+from nrsfm_gui.solving.jobs import Jobs
 
 from .pictures import Wanted, find_quality
 
@@ -37,7 +37,7 @@ class Qualities(QObject):
         super().__init__(parent)
         self._known: dict[Run, tuple[Wanted, Quality]] = {}  # numbers only: pictures of all would be large
         self._asked: dict[Run, Wanted] = {}  # in their order
-        self._job: Job | None = None
+        self._jobs = Jobs()
         self._over = False
 
     def note(self, run: Run, wanted: Wanted, quality: Quality) -> None:
@@ -69,24 +69,20 @@ class Qualities(QObject):
     def shut_down(self) -> None:
         """Wait for what is being computed, and compute no more."""
         self._over = True
-        if self._job is not None:
-            self._job.wait()
+        self._jobs.wait()
 
     def _go_on(self) -> None:
-        if self._over or self._job is not None or not self._asked:
+        if self._over or self._jobs or not self._asked:
             return
         run = next(iter(self._asked))
         wanted = self._asked.pop(run)
-        job = self._job = Job(lambda: find_quality(wanted), self)
-        job.done.connect(lambda quality: self.note(run, wanted, quality))
-        job.failed.connect(self.failed)
+        job = self._jobs.add(
+            lambda: find_quality(wanted), lambda quality: self.note(run, wanted, quality), self.failed.emit
+        )
         job.finished.connect(self._end)
         job.start()
 
     def _end(self) -> None:
-        job, self._job = self._job, None
-        if job is not None:
-            job.deleteLater()
         self._go_on()
         if not self._over:
             self.found.emit()

@@ -36,7 +36,7 @@ def test_errors_are_found_one_after_the_other_and_kept(qtbot, qualities, make_up
     assert [qualities.of(run, PER_FRAME, ask=False).error for run in runs] == [
         error(run, PER_FRAME) for run in runs
     ]
-    assert qualities._job is None or not qualities._asked
+    assert not qualities._jobs or not qualities._asked
     whole = Alignment(Kind.SEQUENCE)
     assert qualities.of(runs[0], whole, ask=False) is None  # under another alignment nothing is known
     qualities.keep(runs[1:])
@@ -72,7 +72,7 @@ def test_nothing_is_computed_any_more_once_it_is_over(qtbot, qualities, make_upd
     qualities.shut_down()
     qtbot.wait(50)
     qualities.of(runs[1], PER_FRAME, ask=True)
-    assert qualities._job is None and qualities.of(runs[1], PER_FRAME, ask=False) is None
+    assert not qualities._jobs and qualities.of(runs[1], PER_FRAME, ask=False) is None
 
 
 def test_a_run_without_a_reconstruction_has_no_errors(qualities, known):

@@ -340,6 +340,23 @@ def test_errors_of_a_picture_are_of_the_run_that_it_shows_where_another_was_chos
     assert first is None or first.reprojection != last.reprojection
 
 
+def test_errors_of_a_picture_are_not_those_of_a_run_that_was_started_meanwhile(
+    qtbot, window, make_update, known
+):
+    display, run = window.display, window.session.shown
+    run.last = make_update(known, noise=0.2)
+    display._moved_at = display._whole_at = display._series_at = 0.0  # nothing has to rest
+    display._tick()
+    assert display._jobs  # its picture is being made
+    noted = []
+    display._qualities.note = lambda run, wanted, _quality: noted.append((run, wanted.update))
+    update, run.last = run.last, make_update(known, noise=0.1)
+    started = window.session.add_run(QUICK)
+    started.state = RunState.RUNNING
+    qtbot.waitUntil(lambda: (run, update) in noted)
+    assert started not in {run for run, _ in noted}
+
+
 def test_a_run_under_way_is_not_marked_for_it_may_take_the_parameters_up(window):
     run = window.session.runs[1]
     window.session.set_shown(run)
