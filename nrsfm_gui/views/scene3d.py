@@ -168,8 +168,9 @@ class SceneView(PointView):
         self._controls.set_theme(theme)
         if self._scene is not None:
             self.set_scene(self._scene)
-        self._controls.place()
-        self._redraw()
+        else:
+            self._controls.place()
+            self._redraw()
 
     def set_hovered(self, index: int) -> None:
         """Circle a point that the mouse is on elsewhere, or none with -1. Emits nothing."""

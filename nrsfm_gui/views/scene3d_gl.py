@@ -45,8 +45,9 @@ class _Buffer:
     def write(self, values: Array) -> None:
         self.bind()
         if values.nbytes > self._room:
-            self._room = values.nbytes + values.nbytes // 2
-            GL.glBufferData(self._target, self._room, None, GL.GL_DYNAMIC_DRAW)
+            room = values.nbytes + values.nbytes // 2
+            GL.glBufferData(self._target, room, None, GL.GL_DYNAMIC_DRAW)
+            self._room = room
         if values.nbytes:
             GL.glBufferSubData(self._target, 0, values.nbytes, values)
 
@@ -70,8 +71,9 @@ class _Item:
 
     def take(self, part: Part) -> None:
         """Send what differs from the part that is there."""
-        old, self.part = self.part, part
+        old, self.part = self.part, None  # where sending fails, nothing is known of what is there
         if part is old:
+            self.part = part
             return
         GL.glBindVertexArray(self._array)
         if old is None or not _same(part.positions, old.positions):
@@ -81,6 +83,7 @@ class _Item:
         rows, before = _rows(part), None if old is None else _rows(old)
         if rows is not None and (before is None or not _same(rows, before)):
             self._rows.write(np.ascontiguousarray(rows, dtype=np.uint32))
+        self.part = part
 
     def draw(self) -> None:
         GL.glBindVertexArray(self._array)

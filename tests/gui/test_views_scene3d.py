@@ -394,6 +394,32 @@ def test_only_what_changed_is_sent_to_opengl(view, known, shapes, monkeypatch):
     assert not any(np.array_equal(values, colors) for values in written)
 
 
+def test_what_could_not_be_sent_to_opengl_is_sent_again(view, known, shapes, monkeypatch):
+    if not view.uses_opengl:
+        pytest.skip("the software picture is painted as a whole")
+    from OpenGL import GL
+    from OpenGL.error import GLError
+
+    scene = build_scene(known.sequence, shapes, frame=9)
+    view.set_scene(scene)
+    expected = view.grab().toImage()
+    view.set_scene(build_scene(known.sequence, shapes, frame=2))
+    view.grab()
+    send, failed = GL.glBufferSubData, []
+
+    def out_of_memory(*arguments):
+        if not failed and len(arguments[-1]) == len(scene.estimate):
+            failed.append(arguments)
+            raise GLError(GL.GL_OUT_OF_MEMORY)
+        send(*arguments)
+
+    monkeypatch.setattr(GL, "glBufferSubData", out_of_memory)
+    view.set_scene(scene)  # fails
+    assert failed
+    assert view.grab().toImage() == expected
+    assert view.uses_opengl
+
+
 def test_a_picture_that_is_asked_for_meanwhile_does_not_take_the_place_of_the_next_one(view, known, shapes):
     before, scene = (build_scene(known.sequence, shapes, frame=frame) for frame in (2, 9))
     view.set_scene(before)
