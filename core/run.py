@@ -71,14 +71,16 @@ class Run:
         """Run a method that works on X itself; of two, the second goes on from the cut of the first."""
         options, title = dict(self.settings.options), self.method.title
         first = self.method.first(options, max_iterations=self.settings.max_iterations)
+        goes_on = factors is not None
         factors = factors or _closed_form(problem)
         if self.method.refined is None:
-            yield from self._last(problem, first, factors, title, title)
+            yield from self._last(problem, first, factors, title, GONE_ON if goes_on else title)
             return
         for update in self._phase(problem, first, factors, "ADMM"):
             factors = update.current.factors
             yield update
-        yield from self._last(problem, self._polisher(warm=False), factors, "refine", "ADMM, refined")
+        name = GONE_ON if goes_on else "ADMM, refined"
+        yield from self._last(problem, self._polisher(warm=False), factors, "refine", name)
 
     def _last(
         self, problem: Problem, algorithm: Algorithm[Any], start: Factors, phase: str, name: str

@@ -158,6 +158,7 @@ def test_a_stopped_run_keeps_what_is_done_and_goes_on(folder, tmp_path):
     _, errors = process.communicate(timeout=60)
     kept = {path: path.stat().st_mtime_ns for path in (output / "jobs").glob("[!.]*.npz")}
     if len(kept) == 2:
+        assert process.returncode in (0, 130), errors
         pytest.skip("all jobs were done before they could be stopped")
     assert process.returncode == 130
     assert re.fullmatch(r"nrsfm reproduce: stopped; \d of 2 jobs are kept in .*, and the same .*\n", errors)

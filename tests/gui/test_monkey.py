@@ -277,4 +277,5 @@ def test_a_monkey_at_the_window_breaks_nothing(qtbot, make_window, tmp_path, mon
     run = window.session.shown
     qtbot.waitUntil(lambda: not run.state.alive, timeout=30_000)
     assert run.last is not None
+    assert not monkey.broken, monkey.broken[0]
     assert os.getcwd() == str(tmp_path)
