@@ -20,7 +20,7 @@ ALL_SECONDS = 10.0  # between two looks through everything, which take a while
 
 
 class Collector(QObject):
-    """Collects garbage as long as it lives, in the thread that it was made in."""
+    """Collects garbage in the thread that it was made in, until it is stopped."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
@@ -28,7 +28,10 @@ class Collector(QObject):
         self._timer = QTimer(self)
         self._timer.setInterval(LOOK_MILLISECONDS)
         self._timer.timeout.connect(self.look)
-        QTimer.singleShot(FREEZE_MILLISECONDS, self.freeze)
+        self._freezes = QTimer(self)
+        self._freezes.setSingleShot(True)
+        self._freezes.timeout.connect(self.freeze)
+        self._freezes.start(FREEZE_MILLISECONDS)
         self.start()
 
     def start(self) -> None:
@@ -55,5 +58,6 @@ class Collector(QObject):
 
     def stop(self) -> None:
         """Leave it to the interpreter again."""
-        self._timer.stop()
+        for timer in (self._timer, self._freezes):
+            timer.stop()
         gc.enable()

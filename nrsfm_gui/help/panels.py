@@ -34,8 +34,8 @@ PANELS = {
     "it back. Drag a weight: a heavier one shrinks its basis shape. Weights never fall from left to right.",
     "Guidance": "How well points that the solver did not see are predicted, over a parameter: where the "
     "curve is lowest, the parameter suits these tracks, and no ground truth is needed to see it. Where "
-    "several values do equally well, Use it takes the strongest. Compare the shapes, too: hidden tracks "
-    "say little of depth.",
+    "several values do equally well, Use it takes the strongest penalty; of ranks and etas, the best. "
+    "Compare the shapes, too: hidden tracks say little of depth.",
     "Points": "All points with their errors, and the selected ones over the frames. Click a heading to sort, "
     "double-click a row to go to the worst frame of its point; what is selected here is selected "
     "in every view.",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from nrsfm_gui.drawing.round_steps import nice_step, ticks
+from nrsfm_gui.words.number import MINUS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -174,4 +175,4 @@ def without_overlaps(
 def number(value: float, step: float) -> str:
     """Return a tick's number with as many decimals as its step needs, and a true minus sign."""
     decimals = max(0, -int(np.floor(np.log10(step) + 1e-9)))
-    return f"{value + 0.0:.{decimals}f}".replace("-", "−")
+    return f"{value + 0.0:.{decimals}f}".replace("-", MINUS)

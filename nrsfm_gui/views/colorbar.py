@@ -12,6 +12,7 @@ from PyQt6.QtWidgets import QMenu, QWidget
 
 from nrsfm_gui.state.appearance import COLOR_MAPS, COLORINGS
 from nrsfm_gui.theme import DARK, Theme
+from nrsfm_gui.words.number import MINUS
 
 from .colors import LEVELS, color_table, qcolor
 
@@ -38,7 +39,7 @@ def number(value: float, span: float) -> str:
         # All figures before the point: nobody reads 1.2e+03 on a scale.
         digits = max(3, magnitude + 1, magnitude - math.floor(math.log10(span)) + 3)
     text = f"{value:.{min(digits, 9)}g}"
-    return text.replace("-", "\N{MINUS SIGN}")
+    return text.replace("-", MINUS)
 
 
 def named(scene: Scene) -> str:

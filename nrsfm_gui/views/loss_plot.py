@@ -13,6 +13,8 @@ import pyqtgraph as pg
 from PyQt6.QtCore import Qt, QTimer, pyqtSignal
 from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
+from nrsfm_gui.words.number import MINUS
+
 from .labels import EmptyLabel
 from .loss_cursor import ChangeTicks, CurveReading, IterationCursor
 from .loss_curves import AXES, LossCurves
@@ -21,7 +23,7 @@ from .loss_range import Follow, followed_range
 from .phase_marks import PhaseMarks
 from .plots import dress, log_ticks
 from .residual_curves import ResidualCurves
-from .signed_axis import MINUS, SignedAxis
+from .signed_axis import SignedAxis
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

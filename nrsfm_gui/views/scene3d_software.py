@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -30,15 +29,9 @@ DEPTHS = 20_000  # that are told apart from the farthest dot to the nearest
 LIMIT = 1e5  # pixels: what lies farther out is not painted, QPainter would choke on it
 
 
-class _Arrays(threading.local):
-    """What is painted from, made once in each thread that paints."""
-
-    def __init__(self) -> None:
-        self.lines = Primitives(QLineF, 4)
-        self.fragments = Primitives(QPainter.PixmapFragment, 10)
-
-
-_arrays = _Arrays()
+# What is painted from, for all pictures: only the window's thread paints.
+_lines = Primitives(QLineF, 4)
+_fragments = Primitives(QPainter.PixmapFragment, 10)
 
 
 class SoftwareRenderer:
@@ -82,7 +75,7 @@ def _paint_segments(painter: QPainter, part: Segments, shot: Shot) -> None:
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, shot.smooth and len(lines) <= SMOOTH)
     for color, same in _by_color(colors):
         painter.setPen(QPen(color, ratio if ratio > 1.0 else 0.0))
-        chosen = _arrays.lines
+        chosen = _lines
         chosen.resize(int(same.sum()))
         chosen.ndarray()[:] = lines[same]
         painter.drawLines(*chosen.drawargs())
@@ -150,7 +143,7 @@ def _paint_points(painter: QPainter, parts: list[Points], projection: Projection
     words, owners = np.divmod(kinds, len(parts))
     side = int(np.ceil(sizes[owners].max())) + 3
     atlas = _atlas(words.astype(np.uint32).tobytes(), tuple(sizes[owners].tolist()), side)
-    fragments = _arrays.fragments
+    fragments = _fragments
     fragments.resize(len(order))
     table = fragments.ndarray()
     table[:, 0:2] = pixels[order]

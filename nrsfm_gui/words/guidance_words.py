@@ -37,7 +37,7 @@ def recommendation(line: Curve, plan: Plan, unit: str, *, widened: bool = False)
     low, high = line.close
     if low < high:
         words += f" {format_number(low)} to {format_number(high)} predict equally well"
-        strongest = name not in ("rank", "eta")
+        strongest = name not in UNORDERED
         words += f": Use it takes {format_number(high)}, the strongest and safest." if strongest else "."
     if widened:
         words += " The range was widened once, as the best was at its end."
