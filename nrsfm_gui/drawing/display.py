@@ -74,6 +74,7 @@ class Display(QObject):
         self._picture: Picture | None = None
         self._pictured: Run | None = None  # the run whose newest point that was made for
         self._mixed: Ahead | None = None  # of the frame that is ahead of the picture
+        self._spent: Ahead | None = None  # the one before, which is shown no more
         self._series_of: Picture | None = None
         self._series_at = 0.0
         self._qualities = Qualities(self)
@@ -276,7 +277,7 @@ class Display(QObject):
         if picture is None or wanted is None or not wanted.follows(picture.of):
             return None
         if self._mixed is None or not self._mixed.serves(picture, wanted, frame):
-            self._mixed = ahead_of(picture, wanted, frame)
+            self._mixed, self._spent = ahead_of(picture, wanted, frame, self._spent), self._mixed
         return None if self._mixed is None else self._mixed.shapes
 
     def _draw(self) -> None:
@@ -296,6 +297,8 @@ class Display(QObject):
             return
         self._drawn, self._drawn_at = key, time.perf_counter()
         self.scene = self._scenes(picture, shapes, appearance)(session.frame)
+        if shapes is picture.shapes:
+            self._mixed = self._spent = None  # of a long sequence they are large
         self._handing.hand(self.scene, live=live)
         self.scene_shown.emit(self.scene)
 

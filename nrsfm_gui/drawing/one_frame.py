@@ -4,6 +4,9 @@ The shapes of a whole sequence take ten times as long as those of one frame. Whi
 iterations are scrubbed through, the frame that is shown is made anew at once; the others, the errors of all
 frames and the scale of their colors follow when the hand rests. A frame that is aligned by itself is aligned
 anew, and keeps its handedness; where all frames are aligned together the last alignment is kept meanwhile.
+
+Copying the other frames would take longer than all the rest, so that shapes made before are written over once
+nobody shows them: two take turns.
 """
 
 from __future__ import annotations
@@ -29,7 +32,9 @@ if TYPE_CHECKING:
     from .shapes import Shapes
 
 
-def with_frame(whole: Shapes, sequence: Sequence, update: Update, frame: int) -> Shapes | None:
+def with_frame(
+    whole: Shapes, sequence: Sequence, update: Update, frame: int, spent: Shapes | None = None
+) -> Shapes | None:
     """Return shapes in which one frame is of another update.
 
     Parameters
@@ -40,6 +45,9 @@ def with_frame(whole: Shapes, sequence: Sequence, update: Update, frame: int) ->
         the sequence, and the update that the frame is taken of.
     frame
         0-based.
+    spent
+        what was returned for the same `whole` and `frame` before and is not used any more: its arrays become
+        those of what is returned now.
 
     Returns
     -------
@@ -63,14 +71,17 @@ def with_frame(whole: Shapes, sequence: Sequence, update: Update, frame: int) ->
     residuals = np.where(sequence.visible[frame], residuals, np.nan)
     errors = None
     if whole.errors is not None and whole.truth is not None:
-        errors = _placed(whole.errors, frame, np.linalg.norm(Q - whole.truth[frame], axis=1))
+        errors = np.linalg.norm(Q - whole.truth[frame], axis=1)
+    new = {"points": Q, "reprojected": reprojected, "errors": errors, "residuals": residuals}
     shapes = replace(
         whole,
-        points=_placed(whole.points, frame, Q),
         cameras=_with_camera(whole.cameras, frame, cameras),
-        reprojected=_placed(whole.reprojected, frame, reprojected),
-        errors=errors,
-        residuals=_placed(whole.residuals, frame, residuals),
+        **{
+            name: _placed(
+                getattr(whole, name), frame, values, None if spent is None else getattr(spent, name)
+            )
+            for name, values in new.items()
+        },
     )
     share_scales(whole, shapes)
     return shapes
@@ -104,10 +115,14 @@ def _aligned(whole: Shapes, points: Floats, frame: int) -> Similarity:
     )
 
 
-def _placed(values: Floats | None, frame: int, new: Floats) -> Floats | None:
-    if values is None:
+def _placed(
+    values: Floats | None, frame: int, new: Floats | None, spent: Floats | None = None
+) -> Floats | None:
+    """Return values with those of one frame in their place: a copy, or what was such a copy before."""
+    if values is None or new is None:
         return None
-    placed = values.copy()
+    placed = values.copy() if spent is None else spent
+    placed.setflags(write=True)
     placed[frame] = new[0]
     placed.setflags(write=False)  # `frozen` would copy it once more
     return placed

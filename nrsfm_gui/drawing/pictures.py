@@ -74,10 +74,15 @@ class Ahead:
         return self.picture is picture and self.frame == frame and self.wanted.shapes_as(wanted)
 
 
-def ahead_of(picture: Picture, wanted: Wanted, frame: int) -> Ahead | None:
-    """Return a picture with one frame of what `follows` it; None where a frame says nothing by itself."""
+def ahead_of(picture: Picture, wanted: Wanted, frame: int, spent: Ahead | None = None) -> Ahead | None:
+    """Return a picture with one frame of what `follows` it; None where a frame says nothing by itself.
+
+    Where `spent`, which is not used any more, is of the same picture and frame, its arrays are written over.
+    """
     assert wanted.update is not None  # what follows has one
-    shapes = with_frame(picture.shapes, wanted.sequence, wanted.update, frame)
+    same = spent is not None and spent.picture is picture and spent.frame == frame
+    over = spent.shapes if spent is not None and same else None
+    shapes = with_frame(picture.shapes, wanted.sequence, wanted.update, frame, over)
     return None if shapes is None else Ahead(picture, wanted, frame, shapes)
 
 

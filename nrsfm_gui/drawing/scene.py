@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from core.arrays import frozen
 from nrsfm_gui.state.appearance import DEFAULT_LAYERS, LAYERS, Appearance
 
 from .bounds import bounding_points
@@ -228,7 +229,7 @@ def _series(values: Floats, unit: str, name: str) -> ErrorSeries:
 
 def _at(values: Floats | None, frame: int) -> Floats | None:
     """Return what one frame has of its points: (P,), or (P, N) of a vector each."""
-    return None if values is None else values[frame].T
+    return None if values is None else frozen(values[frame]).T  # see `one_frame`: it may be written over
 
 
 def _camera(cameras: Cameras, frame: int) -> Camera:

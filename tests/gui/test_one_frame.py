@@ -53,6 +53,25 @@ def test_the_frame_is_what_building_all_of_them_gives(case, mirror):
     same(scene.estimate, anew.points[FRAME].T)
 
 
+def test_shapes_that_are_not_used_any_more_are_written_over_and_their_scene_stays(case):
+    sequence, early, late = case
+    whole = build_shapes(sequence, early)
+    before = {name: getattr(whole, name).copy() for name in ARRAYS}
+    first = with_frame(whole, sequence, late, FRAME)
+    scene = build_scene(sequence, first, frame=FRAME)
+    drawn = scene.estimate.copy(), scene.reprojected.copy(), scene.errors.copy(), scene.residuals_px.copy()
+    second = with_frame(whole, sequence, early, FRAME, spent=first)
+    for name in ARRAYS:
+        assert np.shares_memory(getattr(first, name), getattr(second, name))
+        same(getattr(second, name), before[name])
+        np.testing.assert_array_equal(getattr(whole, name), before[name])
+        assert not getattr(second, name).flags.writeable
+    for now, then in zip(
+        (scene.estimate, scene.reprojected, scene.errors, scene.residuals_px), drawn, strict=True
+    ):
+        np.testing.assert_array_equal(now, then)
+
+
 @pytest.mark.parametrize("kind", [Kind.SEQUENCE, Kind.NONE])
 def test_where_all_frames_are_aligned_together_the_alignment_is_kept_meanwhile(case, kind):
     sequence, early, late = case
