@@ -77,9 +77,7 @@ def with_frame(
         whole,
         cameras=_with_camera(whole.cameras, frame, cameras),
         **{
-            name: _placed(
-                getattr(whole, name), frame, values, None if spent is None else getattr(spent, name)
-            )
+            name: _placed(getattr(whole, name), frame, values, getattr(spent, name, None))
             for name, values in new.items()
         },
     )

@@ -59,17 +59,16 @@ def test_shapes_that_are_not_used_any_more_are_written_over_and_their_scene_stay
     before = {name: getattr(whole, name).copy() for name in ARRAYS}
     first = with_frame(whole, sequence, late, FRAME)
     scene = build_scene(sequence, first, frame=FRAME)
-    drawn = scene.estimate.copy(), scene.reprojected.copy(), scene.errors.copy(), scene.residuals_px.copy()
+    seen = ("estimate", "reprojected", "errors", "residuals_px")
+    drawn = {name: getattr(scene, name).copy() for name in seen}
     second = with_frame(whole, sequence, early, FRAME, spent=first)
     for name in ARRAYS:
         assert np.shares_memory(getattr(first, name), getattr(second, name))
         same(getattr(second, name), before[name])
         np.testing.assert_array_equal(getattr(whole, name), before[name])
         assert not getattr(second, name).flags.writeable
-    for now, then in zip(
-        (scene.estimate, scene.reprojected, scene.errors, scene.residuals_px), drawn, strict=True
-    ):
-        np.testing.assert_array_equal(now, then)
+    for name in seen:
+        np.testing.assert_array_equal(getattr(scene, name), drawn[name])
 
 
 @pytest.mark.parametrize("kind", [Kind.SEQUENCE, Kind.NONE])
