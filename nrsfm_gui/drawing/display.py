@@ -91,10 +91,14 @@ class Display(QObject):
         self._drawn: tuple[object, ...] = ()  # what the present scene was built of
         self._drawn_at = 0.0  # when
         self._handing = Handing(targets, lambda: self._hand_moves, self)
-        self._timer, self._later = QTimer(self), QTimer(self)
-        for timer in (self._timer, self._later):
+        self._timer, self._later, self._numbers = QTimer(self), QTimer(self), QTimer(self)
+        for timer, do in (
+            (self._timer, self._tick),
+            (self._later, self._tick),
+            (self._numbers, self.quality_changed.emit),
+        ):
             timer.setSingleShot(True)
-            timer.timeout.connect(self._tick)
+            timer.timeout.connect(do)
         for signal in (
             session.sequence_changed,
             session.shown_changed,
@@ -187,7 +191,7 @@ class Display(QObject):
     def shut_down(self) -> None:
         """Wait for what is being computed; nothing is drawn any more."""
         self._over = True
-        for timer in (self._timer, self._later):
+        for timer in (self._timer, self._later, self._numbers):
             timer.stop()
         self._handing.stop()
         self._qualities.shut_down()
@@ -265,11 +269,11 @@ class Display(QObject):
     def _take(self, began: float, picture: Picture, run: Run | None) -> None:
         if picture.of.sequence is self._session.sequence:
             self._picture, self._pictured = picture, run
-            # Drawn at once; the next one is computed after a rest.
+            # Drawn at once, its numbers when the events that came meanwhile were served; the next one is
+            # computed after a rest.
             now = time.perf_counter()
             self._whole_at = now + REST * (now - began)
             self._draw()
-            self._show_series()
 
     def _ahead(self) -> Shapes | None:
         """Return the picture's shapes with the frame that is looked at as it is wanted, where it is not."""
@@ -340,7 +344,10 @@ class Display(QObject):
                 if each is not None:
                     self._qualities.note(each, picture.of, picture.quality)
         self.series_changed.emit(picture.series)
-        self.quality_changed.emit()
+        if at_once:
+            self.quality_changed.emit()
+        else:
+            self._numbers.start()
 
     def _note_later(self) -> None:
         if not self._later.isActive():

@@ -11,11 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from OpenGL import GL
-from OpenGL.error import Error as OpenGLError
-from OpenGL.GL import shaders
 from PyQt6.QtGui import QImage, QOffscreenSurface, QOpenGLContext, QSurfaceFormat
 
+from .opengl_calls import GL, OpenGLError, shaders
 from .opengl_probe import LOWEST_OPENGL
 from .scene3d_primitives import Part, Points, Segments, Shot, Triangles
 from .scene3d_shaders import DOT_FRAGMENT, PLAIN_FRAGMENT, VERTEX
