@@ -16,7 +16,7 @@ import pytest
 if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PyQt6.QtCore import QCoreApplication, QSettings, Qt
+from PyQt6.QtCore import QCoreApplication, QEvent, QObject, QSettings, Qt
 from PyQt6.QtGui import QColor, QImage, QSurfaceFormat
 
 from core.arrays import InputError
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy.typing as npt
-    from PyQt6.QtWidgets import QApplication
+    from PyQt6.QtWidgets import QApplication, QWidget
     from pytestqt.qtbot import QtBot
 
     from core.arrays import Floats
@@ -218,6 +218,25 @@ def legend_of() -> Callable[[LossPlot], list[str]]:
 def near() -> Callable[..., npt.NDArray[np.bool_]]:
     """Return a function that tells which pixels of a picture have about a color."""
     return _near
+
+
+class Paints(QObject):
+    """Counts how often a widget is painted."""
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__(widget)
+        self.count = 0
+        widget.installEventFilter(self)
+
+    def eventFilter(self, _widget: QObject | None, event: QEvent | None) -> bool:
+        self.count += event is not None and event.type() == QEvent.Type.Paint
+        return False
+
+
+@pytest.fixture
+def paints_of() -> Callable[[QWidget], Paints]:
+    """Return `Paints`."""
+    return Paints
 
 
 class Stream:

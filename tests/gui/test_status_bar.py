@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from PyQt6.QtCore import QEvent, QObject, QPoint
+from PyQt6.QtCore import QPoint
 from PyQt6.QtGui import QStatusTipEvent
 from PyQt6.QtWidgets import QApplication, QProgressBar
 
@@ -57,7 +57,7 @@ def test_the_bar_shows_solver_point_frame_and_sequence(qtbot, make_window):
     assert window.chrome._hover.text() == ""
 
 
-def test_a_bar_that_moves_on_has_nothing_painted_at_once(make_window, make_update, known):
+def test_a_bar_that_moves_on_has_nothing_painted_at_once(make_window, make_update, known, paints_of):
     """A progress bar has all painted that waits for it, in the midst of what else is to be shown."""
     window = make_window(known.sequence)
     run = window.session.add_run(QUICK)
@@ -65,23 +65,12 @@ def test_a_bar_that_moves_on_has_nothing_painted_at_once(make_window, make_updat
     window.chrome.show_activity(run)
     QApplication.processEvents()
     progress = window.statusBar().findChild(QProgressBar)
-    painted = PaintCount(progress)
+    painted = paints_of(progress)
     run.last = replace(run.last, fraction=0.7)
     window.chrome.show_activity(run)
     assert (progress.value(), painted.count) == (700, 0)
     QApplication.processEvents()
     assert painted.count == 1
-
-
-class PaintCount(QObject):
-    def __init__(self, widget):
-        super().__init__(widget)
-        self.count = 0
-        widget.installEventFilter(self)
-
-    def eventFilter(self, _target, event):
-        self.count += event.type() == QEvent.Type.Paint
-        return False
 
 
 def test_neither_tips_nor_messages_nor_a_run_move_what_is_below_or_beside_them(qtbot, make_window):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PyQt6.QtCore import QEvent, QObject, QPoint, QPointF, Qt
+from PyQt6.QtCore import QPoint, QPointF, Qt
 
 from nrsfm_gui.drawing.scene import Appearance, build_scene, build_shapes
 from nrsfm_gui.style import mixed
@@ -32,19 +32,6 @@ def shapes(known):
     """Shapes whose reprojections are some pixels off."""
     moved = replace(known.result, translations=known.result.translations + np.array([0.03, 0.02, 0.0]))
     return build_shapes(known.sequence, moved)
-
-
-class Paints(QObject):
-    """Counts how often a widget is painted."""
-
-    def __init__(self, widget):
-        super().__init__(widget)
-        self.count = 0
-        widget.installEventFilter(self)
-
-    def eventFilter(self, watched, event):
-        self.count += event.type() == QEvent.Type.Paint
-        return False
 
 
 def pixels(view, points):
@@ -200,14 +187,16 @@ def test_without_a_sequence_the_panel_says_what_to_do(view, near):
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(20, 25), (152, 190)])
-def test_a_new_frame_is_painted_once_and_by_the_same_few_items(view, make_known, qtbot, rows, columns):
+def test_a_new_frame_is_painted_once_and_by_the_same_few_items(
+    view, make_known, qtbot, rows, columns, paints_of
+):
     many = make_known(rows=rows, columns=columns, frames=3)
     moved = replace(many.result, translations=many.result.translations + np.array([0.02, 0.01, 0.0]))
     shapes = build_shapes(many.sequence, moved)
     scenes = [build_scene(many.sequence, shapes, frame=frame) for frame in range(3)]
     view.set_scene(scenes[0])
     qtbot.wait(20)
-    items, painted = view._plot.scene().items(), Paints(view._plot.viewport())
+    items, painted = view._plot.scene().items(), paints_of(view._plot.viewport())
     for turn in range(1, 6):
         view.set_scene(scenes[turn % 3])
         qtbot.waitUntil(lambda turn=turn: painted.count >= turn)
