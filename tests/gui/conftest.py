@@ -220,6 +220,20 @@ def near() -> Callable[..., npt.NDArray[np.bool_]]:
     return _near
 
 
+@pytest.fixture
+def show(qtbot: QtBot) -> Callable[..., None]:
+    """Return what shows a widget, in a size where one is given; it is closed after the test."""
+
+    def shown(widget: QWidget, *size: int) -> None:
+        qtbot.addWidget(widget)
+        if size:
+            widget.resize(*size)
+        with qtbot.waitExposed(widget):
+            widget.show()
+
+    return shown
+
+
 class Paints(QObject):
     """Counts how often a widget is painted."""
 

@@ -32,11 +32,8 @@ def series(request):
     return ErrorSeries(known_means(errors, 1), errors, "px", "reprojection error")
 
 
-def shown(qtbot, widget, width=640, height=140):
-    qtbot.addWidget(widget)
-    widget.resize(width, height)
-    with qtbot.waitExposed(widget):
-        widget.show()
+def shown(show, widget, width=640, height=140):
+    show(widget, width, height)
     return widget
 
 
@@ -58,8 +55,8 @@ def wiggle(widget, seed):
         QCoreApplication.sendEvent(widget, event)
 
 
-def test_the_timeline_survives_whatever_errors_it_is_given(qtbot, series):
-    timeline = shown(qtbot, Timeline())
+def test_the_timeline_survives_whatever_errors_it_is_given(show, series):
+    timeline = shown(show, Timeline())
     frames, points = series.per_point.shape
     timeline.set_frame_count(frames)
     asked = []
@@ -83,15 +80,15 @@ def test_a_sentence_is_found_for_any_frame_with_an_error(series):
 
 
 @pytest.mark.parametrize(("frames", "points", "seen"), [(2, 4, 1), (3, 5, 5)])
-def test_panels_survive_sequences_with_almost_no_points(qtbot, frames, points, seen):
+def test_panels_survive_sequences_with_almost_no_points(show, frames, points, seen):
     tracks = np.random.default_rng(0).uniform(0, 500, (frames, 2, points))
     visible = np.zeros((frames, points), dtype=bool)
     visible[:, :seen] = True
     tracks[:, :, seen:] = np.nan
     sequence = Sequence(Observations(tracks, visible), CameraModel.PERSPECTIVE, "few", intrinsics=np.eye(3))
     shapes = build_shapes(sequence, None)
-    view = shown(qtbot, TracksView(), 400, 300)
-    panel = shown(qtbot, PointsPanel(), 700, 250)
+    view = shown(show, TracksView(), 400, 300)
+    panel = shown(show, PointsPanel(), 700, 250)
     for frame in range(frames):
         view.set_scene(build_scene(sequence, shapes, frame=frame, selected=0, selection=tuple(range(points))))
         wiggle(view._plot.viewport(), frame)

@@ -26,13 +26,10 @@ SETTINGS = Settings(starts=1, rank=4, penalty=WeightedNuclearNorm(xi=0.5), rotat
 
 
 @pytest.fixture
-def panel(qtbot) -> GuidancePanel:
+def panel(show) -> GuidancePanel:
     panel = GuidancePanel()
-    panel.resize(420, 260)
     panel.set_theme(DARK)
-    qtbot.addWidget(panel)
-    with qtbot.waitExposed(panel):
-        panel.show()
+    show(panel, 420, 260)
     return panel
 
 

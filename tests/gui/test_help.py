@@ -136,7 +136,7 @@ def test_steps_count_in_any_order(qtbot, window):
     window.run()
     qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
     window.timeline.findChild(HeatStrip).frame_requested.emit(3)
-    assert "Live" in strip(window).sentence
+    qtbot.waitUntil(lambda: "Live" in strip(window).sentence)  # the thread ends after its last word
     assert strip(window)._steps == [("Run", True), ("Steer", False), ("Worst frame", True)]
 
 
@@ -205,7 +205,7 @@ def test_the_page_fits_the_screen_and_closes_by_key(qtbot, window):
 def test_every_line_of_the_contents_leads_to_its_place(qtbot, window):
     window.chrome.actions["method"].trigger()
     page = window.habits.helping.page
-    qtbot.waitExposed(page)
+    qtbot.waitUntil(page.isVisible)
     page.resize(700, 400)
     places = []
     for name in re.findall(r'href="#(\w+)"', method_page(DARK)):

@@ -41,12 +41,9 @@ def test_nothing_lies_in_a_line_and_points_without_a_place_lie_nowhere():
 
 
 @pytest.fixture
-def view(qtbot, known):
+def view(show, known):
     shown = TracksView()
-    qtbot.addWidget(shown)
-    shown.resize(640, 480)
-    with qtbot.waitExposed(shown):
-        shown.show()
+    show(shown, 640, 480)
     shown.set_scene(build_scene(known.sequence, build_shapes(known.sequence, known.result), frame=4))
     return shown
 

@@ -45,11 +45,9 @@ def button(widget, title: str) -> QPushButton:
     return next(each for each in widget.findChildren(QPushButton) if each.text() == title)
 
 
-def test_a_report_is_stopped_gone_on_with_and_shown(qtbot, store, challenge, tmp_path):
+def test_a_report_is_stopped_gone_on_with_and_shown(qtbot, show, store, challenge, tmp_path):
     window = ReportsWindow(store, folders=[tmp_path / "reports"])
-    qtbot.addWidget(window)
-    with qtbot.waitExposed(window):
-        window.show()
+    show(window)
     words = words_for(challenge, tmp_path / "reports" / "tableA1")
     said: list[str] = []
 
@@ -81,11 +79,9 @@ def test_a_report_is_stopped_gone_on_with_and_shown(qtbot, store, challenge, tmp
     assert str(tmp_path / "reports" / "tableA1" / "report.html") in window.messages.text
 
 
-def test_what_is_refused_is_one_sentence(qtbot, store, tmp_path):
+def test_what_is_refused_is_one_sentence(qtbot, show, store, tmp_path):
     window = ReportsWindow(store, folders=[tmp_path])
-    qtbot.addWidget(window)
-    with qtbot.waitExposed(window):
-        window.show()
+    show(window)
     (tmp_path / "empty").mkdir()
     with qtbot.waitSignal(window.maker.failed, timeout=LONG):
         window.make_report(words_for(tmp_path / "empty", tmp_path / "report"))
@@ -119,11 +115,9 @@ def test_where_it_stands_is_said_in_words():
 
 
 @pytest.fixture
-def dialog(qtbot, tmp_path) -> MakeReportDialog:
+def dialog(show, tmp_path) -> MakeReportDialog:
     made = MakeReportDialog(tmp_path / "reports")
-    qtbot.addWidget(made)
-    with qtbot.waitExposed(made):
-        made.show()
+    show(made)
     return made
 
 

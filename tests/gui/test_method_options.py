@@ -33,12 +33,9 @@ OPTIONS = [(method, option.name) for method, row in METHODS.items() for option i
 
 
 @pytest.fixture
-def panel(qtbot) -> ParametersPanel:
+def panel(show) -> ParametersPanel:
     panel = ParametersPanel()
-    panel.resize(316, 900)
-    qtbot.addWidget(panel)
-    with qtbot.waitExposed(panel):
-        panel.show()
+    show(panel, 316, 900)
     return panel
 
 

@@ -36,12 +36,9 @@ from nrsfm_gui.words.number import format_number
 
 
 @pytest.fixture
-def panel(qtbot) -> ParametersPanel:
+def panel(show) -> ParametersPanel:
     panel = ParametersPanel()
-    panel.resize(330, 900)
-    qtbot.addWidget(panel)
-    with qtbot.waitExposed(panel):
-        panel.show()
+    show(panel, 330, 900)
     return panel
 
 

@@ -35,13 +35,10 @@ def history(count: int, *, phase: str = "refine", top: float = 1.0) -> History:
 
 
 @pytest.fixture
-def plot(qtbot) -> LossPlot:
+def plot(show) -> LossPlot:
     plot = LossPlot()
-    plot.resize(640, 360)
     plot.set_theme(DARK)
-    qtbot.addWidget(plot)
-    with qtbot.waitExposed(plot):
-        plot.show()
+    show(plot, 640, 360)
     return plot
 
 
@@ -466,15 +463,12 @@ def test_a_curve_that_leaves_the_axes_ends_there_in_every_format(plot, tmp_path,
     assert bottom < 1200 - 2 * plot.plot_widget.getPlotItem().getAxis("bottom").height() + 4
 
 
-def test_a_plot_whose_tab_is_hidden_is_saved_as_if_it_were_shown(qtbot, tmp_path):
+def test_a_plot_whose_tab_is_hidden_is_saved_as_if_it_were_shown(qtbot, show, tmp_path):
     plot, tabs = LossPlot(), QTabWidget()
     plot.set_theme(DARK)
-    qtbot.addWidget(tabs)
     tabs.addTab(SpectrumPlot(), "weights")
     tabs.addTab(plot, "loss")
-    tabs.resize(460, 300)
-    with qtbot.waitExposed(tabs):
-        tabs.show()
+    show(tabs, 460, 300)
     plot.set_histories({1: history(200)}, 1)
     assert not plot.isVisible()
     save_plot(plot.plot_widget, tmp_path / "hidden.png")
@@ -497,12 +491,9 @@ def test_a_format_that_is_not_known_is_refused(plot, tmp_path):
         save_plot(plot.plot_widget, Path("/nowhere/plot.png"))
 
 
-def test_singular_values_and_weights_are_drawn_in_both_themes(qtbot, near):
+def test_singular_values_and_weights_are_drawn_in_both_themes(qtbot, show, near):
     spectrum = SpectrumPlot()
-    spectrum.resize(400, 300)
-    qtbot.addWidget(spectrum)
-    with qtbot.waitExposed(spectrum):
-        spectrum.show()
+    show(spectrum, 400, 300)
     spectrum.set_values(np.array([10.0, 3.0, 0.0]), np.array([0.0, 0.02, 0.5]))
     for theme in (DARK, LIGHT):
         spectrum.set_theme(theme)

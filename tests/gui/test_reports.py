@@ -54,13 +54,11 @@ def make_report(
 
 
 @pytest.fixture
-def open_window(qtbot, store):
+def open_window(show, store):
     def make(*folders: Path) -> ReportsWindow:
         window = ReportsWindow(store, folders=list(folders))
-        qtbot.addWidget(window)
         window.set_theme(DARK)
-        with qtbot.waitExposed(window):
-            window.show()
+        show(window)
         return window
 
     return make

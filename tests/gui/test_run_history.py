@@ -81,11 +81,9 @@ def test_f4_renames_everywhere_and_an_empty_name_takes_it_back(qtbot, window, le
     assert run.title == "" and line(window, 3).text(NAME) == before
 
 
-def test_numbers_that_come_in_leave_alone_what_is_being_written(qtbot):
+def test_numbers_that_come_in_leave_alone_what_is_being_written(qtbot, show):
     panel = RunList()
-    qtbot.addWidget(panel)
-    with qtbot.waitExposed(panel):
-        panel.show()
+    show(panel)
     panel.set_rows([row(number) for number in range(20, 0, -1)], 20)
     written = []
     panel.title_changed.connect(lambda *given: written.append(given))
@@ -289,12 +287,9 @@ def test_the_context_menu_asks_for_what_it_says(qtbot):
     assert not any("ompare" in text or "Show" in text for text in shown)
 
 
-def test_ctrl_and_a_click_compare_without_selecting(qtbot):
+def test_ctrl_and_a_click_compare_without_selecting(qtbot, show):
     panel = RunList()
-    qtbot.addWidget(panel)
-    panel.resize(300, 200)
-    with qtbot.waitExposed(panel):
-        panel.show()
+    show(panel, 300, 200)
     panel.set_rows([row(2), row(1)], 2)
     asked = []
     panel.compare_requested.connect(asked.append)

@@ -25,20 +25,17 @@ SIZE = (640, 480)
 EVERYTHING = frozenset(LAYERS)
 
 
-def shown(qtbot, *, software=False, size=SIZE):
+def shown(show, *, software=False, size=SIZE):
     view = SceneView(software=software)
-    qtbot.addWidget(view)
-    view.resize(*size)
-    with qtbot.waitExposed(view):
-        view.show()
+    show(view, *size)
     return view
 
 
 @pytest.fixture(params=["software", "opengl"])
-def view(request, qtbot):
+def view(request, show):
     if request.param == "opengl" and not opengl_available():
         pytest.skip("no OpenGL context can be made here")
-    return shown(qtbot, software=request.param == "software")
+    return shown(show, software=request.param == "software")
 
 
 @pytest.fixture
@@ -53,14 +50,11 @@ def shapes(known):
 
 
 @pytest.mark.parametrize("affine", [False, True])
-def test_the_locked_view_is_the_2d_panel(view, make_known, qtbot, affine):
+def test_the_locked_view_is_the_2d_panel(view, make_known, show, affine):
     known = make_known(affine=affine)
     scene = build_scene(known.sequence, build_shapes(known.sequence, known.result), frame=3)
     flat = TracksView()
-    qtbot.addWidget(flat)
-    flat.resize(500, 400)
-    with qtbot.waitExposed(flat):
-        flat.show()
+    show(flat, 500, 400)
     flat.set_scene(scene)
     view.set_scene(scene)
     view.set_camera_locked(True)
@@ -91,8 +85,8 @@ def test_the_border_is_painted_while_locked_and_the_frustum_while_not(view, know
     assert locked[y0:y1, x1 - 1 : x1 + 2].any(axis=1).mean() > 0.4
 
 
-def test_two_views_share_a_camera(qtbot, known, shapes):
-    one, two = shown(qtbot, software=True), shown(qtbot, software=True)
+def test_two_views_share_a_camera(show, known, shapes):
+    one, two = shown(show, software=True), shown(show, software=True)
     scene = build_scene(known.sequence, shapes, frame=3)
     for each in (one, two):
         each.set_scene(scene)
@@ -138,9 +132,9 @@ def test_a_large_picture_is_the_small_one_enlarged(view, known, shapes, near):
 # OpenGL that is not there, or goes
 
 
-def test_without_opengl_a_person_can_find_out_why(qtbot, monkeypatch):
+def test_without_opengl_a_person_can_find_out_why(show, monkeypatch):
     monkeypatch.setattr(renderer3d, "opengl_available", lambda: False)
-    view = shown(qtbot)
+    view = shown(show)
     assert not view.uses_opengl
     assert view.drawn_by == "Drawn without OpenGL: none works on this machine"
 
@@ -156,10 +150,10 @@ def break_context(view, how):
 
 
 @pytest.mark.parametrize("how", ["destroyed surface", "context not current", "reset"])
-def test_a_lost_context_is_replaced_at_once_with_a_sentence(qtbot, known, shapes, near, how):
+def test_a_lost_context_is_replaced_at_once_with_a_sentence(show, known, shapes, near, how):
     if not opengl_available():
         pytest.skip("no OpenGL context can be made here")
-    view = shown(qtbot)
+    view = shown(show)
     view.set_scene(build_scene(known.sequence, shapes, frame=2))
     assert near(view.grab().toImage(), DARK.estimate, tolerance=12).sum() > 100
     told = []
@@ -173,14 +167,14 @@ def test_a_lost_context_is_replaced_at_once_with_a_sentence(qtbot, known, shapes
 
 
 def test_a_context_that_cannot_be_initialized_leaves_the_software_picture(
-    qtbot, monkeypatch, known, shapes, near
+    show, monkeypatch, known, shapes, near
 ):
     if not opengl_available():
         pytest.skip("no OpenGL context can be made here")
     from nrsfm_gui.views import scene3d_gl
 
     monkeypatch.setattr(scene3d_gl, "VERTEX", "this is no shader")
-    view = shown(qtbot)
+    view = shown(show)
     assert not view.uses_opengl
     assert "OpenGL does not work" in view.drawn_by
     view.set_scene(build_scene(known.sequence, shapes, frame=2))
@@ -194,27 +188,21 @@ def test_the_window_says_that_the_context_was_lost(make_window, known):
     assert window.display.without_opengl
 
 
-def test_a_view_that_is_docked_floated_and_docked_again_still_draws(qtbot, known, shapes, near):
+def test_a_view_that_is_docked_floated_and_docked_again_still_draws(qtbot, show, known, shapes, near):
     window = QMainWindow()
-    qtbot.addWidget(window)
-    window.resize(900, 700)
     view = SceneView(software=not opengl_available())
     dock = QDockWidget("3-D")
     dock.setWidget(view)
     window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, dock)
-    with qtbot.waitExposed(window):
-        window.show()
+    show(window, 900, 700)
     view.set_scene(build_scene(known.sequence, shapes, frame=2))
     for floating in (True, False, True, False):
         dock.setFloating(floating)
         qtbot.wait(20)
         assert near(view.grab().toImage(), DARK.estimate, tolerance=12).sum() > 60
     another = QMainWindow()
-    qtbot.addWidget(another)
     another.setCentralWidget(view)
-    another.resize(500, 400)
-    with qtbot.waitExposed(another):
-        another.show()
+    show(another, 500, 400)
     assert near(view.grab().toImage(), DARK.estimate, tolerance=12).sum() > 60
 
 
@@ -316,13 +304,13 @@ def test_the_compared_run_has_its_own_color_and_name(view, known, shapes, near):
     assert len(view._picture.parts["differences"].pairs) == len(beside)
 
 
-def test_30_000_points_neither_fail_nor_freeze(qtbot):
+def test_30_000_points_neither_fail_nor_freeze(show):
     rng = np.random.default_rng(0)
     tracks = rng.uniform(0, 1000, (2, 2, 30_000))
     sequence = Sequence(
         Observations(tracks, np.ones((2, 30_000), dtype=bool)), CameraModel.ORTHOGONAL, "many"
     )
-    view = shown(qtbot, software=not opengl_available())
+    view = shown(show, software=not opengl_available())
     points = np.concatenate([tracks, rng.uniform(0, 1000, (2, 1, 30_000))], axis=1)
     shapes = replace(build_shapes(sequence, None), points=points, extent=np.array([[0.0] * 3, [1000.0] * 3]))
     appearance = Appearance(EVERYTHING, "movement", mesh_source="tracks")
@@ -351,8 +339,8 @@ def test_what_is_left_out_while_the_picture_moves_is_drawn_at_rest(view, make_kn
     qtbot.waitUntil(lambda: view.grab().toImage() != moving, timeout=5000)
 
 
-def test_a_mesh_that_is_too_large_without_opengl_is_left_out_with_a_word(qtbot, make_known, monkeypatch):
-    view = shown(qtbot, software=True)
+def test_a_mesh_that_is_too_large_without_opengl_is_left_out_with_a_word(show, make_known, monkeypatch):
+    view = shown(show, software=True)
     known = make_known(frames=3, rows=60, columns=60)
     appearance = Appearance(frozenset({"estimate", "faces"}), mesh_source="tracks")
     scene = build_scene(

@@ -412,7 +412,7 @@ def test_the_panel_says_what_to_do_while_there_is_nothing(qtbot, window):
     assert "press Run" in panel.curves._empty.text()
 
 
-def test_the_table_selects_and_sorts_very_many_points(qtbot):
+def test_the_table_selects_and_sorts_very_many_points(qtbot, show):
     from nrsfm_gui.views.points_table import PointsTable
     from nrsfm_gui.words.point_table import PointTable
 
@@ -420,10 +420,7 @@ def test_the_table_selects_and_sorts_very_many_points(qtbot):
     rng = np.random.default_rng(0)
     values = rng.exponential(1.0, (3, count))
     table = PointsTable()
-    qtbot.addWidget(table)
-    table.resize(300, 250)
-    with qtbot.waitExposed(table):
-        table.show()
+    show(table, 300, 250)
     content = PointTable(values[0], values[1], np.floor(values[2]), rng.uniform(0, 1, count), "px", "mm")
     table.set_table(content)
     table.sortByColumn(1, Qt.SortOrder.DescendingOrder)

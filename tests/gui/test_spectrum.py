@@ -26,13 +26,10 @@ NONE, SHIFT, CONTROL = (
 
 
 @pytest.fixture
-def bare(qtbot) -> SpectrumPlot:
+def bare(show) -> SpectrumPlot:
     """A panel that was told nothing yet, not even a theme."""
     bare = SpectrumPlot()
-    bare.resize(420, 300)
-    qtbot.addWidget(bare)
-    with qtbot.waitExposed(bare):
-        bare.show()
+    show(bare, 420, 300)
     return bare
 
 

@@ -18,12 +18,9 @@ SIZE = (640, 480)
 
 
 @pytest.fixture
-def view(qtbot):
+def view(show):
     shown = TracksView()
-    qtbot.addWidget(shown)
-    shown.resize(*SIZE)
-    with qtbot.waitExposed(shown):
-        shown.show()
+    show(shown, *SIZE)
     return shown
 
 

@@ -24,15 +24,12 @@ SIZE = (640, 480)
 
 
 @pytest.fixture(params=["software", "opengl"])
-def view(request, qtbot):
+def view(request, show):
     if request.param == "opengl" and not opengl_available():
         pytest.skip("no OpenGL context can be made here")
     shown = SceneView(software=request.param == "software")
     assert shown.uses_opengl == (request.param == "opengl")
-    qtbot.addWidget(shown)
-    shown.resize(*SIZE)
-    with qtbot.waitExposed(shown):
-        shown.show()
+    show(shown, *SIZE)
     return shown
 
 
@@ -433,12 +430,9 @@ def test_a_picture_that_is_asked_for_meanwhile_does_not_take_the_place_of_the_ne
     assert view.grab().toImage() == expected
 
 
-def test_two_views_both_draw(view, known, shapes, qtbot, near):
+def test_two_views_both_draw(view, known, shapes, show, near):
     second = SceneView(software=not view.uses_opengl)
-    qtbot.addWidget(second)
-    second.resize(*SIZE)
-    with qtbot.waitExposed(second):
-        second.show()
+    show(second, *SIZE)
     scene = build_scene(known.sequence, shapes, frame=2)
     for each in (view, second):
         each.set_scene(scene)

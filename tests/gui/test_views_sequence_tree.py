@@ -30,13 +30,10 @@ ENTRIES = (
 
 
 @pytest.fixture
-def tree(qtbot):
+def tree(show):
     shown = SequenceTree()
-    qtbot.addWidget(shown)
-    shown.resize(240, 400)
     shown.set_entries(ENTRIES)
-    with qtbot.waitExposed(shown):
-        shown.show()
+    show(shown, 240, 400)
     return shown
 
 

@@ -35,14 +35,11 @@ def series(values, unit="mm", name="3-D error", other=None):
 
 
 @pytest.fixture
-def timeline(qtbot, errors):
+def timeline(show, errors):
     shown = Timeline()
-    qtbot.addWidget(shown)
-    shown.resize(1000, 140)
     shown.set_frame_count(FRAMES)
     shown.set_series(series(errors))
-    with qtbot.waitExposed(shown):
-        shown.show()
+    show(shown, 1000, 140)
     return shown
 
 
