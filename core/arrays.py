@@ -15,6 +15,12 @@ Ints = npt.NDArray[np.int64]
 class InputError(ValueError):
     """Bad input, said in one sentence: the file, the variable, what was found and what is accepted."""
 
+    @classmethod
+    def of(cls, error: OSError) -> InputError:
+        """Return what the system refuses as bad input: of a path, where it names one."""
+        named = error.filename is not None and error.strerror
+        return cls(f"{error.filename}: {error.strerror}" if named else str(error))
+
 
 def frozen(array: npt.ArrayLike, dtype: type = np.float64) -> npt.NDArray[Any]:
     """Return a contiguous, read-only copy of `array`, so that values can be shared between threads.

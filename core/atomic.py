@@ -21,15 +21,21 @@ def check_writable(path: Path) -> None:
     Raises
     ------
     InputError
-        where the folder is absent or not writable, or the path is itself a folder.
+        where the folder is absent or not writable, the path is itself a folder, or its name is refused.
     """
     folder = path.parent
-    if path.is_dir():
+    if os.path.isdir(path):
         raise InputError(f"{path} is a folder; name a file to write")
-    if not folder.is_dir():
+    if not os.path.isdir(folder):
         raise InputError(f"{path} cannot be written: the folder {folder} does not exist")
     if not os.access(folder, os.W_OK):
         raise InputError(f"{path} cannot be written: no permission to write in the folder {folder}")
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 @contextmanager

@@ -73,3 +73,8 @@ def main(arguments: Items[str] | None = None) -> int:
         # The reader of our output went away, as `head` does; keep the interpreter from saying so at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
+    except OSError as error:
+        if error.filename is None:
+            raise
+        print(f"nrsfm {args.command}: {InputError.of(error)}", file=sys.stderr)
+        return BAD_INPUT

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 from typing import TYPE_CHECKING
 
@@ -45,7 +46,7 @@ def read_triangulation(path: Path, points: int) -> Triangulation:
         raise InputError(
             f"{path}: is no {path.suffix or 'suffix'} that is read; accepted are {', '.join(SUFFIXES)}"
         )
-    if path.is_file() and path.stat().st_size > MOST_BYTES:
+    if os.path.isfile(path) and path.stat().st_size > MOST_BYTES:
         raise InputError(f"{path}: has more than {MOST_BYTES // 1_000_000} MB, too much for a triangulation")
     faces = read(read_bytes(path), path, points)
     if not len(faces):

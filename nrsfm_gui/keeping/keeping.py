@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject
@@ -102,7 +103,7 @@ class Keeping(QObject):
         """Return the session that was closed without having been saved, and what it holds; None of none."""
         path = self.folder / LAST
         try:
-            return (path, summary(path)) if path.is_file() else None
+            return (path, summary(path)) if os.path.isfile(path) else None
         except InputError:
             return None
 
@@ -160,7 +161,7 @@ class Keeping(QObject):
         source = saved.sequence.source
         assert source is not None  # something has become of it
         again = (("Open the file as it is now", lambda: self._window.opening.open(source)),)
-        self._window.messages.warn(saved.change, action=again if source.exists() else ())
+        self._window.messages.warn(saved.change, action=again if os.path.exists(source) else ())
 
     # -- what the window calls ------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtGui import QGuiApplication
@@ -23,6 +23,9 @@ from nrsfm_gui.views.fields import NumberField, push_button
 from nrsfm_gui.views.form import Form
 from nrsfm_gui.views.path_dialog import Wanted, ask_for_path
 from nrsfm_gui.views.sources import Choice
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SUFFIX = ", run again"  # of the titles of reports
 INTRODUCTION = (
@@ -146,7 +149,7 @@ class MakeReportDialog(QDialog):
         """Note what is refused, and show the command."""
         data, output = (line.text().strip() for line in (self.data.line, self.output.line))
         notes = {
-            "data": "" if not data or Path(data).is_dir() else f"There is no folder {data}.",
+            "data": "" if not data or os.path.isdir(data) else f"There is no folder {data}.",
             "output": "" if output else "Give a folder.",
             "processes": "",
         }

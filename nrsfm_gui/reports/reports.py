@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import os
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -54,9 +55,9 @@ def report_at(path: Path) -> Report:
     """
     path = path.absolute()
     page = path
-    if path.is_dir():
-        page = next((path / name for name in PAGES if (path / name).is_file()), path)
-    if page.is_dir() or not page.exists():
+    if os.path.isdir(path):
+        page = next((path / name for name in PAGES if os.path.isfile(path / name)), path)
+    if os.path.isdir(page) or not os.path.exists(page):
         raise InputError(f"{path} holds no report; accepted is a folder with {' or '.join(PAGES)}")
     if page.suffix.lower() not in (".html", ".htm", ".md"):
         raise InputError(f"{path} is no report; accepted are .html and .md")
@@ -77,7 +78,7 @@ def find_reports(folders: Iterable[Path], known: Iterable[Path]) -> list[Report]
             below = [entry for entry in folder.iterdir() if entry.is_dir()] if folder.is_dir() else []
         except OSError:
             below = []
-        places += [place for place in (folder, *below) if any((place / name).is_file() for name in PAGES)]
+        places += [place for place in (folder, *below) if any(os.path.isfile(place / name) for name in PAGES)]
     found: dict[Path, Report] = {}
     for place in places:
         try:

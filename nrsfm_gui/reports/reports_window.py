@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -134,7 +135,8 @@ class ReportsWindow(QMainWindow):
 
     def ask_for_report(self) -> None:
         """Ask for a report, and show it."""
-        before = self.shown.folder if self.shown else next((f for f in self._folders if f.is_dir()), Path())
+        known = (folder for folder in self._folders if os.path.isdir(folder))
+        before = self.shown.folder if self.shown else next(known, Path())
         ask_for_path(self, "Open a report", self.open_report, start=before, filters=FILTER)
 
     def open_in_browser(self) -> None:
@@ -154,7 +156,7 @@ class ReportsWindow(QMainWindow):
         if self.maker.busy:
             self.messages.note("A report is being made; stop it to make another one.")
             return
-        folder = next((folder for folder in self._folders if folder.is_dir()), self._folders[-1])
+        folder = next((folder for folder in self._folders if os.path.isdir(folder)), self._folders[-1])
         dialog = MakeReportDialog(folder, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.requested.connect(self.make_report)

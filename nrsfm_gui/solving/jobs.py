@@ -27,8 +27,10 @@ class Job(QThread):
         """Call the function and report."""
         try:
             value = self._function()
-        except (InputError, OSError) as refusal:
+        except InputError as refusal:
             self.failed.emit(str(refusal), "")
+        except OSError as refusal:
+            self.failed.emit(str(InputError.of(refusal)), "")
         except Exception as defect:
             self.failed.emit(f"{type(defect).__name__}: {defect}", traceback.format_exc())
         else:

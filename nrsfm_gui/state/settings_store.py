@@ -7,6 +7,7 @@ Everything is kept as plain text or bytes in the platform's place for settings; 
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -115,7 +116,7 @@ class SettingsStore:
         """Return the folder that was written to last, at first that of the person's documents."""
         documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
         known = [Path(name) for name in (self._text("writing_folder", ""), documents) if name]
-        return next((folder for folder in known if folder.is_dir()), Path.home())
+        return next((folder for folder in known if os.path.isdir(folder)), Path.home())
 
     def set_writing_folder(self, folder: Path) -> None:
         """Remember the folder that was written to last."""
@@ -136,7 +137,7 @@ class SettingsStore:
             names = json.loads(self._text(key, "[]"))
         except ValueError:
             return []
-        return [Path(name) for name in names if isinstance(name, str) and Path(name).exists()]
+        return [Path(name) for name in names if isinstance(name, str) and os.path.exists(name)]
 
     def _add_path(self, key: str, path: Path) -> None:
         path = path.absolute()

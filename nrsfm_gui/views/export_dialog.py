@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -213,16 +214,16 @@ class ExportDialog(QDialog):
         path = self.form.path.path
         if not self.form.path.line.text().strip() or path.name == self.form.format.key:
             notes["path"] = "Give a file."
-        elif not path.parent.is_dir():
+        elif not os.path.isdir(path.parent):  # False, too, of what no path can be: `Path` would raise
             notes["path"] = f"There is no folder {path.parent}."
-        elif path.is_dir():
+        elif os.path.isdir(path):
             notes["path"] = f"{path} is a folder."
         for name, refusal in self._refusals().items():
             notes[name] = refusal
         for name, sentence in notes.items():
             self.form.set_note(name, sentence)
         self._export.setEnabled(not any(notes.values()))
-        replaced = "The file is there already, and is replaced. " if path.is_file() else ""
+        replaced = "The file is there already, and is replaced. " if os.path.isfile(path) else ""
         self._note.setText(f"{replaced}{KINDS[self.form.what.key].tip}.")
 
     def _refusals(self) -> dict[str, str]:

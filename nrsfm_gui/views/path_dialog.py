@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -94,10 +95,10 @@ def _begin_at(dialog: QFileDialog, start: Path | None) -> None:
     """Show the folder of a path, with its name in the field."""
     if start is None:
         return
-    if start.is_dir():
+    if os.path.isdir(start):
         dialog.setDirectory(str(start))
         return
-    if start.parent.is_dir():
+    if os.path.isdir(start.parent):
         dialog.setDirectory(str(start.parent))
     if dialog.acceptMode() is QFileDialog.AcceptMode.AcceptSave:
         dialog.selectFile(start.name)

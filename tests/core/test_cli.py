@@ -391,6 +391,11 @@ REFUSED = {
     ),
     "negative xi": (["solve", "{tracks}", "-o", "a.npz", "--xi", "-1"], "xi is -1"),
     "suffix": (["solve", "{tracks}", "-o", "a.stl"], "accepted are .npz"),
+    "long name": (["info", 400 * "a"], "aaa: File name too long"),
+    "long output": (
+        ["solve", "absent.txt", "-o", 400 * "a" + ".npz"],
+        "aaa.npz cannot be written: File name",
+    ),
     "output folder": (["solve", "absent.txt", "-o", "absent/a.npz"], "the folder absent does not exist"),
     "history folder": (["solve", "absent.txt", "-o", "a.npz", "--history", "absent/a.csv"], "absent/a.csv"),
     "absent sequence": (["solve", "absent.txt", "-o", "a.npz"], "absent.txt"),

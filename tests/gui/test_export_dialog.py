@@ -138,6 +138,8 @@ def test_a_file_is_checked_before_it_is_written(dialog, tmp_path):
     assert dialog.form.note("path") == "Give a file."
     type_path(dialog, str(tmp_path / "gone" / "a.npz"))
     assert "There is no folder" in dialog.form.note("path") and not dialog._export.isEnabled()
+    type_path(dialog, str(tmp_path / ("long" * 100) / "a.npz"))  # the system refuses to look for it
+    assert "There is no folder" in dialog.form.note("path")
     (tmp_path / "b.npz").write_text("x")
     type_path(dialog, str(tmp_path / "b.npz"))
     assert "is replaced" in dialog._note.text() and dialog._export.isEnabled()

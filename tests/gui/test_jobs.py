@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import threading
 
 from PyQt6 import sip
@@ -18,7 +19,10 @@ def test_a_job_reports_in_the_thread_that_made_it(qtbot):
     def refuse():
         raise InputError("cannot be read")
 
-    for function in (lambda: 42, refuse, lambda: 1 / 0):
+    def look():
+        os.stat(400 * "a")
+
+    for function in (lambda: 42, refuse, look, lambda: 1 / 0):
         job = Job(function)
         job.done.connect(lambda value: reported.append((value, threading.get_ident())))
         job.failed.connect(lambda sentence, details: reported.append((sentence, bool(details))))
@@ -28,6 +32,7 @@ def test_a_job_reports_in_the_thread_that_made_it(qtbot):
     assert reported == [
         (42, here),
         ("cannot be read", False),
+        (f"{400 * 'a'}: File name too long", False),
         ("ZeroDivisionError: division by zero", True),
     ]
 

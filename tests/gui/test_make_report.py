@@ -162,6 +162,7 @@ def test_a_folder_that_was_typed_stays_when_another_experiment_is_chosen(dialog,
     ("name", "text", "words"),
     [
         ("data", "/no/such/folder", "There is no folder /no/such/folder"),
+        ("data", 400 * "a", "There is no folder aaaa"),  # the system refuses to look for it
         ("output", " ", "Give a folder"),
         ("processes", "0", "at least 1"),
         ("processes", "two", "'two' is not a whole number"),
