@@ -10,6 +10,7 @@ from PyQt6.QtWidgets import QApplication, QMainWindow, QVBoxLayout, QWidget
 from .actions import Situation, action_table
 from .chrome import Chrome
 from .control.aligning import Aligning
+from .control.arriving import Arriving
 from .control.background import Background
 from .control.comparing import Comparing
 from .control.frame_details import FrameDetails
@@ -54,13 +55,9 @@ from .views.scene3d import SceneView
 from .views.sequence_tree import SequenceTree
 from .views.spectrum_plot import SpectrumPlot
 from .views.timeline import Timeline
-from .words import summaries
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
-
-    from core.files import SequenceEntry
-    from core.sequence import Sequence
 
     from .arguments import Arguments
 
@@ -139,6 +136,7 @@ class MainWindow(QMainWindow):
         self.steering = Steering(self)
         self.weighing = Weighing(self)
         self.guidance = Guidance(self)
+        self.arriving = Arriving(self)
         self._connect()
         self._first_state = self.saveState()
         restore(self, self.store)
@@ -179,11 +177,6 @@ class MainWindow(QMainWindow):
 
     def _connect(self) -> None:
         session, control = self.session, self.control
-        self.opening.started.connect(self._show_reading)
-        self.opening.opened.connect(self._show_sequence)
-        self.opening.listed.connect(self.tree.set_entries)
-        self.opening.failed.connect(self._show_refused_open)
-        self.tree.sequence_requested.connect(self.opening.open_entry)
         self.exporting.saved.connect(self.messages.note)
         self.exporting.failed.connect(self.report)
         control.refused.connect(lambda sentence: self.report(sentence, ""))
@@ -269,43 +262,6 @@ class MainWindow(QMainWindow):
         if self.session.sequence is not None and self.parameters.valid:
             self.messages.hide()
             self.control.start(warm=warm)
-
-    def _show_reading(self, what: str) -> None:
-        self.messages.hide()
-        self.chrome.say(f"Reading {what}")
-
-    def _show_refused_open(self, sentence: str, details: str) -> None:
-        self.chrome.show_activity(self.control.current or self.session.shown)
-        if self.session.sequence is None and not details:
-            self.reported.emit(sentence)  # the card in the middle of the empty window says it
-        else:
-            self.report(sentence, details)
-
-    def _show_sequence(self, sequence: Sequence, entry: SequenceEntry | None) -> None:
-        self.parameters.flush()  # what was typed last is meant for the sequence that is left
-        stopped, settings = self.control.current, self.session.settings
-        self.control.cancel()
-        self.messages.hide()
-        self.navigation.playback.set_frame_count(sequence.frame_count)
-        self.timeline.set_frame_count(sequence.frame_count)
-        truth = sequence.truth
-        frames = () if truth is None else tuple(int(frame) for frame in truth.frames)
-        self.timeline.set_truth_frames(frames, -1 if truth is None else truth.reference)
-        self.timeline.set_series(None)
-        self.parameters.set_sequence(sequence)
-        self.session.set_sequence(sequence)
-        if self.session.settings != settings:
-            self.parameters.set_settings(self.session.settings)
-        penalty = self.session.settings.penalty
-        left = summaries.left_behind(stopped, None if penalty == settings.penalty else penalty)
-        if left:
-            self.messages.note(left)
-        self.tree.set_current(entry)
-        self.chrome.show_sequence(sequence)
-        self.display.refresh()
-        self.fit()
-        self.presenter.show_numbers()
-        self.update_situation()
 
     def _request_run(self, number: int) -> None:
         self.messages.hide()

@@ -46,7 +46,7 @@ class Comparing(QObject):
         session.compared_changed.connect(lambda _run: self._show())
         session.runs_changed.connect(self._show_panel)
         session.run_changed.connect(lambda _run: self._show_panel())
-        display.quality_changed.connect(self._show_panel)
+        display.errors.quality_changed.connect(self._show_panel)
         display.scene_shown.connect(lambda _scene: self._show_frame())
         display.appearance_changed.connect(self._take_appearance)
         window.scene_view.camera_changed.connect(self._lead)

@@ -24,7 +24,7 @@ class PointDetails(QObject):
         self._session = session = window.session
         self._shapes: Shapes | None = None  # that the table shows
         self._curves_of: tuple[object, ...] = ()  # what the curves show
-        window.display.series_changed.connect(lambda _series: self._show())
+        window.display.errors.series_changed.connect(lambda _series: self._show())
         session.sequence_changed.connect(lambda _sequence: self._forget())
         session.selection_changed.connect(lambda _points: self._show_selection())
         session.point_changed.connect(lambda _point: self._show_selection())

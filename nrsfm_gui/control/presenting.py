@@ -51,8 +51,8 @@ class Presenter(QObject):
         window.control.ended.connect(lambda _run: self.show_difference())
         session.settings_changed.connect(lambda _settings: self._later.start())
         window.control.ended.connect(self._show_remarks)
-        display.series_changed.connect(self.show_series)
-        display.quality_changed.connect(self.show_numbers)
+        display.errors.series_changed.connect(self.show_series)
+        display.errors.quality_changed.connect(self.show_numbers)
         display.scene_shown.connect(lambda _scene: self._point.soon())
 
     def show_runs(self) -> None:
@@ -122,14 +122,16 @@ class Presenter(QObject):
         """Show the numbers of the run that is chosen, and the list of all."""
         window = self._window
         run, sequence = window.session.shown, window.session.sequence
-        known = None if run is None else window.display.quality_of(run)
+        known = None if run is None else window.display.errors.of_run(run)
         if window.session.moment is not None:
             known = window.display.seen_quality
         window.numbers.set_numbers(run_numbers.numbers(run, known, sequence, window.session.settings))
         self._show_headline()
         runs = reversed(window.session.runs)
         compared = window.session.compared
-        rows = [run_row(each, window.display.quality_of(each), shown=run, compared=compared) for each in runs]
+        rows = [
+            run_row(each, window.display.errors.of_run(each), shown=run, compared=compared) for each in runs
+        ]
         window.run_list.set_rows(rows, None if run is None else run.number)
         self._show_spectrum(window.session.seen)
 
@@ -137,7 +139,7 @@ class Presenter(QObject):
         """Show what is known at once of what is looked at, beside the errors that follow."""
         window, session = self._window, self._window.session
         run, past = session.shown, session.moment is not None
-        known = None if run is None else window.display.quality_of(run)
+        known = None if run is None else window.display.errors.of_run(run)
         if past:
             known = window.display.seen_quality
         window.chrome.show_headline(summaries.headline(session.seen, known, session.sequence, past=past))

@@ -10,7 +10,6 @@ the hand moves, the frames that nobody sees wait for it to rest.
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
@@ -21,7 +20,7 @@ from nrsfm_gui.words.run_names import numbered_title
 
 from .handing import HAND_MILLISECONDS, Handing
 from .pictures import Ahead, Picture, Wanted, ahead_of, make_picture
-from .qualities import Qualities
+from .run_errors import RunErrors
 from .scene import Appearance, Scene, build_scene
 
 if TYPE_CHECKING:
@@ -40,7 +39,6 @@ REFRESH_MILLISECONDS = 8  # changes that come together are drawn together
 REST = 4.0  # times the duration of the last computation: the solver needs the processor, too
 HAND_RESTS = 0.25  # seconds without a change by hand, after which what nobody sees is computed
 MANY = 200  # points above which segments cost too much to paint without OpenGL while a run goes on
-SERIES_SECONDS = 0.2  # between two pictures of the errors of all frames, while a run goes on
 
 
 class Display(QObject):
@@ -50,20 +48,14 @@ class Display(QObject):
     -------
     scene_shown(Scene)
         the views have it now.
-    series_changed(ErrorSeries or None)
-        errors of all frames, for the timeline.
     appearance_changed(Appearance)
         another one was chosen.
-    quality_changed()
-        numbers over all frames were computed anew.
     failed(str, str)
         a sentence and the traceback of a defect.
     """
 
     scene_shown = pyqtSignal(object)
-    series_changed = pyqtSignal(object)
     appearance_changed = pyqtSignal(object)
-    quality_changed = pyqtSignal()
     failed = pyqtSignal(str, str)
 
     def __init__(
@@ -75,11 +67,8 @@ class Display(QObject):
         self._pictured: Run | None = None  # the run whose newest point that was made for
         self._mixed: Ahead | None = None  # of the frame that is ahead of the picture
         self._spent: Ahead | None = None  # the one before, which is shown no more
-        self._series_of: Picture | None = None
-        self._series_at = 0.0
-        self._qualities = Qualities(self)
-        self._qualities.found.connect(self.quality_changed)
-        self._qualities.failed.connect(self.failed)
+        self.errors = RunErrors(session, self)
+        self.errors.failed.connect(self.failed)
         self._jobs = Jobs()
         self._whole_at = 0.0  # when the next picture may be computed
         self._moved_at = -HAND_RESTS  # when a hand moved last
@@ -91,14 +80,10 @@ class Display(QObject):
         self._drawn: tuple[object, ...] = ()  # what the present scene was built of
         self._drawn_at = 0.0  # when
         self._handing = Handing(targets, lambda: self._hand_moves, self)
-        self._timer, self._later, self._numbers = QTimer(self), QTimer(self), QTimer(self)
-        for timer, do in (
-            (self._timer, self._tick),
-            (self._later, self._tick),
-            (self._numbers, self.quality_changed.emit),
-        ):
+        self._timer, self._later = QTimer(self), QTimer(self)
+        for timer in (self._timer, self._later):
             timer.setSingleShot(True)
-            timer.timeout.connect(do)
+            timer.timeout.connect(self._tick)
         for signal in (
             session.sequence_changed,
             session.shown_changed,
@@ -113,7 +98,7 @@ class Display(QObject):
         session.run_changed.connect(self._note_run)
         session.settings_changed.connect(self._note_hand)
         session.moment_changed.connect(self._note_moment)
-        session.runs_changed.connect(self._forget_runs)
+        session.runs_changed.connect(self.errors.forget_runs)
 
     @property
     def layers(self) -> frozenset[str]:
@@ -159,19 +144,7 @@ class Display(QObject):
     @property
     def seen_quality(self) -> Quality | None:
         """The errors of what is looked at, or, until they are known, of what was before."""
-        picture, session = self._picture, self._session
-        if picture is None or session.seen is None or picture.of.sequence is not session.sequence:
-            return None
-        return picture.quality if picture.of.alignment == session.alignment else None
-
-    def quality_of(self, run: Run, *, exact: bool = False) -> Quality | None:
-        """Return the errors of a run at its end, under the session's alignment; None if not known yet.
-
-        Those of an earlier point stand for them meanwhile, unless they are to be `exact`.
-        """
-        seen = run is self._session.shown and self._session.moment is None  # its picture tells them
-        ask = not run.state.alive and not seen
-        return self._qualities.of(run, self._session.alignment, ask=ask, exact=exact)
+        return self.errors.of_picture(self._picture)
 
     def refresh(self) -> None:
         """Draw the session as it is now, before returning."""
@@ -180,7 +153,7 @@ class Display(QObject):
             if self._picture is None or not self._picture.of.same_as(wanted):
                 self._picture, self._pictured = make_picture(wanted, self._picture), self._newest_of
             self._draw()
-            self._show_series(at_once=True)
+            self.errors.tell(self._picture, self._pictured, at_once=True)
 
     def scenes(self) -> Callable[[int], Scene]:
         """Return a function that gives every frame as it is drawn now, whatever changes afterwards."""
@@ -191,10 +164,10 @@ class Display(QObject):
     def shut_down(self) -> None:
         """Wait for what is being computed; nothing is drawn any more."""
         self._over = True
-        for timer in (self._timer, self._later, self._numbers):
+        for timer in (self._timer, self._later):
             timer.stop()
         self._handing.stop()
-        self._qualities.shut_down()
+        self.errors.shut_down()
         self._jobs.wait()
 
     # -- at display rate ------------------------------------------------------------------------------------
@@ -248,7 +221,7 @@ class Display(QObject):
         if not picture.of.same_as(wanted) and not self._jobs:
             self._compute(wanted, picture)
         self._draw()
-        self._show_series()
+        self.errors.tell(picture, self._pictured)
 
     def _compute(self, wanted: Wanted, before: Picture) -> None:
         """Compute the picture beside the window, unless one frame does for the moment."""
@@ -325,33 +298,3 @@ class Display(QObject):
             other_name="" if together is None else name,
             appearance=appearance,
         )
-
-    def _show_series(self, *, at_once: bool = False) -> None:
-        """Show errors and numbers of all frames: a few times a second while a run goes on, and at its end."""
-        picture, run = self._picture, self._session.shown
-        if picture is None or picture is self._series_of:
-            return
-        now = time.perf_counter()
-        if run is not None and run.state.alive and now - self._series_at < SERIES_SECONDS and not at_once:
-            self._note_later()
-            return
-        self._series_of, self._series_at = picture, now
-        if picture.of.update is not None:
-            # Where another run was shown a moment ago, the picture may still be of that one, and where one
-            # was added that goes on, it is of both.
-            same = run is not None and replace(picture.of, update=run.last).shapes_as(picture.of)
-            for each in (self._pictured, run if same else None):
-                if each is not None:
-                    self._qualities.note(each, picture.of, picture.quality)
-        self.series_changed.emit(picture.series)
-        if at_once:
-            self.quality_changed.emit()
-        else:
-            self._numbers.start()
-
-    def _note_later(self) -> None:
-        if not self._later.isActive():
-            self._later.start(round(1000 * SERIES_SECONDS))
-
-    def _forget_runs(self) -> None:
-        self._qualities.keep(self._session.runs)

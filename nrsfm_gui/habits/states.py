@@ -53,7 +53,7 @@ class States(QObject):
             done.connect(self._end_reading)
         window.control.refused.connect(self._offer_log)
         window.control.ended.connect(self._note_end)
-        window.display.quality_changed.connect(self._announce)
+        window.display.errors.quality_changed.connect(self._announce)
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""
@@ -117,7 +117,7 @@ class States(QObject):
         run = self._over
         if run is None or not self.announces or run is not self._window.session.shown:
             return
-        known = self._window.display.quality_of(run, exact=True)
+        known = self._window.display.errors.of_run(run, exact=True)
         if known is None:
             return
         self._over, self._announced = None, run

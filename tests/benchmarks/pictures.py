@@ -61,7 +61,7 @@ class Studio:
         store = SettingsStore(QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat))
         self.window = MainWindow(store=store, software=software or paints_without_opengl("auto"))
         self.errors = np.zeros((0, 0))  # (F, P) of the run that is shown
-        self.window.display.series_changed.connect(self._note_errors)
+        self.window.display.errors.series_changed.connect(self._note_errors)
         self.window.session.set_theme(theme)
         self.window.resize(*size)
         self.window.show()

@@ -47,6 +47,7 @@ def solved(qtbot, make_window, sequence):
         window = make_window(sequence, settings=settings)
         run = window.control.start(warm=False)
         qtbot.waitUntil(lambda: run.state is RunState.FINISHED, timeout=20_000)
+        window.display.refresh()  # a first picture moves the camera to where all is seen
         return window, run
 
     return make
@@ -98,7 +99,7 @@ def test_a_session_is_the_same_in_another_window(qtbot, make_window, solved, tmp
     assert again.last.best.loss == run.last.best.loss
     for each in (window, other):
         each.display.refresh()
-    assert other.display.quality_of(again) == window.display.quality_of(run)
+    assert other.display.errors.of_run(again) == window.display.errors.of_run(run)
     assert again.title == "the good one" and session.shown is again
     assert (session.frame, session.selection, session.point) == (5, (2, 4), 4)
     assert (session.hidden, session.frame_range) == ({7}, (3, 9))
@@ -555,7 +556,7 @@ def test_a_result_is_shown_as_a_run_and_gone_on_from(qtbot, make_window, sequenc
     assert (window.session.sequence.source is None) == (not there)
     assert len(run.history) == len(result.history)
     window.display.refresh()
-    assert window.display.quality_of(run).reprojection == pytest.approx(
+    assert window.display.errors.of_run(run).reprojection == pytest.approx(
         result_quality(sequence, result), rel=1e-9
     )
     window.control.set_live(False)

@@ -293,11 +293,11 @@ def test_opening_another_sequence_stops_the_run(qtbot, window, folder):
 def test_the_alignment_is_named_and_changes_the_error(qtbot, window):
     window.run()
     run = finished(qtbot, window)
-    qtbot.waitUntil(lambda: window.display.quality_of(run) is not None)  # found beside the window
-    per_frame = window.display.quality_of(run)
+    qtbot.waitUntil(lambda: window.display.errors.of_run(run) is not None)  # found beside the window
+    per_frame = window.display.errors.of_run(run)
     window.session.set_alignment(Alignment(Kind.SEQUENCE))
-    qtbot.waitUntil(lambda: window.display.quality_of(run) is not None)
-    whole = window.display.quality_of(run)
+    qtbot.waitUntil(lambda: window.display.errors.of_run(run) is not None)
+    whole = window.display.errors.of_run(run)
     assert whole.error > per_frame.error
     qtbot.waitUntil(lambda: "one similarity for all frames" in shown_text(window))
 

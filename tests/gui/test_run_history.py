@@ -328,9 +328,10 @@ def test_parameters_are_marked_where_the_run_shown_has_others_and_its_own_are_a_
 def test_errors_of_a_picture_are_of_the_run_that_it_shows_where_another_was_chosen_meanwhile(window):
     display, session = window.display, window.session
     session.set_shown(session.runs[0])
-    display._series_of = None  # its picture is not made yet: that of run 3 is the newest
-    display._show_series(at_once=True)
-    first, _, last = (display._qualities.of(run, session.alignment, ask=False) for run in session.runs)
+    errors = display.errors
+    errors._told = None  # its picture is not made yet: that of run 3 is the newest
+    errors.tell(display._picture, display._pictured, at_once=True)
+    first, _, last = (errors._qualities.of(run, session.alignment, ask=False) for run in session.runs)
     assert last.reprojection > 0
     assert first is None or first.reprojection != last.reprojection
 
@@ -340,11 +341,11 @@ def test_errors_of_a_picture_are_not_those_of_a_run_that_was_started_meanwhile(
 ):
     display, run = window.display, window.session.shown
     run.last = make_update(known, noise=0.2)
-    display._moved_at = display._whole_at = display._series_at = 0.0  # nothing has to rest
+    display._moved_at = display._whole_at = display.errors._told_at = 0.0  # nothing has to rest
     display._tick()
     assert display._jobs  # its picture is being made
     noted = []
-    display._qualities.note = lambda run, wanted, _quality: noted.append((run, wanted.update))
+    display.errors._qualities.note = lambda run, wanted, _quality: noted.append((run, wanted.update))
     update, run.last = run.last, make_update(known, noise=0.1)
     started = window.session.add_run(QUICK)
     started.state = RunState.RUNNING

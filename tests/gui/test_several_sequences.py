@@ -114,7 +114,7 @@ def test_runs_are_shown_again_with_their_sequence(qtbot, make_window, make_strea
     assert window.session.shown is runs[0]
     assert listed(window) == [2, 1]
     assert window.session.shown.sequence is again
-    qtbot.waitUntil(lambda: window.display.quality_of(runs[0]) is not None)
+    qtbot.waitUntil(lambda: window.display.errors.of_run(runs[0]) is not None)
     assert [len(run.history) for run in runs] == [10, 10]
 
 
@@ -258,7 +258,7 @@ def test_weights_can_be_moved_while_a_second_run_compares_rotations(qtbot, make_
         window.control.step()
     qtbot.waitUntil(lambda: run.last is not None)
     assert not run.last.settled
-    qtbot.waitUntil(lambda: window.display.quality_of(run) is not None)
+    qtbot.waitUntil(lambda: window.display.errors.of_run(run) is not None)
     assert len(editor.weights) == 2
     assert all(slider.isEnabled() for slider in editor.findChildren(QSlider))
     editor.findChildren(QSlider)[0].setValue(1500)
