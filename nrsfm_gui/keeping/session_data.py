@@ -6,6 +6,7 @@ has changed since, its runs are still of the tracks that they were made of.
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -83,7 +84,7 @@ def _read_from_file(node: Node, file: str, known: str, reading: dict[str, str | 
         sequence = read_unchanged(path, known, reading)
         if sequence is not None:
             return sequence
-    became = "has changed since" if recorded.exists() else "is not there"
+    became = "has changed since" if os.path.exists(recorded) else "is not there"
     raise InputError(
         f"{node.archive.path}: keeps no copy of the tracks of {file}, which {became}; put the file as it was "
         f"(SHA-256 {known[:12]}…) there or beside the session"
@@ -95,7 +96,7 @@ def read_unchanged(path: Path, known: str, reading: Mapping[str, Any]) -> Sequen
 
     None where the file is gone, or its bytes have another SHA-256 than `known`.
     """
-    if not path.is_file() or digest(read_bytes(path)) != known:
+    if not os.path.isfile(path) or digest(read_bytes(path)) != known:
         return None
     options = dict(reading)
     if "camera" in options:
@@ -105,7 +106,7 @@ def read_unchanged(path: Path, known: str, reading: Mapping[str, Any]) -> Sequen
 
 def _change(path: Path, known: str, name: str) -> str:
     """Say what became of a file since, "" where nothing."""
-    if not path.is_file():
+    if not os.path.isfile(path):
         return f"{path} is not there any more: {name} is shown as the session keeps it."
     try:
         if not known or digest(read_bytes(path)) == known:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QSize, Qt, QTimer, QUrl, pyqtSignal
@@ -13,6 +14,8 @@ from nrsfm_gui.theme import DARK, Theme
 from .report_page import page_for, picture_widths, sheet
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from PyQt6.QtGui import QResizeEvent
 
     from nrsfm_gui.reports.reports import Report
@@ -88,11 +91,9 @@ class ReportView(QTextBrowser):
         """Return a picture of the report's folder; one that is not there is said to be missing."""
         if kind != QTextDocument.ResourceType.ImageResource.value or self._report is None:
             return None
-        relative = name.path()
-        folder = self._report.folder.resolve()
-        path = (folder / relative).resolve()
-        image = QImage()
-        if name.isRelative() and path.is_relative_to(folder) and path.is_file():
+        relative, image = name.path(), QImage()
+        path = _inside(self._report.folder, relative) if name.isRelative() else None
+        if path is not None:
             image = self._read(str(path), self._widths.get(name.toString(), self._width))
         if image.isNull():
             self.missing.add(relative or name.toString())
@@ -130,3 +131,13 @@ class ReportView(QTextBrowser):
         """Fit the pictures a moment later."""
         super().resizeEvent(event)
         self._timer.start()
+
+
+def _inside(folder: Path, relative: str) -> Path | None:
+    """Return a file in a folder, None where there is none of that name, or it lies elsewhere."""
+    folder = folder.resolve()
+    try:
+        path = (folder / relative).resolve()
+    except (OSError, ValueError):  # a name that no file can have: too long, or with a null
+        return None
+    return path if path.is_relative_to(folder) and os.path.isfile(path) else None

@@ -141,6 +141,17 @@ def test_pictures_outside_the_folder_are_not_read(tmp_path, open_window):
     assert len(window.view.missing) == 3
 
 
+@pytest.mark.parametrize(
+    "name", [400 * "a" + ".png", 5000 * "b/" + "c.png", "a%00b.png", "%2e%2e/%2e%2e/x.png"]
+)
+def test_a_picture_whose_name_no_file_can_have_is_missing(tmp_path, open_window, name):
+    make_report(tmp_path / "one")
+    (tmp_path / "one" / "report.html").write_text(f'<h1>x</h1><img src="{name}"><p>after</p>')
+    window = open_window(tmp_path)
+    assert len(window.view.missing) == 1
+    assert "after" in window.view.toPlainText()
+
+
 def test_links_open_outside_relative_to_the_report(tmp_path, monkeypatch, open_window):
     opened: list[QUrl] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda link: opened.append(link) or True)

@@ -131,6 +131,13 @@ def test_a_file_that_is_gone_or_has_changed_is_said_to_be(sequence, tmp_path):
     assert np.array_equal(read.sequence.tracks, sequence.tracks)
 
 
+def test_a_file_of_a_name_that_the_system_refuses_is_gone(sequence, tmp_path):
+    named = replace(sequence, source=tmp_path / f"{400 * 'a'}.npz")
+    read = read_session(write_session(saved(named), tmp_path / "a.nrsfm")).sequences[0]
+    assert "is not there any more" in read.change
+    assert np.array_equal(read.sequence.tracks, sequence.tracks)
+
+
 def test_a_large_sequence_is_read_from_its_file_wherever_that_is(sequence, tmp_path, monkeypatch):
     monkeypatch.setattr(session_data, "LARGE", 100)
     data = tmp_path / "there" / "tracks.npz"
