@@ -97,5 +97,8 @@ class Defects(QObject):
         details = "".join(traceback.format_exception(kind, error, trace))
         if sys.stderr is not None:
             sys.stderr.write(details)
+        # The interpreter keeps the last traceback. A painter among the variables of its functions would
+        # outlive what it paints on, and end the process when it is destroyed.
+        traceback.clear_frames(trace)
         with suppress(RuntimeError):  # the window is gone already; stderr has it
             self._happened.emit(f"{kind.__name__}: {error}{where}", details, grave)

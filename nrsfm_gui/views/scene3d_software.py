@@ -129,13 +129,16 @@ def _paint_points(painter: QPainter, parts: list[Points], projection: Projection
         return
     pixels, depth = projection.pixels(np.concatenate([part.positions for part in parts]))
     pixels = ratio * pixels
-    depth[~(np.isfinite(pixels).all(axis=1) & (np.abs(pixels) < LIMIT).all(axis=1))] = np.nan
-    there = int(np.isfinite(depth).sum())
+    seen = np.isfinite(pixels).all(axis=1) & (np.abs(pixels) < LIMIT).all(axis=1) & np.isfinite(depth)
+    depth[~seen] = np.nan
+    there = int(seen.sum())
     if not there:
         return
     # Dots in one place are painted in the order of the parts, whatever the rounding of their depths says.
-    step = max(np.nanmax(depth) - np.nanmin(depth), 1e-300) / DEPTHS
-    order = np.argsort(-np.round(depth / step), kind="stable")[:there]  # NaN is sorted to the end
+    nearest, farthest = np.nanmin(depth), np.nanmax(depth)
+    span = max(farthest - nearest, 1e-9 * abs(farthest), 1e-300)  # all may lie at one depth
+    layers = np.round((depth - nearest) * (DEPTHS / span))
+    order = np.argsort(-layers, kind="stable")[:there]  # NaN is sorted to the end
     sizes = np.array([ratio * part.size for part in parts])
     colors = np.concatenate([part.colors for part in parts]).view(np.uint32).ravel().astype(np.int64)
     owner = np.repeat(np.arange(len(parts)), [len(part.positions) for part in parts])

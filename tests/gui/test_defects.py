@@ -5,12 +5,13 @@ from __future__ import annotations
 import gc
 import sys
 import threading
+import weakref
 
 import numpy as np
 import pytest
 from PyQt6.QtCore import QThread, QTimer
-from PyQt6.QtGui import QGuiApplication
-from PyQt6.QtWidgets import QPushButton
+from PyQt6.QtGui import QGuiApplication, QPainter
+from PyQt6.QtWidgets import QPushButton, QWidget
 
 from core import simulate
 from core.settings import Settings
@@ -60,6 +61,24 @@ def test_a_slot_that_raises_leaves_the_window_alive(qtbot, window, capsys):
     dialog.close()
     window.run()
     qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
+
+
+def test_a_painter_does_not_outlive_the_painting_that_broke(qtbot, window, show, capsys):
+    painters = []
+
+    class Broken(QWidget):
+        def paintEvent(self, _event):
+            painter = QPainter(self)
+            painters.append(weakref.ref(painter))
+            raise ValueError("painting broke")
+
+    widget = Broken()
+    show(widget, 60, 40)
+    shown(qtbot, window).close()
+    widget.hide()
+    assert painters
+    assert not any(painter() for painter in painters)  # though `sys.last_traceback` is kept
+    assert "painting broke" in str(sys.last_value)
 
 
 def test_a_slot_that_raises_again_and_again_opens_one_dialog(qtbot, window, capsys):

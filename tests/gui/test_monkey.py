@@ -102,6 +102,8 @@ class Monkey:
     def catch(self, kind: type[BaseException], value: BaseException, trace: TracebackType | None) -> None:
         """Write an exception down and stop: what it refers to must not outlive it, events least of all."""
         self.broken.append("".join(traceback.format_exception(kind, value, trace)))
+        LOG.error(self.broken[-1])
+        traceback.clear_frames(trace)  # a painter among their variables would outlive what it paints on
         self.playing = False
 
     def _next(self) -> None:

@@ -209,6 +209,21 @@ def test_a_view_that_is_docked_floated_and_docked_again_still_draws(qtbot, show,
 # Unusual sequences
 
 
+@pytest.mark.parametrize("distance", [1e-6, 300.0, 1e9])
+def test_points_at_one_depth_are_painted(view, known, shapes, near, distance):
+    """As where one point is left, or a sheet is seen from the front."""
+    scene = build_scene(known.sequence, shapes, frame=3, appearance=Appearance(frozenset({"estimate"})))
+    flat = np.array(scene.estimate)
+    flat[:, 2] = 0.0
+    flat *= distance / 300.0
+    view.set_scene(replace(scene, estimate=flat, truth=None))
+    center = tuple(flat.mean(axis=0).tolist())
+    view.set_orbit(Orbit(center, distance, azimuth=0.0, elevation=0.0, orthographic=True))
+    depths = view._projection().pixels(flat)[1]
+    assert np.ptp(depths) <= 1e-9 * np.abs(depths).max()
+    assert near(view.grab_image(), DARK.estimate, tolerance=12).sum() > 60
+
+
 @pytest.mark.parametrize("color_by", COLORINGS)
 def test_nan_everywhere_is_drawn_without_a_word_of_complaint(view, known, shapes, color_by):
     scene = build_scene(known.sequence, shapes, frame=3, appearance=Appearance(EVERYTHING, color_by))
