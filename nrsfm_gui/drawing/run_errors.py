@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from .pictures import Picture
 
-SERIES_MILLISECONDS = 200  # between two of the errors of all frames, while a run goes on
+SERIES_MILLISECONDS = 300  # between two of the errors of all frames, while a run goes on
 
 
 class RunErrors(QObject):
