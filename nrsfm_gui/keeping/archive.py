@@ -101,7 +101,7 @@ class ArchiveReader:
             raise InputError(f"{path}: there is no such file") from None
         except OSError as error:
             raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
-        except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+        except (zipfile.BadZipFile, ValueError, RuntimeError) as error:  # the last of a newer kind of zip
             raise InputError(f"{path}: is not a session, or only a part of one ({error})") from error
         try:
             check_unpacked(self._archive, path.stat().st_size, path, ratio=LARGEST_RATIO)

@@ -284,6 +284,16 @@ def test_damaged_bytes_never_give_anything_but_a_sentence(whole, tmp_path):
             assert str(error).startswith(f"{path}: ")
 
 
+def test_a_zip_of_a_newer_kind_is_refused_with_a_sentence(whole, tmp_path):
+    path = tmp_path / "new.nrsfm"
+    entry = whole.index(b"PK\x01\x02")  # of the directory; the version that is needed stands 6 bytes on
+    path.write_bytes(whole[: entry + 6] + b"\xff" + whole[entry + 7 :])
+    with pytest.raises(
+        InputError, match=r"new\.nrsfm: is not a session.*zip file version 25.5"
+    ):
+        read_session(path)
+
+
 def test_nothing_is_unpickled_and_no_file_unpacks_to_more_than_its_size_allows(whole, tmp_path):
     path = tmp_path / "bad.nrsfm"
     path.write_bytes(whole)
@@ -291,7 +301,7 @@ def test_nothing_is_unpickled_and_no_file_unpacks_to_more_than_its_size_allows(w
         name = next(name for name in archive.namelist() if name.endswith(".npy"))
         parts = {part: archive.read(part) for part in archive.namelist()}
     pickled = tmp_path / "pickled.npy"
-    np.save(pickled, np.array([{"a": 1}], dtype=object), allow_pickle=True)
+    np.save(pickled, np.array([{"a": 1}], dtype=object), allow_pickle=True)  # written, to be refused
     lying = parts[name].replace(b"'shape': (", b"'shape': (9999999999,", 1)
     for content in (pickled.read_bytes(), lying, b"", b"\x93NUMPY\x01\x00"):
         with zipfile.ZipFile(path, "w") as archive:
