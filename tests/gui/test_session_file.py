@@ -288,9 +288,7 @@ def test_a_zip_of_a_newer_kind_is_refused_with_a_sentence(whole, tmp_path):
     path = tmp_path / "new.nrsfm"
     entry = whole.index(b"PK\x01\x02")  # of the directory; the version that is needed stands 6 bytes on
     path.write_bytes(whole[: entry + 6] + b"\xff" + whole[entry + 7 :])
-    with pytest.raises(
-        InputError, match=r"new\.nrsfm: is not a session.*zip file version 25.5"
-    ):
+    with pytest.raises(InputError, match=r"new\.nrsfm: is not a session.*zip file version 25.5"):
         read_session(path)
 
 
