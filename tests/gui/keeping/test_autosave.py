@@ -1,0 +1,284 @@
+"""What is saved by itself, and recovered after a crash."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PyQt6.QtCore import QLockFile
+
+from nrsfm_gui.keeping.autosave import LAST, OWN, Autosave, lost_sessions
+from nrsfm_gui.keeping.session_file import read_session, write_session
+from nrsfm_gui.state.runs import RunState
+
+ROOT = Path(__file__).parents[3]
+
+
+def save_every(store, seconds):
+    store.set_preferences(store.preferences().changed("autosave_seconds", seconds))
+
+
+def own_file(window):
+    found = list(window.keeping.folder.glob(f"{OWN}*.nrsfm"))
+    return found[0] if found else None
+
+
+def test_a_run_is_saved_by_itself_when_it_has_ended(qtbot, solved):
+    window, run = solved()
+    qtbot.waitUntil(lambda: own_file(window) is not None)
+    saved = read_session(own_file(window))
+    assert saved.sequences[0].runs[0].update.best.loss == run.last.best.loss
+    assert lost_sessions(window.keeping.folder) == []  # its lock is held
+    window.close()
+    assert own_file(window) is None
+    last, holds = window.keeping.last_session()
+    assert holds == "1 run of balloon circle"
+    assert read_session(last).sequences[0].runs[0].update.best.loss == run.last.best.loss
+
+
+@pytest.fixture
+def autosave(qapp, kept, tmp_path):
+    """Something that saves by itself, without a window."""
+    made = Autosave(tmp_path / "data", lambda: kept, lambda: 0.4, qapp)
+    yield made
+    made.shut_down(keep=False)
+    made.deleteLater()
+
+
+def test_a_change_is_saved_by_itself_after_the_interval(qtbot, autosave):
+    began = time.monotonic()
+    with qtbot.waitSignal(autosave.saved):
+        autosave.note_change()
+        autosave.note_change()
+    assert time.monotonic() - began >= 0.3  # a coarse timer may be early
+    with qtbot.assertNotEmitted(autosave.saved, wait=700):  # nothing has changed since
+        pass
+    with qtbot.waitSignal(autosave.saved):
+        autosave.note_end()
+
+
+def test_nothing_is_saved_by_itself_where_that_is_switched_off(qtbot, solved, store):
+    save_every(store, 0)
+    window, _run = solved()
+    qtbot.wait(700)
+    window.close()
+    assert not window.keeping.folder.exists()
+
+
+def test_a_saved_session_leaves_nothing_else_behind(qtbot, solved, tmp_path, saved_to):
+    window, _run = solved()
+    qtbot.waitUntil(lambda: own_file(window) is not None)
+    saved_to(qtbot, window, tmp_path / "my.nrsfm")
+    qtbot.waitUntil(lambda: own_file(window) is None)
+    window.close()
+    assert list(window.keeping.folder.iterdir()) == []
+
+
+def test_a_full_disk_is_said_once_and_saving_works_again_after_it(qtbot, autosave, tmp_path, monkeypatch):
+    said, tried = [], []
+    autosave.failed.connect(lambda sentence, _details: said.append(sentence))
+
+    def full(_descriptor):
+        tried.append(time.monotonic())
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        autosave.note_change()
+        qtbot.waitUntil(lambda: len(tried) > 2, timeout=6000)
+        assert len(said) == 1 and "No space left on device" in said[0]
+    with qtbot.waitSignal(autosave.works_again, timeout=4000):
+        pass
+    (path,) = (tmp_path / "data").glob(f"{OWN}*.nrsfm")
+    read_session(path)
+    assert not list((tmp_path / "data").glob(".*"))
+
+
+def test_a_folder_that_cannot_be_made_is_said_by_the_window(qtbot, solved, tmp_path):
+    (tmp_path / "data").write_text("a file where the folder should be")
+    window, _run = solved()
+    qtbot.waitUntil(lambda: "not saved by itself at the moment" in window.messages.text)
+    assert f"{tmp_path / 'data'} cannot be made" in window.messages.text
+    (tmp_path / "data").unlink()
+
+    def works_again():
+        window.keeping.autosave.save()  # which does nothing until the failed one is at its end
+        return "saved by itself again" in window.messages.text
+
+    qtbot.waitUntil(works_again)
+
+
+def test_a_session_that_was_not_saved_can_be_opened_as_the_last_one(qtbot, make_window, kept):
+    window = make_window()
+    window.keeping.folder.mkdir(parents=True)
+    write_session(kept, window.keeping.folder / LAST)
+    menu = window.chrome._recent
+    menu.aboutToShow.emit()
+    action = menu.actions()[0]
+    assert action.text() == "Last session, not saved"
+    assert action.toolTip().startswith("1 run of balloon circle: ")
+    with qtbot.waitSignal(window.opening.opened):
+        action.trigger()
+    assert window.session.shown.last.best.loss == kept.sequences[0].runs[0].update.best.loss
+    assert window.isWindowModified() and window.keeping.file is None
+    assert window.store.recent() == []
+
+
+def test_opening_a_session_keeps_the_unsaved_one_before_it(qtbot, solved, tmp_path, saved_to, opened):
+    window, run = solved()
+    path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
+    window.session.set_note(run, "not saved")
+    opened(qtbot, window, path)
+    assert window.session.runs[0].note == ""
+    qtbot.waitUntil(lambda: window.keeping.last_session() is not None)
+    last, _ = window.keeping.last_session()
+    assert read_session(last).sequences[0].runs[0].note == "not saved"
+
+
+def lose(saved, folder):
+    """Leave a session behind as a killed process does: its file, and a lock that nobody holds."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return write_session(saved, folder / f"{OWN}999999999-0.nrsfm")
+
+
+def test_a_lost_session_is_offered_and_recovered(qtbot, make_window, kept, tmp_path):
+    window = make_window()
+    path = lose(replace(kept, file=tmp_path / "my.nrsfm"), window.keeping.folder)
+    window.keeping.begin(scripted=False)
+    bar = window.keeping.recovering.bar
+    assert bar.text.startswith("A session was not closed properly: 1 run of balloon circle, saved at ")
+    assert lost_sessions(window.keeping.folder) == []  # no second window offers it
+    with qtbot.waitSignal(window.opening.opened):
+        bar.buttons["Recover"].click()
+    assert bar.text == "" and "Recovered 1 run of balloon circle" in window.messages.text
+    assert window.session.shown.last.best.loss == kept.sequences[0].runs[0].update.best.loss
+    assert window.isWindowModified() and window.keeping.file == tmp_path / "my.nrsfm"
+    qtbot.waitUntil(lambda: not path.exists())  # once this window has saved it
+    assert own_file(window) is not None
+
+
+def test_a_lost_session_can_be_discarded_or_left(make_window, kept):
+    window = make_window()
+    path = lose(kept, window.keeping.folder)
+    bar = window.keeping.recovering.bar
+    window.keeping.begin(scripted=False)
+    bar.buttons["Later"].click()
+    assert bar.text == "" and path.exists()
+    window.keeping.begin(scripted=False)
+    bar.buttons["Discard"].click()
+    assert bar.text == "" and not path.exists()
+    assert not path.with_suffix(".lock").exists()
+    window.keeping.begin(scripted=False)
+    assert bar.text == ""
+
+
+def test_what_a_killed_process_was_writing_is_cleared_away(tmp_path):
+    (tmp_path / f"{OWN}2-2.lock").write_text("999999999\nnrsfm-gui\nelsewhere\n")
+    far = tmp_path / f"{OWN}2-2.nrsfm"  # of another machine on the same disk: nobody here knows whether it is
+    far.write_bytes(b"PK")
+    here = QLockFile(str(tmp_path / f"{OWN}1-1.lock"))
+    assert here.tryLock(0)
+    other = tmp_path / f".{OWN}1-1-x1y2.nrsfm"
+    other.write_bytes(b"PK")
+    assert lost_sessions(tmp_path) == []
+    assert other.exists()  # its process is alive
+    here.unlock()
+    assert lost_sessions(tmp_path) == []
+    assert not other.exists() and far.exists()
+
+
+def test_a_lost_session_that_is_damaged_is_not_in_the_way(qtbot, make_window, known):
+    window = make_window(known.sequence)
+    folder = window.keeping.folder
+    folder.mkdir(parents=True)
+    path = folder / f"{OWN}1-0.nrsfm"
+    path.write_bytes(b"PK\x03\x04 and no more")
+    window.keeping.begin(scripted=False)
+    bar = window.keeping.recovering.bar
+    assert "saved at" in bar.text
+    with qtbot.waitSignal(window.opening.failed):
+        bar.buttons["Recover"].click()
+    assert window.session.sequence is known.sequence
+    lock = QLockFile(str(path.with_suffix(".lock")))
+    assert lock.tryLock(0)  # it was let go of
+    lock.unlock()
+
+
+KILLED = """
+import sys
+from nrsfm_gui import app
+from nrsfm_gui import main_window
+begin = main_window.MainWindow.begin
+def watched(window, arguments):
+    begin(window, arguments)
+    run = lambda: window.session.runs[0]
+    window.keeping.autosave.saved.connect(lambda: print("saved", len(run().history.records), flush=True))
+main_window.MainWindow.begin = watched
+sys.exit(app.main(sys.argv[1:]))
+"""
+
+
+def test_a_killed_application_loses_no_more_than_the_interval(qtbot, tmp_path, sequence):
+    environment = os.environ | {
+        "QT_QPA_PLATFORM": "offscreen",
+        "XDG_CONFIG_HOME": str(tmp_path / "config"),
+        "XDG_DATA_HOME": str(tmp_path / "data"),
+        "PYTHONPATH": str(ROOT),
+    }
+    settings = tmp_path / "config" / "nrsfm" / "nrsfm-gui.conf"
+    settings.parent.mkdir(parents=True)
+    settings.write_text("[General]\nautosave_seconds=1\n")
+    command = [
+        sys.executable, "-c", KILLED, str(sequence.source), "--run", "--renderer", "software",
+        "--method", "admm", "--max-iterations", "1000000", "--tolerance", "0", "--rotations", "truth",
+    ]  # fmt: skip
+    process = subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    try:
+        first, second = (process.stdout.readline().split() for _ in range(2))
+        time.sleep(0.6)
+    finally:
+        killed = time.time()
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+    assert first[0] == second[0] == "saved"
+    (folder,) = [path.parent for path in (tmp_path / "data").rglob(f"{OWN}*.nrsfm")]
+    (lost,) = lost_sessions(folder)
+    saved = read_session(lost.path).sequences[0].runs[0]
+    lost.release()
+    assert saved.state is RunState.STOPPED
+    assert len(saved.records) > int(first[1]) // 2
+    assert killed - lost.path.stat().st_mtime < 3  # the interval, and what it takes to write
+    recover = """
+import sys
+from PyQt6.QtCore import QTimer
+from nrsfm_gui import app
+from nrsfm_gui import main_window
+begin = main_window.MainWindow.begin
+def watched(window, arguments):
+    begin(window, arguments)
+    def recover(*_):
+        window.opening.opened.disconnect(recover)
+        print(window.keeping.recovering.bar.text)
+        window.opening.session_read.connect(lambda *_: print("read", len(window.session.runs[0].history)))
+        window.keeping.autosave.saved.connect(lambda: QTimer.singleShot(0, window.close))
+        window.keeping.recovering.bar.buttons["Recover"].click()
+    window.opening.opened.connect(recover)
+main_window.MainWindow.begin = watched
+sys.exit(app.main(sys.argv[1:]))
+"""
+    again = subprocess.run(
+        [sys.executable, "-c", recover, "--renderer", "software"],
+        env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert again.returncode == 0, again.stderr
+    assert "1 run of balloon circle, saved at" in again.stdout
+    assert f"read {len(saved.records)}" in again.stdout
+    assert not lost.path.exists()

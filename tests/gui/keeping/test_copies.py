@@ -1,0 +1,100 @@
+""" "Copy as Python" and "Copy as command": what they give again."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from core import load_result
+from core.penalties import ExplicitWeights, NuclearNorm, TruncatedNuclearNorm
+from core.settings import PRESETS, Settings
+from nrsfm_gui.state.runs import RunState
+
+ROOT = Path(__file__).parents[3]
+QUICK = Settings(rank=2, starts=2, rotations="truth")
+LOW_RANK = PRESETS["lowrank"].with_changes(rank=3, starts=2, penalty=TruncatedNuclearNorm(mu=1.0, free=3))
+DIGITS = 1e-12
+
+
+def losses_of_copies(window, tmp_path, text_of):
+    """Run what is copied as Python and as command, as a person would; return the losses that they save."""
+    folder = Path(sys.executable).parent
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
+    texts = {recipe: text_of(window, recipe) for recipe in ("python", "command")}
+    (tmp_path / "program.py").write_text(texts["python"])
+    losses = []
+    for line in (f"{shlex.quote(sys.executable)} program.py", f"{texts['command']} --quiet"):
+        subprocess.run(line, shell=True, check=True, cwd=tmp_path, env=environment)
+        losses.append(load_result(tmp_path / "result.npz").loss)
+        (tmp_path / "result.npz").unlink()
+    return losses
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [QUICK, QUICK.with_changes(penalty=ExplicitWeights((0.02, 1 / 3))), LOW_RANK],
+    ids=["bilinear", "explicit weights", "low rank"],
+)
+def test_what_is_copied_of_a_run_gives_its_loss(solved, tmp_path, settings, text_of):
+    window, run = solved(settings)
+    for loss in losses_of_copies(window, tmp_path, text_of):
+        assert loss == pytest.approx(run.last.shown.loss, rel=DIGITS, abs=0)
+
+
+def test_what_is_copied_of_a_run_that_was_steered_live_gives_its_loss(qtbot, solved, tmp_path, text_of):
+    settings = QUICK
+    window, run = solved(settings)
+    window.control.set_live(True)
+    for number, penalty in enumerate((NuclearNorm(0.03), NuclearNorm(0.02), NuclearNorm(0.011))):
+        window.session.set_settings(settings.with_changes(penalty=penalty, eta=0.1 + 0.01 * number))
+        qtbot.wait(15 * number)
+    live = window.session.shown
+    qtbot.waitUntil(lambda: live.settings == window.session.settings and not live.state.alive, timeout=20_000)
+    assert window.session.runs == [run, live]
+    for loss in losses_of_copies(window, tmp_path, text_of):
+        assert loss == pytest.approx(live.last.shown.loss, rel=DIGITS, abs=0)
+    window.run()
+    warm = window.control.current
+    qtbot.waitUntil(lambda: not warm.state.alive, timeout=20_000)
+    window.session.set_settings(window.session.settings.with_changes(rank=settings.rank + 1))
+    last = window.session.shown
+    qtbot.waitUntil(lambda: last.settings == window.session.settings and not last.state.alive, timeout=20_000)
+    assert window.session.runs == [run, live, warm, last] and last.warm_from == warm.number
+    assert len(last.last.lineage.recipe().steps) >= 3
+    for loss in losses_of_copies(window, tmp_path, text_of):
+        assert loss == pytest.approx(last.last.shown.loss, rel=DIGITS, abs=0)
+
+
+def test_what_is_copied_of_a_run_that_went_on_from_a_moment_gives_its_loss(qtbot, solved, tmp_path, text_of):
+    window, _done = solved()
+    for eta in (0.4, 0.2):
+        window.session.set_settings(QUICK.with_changes(eta=eta))
+        run = window.session.shown
+        wanted = window.session.settings
+        qtbot.waitUntil(
+            lambda run=run, wanted=wanted: run.settings == wanted and not run.state.alive, timeout=20_000
+        )
+        window.session.set_moment(run.moments.indices[0])  # the next change goes on from there
+    assert len(run.last.lineage.recipe().steps) == 3
+    for loss in losses_of_copies(window, tmp_path, text_of):
+        assert loss == pytest.approx(run.last.best.loss, rel=DIGITS, abs=0)
+
+
+def test_what_is_copied_of_a_stopped_run_stops_there(qtbot, make_window, sequence, tmp_path, text_of):
+    window = make_window(sequence, settings=QUICK.with_changes(method="lm", starts=1))
+    window.step()
+    run = window.control.current
+    for count in range(2, 7):
+        qtbot.waitUntil(lambda count=count: len(run.history) == count - 1)
+        window.step()
+    qtbot.waitUntil(lambda: len(run.history) == 6)
+    window.control.cancel()
+    qtbot.waitUntil(lambda: run.state is RunState.STOPPED)
+    assert "--updates 6" in text_of(window, "command")
+    for loss in losses_of_copies(window, tmp_path, text_of):
+        assert loss == pytest.approx(run.last.best.loss, rel=DIGITS, abs=0)

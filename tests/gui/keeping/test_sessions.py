@@ -1,0 +1,224 @@
+"""Sessions in windows: saved, opened, what can go wrong."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PyQt6.QtWidgets import QFileDialog, QLineEdit
+
+import core.atomic
+from core import write_npz
+from core.penalties import TruncatedNuclearNorm
+from core.settings import PRESETS, Settings
+from nrsfm_gui.keeping.autosave import summary
+from nrsfm_gui.keeping.session_file import read_session, write_session
+from nrsfm_gui.state.runs import RunState
+
+ROOT = Path(__file__).parents[3]
+QUICK = Settings(rank=2, starts=2, rotations="truth")
+LOW_RANK = PRESETS["lowrank"].with_changes(rank=3, starts=2, penalty=TruncatedNuclearNorm(mu=1.0, free=3))
+
+
+@pytest.mark.parametrize("settings", [QUICK, LOW_RANK], ids=["non-rigid", "low rank"])
+def test_a_session_is_the_same_in_another_window(
+    qtbot, make_window, solved, tmp_path, settings, saved_to, opened, text_of
+):
+    window, run = solved(settings)
+    window.control.set_live(False)
+    window.session.rename_run(run, "the good one")
+    window.session.set_frame(5)
+    window.session.set_selection((2, 4), 4)
+    window.session.set_hidden((7,))
+    window.session.set_frame_range((3, 9))
+    window.looks.change(color_by="error")
+    window.scene_view.set_orbit(window.scene_view.orbit.turned(33.0, 5.0))
+    window.parameters.set_settings(settings.with_changes(eta=0.125))
+    window.session.set_settings(settings.with_changes(eta=0.125))
+    path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
+    other = make_window()
+    opened(qtbot, other, path)
+    session, (again,) = other.session, other.session.runs
+    assert again.last.best.loss == run.last.best.loss
+    for each in (window, other):
+        each.display.refresh()
+    assert other.display.errors.of_run(again) == window.display.errors.of_run(run)
+    assert again.title == "the good one" and session.shown is again
+    assert (session.frame, session.selection, session.point) == (5, (2, 4), 4)
+    assert (session.hidden, session.frame_range) == ({7}, (3, 9))
+    assert other.display.appearance == window.display.appearance
+    assert other.scene_view.orbit == window.scene_view.orbit
+    assert other.session.settings == settings.with_changes(eta=0.125)
+    assert other.parameters.settings == other.session.settings
+    for recipe in ("python", "command"):
+        assert text_of(other, recipe) == text_of(window, recipe)
+    further = []
+    for each in (window, other):
+        each.run()
+        new = each.control.current
+        qtbot.waitUntil(lambda new=new: new.state is RunState.FINISHED, timeout=20_000)
+        assert new.warm_from == 1 and new.number == 2
+        further.append(new.last.best.loss)
+    assert further[0] == further[1] != run.last.best.loss
+
+
+def test_the_title_names_the_session_and_marks_what_is_not_saved(qtbot, solved, tmp_path, saved_to):
+    window, run = solved()
+    assert window.windowTitle() == "balloon circle (perspective)[*] – NRSfM Studio"
+    assert window.isWindowModified()
+    path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
+    qtbot.waitUntil(lambda: not window.isWindowModified())
+    assert window.windowTitle() == "my.nrsfm[*] – balloon circle (perspective) – NRSfM Studio"
+    assert window.store.recent()[0] == path
+    window.session.set_note(run, "looks right")
+    assert window.isWindowModified()
+    window.keeping.save()  # no question: it has a name
+    qtbot.waitUntil(lambda: not window.isWindowModified())
+    assert read_session(path).sequences[0].runs[0].note == "looks right"
+
+
+def test_where_to_save_is_asked_while_everything_goes_on(qtbot, solved, tmp_path):
+    window, _run = solved()
+    window.chrome.actions["save"].trigger()
+    dialog = window.findChild(QFileDialog)
+    assert Path(dialog.selectedFiles()[0]).name == "balloon-circle.nrsfm"
+    window.run()
+    qtbot.waitUntil(lambda: window.control.current is None, timeout=20_000)
+    dialog.setDirectory(str(tmp_path))
+    dialog.findChild(QLineEdit).setText("mine")
+    dialog.accept()
+    qtbot.waitUntil(lambda: window.keeping.file == tmp_path / "mine.nrsfm")
+    assert len(read_session(tmp_path / "mine.nrsfm").sequences[0].runs) == 2
+
+
+def test_a_window_without_runs_is_not_marked_and_leaves_nothing(qtbot, make_window, sequence):
+    window = make_window(sequence)
+    window.session.set_settings(QUICK)
+    window.keeping.autosave.save()
+    assert not window.isWindowModified()
+    window.close()
+    assert not list(window.keeping.folder.glob("*.nrsfm"))
+
+
+def test_every_sequence_with_runs_is_in_the_session(
+    qtbot, make_window, solved, known, tmp_path, saved_to, opened
+):
+    window, run = solved()
+    window.opening.opened.emit(known.sequence, None)
+    path = saved_to(qtbot, window, tmp_path / "two.nrsfm")
+    assert summary(path) == "1 run of balloon circle"
+    other = make_window()
+    opened(qtbot, other, path)
+    assert other.session.sequence.name == "sheet" and other.session.runs == []
+    opened(qtbot, other, run.sequence.source)
+    assert [each.last.best.loss for each in other.session.runs] == [run.last.best.loss]
+
+
+# -- what can go wrong ----------------------------------------------------------------------------------
+
+
+def test_a_file_that_goes_while_it_is_open_disturbs_nothing(
+    qtbot, make_window, solved, tmp_path, saved_to, opened
+):
+    window, run = solved()
+    run.sequence.source.unlink()
+    window.run()
+    qtbot.waitUntil(lambda: window.control.current is None, timeout=20_000)
+    assert [each.state for each in window.session.runs] == [RunState.FINISHED] * 2
+    path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
+    other = make_window()
+    opened(qtbot, other, path)
+    assert "small.npz is not there any more: balloon circle is shown as the session keeps it" in (
+        other.messages.text
+    )
+    assert len(other.session.runs) == 2
+
+
+def test_a_file_that_has_changed_is_offered(qtbot, make_window, kept, tmp_path, sequence, opened):
+    path = write_session(kept, tmp_path / "my.nrsfm")
+    write_npz(replace(sequence, name="newer"), sequence.source)
+    other = make_window()
+    opened(qtbot, other, path)
+    assert "has changed since" in other.messages.text
+    button = next(
+        child for child in other.messages.findChildren(object) if getattr(child, "text", str)() ==
+        "Open the file as it is now"
+    )  # fmt: skip
+    with qtbot.waitSignal(other.opening.opened):
+        button.click()
+    assert other.session.sequence.name == "newer" and other.session.runs == []
+
+
+def test_a_full_disk_or_a_folder_that_cannot_be_written_is_said(
+    qtbot, solved, tmp_path, monkeypatch, saved_to
+):
+    window, _run = solved()
+    path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
+    before = path.read_bytes()
+    window.session.set_frame(3)
+
+    def full(_descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with qtbot.waitSignal(window.reported) as reported:
+            window.keeping.save()
+    assert reported.args == [f"{path} cannot be written: No space left on device"]
+    with monkeypatch.context() as patch:  # the tests may run as root, whom no mode of a folder keeps out
+        patch.setattr(core.atomic.os, "access", lambda *_: False)
+        with qtbot.waitSignal(window.reported) as reported:
+            window.keeping.save()
+    assert "no permission to write in the folder" in reported.args[0]
+    assert path.read_bytes() == before
+    assert sorted(item.name for item in tmp_path.glob(".*")) == []
+
+
+def test_a_process_that_is_killed_while_it_saves_leaves_the_old_file(kept, tmp_path):
+    path = write_session(kept, tmp_path / "my.nrsfm")
+    before = path.read_bytes()
+    program = f"""
+import os, signal
+from pathlib import Path
+from nrsfm_gui.keeping.session_file import read_session, write_session
+saved = read_session(Path({str(path)!r}))
+os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)  # when all is written, and nothing replaced
+write_session(saved, Path({str(path)!r}))
+"""
+    ended = subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False)
+    assert ended.returncode == -signal.SIGKILL
+    assert path.read_bytes() == before
+    read_session(path)
+
+
+def test_a_view_that_cannot_be_read_costs_the_view_only(
+    qtbot, make_window, solved, tmp_path, saved_to, opened
+):
+    window, _run = solved()
+    path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
+    saved = read_session(path)
+    for view in (
+        {"frame": 0},
+        saved.view | {"theme": "green"},
+        saved.view | {"orbit": {"center": [0, 0, "x"]}},
+    ):
+        write_session(replace(saved, view=view, layout={"docks": "!é"}), path)
+        opened(qtbot, window, path)
+        assert "The session is shown from the front instead" in window.messages.text
+        assert len(window.session.runs) == 1
+
+
+def test_a_session_that_cannot_be_read_leaves_what_is_open(qtbot, solved, tmp_path):
+    window, run = solved()
+    path = tmp_path / "bad.nrsfm"
+    path.write_bytes(b"PK\x03\x04")
+    with qtbot.waitSignal(window.opening.failed):
+        window.opening.open(path)
+    assert window.session.shown is run
+    assert f"{path}: is not a session" in window.messages.text
