@@ -1,4 +1,4 @@
-""" "Copy as Python" and "Copy as command": what they give again."""
+"""What "Copy as Python" and "Copy as command" give again."""
 
 from __future__ import annotations
 
