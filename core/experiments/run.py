@@ -9,11 +9,12 @@ what the job found has to travel.
 
 from __future__ import annotations
 
-import os
 import signal
-import threading
 import time
+import warnings
+from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +24,7 @@ from ..solver import single_threaded
 from .job import Finished
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from collections.abc import Sequence as Items
 
     from .job import Job
@@ -87,23 +88,43 @@ def perform(
             progress(Standing(len(found), total, kept, done / work, time.monotonic() - began, label))
 
     tell("")
-    parallel = joblib.Parallel(n_jobs=processes, return_as="generator_unordered")
-    for key, finished in parallel(joblib.delayed(_perform)(job, os.getpid()) for job in ordered):
-        if not finished.problem:
-            store.save(key, finished)
-        found[key] = finished
-        done += waiting[key].cost
-        tell(waiting[key].label)
+    with _interrupts_held():
+        parallel = joblib.Parallel(n_jobs=processes, return_as="generator_unordered")
+        outcomes = parallel(joblib.delayed(_perform)(job) for job in ordered)
+    try:
+        for key, finished in outcomes:
+            if not finished.problem:
+                store.save(key, finished)
+            found[key] = finished
+            done += waiting[key].cost
+            tell(waiting[key].label)
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # joblib's, that not all results were waited for
+            outcomes.close()
     return found
 
 
-def _perform(job: Job, caller: int) -> tuple[str, Finished]:
-    """Run a job in a worker; what keeps it from its end is a sentence, so that the other jobs go on.
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Hold Ctrl-C back until the block is left; processes that begin in it or later never see it.
 
-    Ctrl-C at a terminal reaches every process; it is for the caller, which ends its workers.
+    At a terminal it reaches every process of the command, from their first instruction on. It is for the
+    caller, which ends its workers. They, and the threads that replace them, inherit what is held back.
     """
-    if os.getpid() != caller and threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # if a pool has to start it, Python 3.11 lets go of what is held back
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _perform(job: Job) -> tuple[str, Finished]:
+    """Run a job in a worker; what keeps it from its end is a sentence, so that the other jobs go on."""
     with single_threaded():
         try:
             return job.key, job.run()
