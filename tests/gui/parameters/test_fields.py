@@ -1,0 +1,192 @@
+"""The form of parameters: what it accepts, what it refuses and how it says so."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QWidget
+
+from core.penalties import (
+    MCP,
+    PENALTIES,
+    ExplicitWeights,
+    NuclearNorm,
+    RampWeights,
+    SchattenNorm,
+    TruncatedNuclearNorm,
+)
+from core.sequence import CameraModel
+from core.settings import PRESETS, Settings
+from nrsfm_gui.views.fields import NumberField, stepped
+from nrsfm_gui.views.form import Collapsible
+from nrsfm_gui.views.sources import Choice
+from nrsfm_gui.words.number import format_number
+
+
+def test_what_is_typed_becomes_settings_a_moment_later(qtbot, panel, form):
+    with qtbot.waitSignal(panel.settings_changed) as changed:
+        form.write("rank", "12")
+    assert changed.args == [Settings(rank=12)]  # one signal: not first for a rank of 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("eta", "2", "eta is 2; accepted is 0 < eta <= 1"),
+        ("eta", "0", "eta is 0"),
+        ("eta", "five", "'five' is not a number"),
+        ("rank", "0", "rank is 0"),
+        ("rank", "2.5", "'2.5' is not a whole number"),
+        ("starts", "-1", "starts is -1"),
+        ("tolerance", "1", "tolerance is 1"),
+        ("max_iterations", "0", "max_iterations is 0"),
+        ("seed", "-3", "seed is -3"),
+        ("rotation_rank", "0", "rotation rank is 0"),
+        ("xi", "-1", "xi is -1"),
+        ("gamma", "0", "gamma is 0"),
+        ("xi", "nan", "xi is nan"),
+    ],
+)
+def test_an_invalid_value_is_explained_beside_its_field(panel, form, name, text, words):
+    emitted = []
+    panel.settings_changed.connect(emitted.append)
+    form.write(name, text)
+    assert words in form.note(name)
+    assert not panel.valid
+    assert form.field(name).property("invalid") is True
+    panel.flush()
+    assert emitted == []
+    assert panel.settings == Settings()
+    panel.set_settings(Settings())
+    assert panel.valid
+    assert form.note(name) == ""
+
+
+def test_an_invalid_advanced_field_unfolds_its_section(panel, form):
+    advanced = panel.findChild(Collapsible)
+    assert advanced is not None
+    assert not advanced.expanded
+    form.write("seed", "x")
+    assert advanced.expanded
+
+
+def test_an_empty_field_is_only_accepted_where_it_means_something(qtbot, panel, form):
+    target = form.field("rank")
+    target.selectAll()
+    qtbot.keyClick(target, Qt.Key.Key_Delete)
+    assert "whole number" in form.note("rank")
+    panel.set_settings(Settings(rotation_rank=3))
+    target = form.field("rotation_rank")
+    target.selectAll()
+    with qtbot.waitSignal(panel.settings_changed) as changed:
+        qtbot.keyClick(target, Qt.Key.Key_Delete)
+    assert changed.args == [Settings(rotation_rank=None)]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        *PRESETS.values(),
+        Settings(penalty=NuclearNorm(mu=0.02), rotations="tracks", rotation_rank=3),
+        Settings(penalty=TruncatedNuclearNorm(mu=0.5, free=2), method="lm", intrinsics="calibrated"),
+        Settings(penalty=ExplicitWeights((0.1, 0.2)), rank=2, intrinsics=(1400.0, 1400.0, 640.0, 480.0)),
+        *(Settings(penalty=kind()) for kind in PENALTIES.values()),
+        Settings(penalty=SchattenNorm(mu=0.3, p=0.125, epsilon=1e-9)),
+        Settings(penalty=MCP(mu=0.0, theta=250.0)),
+        Settings(penalty=RampWeights(mu=0.5, free=0)),
+    ],
+)
+def test_settings_shown_are_settings_read(panel, settings):
+    panel.set_settings(settings)
+    panel.flush()
+    assert panel.settings == settings
+    assert panel.valid
+
+
+def test_a_preset_sets_everything_and_a_change_makes_it_custom(qtbot, panel, form):
+    with qtbot.waitSignal(panel.settings_changed) as changed:
+        form.choose("preset", "paper")
+    assert changed.args == [PRESETS["paper"]]
+    form.write("rank", "3")
+    qtbot.waitUntil(lambda: panel.settings.rank == 3)
+    assert panel.findChild(Choice, "preset").key == "custom"
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-inf", "1e308", "5e-324", "-1", "0"])
+def test_arrow_keys_leave_numbers_alone_that_have_no_next(qtbot, text):
+    field = NumberField()
+    qtbot.addWidget(field)
+    for key in (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown):
+        field.setText(text)
+        for _ in range(5):
+            qtbot.keyClick(field, key)
+        value = field.value()
+        assert field.text() == text or 0 < value < math.inf
+
+
+def test_arrow_keys_step_by_a_tenth_of_a_decade_and_return_leaves_the_field(qtbot, form):
+    eta = form.field("eta")
+    eta.setFocus()
+    qtbot.keyClick(eta, Qt.Key.Key_Up)
+    assert eta.text() == "0.063"
+    qtbot.keyClick(eta, Qt.Key.Key_Down)
+    assert eta.text() == "0.05"
+    rank = form.field("rank")
+    rank.setFocus()
+    qtbot.keyClick(rank, Qt.Key.Key_Up)
+    assert rank.text() == "7"
+    qtbot.keyClick(rank, Qt.Key.Key_Return)
+    assert not rank.hasFocus()
+
+
+def test_steps_are_round_numbers_over_many_decades():
+    value = 1e-6
+    for _ in range(60):
+        value = stepped(value, 1)
+    assert value == 1.0
+    assert stepped(1.0, -1) == 0.8
+    assert stepped(0.005, 10) == 0.05
+
+
+def test_numbers_are_written_short():
+    assert [format_number(value) for value in (0.5, 5e-3, 1e-6, 1e-14, 0, 250.0)] == [
+        "0.5",
+        "0.005",
+        "1e-6",
+        "1e-14",
+        "0",
+        "250",
+    ]
+
+
+def test_sources_that_a_sequence_does_not_have_are_grayed_out(panel, known):
+    panel.set_sequence(known.sequence)
+    choice = panel.findChild(QWidget, "rotations").findChild(Choice)
+    model = choice.model()
+    assert model.item(choice.findData("truth")).isEnabled()
+    assert not model.item(choice.findData("companion")).isEnabled()
+    panel.set_sequence(replace(known.sequence, companion=known.sequence.observations))
+    assert model.item(choice.findData("companion")).isEnabled()
+
+
+def test_eta_does_not_apply_to_orthogonal_tracks(panel, form, known):
+    panel.set_sequence(replace(known.sequence, camera=CameraModel.ORTHOGONAL))
+    assert not form.field("eta").isEnabled()
+    panel.set_sequence(known.sequence)
+    assert form.field("eta").isEnabled()
+
+
+def test_four_numbers_are_accepted_as_intrinsics_and_three_are_refused(qtbot, panel, form):
+    panel.set_settings(Settings(intrinsics=(1.0, 2.0, 3.0, 4.0)))
+    source = panel.findChild(QWidget, "intrinsics")
+    line = source._line
+    line.setFocus()
+    line.selectAll()
+    qtbot.keyClicks(line, "900, 900, 320")
+    assert "give four numbers" in form.note("intrinsics")
+    qtbot.keyClicks(line, ", 240")
+    assert form.note("intrinsics") == ""
+    qtbot.waitUntil(lambda: panel.settings.intrinsics == (900.0, 900.0, 320.0, 240.0))

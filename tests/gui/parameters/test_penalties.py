@@ -1,0 +1,74 @@
+"""The penalties in the form of parameters: each with numbers of its own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.penalties import PENALTIES, PENALTY_TEXTS, LogPenalty
+from core.settings import Settings
+from nrsfm_gui.views.weights import WEIGHTS
+
+
+def shown_numbers(form) -> list[str]:
+    names = dict.fromkeys(name for text in PENALTY_TEXTS.values() for name in text.numbers)
+    return [name for name in names if form.field(name).isVisibleTo(form.panel)]
+
+
+@pytest.mark.parametrize("kind", PENALTIES)
+def test_every_penalty_can_be_chosen_and_shows_its_own_numbers_and_tips(panel, form, kind):
+    form.choose("penalty", kind)
+    assert sorted(shown_numbers(form)) == sorted(PENALTY_TEXTS[kind].numbers)
+    for name, tip in PENALTY_TEXTS[kind].numbers.items():
+        assert form.field(name).toolTip() == tip
+    panel.flush()
+    assert panel.settings.penalty == (Settings().penalty if kind == "wnn" else PENALTIES[kind]())
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "text", "words"),
+    [
+        ("schatten", "p", "1", "p is 1; accepted is 0 < p < 1"),
+        ("schatten", "epsilon", "0", "epsilon is 0; accepted is a positive number"),
+        ("log", "mu", "-1", "mu is -1"),
+        ("mcp", "theta", "0", "theta is 0"),
+        ("ramp", "free", "1.5", "'1.5' is not a whole number"),
+        ("rank", "mu", "inf", "mu is inf"),
+    ],
+)
+def test_a_number_that_a_penalty_refuses_says_why_beside_it(panel, form, kind, name, text, words):
+    form.choose("penalty", kind)
+    form.write(name, text)
+    assert words in form.note(name)
+    assert not panel.valid
+    form.choose("penalty", "nn")
+    assert panel.valid
+
+
+def test_each_penalty_remembers_its_numbers(panel, form):
+    form.choose("penalty", "rank")
+    form.write("mu", "0.25")
+    panel.flush()
+    form.choose("penalty", "log")
+    assert form.field("mu").value() == LogPenalty().mu
+    form.choose("penalty", "weights")
+    assert form.field("mu").isVisibleTo(panel) and not form.field("mu").isEnabled()
+    form.choose("penalty", "rank")
+    assert form.field("mu").value() == 0.25
+
+
+def test_weights_of_a_concave_penalty_are_its_slopes_at_the_singular_values(qtbot, panel, form):
+    settings = Settings(rank=3, penalty=LogPenalty(mu=0.2, epsilon=0.5))
+    panel.set_settings(settings)
+    assert form.weights() == []
+    assert "follow the singular values" in form.texts()
+    for sigma in (np.array([19.0, 4.0, 0.5]), np.array([18.0, 5.0, 0.0])):
+        panel.set_spectrum(settings, np.ones(3), sigma)
+        shown = panel._penalty.weights_editor.weights
+        assert shown == pytest.approx(tuple(0.2 / (sigma + 0.5)), rel=1e-6)
+    assert "slopes of the penalty" in form.texts()
+    with qtbot.waitSignal(panel.settings_changed) as changed:
+        form.weights()[2].setValue(round(WEIGHTS.position(2.0)))
+    penalty = changed.args[0].penalty
+    assert penalty.a[:2] == pytest.approx(shown[:2])
+    assert penalty.a[2] == pytest.approx(2.0, rel=0.02)

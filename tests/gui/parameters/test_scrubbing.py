@@ -1,0 +1,111 @@
+"""Numbers that are changed by a drag on their label or slider."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PyQt6.QtCore import QPoint, QPointF, Qt
+from PyQt6.QtGui import QMouseEvent
+from PyQt6.QtWidgets import QApplication, QWidget
+
+from core.penalties import TruncatedNuclearNorm
+from core.sequence import CameraModel
+from core.settings import Settings
+from nrsfm_gui.views.scrub import PIXELS_PER_UNIT, ScrubLabel, ScrubSlider
+
+
+def drag(qtbot, widget: QWidget, steps: list[int], modifier=Qt.KeyboardModifier.NoModifier) -> None:
+    """Press in the middle, move to the right by so many pixels one after the other, do not release."""
+    x, y = widget.width() // 2, widget.height() // 2
+    qtbot.mousePress(widget, Qt.MouseButton.LeftButton, pos=QPoint(x, y))
+    for step in steps:
+        x += step
+        send_move(widget, QPoint(x, y), modifier)
+
+
+def send_move(widget: QWidget, position: QPoint, modifier: Qt.KeyboardModifier) -> None:
+    left = Qt.MouseButton.LeftButton
+    where = QPointF(position)
+    everywhere = QPointF(widget.mapToGlobal(position))
+    QApplication.sendEvent(
+        widget, QMouseEvent(QMouseEvent.Type.MouseMove, where, everywhere, left, left, modifier)
+    )
+
+
+def scrubbed(panel: QWidget, name: str) -> tuple[ScrubSlider, ScrubLabel]:
+    slider = panel.findChild(ScrubSlider, f"scrub {name}")
+    label = panel.findChild(ScrubLabel, f"scrub label {name}")
+    assert slider is not None and label is not None
+    return slider, label
+
+
+@pytest.mark.parametrize("name", ["eta", "xi", "gamma"])
+def test_a_drag_on_a_label_goes_a_decade_in_a_hundred_pixels_and_counts_in_the_next_turn(
+    qtbot, panel, form, name
+):
+    _, label = scrubbed(panel, name)
+    told = []
+    panel.settings_changed.connect(told.append)
+    before = form.field(name).value()
+    drag(qtbot, label, [10, 10, 10])
+    assert told == []
+    assert form.field(name).value() == pytest.approx(before * 10**0.3, rel=1e-3)
+    QApplication.processEvents()
+    assert len(told) == 1  # of three moves that came together the last one counts
+    source = told[0] if name == "eta" else told[0].penalty
+    assert getattr(source, name) == form.field(name).value()
+    qtbot.mouseRelease(label, Qt.MouseButton.LeftButton)
+    qtbot.mouseDClick(label, Qt.MouseButton.LeftButton)
+    QApplication.processEvents()
+    assert told[-1] == Settings()  # back at the default
+    assert len(told) == 2
+
+
+def test_shift_makes_a_drag_coarse_and_control_fine(qtbot, panel, form):
+    _, label = scrubbed(panel, "eta")
+    for modifier, decades in (
+        (Qt.KeyboardModifier.ShiftModifier, -0.5),
+        (Qt.KeyboardModifier.ControlModifier, -0.01),
+    ):
+        panel.set_settings(Settings())
+        drag(qtbot, label, [-10], modifier)
+        qtbot.mouseRelease(label, Qt.MouseButton.LeftButton)
+        assert form.field("eta").value() == pytest.approx(0.05 * 10**decades, rel=1e-3)
+
+
+def test_a_slider_follows_what_is_typed_and_stays_inside_what_is_accepted(qtbot, panel, form):
+    slider, _ = scrubbed(panel, "eta")
+    form.write("eta", "0.2")
+    assert slider.number == 0.2
+    assert slider.value() == round(slider.scale.position(0.2))
+    drag(qtbot, slider, [1000])
+    QApplication.processEvents()
+    assert panel.settings.eta == 1.0
+    assert panel.valid
+    drag(qtbot, slider, [-5000])
+    QApplication.processEvents()
+    assert panel.settings.eta == slider.scale.lowest
+    form.write("eta", "five")
+    assert slider.number == slider.scale.lowest  # what is no number does not move it
+
+
+def test_whole_numbers_are_dragged_one_by_one(qtbot, panel, form):
+    form.choose("penalty", "tnn")
+    _, label = scrubbed(panel, "free")
+    drag(qtbot, label, [PIXELS_PER_UNIT, PIXELS_PER_UNIT // 2 - 1])
+    QApplication.processEvents()
+    assert panel.settings.penalty == TruncatedNuclearNorm(free=2)
+    _, label = scrubbed(panel, "rank")
+    drag(qtbot, label, [-4 * PIXELS_PER_UNIT])
+    QApplication.processEvents()
+    assert panel.settings.rank == 2
+
+
+def test_sliders_are_named_and_grayed_out_with_their_rows(panel, known):
+    slider, label = scrubbed(panel, "eta")
+    assert slider.accessibleName() == "eta"
+    assert "double click" in label.toolTip() and "0.05" in label.toolTip()
+    panel.set_sequence(replace(known.sequence, camera=CameraModel.ORTHOGONAL))
+    assert not slider.isEnabled() and not label.isEnabled()
+    assert all(not scrubbed(panel, name)[0].isVisibleTo(panel) for name in ("mu", "theta", "p"))

@@ -1,0 +1,169 @@
+"""The single weights in the form of parameters: known, typed, dragged, given back to the rule."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import QPoint, QPointF, Qt
+from PyQt6.QtGui import QWheelEvent
+from PyQt6.QtWidgets import QApplication, QSlider
+
+from core.penalties import ExplicitWeights
+from core.settings import Settings
+from nrsfm_gui.views.fields import NumberField
+from nrsfm_gui.views.scrub import Scale, ScrubLabel
+from nrsfm_gui.views.weight_order import ordered
+from nrsfm_gui.views.weights import WEIGHTS
+
+
+def test_moving_a_weight_makes_the_penalty_explicit_and_brings_the_others_along(qtbot, panel):
+    weights = np.array([0.01, 0.05, 0.1, 0.5, 1.0, 2.0])
+    panel.set_spectrum(panel.settings, weights, np.array([30.0, 9, 4, 1, 0.5, 0.1]))
+    slider = next(s for s in panel.findChildren(QSlider) if s.accessibleName() == "weight 3")
+    with qtbot.waitSignal(panel.settings_changed) as changed:
+        slider.setValue(round(WEIGHTS.position(10.0)))
+    penalty = changed.args[0].penalty
+    assert isinstance(penalty, ExplicitWeights)
+    assert penalty.a[:2] == pytest.approx((0.01, 0.05))
+    assert penalty.a[2:] == pytest.approx((10.0,) * 4, rel=0.02)
+
+
+def test_a_decreasing_weight_that_is_typed_is_refused_with_the_reason(qtbot, panel, form):
+    panel.set_settings(Settings(rank=2, penalty=ExplicitWeights((0.5, 1.0))))
+    typed = next(f for f in panel.findChildren(NumberField) if f.accessibleName() == "weight 1")
+    typed.setFocus()
+    typed.selectAll()
+    qtbot.keyClicks(typed, "2")
+    qtbot.waitUntil(lambda: not panel.valid)
+    assert "weights decrease from 2 (weight 1) to 1 (weight 2)" in form.texts()
+
+
+def test_explicit_weights_follow_the_rank(qtbot, panel, form):
+    panel.set_settings(Settings(rank=2, penalty=ExplicitWeights((0.5, 1.0))))
+    form.write("rank", "3")
+    qtbot.waitUntil(lambda: panel.settings.rank == 3)
+    assert panel.settings.penalty == ExplicitWeights((0.5, 1.0, 1.0))
+
+
+def test_weights_of_a_run_tell_what_another_strength_would_give(panel, form):
+    form.learn()
+    form.field("xi").setText("0.05")
+    panel.flush()
+    shown = [f.value() for f in panel.findChildren(NumberField) if f.accessibleName().startswith("weight ")]
+    assert shown == pytest.approx(0.05 / form.REFERENCE, rel=0.01)
+
+
+def test_weights_are_ordered_around_the_one_that_was_moved():
+    assert ordered((1.0, 2.0, 3.0, 4.0), 1) == (1.0, 2.0, 3.0, 4.0)
+    assert ordered((1.0, 9.0, 3.0, 4.0), 1) == (1.0, 9.0, 9.0, 9.0)
+    assert ordered((1.0, 2.0, 0.5, 4.0), 2) == (0.5, 0.5, 0.5, 4.0)
+
+
+def test_a_scale_spans_its_range_and_zero_and_gives_back_what_it_is_given():
+    assert WEIGHTS.value(0) == 0.0
+    assert WEIGHTS.value(1) == WEIGHTS.lowest
+    assert WEIGHTS.value(WEIGHTS.steps) == WEIGHTS.highest
+    assert WEIGHTS.position(0) == 0
+    for weight in (1e-5, 3e-3, 0.4, 27.0):
+        assert WEIGHTS.value(WEIGHTS.position(weight)) == pytest.approx(weight, rel=1e-3)
+        assert WEIGHTS.value(round(WEIGHTS.position(weight)) + 1) / weight == pytest.approx(1.01, abs=0.006)
+    for scale in (Scale(0.01, 0.99, logarithmic=False), Scale(1e-3, 1.0), Scale(0, 12, whole=True)):
+        assert (scale.value(0), scale.value(scale.steps)) == (scale.lowest, scale.highest)
+        for value in (0.02, 0.5, 0.75) if not scale.whole else (3.0, 7.0):
+            assert scale.value(scale.position(value)) == pytest.approx(value, rel=1e-3)
+
+
+def test_known_weights_stay_while_another_run_compares_rotations(panel, form, known):
+    panel.set_sequence(known.sequence)
+    panel.set_settings(form.LEARNED)
+    assert form.weights() == []
+    assert "a run shows them once it iterates" in form.texts()
+    form.learn()
+    assert len(form.weights()) == 3
+    shown = panel._penalty.weights_editor.weights
+    panel.set_spectrum(None, None, None)  # the next run has begun
+    panel.set_spectrum(None, np.array([7.0, 8.0, 9.0]), np.array([3.0, 2.0, 1.0]))  # it compares
+    assert len(form.weights()) == 3
+    assert all(slider.isEnabled() for slider in form.weights())
+    assert panel._penalty.weights_editor.weights == shown
+    assert "a run shows them once it iterates" not in form.texts()
+
+
+def test_weights_that_one_sequence_told_are_not_those_of_another(panel, form, known):
+    panel.set_sequence(known.sequence)
+    form.learn()
+    panel.set_sequence(replace(known.sequence, name="another"))
+    assert form.weights() == []
+    assert "a run shows them once it iterates" in form.texts()
+
+
+def test_nothing_moves_when_a_weight_is_dragged(qtbot, panel, form):
+    form.learn()
+    slider = form.weights()[1]
+    qtbot.waitUntil(lambda: slider.width() > 50)
+    before = slider.mapTo(panel, QPoint(0, 0))
+    middle = QPoint(slider.width() // 2, slider.height() // 2)
+    weight = panel._penalty.weights_editor.weights[1]
+    qtbot.mousePress(slider, Qt.MouseButton.LeftButton, pos=middle)
+    assert panel.settings == form.LEARNED  # a click alone changes nothing
+    qtbot.mouseMove(slider, middle + QPoint(slider.width() // 4, 0))
+    qtbot.wait(20)
+    assert isinstance(panel.settings.penalty, ExplicitWeights)
+    # A quarter of the width is one decade of the four.
+    expected = weight * 10 ** (4 * (slider.width() // 4) / slider.width())
+    assert panel.settings.penalty.a[1] == pytest.approx(expected, rel=0.02)
+    assert slider.mapTo(panel, QPoint(0, 0)) == before
+    qtbot.mouseRelease(slider, Qt.MouseButton.LeftButton, pos=middle)
+    for name in ("xi", "gamma"):
+        assert form.field(name).isVisibleTo(panel)
+        assert not form.field(name).isEnabled()
+    form.choose("penalty", "wnn")
+    assert form.field("xi").isEnabled()
+
+
+def turn(slider: QSlider, angle: int) -> None:
+    center = QPointF(slider.rect().center())
+    QApplication.sendEvent(slider, QWheelEvent(
+        center, QPointF(slider.mapToGlobal(center)), QPoint(), QPoint(0, angle), Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
+    ))  # fmt: skip
+
+
+def test_keys_and_wheel_change_a_weight_by_one_percent(qtbot, panel, form):
+    form.learn()
+    slider = form.weights()[0]
+    with qtbot.waitActive(panel):
+        panel.activateWindow()
+    slider.setFocus()
+    weights = [panel._penalty.weights_editor.weights[0]]
+    qtbot.keyClick(slider, Qt.Key.Key_Right)
+    for _ in range(3):
+        weights.append(panel._penalty.weights_editor.weights[0])
+        qtbot.keyClick(slider, Qt.Key.Key_Right)
+    ratios = np.divide(weights[1:], weights[:-1])
+    assert ratios[0] == pytest.approx(1.01, abs=0.006)  # from between two steps
+    assert ratios[1:] == pytest.approx(1.01, abs=1e-3)
+    turn(slider, 120)
+    turn(slider, -120)
+    turn(slider, -120)
+    assert panel._penalty.weights_editor.weights[0] == pytest.approx(weights[-1], rel=1e-3)
+
+
+def test_the_wheel_over_a_slider_without_the_focus_changes_nothing(panel, form):
+    form.learn()
+    turn(form.weights()[0], 120)
+    assert panel.settings == form.LEARNED
+
+
+def test_a_double_click_on_the_number_of_a_weight_gives_it_back_to_the_rule(qtbot, panel, form):
+    form.learn()
+    before = panel._penalty.weights_editor.weights
+    form.weights()[1].setValue(round(WEIGHTS.position(0.3)))
+    QApplication.processEvents()
+    assert panel.settings.penalty.a[1] == pytest.approx(0.3, rel=0.01)
+    label = next(each for each in panel.findChildren(ScrubLabel) if each.text() == "2")
+    qtbot.mouseDClick(label, Qt.MouseButton.LeftButton)
+    QApplication.processEvents()
+    assert panel.settings.penalty.a == pytest.approx(before, rel=1e-6)
