@@ -1,0 +1,147 @@
+"""`nrsfm evaluate` and `nrsfm export`: errors, slopes, alignments; files of every kind."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.cameras.calibrate import calibrate, orthogonal_intrinsics
+from core.cli import main
+from core.result import Result, load_result, save_result
+from core.sequence import CameraModel
+from core.synthetic import simulate
+
+
+def test_evaluate_agrees_with_the_loss_and_finds_no_slope(solved, capsys):
+    assert main(["evaluate", str(solved), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["loss_difference"] < 1e-10
+    assert said["relative_gradient"] < 1e-7
+    assert {"procrustes_mm", "challenge_v02", "reprojection_px"} <= set(said["errors"])
+    assert main(["evaluate", str(solved)]) == 0
+    assert "relative gradient" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("penalty", ["log", "mcp"])
+def test_evaluate_knows_the_objective_of_a_concave_penalty(tmp_path, capsys, penalty):
+    path = tmp_path / "result.npz"
+    words = ["--rotations", "truth", "--rank", "2", "--starts", "2", "--penalty", penalty, "--mu", "0.01"]
+    assert main(["solve", "sample:balloon/circle", *words, "-o", str(path), "--quiet"]) == 0
+    assert main(["evaluate", str(path), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["loss_difference"] < 1e-10 and said["relative_gradient"] < 1e-6
+
+
+def test_evaluate_notices_a_result_that_is_no_minimum(solved, tmp_path, capsys):
+    result = load_result(solved)
+    path = save_result(replace(result, B=result.B * 1.01), tmp_path / "moved.npz")
+    assert main(["evaluate", str(path), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["loss_difference"] > 1e-6 and said["relative_gradient"] > 1e-4
+
+
+def test_evaluate_adds_the_errors_of_published_tables_where_the_truth_allows_them(tmp_path, capsys):
+    """An exact orthogonal reconstruction, its frames its basis: all errors vanish, but not for a wrong R."""
+    sequence = simulate("stretch", camera=CameraModel.ORTHOGONAL, frames=8, points=25, noise=0, occlusion=0)
+    K = orthogonal_intrinsics(sequence.observations)
+    S, R = sequence.truth.points, sequence.rotations
+    exact = Result(
+        tracks=calibrate(sequence.observations, K, sequence.camera),
+        visible=sequence.visible,
+        rotations=R,
+        translations=(sequence.translations - [*K[:2, 2], 0.0]) / K[0, 0],
+        B=np.eye(8),
+        C=S.reshape(8, -1).T / K[0, 0],
+        weights=np.zeros(8),
+        eta=1.0,
+        loss=0.0,
+        history=np.zeros((0, 3)),
+        intrinsics=K,
+        camera=sequence.camera,
+        truth=sequence.truth,
+    )
+    path = save_result(exact, tmp_path / "exact.npz")
+    for name, rotations in (("right", R), ("wrong", R[::-1])):
+        truth = tmp_path / f"{name}.npz"
+        np.savez(truth, S=S, R=rotations)
+        assert main(["evaluate", str(path), "--truth", str(truth), "--json"]) == 0
+        errors = json.loads(capsys.readouterr().out)["errors"]
+        assert errors["reprojection_px"] < 1e-9 and errors["procrustes_mm"] < 1e-9
+        for table in ("e3d_global", "frobenius_relative"):
+            assert errors[table] < 1e-9 if name == "right" else errors[table] > 0.1
+    assert main(["evaluate", str(path)]) == 0
+    assert "e3d_global" not in capsys.readouterr().out
+
+
+def test_evaluate_aligns_as_it_is_told_and_says_how(tmp_path, capsys):
+    """The depth of an exact orthogonal reconstruction is inverted, and it is 5 mm beside its place."""
+    sequence = simulate("stretch", camera=CameraModel.ORTHOGONAL, frames=8, points=25, noise=0, occlusion=0)
+    K, S, R, t = (
+        np.diag([40.0, 40.0, 1.0]), sequence.truth.points, sequence.rotations, sequence.translations
+    )  # fmt: skip
+    inverted = np.swapaxes(R, 1, 2) @ (np.diag([1.0, 1.0, -1.0]) @ R @ S) / 40.0
+    result = Result(
+        tracks=(sequence.tracks + np.array([[5.0], [0.0]])) / 40.0,
+        visible=sequence.visible,
+        rotations=R,
+        translations=(t + np.array([5.0, 0.0, 0.0])) / 40.0,
+        B=np.eye(8),
+        C=inverted.reshape(8, -1).T,
+        weights=np.zeros(8),
+        eta=1.0,
+        loss=0.0,
+        history=np.zeros((0, 3)),
+        intrinsics=K,
+        camera=sequence.camera,
+        truth=sequence.truth,
+        meta={"units": "mm"},
+    )
+    path, truth = save_result(result, tmp_path / "moved.npz"), tmp_path / "truth.npz"
+    np.savez(truth, S=S, R=R, t=t)
+
+    def said(*words):
+        assert main(["evaluate", str(path), *words, "--json"]) == 0
+        known = json.loads(capsys.readouterr().out)
+        return known["errors"]["aligned_mm"], known["alignment"]
+
+    error, name = said("--align", "rigid")
+    assert error < 1e-9 and name == "rigid motion per frame, found mirrored"
+    error, name = said("--align", "as-is", "--truth", str(truth))
+    assert error == pytest.approx(5.0) and name == "as is, by the cameras, found mirrored"
+    error, name = said("--mirror", "off")
+    assert error > 5.0 and name == "per-frame similarity"
+    for cameras, sentence in (
+        ({"R": 2.0 * R, "t": t}, "is not a rotation"),
+        ({"R": R, "t": t * np.nan}, "t holds"),
+    ):
+        np.savez(tmp_path / "wrong.npz", S=S, **cameras)
+        assert main(["evaluate", str(path), "--truth", str(tmp_path / "wrong.npz")]) == 2
+        assert sentence in capsys.readouterr().err
+    assert main(["evaluate", str(path), "--align", "sequence", "--mirror", "on"]) == 0
+    assert "mean 3-D error, one similarity for all frames, mirrored" in capsys.readouterr().out
+    assert main(["evaluate", str(path), "--align", "as-is"]) == 2
+    assert "needs the true rotations and translations" in capsys.readouterr().err
+
+
+def test_evaluate_takes_another_truth(solved, tmp_path, capsys):
+    result = load_result(solved)
+    truth = tmp_path / "truth.npz"
+    np.savez(truth, S=300.0 * result.points + 7.0)
+    assert main(["evaluate", str(solved), "--truth", str(truth), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["errors"]["procrustes_mm"] < 1e-9
+
+
+def test_export_writes_what_was_asked_for(solved, tmp_path, capsys):
+    words = ["export", str(solved), "-o", str(tmp_path / "a.ply"), "-o", str(tmp_path / "a.obj")]
+    assert main([*words, "--all-frames", "--camera-frame", "--align", "truth"]) == 0
+    assert len(list(tmp_path.glob("a_*.ply"))) == len(list(tmp_path.glob("a_*.obj"))) == 14
+    assert "wrote" in capsys.readouterr().err
+    assert main(["export", str(solved), "-o", str(tmp_path / "b.csv"), "--frame", "3"]) == 0
+    assert len((tmp_path / "b.csv").read_text().splitlines()) == 1 + 24
+    words = ["export", str(solved), "-o", str(tmp_path / "c.glb"), "-o", str(tmp_path / "c.trajectories.csv")]
+    assert main([*words, "--align", "sequence", "--mirror", "--fps", "25", "--interpolation", "step"]) == 0
+    assert len((tmp_path / "c.trajectories.csv").read_text().splitlines()) == 1 + 14 * 24
+    assert (tmp_path / "c.glb").read_bytes().startswith(b"glTF")

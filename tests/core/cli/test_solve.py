@@ -1,0 +1,241 @@
+"""`nrsfm solve`: the numbers of Python, every output, every method; stopped, piped, asked for its version."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import pty
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.cli import main
+from core.files import read_sequence, write_npz
+from core.reconstruct import solve_sequence
+from core.result import load_result
+from core.settings import Settings
+from core.synthetic import simulate
+
+FAST = ["--rank", "2", "--rotations", "truth"]
+
+
+def same(first, second):
+    """Whether two results are equal, bit for bit, in all but how long they took."""
+    arrays = ("tracks", "visible", "rotations", "translations", "B", "C", "weights", "intrinsics")
+    assert (first.loss, first.eta) == (second.loss, second.eta)
+    assert np.array_equal(first.history[:, [0, 2]], second.history[:, [0, 2]])
+    return all(np.array_equal(getattr(first, name), getattr(second, name)) for name in arrays)
+
+
+def test_solve_gives_the_numbers_of_python(solved, tracks):
+    sequence = read_sequence(tracks)
+    assert same(load_result(solved), solve_sequence(sequence, Settings(rank=2, rotations="truth")))
+
+
+def test_solve_writes_every_output_and_says_so_in_one_json_object(tracks, tmp_path, capsys):
+    outputs = [tmp_path / name for name in ("a.npz", "a.mat", "a.csv", "a.ply", "a.obj")]
+    history = tmp_path / "loss.csv"
+    words = ["solve", tracks, *FAST, "--json", "--history", str(history)]
+    for path in outputs:
+        words += ["-o", str(path)]
+    assert main(words) == 0
+    captured = capsys.readouterr()
+    said = json.loads(captured.out)
+    assert captured.err == ""  # no progress where stderr is no terminal
+    assert said["output"] == [str(path) for path in outputs]
+    assert all(path.stat().st_size for path in outputs)
+    result = load_result(outputs[0])
+    assert said["loss"] == result.loss and said["log10_loss"] == np.log10(result.loss)
+    assert said["iterations"] == result.iterations and said["seconds"] == result.seconds
+    assert said["status"] == "converged" and said["rank"] == 2
+    assert 1 < said["starts_agreed"] <= len(said["starts"]) == Settings().starts and said["remarks"] == []
+    assert set(said["errors"]) == {
+        "procrustes_mm", "procrustes_mm_reference", "procrustes_mm_mirror", "reprojection_px",
+    }  # fmt: skip
+    assert 0 < said["errors"]["reprojection_px"] < 20 and 0 < said["errors"]["procrustes_mm"] < 50
+    with history.open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert [float(row["loss"]) for row in rows] == result.history[:, 2].tolist()
+    assert "rank 1" in rows[0]["phase"] and rows[-1]["phase"] == "refine"
+    assert rows[0]["primal"] == rows[0]["dual"] == ""  # which only ADMM has
+
+
+def test_the_summary_is_for_people_unless_quiet(tracks, tmp_path, capsys):
+    words = ["solve", tracks, *FAST, "-o", str(tmp_path / "a.npz")]
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("log10 loss -") and "reprojection_px" in said and f"wrote {tmp_path}" in said
+    assert main([*words, "--quiet"]) == 0
+    assert capsys.readouterr() == ("", "")
+
+
+def test_the_command_in_a_result_makes_it_again(solved, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = load_result(solved)
+    words = shlex.split(result.meta["command"])
+    words[words.index("-o") + 1] = "again.npz"
+    assert words[0] == "nrsfm" and main([*words[1:], "--quiet"]) == 0
+    assert same(load_result("again.npz"), result)
+
+
+def test_the_python_in_a_result_makes_it_again(solved, tmp_path):
+    result = load_result(solved)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", result.meta["python"]],
+        cwd=tmp_path, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert same(load_result(tmp_path / "result.npz"), result)
+
+
+def test_a_result_says_what_it_was_made_of(solved, tracks):
+    meta = load_result(solved).meta
+    assert meta["source"] == str(Path(tracks).resolve()) and len(meta["digest"]) == 64
+    assert meta["digest"] == read_sequence(tracks).digest
+    assert meta["status"] == "converged" and meta["preset"] is None
+    assert meta["settings"]["rank"] == 2 and meta["versions"]["numpy"] == np.__version__
+    assert meta["units"] == "px" and meta["truth_units"] == "mm"
+
+
+def test_reading_options_are_kept_in_the_recipe(tmp_path, folder):
+    counted = shutil.copytree(folder, tmp_path / "paper")
+    shutil.rmtree(counted / "truth")  # whose frames would contradict the other base
+    source = tmp_path / "base.npz"
+    assert main(
+        ["solve", str(counted), "--camera", "orthogonal", "--path", "line", "--frame-base", "0",
+         "--rank", "2", "--quiet", "-o", str(source)]
+    ) == 0  # fmt: skip
+    result = load_result(source)
+    words = shlex.split(result.meta["command"])
+    assert words[words.index("--frame-base") + 1] == "0"
+    words[words.index("-o") + 1] = str(tmp_path / "again.npz")
+    assert main([*words[1:], "--quiet"]) == 0
+    again = load_result(tmp_path / "again.npz")
+    assert same(again, result) and again.truth.reference == result.truth.reference
+    assert result.camera.value == "orthogonal" and result.eta == 1.0
+
+
+def test_explicit_weights_set_the_rank(tracks, tmp_path):
+    path = tmp_path / "a.npz"
+    words = [
+        "solve",
+        tracks,
+        "--rotations",
+        "truth",
+        "--weights",
+        "0.01,0.02,0.05",
+        "--quiet",
+        "-o",
+        str(path),
+    ]
+    assert main(words) == 0
+    result = load_result(path)
+    assert result.weights.tolist() == [0.01, 0.02, 0.05] and result.rank == 3
+    assert "--weights 0.01,0.02,0.05" in result.meta["command"] and "--rank" not in result.meta["command"]
+
+
+@pytest.mark.parametrize("method", ["lm", "admm", "admm+bilinear"])
+def test_every_method_runs_from_the_command_line(tracks, tmp_path, method):
+    path = tmp_path / "a.npz"
+    words = [
+        "solve",
+        tracks,
+        *FAST,
+        "--method",
+        method,
+        "--max-iterations",
+        "200",
+        "--quiet",
+        "-o",
+        str(path),
+    ]
+    assert main(words) == 0
+    assert load_result(path).meta["method"] == method
+
+
+def test_rotations_and_intrinsics_come_from_files_and_numbers(tracks, folder, tmp_path):
+    truth = folder / "truth" / "circle.npz"
+    fx, fy, cx, cy = 1400.0, 1390.5, 640.0, 480.0
+    path = tmp_path / "a.npz"
+    words = ["solve", tracks, "--rank", "2", "--rotations", str(truth), "--quiet", "-o", str(path)]
+    assert main([*words, "--intrinsics", f"{fx},{fy},{cx},{cy}"]) == 0
+    result = load_result(path)
+    assert np.array_equal(result.intrinsics, [[fx, 0, cx], [0, fy, cy], [0, 0, 1]])
+    with np.load(truth) as stored:
+        assert np.allclose(result.rotations, stored["R"], atol=1e-7)  # the file has single precision
+
+
+@pytest.mark.parametrize(
+    ("given", "warned"), [(["calibrated"], True), (["gt"], False), (["calibrated", "--camera"], False)]
+)
+def test_pixels_that_are_taken_as_calibrated_are_solved_with_a_warning(
+    given, warned, tracks, folder, tmp_path, capsys
+):
+    path = tmp_path / "a.npz"
+    words = ["--intrinsics", *given]
+    source = tracks
+    if "--camera" in given:
+        source = str(folder)
+        words += ["orthogonal", "--path", "circle"]
+    limits = ["--starts", "1", "--max-iterations", "20", "--quiet"]
+    assert main(["solve", source, *FAST, *words, *limits, "-o", str(path)]) == 0
+    said = capsys.readouterr().err
+    assert said.count("\n") == warned and ("which looks like pixels" in said) == warned
+    assert path.exists()
+
+
+@pytest.fixture(scope="module")
+def long_run(tmp_path_factory):
+    """A sequence that keeps the solver busy for minutes, given enough starts."""
+    path = tmp_path_factory.mktemp("long") / "long.npz"
+    write_npz(simulate("articulated", frames=150, points=150), path)
+    return path
+
+
+def test_ctrl_c_keeps_the_best_so_far_and_says_where(long_run, tmp_path):
+    output = tmp_path / "kept.npz"
+    words = ["solve", str(long_run), "--rotations", "truth", "--starts", "500", "--json", "-o", str(output)]
+    terminal, theirs = pty.openpty()
+    command = [sys.executable, "-m", "core", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, text=True) as process:
+        os.close(theirs)
+        shown = ""
+        interrupted = False
+        try:
+            while True:  # until the other side is closed
+                shown += os.read(terminal, 4096).decode()
+                if "ETA" in shown and not interrupted:  # the progress line, which a terminal gets
+                    process.send_signal(signal.SIGINT)
+                    interrupted = True
+        except OSError:
+            os.close(terminal)
+        out = process.stdout.read()
+    assert process.returncode == 130
+    assert "iteration" in shown and "it/s" in shown and "log10 loss" in shown
+    assert f"stopped; the best so far is in {output}" in shown
+    result = load_result(output)
+    said = json.loads(out)
+    assert said["status"] == result.meta["status"] == "stopped"
+    assert said["loss"] == result.loss and result.iterations > 0
+    assert "Traceback" not in shown
+
+
+def test_a_reader_that_goes_away_is_no_error(solved):
+    done = subprocess.run(
+        f"{shlex.quote(sys.executable)} -m core export --help | head -n 1",
+        shell=True, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.stdout.startswith("usage: nrsfm export") and done.stderr == ""
+
+
+def test_version_says_where_core_is_from(capsys):
+    assert main(["--version"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("nrsfm ") and str(Path(__file__).resolve().parents[3] / "core") in said
