@@ -1,45 +1,28 @@
-"""The loss plot, the spectrum, and what is saved of them."""
+"""The loss plot and the spectrum."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from pathlib import Path
-from xml.etree import ElementTree
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
 import pytest
-from PyQt6.QtCore import QPoint, QPointF, QSize, Qt
-from PyQt6.QtGui import QColor, QImage, QPainter
-from PyQt6.QtPdf import QPdfDocument
-from PyQt6.QtSvg import QSvgRenderer
-from PyQt6.QtWidgets import QTabWidget, QToolButton
+from PyQt6.QtCore import QPoint, QPointF, Qt
+from PyQt6.QtWidgets import QToolButton
 
-from core.arrays import InputError
 from core.reconstruct import Record
 from core.settings import Settings
 from nrsfm_gui.state.history import History
 from nrsfm_gui.theme import DARK, LIGHT
-from nrsfm_gui.views.loss_plot import LossPlot
 from nrsfm_gui.views.phase_marks import short_phases
-from nrsfm_gui.views.plots import log_ticks, save_image, save_plot
+from nrsfm_gui.views.plots import log_ticks
 from nrsfm_gui.views.spectrum_plot import SpectrumPlot
 from nrsfm_gui.words.number import format_number
 
-
-def history(count: int, *, phase: str = "refine", top: float = 1.0) -> History:
-    made = History()
-    made.extend(Record(k, 0.01 * k, top / (1 + k), phase) for k in range(count))
-    return made
-
-
-@pytest.fixture
-def plot(show) -> LossPlot:
-    plot = LossPlot()
-    plot.set_theme(DARK)
-    show(plot, 640, 360)
-    return plot
+if TYPE_CHECKING:
+    from nrsfm_gui.views.loss_plot import LossPlot
 
 
 def ranges(plot: LossPlot) -> list[list[float]]:
@@ -47,13 +30,7 @@ def ranges(plot: LossPlot) -> list[list[float]]:
     return plot.plot_widget.getPlotItem().getViewBox().viewRange()
 
 
-def edges(mask: np.ndarray) -> np.ndarray:
-    """Return left, right, top and bottom of what a mask holds."""
-    y, x = np.nonzero(mask)
-    return np.array([x.min(), x.max(), y.min(), y.max()])
-
-
-def test_a_history_grows_in_place_and_clamps_what_has_no_logarithm():
+def test_a_history_grows_in_place_and_clamps_what_has_no_logarithm(history):
     made = history(1000)
     assert made.iterations.tolist() == list(range(1000))
     assert made.log_losses[99] == pytest.approx(-2.0)
@@ -62,7 +39,7 @@ def test_a_history_grows_in_place_and_clamps_what_has_no_logarithm():
     assert [(phase.first, phase.name) for phase in made.phases] == [(0, "refine"), (1000, "x")]
 
 
-def test_a_tick_is_put_at_the_record_where_the_settings_changed():
+def test_a_tick_is_put_at_the_record_where_the_settings_changed(history):
     made = history(10)
     made.tick(7, "rank 6 → 2", before=Settings())
     made.rename_tick("rank 6 → 1")
@@ -103,7 +80,7 @@ def test_losses_of_a_subset_are_named_so():
     ]
 
 
-def test_the_current_curve_has_the_accent_color_and_earlier_ones_do_not(qtbot, plot, near):
+def test_the_current_curve_has_the_accent_color_and_earlier_ones_do_not(qtbot, plot, near, history):
     def colored(color: str) -> int:
         return int(near(plot.plot_widget.grab().toImage(), color, tolerance=25).sum())
 
@@ -118,7 +95,7 @@ def test_the_current_curve_has_the_accent_color_and_earlier_ones_do_not(qtbot, p
     assert colored(DARK.accent) == 0
 
 
-def test_earlier_runs_have_colors_and_names_of_their_own(qtbot, plot, near, legend_of):
+def test_earlier_runs_have_colors_and_names_of_their_own(qtbot, plot, near, legend_of, history):
     runs = {number: history(40, top=10.0**number) for number in (1, 2, 3)}
     plot.set_histories({1: runs[1]}, 1, {1: "LM, NN"})
     assert legend_of(plot) == []  # nothing to tell apart
@@ -132,7 +109,7 @@ def test_earlier_runs_have_colors_and_names_of_their_own(qtbot, plot, near, lege
     assert len({*DARK.runs, DARK.accent}) == len(DARK.runs) + 1
 
 
-def test_all_runs_are_shown_together_on_request(plot):
+def test_all_runs_are_shown_together_on_request(plot, history):
     runs = {1: history(400, top=1e3), 2: history(50)}
     plot.set_histories(runs, 2)
     (_left, right), (_bottom, top) = ranges(plot)
@@ -150,7 +127,7 @@ def test_all_runs_are_shown_together_on_request(plot):
     assert ranges(plot)[1][1] < 2
 
 
-def test_seconds_can_be_on_a_logarithmic_axis(plot):
+def test_seconds_can_be_on_a_logarithmic_axis(plot, history):
     plot.set_histories({1: history(1001)}, 1)
     plot.set_axis("log seconds")
     curve = plot.plot_widget.getPlotItem().listDataItems()[-1]
@@ -165,7 +142,7 @@ def test_seconds_can_be_on_a_logarithmic_axis(plot):
     assert curve.getOriginalDataset()[0][-1] == pytest.approx(10.0)
 
 
-def test_an_axis_can_be_zoomed_to_where_there_are_no_numbers(plot):
+def test_an_axis_can_be_zoomed_to_where_there_are_no_numbers(plot, history):
     plot.set_histories({1: history(9)}, 1, {1: "bilinear"})
     plot.set_axis("log seconds")
     for left, right in ((-1e3, 1e3), (400.0, 500.0), (-1e300, 1e300), (1e9, 1e9 + 1)):
@@ -174,7 +151,7 @@ def test_an_axis_can_be_zoomed_to_where_there_are_no_numbers(plot):
         assert all(abs(place) <= 301 for place, _name in log_ticks(left, right))
 
 
-def test_residuals_of_admm_are_drawn_on_request(qtbot, plot, near):
+def test_residuals_of_admm_are_drawn_on_request(qtbot, plot, near, history):
     plain = history(50)
     made = History()
     made.extend([Record(0, 0.0, 1.0, "ADMM", math.inf, math.inf)])
@@ -201,7 +178,7 @@ def test_residuals_of_admm_are_drawn_on_request(qtbot, plot, near):
     assert ranges(plot)[1][0] > -8
 
 
-def test_the_horizontal_axis_counts_iterations_or_seconds(plot):
+def test_the_horizontal_axis_counts_iterations_or_seconds(plot, history):
     plot.set_histories({1: history(101)}, 1)
     curve = plot.plot_widget.getPlotItem().listDataItems()[-1]
     assert curve.getOriginalDataset()[0][-1] == 100
@@ -209,7 +186,7 @@ def test_the_horizontal_axis_counts_iterations_or_seconds(plot):
     assert curve.getOriginalDataset()[0][-1] == pytest.approx(1.0)
 
 
-def test_what_a_history_gains_is_drawn_once_and_leaves_the_other_curves_alone(plot, monkeypatch):
+def test_what_a_history_gains_is_drawn_once_and_leaves_the_other_curves_alone(plot, monkeypatch, history):
     made = history(20_000)
     plot.set_histories({1: made, 2: history(20_000)}, 1)
     given, set_data = [], pg.PlotDataItem.setData
@@ -274,7 +251,7 @@ def test_the_final_part_comes_after_the_last_choice_of_rotations(plot):
     assert 115 < ranges(plot)[0][0] < 120
 
 
-def test_a_run_of_another_sequence_with_the_same_number_replaces_the_curve(plot):
+def test_a_run_of_another_sequence_with_the_same_number_replaces_the_curve(plot, history):
     plot.set_histories({1: history(640)}, 1)
     plot.set_histories({1: history(20)}, 1)
     assert ranges(plot)[0][1] < 25
@@ -283,7 +260,7 @@ def test_a_run_of_another_sequence_with_the_same_number_replaces_the_curve(plot)
     assert [len(curve.getOriginalDataset()[0]) for curve in curves] == [20]
 
 
-def test_a_short_run_fills_the_plot_with_a_long_one_underneath(qtbot, plot, near):
+def test_a_short_run_fills_the_plot_with_a_long_one_underneath(qtbot, plot, near, history, edges):
     long = history(640, top=100.0)
     plot.set_histories({1: long}, 1)
     assert ranges(plot)[0][1] > 638
@@ -301,7 +278,7 @@ def test_a_short_run_fills_the_plot_with_a_long_one_underneath(qtbot, plot, near
     assert ranges(plot)[0][1] > 638
 
 
-def test_the_curve_is_read_under_the_mouse_and_a_click_goes_to_the_iteration(qtbot, plot):
+def test_the_curve_is_read_under_the_mouse_and_a_click_goes_to_the_iteration(qtbot, plot, history):
     made = history(101)
     made.tick(30, "rank 6 → 4", before=Settings())
     plot.set_histories({1: made}, 1)
@@ -337,7 +314,7 @@ def test_the_curve_is_read_under_the_mouse_and_a_click_goes_to_the_iteration(qtb
     qtbot.waitUntil(lambda: reads("", QPoint(2, 2)))
 
 
-def test_zooming_by_hand_is_kept_until_another_run_starts(plot):
+def test_zooming_by_hand_is_kept_until_another_run_starts(plot, history):
     made = history(100)
     plot.set_histories({1: made}, 1)
     plot.set_final(True)
@@ -371,124 +348,6 @@ def test_the_names_of_phases_never_overlap_and_the_last_is_shown(qtbot, plot, wi
     words = [text.toPlainText() for text in shown]
     assert words[0].startswith("rota")
     assert "refine" in words
-
-
-@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
-@pytest.mark.parametrize("which", ["loss", "spectrum"])
-def test_plots_are_saved_whole_in_every_format(qtbot, plot, tmp_path, suffix, which, near):
-    spectrum = SpectrumPlot()
-    spectrum.set_theme(DARK)
-    spectrum.resize(400, 300)
-    qtbot.addWidget(spectrum)
-    spectrum.show()
-    spectrum.set_values(np.array([10.0, 3.0, 0.5]), np.array([0.01, 0.02, 0.5]))
-    plot.set_histories({1: history(50)}, 1)
-    path = tmp_path / f"plot{suffix}"
-    widget = plot.plot_widget if which == "loss" else spectrum.plot_widget
-    save_plot(widget, path)
-    content = path.read_bytes()
-    if suffix == ".png":
-        image = QImage(str(path))
-        assert image.size() == QSize(2000, 1200)
-        color = DARK.accent if which == "loss" else DARK.residual
-        assert near(image, color).sum() > 30
-    elif suffix == ".svg":
-        text = content.decode()
-        assert "<svg" in text
-        assert "</svg>" in text
-        assert text.count("<path") + text.count("<polyline") > 5
-        assert ("log10" if which == "loss" else "weight a") in text
-    else:
-        assert content.startswith(b"%PDF")
-        assert b"%%EOF" in content[-16:]
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def rendered(path: Path) -> QImage:
-    """Return the picture of an exported plot, 2000 pixels wide, as another program would show it."""
-    if path.suffix == ".png":
-        return QImage(str(path))
-    image = QImage(2000, 1200, QImage.Format.Format_RGB32)
-    if path.suffix == ".svg":
-        image.fill(QColor("white"))
-        painter = QPainter(image)
-        QSvgRenderer(str(path)).render(painter)
-        painter.end()
-        return image
-    document = QPdfDocument(None)
-    assert document.load(str(path)) is QPdfDocument.Error.None_
-    assert document.pageCount() == 1
-    image = document.render(0, image.size())
-    document.close()
-    return image
-
-
-@pytest.mark.parametrize("suffix", [".svg", ".pdf"])
-def test_vector_plots_have_axes_labels_and_curve_where_the_picture_has_them(
-    qtbot, plot, tmp_path, suffix, near
-):
-    plot.set_theme(LIGHT)
-    plot.set_histories({1: history(200)}, 1)
-    qtbot.wait(30)
-    for name in (".png", suffix):
-        save_plot(plot.plot_widget, tmp_path / f"plot{name}")
-    expected, found = (rendered(tmp_path / f"plot{name}") for name in (".png", suffix))
-    for color in (LIGHT.accent, LIGHT.muted, LIGHT.border):  # curve, labels, lines of the axes
-        before, after = (edges(near(image, color, tolerance=60)) for image in (expected, found))
-        assert np.abs(before - after).max() <= 6, color
-    # All of the labels, not only their outermost edges: the columns that are written on below the axis.
-    written = [near(image, LIGHT.muted, tolerance=90)[1100:].any(axis=0) for image in (expected, found)]
-    assert (written[0] == written[1]).mean() > 0.9
-
-
-@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
-def test_a_curve_that_leaves_the_axes_ends_there_in_every_format(plot, tmp_path, suffix, near):
-    plot.set_histories({1: history(200, top=1e6)}, 1)
-    plot.plot_widget.setYRange(4.2, 4.6, padding=0)
-    plot.plot_widget.setXRange(0, 199, padding=0)
-    path = tmp_path / f"plot{suffix}"
-    save_plot(plot.plot_widget, path)
-    if suffix == ".svg":  # Qt's renderer does not clip; other programs do, where the file says so
-        root = ElementTree.parse(path).getroot()
-        clipped = [
-            inner
-            for outer in root.iter("{http://www.w3.org/2000/svg}g")
-            if "clip-path" in outer.attrib
-            for inner in outer.iter()
-            if inner.get("stroke") == DARK.accent
-        ]
-        assert clipped
-        return
-    bottom = edges(near(rendered(path), DARK.accent))[3]
-    assert bottom < 1200 - 2 * plot.plot_widget.getPlotItem().getAxis("bottom").height() + 4
-
-
-def test_a_plot_whose_tab_is_hidden_is_saved_as_if_it_were_shown(qtbot, show, tmp_path):
-    plot, tabs = LossPlot(), QTabWidget()
-    plot.set_theme(DARK)
-    tabs.addTab(SpectrumPlot(), "weights")
-    tabs.addTab(plot, "loss")
-    show(tabs, 460, 300)
-    plot.set_histories({1: history(200)}, 1)
-    assert not plot.isVisible()
-    save_plot(plot.plot_widget, tmp_path / "hidden.png")
-    tabs.setCurrentWidget(plot)
-    qtbot.wait(30)
-    before = plot.plot_widget.size()
-    save_plot(plot.plot_widget, tmp_path / "shown.png")
-    assert plot.plot_widget.size() == before
-    hidden, shown = (QImage(str(tmp_path / f"{name}.png")) for name in ("hidden", "shown"))
-    assert hidden.size() == QSize(2000, 1200)
-    assert hidden == shown
-
-
-def test_a_format_that_is_not_known_is_refused(plot, tmp_path):
-    with pytest.raises(InputError, match=r"\.gif; accepted for plots are \.png, \.svg, \.pdf"):
-        save_plot(plot.plot_widget, tmp_path / "plot.gif")
-    with pytest.raises(InputError, match=r"accepted for pictures is \.png"):
-        save_image(QImage(4, 4, QImage.Format.Format_RGB32), tmp_path / "picture.jpg")
-    with pytest.raises(InputError, match="does not exist"):
-        save_plot(plot.plot_widget, Path("/nowhere/plot.png"))
 
 
 def test_singular_values_and_weights_are_drawn_in_both_themes(qtbot, show, near):

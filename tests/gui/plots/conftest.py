@@ -1,0 +1,42 @@
+"""A loss plot, what it shows, and where something is in a picture of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.reconstruct import Record
+from nrsfm_gui.state.history import History
+from nrsfm_gui.theme import DARK
+from nrsfm_gui.views.loss_plot import LossPlot
+
+
+@pytest.fixture
+def history():
+    """Make histories of a falling loss, a hundredth of a second an iteration."""
+
+    def make(count: int, *, phase: str = "refine", top: float = 1.0) -> History:
+        made = History()
+        made.extend(Record(k, 0.01 * k, top / (1 + k), phase) for k in range(count))
+        return made
+
+    return make
+
+
+@pytest.fixture
+def edges():
+    """Find left, right, top and bottom of what a mask holds."""
+
+    def find(mask: np.ndarray) -> np.ndarray:
+        y, x = np.nonzero(mask)
+        return np.array([x.min(), x.max(), y.min(), y.max()])
+
+    return find
+
+
+@pytest.fixture
+def plot(show) -> LossPlot:
+    plot = LossPlot()
+    plot.set_theme(DARK)
+    show(plot, 640, 360)
+    return plot
