@@ -240,13 +240,17 @@ class Display(QObject):
         job.start()
 
     def _take(self, began: float, picture: Picture, run: Run | None) -> None:
-        if picture.of.sequence is self._session.sequence:
-            self._picture, self._pictured = picture, run
-            # Drawn at once, its numbers when the events that came meanwhile were served; the next one is
-            # computed after a rest.
-            now = time.perf_counter()
-            self._whole_at = now + REST * (now - began)
-            self._draw()
+        wanted = self._wanted()
+        if wanted is None or picture.of.sequence is not wanted.sequence:
+            return
+        if self._picture is not None and self._picture.of.same_as(wanted):
+            return  # `refresh` was faster
+        self._picture, self._pictured = picture, run
+        # Drawn at once, its numbers when the events that came meanwhile were served; the next one is
+        # computed after a rest.
+        now = time.perf_counter()
+        self._whole_at = now + REST * (now - began)
+        self._draw()
 
     def _ahead(self) -> Shapes | None:
         """Return the picture's shapes with the frame that is looked at as it is wanted, where it is not."""

@@ -353,6 +353,24 @@ def test_errors_of_a_picture_are_not_those_of_a_run_that_was_started_meanwhile(
     assert started not in {run for run, _ in noted}
 
 
+def test_a_picture_that_was_made_meanwhile_does_not_take_the_place_of_a_newer_one(
+    qtbot, window, make_update, known
+):
+    display, run = window.display, window.session.shown
+    run.last = make_update(known, noise=0.2)
+    display._moved_at = display._whole_at = 0.0  # nothing has to rest
+    display._tick()
+    assert display._jobs  # the picture of this point is being made
+    newest = run.last = make_update(known, noise=0.1)
+    display.refresh()
+    drawn = []
+    display.scene_shown.connect(lambda _scene: drawn.append(display._picture.of.update))
+    qtbot.waitUntil(lambda: not display._jobs)
+    qtbot.wait(60)
+    assert display._picture.of.update is newest
+    assert all(update is newest for update in drawn)
+
+
 def test_a_run_under_way_is_not_marked_for_it_may_take_the_parameters_up(window):
     run = window.session.runs[1]
     window.session.set_shown(run)
