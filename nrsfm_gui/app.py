@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .arguments import Arguments, parse
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from collections.abc import Sequence as Items
 
     from PyQt6.QtWidgets import QApplication
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from .main_window import MainWindow
 
 SWITCH_INTERVAL = 0.001  # seconds: the solver's thread hands the interpreter back to the window this often
+SCALE = "QT_SCALE_FACTOR"
 FAILED = 2  # exit code where something that was asked for could not be done
 
 
@@ -23,15 +26,18 @@ def main(argv: Items[str] | None = None) -> int:
     """Run the application; return its exit code."""
     arguments = parse(sys.argv[1:] if argv is None else argv)
     prepare_platform(os.environ)
-    app = make_application()
     from PyQt6.QtCore import QEvent
 
-    from .main_window import MainWindow
     from .state.settings_store import SettingsStore
 
     store = SettingsStore()
+    preferences = store.preferences()
+    with enlarged(os.environ, preferences.size):
+        app = make_application()
+    from .main_window import MainWindow
+
     # The command line is for this time, the preference for all others.
-    renderer = store.preferences().renderer if arguments.renderer == "auto" else arguments.renderer
+    renderer = preferences.renderer if arguments.renderer == "auto" else arguments.renderer
     window = MainWindow(store=store, software=paints_without_opengl(renderer))
     window.habits.listen()
     window.begin(arguments)
@@ -62,6 +68,22 @@ def prepare_platform(environment: Any) -> None:
     if both and "QT_QPA_PLATFORM" not in environment:
         environment["QT_QPA_PLATFORM"] = "xcb"
         environment.setdefault("PYOPENGL_PLATFORM", "glx")
+
+
+@contextmanager
+def enlarged(environment: Any, percent: int) -> Iterator[None]:
+    """Let an application that is made meanwhile be larger, unless the environment says how large.
+
+    Programs that are opened from it later are not.
+    """
+    if percent == 100 or SCALE in environment:
+        yield
+        return
+    environment[SCALE] = f"{percent / 100:g}"
+    try:
+        yield
+    finally:
+        del environment[SCALE]
 
 
 def make_application() -> QApplication:

@@ -139,14 +139,13 @@ class Exporting(QObject):
     def ask(self) -> None:
         """Show the dialog for everything that can be exported."""
         from nrsfm_gui.views.export_dialog import ExportDialog
+        from nrsfm_gui.views.screen_room import show_whole
 
         if self._dialog is None:
             self._dialog = ExportDialog(self._window)
             self._dialog.requested.connect(self.export)
         self._dialog.set_context(context_of(self._session, self._store.writing_folder()))
-        self._dialog.show()
-        self._dialog.raise_()
-        self._dialog.activateWindow()
+        show_whole(self._dialog)
 
     def export(self, request: ExportRequest) -> None:
         """Do what the dialog asks for."""

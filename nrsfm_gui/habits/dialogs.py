@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import Qt
+from PyQt6.QtCore import QSize, Qt
 from PyQt6.QtGui import QFontDatabase
 from PyQt6.QtWidgets import (
     QDialog,
@@ -17,6 +17,8 @@ from PyQt6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+
+from nrsfm_gui.views.screen_room import resize_within_screen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -82,7 +84,7 @@ class DefectDialog(QDialog):
         layout = QVBoxLayout(self)
         for part in (message, text, self._count, buttons):
             layout.addWidget(part)
-        self.resize(720, 420)
+        resize_within_screen(self, QSize(720, 420))
 
     def count_another(self) -> None:
         """Say that more defects followed while this one was on view."""

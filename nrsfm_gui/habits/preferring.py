@@ -11,6 +11,7 @@ from core.solver import set_solver_threads
 from nrsfm_gui.state.preferences import SYSTEM, Preferences
 from nrsfm_gui.style import theme_named
 from nrsfm_gui.views.preferences_dialog import PreferencesDialog
+from nrsfm_gui.views.screen_room import show_whole
 
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow
@@ -41,9 +42,7 @@ class Preferring(QObject):
             self._dialog.defaults_requested.connect(self.restore_defaults)
             self._dialog.first_steps_requested.connect(lambda: self._window.habits.first_steps.restart())
         self._dialog.set_preferences(self._window.store.preferences())
-        self._dialog.show()
-        self._dialog.raise_()
-        self._dialog.activateWindow()
+        show_whole(self._dialog)
 
     @property
     def dialog(self) -> PreferencesDialog | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import Qt
+from PyQt6.QtCore import QSize, Qt
 from PyQt6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -18,6 +18,8 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
+from nrsfm_gui.views.screen_room import resize_within_screen
+
 from .fuzzy import match
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
     from nrsfm_gui.actions import ActionSpec
 
+SIZE = QSize(1000, 700)
 MOUSE = (
     ("Left drag", "turn the 3-D view"),
     ("Middle drag, Shift+left drag", "move it"),
@@ -93,7 +96,7 @@ class ShortcutSheet(QDialog):
         layout = QVBoxLayout(self)
         for part in (self.field, self._nothing, area, buttons):
             layout.addWidget(part)
-        self.resize(1000, 700)
+        resize_within_screen(self, SIZE)
         self.field.textChanged.connect(self._filter)
         self.field.setFocus()
 

@@ -27,7 +27,7 @@ from nrsfm_gui.views.message_bar import MessageBar
 from nrsfm_gui.views.no_reports import NoReports
 from nrsfm_gui.views.path_dialog import ask_for_path
 from nrsfm_gui.views.report_view import ReportView
-from nrsfm_gui.views.screen_room import resize_within_screen
+from nrsfm_gui.views.screen_room import resize_within_screen, show_whole
 
 from .report_maker import ReportMaker
 from .reports import FOLDER, Report, find_reports, report_at
@@ -160,7 +160,7 @@ class ReportsWindow(QMainWindow):
         dialog = MakeReportDialog(folder, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.requested.connect(self.make_report)
-        dialog.show()
+        show_whole(dialog)
 
     def make_report(self, words: list[str]) -> None:
         """Make the report of `nrsfm reproduce WORDS`."""

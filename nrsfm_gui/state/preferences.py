@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 SYSTEM = "system"
 THEME_NAMES = (SYSTEM, "dark", "light")
+SIZES = (100, 125, 150, 175, 200)
 MOST_AUTOSAVE_SECONDS = 3600
 PROCESSORS = os.cpu_count() or 1
 
@@ -31,6 +32,7 @@ class Preferences:
     """
 
     theme: str = "dark"  # one of THEME_NAMES
+    size: int = 100  # of text and all else, in percent of what suits the screen, from the next start on
     point_size: float = 1.0  # times the size that suits the number of points
     color_map: str = COLOR_MAPS[0]
     threads: int = 1  # of the solver's linear algebra
@@ -38,9 +40,15 @@ class Preferences:
     renderer: str = "auto"  # of the 3-D view, from the next start on
 
     def __post_init__(self) -> None:
-        for name, accepted in (("theme", THEME_NAMES), ("color_map", COLOR_MAPS), ("renderer", RENDERERS)):
+        for name, accepted in (
+            ("theme", THEME_NAMES),
+            ("size", SIZES),
+            ("color_map", COLOR_MAPS),
+            ("renderer", RENDERERS),
+        ):
             if getattr(self, name) not in accepted:
-                raise InputError(f"{name} is {getattr(self, name)!r}; accepted are {', '.join(accepted)}")
+                listed = ", ".join(map(str, accepted))
+                raise InputError(f"{name} is {getattr(self, name)!r}; accepted are {listed}")
         for name, low, high in (
             ("point_size", *POINT_SIZES),
             ("threads", 1, PROCESSORS),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import (
     QComboBox,
@@ -17,7 +19,10 @@ from PyQt6.QtWidgets import (
 )
 
 from nrsfm_gui.state.appearance import COLOR_MAPS, POINT_SIZES
-from nrsfm_gui.state.preferences import MOST_AUTOSAVE_SECONDS, PROCESSORS, Preferences
+from nrsfm_gui.state.preferences import MOST_AUTOSAVE_SECONDS, PROCESSORS, SIZES, Preferences
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 THEMES = {"system": "As the system", "dark": "Dark", "light": "Light"}
 RENDERERS = {"auto": "Automatic", "opengl": "OpenGL", "software": "Software"}
@@ -52,6 +57,11 @@ class PreferencesDialog(QDialog):
         layout.addLayout(self._form)
         self._heading("Looks")
         self.theme = self._choice("theme", "Theme", THEMES, "Colors of the window")
+        self.size_of_all = self._choice(
+            "size", "Text and buttons", {size: f"{size} %" for size in SIZES},
+            "Size of text, buttons and lines, in percent of what suits the screen; "
+            "the variable QT_SCALE_FACTOR goes before it",
+        )  # fmt: skip
         self.point_size = self._point_size()
         maps = {name: name for name in COLOR_MAPS}
         self.color_map = self._choice("color_map", "Color map", maps, "Colors of errors, depths and the like")
@@ -59,7 +69,7 @@ class PreferencesDialog(QDialog):
             "renderer", "3-D drawing", RENDERERS,
             "Automatic takes OpenGL where it works; software paints without it",
         )  # fmt: skip
-        self._remark("Another way of drawing is taken at the next start.")
+        self._remark("Another size of text or way of drawing is taken at the next start.")
         self._heading("Work")
         self.autosave_seconds = self._number(
             "autosave_seconds", "Save the session", (0, MOST_AUTOSAVE_SECONDS), " s",
@@ -93,8 +103,12 @@ class PreferencesDialog(QDialog):
     def set_preferences(self, preferences: Preferences) -> None:
         """Show preferences; emits nothing."""
         self._showing = True
-        for name in ("theme", "color_map", "renderer"):
-            box: QComboBox = getattr(self, name)
+        for box, name in (
+            (self.theme, "theme"),
+            (self.size_of_all, "size"),
+            (self.color_map, "color_map"),
+            (self.renderer, "renderer"),
+        ):
             box.setCurrentIndex(box.findData(getattr(preferences, name)))
         self.point_size.setValue(preferences.point_size)
         self.autosave_seconds.setValue(preferences.autosave_seconds)
@@ -116,7 +130,7 @@ class PreferencesDialog(QDialog):
         label.setWordWrap(True)
         self._form.addRow("", label)
 
-    def _choice(self, name: str, title: str, choices: dict[str, str], tip: str) -> QComboBox:
+    def _choice(self, name: str, title: str, choices: Mapping[Any, str], tip: str) -> QComboBox:
         box = QComboBox()
         for key, text in choices.items():
             box.addItem(text, key)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QSize
 
 if TYPE_CHECKING:
-    from PyQt6.QtWidgets import QWidget
+    from PyQt6.QtWidgets import QDialog, QWidget
 
 FRAME = QSize(16, 48)  # pixels that the frame of a window takes, about
 
@@ -16,3 +16,16 @@ def resize_within_screen(window: QWidget, size: QSize) -> None:
     """Give a window a size, or what its screen has room for."""
     screen = window.screen()
     window.resize(size if screen is None else size.boundedTo(screen.availableSize() - FRAME))
+
+
+def show_whole(dialog: QDialog) -> None:
+    """Show a dialog as high as its words need, or as its screen has room for.
+
+    Qt gives it two thirds of a small screen at most, and cuts lines that are wrapped.
+    """
+    if not dialog.isVisible():
+        dialog.ensurePolished()
+        resize_within_screen(dialog, dialog.sizeHint())
+    dialog.show()
+    dialog.raise_()
+    dialog.activateWindow()

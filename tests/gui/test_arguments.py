@@ -14,8 +14,9 @@ from core import load_result, write_challenge
 from core.penalties import ExplicitWeights, RampWeights, SchattenNorm
 from core.recipes import options_for
 from core.settings import PRESETS, Settings
-from nrsfm_gui.app import prepare_platform
+from nrsfm_gui.app import enlarged, prepare_platform
 from nrsfm_gui.arguments import Arguments, parse
+from nrsfm_gui.state.settings_store import APPLICATION, ORGANIZATION
 
 
 def test_every_option_is_understood():
@@ -101,9 +102,9 @@ def test_x11_is_chosen_on_a_desktop_that_has_both():
     assert chosen["QT_QPA_PLATFORM"] == "wayland"
 
 
-def run_application(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+def run_application(*arguments: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run the real program in a process of its own, with settings of its own."""
-    environment = os.environ | {"XDG_CONFIG_HOME": str(folder), "OPENBLAS_NUM_THREADS": "1"}
+    environment = os.environ | {"XDG_CONFIG_HOME": str(folder), "OPENBLAS_NUM_THREADS": "1"} | variables
     return subprocess.run(
         [sys.executable, "-m", "nrsfm_gui", *arguments],
         capture_output=True,
@@ -144,6 +145,25 @@ def test_what_fails_in_a_script_is_one_sentence_and_code_2(tmp_path, arguments, 
     assert done.returncode == 2
     assert words in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("variables", "width"), [({}, 1500), ({"QT_SCALE_FACTOR": "1"}, 1000)])
+def test_all_is_as_large_as_preferred_unless_the_environment_says_otherwise(tmp_path, variables, width):
+    kept = tmp_path / ORGANIZATION / f"{APPLICATION}.conf"
+    kept.parent.mkdir()
+    kept.write_text("[General]\nsize=150\n")
+    picture = tmp_path / "window.png"
+    words = ("--screenshot", str(picture), "--exit", "--size", "1000x700")
+    done = run_application("sample:stretch/circle", *words, folder=tmp_path, **variables)
+    assert done.returncode == 0, done.stderr
+    assert QImage(str(picture)).width() == width
+
+
+def test_programs_that_are_opened_later_keep_their_size():
+    environment = {}
+    with enlarged(environment, 125):
+        assert environment == {"QT_SCALE_FACTOR": "1.25"}
+    assert environment == {}
 
 
 @pytest.mark.parametrize("renderer", ["opengl", "software"])

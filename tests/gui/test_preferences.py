@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -37,7 +40,7 @@ def test_preferences_come_back_as_they_were(tmp_path):
         return SettingsStore(QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat))
 
     assert opened().preferences() == Preferences()
-    chosen = Preferences("system", 1.75, "cividis", min(2, PROCESSORS), 0, "software")
+    chosen = Preferences("system", 150, 1.75, "cividis", min(2, PROCESSORS), 0, "software")
     store = opened()
     store.set_preferences(chosen)
     store.sync()
@@ -49,6 +52,7 @@ def test_what_cannot_be_read_counts_as_absent(tmp_path):
     backend = QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat)
     for name, text in (
         ("theme", "pink"),
+        ("size", "150.5"),
         ("point_size", "nan"),
         ("threads", "x"),
         ("autosave_seconds", "-4"),
@@ -61,6 +65,8 @@ def test_what_cannot_be_read_counts_as_absent(tmp_path):
 def test_values_that_are_not_accepted_are_refused_by_name():
     with pytest.raises(InputError, match="theme is 'pink'; accepted are system, dark, light"):
         Preferences(theme="pink")
+    with pytest.raises(InputError, match="size is 300; accepted are 100, 125, 150, 175, 200"):
+        Preferences(size=300)
     with pytest.raises(InputError, match="autosave_seconds is -1"):
         Preferences(autosave_seconds=-1)
 
@@ -75,10 +81,11 @@ def test_every_field_of_the_dialog_takes_effect_at_once_and_is_kept(qtbot, windo
     dialog.color_map.setCurrentIndex(dialog.color_map.findData("magma"))
     dialog.autosave_seconds.setValue(45)
     dialog.renderer.setCurrentIndex(dialog.renderer.findData("software"))
+    dialog.size_of_all.setCurrentIndex(dialog.size_of_all.findData(125))
     assert window.session.theme is LIGHT
     assert window.display.appearance.point_size == 2.0
     assert window.display.appearance.color_map == "magma"
-    assert store.preferences() == Preferences("light", 2.0, "magma", 1, 45, "software")
+    assert store.preferences() == Preferences("light", 125, 2.0, "magma", 1, 45, "software")
 
 
 def test_defaults_are_restored(qtbot, window, store):
@@ -90,6 +97,35 @@ def test_defaults_are_restored(qtbot, window, store):
     assert window.session.theme is DARK
     assert window.display.appearance.point_size == 1.0
     assert window.habits.preferring.dialog.point_size.value() == 1.0
+
+
+CUT = """
+import sys
+from PyQt6.QtWidgets import QApplication, QLabel
+from nrsfm_gui.state.preferences import Preferences
+from nrsfm_gui.views.preferences_dialog import PreferencesDialog
+from nrsfm_gui.views.screen_room import show_whole
+app = QApplication(sys.argv)
+dialog = PreferencesDialog(None)
+dialog.set_preferences(Preferences())
+show_whole(dialog)
+app.processEvents()
+wrapped = [label for label in dialog.findChildren(QLabel) if label.wordWrap()]
+assert wrapped
+print([label.text() for label in wrapped if label.height() < label.heightForWidth(label.width())])
+"""
+
+
+def test_no_line_of_the_dialog_is_cut_where_all_is_large():
+    done = subprocess.run(
+        [sys.executable, "-c", CUT],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=os.environ | {"QT_SCALE_FACTOR": "2"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[]"
 
 
 def test_the_next_window_starts_with_them(make_window, store):
