@@ -12,7 +12,7 @@ from __future__ import annotations
 import signal
 import time
 import warnings
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING
@@ -88,34 +88,32 @@ def perform(
             progress(Standing(len(found), total, kept, done / work, time.monotonic() - began, label))
 
     tell("")
-    with _interrupts_held():
-        parallel = joblib.Parallel(n_jobs=processes, return_as="generator_unordered")
-        outcomes = parallel(joblib.delayed(_perform)(job) for job in ordered)
-    try:
+    with warnings.catch_warnings(), ExitStack() as at_end:
+        warnings.filterwarnings("ignore", module="joblib")  # of results that nobody waits for after Ctrl-C
+        with _deaf_workers():
+            parallel = joblib.Parallel(n_jobs=processes, return_as="generator_unordered")
+            calls = (joblib.delayed(_perform)(job) for job in ordered)
+            outcomes = at_end.enter_context(closing(parallel(calls)))
         for key, finished in outcomes:
             if not finished.problem:
                 store.save(key, finished)
             found[key] = finished
             done += waiting[key].cost
             tell(waiting[key].label)
-    finally:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # joblib's, that not all results were waited for
-            outcomes.close()
     return found
 
 
 @contextmanager
-def _interrupts_held() -> Iterator[None]:
-    """Hold Ctrl-C back until the block is left; processes that begin in it or later never see it.
+def _deaf_workers() -> Iterator[None]:
+    """Let processes that begin in the block, and those that replace them later, never see Ctrl-C.
 
     At a terminal it reaches every process of the command, from their first instruction on. It is for the
-    caller, which ends its workers. They, and the threads that replace them, inherit what is held back.
+    caller, which ends its workers, and to which it comes when the block is left at the latest.
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    resource_tracker.ensure_running()  # if a pool has to start it, Python 3.11 lets go of what is held back
+    resource_tracker.ensure_running()  # if a pool has to start it, Python 3.11 forgets what is blocked
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
         yield

@@ -186,20 +186,41 @@ def test_a_stopped_run_keeps_what_is_done_and_goes_on(moment, folder, tmp_path):
     assert len(list(jobs.iterdir())) == 2 and (jobs.parent / "report.html").is_file()
 
 
+def stop_after_one(standing):
+    if standing.done:
+        raise KeyboardInterrupt
+
+
 @pytest.mark.parametrize("workers", ["sequential", "threading", "loky"])
 def test_a_run_that_is_stopped_between_two_ends_says_nothing_else(workers, folder, tmp_path):
     """joblib would warn of results that nobody waited for."""
-
-    def stop_after_one(standing):
-        if standing.done:
-            raise KeyboardInterrupt
-
     items = challenge_source(folder).items
     jobs = [SequenceJob(i.object_name, i.path_name, i.sequence, "NN") for i in items]
     with joblib.parallel_config(workers, n_jobs=2), pytest.raises(KeyboardInterrupt):
         run.perform(jobs, Store(tmp_path), progress=stop_after_one)
     gc.collect()  # a generator that nobody closed would warn now
     assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_ctrl_c_while_workers_are_begun_comes_after_that(folder, tmp_path, monkeypatch):
+    begun = []
+
+    class Interrupted(joblib.Parallel):
+        def __call__(self, calls):
+            signal.raise_signal(signal.SIGINT)
+            outcomes = super().__call__(calls)
+            begun.append(outcomes)
+            return outcomes
+
+    monkeypatch.setattr(joblib, "Parallel", Interrupted)
+    items = challenge_source(folder).items
+    jobs = [SequenceJob(i.object_name, i.path_name, i.sequence, "NN") for i in items]
+    with joblib.parallel_config("threading", n_jobs=2), pytest.raises(KeyboardInterrupt):
+        run.perform(jobs, Store(tmp_path))
+    assert len(begun) == 1
+    begun.clear()
+    gc.collect()
+    assert not list(tmp_path.iterdir())
 
 
 def test_damaged_ends_are_computed_again(tmp_path):
