@@ -64,7 +64,7 @@ class ArchiveWriter:
         InputError
             where it cannot be written.
         """
-        text = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+        text = json.dumps(document, separators=(",", ":")).encode()  # ASCII: a path need not be UTF-8
         with replacing(path) as temporary, temporary.open("wb") as stream:
             with zipfile.ZipFile(stream, "w") as archive:
                 _add(archive, DOCUMENT, text, compressed=True)

@@ -119,6 +119,22 @@ class Autosave(QObject):
         if saved is not None:
             self._made(lambda: self._write(saved, self._folder / LAST)).start()
 
+    def adopt(self, path: Path) -> bool:
+        """Take a file of the folder as the one of this process, under whose lock it is from then on.
+
+        So what is opened again is never without a file. Returns False where it stays what it was.
+        """
+        self._changed = False
+        self._timer.stop()
+        self._rest.stop()
+        self._jobs.wait()  # what is being written yet is of before
+        try:
+            self._take_lock()
+            path.replace(self._path)
+        except (InputError, OSError):
+            return False
+        return True
+
     def forget(self) -> None:
         """Delete the file of this process: what it held is saved elsewhere, or not wanted."""
         self._changed = False
@@ -146,14 +162,17 @@ class Autosave(QObject):
         return self._jobs.add(function, lambda _value: self._succeed(), self._fail)
 
     def _write_own(self, saved: SavedSession) -> Path:
-        """Write in a thread; the lock comes first, so that no other process takes the file for a lost one."""
+        self._take_lock()
+        return self._write(saved, self._path)
+
+    def _take_lock(self) -> None:
+        """Come before the file, in whatever thread, so that no other process takes that for a lost one."""
         if self._lock is None:
             self._make_folder()
             lock = _lock_of(self._path)
             if not lock.tryLock(0):
                 raise InputError(f"no file can be made in {self._folder}")
             self._lock = lock
-        return self._write(saved, self._path)
 
     def _write(self, saved: SavedSession, path: Path) -> Path:
         self._make_folder()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject
 
 from core.arrays import InputError
+from nrsfm_gui.habits.logbook import Level
 from nrsfm_gui.solving.jobs import Jobs
 from nrsfm_gui.views.path_dialog import Wanted, ask_for_path
 from nrsfm_gui.words import summaries
@@ -29,6 +32,16 @@ TITLE = "NRSfM Studio"
 FILTER = f"Sessions (*{SUFFIX})"
 
 
+@dataclass(frozen=True, eq=False)
+class _Save:
+    """A session that is to be written, and what it is of."""
+
+    saved: SavedSession
+    path: Path
+    opened: int  # how many sessions had been opened
+    changes: int  # how many there had been
+
+
 class Keeping(QObject):
     """Saves and opens the session of a window, and names it in the title bar."""
 
@@ -37,28 +50,35 @@ class Keeping(QObject):
         self._window = window
         self.file: Path | None = None  # where the session was saved last
         self._changes = self._saved_changes = 0
+        self._recovered = False  # whether what is open was never saved by hand since it was lost or closed
+        self._opened = 0  # how many sessions were opened
+        self._waiting: list[_Save] = []  # for the one that is being written
         self._jobs = Jobs()
         self._enabled = True  # whether anything is saved by itself
         self.folder = window.store.data_folder()
         self.autosave = Autosave(self.folder, self._snapshot, self._seconds, self)
         self.autosave.failed.connect(self._tell_failure)
+        self.autosave.saved.connect(
+            lambda: window.habits.logbook.add(Level.DETAIL, "files", "The session was saved by itself")
+        )
         self.autosave.works_again.connect(
             lambda: window.messages.note("The session is saved by itself again.")
         )
         session = window.session
-        for signal in (session.runs_changed, session.run_changed, session.settings_changed):
+        for signal in (session.runs_changed, session.settings_changed):
             signal.connect(lambda *_: self._note_change())
+        session.run_changed.connect(lambda run: self._note_change() if self._holds(run) else None)
         session.sequence_changed.connect(lambda _sequence: self.show_title())
-        window.control.ended.connect(lambda _run: self.autosave.note_end())
+        window.control.ended.connect(lambda run: self.autosave.note_end() if self._holds(run) else None)
         window.opening.session_read.connect(self.show)
         window.opening.result_read.connect(self.show_result)
-        self.recovering = Recovering(window, self.autosave, self.folder)  # after `show` is connected
+        self.recovering = Recovering(window, self.folder)  # after `show` is connected
         self.show_title()
 
     @property
     def busy(self) -> bool:
         """Whether a file is being written."""
-        return bool(self._jobs)
+        return bool(self._jobs or self._waiting)
 
     @property
     def modified(self) -> bool:
@@ -86,18 +106,13 @@ class Keeping(QObject):
         )
 
     def save_to(self, path: Path) -> None:
-        """Write the session to a file, beside the window."""
+        """Write the session as it is now to a file, beside the window, after what is being written yet."""
         saved = self._snapshot(file=path)
         if saved is None:
             self._window.report(f"{path} is not written: nothing is open", "")
             return
-        changes = self._changes
-        job = self._jobs.add(
-            lambda: write_session(saved, path),
-            lambda _path: self._finish_saving(path, changes),
-            self._window.report,
-        )
-        job.start()
+        self._waiting.append(_Save(saved, path, self._opened, self._changes))
+        self._write_next()
 
     def last_session(self) -> tuple[Path, str] | None:
         """Return the session that was closed without having been saved, and what it holds; None of none."""
@@ -115,8 +130,11 @@ class Keeping(QObject):
         automatic = path.parent == self.folder  # of a file that nobody chose
         window.parameters.flush()
         window.control.cancel()
-        if self.modified and self._seconds() > 0 and path.name != LAST:
+        adopted = automatic and self._enabled and self.autosave.adopt(path)
+        if self.modified and self._keeps:
             self.autosave.keep_as_last()
+        self._opened += 1
+        self._recovered = automatic
         session.replace_everything(_with_runs(each) for each in saved.sequences)
         session.set_settings(saved.settings)
         window.parameters.set_settings(saved.settings)
@@ -126,9 +144,9 @@ class Keeping(QObject):
         self._show_view(saved, path)
         self.file = saved.file if automatic else path
         self._saved_changes = -1 if automatic else self._changes
-        if automatic:
+        if automatic and not adopted:
             self.autosave.note_change()
-        else:
+        elif not automatic:
             self.autosave.forget()
             window.store.add_recent(path)
         self.show_title()
@@ -174,8 +192,12 @@ class Keeping(QObject):
     def shut_down(self) -> None:
         """Wait for what is being written, and keep what was not saved as the last session."""
         self._jobs.wait()
+        for save in self._waiting:
+            with suppress(InputError):  # it is kept as the last session instead
+                write_session(save.saved, save.path)
+        self._waiting.clear()
         self.recovering.shut_down()
-        self.autosave.shut_down(keep=self.modified and self._seconds() > 0)
+        self.autosave.shut_down(keep=self.modified and self._keeps)
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""
@@ -197,6 +219,15 @@ class Keeping(QObject):
         if self._worth_keeping:
             self.autosave.note_change()
 
+    def _holds(self, run: Run) -> bool:
+        """Whether a run is of this session; one that was stopped by opening another still has mail."""
+        return any(run in runs for _sequence, runs, _shown in self._window.session.everything())
+
+    @property
+    def _keeps(self) -> bool:
+        """Whether what is open is kept though nobody saves it: by preference, or as it was kept before."""
+        return self._seconds() > 0 or (self._recovered and self._enabled)
+
     @property
     def _worth_keeping(self) -> bool:
         return any(runs for _sequence, runs, _shown in self._window.session.everything())
@@ -216,13 +247,26 @@ class Keeping(QObject):
         view = Viewpoint.of(window).as_plain()
         return SavedSession(saved, 0, session.settings, view, layout_of(window), file or self.file)
 
-    def _finish_saving(self, path: Path, changes: int) -> None:
-        self.file, self._saved_changes = path, changes
-        if not self.modified:
-            self.autosave.forget()
-        self._window.store.add_recent(path)
-        self._window.store.set_writing_folder(path.parent)
-        self._window.messages.note(f"Saved {path}")
+    def _write_next(self) -> None:
+        if self._jobs or not self._waiting:
+            return
+        save = self._waiting.pop(0)
+        job = self._jobs.add(
+            lambda: write_session(save.saved, save.path),
+            lambda _path: self._finish_saving(save),
+            self._window.report,
+        )
+        job.finished.connect(self._write_next)
+        job.start()
+
+    def _finish_saving(self, save: _Save) -> None:
+        if save.opened == self._opened:  # no other session was opened meanwhile
+            self.file, self._saved_changes, self._recovered = save.path, save.changes, False
+            if not self.modified:
+                self.autosave.forget()
+        self._window.store.add_recent(save.path)
+        self._window.store.set_writing_folder(save.path.parent)
+        self._window.messages.note(f"Saved {save.path}")
         self.show_title()
 
     def _tell_failure(self, sentence: str, details: str) -> None:

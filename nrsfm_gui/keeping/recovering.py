@@ -15,28 +15,25 @@ if TYPE_CHECKING:
 
     from nrsfm_gui.main_window import MainWindow
 
-    from .autosave import Autosave, Lost
+    from .autosave import Lost
 
 
 class Recovering(QObject):
     """Owns the bar that offers one lost session after the other."""
 
-    def __init__(self, window: MainWindow, autosave: Autosave, folder: Path) -> None:
+    def __init__(self, window: MainWindow, folder: Path) -> None:
         super().__init__(window)
         self._window = window
-        self._autosave = autosave
         self._folder = folder
         self._lost: list[Lost] = []  # the first one is offered
-        self._taken: Lost | None = None  # asked for; deleted once it is saved again
-        self._read = False
+        self._taken: tuple[Lost, str] | None = None  # asked for, and what it holds
         self.bar = RecoveryBar()
         window.banners.add(self.bar)
         self.bar.recover_requested.connect(self._recover)
         self.bar.discard_requested.connect(self._discard)
         self.bar.later_requested.connect(self.shut_down)
-        window.opening.session_read.connect(self._take_over)
-        window.opening.failed.connect(lambda *_: self._give_up())
-        autosave.saved.connect(self._let_go)
+        window.opening.session_read.connect(self._tell)
+        window.opening.failed.connect(lambda *_: self._let_go())
 
     def offer(self) -> None:
         """Look for lost sessions, and offer the newest."""
@@ -56,27 +53,22 @@ class Recovering(QObject):
         self.bar.offer(f"A session was not closed properly: {self._lost[0].describe()}.{more}")
 
     def _recover(self) -> None:
-        self._taken = self._lost.pop(0)
-        self._window.opening.open(self._taken.path)
+        lost = self._lost.pop(0)
+        self._taken = lost, lost.describe()
+        self._window.opening.open(lost.path)
         self.shut_down()
 
     def _discard(self) -> None:
         self._lost.pop(0).discard()
         self._show()
 
-    def _take_over(self, _saved: object, path: Path) -> None:
-        """Save what was recovered as this window's own."""
-        if self._taken is not None and path == self._taken.path:
-            self._read = True
-            self._window.messages.note(f"Recovered {self._taken.describe()}.")
-            self._autosave.save()
+    def _tell(self, _saved: object, path: Path) -> None:
+        """Say what was recovered: it is open, and its file is this window's own."""
+        if self._taken is not None and path == self._taken[0].path:
+            self._window.messages.note(f"Recovered {self._taken[1]}.")
+            self._let_go()
 
     def _let_go(self) -> None:
-        if self._taken is not None and self._read:
-            self._taken.discard()
-            self._taken, self._read = None, False
-
-    def _give_up(self) -> None:
-        if self._taken is not None and not self._read:
-            self._taken.release()
+        if self._taken is not None:
+            self._taken[0].release()
             self._taken = None

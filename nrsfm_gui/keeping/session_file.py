@@ -27,7 +27,8 @@ the name of one, letters in brackets are its shape):
                                   sequence's, calibrated (best is absent where it is the same)
                 view              what a low-rank solution looks like in three dimensions
                 lineage           steps (settings, updates) that lead there, from nothing or from `result`
-    view                  frame, point, selection, hidden, frame_range, alignment, theme, orbit, appearance
+    view                  frame, point, selection, hidden, frame_range, alignment, theme, orbit, appearance,
+                          background: its file, opacity and frame offset
     layout                docks: where the panels of the window stand, base64
 
 What a file does not hold: the moments of a run that can be scrubbed through, but for the newest.

@@ -97,7 +97,9 @@ class Viewpoint:
             )
         except KeyError as error:
             raise InputError(f"the view lacks {error}; {ACCEPTED}") from error
-        except (TypeError, AttributeError, IndexError, OverflowError) as error:
+        except InputError:
+            raise
+        except (TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
             raise InputError(f"the view cannot be read ({error}); {ACCEPTED}") from error
 
     def show(self, window: MainWindow) -> None:

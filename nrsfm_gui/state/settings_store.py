@@ -137,6 +137,8 @@ class SettingsStore:
             names = json.loads(self._text(key, "[]"))
         except ValueError:
             return []
+        if not isinstance(names, list):
+            return []
         return [Path(name) for name in names if isinstance(name, str) and os.path.exists(name)]
 
     def _add_path(self, key: str, path: Path) -> None:

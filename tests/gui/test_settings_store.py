@@ -82,3 +82,9 @@ def test_files_are_written_where_they_were_last_and_first_among_the_documents(fi
     assert opened(file).writing_folder() == tmp_path
     store.set_writing_folder(tmp_path / "gone")
     assert store.writing_folder() == first
+
+
+def test_recent_files_that_are_no_list_count_as_absent(file):
+    backend = QSettings(file, QSettings.Format.IniFormat)
+    backend.setValue("recent", "5")
+    assert SettingsStore(backend).recent() == []

@@ -64,6 +64,11 @@ def test_a_change_is_saved_by_itself_after_the_interval(qtbot, autosave):
         autosave.note_end()
 
 
+def test_what_is_saved_by_itself_is_in_the_log(qtbot, solved):
+    window, _run = solved()
+    qtbot.waitUntil(lambda: "saved by itself" in window.habits.logbook.text())
+
+
 def test_nothing_is_saved_by_itself_where_that_is_switched_off(qtbot, solved, store):
     save_every(store, 0)
     window, _run = solved()
@@ -115,6 +120,41 @@ def test_a_folder_that_cannot_be_made_is_said_by_the_window(qtbot, solved, tmp_p
     qtbot.waitUntil(works_again)
 
 
+def renamed(saved, title):
+    """Return a session whose run has a title."""
+    (entry,) = saved.sequences
+    return replace(saved, sequences=(replace(entry, runs=(replace(entry.runs[0], title=title),)),))
+
+
+def titles(path):
+    return [run.title for run in read_session(path).sequences[0].runs]
+
+
+def slowly(monkeypatch, seconds):
+    """Let what is saved by itself take its time, as a large session does."""
+
+    def write(saved, path):
+        time.sleep(seconds)
+        return write_session(saved, path)
+
+    monkeypatch.setattr("nrsfm_gui.keeping.autosave.write_session", write)
+
+
+@pytest.mark.parametrize("name", [LAST, "elsewhere/last.nrsfm"])
+def test_opening_the_last_session_keeps_the_one_that_is_open(qtbot, solved, kept, opened, name):
+    window, run = solved()
+    path = window.keeping.folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_session(renamed(kept, "closed before"), path)
+    window.session.rename_run(run, "open and not saved")
+    opened(qtbot, window, path)
+    assert [run.title for run in window.session.runs] == ["closed before"]
+    qtbot.waitUntil(lambda: (window.keeping.folder / LAST).is_file())
+    assert titles(window.keeping.folder / LAST) == ["open and not saved"]
+    if name == LAST:
+        assert titles(own_file(window)) == ["closed before"]
+
+
 def test_a_session_that_was_not_saved_can_be_opened_as_the_last_one(qtbot, make_window, kept):
     window = make_window()
     window.keeping.folder.mkdir(parents=True)
@@ -160,8 +200,55 @@ def test_a_lost_session_is_offered_and_recovered(qtbot, make_window, kept, tmp_p
     assert bar.text == "" and "Recovered 1 run of balloon circle" in window.messages.text
     assert window.session.shown.last.best.loss == kept.sequences[0].runs[0].update.best.loss
     assert window.isWindowModified() and window.keeping.file == tmp_path / "my.nrsfm"
-    qtbot.waitUntil(lambda: not path.exists())  # once this window has saved it
-    assert own_file(window) is not None
+    assert not path.exists()
+    assert read_session(own_file(window)).sequences[0].runs[0].state is RunState.FINISHED
+
+
+def test_a_session_that_is_recovered_while_another_is_being_written_is_not_written_over(
+    qtbot, solved, kept, monkeypatch
+):
+    window, run = solved()
+    qtbot.waitUntil(lambda: own_file(window) is not None)
+    lost = lose(renamed(kept, "recovered"), window.keeping.folder)
+    window.keeping.recovering.offer()
+    slowly(monkeypatch, 0.5)
+    window.session.set_note(run, "of the session that is left")
+    window.keeping.autosave.save()
+    with qtbot.waitSignal(window.opening.opened):
+        window.keeping.recovering.bar.buttons["Recover"].click()
+    qtbot.wait(700)
+    assert not lost.exists()
+    assert titles(own_file(window)) == ["recovered"]
+    last, _ = window.keeping.last_session()
+    assert read_session(last).sequences[0].runs[0].note == "of the session that is left"
+
+
+@pytest.mark.parametrize("seconds", [0, 30])
+def test_what_was_recovered_and_not_saved_is_kept_when_the_window_closes(
+    qtbot, make_window, kept, store, seconds
+):
+    save_every(store, seconds)
+    window = make_window()
+    lose(renamed(kept, "recovered"), window.keeping.folder)
+    window.keeping.begin(scripted=False)
+    with qtbot.waitSignal(window.opening.opened):
+        window.keeping.recovering.bar.buttons["Recover"].click()
+    assert titles(own_file(window)) == ["recovered"]  # if the process ends now, it is offered again
+    window.close()
+    assert own_file(window) is None
+    assert titles(window.keeping.last_session()[0]) == ["recovered"]
+
+
+def test_a_session_that_cannot_be_made_this_windows_own_is_left_where_it_is(
+    qtbot, make_window, kept, monkeypatch
+):
+    window = make_window()
+    lost = lose(kept, window.keeping.folder)
+    window.keeping.begin(scripted=False)
+    monkeypatch.setattr(QLockFile, "tryLock", lambda *_: False)
+    with qtbot.waitSignal(window.opening.opened):
+        window.keeping.recovering.bar.buttons["Recover"].click()
+    assert lost.exists() and window.isWindowModified()
 
 
 def test_a_lost_session_can_be_discarded_or_left(make_window, kept):
@@ -268,7 +355,7 @@ def watched(window, arguments):
         window.opening.opened.disconnect(recover)
         print(window.keeping.recovering.bar.text)
         window.opening.session_read.connect(lambda *_: print("read", len(window.session.runs[0].history)))
-        window.keeping.autosave.saved.connect(lambda: QTimer.singleShot(0, window.close))
+        window.opening.session_read.connect(lambda *_: QTimer.singleShot(0, window.close))
         window.keeping.recovering.bar.buttons["Recover"].click()
     window.opening.opened.connect(recover)
 main_window.MainWindow.begin = watched

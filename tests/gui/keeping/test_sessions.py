@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,10 +16,13 @@ from PyQt6.QtWidgets import QFileDialog, QLineEdit
 
 import core.atomic
 from core import write_npz
+from core.arrays import InputError
+from core.files import read_sequence
 from core.penalties import TruncatedNuclearNorm
 from core.settings import PRESETS, Settings
 from nrsfm_gui.keeping.autosave import summary
 from nrsfm_gui.keeping.session_file import read_session, write_session
+from nrsfm_gui.keeping.viewpoint import Viewpoint
 from nrsfm_gui.state.runs import RunState
 
 ROOT = Path(__file__).parents[3]
@@ -222,3 +226,89 @@ def test_a_session_that_cannot_be_read_leaves_what_is_open(qtbot, solved, tmp_pa
         window.opening.open(path)
     assert window.session.shown is run
     assert f"{path}: is not a session" in window.messages.text
+
+
+def test_a_session_that_is_opened_while_another_is_saved_keeps_its_file(
+    qtbot, solved, kept, tmp_path, opened, monkeypatch
+):
+    window, run = solved()
+    first, second = tmp_path / "first.nrsfm", tmp_path / "second.nrsfm"
+    write_session(kept, second)
+
+    def slow(saved, path):
+        time.sleep(0.5)
+        return write_session(saved, path)
+
+    monkeypatch.setattr("nrsfm_gui.keeping.keeping.write_session", slow)
+    window.session.rename_run(run, "of the first")
+    window.keeping.save_to(first)
+    opened(qtbot, window, second)
+    assert window.keeping.busy
+    qtbot.waitUntil(lambda: "Saved" in window.messages.text)
+    assert window.keeping.file == second and not window.isWindowModified()
+    window.session.rename_run(window.session.runs[0], "of the second")
+    window.keeping.save()
+    qtbot.waitUntil(lambda: not window.keeping.busy)
+    saved = {path: read_session(path).sequences[0].runs[0].title for path in (first, second)}
+    assert saved == {first: "of the first", second: "of the second"}
+
+
+def test_the_session_as_it_was_saved_last_is_what_stays(qtbot, solved, tmp_path, monkeypatch):
+    window, run = solved()
+    path, pauses = tmp_path / "my.nrsfm", [0.5, 0.0]
+
+    def slow(saved, path):
+        time.sleep(pauses.pop(0))
+        return write_session(saved, path)
+
+    monkeypatch.setattr("nrsfm_gui.keeping.keeping.write_session", slow)
+    window.session.set_note(run, "first")
+    window.keeping.save_to(path)
+    window.session.set_note(run, "second")
+    window.keeping.save_to(path)
+    qtbot.waitUntil(lambda: not window.keeping.busy)
+    assert read_session(path).sequences[0].runs[0].note == "second"
+    assert not window.isWindowModified()
+
+
+def test_what_waits_to_be_saved_is_saved_before_the_window_closes(solved, tmp_path):
+    window, _run = solved()
+    window.keeping.save_to(tmp_path / "a.nrsfm")
+    window.keeping.save_to(tmp_path / "b.nrsfm")
+    window.close()
+    assert all(read_session(tmp_path / f"{name}.nrsfm").sequences for name in "ab")
+
+
+def test_a_run_that_opening_has_stopped_does_not_change_the_session_that_was_opened(
+    qtbot, make_window, make_stream, known, kept, tmp_path, opened
+):
+    window = make_window(known.sequence, work=make_stream(pause=0.4))
+    run = window.control.start(warm=False)
+    qtbot.waitUntil(lambda: len(run.history) > 0)
+    write_session(kept, tmp_path / "my.nrsfm")
+    opened(qtbot, window, tmp_path / "my.nrsfm")
+    with qtbot.waitSignal(window.control.ended):
+        pass
+    qtbot.wait(50)
+    assert not window.isWindowModified()
+
+
+def test_a_file_whose_name_is_not_utf_8_is_no_obstacle(qtbot, make_window, tmp_path, saved_to, sequence):
+    odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.npz"))
+    try:
+        write_npz(sequence, odd)
+    except OSError:
+        pytest.skip("the file system takes UTF-8 only")
+    window = make_window(read_sequence(odd), settings=QUICK)
+    run = window.control.start(warm=False)
+    qtbot.waitUntil(lambda: run.state is RunState.FINISHED, timeout=20_000)
+    path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
+    assert read_session(path).sequences[0].sequence.source == odd
+
+
+def test_a_view_with_too_few_numbers_is_a_sentence(solved):
+    window, _run = solved()
+    values = Viewpoint.of(window).as_plain()
+    values["orbit"]["center"] = [0.0, 1.0]
+    with pytest.raises(InputError, match="the view cannot be read"):
+        Viewpoint.from_plain(values)
