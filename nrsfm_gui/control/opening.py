@@ -44,6 +44,8 @@ class Opening(QObject):
         a tuple of `SequenceEntry`: what a folder holds.
     session_read(SavedSession, Path), result_read(Sequence, SavedRun, Path)
         the file was a session, or a result.
+    shown()
+        all of what was asked for is on view: of a session or a result with its runs and parameters, too.
     failed(str, str)
         a sentence, and the traceback of a defect.
     """
@@ -53,6 +55,7 @@ class Opening(QObject):
     listed = pyqtSignal(object)
     session_read = pyqtSignal(object, object)
     result_read = pyqtSignal(object, object, object)
+    shown = pyqtSignal()
     failed = pyqtSignal(str, str)
 
     def __init__(self, store: SettingsStore, parent: QWidget) -> None:
@@ -133,13 +136,13 @@ class Opening(QObject):
             self.listed.emit(entries)
         if isinstance(found, SavedSession):
             self.session_read.emit(found, Path(what))
-            return
-        if isinstance(found, OpenedResult):
+        elif isinstance(found, OpenedResult):
             self.result_read.emit(found.sequence, found.run, Path(what))
-            return
-        if not what.startswith(SAMPLE):
-            self._store.add_recent(Path(what))
-        self.opened.emit(found, entry)
+        else:
+            if not what.startswith(SAMPLE):
+                self._store.add_recent(Path(what))
+            self.opened.emit(found, entry)
+        self.shown.emit()
 
     def _fail(self, number: int, sentence: str, details: str) -> None:
         if number == self._newest:

@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 from PyQt6.QtGui import QImage
 
-from core import load_result, write_challenge
+from core import finish, load_result, reconstruct, save_result, simulate, write_challenge
 from core.penalties import ExplicitWeights, RampWeights, SchattenNorm
 from core.recipes import options_for
 from core.settings import PRESETS, Settings
 from nrsfm_gui.app import enlarged, prepare_platform
 from nrsfm_gui.arguments import Arguments, parse
+from nrsfm_gui.keeping.session_file import SavedRun, SavedSequence, SavedSession, write_session
+from nrsfm_gui.state.runs import Run, RunState
 from nrsfm_gui.state.settings_store import APPLICATION, ORGANIZATION
 
 
@@ -145,6 +147,27 @@ def test_what_fails_in_a_script_is_one_sentence_and_code_2(tmp_path, arguments, 
     assert done.returncode == 2
     assert words in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("opened", ["result.npz", "work.nrsfm"])
+def test_parameters_of_the_command_line_go_before_those_of_what_it_opens(tmp_path, opened):
+    sequence = simulate("balloon", frames=14, points=16, seed=3)
+    before = Settings(rank=2, starts=1, rotations="truth")
+    run = Run(1, sequence, before, state=RunState.FINISHED)
+    for update in reconstruct(sequence, before):
+        run.history.extend([update.record])
+        run.last = update
+    path, made = tmp_path / opened, tmp_path / "made.npz"
+    if path.suffix == ".npz":
+        save_result(finish(sequence, before, run.last, run.history.records), path)
+    else:
+        write_session(SavedSession((SavedSequence(sequence, (SavedRun.of(run),), 1),), 0, before), path)
+    done = run_application(
+        str(path), "--rank", "3", "--starts", "1", "--run", "--export", str(made), "--exit", folder=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    result = load_result(made)
+    assert result.B.shape[1] == result.meta["settings"]["rank"] == 3
 
 
 @pytest.mark.parametrize(("variables", "width"), [({}, 1500), ({"QT_SCALE_FACTOR": "1"}, 1000)])
