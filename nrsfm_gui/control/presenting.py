@@ -51,6 +51,7 @@ class Presenter(QObject):
         window.control.ended.connect(lambda _run: self.show_difference())
         session.settings_changed.connect(lambda _settings: self._later.start())
         window.control.ended.connect(self._show_remarks)
+        window.control.live_changed.connect(lambda _live: self.show_difference())
         display.errors.series_changed.connect(self.show_series)
         display.errors.quality_changed.connect(self.show_numbers)
         display.scene_shown.connect(lambda _scene: self._point.soon())
@@ -123,9 +124,10 @@ class Presenter(QObject):
         window = self._window
         run, sequence = window.session.shown, window.session.sequence
         known = None if run is None else window.display.errors.of_run(run)
+        seen = run
         if window.session.moment is not None:
-            known = window.display.seen_quality
-        window.numbers.set_numbers(run_numbers.numbers(run, known, sequence, window.session.settings))
+            known, seen = window.display.seen_quality, window.session.seen_run
+        window.numbers.set_numbers(run_numbers.numbers(seen, known, sequence, window.session.settings))
         self._show_headline()
         runs = reversed(window.session.runs)
         compared = window.session.compared
@@ -145,10 +147,10 @@ class Presenter(QObject):
         window.chrome.show_headline(summaries.headline(session.seen, known, session.sequence, past=past))
 
     def show_difference(self) -> None:
-        """Mark parameters that are not those of what is looked at; a run under way may yet take them up."""
+        """Mark parameters that are not those of what is looked at; a run under way takes them up if live."""
         session = self._window.session
         run, seen = session.shown, session.seen
-        if run is None or seen is None or run.state.alive:
+        if run is None or seen is None or (run.state.alive and self._window.control.live):
             self._window.parameters.set_difference(-1, "")
             return
         own = run.settings if session.moment is None else seen.settings

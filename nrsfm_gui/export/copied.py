@@ -13,11 +13,16 @@ if TYPE_CHECKING:
 
 
 def recipe_of(
-    sequence: Sequence, run: Run | None, settings: Settings, written: Callable[..., str]
+    sequence: Sequence,
+    run: Run | None,
+    settings: Settings,
+    written: Callable[..., str],
+    *,
+    past: bool = False,
 ) -> tuple[str, str]:
     """Return what makes a run again, as `written` says it, and for people whose recipe it is.
 
-    Before any run, it is what the settings make.
+    Before any run, it is what the settings make. `past` says that the run is as it was at an earlier moment.
     """
     last = None if run is None else run.last
     if run is None or last is None:
@@ -32,4 +37,6 @@ def recipe_of(
         note = f"; it replays the {len(recipe.steps)} steps that led there"
     elif not recipe.plain:
         note = "; it stops where this run stands"
-    return written(sequence, recipe or run.settings), f"run {run.number}{note}"
+    at = f" as it was at iteration {last.record.iteration}" if past else ""
+    best = ", with the best point until there" if past and recipe is not None else ""
+    return written(sequence, recipe or run.settings), f"run {run.number}{at}{note}{best}"

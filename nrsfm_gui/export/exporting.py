@@ -242,31 +242,27 @@ class Exporting(QObject):
 
     def _result(self) -> Callable[[], Result] | None:
         """Return what makes the result of the moment that is looked at; None before any reconstruction."""
-        session, run = self._session, self._session.shown
-        if run is None or run.last is None:
+        run = self._session.seen_run
+        last = None if run is None else run.last
+        if run is None or last is None:
             return None
-        sequence, settings, last, records = run.sequence, run.settings, run.last, run.history.records
-        if session.moment is not None and len(run.moments):
-            index, last = run.moments.at(session.moment)
-            records = records[: index + 1]
-        history = tuple(records)
 
         def make() -> Result:
             from core.reconstruct import finish
 
-            return finish(sequence, settings, last, history)
+            return finish(run.sequence, run.settings, last, run.history.records)
 
         return make
 
     def _copy(self, written: Callable[..., str], what: str) -> None:
-        """Copy what makes the run that is shown, or, before any run, what the parameters make."""
+        """Copy what makes the run that is shown up to where it is looked at, or before any the parameters."""
         sequence = self._session.sequence
         if sequence is None:
             return
         clipboard = QGuiApplication.clipboard()
         assert clipboard is not None
-        run = self._session.shown
-        text, whose = recipe_of(sequence, run, self._session.settings, written)
+        run, past = self._session.seen_run, self._session.moment is not None
+        text, whose = recipe_of(sequence, run, self._session.settings, written, past=past)
         clipboard.setText(text)
         self.saved.emit(f"Copied the {what} for {whose}")
 

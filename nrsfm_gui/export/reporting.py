@@ -32,7 +32,7 @@ def report_task(window: MainWindow, path: Path) -> Task:
     InputError
         where the suffix is neither `.html` nor `.pdf`, or there is no reconstruction yet.
     """
-    session, run = window.session, window.session.shown
+    session, run = window.session, window.session.seen_run
     seen = session.seen
     if path.suffix.lower() not in SUFFIXES:
         found = path.suffix or "no suffix"
@@ -51,7 +51,7 @@ def report_task(window: MainWindow, path: Path) -> Task:
         from .run_report_pdf import pdf_report
 
         shapes = build_shapes(run.sequence, seen, alignment)
-        report = make_report(run, seen, shapes, picture, f"3-D view, frame {frame + 1}")
+        report = make_report(run, shapes, picture, f"3-D view, frame {frame + 1}")
         watch(0, 1)
         pdf = path.suffix.lower() == ".pdf"
         content = pdf_report(report) if pdf else html_report(report).encode("utf-8")

@@ -15,6 +15,7 @@ from core.files.samples import sample_name
 from core.methods import METHODS
 from core.recipes import command_for, python_for
 from core.version import versions
+from nrsfm_gui.drawing.ranking import worst_first
 from nrsfm_gui.drawing.scene import error_series
 from nrsfm_gui.words import summaries
 from nrsfm_gui.words.number import NONE
@@ -26,7 +27,6 @@ from .report_charts import Mark, line_chart, spectrum_chart
 if TYPE_CHECKING:
     from core.arrays import Floats
     from core.lineage import Recipe
-    from core.reconstruct import Update
     from core.sequence import Sequence
     from core.settings import Settings
     from nrsfm_gui.drawing.shapes import Shapes
@@ -74,21 +74,20 @@ class RunReport:
     versions: str
 
 
-def make_report(run: Run, seen: Update, shapes: Shapes, picture: bytes, picture_title: str) -> RunReport:
+def make_report(run: Run, shapes: Shapes, picture: bytes, picture_title: str) -> RunReport:
     """Gather what is said of a run.
 
     Parameters
     ----------
     run
-        its settings, history and name.
-    seen
-        the update that is looked at.
+        as it is looked at, with a reconstruction.
     shapes
-        `build_shapes` of it: its errors under the alignment that is in force.
+        `build_shapes` of that: its errors under the alignment that is in force.
     picture, picture_title
         of the 3-D view, as PNG, and what it shows.
     """
-    sequence = run.sequence
+    sequence, seen = run.sequence, run.last
+    assert seen is not None
     known = summaries.quality(shapes, seen.shown.loss)
     said = [(row.label, row.value) for row in numbers(run, known, sequence) if row.value != NONE]
     error = known.error is not None
@@ -117,7 +116,7 @@ def make_report(run: Run, seen: Update, shapes: Shapes, picture: bytes, picture_
         numbers=tuple((label, value) for label, value in said if label not in IN_TILES),
         settings=_settings(run.settings),
         facts=_facts(sequence),
-        loss=_loss_chart(run, len(run.history) if seen is run.last else _record(run, seen)),
+        loss=_loss_chart(run),
         spectrum=spectrum_chart(values, np.asarray(shown.problem.slopes(shown.factors))),
         errors=line_chart(
             np.arange(1, sequence.frame_count + 1, dtype=float),
@@ -142,8 +141,7 @@ def make_report(run: Run, seen: Update, shapes: Shapes, picture: bytes, picture_
 
 def worst_frames(per_frame: Floats, count: int = WORST) -> list[int]:
     """Return the 0-based frames with the largest errors, the worst first; those without are left out."""
-    order = np.argsort(-np.where(np.isfinite(per_frame), per_frame, -np.inf), kind="stable")
-    return [int(frame) for frame in order[:count] if np.isfinite(per_frame[frame])]
+    return [int(frame) for frame in worst_first(per_frame)[:count] if np.isfinite(per_frame[frame])]
 
 
 def _worst_mark(per_frame: Floats) -> tuple[Mark, ...]:
@@ -171,23 +169,18 @@ def _worst_table(shapes: Shapes, sequence: Sequence, per_frame: Floats) -> Table
     return Table(("frame", *middle, "reprojection RMS", "worst point", "visible"), tuple(rows))
 
 
-def _loss_chart(run: Run, count: int) -> str:
+def _loss_chart(run: Run) -> str:
     history = run.history
     # Phases of a few iterations leave no room for their names: the last one says most.
-    began = [phase for phase in history.phases if 0 < phase.first < count][-1:]
+    began = [phase for phase in history.phases if phase.first > 0][-1:]
     marks = [Mark(float(history.iterations[phase.first]), phase.name.split(":")[0]) for phase in began]
     return line_chart(
-        history.iterations[:count],
-        history.log_losses[:count],
+        history.iterations,
+        history.log_losses,
         x_label="iteration",
         y_label="log₁₀ loss",
         marks=tuple(marks),
     )
-
-
-def _record(run: Run, seen: Update) -> int:
-    """Return how many records there were at the moment that is looked at."""
-    return int(np.searchsorted(run.history.iterations, seen.record.iteration, side="right"))
 
 
 def _settings(settings: Settings) -> Rows:

@@ -78,7 +78,7 @@ class Guidance(QObject):
         series = HeldOutSeries(
             session.sequence, start, session.settings, Plan(parameter, values, hiding=hiding), self
         )
-        self._sweep = series
+        self._let_go(series)
         self._running.append(series)
         series.tried.connect(lambda trial, error: self._take(series, trial, error))
         series.failed.connect(lambda sentence, details: self._fail(series, sentence, details))
@@ -89,7 +89,7 @@ class Guidance(QObject):
         series.start()
 
     def cancel(self) -> None:
-        """Stop the series that is under way after its present solve; what it has stays."""
+        """Stop the series that is under way within an iteration; what it has stays."""
         if self._sweep is not None and self.computing:
             self._sweep.cancel()
             self._panel.set_progress(None)
@@ -146,10 +146,16 @@ class Guidance(QObject):
         else:
             series.deleteLater()
 
+    def _let_go(self, series: HeldOutSeries | None = None) -> None:
+        """Show another series, or none; the one before is deleted at its end."""
+        before, self._sweep = self._sweep, series
+        if before is not None and before not in self._running:
+            before.deleteLater()
+
     def _forget(self) -> None:
         """Another sequence is open: what was computed is not of it."""
         self.cancel()
-        self._sweep = None
+        self._let_go()
         self._panel.set_curves(None)
         self._panel.set_sentence("", usable=False)
         self._show_settings()
@@ -167,7 +173,7 @@ class Guidance(QObject):
             and not self.computing
             and self._sweep.plan.parameter != self._panel.parameter
         ):
-            self._sweep = None
+            self._let_go()
             self._panel.set_curves(None)
             self._panel.set_sentence("", usable=False)
         self._show_settings()

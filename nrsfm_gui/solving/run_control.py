@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 POLL_MILLISECONDS = 33  # every second refresh of a display: a picture of the window takes its time, too
 
 ANSWER_SECONDS = 0.025  # that the window waits for the solver's answer to a hand, rather than disturb it
+SLOW_SECONDS = 0.1  # after every iteration in slow motion
 LINGER = 0.4  # seconds without a change after which a run that followed a hand is done
 ALL_MOMENTS = 256_000_000  # bytes of the moments of all runs; beyond, runs that are not shown keep fewer
 
@@ -53,6 +54,8 @@ class RunControl(QObject):
         no thread works on this run any more.
     waits(str)
         a sentence: parameters that live mode does not take up, or "" where there are none.
+    live_changed(bool)
+        whether changes are followed from now on.
     branched(Run, Run)
         a run was added that follows changes, and the one that it goes on from, which stays as it is.
     """
@@ -61,6 +64,7 @@ class RunControl(QObject):
     crashed = pyqtSignal(str, str)
     ended = pyqtSignal(object)
     waits = pyqtSignal(str)
+    live_changed = pyqtSignal(bool)
     branched = pyqtSignal(object, object)
 
     def __init__(self, session: Session, *, work: Work = real_work, parent: QObject | None = None) -> None:
@@ -70,6 +74,7 @@ class RunControl(QObject):
         self._threads: dict[Run, SolverThread] = {}
         self._delay = 0.0
         self._live = True
+        self._stopped: dict[Run, Settings] = {}  # those of the session when a run was told to stop
         self._left: Settings | None = None  # settings that were refused, or only gone back to
         self._following: set[Run] = set()  # those whose threads take up cheap settings only
         # Those that were added for a change that has not come yet, and the moment they go on from.
@@ -134,18 +139,18 @@ class RunControl(QObject):
         elif run is not None:
             self._threads[run].cancel()
             run.state = RunState.STOPPED
+            self._stopped[run] = self._session.settings
             self._session.run_changed.emit(run)
 
-    def reset(self) -> None:
-        """Stop, and forget the runs, so that the next one starts from nothing."""
-        self.cancel()
-        self._session.remove_runs()
-
     def set_live(self, live: bool) -> None:
-        """Follow every change of weights, eta and rank, where the shown run is over, too."""
+        """Follow every change of weights, eta and rank, be the shown run over or under way; or none."""
         self._live = live
-        if live:
+        self.live_changed.emit(live)
+        run = self.current
+        if live and run is None:
             self._follow(self._session.shown)
+        elif live and run is not None and run.settings != self._session.settings:
+            self._apply_settings(self._session.settings)
 
     @property
     def live(self) -> bool:
@@ -156,9 +161,9 @@ class RunControl(QObject):
         """Follow other settings than these, which are those of a moment that is only looked at."""
         self._left = settings
 
-    def set_slow(self, slow: bool, *, seconds: float = 0.1) -> None:
+    def set_slow(self, slow: bool) -> None:
         """Wait after every iteration, so that an eye can follow."""
-        self._delay = seconds if slow else 0.0
+        self._delay = SLOW_SECONDS if slow else 0.0
         for thread in self._threads.values():
             thread.set_delay(self._delay)
 
@@ -181,6 +186,8 @@ class RunControl(QObject):
 
     def _apply_settings(self, settings: Settings) -> None:
         run = self.current
+        if not self._live:
+            return
         if run in self._following:
             self.waits.emit(waiting(run.settings, settings))
             settings = followed(run.settings, settings)
@@ -248,8 +255,10 @@ class RunControl(QObject):
             if over:
                 self._expectant.pop(run, None)
                 self._thin_moments()
+                stopped = self._stopped.pop(run, None)
                 self.ended.emit(run)
-                if run.state is RunState.FINISHED:
+                # What was changed after Stop, while the last iteration was still under way, is followed.
+                if run.state is RunState.FINISHED or stopped not in (None, self._session.settings):
                     self._follow(run)
         if not self._threads:
             self._timer.stop()
@@ -295,8 +304,9 @@ class RunControl(QObject):
 
     def _thin_moments(self) -> None:
         """Let runs that are not shown keep fewer moments, the largest first, where all take too much."""
-        runs = [run for run in self._session.runs if run is not self._session.shown]
-        while runs and sum(run.moments.size for run in self._session.runs) > ALL_MOMENTS:
+        everything = [run for _sequence, runs, _shown in self._session.everything() for run in runs]
+        runs = [run for run in everything if run is not self._session.shown]
+        while runs and sum(run.moments.size for run in everything) > ALL_MOMENTS:
             fattest = max(runs, key=lambda run: run.moments.size)
             if len(fattest.moments) <= LEAST:
                 runs.remove(fattest)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.state.runs import Run
 
 MOST_STEPS = 200  # that can be undone
-NOT_KEPT = "The iterations of this run are not kept: it comes from a file"
+NOT_KEPT = "Of this run only the newest iteration is kept, as of all that come from a file"
 
 
 @dataclass(frozen=True)
@@ -102,6 +102,15 @@ class Steps:
         return self._done[-1]
 
 
+def _kept(run: Run, record: int) -> int | None:
+    """Return the record that stands for another one, None where the newest alone is kept."""
+    return (
+        run.moments.at(record)[0]
+        if any(index < len(run.history) - 1 for index in run.moments.indices)
+        else None
+    )
+
+
 class Steering(QObject):
     """Changes the parameters and the moment of a window's session by what is asked for."""
 
@@ -161,11 +170,10 @@ class Steering(QObject):
         run = session.shown
         if run is None or record is None:
             self._return_to_newest()
-        elif not len(run.moments):
-            self._window.chrome.say(NOT_KEPT)
-            self._window.loss_plot.set_moment(None)
         else:
-            kept = run.moments.at(record)[0]
+            kept = _kept(run, record)
+            if kept is None and record < len(run.history) - 1:
+                self._window.chrome.say(NOT_KEPT)
             session.set_moment(None if kept == len(run.history) - 1 else kept)
             self._window.loss_plot.set_moment(session.moment)
 
@@ -173,7 +181,7 @@ class Steering(QObject):
         """Go back by so many kept iterations, or on."""
         session = self._window.session
         run = session.shown
-        if run is None or not len(run.moments):
+        if run is None or _kept(run, 0) is None:
             self._window.chrome.say("Run the solver first" if run is None else NOT_KEPT)
             return
         kept = run.moments.indices
@@ -191,13 +199,14 @@ class Steering(QObject):
         if tick.first == 0 and run.warm_from is not None and tick.before is not None:
             self._go_back_to_source(run, tick.before)
             return
-        if not len(run.moments) or tick.before is None:
+        kept = _kept(run, max(tick.first - 1, 0))
+        if kept is None or tick.before is None:
             self._window.chrome.say(NOT_KEPT)
             return
         control.cancel()
         self._gone_back_to = tick.before
         self._set(tick.before, followed=False)
-        session.set_moment(run.moments.at(max(tick.first - 1, 0))[0])
+        session.set_moment(kept)
         self._window.chrome.say(f"As it was before: {tick.text}. What you change or run goes on from here")
 
     def _go_back_to_source(self, run: Run, before: Settings) -> None:

@@ -67,6 +67,16 @@ class History:
             self._columns[:, count] = record.iteration, record.seconds, np.log10(clamped), primal, dual
             self.records.append(record)
 
+    def until(self, count: int) -> History:
+        """Return a copy of the first `count` records, and of the changes that led to them."""
+        first = History()
+        first.records = self.records[:count]
+        first.phases = [phase for phase in self.phases if phase.first < count]
+        first.ticks = [tick for tick in self.ticks if tick.first < count]
+        first._columns = self._columns[:, : max(count, 1)].copy()
+        first.has_residuals = bool(np.isfinite(first.log_residuals[0]).any())
+        return first
+
     def tick(self, iteration: int, text: str, *, before: Settings, restarts: bool = False) -> Tick:
         """Note that the settings changed at the record of that iteration."""
         first = int(np.searchsorted(self.iterations, iteration))

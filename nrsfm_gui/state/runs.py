@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -47,6 +47,20 @@ class Run:
     title: str = ""  # what the user calls it, "" for its settings in words
     note: str = ""
     pinned: bool = False  # kept when all are forgotten
+
+    def as_of(self, moment: int | None) -> Run:
+        """Return a copy that nobody writes any more: as it was at a kept moment, or with None as it is."""
+        if moment is None or not len(self.moments):
+            return replace(self, history=self.history.until(len(self.history)), moments=Moments())
+        index, update = self.moments.at(moment)
+        return replace(
+            self,
+            settings=update.settings,
+            state=RunState.STOPPED,
+            history=self.history.until(index + 1),
+            last=update,
+            moments=Moments(),
+        )
 
     @property
     def steered(self) -> bool:

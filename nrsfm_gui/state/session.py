@@ -192,6 +192,11 @@ class Session(QObject):
             return self.shown.last
         return self.shown.moments.at(self.moment)[1]
 
+    @property
+    def seen_run(self) -> Run | None:
+        """The run that is shown as it is looked at, in a copy that nobody writes any more."""
+        return None if self.shown is None else self.shown.as_of(self.moment)
+
     def rename_run(self, run: Run, title: str) -> None:
         """Give a run a name of its own; "" takes it away."""
         run.title = title.strip()
@@ -226,15 +231,6 @@ class Session(QObject):
             if self.shown is run:
                 self.set_shown(_numbered(self.runs, run.shown_before))
             self.runs_changed.emit()
-
-    def remove_runs(self) -> None:
-        """Forget the runs of the sequence but the pinned ones; those of other sequences are kept."""
-        self.runs = [run for run in self.runs if run.pinned]
-        if self.compared not in self.runs:
-            self.set_compared(None)
-        self.runs_changed.emit()
-        if self.shown not in self.runs:
-            self.set_shown(None)
 
     def set_frame(self, frame: int) -> None:
         """Show a frame; numbers outside the sequence are brought into it."""

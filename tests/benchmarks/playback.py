@@ -203,7 +203,8 @@ def watch_memory(app: QApplication, minutes: float, runs: int) -> int:
             for run in range(1, runs + 1):
                 solve(app, window)
                 if run % 5 == 0:
-                    window.control.reset()  # a session keeps its runs: what was dropped must be gone
+                    for each in list(window.session.runs):  # what was dropped must be gone
+                        window.session.drop_run(each)
                     settle(app, 0.2)
                     curve.append(resident())
                     print(f"after {run:4d} runs {curve[-1]:8.1f} MB", flush=True)

@@ -194,7 +194,7 @@ def test_runs_that_are_forgotten_leave_the_memory(qtbot, make_window):
             lambda run=run: not run.state.alive and window.control.current is None, timeout=30_000
         )
         gone.append(weakref.ref(run))
-        window.control.reset()
+        window.session.drop_run(run)
         window.display.refresh()
     del run
     # What is shown last may be kept for as long as nothing else is shown.

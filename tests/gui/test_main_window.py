@@ -279,7 +279,7 @@ def test_a_warning_gives_way_to_what_comes_later(qtbot, window, tmp_path, folder
 
 
 def test_opening_another_sequence_stops_the_run(qtbot, window, folder):
-    window.control.set_slow(True, seconds=0.02)
+    window.control.set_slow(True)
     window.run()
     run = window.session.shown
     qtbot.waitUntil(lambda: len(run.history) > 2)

@@ -279,6 +279,40 @@ def test_without_live_parameters_a_run_that_was_done_stays_so(qtbot, controls, m
     assert len(run.history) == 10
 
 
+def test_without_live_parameters_a_run_under_way_stays_so_until_they_are_live(qtbot, controls, make_stream):
+    session, control = controls(make_stream(length=10_000, pause=0.002))
+    control.set_live(False)
+    run = control.start(warm=False)
+    qtbot.waitUntil(lambda: len(run.history) > 3)
+    session.set_settings(Settings(eta=0.2))
+    count = len(run.history)
+    qtbot.waitUntil(lambda: len(run.history) > count + 20)
+    assert run.settings == Settings() and not run.history.ticks
+    control.set_live(True)
+    qtbot.waitUntil(lambda: run.settings == Settings(eta=0.2))
+    assert [tick.text for tick in run.history.ticks] == ["eta 0.05 → 0.2"]
+
+
+def test_a_change_after_stop_is_followed_once_the_last_iteration_is_done(qtbot, controls, make_stream):
+    session, control = controls(make_stream(length=10, pause=0.2))
+    run = control.start(warm=False)
+    qtbot.waitUntil(lambda: len(run.history) > 0)
+    control.cancel()
+    session.set_settings(Settings(eta=0.2))
+    assert session.runs == [run]  # its thread computes yet
+    qtbot.waitUntil(lambda: session.shown is not run and session.shown.settings == Settings(eta=0.2))
+
+
+def test_stop_alone_stops(qtbot, controls, make_stream):
+    session, control = controls(make_stream(length=10, pause=0.1))
+    run = control.start(warm=False)
+    qtbot.waitUntil(lambda: len(run.history) > 0)
+    with qtbot.waitSignal(control.ended):
+        control.cancel()
+    qtbot.wait(50)
+    assert session.runs == [run] and control.current is None
+
+
 def test_a_refused_start_fails_with_its_sentence(qtbot, controls):
     def refuse(sequence, settings, start):
         raise InputError("there is no companion")
@@ -289,16 +323,6 @@ def test_a_refused_start_fails_with_its_sentence(qtbot, controls):
     assert refused.args == ["there is no companion"]
     assert run.state is RunState.FAILED
     assert run.message == "there is no companion"
-
-
-def test_reset_forgets_the_runs_and_stops_the_present_one(qtbot, controls, make_stream):
-    session, control = controls(make_stream(pause=0.001))
-    run = control.start(warm=False)
-    qtbot.waitUntil(lambda: len(run.history) > 3)
-    with qtbot.waitSignal(control.ended):
-        control.reset()
-    assert session.runs == []
-    assert session.shown is None
 
 
 def test_shutting_down_waits_for_every_thread(qtbot, controls, make_stream):

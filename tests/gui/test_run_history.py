@@ -371,10 +371,13 @@ def test_a_picture_that_was_made_meanwhile_does_not_take_the_place_of_a_newer_on
     assert all(update is newest for update in drawn)
 
 
-def test_a_run_under_way_is_not_marked_for_it_may_take_the_parameters_up(window):
+def test_a_run_under_way_is_marked_unless_it_takes_the_parameters_up(window, monkeypatch):
     run = window.session.runs[1]
     window.session.set_shown(run)
     run.state = RunState.RUNNING
+    window.presenter.show_runs()
+    assert window.parameters.differs.isVisibleTo(window.parameters)
+    monkeypatch.setattr(window.control, "_live", True)
     window.presenter.show_runs()
     assert window.parameters.differs.isHidden()
 

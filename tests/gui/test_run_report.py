@@ -10,9 +10,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from PyQt6.QtCore import QBuffer, QByteArray, QSize
-from PyQt6.QtGui import QColor, QImage, QPainter
+from PyQt6.QtGui import QColor, QGuiApplication, QImage, QPainter
+from PyQt6.QtWidgets import QLabel
 
-from core import simulate
+from core import load_result, simulate
 from core.metrics import procrustes_mm
 from core.recipes import command_for
 from core.settings import Settings
@@ -110,8 +111,8 @@ def test_a_pdf_has_one_page_that_is_not_empty(qtbot, window, tmp_path):
 
 def test_code_of_a_pdf_is_whole_or_says_where_the_rest_is(window):
     pdf = pytest.importorskip("PyQt6.QtPdf")
-    run, seen = window.session.shown, window.session.seen
-    report = make_report(run, seen, build_shapes(run.sequence, seen), b"", "none")
+    run = window.session.shown
+    report = make_report(run, build_shapes(run.sequence, run.last), b"", "none")
     for length in (3, 40, 600):
         command = "nrsfm solve " + " ".join(f"--option{k}" for k in range(length))
         lines = [f"step{k:03} = 1" for k in range(length)]
@@ -138,16 +139,45 @@ def test_a_report_at_an_earlier_moment_is_of_that_moment(window):
     index, seen = run.moments.at(0)
     assert index < len(run.history) - 1
     shapes = build_shapes(run.sequence, seen)
-    report = make_report(run, seen, shapes, b"", "nothing")
-    last = make_report(run, run.last, build_shapes(run.sequence, run.last), b"", "nothing")
+    report = make_report(run.as_of(0), shapes, b"", "nothing")
+    last = make_report(run, build_shapes(run.sequence, run.last), b"", "nothing")
     assert report.tiles[0] != last.tiles[0]
+    assert report.tiles[-1][1] == f"computing time, {seen.record.iteration} iterations"
     assert report.loss.count(",") < last.loss.count(",")
+
+
+def test_what_is_saved_of_an_earlier_moment_is_of_the_parameters_of_then(qtbot, window, tmp_path):
+    session = window.session
+    session.set_settings(QUICK.with_changes(eta=0.3))
+    qtbot.waitUntil(lambda: window.control.current is None and session.shown.settings.eta == 0.3)
+    run = session.shown
+    tick = next(tick for tick in run.history.ticks if tick.first == 0)
+    assert tick.before.eta == QUICK.eta
+    session.set_settings(QUICK.with_changes(eta=0.1))
+    qtbot.waitUntil(lambda: window.control.current is None and run.settings.eta == 0.1)
+    window.steering.look_at(run.moments.indices[0])
+    seen = session.seen
+    assert session.moment is not None and seen.settings.eta == 0.3
+    for name in ("r.npz", "r.html"):
+        save = window.exporting.save_report if name == "r.html" else window.exporting.save_reconstruction
+        with qtbot.waitSignal(window.exporting.saved, timeout=20_000):
+            save(tmp_path / name)
+    result = load_result(tmp_path / "r.npz")
+    assert result.eta == result.meta["settings"]["eta"] == 0.3
+    assert result.loss == pytest.approx(seen.shown.loss, rel=1e-12)
+    assert result.iterations == len(result.history) - 1 == seen.record.iteration
+    assert "<th>eta</th><td>0.3</td>" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    window.exporting.copy_python()
+    assert "as it was at iteration" in window.messages.text
+    assert "eta=0.1" not in QGuiApplication.clipboard().text()
+    shown = [label.text() for label in window.numbers.findChildren(QLabel)]
+    assert shown[shown.index("iterations") + 1] == str(seen.record.iteration)
 
 
 def test_names_and_notes_are_text_and_not_markup(window):
     run = window.session.shown
     run.title, run.note = "<b>bold</b> & brave", "<script>alert(1)</script>"
-    page = html_report(make_report(run, run.last, build_shapes(run.sequence, run.last), b"", "<i>"))
+    page = html_report(make_report(run, build_shapes(run.sequence, run.last), b"", "<i>"))
     assert "<b>bold" not in page and "<script" not in page and "&lt;script&gt;" in page
 
 

@@ -145,12 +145,11 @@ def test_a_run_that_goes_on_is_stopped_with_its_sequence_and_keeps_what_it_has(
     assert run.last.record == run.history.records[-1]
 
 
-def test_forgetting_the_runs_leaves_those_of_other_sequences(session, first, second):
+def test_forgetting_a_run_leaves_those_of_other_sequences(session, first, second):
     session.set_sequence(first)
     run = session.add_run(Settings())
     session.set_sequence(second)
-    session.add_run(Settings())
-    session.remove_runs()
+    session.drop_run(session.add_run(Settings()))
     session.set_sequence(first)
     assert session.runs == [run]
 

@@ -9,6 +9,7 @@ from PyQt6.QtCore import QPointF, Qt
 from core.penalties import WeightedNuclearNorm
 from core.settings import Settings
 from nrsfm_gui.solving.steering import MOST_STEPS, NOT_KEPT, Steps
+from nrsfm_gui.state.changes import GESTURE
 from nrsfm_gui.state.runs import RunState
 
 QUICK = Settings(rank=2, starts=1, rotations="truth")
@@ -219,6 +220,28 @@ def test_a_run_from_a_file_has_no_iterations_to_look_at(qtbot, window):
     assert said(window) == NOT_KEPT
     window.steering.step_moment(-1)
     assert window.session.seen is run.last
+
+
+def test_a_change_of_a_run_from_a_file_cannot_be_gone_back_to(qtbot, window, tmp_path):
+    session, path = window.session, tmp_path / "my.nrsfm"
+    for eta in (0.1, 0.3):
+        session.set_settings(session.settings.with_changes(eta=eta))
+        qtbot.waitUntil(lambda eta=eta: window.control.current is None and session.shown.settings.eta == eta)
+        qtbot.wait(round(1000 * GESTURE))  # or both were one movement of the hand
+    window.keeping.save_to(path)
+    qtbot.waitUntil(lambda: not window.keeping.busy)
+    with qtbot.waitSignal(window.opening.shown):
+        window.opening.open(path)
+    (change,) = (k for k, tick in enumerate(session.shown.history.ticks) if tick.first > 0)
+    for ask in (
+        lambda: window.steering.go_back(change),
+        lambda: window.steering.look_at(0),
+        lambda: window.steering.step_moment(-1),
+    ):
+        window.chrome.say("")
+        ask()
+        assert said(window) == NOT_KEPT
+        assert session.moment is None and session.settings.eta == 0.3
 
 
 def test_going_back_stops_a_run_that_goes_on(qtbot, make_window, known, make_stream):

@@ -81,8 +81,12 @@ def test_what_is_copied_of_a_run_that_went_on_from_a_moment_gives_its_loss(qtbot
         )
         window.session.set_moment(run.moments.indices[0])  # the next change goes on from there
     assert len(run.last.lineage.recipe().steps) == 3
-    for loss in losses_of_copies(window, tmp_path, text_of):
-        assert loss == pytest.approx(run.last.best.loss, rel=DIGITS, abs=0)
+    for moment in (window.session.moment, None):
+        window.session.set_moment(moment)
+        seen = window.session.seen
+        assert (seen is run.last) == (moment is None)
+        for loss in losses_of_copies(window, tmp_path, text_of):
+            assert loss == pytest.approx(seen.best.loss, rel=DIGITS, abs=0)
 
 
 def test_what_is_copied_of_a_stopped_run_stops_there(qtbot, make_window, sequence, tmp_path, text_of):
