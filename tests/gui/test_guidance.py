@@ -16,7 +16,7 @@ from core.penalties import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
 from core.sequence import CameraModel
 from core.settings import Settings
 from core.synthetic import simulate
-from nrsfm_gui.solving.held_out_series import beyond
+from nrsfm_gui.solving.held_out_series import HeldOutSeries, beyond
 from nrsfm_gui.theme import DARK, LIGHT
 from nrsfm_gui.views.guidance_panel import GuidancePanel
 from nrsfm_gui.views.guidance_plot import GuidanceCurves, _ticks
@@ -266,6 +266,16 @@ def test_another_sequence_ends_a_series_and_takes_its_curve_away(qtbot, solved, 
     qtbot.waitUntil(lambda: not window.guidance._running, timeout=30_000)
     assert panel.plot._curves is None
     assert not panel._compute.isEnabled()
+
+
+def test_series_that_are_not_shown_any_more_are_let_go_of(qtbot, solved, known):
+    window, panel = solved, solved.guidance_panel
+    for _ in range(2):
+        panel.compute_requested.emit("xi", (0.1, 1.0), "single")
+        qtbot.waitUntil(lambda: not window.guidance.computing, timeout=30_000)
+        qtbot.waitUntil(lambda: len(window.guidance.findChildren(HeldOutSeries)) == 1)
+    window.opening.opened.emit(known.sequence, None)
+    qtbot.waitUntil(lambda: window.guidance.findChildren(HeldOutSeries) == [])
 
 
 def test_what_cannot_be_hidden_is_said_in_the_panel(qtbot, solved):
