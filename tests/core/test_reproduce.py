@@ -22,7 +22,7 @@ import pytest
 
 from core.algorithms.closed_form import svd_start
 from core.cli import main
-from core.experiments import run
+from core.experiments import pictures, run
 from core.experiments.document import Cell, Code, Heading, Paragraph, Row, Table, as_html, as_markdown
 from core.experiments.figure1 import figure_jobs, figure_tracks, panels
 from core.experiments.job import Finished
@@ -31,6 +31,7 @@ from core.experiments.matrix_job import MatrixJob
 from core.experiments.mocap import PUBLISHED, MocapRow
 from core.experiments.mocap_job import mocap_blocks, mocap_jobs
 from core.experiments.published import SLIPS, mean_log_loss, published
+from core.experiments.report import shape_blocks
 from core.experiments.sections import loss_blocks
 from core.experiments.sequence_job import SequenceJob
 from core.experiments.sources import Item, Source, challenge_source
@@ -142,6 +143,25 @@ def test_table_2_goes_on_from_table_1_and_pictures_every_sequence(folder, report
         if (r["object"], r["camera"], r["method"]) == ("balloon", "orthogonal", "Search-WNN")
     ]
     assert float(row[2]) == pytest.approx(np.mean(errors), abs=6e-3)
+
+
+def test_pictures_of_shapes_are_titled_with_the_error_they_show(folder, report, tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(
+        pictures, "compare_shapes", lambda path, truth, estimates: drawn.append((path, truth, estimates)) or 1
+    )
+    items, store = challenge_source(folder).items, Store(report / "jobs")
+    jobs = [SequenceJob(item.object_name, item.path_name, item.sequence, "WNN") for item in items]
+    found = {job.key: store.load(job.key) for job in jobs}
+    shape_blocks(jobs, found, tmp_path)
+    assert len(drawn) == 4
+    for _, truth, estimates in drawn:
+        for title, estimate in estimates.items():
+            distance = np.linalg.norm(estimate - truth, axis=0).mean()
+            assert float(title.split()[-2]) == pytest.approx(distance, abs=6e-3), title
+    orthogonal = [job for job in jobs if job.sequence.camera is ORTHOGONAL]
+    errors = [row["errors"] for job in orthogonal for row in found[job.key].facts["rows"]]
+    assert any(e["procrustes_mm_reference"] > e["procrustes_mm_reference_mirror"] + 1 for e in errors)
 
 
 def has_workers(process):
