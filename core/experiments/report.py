@@ -59,7 +59,7 @@ def entries_of(jobs: Iterable[SequenceJob], source: Source, found: Mapping[str, 
             measured = (row["loss"], row["errors"], row["cpu_seconds"])
             place = (job.object_name, job.path_name, camera, row["method"])
             before_cut = row["loss_before_cut"] if row["method"] in CUT else None
-            end = (before_cut, row["status"], row["command"])
+            end = (before_cut, row["status"], job.command(row["method"]))
             entries.append(Entry(*place, *measured, there, *end))
     return Entries(entries)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..recipes import options_for
 from ..sequence import CameraModel
 from .document import Block, Cell, Heading, Paragraph, Row, Table
 from .published import mean_log_loss
@@ -41,8 +43,9 @@ def settings_blocks(jobs: Items[SequenceJob], found: Mapping[str, Finished]) -> 
         for row in found[job.key].facts.get("rows", ()):
             place = (job.sequence.camera, row["method"])
             ends.setdefault(place, Counter())[row["status"]] += 1
-            words = row["command"].partition("--preset")[2].partition(" -o ")[0]
-            options[place] = f"`nrsfm solve … --preset{words}`" if words else "from Python alone"
+            settings = job.settings_of(row["method"])
+            words = None if settings is None else shlex.join(options_for(settings))
+            options[place] = "from Python alone" if words is None else f"`nrsfm solve … {words}`"
     rows = []
     for camera, methods in METHODS.items():
         for method in [name for name in methods if (camera, name) in ends]:

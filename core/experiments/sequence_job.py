@@ -90,7 +90,7 @@ class SequenceJob:
         last, rotation_seconds, seconds = self._search()
         rows, arrays = [], {}
 
-        def add(name: str, candidate: Candidate, seconds: float, command: str, **more: Any) -> None:
+        def add(name: str, candidate: Candidate, seconds: float, **more: Any) -> None:
             # Of the history only its length is asked for, and every end has its own.
             result = finish(self.sequence, self.settings, replace(last, best=candidate), [])
             rows.append(
@@ -99,26 +99,23 @@ class SequenceJob:
                     "loss": candidate.loss,
                     "errors": _errors(result, self.sequence),
                     "cpu_seconds": seconds,
-                    "command": command,
                     **more,
                 }
             )
             arrays[f"estimate {name}"] = aligned(result)
 
         said: dict[str, Any] = {"status": last.status.value, "starts": [start.loss for start in last.starts]}
-        add(f"Search-{self.penalty}", last.best, seconds, self._command("bilinear"), **said)
+        add(f"Search-{self.penalty}", last.best, seconds, **said)
         problem = last.best.problem
-        name, method, algorithm = self._first_order
+        name, _, algorithm = self._first_order
         cut, first_seconds, said = _solved(problem, algorithm, centered(whole_start(problem)))
-        add(name, cut, first_seconds, self._command(method), **said)
+        add(name, cut, first_seconds, **said)
         polish = VariableProjection(
             tolerance=self.settings.tolerance, max_iterations=self.settings.max_iterations
         )
         refined, more_seconds, said = _solved(problem, polish, cut.factors)
         refined = min(refined, cut, key=lambda end: end.loss)
-        add(
-            f"Ours-{self.penalty}", refined, first_seconds + more_seconds, self._command(f"{method}+"), **said
-        )
+        add(f"Ours-{self.penalty}", refined, first_seconds + more_seconds, **said)
         truth = self.sequence.truth
         assert truth is not None  # `challenge_source` refuses sequences without one
         shape = truth.at(truth.reference)
@@ -130,18 +127,30 @@ class SequenceJob:
         }
         return Finished(facts, arrays | {"truth": shape})
 
-    def _command(self, method: str) -> str:
-        """Return the command that ends where a row does; refining BMM has none."""
-        method = {"admm+": "admm+bilinear"}.get(method, method)
-        if method.endswith("+"):
-            return ""
-        limit = max(self._first_order[2].max_iterations, self.settings.max_iterations)
-        changes: dict[str, Any] = {"method": method}
-        if method != "bilinear":
-            changes["max_iterations"] = limit
+    def command(self, row: str) -> str:
+        """Return the command that ends where a row does; "" where none does.
+
+        It names the file, which the key does not depend on: what a job found may be of one that was moved.
+        """
+        settings = self.settings_of(row)
+        return "" if settings is None else command_for(self.sequence, settings)
+
+    def settings_of(self, row: str) -> Settings | None:
+        """Return the settings that end where a row does; None for refining BMM, which has none."""
+        if row == f"Search-{self.penalty}":
+            return self.settings
+        _, method, algorithm = self._first_order
+        if row == f"Ours-{self.penalty}":
+            if method != "admm":
+                return None
+            method = "admm+bilinear"
+        changes: dict[str, Any] = {
+            "method": method,
+            "max_iterations": max(algorithm.max_iterations, self.settings.max_iterations),
+        }
         if method == "bmm":
             changes["options"] = (("tau", TAU),)
-        return command_for(self.sequence, self.settings.with_changes(**changes))
+        return self.settings.with_changes(**changes)
 
     @property
     def _first_order(self) -> tuple[str, str, Algorithm[Any]]:

@@ -9,6 +9,7 @@ import math
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -143,6 +144,20 @@ def test_table_2_goes_on_from_table_1_and_pictures_every_sequence(folder, report
         if (r["object"], r["camera"], r["method"]) == ("balloon", "orthogonal", "Search-WNN")
     ]
     assert float(row[2]) == pytest.approx(np.mean(errors), abs=6e-3)
+
+
+def test_ends_of_data_that_was_moved_are_made_again_from_where_it_is(folder, report, tmp_path, monkeypatch):
+    moved, again = shutil.copytree(folder, tmp_path / "moved"), shutil.copytree(report, tmp_path / "again")
+    monkeypatch.setattr(run, "_perform", None)  # nothing is computed again
+    assert main(["reproduce", "table1", "--data", str(moved), "-o", str(again), "--jobs", "1"]) == 0
+    before, after = ([row["command"] for row in numbers(each)] for each in (report, again))
+    assert sum(map(bool, after)) == 20  # of 24: there is no command for refining BMM
+    assert after == [command.replace(str(folder), str(moved)) for command in before]
+    settings = cells((again / "report.md").read_text(encoding="utf-8"), "## Settings")
+    commands = {row[1]: row[2] for row in settings[2:]}
+    assert commands["ADMM-WNN"] == "`nrsfm solve … --preset paper --method admm --max-iterations 3000`"
+    assert commands["BMM"].endswith("--method bmm --tau 1.0 --penalty nn --max-iterations 2000`")
+    assert [row[2] for row in settings].count("from Python alone") == 2
 
 
 def test_pictures_of_shapes_are_titled_with_the_error_they_show(folder, report, tmp_path, monkeypatch):
