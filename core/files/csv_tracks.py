@@ -56,6 +56,7 @@ def read_csv(path: Path, *, camera: CameraModel | None = None) -> Sequence:
         base = int(frames.min())
         if base not in (0, 1):
             raise InputError(f"the first frame is {base}; accepted is counting from 0 or 1")
+        _check_gapless(frames, lines)
         labels, columns = np.unique(points, return_inverse=True)
         places = (frames - base) * len(labels) + columns
         _, first = np.unique(places, return_index=True)
@@ -112,6 +113,18 @@ def _whole(table: Floats, lines: list[int], column: int, name: str) -> Ints:
         row = int(bad.argmax())
         raise InputError(f"line {lines[row]} has {name} {values[row]:g}; accepted is a whole number from 0")
     return values.astype(np.int64)
+
+
+def _check_gapless(frames: Ints, lines: list[int]) -> None:
+    """Refuse frames that are left out: a column of times would ask for more memory than there is."""
+    there, first = np.unique(frames, return_index=True)
+    gaps = np.flatnonzero(np.diff(there) > 1)
+    if gaps.size:
+        last, after = gaps[0], gaps[0] + 1
+        raise InputError(
+            f"line {lines[first[after]]} has frame {there[after]}, but no line has frame {there[last] + 1}; "
+            "accepted is counting without a gap"
+        )
 
 
 def _seen(table: Floats, lines: list[int]) -> Bools:

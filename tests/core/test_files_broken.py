@@ -415,9 +415,23 @@ def csv_that_starts_late(folder: Path) -> Path:
     return csv(folder, "frame,point,x,y", "7,0,1,2")
 
 
-@case(r"data\.csv: frame 1 \(0-based\) has no visible point")
+@case(r"data\.csv: line 6 has frame 2, but no line has frame 1; accepted is counting without a gap")
 def csv_with_a_gap_in_the_frames(folder: Path) -> Path:
-    return csv(folder, "frame,point,x,y", *(f"{f},{p},1,2" for f in (0, 2) for p in range(4)))
+    return csv(folder, "frame,point,x,y", *(f"{f},{p},1,2" for f in (0, 2, 4) for p in range(4)))
+
+
+@case(r"data\.csv: line 6 has frame 1700000000000000, but no line has frame 1; accepted is counting without")
+def csv_with_times_for_frames(folder: Path) -> Path:
+    """More frames than any memory holds."""
+    times = (0, 1_700_000_000_000_000)
+    return csv(folder, "frame,point,x,y", *(f"{time},{p},1,2" for time in times for p in range(4)))
+
+
+@case(r"data\.csv: frame 1 \(0-based\) has no visible point")
+def csv_with_a_frame_that_shows_nothing(folder: Path) -> Path:
+    return csv(
+        folder, "frame,point,x,y", *(f"{f},{p},{'1,2' * (f != 1) or ','}" for f in range(3) for p in range(4))
+    )
 
 
 @case(r"data\.csv: line 2 has visible 1 with x, y = nan, 2; accepted is 1 with two numbers, or 0")
