@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 
 _COLUMNS = ["frame", "point", "x", "y"]
+LARGEST = 2**53 - 1  # floats tell all whole numbers up to it apart
 ACCEPTED = "accepted is frame,point,x,y or frame,point,x,y,visible"
 
 
@@ -108,10 +109,12 @@ def _parse(content: bytes, width: int) -> tuple[Floats, list[int]]:
 
 def _whole(table: Floats, lines: list[int], column: int, name: str) -> Ints:
     values = table[:, column]
-    bad = ~(values == np.floor(values)) | (values < 0)
+    bad = ~(values == np.floor(values)) | (values < 0) | (values > LARGEST)
     if bad.any():
         row = int(bad.argmax())
-        raise InputError(f"line {lines[row]} has {name} {values[row]:g}; accepted is a whole number from 0")
+        raise InputError(
+            f"line {lines[row]} has {name} {values[row]:g}; accepted is a whole number from 0 to {LARGEST}"
+        )
     return values.astype(np.int64)
 
 

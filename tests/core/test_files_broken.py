@@ -410,6 +410,11 @@ def csv_between_frames(folder: Path) -> Path:
     return csv(folder, "frame,point,x,y", "0.5,0,1,2")
 
 
+@case(r"data\.csv: line 3 has point 1e\+19; accepted is a whole number from 0 to 9007199254740991")
+def csv_with_points_that_are_too_large(folder: Path) -> Path:
+    return csv(folder, "frame,point,x,y", "0,0,1,2", "0,1e19,1,2", "0,2e19,1,2")
+
+
 @case(r"data\.csv: the first frame is 7; accepted is counting from 0 or 1")
 def csv_that_starts_late(folder: Path) -> Path:
     return csv(folder, "frame,point,x,y", "7,0,1,2")
