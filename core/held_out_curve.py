@@ -19,10 +19,14 @@ ROUNDING = 1e-6  # relative difference that solves of the same problem leave
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """What the trials of a plan come to, by value in increasing order; folds that are not complete count."""
+    """What the trials of a plan come to, by value in increasing order, over folds that have all values.
+
+    What is hidden in one fold may be far harder to predict than in another: a value that was tried in more
+    folds than the others would be judged by that.
+    """
 
     values: Floats  # (N,)
-    errors: Floats  # (folds, N) root mean square error of what was hidden, NaN where it is not known yet
+    errors: Floats  # (folds, N) root mean square error of what was hidden, NaN where it is seen nowhere
     medians: Floats  # (folds, N)
     kept_errors: Floats  # (folds, N) of what was used
     whole: bool  # whether a count has no half: the lower of two that tie is the better one
@@ -30,17 +34,17 @@ class Curve:
     @property
     def held(self) -> Floats:
         """(N,) root mean square error of what was hidden, averaged over folds."""
-        return np.asarray(np.nanmean(self.errors, axis=0))
+        return np.asarray(self.errors.mean(axis=0))
 
     @property
     def median(self) -> Floats:
         """(N,) median error of what was hidden, averaged over folds."""
-        return np.asarray(np.nanmean(self.medians, axis=0))
+        return np.asarray(self.medians.mean(axis=0))
 
     @property
     def kept(self) -> Floats:
         """(N,) root mean square error of what was used, averaged over folds."""
-        return np.asarray(np.nanmean(self.kept_errors, axis=0))
+        return np.asarray(self.kept_errors.mean(axis=0))
 
     @property
     def deviation(self) -> Floats:
@@ -50,7 +54,7 @@ class Curve:
     @property
     def best(self) -> int:
         """The index of the lowest held-out error."""
-        held = self.held
+        held = np.nan_to_num(self.held, nan=np.inf)
         if not self.whole:
             return int(np.argmin(held))
         return int(np.flatnonzero(held <= held.min() * (1 + TIE))[0])
@@ -63,7 +67,7 @@ class Curve:
         """
         apart = self.errors - self.errors[:, [self.best]]
         worst = np.nan_to_num(_standard_error(apart)) + ROUNDING * self.held[self.best]
-        near = ~(np.nanmean(apart, axis=0) > worst)
+        near = apart.mean(axis=0) <= worst
         first = last = self.best
         while first > 0 and near[first - 1]:
             first -= 1
@@ -73,20 +77,27 @@ class Curve:
 
 
 def _standard_error(errors: Floats) -> Floats:
-    count = np.isfinite(errors).sum(axis=0)
-    if len(errors) < 2:
-        return np.full(errors.shape[1], np.nan)
-    spread = np.sqrt(np.nanmean((errors - np.nanmean(errors, axis=0)) ** 2, axis=0))
-    return np.where(count > 1, spread / np.sqrt(np.maximum(count - 1, 1)), np.nan)
+    folds, count = errors.shape
+    if folds < 2:
+        return np.full(count, np.nan)
+    return np.asarray(errors.std(axis=0, ddof=1) / np.sqrt(folds))
 
 
 def curve(trials: Iterable[Trial], parameter: str) -> Curve:
-    """Gather the trials of a plan, or those that there are yet."""
-    known = {(trial.fold, trial.value): trial for trial in trials}
-    values = sorted({value for _, value in known})
-    folds = 1 + max(fold for fold, _ in known)
-    tables = np.full((3, folds, len(values)), np.nan)
-    for (fold, value), trial in known.items():
-        tables[:, fold, values.index(value)] = trial.held.rms, trial.held.median, trial.kept.rms
-    held, median, kept = tables
+    """Gather the trials of a plan, or those that there are yet.
+
+    A sweep goes fold by fold, so that its first fold has all values that were tried. Of other trials those
+    values count that the fold with most of them has.
+    """
+    folds: dict[int, dict[float, Trial]] = {}
+    for trial in trials:
+        folds.setdefault(trial.fold, {})[trial.value] = trial
+    widest = max(folds.values(), key=len)
+    values = sorted(widest)
+    complete = [fold for fold in folds.values() if fold.keys() >= widest.keys()]
+    of_all = [
+        [(t.held.rms, t.held.median, t.kept.rms) for t in (fold[value] for value in values)]
+        for fold in complete
+    ]
+    held, median, kept = np.moveaxis(np.array(of_all), 2, 0)
     return Curve(np.array(values), held, median, kept, whole=parameter == "rank")

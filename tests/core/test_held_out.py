@@ -181,7 +181,38 @@ def test_a_curve_averages_folds_and_knows_how_sure_it_is():
     assert line.values[line.best] == 2.0
     assert line.close == (2.0, 3.0)  # 0.05 worse, with a standard error of 0.15; 1 worse is too much
     half = curve(trials[:-1], "xi")  # while it is still computed
-    assert np.isnan(half.errors[1, 3]) and half.held[3] == 6.0
+    assert half.held == pytest.approx([5.0, 4.0, 4.2, 6.0])
+
+
+def test_values_are_compared_over_the_same_folds():
+    """A fold that is hard for all values begins with the middle one."""
+    first = [trial(0, value, held) for value, held in ((2.0, 9.0), (3.0, 10.0), (1.0, 10.0))]
+    second = [trial(1, value, held) for value, held in ((2.0, 27.0), (3.0, 29.0), (1.0, 34.0))]
+    for begun in range(len(second)):
+        line = curve([*first, *second[:begun]], "xi")
+        assert line.held == pytest.approx([10.0, 9.0, 10.0]) and line.best == 1
+        assert line.kept == pytest.approx(line.held / 3) and np.isnan(line.deviation).all()
+    assert curve([*first, *second], "xi").held == pytest.approx([22.0, 18.0, 19.5])
+
+
+def test_a_range_that_is_being_widened_is_compared_over_the_folds_that_have_all_of_it():
+    table = {1.0: (5.0, 10.0), 2.0: (4.0, 8.0)}
+    before = [trial(fold, value, held[fold]) for value, held in table.items() for fold in (0, 1)]
+    line = curve([*before, trial(0, 4.0, 4.5)], "xi")  # 4.5 is below the mean of 4 and 8
+    assert line.held == pytest.approx([5.0, 4.0, 4.5]) and line.best == 1
+    line = curve([*before, trial(0, 4.0, 4.5), trial(0, 8.0, 6.0), trial(1, 4.0, 7.0)], "xi")
+    assert line.held == pytest.approx([5.0, 4.0, 4.5, 6.0])
+    line = curve([*before, trial(2, 1.0, 90.0)], "xi")  # of a fold that was tried with less, nothing counts
+    assert line.held == pytest.approx([7.5, 6.0])
+
+
+def test_a_value_that_predicts_nowhere_is_never_the_best():
+    """A point at depth 0 is seen nowhere."""
+    trials = [trial(0, 1.0, np.nan), trial(0, 2.0, 5.0), trial(0, 3.0, 5.0)]
+    for name in ("xi", "rank"):
+        line = curve(trials, name)
+        assert (line.best, line.close) == (1, (2.0, 3.0))
+    assert curve(trials[:1], "xi").close == (1.0, 1.0)
 
 
 def test_a_tie_of_ranks_goes_to_the_lower_one_and_one_of_strengths_does_not():
