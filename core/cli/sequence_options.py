@@ -31,7 +31,12 @@ def add_sequence_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--path", metavar="NAME", help="which of an object's camera paths: circle, flyby, ..."
     )
-    parser.add_argument("--layout", metavar="NAME", help="layout of a .mat or .npz file that fits several")
+    parser.add_argument(
+        "--layout",
+        metavar="NAME",
+        help="layout of a .mat or .npz file that fits several or none, or of a .txt file (default there: "
+        "interleaved, rows x, y of each frame)",
+    )
     add_frame_base(parser)
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from argparse import ArgumentParser
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from scipy.io import savemat
 
 import core
 from core.arrays import InputError
-from core.files import list_sequences, read_sequence, write_csv, write_npz
+from core.cli.sequence_options import add_sequence_options
+from core.files import SUFFIXES, list_sequences, read_sequence, write_csv, write_npz
 from core.sequence import CameraModel, GroundTruth, Observations, Sequence
 from core.synthetic import simulate
 
@@ -131,6 +136,24 @@ def test_a_single_text_file_is_interleaved_unless_the_layout_says_otherwise(tmp_
     assert_equal(read_sequence(tmp_path / "b.txt", layout="blocked:text").tracks, tracks)
     entry = list_sequences(tmp_path / "w.txt")[0]
     assert (entry.object_name, entry.frames, entry.points) == ("w", 5, 7)
+
+
+def test_a_layout_is_accepted_of_the_formats_that_its_help_names(tmp_path: Path) -> None:
+    W = np.random.default_rng(0).normal(size=(10, 7))
+    np.savetxt(tmp_path / "w.txt", W)
+    np.savez(tmp_path / "w.npz", W=W)
+    savemat(tmp_path / "w.mat", {"W": W})
+    write_csv(awkward(), tmp_path / "w.csv")
+    accepted = set()
+    for suffix in SUFFIXES:
+        with suppress(InputError):
+            read = read_sequence(tmp_path / f"w{suffix}", layout="blocked")
+            np.testing.assert_array_equal(read.tracks[:, 1], W[5:])
+            accepted.add(suffix)
+    parser = ArgumentParser()
+    add_sequence_options(parser)
+    (option,) = (action for action in parser._actions if action.dest == "layout")
+    assert set(re.findall(r"\.[a-z]+", str(option.help))) == accepted
 
 
 def test_a_reconstruction_is_not_a_sequence(tmp_path: Path) -> None:
