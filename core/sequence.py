@@ -6,8 +6,10 @@ one); `core.cameras.calibrate` turns them into the calibrated observations that 
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +19,8 @@ from .arrays import Bools, Floats, InputError, Ints, frozen
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    import numpy.typing as npt
 
 MIN_FRAMES = 2
 MIN_POINTS = 4
@@ -194,3 +198,27 @@ class Sequence:
     def point_count(self) -> int:
         """P, the number of points."""
         return int(self.visible.shape[1])
+
+    @cached_property
+    def content(self) -> str:
+        """SHA-256 of all that a reconstruction and its errors may depend on, hidden tracks left out.
+
+        `digest` is of one file; visibility, companion and truth may lie in others.
+        """
+        arrays: list[npt.ArrayLike | None] = [*_seen(self.observations), self.intrinsics, self.rotations]
+        if self.companion is not None:
+            arrays += _seen(self.companion)
+        if self.truth is not None:
+            arrays += [self.truth.points, self.truth.frames, [self.truth.reference]]
+        whole = hashlib.sha256(self.camera.value.encode())
+        for array in arrays:
+            values = np.ascontiguousarray([] if array is None else array)
+            whole.update(str((values.shape, values.dtype.str)).encode())
+            whole.update(values.data)
+        return whole.hexdigest()
+
+
+def _seen(observations: Observations) -> list[npt.ArrayLike]:
+    """Return the tracks, 0 where they are hidden, and which are seen."""
+    visible = observations.visible
+    return [np.where(visible[:, None], observations.tracks, 0.0), visible]

@@ -7,13 +7,10 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-import numpy.typing as npt
-
 from ..version import VERSION
 
 if TYPE_CHECKING:
-    from ..sequence import Sequence
+    import numpy.typing as npt
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,27 +45,3 @@ def key_of(kind: str, digest: str, settings: dict[str, Any]) -> str:
     """Return the name under which a job's end is kept."""
     text = json.dumps([VERSION, kind, digest, settings], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-
-def digest_of(sequence: Sequence) -> str:
-    """Return a hash of all that a reconstruction and its errors may depend on.
-
-    A sequence's own digest is that of one file; its visibility, companion and truth lie in others.
-    """
-    arrays: list[npt.ArrayLike | None] = [
-        np.where(sequence.visible[:, None, :], sequence.tracks, 0.0),
-        sequence.visible,
-        sequence.intrinsics,
-        sequence.rotations,
-    ]
-    if sequence.companion is not None:
-        companion = sequence.companion
-        arrays += [np.where(companion.visible[:, None, :], companion.tracks, 0.0), companion.visible]
-    if sequence.truth is not None:
-        arrays += [sequence.truth.points, sequence.truth.frames, [sequence.truth.reference]]
-    whole = hashlib.sha256(sequence.camera.value.encode())
-    for array in arrays:
-        values = np.ascontiguousarray([] if array is None else array)
-        whole.update(str((values.shape, values.dtype.str)).encode())
-        whole.update(values.tobytes())
-    return whole.hexdigest()

@@ -23,7 +23,7 @@ from ..low_rank import LowRankProblem
 from ..low_rank_run import measurement_norm
 from ..penalties import NuclearNorm, RampWeights, TruncatedNuclearNorm
 from ..solver import iterate
-from .job import Finished, digest_of, key_of
+from .job import Finished, key_of
 
 if TYPE_CHECKING:
     from ..arrays import Floats
@@ -81,7 +81,7 @@ class MatrixJob:
         """Of tracks, penalty, method, time and version."""
         penalty, rank = PENALTIES[self.kind][self.penalty]
         values = [repr(penalty), rank, self.eta, repr(METHODS[self.method]), self.seconds, self.norm]
-        return key_of("matrix", digest_of(self.sequence), {"values": values})
+        return key_of("matrix", self.sequence.content, {"values": values})
 
     @cached_property
     def norm(self) -> float:

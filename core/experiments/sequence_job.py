@@ -32,7 +32,7 @@ from ..sequence import CameraModel, Sequence
 from ..settings import PRESETS, Settings
 from ..solver import solve
 from ..updates import Candidate
-from .job import Finished, digest_of, key_of
+from .job import Finished, key_of
 
 if TYPE_CHECKING:
     from ..arrays import Floats
@@ -83,7 +83,7 @@ class SequenceJob:
     def key(self) -> str:
         """Of tracks, truth, settings and version."""
         values = settings_to_dict(self.settings) | {"first-order": repr(self._first_order)}
-        return key_of("sequence", digest_of(self.sequence), values)
+        return key_of("sequence", self.sequence.content, values)
 
     def run(self) -> Finished:
         """Solve, and measure every end."""

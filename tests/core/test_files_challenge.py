@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 from core.arrays import InputError
 from core.files import challenge, list_sequences, read_sequence, source
-from core.sequence import CameraModel
+from core.sequence import CameraModel, Observations
 from core.synthetic import simulate, write_challenge
 
 if TYPE_CHECKING:
@@ -92,6 +93,36 @@ def test_an_object_nested_in_a_folder_of_its_name_is_found(balloon: Path, tmp_pa
 def test_without_a_visibility_folder_everything_is_seen(balloon: Path) -> None:
     shutil.rmtree(balloon / "visibility")
     assert read_sequence(balloon).visible.all()
+
+
+def test_the_content_follows_every_file_that_a_reconstruction_is_of(balloon: Path) -> None:
+    """The digest is of the tracks' file alone."""
+    known = read_sequence(balloon)
+    assert read_sequence(balloon).content == known.content
+    found = {known.content}
+    changes = [
+        lambda: shutil.rmtree(balloon / "visibility"),
+        lambda: (balloon / "sequence" / "orthogonal" / "circle.txt").unlink(),
+        lambda: (balloon / "truth" / "circle.npz").unlink(),
+        lambda: (balloon / "gt_frame_5.txt").rename(balloon / "gt_frame_4.txt"),
+        lambda: (balloon / "gt_frame_4.txt").unlink(),
+    ]
+    for count, change in enumerate(changes, start=2):
+        change()
+        read = read_sequence(balloon)
+        assert read.digest == known.digest
+        found.add(read.content)
+        assert len(found) == count
+
+
+def test_what_a_file_says_of_hidden_points_is_no_content(balloon: Path) -> None:
+    known = read_sequence(balloon)
+    assert not known.visible.all()
+    tracks = np.where(known.visible[:, None], known.tracks, 7.0)
+    other = replace(known, observations=Observations(tracks, known.visible))
+    assert other.content == known.content
+    moved = replace(known, observations=Observations(tracks + 1.0, known.visible))
+    assert moved.content != known.content
 
 
 def test_a_point_is_seen_only_where_both_its_rows_say_so(balloon: Path) -> None:
