@@ -291,6 +291,6 @@ def _numbered(runs: list[Run], number: int | None) -> Run | None:
 
 
 def _key(sequence: Sequence) -> Hashable:
-    """Return what tells whether two sequences have the same tracks, read in the same way."""
-    content = sequence.digest or id(sequence)
-    return content, sequence.camera, tuple(sorted(sequence.reading.items()))
+    """Return what tells whether two sequences are the same, read in the same way."""
+    file = sequence.digest or id(sequence)
+    return file, sequence.content, tuple(sorted(sequence.reading.items()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -10,9 +11,11 @@ from PyQt6.QtCore import QSettings
 from PyQt6.QtWidgets import QLabel, QSlider
 
 from core import simulate
+from core.files import read_sequence
 from core.penalties import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
 from core.sequence import CameraModel, Observations, Sequence
 from core.settings import Settings
+from core.synthetic import write_challenge
 from nrsfm_gui.arguments import Arguments
 from nrsfm_gui.main_window import MainWindow
 from nrsfm_gui.solving.solver_thread import real_work
@@ -125,6 +128,18 @@ def test_the_same_tracks_read_in_another_way_are_another_sequence(session, first
     assert session.runs == []
     session.set_sequence(reads(first))
     assert session.runs == [run]
+
+
+def test_the_same_tracks_seen_otherwise_are_another_sequence(session, tmp_path):
+    """The visibility of a Challenge sequence lies in a file of its own."""
+    folder = write_challenge(tmp_path, "balloon", paths=("circle",), frames=9, points=16, seed=3)
+    session.set_sequence(read_sequence(folder))
+    run = session.add_run(Settings())
+    session.set_sequence(read_sequence(folder))
+    assert session.runs == [run]
+    shutil.rmtree(folder / "visibility")
+    session.set_sequence(read_sequence(folder))
+    assert session.runs == []
 
 
 def test_a_run_that_goes_on_is_stopped_with_its_sequence_and_keeps_what_it_has(
