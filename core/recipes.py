@@ -234,6 +234,7 @@ def provenance(sequence: Sequence, settings: Settings, last: Update) -> dict[str
         "versions": versions(),
         "source": str(sequence.source.resolve()) if sequence.source else None,
         "digest": sequence.digest,
+        "content": sequence.content,
         "provenance": sequence.provenance,
         "units": sequence.units,
         "truth_units": sequence.truth_units,

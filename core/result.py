@@ -86,7 +86,7 @@ class Result:
     """A reconstruction with all that is needed to evaluate, show and reproduce it.
 
     Arrays are read-only. `meta` holds `method`, `settings`, `preset`, `versions`, `source`, `digest`,
-    `reading`, `command`, `python`, `starts`, `remarks`, `status`, `seconds` and `units`, as
+    `content`, `reading`, `command`, `python`, `starts`, `remarks`, `status`, `seconds` and `units`, as
     `core.recipes.provenance` writes them; where the run was steered, also `steps`, or `start`.
 
     Raises

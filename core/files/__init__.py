@@ -31,6 +31,7 @@ __all__ = [
     "list_sequences",
     "read_sequence",
     "sample_path",
+    "stands_alone",
     "write_csv",
     "write_npz",
 ]
@@ -122,6 +123,14 @@ def _read_file(path: Path, camera: CameraModel | None, layout: str | None) -> Se
         variables = {"text": parse_matrix(content, path)}
         return sequence_of(variables, path, content, camera=camera, layout=layout or "interleaved:text")
     raise InputError(f"{path}: is none of the formats that can be read: {', '.join(SUFFIXES)}")
+
+
+def stands_alone(content: bytes) -> bool:
+    """Return whether a file of these bytes is read without what lies beside it, as npz and csv are.
+
+    The others may have visibility, truth, a companion or a camera there.
+    """
+    return is_zip(content) or is_csv(content)
 
 
 def list_sequences(path: str | os.PathLike[str], *, frame_base: int = 1) -> tuple[SequenceEntry, ...]:

@@ -17,7 +17,7 @@ from core.resume import start_from
 from core.sequence import CameraModel, Observations, Sequence
 from nrsfm_gui.state.runs import RunState
 
-from .session_data import read_unchanged
+from .session_data import Recorded, read_unchanged
 from .session_file import SavedRun
 
 if TYPE_CHECKING:
@@ -74,12 +74,13 @@ def read_opened_result(path: Path) -> OpenedResult:
 
 
 def _from_its_file(result: Result) -> Sequence | None:
-    """Return the sequence that the result was made of, None where its file is gone or has changed."""
-    source, known, reading = (result.meta.get(name) for name in ("source", "digest", "reading"))
+    """Return the sequence that the result was made of, None where that is gone or has changed."""
+    names = ("source", "digest", "content", "reading")
+    source, known, content, reading = (result.meta.get(name) for name in names)
     if not isinstance(source, str) or not known or not isinstance(reading, dict | None):
         return None
     try:
-        sequence = read_unchanged(Path(source), known, reading or {})
+        sequence = read_unchanged(Path(source), Recorded(known, content or "", reading or {}))
     except (InputError, TypeError, ValueError):
         return None
     same = sequence is not None and sequence.visible.shape == result.visible.shape

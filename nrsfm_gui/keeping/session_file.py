@@ -11,6 +11,8 @@ the name of one, letters in brackets are its shape):
     settings              the parameters of the next run, as in a result's meta
     sequences             a list; each has
         source, digest    file (or "sample:NAME") and SHA-256 of its bytes, null and "" without one
+        content           `core.sequence.Sequence.content`, a hash of what was read from it and from what lies
+                          beside it; absent in files of earlier programs
         reading           the options that it was read with
         arrays, texts     the sequence itself, entries as in `core.files.npz`; both null where it takes more
                           than 50 MB and is in a file

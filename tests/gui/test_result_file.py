@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import numpy as np
 import pytest
 
@@ -19,6 +21,7 @@ from core.arrays import InputError
 from core.files import read_sequence
 from core.penalties import TruncatedNuclearNorm
 from core.settings import PRESETS
+from core.synthetic import write_challenge
 from nrsfm_gui.keeping.result_file import is_result, read_opened_result
 
 QUICK = Settings(rank=2, starts=2, rotations="truth")
@@ -86,6 +89,16 @@ def test_a_file_that_has_changed_is_not_taken_for_the_sequence(make_result):
     sequence, path = make_result(QUICK)
     write_npz(simulate("balloon", frames=14, points=16, seed=4), sequence.source)
     assert read_opened_result(path).sequence.source is None
+
+
+def test_a_sequence_that_is_seen_otherwise_since_is_not_taken_for_that_of_the_result(tmp_path):
+    folder = write_challenge(tmp_path, "balloon", paths=("circle",), frames=14, points=16, seed=3)
+    sequence = read_sequence(folder)
+    path = save_result(solve_sequence(sequence, QUICK), tmp_path / "result.npz")
+    assert read_opened_result(path).sequence.source == sequence.source
+    shutil.rmtree(folder / "visibility")
+    opened = read_opened_result(path).sequence
+    assert opened.source is None and np.array_equal(opened.visible, sequence.visible)
 
 
 def test_a_result_that_is_broken_gives_its_sentence(make_result):

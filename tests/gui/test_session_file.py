@@ -16,9 +16,10 @@ import pytest
 import nrsfm_gui.keeping.session_data as session_data
 from core import CameraModel, Settings, reconstruct, simulate, write_npz
 from core.arrays import InputError
-from core.files import read_sequence
+from core.files import read_sequence, write_csv
 from core.penalties import MCP, ExplicitWeights
 from core.settings import PRESETS
+from core.synthetic import write_challenge
 from nrsfm_gui.keeping.archive import DOCUMENT
 from nrsfm_gui.keeping.session_file import SavedRun, SavedSequence, SavedSession, read_session, write_session
 from nrsfm_gui.state.history import Tick
@@ -161,6 +162,78 @@ def test_a_large_sequence_is_read_from_its_file_wherever_that_is(sequence, tmp_p
         read_session(path)
 
 
+@pytest.fixture
+def challenge(tmp_path):
+    """A sequence of the Challenge's layout, and the file that says what is seen of it."""
+    folder = write_challenge(tmp_path, "balloon", paths=("circle",), frames=14, points=16, seed=3)
+    return read_sequence(folder), folder / "visibility" / "perspective" / "circle.txt"
+
+
+def see_everything_but(points, visibility):
+    mask = np.ones((28, 16), dtype=int)
+    mask[:20, :points] = 0
+    np.savetxt(visibility, mask, fmt="%d")
+
+
+def test_what_is_read_with_a_file_and_has_changed_is_said_to_have(challenge, tmp_path):
+    sequence, visibility = challenge
+    path = write_session(saved(sequence), tmp_path / "a.nrsfm")
+    assert read_session(path).sequences[0].change == ""
+    see_everything_but(3, visibility)
+    read = read_session(path).sequences[0]
+    assert read.change.startswith(f"What is read with {sequence.source} has changed since: balloon circle is")
+    assert np.array_equal(read.sequence.visible, sequence.visible)
+    visibility.write_text("0 1 x")
+    assert read_session(path).sequences[0].change.startswith(f"{visibility}: ")
+
+
+def test_a_large_sequence_is_refused_where_what_is_read_with_its_file_has_changed(
+    challenge, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(session_data, "LARGE", 100)
+    sequence, visibility = challenge
+    run = made(sequence, CASES["bilinear"])
+    path = write_session(saved(sequence, run), tmp_path / "a.nrsfm")
+    assert_same(run.last, read_session(path).sequences[0].runs[0].update)
+    before = visibility.read_bytes()
+    see_everything_but(3, visibility)
+    with pytest.raises(InputError, match=r"a\.nrsfm: keeps no copy .*, beside which something .* as it was$"):
+        read_session(path)
+    visibility.write_bytes(before)
+    assert_same(run.last, read_session(path).sequences[0].runs[0].update)
+    sequence.source.rename(tmp_path / "circle.txt")  # where nothing says what is seen, or by which camera
+    with pytest.raises(InputError, match=r"which is not there; put the file as it was \(SHA-256 .*\) there$"):
+        read_session(path)
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_a_session_that_knows_its_file_alone_opens_as_before(challenge, tmp_path, monkeypatch, large):
+    """Earlier programs kept no hash of what is read with it."""
+    if large:
+        monkeypatch.setattr(session_data, "LARGE", 100)
+    sequence, visibility = challenge
+    path = write_session(saved(sequence), tmp_path / "a.nrsfm")
+    changed(path, put("sequences", 0, "content", value=KeyError))
+    see_everything_but(3, visibility)
+    read = read_session(path).sequences[0]
+    assert read.change == ""
+    assert np.array_equal(read.sequence.tracks, sequence.tracks)
+    sequence.source.write_text(sequence.source.read_text() + "\n")
+    if not large:
+        assert f"{sequence.source} has changed since" in read_session(path).sequences[0].change
+        return
+    with pytest.raises(InputError, match="which has changed since; put the file as it was"):
+        read_session(path)
+
+
+def test_a_table_that_has_not_changed_is_not_read_again(sequence, tmp_path, monkeypatch):
+    write_csv(sequence, tmp_path / "tracks.csv")
+    table = read_sequence(tmp_path / "tracks.csv")
+    path = write_session(saved(table), tmp_path / "a.nrsfm")
+    monkeypatch.setattr(session_data, "read_sequence", None)
+    assert read_session(path).sequences[0].change == ""
+
+
 def test_a_file_is_about_as_large_as_what_is_in_it(sequence, tmp_path):
     """Tracks are stored once, whatever number of runs are of them."""
     one = made(sequence, CASES["bilinear"])
@@ -222,6 +295,7 @@ BROKEN = {
         put("sequences", 0, "reading", value={"odd": 1}),
         "accepted is camera, layout and frame_base",
     ),
+    "content": (put("sequences", 0, "content", value=3), "content is 3; accepted is a text"),
     "tracks": (put("sequences", 0, "arrays", "tracks", value=KeyError), "tracks is absent"),
     "texts": (put("sequences", 0, "texts", "tracks", value="x"), None),
     "neither": (put("sequences", 0, "arrays", value=None), None),
