@@ -31,7 +31,6 @@ class Situation:
     paused: bool
     reconstruction: bool  # one is shown
     runs: bool  # there are some
-    valid: bool  # every parameter is accepted
 
 
 class Condition:
@@ -50,7 +49,6 @@ always = Condition(lambda _situation: True, "")
 with_sequence = Condition(lambda s: s.sequence, "Open a sequence first")
 with_reconstruction = Condition(lambda s: s.reconstruction, "Run the solver first")
 with_runs = Condition(lambda s: s.runs, "Run the solver first")
-runnable = Condition(lambda s: s.sequence and s.valid, "Open a sequence and give valid parameters first")
 alive = Condition(lambda s: s.alive, "Nothing is running")
 playable = Condition(lambda s: s.frames, "Open a sequence of several frames first")
 

@@ -204,7 +204,7 @@ class Chrome(QObject):
         self._headline.setObjectName("headline")
         bar.addWidget(self._headline)
         self._window.aligning.place_in(bar)
-        for name in ("fit", "export", "reports", "theme"):
+        for name in ("fit", "export", "export_report", "theme"):
             bar.addAction(self.actions[name])
         self._window.addToolBar(Qt.ToolBarArea.TopToolBarArea, bar)
 
@@ -261,7 +261,8 @@ class Chrome(QObject):
 
 def _short(path: Path) -> str:
     """Return the last parts of a path; the whole is the tip."""
-    return str(Path(*path.parts[-3:])) if len(path.parts) > 4 else str(path)
+    kept = 4 if "sequence" in path.parts[-3:] else 3  # below the folder of an object of the Challenge
+    return str(Path(*path.parts[-kept:])) if len(path.parts) > kept + 1 else str(path)
 
 
 def _say_none(menu: QMenu, sentence: str) -> None:

@@ -184,7 +184,6 @@ class MainWindow(QMainWindow):
         self.display.failed.connect(self.report)
         self.parameters.settings_changed.connect(lambda _settings: self.messages.hide())
         self.parameters.settings_changed.connect(session.set_settings)
-        self.parameters.validity_changed.connect(lambda _valid: self.update_situation())
         session.theme_changed.connect(self._show_theme)
         self.run_list.run_requested.connect(self._request_run)
         self.scene_view.orthographic_changed.connect(self.chrome.actions["orthographic"].setChecked)
@@ -219,9 +218,7 @@ class MainWindow(QMainWindow):
 
     def step(self) -> None:
         """Do one iteration."""
-        self.parameters.flush()
-        if self.parameters.valid:
-            self.messages.hide()
+        if self._can_run():
             self.control.step()
 
     def fit(self) -> None:
@@ -258,10 +255,17 @@ class MainWindow(QMainWindow):
     # -- what the session and the parts tell ----------------------------------------------------------------
 
     def _start(self, *, warm: bool) -> None:
-        self.parameters.flush()
-        if self.session.sequence is not None and self.parameters.valid:
-            self.messages.hide()
+        if self._can_run():
             self.control.start(warm=warm)
+
+    def _can_run(self) -> bool:
+        """Take up what was typed last; whether it is accepted, or else say why nothing is run."""
+        self.parameters.flush()
+        if not self.parameters.valid:
+            self.messages.warn(f"Nothing is run: {self.parameters.refusal}")
+            return False
+        self.messages.hide()
+        return self.session.sequence is not None
 
     def _request_run(self, number: int) -> None:
         self.messages.hide()
@@ -291,7 +295,6 @@ class MainWindow(QMainWindow):
                 paused=current is not None and current.state is RunState.PAUSED,
                 reconstruction=shown is not None and shown.last is not None,
                 runs=bool(self.session.runs),
-                valid=self.parameters.valid,
             )
         )
 

@@ -42,8 +42,14 @@ class Habits(QObject):
     def begin(self, arguments: Arguments) -> None:
         """Be of help to a person: first steps, and results in words; a script has no need of them."""
         self.states.announces = not arguments.scripted
+        if not arguments.exit:
+            self._window.opening.shown.connect(self._check_size)
         if arguments.first_steps or not arguments.scripted:
             self.first_steps.begin()
+
+    def _check_size(self) -> None:
+        self._window.opening.shown.disconnect(self._check_size)  # once, when there is something to see
+        self.preferring.check_size()
 
     def listen(self) -> None:
         """Take the exceptions that nobody catches, and what Python and Qt say, in the whole process."""

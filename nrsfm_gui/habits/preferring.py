@@ -8,10 +8,10 @@ from PyQt6.QtCore import QObject
 from PyQt6.QtGui import QGuiApplication
 
 from core.solver import set_solver_threads
-from nrsfm_gui.state.preferences import SYSTEM, Preferences
+from nrsfm_gui.state.preferences import SIZES, SYSTEM, Preferences
 from nrsfm_gui.style import theme_named
 from nrsfm_gui.views.preferences_dialog import PreferencesDialog
-from nrsfm_gui.views.screen_room import show_whole
+from nrsfm_gui.views.screen_room import has_room, show_whole
 
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow
@@ -24,6 +24,7 @@ class Preferring(QObject):
         super().__init__(window)
         self._window = window
         self._dialog: PreferencesDialog | None = None
+        self._size = window.store.preferences().size  # in force until the next start
         # Points and colors are set only where they are not as at first: a saved view is not overruled.
         usual, now = Preferences(), window.store.preferences()
         for name in ("point_size", "color_map"):
@@ -41,7 +42,9 @@ class Preferring(QObject):
             self._dialog.changed.connect(self.change)
             self._dialog.defaults_requested.connect(self.restore_defaults)
             self._dialog.first_steps_requested.connect(lambda: self._window.habits.first_steps.restart())
-        self._dialog.set_preferences(self._window.store.preferences())
+        present = self._window.store.preferences()
+        self._dialog.set_sizes({size for size in SIZES if size in (100, present.size) or self._fits(size)})
+        self._dialog.set_preferences(present)
         show_whole(self._dialog)
 
     @property
@@ -54,6 +57,18 @@ class Preferring(QObject):
         preferences = self._window.store.preferences().changed(name, value)
         self._window.store.set_preferences(preferences)
         self._apply(name, preferences)
+
+    def check_size(self) -> None:
+        """Say so where the window is too large for its screen because all is larger than usual."""
+        if self._size > 100 and not has_room(self._window):
+            self._window.messages.warn(
+                f"The window does not fit this screen with text and buttons at {self._size} %; "
+                "a smaller size is taken at the next start.",
+                action=("Preferences", self.show),
+            )
+
+    def _fits(self, size: int) -> bool:
+        return has_room(self._window, size / self._size)
 
     def restore_defaults(self) -> None:
         """Set all preferences as they were at first."""

@@ -188,6 +188,22 @@ class Keeping(QObject):
         self._enabled = not scripted
         if self._enabled:
             self.recovering.offer()
+            self._window.opening.shown.connect(self._offer_last)
+
+    def _offer_last(self) -> None:
+        """Offer, once and when the first sequence is there, what was closed without having been saved."""
+        self._window.opening.shown.disconnect(self._offer_last)
+        last = self.last_session()
+        if last is None:
+            return
+        path, holds = last
+        when = str(path.stat().st_mtime_ns)
+        if when != self._window.store.offered_session():
+            self._window.store.set_offered_session(when)
+            self._window.messages.warn(
+                f"The session before was closed without having been saved: {holds}.",
+                action=("Open it", lambda: self._window.opening.open(path)),
+            )
 
     def shut_down(self) -> None:
         """Wait for what is being written, and keep what was not saved as the last session."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nrsfm_gui.actions import ActionSpec, runnable, with_sequence
+from nrsfm_gui.actions import ActionSpec, with_sequence
 
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow
@@ -21,10 +21,10 @@ def edit_rows(w: MainWindow) -> tuple[ActionSpec, ...]:
                    lambda: w.steering.redo(), ("Ctrl+Shift+Z",), with_sequence),
         ActionSpec("copy_python", "&Edit", "Copy as &Python",
                    "Copy the Python program that gives these numbers", exporting.copy_python,
-                   ("Ctrl+Shift+P",), runnable, separated=True),
+                   ("Ctrl+Shift+P",), with_sequence, separated=True),
         ActionSpec("copy_command", "&Edit", "Copy as &command",
                    "Copy the command that gives these numbers", exporting.copy_command,
-                   ("Ctrl+Shift+C",), runnable),
+                   ("Ctrl+Shift+C",), with_sequence),
         ActionSpec("preferences", "&Edit", "Pre&ferences…",
                    "Theme, sizes, colors, threads, saving and drawing", w.habits.preferring.show,
                    ("Ctrl+,",), separated=True),

@@ -24,7 +24,7 @@ def file_rows(w: MainWindow) -> tuple[ActionSpec, ...]:
                    w.keeping.save_as, ("Ctrl+Shift+S",), with_sequence),
         ActionSpec("reports", "&File", "&Paper's experiments…",
                    "Read reports of the paper's experiments, or make one",
-                   w.show_reports, ("F2",), icon="reports", separated=True),
+                   w.show_reports, ("F2",), separated=True),
         ActionSpec("quit", "&File", "&Quit", "Stop the solver and close the window", w.close, ("Ctrl+Q",),
                    separated=True),
     )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nrsfm_gui.actions import ActionSpec, alive, runnable, with_reconstruction, with_runs
+from nrsfm_gui.actions import ActionSpec, alive, with_reconstruction, with_runs, with_sequence
 
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow
@@ -16,13 +16,13 @@ def run_rows(w: MainWindow) -> tuple[ActionSpec, ...]:
     return (
         ActionSpec("run", "&Run", "&Run",
                    "New run with these parameters: it goes on from what is shown, the runs so far stay",
-                   w.run, ("Ctrl+R",), runnable, icon="run"),
+                   w.run, ("Ctrl+R",), with_sequence, icon="run"),
         ActionSpec("run_cold", "&Run", "New run from &scratch",
                    "New run with these parameters that uses nothing of those before, as the command does",
-                   w.run_from_scratch, ("Ctrl+Shift+R",), runnable),
+                   w.run_from_scratch, ("Ctrl+Shift+R",), with_sequence),
         ActionSpec("pause", "&Run", "Pa&use", "Hold the solver between two iterations", control.set_paused,
                    ("Ctrl+P",), alive, checkable=True, icon="pause"),
-        ActionSpec("step", "&Run", "S&tep", "Do one iteration, then hold", w.step, ("Ctrl+T",), runnable,
+        ActionSpec("step", "&Run", "S&tep", "Do one iteration, then hold", w.step, ("Ctrl+T",), with_sequence,
                    icon="step"),
         ActionSpec("stop", "&Run", "Sto&p", "Stop; the best point so far is kept", control.cancel,
                    ("Ctrl+.",), alive, icon="stop"),

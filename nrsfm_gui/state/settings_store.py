@@ -104,6 +104,14 @@ class SettingsStore:
         """Return how often the session is saved by itself, 0 for never."""
         return self.preferences().autosave_seconds
 
+    def offered_session(self) -> str:
+        """Return of when the unsaved session is that was offered last, "" where there was none."""
+        return self._text("offered_session", "")
+
+    def set_offered_session(self, when: str) -> None:
+        """Remember of when the unsaved session is that was offered."""
+        self._backend.setValue("offered_session", when)
+
     def steps_done(self) -> frozenset[str]:
         """Return which of the first steps were done, or all put away."""
         return frozenset(self._text("steps_done", "").split())

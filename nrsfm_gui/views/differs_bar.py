@@ -1,4 +1,4 @@
-"""A line above the parameters where they are not those of the run that is shown."""
+"""A line below the parameters where they are not those of the run that is shown."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ MEANINGS = {
     "rank": "the number of basis shapes",
     "eta": "the pOSE weight",
 }
-HIDING_TITLES = {"runs": "hide runs", "single": "hide points"}
+HIDING_TITLES = {"runs": "hide stretches", "single": "hide points"}
 USE_TIP = (
     "Put the value with the ring into Parameters: among those that predict equally well, the strongest.\n"
     "It is judged by hidden tracks, which say little of depth: look at the shapes as well"

@@ -37,8 +37,6 @@ class ParametersPanel(QScrollArea):
     -------
     settings_changed(Settings)
         valid parameters that differ from the ones before.
-    validity_changed(bool)
-        whether every field holds an accepted value.
     penalty_shown(str, str, object)
         the penalty's key, the key of the last one that was not explicit weights, and a tuple of its weights
         (K,), empty where they are not known yet: any of them may be others now.
@@ -47,7 +45,6 @@ class ParametersPanel(QScrollArea):
     """
 
     settings_changed = pyqtSignal(object)
-    validity_changed = pyqtSignal(bool)
     penalty_shown = pyqtSignal(str, str, object)
     run_parameters_wanted = pyqtSignal(int)
 
@@ -153,21 +150,22 @@ class ParametersPanel(QScrollArea):
         self._penalty.set_spectrum(reference, singular_values)
 
     def set_difference(self, number: int, names: str) -> None:
-        """Say above all which parameters differ from those of the run that is shown; "" for none."""
+        """Say below all which parameters differ from those of the run that is shown; "" for none."""
         self.differs.set_difference(number, names)
         self._place_line()
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
-        """Keep the line above the parameters as wide as they are."""
+        """Keep the line below the parameters as wide as they are."""
         super().resizeEvent(event)
         self._place_line()
 
     def _place_line(self) -> None:
         height = 0 if self.differs.isHidden() else self.differs.sizeHint().height()
-        if self.viewportMargins().top() != height:
-            self.setViewportMargins(0, height, 0, 0)
+        if self.viewportMargins().bottom() != height:
+            self.setViewportMargins(0, 0, 0, height)  # below: what is being typed into does not move
         viewport = self.viewport()
-        self.differs.setGeometry(0, 0, self.width() if viewport is None else viewport.width(), height)
+        width = self.width() if viewport is None else viewport.width()
+        self.differs.setGeometry(0, self.height() - height, width, height)
 
     def set_value(self, name: str, value: float) -> None:
         """Put a number into the field of a setting or of the penalty, as if it were dragged there."""
@@ -294,6 +292,4 @@ class ParametersPanel(QScrollArea):
         self._form.preset.set_key(name)
 
     def _set_refusal(self, sentence: str) -> None:
-        before, self._refusal = self.valid, sentence
-        if self.valid != before:
-            self.validity_changed.emit(self.valid)
+        self._refusal = sentence

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtGui import QStandardItemModel
 from PyQt6.QtWidgets import (
     QComboBox,
     QDialog,
@@ -22,7 +23,7 @@ from nrsfm_gui.state.appearance import COLOR_MAPS, POINT_SIZES
 from nrsfm_gui.state.preferences import MOST_AUTOSAVE_SECONDS, PROCESSORS, SIZES, Preferences
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Mapping
 
 THEMES = {"system": "As the system", "dark": "Dark", "light": "Light"}
 RENDERERS = {"auto": "Automatic", "opengl": "OpenGL", "software": "Software"}
@@ -99,6 +100,17 @@ class PreferencesDialog(QDialog):
         close.setDefault(True)
         layout.addSpacing(12)
         layout.addWidget(buttons)
+
+    def set_sizes(self, fitting: Container[int]) -> None:
+        """Offer the sizes of text and buttons at which the window fits its screen."""
+        model = self.size_of_all.model()
+        assert isinstance(model, QStandardItemModel)  # a combo box makes it
+        for row in range(self.size_of_all.count()):
+            fits = self.size_of_all.itemData(row) in fitting
+            item = model.item(row)
+            assert item is not None
+            item.setEnabled(fits)
+            item.setToolTip("" if fits else "The window would not fit this screen")
 
     def set_preferences(self, preferences: Preferences) -> None:
         """Show preferences; emits nothing."""

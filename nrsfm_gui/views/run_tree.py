@@ -75,6 +75,9 @@ class RunTree(QTreeWidget):
                 head.setTextAlignment(column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self.currentItemChanged.connect(self._request)
         self.itemChanged.connect(self._take_title)
+        delegate = self.itemDelegate()
+        assert delegate is not None
+        delegate.closeEditor.connect(lambda *_: self._end_editing())
         self.itemDoubleClicked.connect(lambda item, _column: self.rename(number_of(item)))
 
     # -- setters --------------------------------------------------------------------------------------------
@@ -116,7 +119,12 @@ class RunTree(QTreeWidget):
         """Edit the name of a run in its line."""
         item = self._item(number)
         if item is not None:
+            row = self.row(number)
+            assert row is not None  # it has a line
             self._renamed = number
+            self.blockSignals(True)
+            item.setText(NAME, row.name)
+            self.blockSignals(False)
             self.editItem(item, NAME)
 
     def row(self, number: int | None) -> RunRow | None:
@@ -139,7 +147,8 @@ class RunTree(QTreeWidget):
 
     def _fill(self, item: QTreeWidgetItem, row: RunRow) -> None:
         right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        texts = (str(row.number), row.name, row.rank, row.loss, row.reprojection, row.error)
+        name = f"{row.name} {row.origin}" if row.origin else row.name
+        texts = (str(row.number), name, row.rank, row.loss, row.reprojection, row.error)
         for column, text in enumerate(texts):
             if column == NAME and self._edits(row):
                 continue  # under an editor it would take back what is being written
@@ -173,9 +182,11 @@ class RunTree(QTreeWidget):
     # -- what is asked for ----------------------------------------------------------------------------------
 
     def mousePressEvent(self, event: QMouseEvent | None) -> None:
-        """Compare where Ctrl is held, else select."""
+        """Compare where Ctrl is held, else select; the right button opens a menu."""
         assert event is not None
         item = self.itemAt(event.position().toPoint())
+        if event.button() == Qt.MouseButton.RightButton:
+            return  # its menu is of the run under the mouse, and offers to show it
         held = event.modifiers() & Qt.KeyboardModifier.ControlModifier
         if item is not None and held and event.button() == Qt.MouseButton.LeftButton:
             self.compare_requested.emit(number_of(item))
@@ -203,6 +214,15 @@ class RunTree(QTreeWidget):
     def _request(self, item: QTreeWidgetItem | None) -> None:
         if item is not None:
             self.run_requested.emit(number_of(item))
+
+    def _end_editing(self) -> None:
+        """Show the whole line again where a name was left as it was."""
+        item, row = self._item(self._renamed), self.row(self._renamed)
+        self._renamed = -1
+        if item is not None and row is not None:
+            self.blockSignals(True)
+            self._fill(item, row)
+            self.blockSignals(False)
 
     def _take_title(self, item: QTreeWidgetItem, column: int) -> None:
         row = self.row(number_of(item))

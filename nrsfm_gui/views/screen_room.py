@@ -12,6 +12,12 @@ if TYPE_CHECKING:
 FRAME = QSize(16, 48)  # pixels that the frame of a window takes, about
 
 
+def has_room(window: QWidget, times: float = 1.0) -> bool:
+    """Return whether a window fits its screen at its smallest, were all so many times as large as it is."""
+    screen, least = window.screen(), window.minimumSizeHint() * times
+    return screen is None or least.boundedTo(screen.availableSize()) == least
+
+
 def resize_within_screen(window: QWidget, size: QSize) -> None:
     """Give a window a size, or what its screen has room for."""
     screen = window.screen()

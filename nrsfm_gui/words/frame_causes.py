@@ -124,20 +124,18 @@ def _cause_numbers(findings: Findings, frame: int) -> list[Number]:
 
 def _error_numbers(findings: Findings, frame: int) -> list[Number]:
     unit, share = findings.unit, findings.depth_share[frame]
-    split = (
-        "Root mean square of the part of the 3-D error {} of the aligned camera, and its share of squares."
-    )
+    split = "Share of the squared 3-D error {} of the aligned camera; root mean square of that part: {}."
     return [
         Number("3-D error", _beside(findings.error, frame, unit), "Mean; and the median frame."),
         Number(
             "of it in depth",
-            f"{_whole(findings.depth[frame], unit)} ({percent(share)})",
-            split.format("along the rays"),
+            percent(share),
+            split.format("along the rays", _whole(findings.depth[frame], unit)),
         ),
         Number(
             "of it sideways",
-            f"{_whole(findings.sideways[frame], unit)} ({percent(1 - share)})",
-            split.format("across the rays"),
+            percent(1 - share),
+            split.format("across the rays", _whole(findings.sideways[frame], unit)),
         ),
         Number(
             "mirror image",

@@ -43,7 +43,7 @@ def recommendation(line: Curve, plan: Plan, unit: str, *, widened: bool = False)
         words += " The range was widened once, as the best was at its end."
     if best in (line.values[0], line.values[-1]) and len(line.values) >= len(plan.values) > 1:
         words += " It is still at the end." if widened else " It is at the end of the range: try a wider one."
-    return words
+    return f"{words} Tracks say little of depth: compare the shapes, too."
 
 
 def by_truth(line: Curve, parameter: str, errors: Floats, unit: str) -> str:

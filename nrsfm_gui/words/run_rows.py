@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from core.methods import METHODS
 from nrsfm_gui.drawing.comparison import why_losses_differ
+from nrsfm_gui.state.runs import RunState
 
 from .number import NONE
 from .run_names import option_words, penalty_words, run_title
@@ -32,6 +33,7 @@ class RunRow:
     note: str = ""
     pinned: bool = False
     compared: bool = False  # whether it stands beside the run that is shown
+    origin: str = ""  # "← 1" of one that went on from run 1, "stopped"
     why_other_loss: str = ""  # why its loss does not compare with that of the run shown
 
     @property
@@ -62,8 +64,17 @@ def run_row(
         note=run.note,
         pinned=run.pinned,
         compared=run is compared,
+        origin=_origin(run),
         why_other_loss=why,
     )
+
+
+def _origin(run: Run) -> str:
+    """Return what tells a run from others of the same name: what it went on from, and that it was stopped."""
+    parts = [] if run.warm_from is None else [f"← {run.warm_from}"]
+    if run.state in (RunState.STOPPED, RunState.FAILED):
+        parts.append(run.state.value)
+    return ", ".join(parts)
 
 
 def _run_tip(run: Run, known: Quality | None, shown: Run | None, why_other_loss: str) -> list[str]:

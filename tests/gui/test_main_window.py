@@ -102,13 +102,15 @@ def test_actions_are_enabled_only_where_they_make_sense(qtbot, make_window, sequ
     qtbot.waitUntil(lambda: not actions["stop"].isEnabled())
 
 
-def test_an_invalid_field_disables_run(qtbot, window):
+def test_an_invalid_field_says_why_nothing_is_run(qtbot, window):
     field = window.parameters.findChild(NumberField, "eta")
     field.setFocus()
     field.selectAll()
     qtbot.keyClicks(field, "7")
-    assert not window.chrome.actions["run"].isEnabled()
-    window.run()
+    for name in ("run", "run_cold", "step"):
+        window.messages.hide()
+        window.chrome.actions[name].trigger()
+        assert window.messages.text.startswith("Nothing is run: eta is 7; accepted is ")
     assert window.session.runs == []
 
 

@@ -8,13 +8,15 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from PyQt6.QtCore import QSettings, Qt
+from PyQt6.QtCore import QSettings, QSize, Qt
+from PyQt6.QtGui import QScreen
 
 from core import simulate
 from core.arrays import InputError
 from core.settings import Settings
 from core.solver import _blas, set_solver_threads, single_threaded
-from nrsfm_gui.state.preferences import PROCESSORS, Preferences
+from nrsfm_gui.habits.preferring import Preferring
+from nrsfm_gui.state.preferences import PROCESSORS, SIZES, Preferences
 from nrsfm_gui.state.settings_store import SettingsStore
 from nrsfm_gui.theme import DARK, LIGHT
 
@@ -102,6 +104,7 @@ def test_defaults_are_restored(qtbot, window, store):
 CUT = """
 import sys
 from PyQt6.QtWidgets import QApplication, QLabel
+from nrsfm_gui.habits.preferring import Preferring
 from nrsfm_gui.state.preferences import Preferences
 from nrsfm_gui.views.preferences_dialog import PreferencesDialog
 from nrsfm_gui.views.screen_room import show_whole
@@ -122,10 +125,32 @@ def test_no_line_of_the_dialog_is_cut_where_all_is_large():
         capture_output=True,
         text=True,
         timeout=60,
-        env=os.environ | {"QT_SCALE_FACTOR": "2"},
+        env=os.environ | {"QT_SCALE_FACTOR": "1.5", "QT_QPA_PLATFORM": "offscreen"},  # 533 by 533
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "[]"
+
+
+def test_sizes_at_which_the_window_does_not_fit_its_screen_are_not_offered(window, monkeypatch):
+    def offered():
+        window.habits.preferring.show()
+        box = window.habits.preferring.dialog.size_of_all
+        return [size for row, size in enumerate(SIZES) if box.model().item(row).isEnabled()]
+
+    least = window.minimumSizeHint()
+    for times, expected in ((1.3, [100, 125]), (0.9, [100]), (4.0, list(SIZES))):
+        room = QSize(round(least.width() * times), round(least.height() * times))
+        monkeypatch.setattr(QScreen, "availableSize", lambda _screen, room=room: room)
+        assert offered() == expected
+
+
+def test_a_window_that_a_large_size_makes_too_large_says_so(window, store, monkeypatch):
+    monkeypatch.setattr(QScreen, "availableSize", lambda _screen: QSize(640, 480))
+    window.habits.preferring.check_size()
+    assert window.messages.text == ""
+    store.set_preferences(Preferences(size=150))
+    Preferring(window).check_size()
+    assert "does not fit this screen with text and buttons at 150 %" in window.messages.text
 
 
 def test_the_next_window_starts_with_them(make_window, store):

@@ -18,6 +18,7 @@ from nrsfm_gui.theme import DARK
 from nrsfm_gui.views.run_list import RunList
 from nrsfm_gui.views.run_tree import COLUMNS, LOSS, NAME
 from nrsfm_gui.words.number import NONE
+from nrsfm_gui.words.run_names import run_title
 from nrsfm_gui.words.run_rows import RunRow
 
 if TYPE_CHECKING:
@@ -318,11 +319,11 @@ def test_parameters_are_marked_where_the_run_shown_has_others_and_its_own_are_a_
     window.session.set_shown(window.session.runs[1])
     assert line.isVisibleTo(window.parameters)
     assert line.text.whole == "Not those of run 2: rank, penalty"
-    assert window.parameters.viewportMargins().top() == line.height() > 0
+    assert window.parameters.viewportMargins().bottom() == line.height() > 0
     line.use.click()
     assert window.session.settings == window.session.runs[1].settings
     qtbot.waitUntil(line.isHidden)
-    assert window.parameters.viewportMargins().top() == 0
+    assert window.parameters.viewportMargins().bottom() == 0
 
 
 def test_errors_of_a_picture_are_of_the_run_that_it_shows_where_another_was_chosen_meanwhile(window):
@@ -351,6 +352,32 @@ def test_errors_of_a_picture_are_not_those_of_a_run_that_was_started_meanwhile(
     started.state = RunState.RUNNING
     qtbot.waitUntil(lambda: (run, update) in noted)
     assert started not in {run for run, _ in noted}
+
+
+def test_what_a_run_went_on_from_and_that_it_was_stopped_stand_beside_its_name(qtbot, window):
+    session, tree = window.session, window.run_list.tree
+    run = session.add_run(QUICK, warm_from=session.runs[0])
+    run.state = RunState.STOPPED
+    session.run_changed.emit(run)
+    window.presenter.show_numbers()
+    item = tree._item(run.number)
+    assert item.text(NAME) == f"{run_title(run)} ← 1, stopped"
+    tree.rename(run.number)
+    editor = tree.findChild(QLineEdit)
+    assert editor.text() == run_title(run)  # what is beside it is no part of the name
+    qtbot.keyClick(editor, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: tree._item(run.number).text(NAME).endswith("← 1, stopped"))
+    assert run.title == ""
+
+
+def test_the_right_button_shows_no_other_run(qtbot, window):
+    tree, shown = window.run_list.tree, window.session.shown
+    other = next(run for run in window.session.runs if run is not shown)
+    place = tree.visualItemRect(tree._item(other.number)).center()
+    qtbot.mousePress(tree.viewport(), Qt.MouseButton.RightButton, pos=place)
+    assert window.session.shown is shown
+    titles = [action.text() for action in window.run_list.menu_of(other.number).actions()]
+    assert "&Compare with the shown run" in titles
 
 
 def test_a_picture_that_was_made_meanwhile_does_not_take_the_place_of_a_newer_one(

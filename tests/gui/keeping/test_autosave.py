@@ -171,6 +171,19 @@ def test_a_session_that_was_not_saved_can_be_opened_as_the_last_one(qtbot, make_
     assert window.store.recent() == []
 
 
+def test_what_was_closed_without_saving_is_offered_once(qtbot, make_window, kept, known):
+    window = make_window()
+    window.keeping.folder.mkdir(parents=True)
+    write_session(kept, window.keeping.folder / LAST)
+    for expected in (True, False):
+        window.keeping.begin(scripted=False)
+        with qtbot.waitSignal(window.opening.shown):
+            window.opening.open("sample:balloon/circle")
+        offered = "closed without having been saved: 1 run of balloon circle" in window.messages.text
+        assert offered is expected
+        window.messages.hide()
+
+
 def test_opening_a_session_keeps_the_unsaved_one_before_it(qtbot, solved, tmp_path, saved_to, opened):
     window, run = solved()
     path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
