@@ -86,7 +86,7 @@ class BackgroundReader(QThread):
     def run(self) -> None:
         """Open the source and serve requests until told to stop."""
         try:
-            self._source = open_source(self.path)
+            self._source = open_source(self.path, lambda: self._over)
         except InputError as refusal:
             self.refused.emit(str(refusal))
             return

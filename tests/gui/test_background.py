@@ -12,10 +12,11 @@ from PyQt6.QtGui import QColor, QImage
 
 from core import simulate
 from core.arrays import InputError
-from nrsfm_gui.control import image_sources
+from nrsfm_gui.control import video as videos
 from nrsfm_gui.control.background import checked, doubts
 from nrsfm_gui.control.background_reader import BackgroundReader
-from nrsfm_gui.control.image_sources import as_image, open_source
+from nrsfm_gui.control.image_sources import open_source
+from nrsfm_gui.control.video import as_image
 
 WIDTH, HEIGHT = 64, 48
 
@@ -114,7 +115,7 @@ def test_what_cannot_be_read_is_refused_in_a_sentence(tmp_path, monkeypatch, fol
     (folder / "img_6.png").unlink()
     with pytest.raises(InputError, match=r"img_6\.png cannot be read as a picture"):
         source.read(2)
-    monkeypatch.setattr(image_sources, "find_spec", lambda _name: None)
+    monkeypatch.setattr(videos, "find_spec", lambda _name: None)
     with pytest.raises(InputError, match=r"needs PyAV.*pip install 'nrsfm-gui\[video\]'"):
         open_source(tmp_path / "bad.mp4")
 

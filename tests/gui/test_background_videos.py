@@ -1,0 +1,130 @@
+"""Videos behind the tracks: index i is picture i in every codec and container, whatever was read before."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from core.arrays import InputError
+from nrsfm_gui.control.image_sources import open_source
+from nrsfm_gui.control.video import PASSED
+
+if TYPE_CHECKING:
+    from PyQt6.QtGui import QImage
+
+av = pytest.importorskip("av", reason="videos need PyAV")
+
+WIDTH, HEIGHT, BITS = 64, 48, 8
+COUNT = 60  # more than are kept on the way, and several groups of pictures
+
+OPEN_GROUPS = "open-gop=1:keyint=12:min-keyint=12:bframes=3:scenecut=0"  # frames that refer to those before
+KINDS = [
+    ("x.avi", "libx264", {"g": "12"}),
+    ("open.avi", "libx264", {"x264-params": OPEN_GROUPS}),
+    ("b.avi", "mpeg4", {"bf": "2", "g": "12"}),
+    ("plain.avi", "mpeg4", {}),
+    ("m.avi", "mjpeg", {}),
+    ("x.mp4", "libx264", {"g": "12"}),
+    ("open.mp4", "libx264", {"x264-params": OPEN_GROUPS}),
+    ("b.mov", "mpeg2video", {"bf": "2", "g": "12"}),
+    ("open.mkv", "libx264", {"x264-params": OPEN_GROUPS}),
+    ("b.mkv", "mpeg4", {"bf": "2", "g": "12"}),
+    ("v.webm", "libvpx-vp9", {"g": "12"}),
+    ("b.mpg", "mpeg2video", {"bf": "2", "g": "12"}),
+    ("g.gif", "gif", {}),
+]
+
+
+def bars(number: int):
+    """Return (48, 64, 3): the bits of a number as bright and dark columns."""
+    bits = np.repeat([number >> bit & 1 for bit in range(BITS)], WIDTH // BITS)
+    return np.broadcast_to((40 + 170 * bits)[None, :, None], (HEIGHT, WIDTH, 3)).astype(np.uint8)
+
+
+def number_in(image: QImage) -> int:
+    """Return the number that `bars` painted."""
+    step = WIDTH // BITS
+    return sum(
+        (image.pixelColor(step * bit + step // 2, HEIGHT // 2).green() > 125) << bit for bit in range(BITS)
+    )
+
+
+def write(path, codec, options, *, start=0):
+    """Write a video of numbered pictures; skip where this PyAV has no such encoder."""
+    if codec not in av.codecs_available:
+        pytest.skip(f"this PyAV has no encoder {codec}")
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream(codec, rate=25, options=options)
+        stream.width, stream.height, stream.bit_rate = WIDTH, HEIGHT, 4_000_000
+        stream.pix_fmt = {"mjpeg": "yuvj420p", "gif": "rgb8"}.get(codec, "yuv420p")
+        for number in range(COUNT):
+            frame = av.VideoFrame.from_ndarray(bars(number), format="rgb24").reformat(format=stream.pix_fmt)
+            frame.pts, frame.time_base = number + start, 1 / stream.average_rate
+            container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
+    return path
+
+
+def read_all(path, indices):
+    """Return the numbers of the pictures of indices, read in that order from a source of their own."""
+    source = open_source(path)
+    numbers = {index: number_in(source.read(index)) for index in indices}
+    source.close()
+    return numbers
+
+
+@pytest.mark.parametrize(("name", "codec", "options"), KINDS, ids=[f"{k[1]}-{k[0]}" for k in KINDS])
+def test_an_index_gives_the_same_picture_forwards_backwards_and_at_random(tmp_path, name, codec, options):
+    path = write(tmp_path / name, codec, options)
+    forwards = range(COUNT)
+    shuffled = random.Random(1).sample(forwards, COUNT)
+    assert COUNT > PASSED and open_source(path).count == COUNT
+    for order in (forwards, reversed(forwards), shuffled):
+        assert read_all(path, order) == {index: index for index in forwards}
+
+
+def test_pictures_that_are_cut_off_at_the_start_are_not_counted(tmp_path):
+    path = write(tmp_path / "cut.mp4", "libx264", {"g": "12"}, start=-5)
+    assert open_source(path).count == COUNT - 5
+    shown = {index: index + 5 for index in range(COUNT - 5)}
+    assert read_all(path, shown) == read_all(path, reversed(shown)) == shown
+
+
+def test_pictures_that_are_never_shown_are_not_counted(tmp_path):
+    path = write(tmp_path / "all.webm", "libvpx", {})
+    with av.open(str(path)) as read, av.open(str(tmp_path / "hidden.webm"), "w") as written:
+        stream = written.add_stream("libvpx", rate=25)
+        stream.width, stream.height, stream.pix_fmt = WIDTH, HEIGHT, "yuv420p"
+        for number, packet in enumerate(read.demux(read.streams.video[0])):
+            if packet.size:
+                data = bytearray(bytes(packet))
+                data[0] &= 0xFF if number != 5 else ~0x10  # the bit that says whether a VP8 frame is shown
+                copy = av.Packet(bytes(data))
+                copy.pts, copy.dts, copy.time_base = packet.pts, packet.dts, packet.time_base
+                copy.is_keyframe, copy.stream = packet.is_keyframe, stream
+                written.mux(copy)
+    shown = {index: index + (index >= 5) for index in range(COUNT - 1)}
+    assert read_all(tmp_path / "hidden.webm", shown) == shown
+
+
+def test_a_damaged_frame_is_refused_and_the_others_stay_themselves(tmp_path):
+    path = write(tmp_path / "m.avi", "mjpeg", {})
+    with av.open(str(path)) as container:
+        place, size = [(each.pos, each.size) for each in container.demux(video=0)][7]
+    data = bytearray(path.read_bytes())
+    data[place : place + size] = bytes(size)
+    path.write_bytes(data)
+    source = open_source(path)
+    for _ in range(2):
+        with pytest.raises(InputError, match=r"m\.avi: frame 8 cannot be read: it is damaged"):
+            source.read(7)
+    assert [number_in(source.read(index)) for index in (8, 6, 59, 0)] == [8, 6, 59, 0]
+
+
+def test_counting_ends_where_nobody_waits_for_it(tmp_path):
+    path = write(tmp_path / "b.avi", "mpeg4", {"bf": "2"})
+    with pytest.raises(InputError, match="taken away meanwhile"):
+        open_source(path, stopped=lambda: True)
