@@ -22,13 +22,15 @@ from .background_reader import BackgroundReader
 from .image_sources import VIDEO_SUFFIXES, image_suffixes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from PyQt6.QtGui import QImage
 
     from core.sequence import Sequence
     from nrsfm_gui.main_window import MainWindow
     from nrsfm_gui.theme import Theme
+
+    from .background_reader import Pictures
 
 OPACITY = 0.7
 MOST_OUTSIDE = 0.5  # share of the tracks outside the picture from which on a sentence says so
@@ -129,16 +131,10 @@ class Background(QObject):
         else:
             self.remove()
 
-    def still(self) -> Callable[[int], tuple[QImage | None, float]]:
-        """Return a function that gives picture and opacity of every frame as of now; for movies."""
-        chosen, reader, count = self._chosen, self._reader, self._count
-
-        def picture(frame: int) -> tuple[QImage | None, float]:
-            if chosen is None or reader is None or not 0 <= frame + chosen.offset < count:
-                return None, 1.0
-            return reader.picture(frame + chosen.offset), chosen.opacity
-
-        return picture
+    def still(self) -> Still:
+        """Return the background as of now; for movies."""
+        pictures = self._reader.pictures if self._reader is not None else None
+        return Still(self._chosen, pictures if self._count else None)
 
     def shut_down(self) -> None:
         """Let go of the file."""
@@ -224,6 +220,29 @@ class Background(QObject):
         if reader in self._leaving:
             self._leaving.remove(reader)
             reader.deleteLater()
+
+
+class Still:
+    """A background as it was at one moment, whatever becomes of it in the window; to be closed."""
+
+    def __init__(self, chosen: _Chosen | None, pictures: Pictures | None) -> None:
+        self._chosen = chosen
+        self._pictures = None if pictures is None else pictures.share()
+
+    def picture(self, frame: int) -> tuple[QImage | None, float]:
+        """Return picture and opacity of a frame, None where there is no picture; it waits for the picture."""
+        chosen, pictures = self._chosen, self._pictures
+        if chosen is None or pictures is None or not 0 <= frame + chosen.offset < pictures.count:
+            return None, 1.0
+        try:
+            return pictures.read(frame + chosen.offset), chosen.opacity
+        except InputError:
+            return None, 1.0
+
+    def close(self) -> None:
+        """Let go of the pictures."""
+        if self._pictures is not None:
+            self._pictures.release()
 
 
 def checked(state: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,8 +22,66 @@ KEPT_BYTES = 256 * 2**20
 AHEAD = 4  # pictures read in the direction of the last two requests
 
 
+class Pictures:
+    """The pictures of a source, the newest of them in memory, for all who use it: the last closes it."""
+
+    def __init__(self, source: ImageSource) -> None:
+        self.count, self.size = source.count, source.size
+        self._source = source
+        self._kept: OrderedDict[int, QImage] = OrderedDict()
+        self._users = 1
+        self._changing = threading.Lock()  # around what is kept, and the users
+        self._reading = threading.Lock()  # around the source, which is no friend of two threads
+
+    def share(self) -> Pictures:
+        """Return the pictures for one more user."""
+        with self._changing:
+            self._users += 1
+        return self
+
+    def release(self) -> None:
+        """Do without them; called once by every user."""
+        with self._changing:
+            self._users -= 1
+            last = self._users == 0
+        if last:
+            with self._reading:
+                self._source.close()
+
+    def kept(self, index: int) -> QImage | None:
+        """Return a picture that is in memory."""
+        with self._changing:
+            return self._kept.get(index)
+
+    def read(self, index: int) -> QImage:
+        """Return a picture.
+
+        Raises
+        ------
+        InputError
+            where it cannot be read.
+        """
+        kept = self.kept(index)
+        if kept is not None:
+            return kept
+        with self._reading:
+            image = self._source.read(index)
+        with self._changing:
+            self._kept[index] = image
+            total = sum(each.sizeInBytes() for each in self._kept.values())
+            while total > KEPT_BYTES and len(self._kept) > 1:
+                _, gone = self._kept.popitem(last=False)
+                total -= gone.sizeInBytes()
+        return image
+
+
 class BackgroundReader(QThread):
     """Opens a source and reads its pictures by their number.
+
+    Attributes
+    ----------
+    pictures
+        those of the source, None until it is open.
 
     Signals
     -------
@@ -50,9 +108,7 @@ class BackgroundReader(QThread):
         self._ahead: list[int] = []
         self._last = 0
         self._over = False
-        self._kept: OrderedDict[int, QImage] = OrderedDict()
-        self._source: ImageSource | None = None
-        self._reading = threading.Lock()  # around the source, which is no friend of two threads
+        self.pictures: Pictures | None = None
 
     def request(self, index: int) -> None:
         """Ask for a picture; an earlier request that was not served yet is forgotten."""
@@ -64,18 +120,7 @@ class BackgroundReader(QThread):
 
     def kept(self, index: int) -> QImage | None:
         """Return a picture that is in memory."""
-        with self._condition:
-            return self._kept.get(index)
-
-    def picture(self, index: int) -> QImage | None:
-        """Return a picture now, None where there is none; for movies, which wait for every one."""
-        image = self.kept(index)
-        if image is None:
-            try:
-                image = self._load(index)
-            except InputError:
-                return None
-        return image
+        return None if self.pictures is None else self.pictures.kept(index)
 
     def stop(self) -> None:
         """End as soon as what is being read is read."""
@@ -86,27 +131,27 @@ class BackgroundReader(QThread):
     def run(self) -> None:
         """Open the source and serve requests until told to stop."""
         try:
-            self._source = open_source(self.path, lambda: self._over)
+            pictures = Pictures(open_source(self.path, lambda: self._over))
         except InputError as refusal:
             self.refused.emit(str(refusal))
             return
-        self.opened.emit(self._source.count, self._source.size)
+        self.pictures = pictures
+        self.opened.emit(pictures.count, pictures.size)
         while True:
-            index, asked = self._next()
+            index, asked = self._next(pictures)
             if index is None:
                 break
             try:
-                image = self._load(index)
+                image = pictures.read(index)
             except InputError as refusal:
                 image = QImage()
                 if asked:
                     self.failed.emit(str(refusal))
             if asked:
                 self.read.emit(index, image)
-        with self._reading:
-            self._source.close()
+        pictures.release()
 
-    def _next(self) -> tuple[int | None, bool]:
+    def _next(self, pictures: Pictures) -> tuple[int | None, bool]:
         """Wait for what to read, and whether it was asked for; None ends the thread."""
         with self._condition:
             while True:
@@ -115,25 +160,8 @@ class BackgroundReader(QThread):
                 if self._wanted is not None:
                     index, self._wanted = self._wanted, None
                     return index, True
-                count = 0 if self._source is None else self._source.count
                 while self._ahead:
                     index = self._ahead.pop(0)
-                    if 0 <= index < count and index not in self._kept:
+                    if 0 <= index < pictures.count and pictures.kept(index) is None:
                         return index, False
                 self._condition.wait()
-
-    def _load(self, index: int) -> QImage:
-        kept = self.kept(index)
-        if kept is not None:
-            return kept
-        with self._reading:
-            if self._source is None:
-                raise InputError(f"{self.path} is not open yet")
-            image = self._source.read(index)
-        with self._condition:
-            self._kept[index] = image
-            total = sum(each.sizeInBytes() for each in self._kept.values())
-            while total > KEPT_BYTES and len(self._kept) > 1:
-                _, gone = self._kept.popitem(last=False)
-                total -= gone.sizeInBytes()
-        return image

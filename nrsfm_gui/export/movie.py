@@ -98,13 +98,14 @@ class TracksPainter:
     def picture(self, frame: int, _turned: float) -> QImage:
         """Return the picture of a frame."""
         self._view.set_scene(self._scenes(frame))
-        self._view.set_background(*self._background(frame))
+        self._view.set_background(*self._background.picture(frame))
         self._view.show_range(self._shown)
         return self._view.grab_image()
 
     def close(self) -> None:
-        """Drop the view."""
+        """Drop the view and the background."""
         self._view.deleteLater()
+        self._background.close()
 
 
 class WindowPainter:

@@ -50,7 +50,7 @@ class Task(QObject):
     done(str)
         the sentence; cancelled() and failed(str, str) take its place.
     ended()
-        after any of them.
+        after any of them, and where it is not begun.
     """
 
     progressed = pyqtSignal(int, int)
@@ -148,6 +148,7 @@ class Tasks(QObject):
         """Begin a task; False, with a sentence, where its file is being written already."""
         if any(task.path == other.path for other in self._tasks):
             self.failed.emit(f"{task.path} is being written already; wait for it, or choose another name", "")
+            task.ended.emit()  # it lets go of what it holds
             task.deleteLater()
             return False
         self._tasks[task] = time.monotonic()

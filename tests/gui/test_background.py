@@ -303,3 +303,53 @@ def test_a_movie_of_the_two_d_view_has_the_background(qtbot, window, folder, tmp
             for y in range(0, 240, 4)
         )
         assert count > 500
+
+
+def remove(window):
+    window.background.remove()
+
+
+def change_sequence(window):
+    window.opening.opened.emit(replace(window.session.sequence, digest="b" * 64), None)
+
+
+@pytest.mark.parametrize("lose", [remove, change_sequence])
+def test_a_movie_keeps_the_background_that_the_window_loses(qtbot, window, video, tmp_path, lose):
+    from nrsfm_gui.export.movie_options import MovieOptions
+
+    options = MovieOptions(view="2d", width=320, height=240, first=0, last=7)
+
+    def made(name, meanwhile):
+        with qtbot.waitSignal(window.exporting.saved, timeout=20_000):
+            window.exporting.save_movie(tmp_path / f"{name}.png", options)
+            meanwhile()
+        return [file.read_bytes() for file in sorted(tmp_path.glob(f"{name}_*.png"))]
+
+    bare = made("bare", lambda: None)
+    opened(qtbot, window, video, offset=20)
+    whole = made("whole", lambda: None)
+    opened(qtbot, window, video, offset=20)  # anew, with nothing in memory
+    reader = window.background._reader
+    users = reader.pictures
+
+    def meanwhile():
+        lose(window)
+        assert reader.wait(5000)  # it has let go of the video
+
+    assert made("kept", meanwhile) == whole and len(set(whole) - set(bare)) == 8
+    qtbot.waitUntil(lambda: users._users == 0)
+    assert not window.background.present
+
+
+def test_a_movie_that_is_not_begun_lets_go_of_the_background(qtbot, window, folder, tmp_path):
+    from nrsfm_gui.export.movie_options import MovieOptions
+
+    opened(qtbot, window, folder)
+    users = window.background._reader.pictures
+    options = MovieOptions(view="2d", width=320, height=240, first=0, last=7)
+    with qtbot.waitSignal(window.exporting.saved, timeout=20_000):
+        window.exporting.save_movie(tmp_path / "m.png", options)
+        with qtbot.waitSignal(window.reported):
+            window.exporting.save_movie(tmp_path / "m.png", options)
+        assert users._users == 2  # the window, and the movie that is being made
+    qtbot.waitUntil(lambda: users._users == 1)
