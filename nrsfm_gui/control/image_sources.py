@@ -86,21 +86,12 @@ def open_source(path: Path, stopped: Callable[[], bool] = lambda: False) -> Imag
     Raises
     ------
     InputError
-        where there is none, or they cannot be read.
+        where there is none, or they cannot be read, or the system refuses to look for them.
     """
-    if path.is_dir():
-        files = [file for file in path.iterdir() if file.suffix.lower() in image_suffixes()]
-        if not files:
-            raise InputError(f"{path} holds no pictures; accepted are {', '.join(image_suffixes())}")
-        return ImageFiles(path, sorted(files, key=natural))
-    if not path.exists():
-        files = _matching(path)
-        if not files:
-            raise InputError(f"{path} does not exist; give a folder, a pattern, an image or a video")
-        return ImageFiles(path, files)
-    if path.suffix.lower() in image_suffixes() and path.suffix.lower() != ".gif":
-        return ImageFiles(path, _siblings(path))
-    return Video(path, stopped)
+    try:
+        return _found(path, stopped)
+    except OSError as error:
+        raise InputError.of(error) from error
 
 
 def image_suffixes() -> tuple[str, ...]:
@@ -114,6 +105,22 @@ def natural(path: Path) -> list[tuple[int, int, str]]:
     """Return a key that sorts numbers in names by their value: 2 before 10."""
     parts = re.split(r"(\d+)", path.name.lower())
     return [(1, int(part), part) if part.isdigit() else (0, 0, part) for part in parts]
+
+
+def _found(path: Path, stopped: Callable[[], bool]) -> ImageSource:
+    if path.is_dir():
+        files = [file for file in path.iterdir() if file.suffix.lower() in image_suffixes()]
+        if not files:
+            raise InputError(f"{path} holds no pictures; accepted are {', '.join(image_suffixes())}")
+        return ImageFiles(path, sorted(files, key=natural))
+    if not path.exists():
+        files = _matching(path)
+        if not files:
+            raise InputError(f"{path} does not exist; give a folder, a pattern, an image or a video")
+        return ImageFiles(path, files)
+    if path.suffix.lower() in image_suffixes() and path.suffix.lower() != ".gif":
+        return ImageFiles(path, _siblings(path))
+    return Video(path, stopped)
 
 
 def _matching(path: Path) -> list[Path]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -240,10 +241,24 @@ def test_a_session_file_keeps_the_background(qtbot, window, folder):
 
 
 def test_a_refused_background_says_why_and_leaves_none(qtbot, window, tmp_path):
-    with qtbot.waitSignal(window.reported, timeout=5000) as said:
-        window.background.open(tmp_path / "absent.mp4")
-    assert "does not exist" in said.args[0]
-    assert not window.background.present and not window.background.bar.isVisible()
+    for name, sentence in (
+        ("absent.mp4", "does not exist"),
+        (256 * "a" + ".mp4", "a.mp4: File name too long"),
+    ):
+        with qtbot.waitSignal(window.reported, timeout=5000) as said:
+            window.background.open(tmp_path / name)
+        assert sentence in said.args[0]
+        assert not window.background.present and not window.background.bar.isVisible()
+
+
+def test_a_folder_that_cannot_be_listed_is_refused(monkeypatch, folder):
+    def refuse(path):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    for path in (folder, folder / "img_4.png"):
+        with pytest.raises(InputError, match="pictures: Permission denied"):
+            open_source(path)
 
 
 def test_a_picture_that_is_deleted_meanwhile_is_told_once(qtbot, window, folder):
