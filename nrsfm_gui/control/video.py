@@ -104,7 +104,10 @@ class Video:
         """Return the file and its video stream."""
         # Only what the container stores: times that FFmpeg fills in differ with where reading began.
         options = {"fflags": "+nofillin"}
-        container = self._av.open(str(self.path), options=options)
+        try:
+            container = self._av.open(str(self.path), options=options)
+        except UnicodeDecodeError:  # of a title or the like, by PyAV before 19
+            container = self._av.open(str(self.path), options=options, metadata_errors="replace")
         if not container.streams.video:
             raise InputError(f"{self.path} holds no video")
         stream = container.streams.video[0]

@@ -52,7 +52,7 @@ def number_in(image: QImage) -> int:
     )
 
 
-def write(path, codec, options, *, start=0):
+def write(path, codec, options, *, title="", start=0):
     """Write a video of numbered pictures; skip where this PyAV has no such encoder."""
     if codec not in av.codecs_available:
         pytest.skip(f"this PyAV has no encoder {codec}")
@@ -60,6 +60,7 @@ def write(path, codec, options, *, start=0):
         stream = container.add_stream(codec, rate=25, options=options)
         stream.width, stream.height, stream.bit_rate = WIDTH, HEIGHT, 4_000_000
         stream.pix_fmt = {"mjpeg": "yuvj420p", "gif": "rgb8"}.get(codec, "yuv420p")
+        container.metadata["title"] = title
         for number in range(COUNT):
             frame = av.VideoFrame.from_ndarray(bars(number), format="rgb24").reformat(format=stream.pix_fmt)
             frame.pts, frame.time_base = number + start, 1 / stream.average_rate
@@ -122,6 +123,42 @@ def test_a_damaged_frame_is_refused_and_the_others_stay_themselves(tmp_path):
         with pytest.raises(InputError, match=r"m\.avi: frame 8 cannot be read: it is damaged"):
             source.read(7)
     assert [number_in(source.read(index)) for index in (8, 6, 59, 0)] == [8, 6, 59, 0]
+
+
+def test_a_title_that_is_no_utf_8_is_no_matter(tmp_path):
+    path = write(tmp_path / "m.avi", "mjpeg", {}, title="Z#rich")
+    data = path.read_bytes()
+    assert b"Z#rich" in data
+    path.write_bytes(data.replace(b"Z#rich", "Zürich".encode("latin-1")))
+    assert read_all(path, (3, 0)) == {3: 3, 0: 0}
+
+
+def test_a_codec_that_nobody_knows_is_refused(tmp_path):
+    path = write(tmp_path / "p.avi", "mpeg4", {})
+    path.write_bytes(path.read_bytes().replace(b"FMP4", b"ZZQZ"))
+    with pytest.raises(InputError, match=r"p\.avi cannot be read as a video: PyAV has no decoder for it"):
+        open_source(path)
+
+
+def test_damaged_files_are_read_or_refused_in_a_sentence(tmp_path):
+    chance = random.Random(3)
+    for name, codec, options in KINDS[:8]:
+        whole = write(tmp_path / name, codec, options).read_bytes()
+        for _ in range(12):
+            data = bytearray(whole[: chance.choice((len(whole), chance.randrange(len(whole))))])
+            for place in chance.choices(range(len(data)), k=chance.choice((1, 5, 50))) if data else ():
+                data[place] = chance.randrange(256)
+            (tmp_path / name).write_bytes(data)
+            try:
+                source = open_source(tmp_path / name)
+            except InputError:
+                continue
+            for index in (0, source.count - 1, source.count // 2):
+                try:
+                    assert not source.read(index).isNull()
+                except InputError as refusal:
+                    assert f"frame {index + 1} cannot be read" in str(refusal)
+            source.close()
 
 
 def test_counting_ends_where_nobody_waits_for_it(tmp_path):
