@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from core.arrays import InputError
+from nrsfm_gui.control.background_reader import BackgroundReader
 from nrsfm_gui.control.image_sources import open_source
 from nrsfm_gui.control.video import PASSED
 
@@ -161,7 +162,9 @@ def test_damaged_files_are_read_or_refused_in_a_sentence(tmp_path):
             source.close()
 
 
-def test_counting_ends_where_nobody_waits_for_it(tmp_path):
-    path = write(tmp_path / "b.avi", "mpeg4", {"bf": "2"})
-    with pytest.raises(InputError, match="taken away meanwhile"):
-        open_source(path, stopped=lambda: True)
+def test_counting_ends_where_nobody_waits_for_it(qtbot, tmp_path):
+    reader = BackgroundReader(write(tmp_path / "b.avi", "mpeg4", {"bf": "2"}))
+    reader.stop()
+    with qtbot.waitSignal(reader.refused, timeout=5000) as said:
+        reader.start()
+    assert "taken away meanwhile" in said.args[0] and reader.wait(5000)
