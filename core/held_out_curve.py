@@ -26,6 +26,7 @@ class Curve:
     """
 
     values: Floats  # (N,)
+    folds: tuple[int, ...]  # that have all values
     errors: Floats  # (folds, N) root mean square error of what was hidden, NaN where it is seen nowhere
     medians: Floats  # (folds, N)
     kept_errors: Floats  # (folds, N) of what was used
@@ -94,10 +95,10 @@ def curve(trials: Iterable[Trial], parameter: str) -> Curve:
         folds.setdefault(trial.fold, {})[trial.value] = trial
     widest = max(folds.values(), key=len)
     values = sorted(widest)
-    complete = [fold for fold in folds.values() if fold.keys() >= widest.keys()]
+    complete = tuple(number for number, fold in folds.items() if fold.keys() >= widest.keys())
     of_all = [
-        [(t.held.rms, t.held.median, t.kept.rms) for t in (fold[value] for value in values)]
-        for fold in complete
+        [(t.held.rms, t.held.median, t.kept.rms) for t in (folds[number][value] for value in values)]
+        for number in complete
     ]
     held, median, kept = np.moveaxis(np.array(of_all), 2, 0)
-    return Curve(np.array(values), held, median, kept, whole=parameter == "rank")
+    return Curve(np.array(values), complete, held, median, kept, whole=parameter == "rank")

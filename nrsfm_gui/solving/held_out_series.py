@@ -75,11 +75,9 @@ class HeldOutSeries(QObject):
         self.truth[trial.fold, trial.value] = error
 
     def truth_of(self, line: Curve) -> Floats:
-        """Return the mean 3-D errors (N,) of the values of a curve, NaN where they are not known."""
-        errors = [
-            [error for (_, value), error in self.truth.items() if value == each] for each in line.values
-        ]
-        return np.array([np.mean(of_one) for of_one in errors])
+        """Return the mean 3-D errors (N,) of a curve's values over its folds, NaN where not known."""
+        errors = [[self.truth[fold, float(value)] for value in line.values] for fold in line.folds]
+        return np.asarray(np.mean(errors, axis=0))
 
     def _work(self) -> None:
         from core.held_out import sweep  # here, because the window opens before the solvers are imported

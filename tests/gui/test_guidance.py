@@ -200,7 +200,7 @@ def test_a_series_is_computed_beside_the_window_and_its_minimum_can_be_used(qtbo
 def line_of(errors, values=(0.1, 0.3, 1.0, 3.0)):
     """A curve of errors (folds, N)."""
     errors = np.asarray(errors, dtype=float)
-    return Curve(np.array(values), errors, errors, 0.5 * errors, whole=False)
+    return Curve(np.array(values), tuple(range(len(errors))), errors, errors, 0.5 * errors, whole=False)
 
 
 def test_of_values_that_predict_equally_well_the_strongest_is_used_and_named():
@@ -266,6 +266,19 @@ def test_another_sequence_ends_a_series_and_takes_its_curve_away(qtbot, solved, 
     qtbot.waitUntil(lambda: not window.guidance._running, timeout=30_000)
     assert panel.plot._curves is None
     assert not panel._compute.isEnabled()
+
+
+def test_3d_errors_are_of_the_folds_that_the_curve_is_of(qtbot, solved):
+    window, panel = solved, solved.guidance_panel
+    panel.compute_requested.emit("xi", (0.1, 1.0), "single")
+    qtbot.waitUntil(lambda: not window.guidance.computing, timeout=30_000)
+    series = window.guidance._sweep
+    whole = curve(series.trials, "xi")
+    assert len(whole.folds) == FOLDS
+    first = series.trials[0].fold
+    part = curve([trial for trial in series.trials if trial.fold == first], "xi")
+    expected = [series.truth[first, value] for value in part.values]
+    assert series.truth_of(part) == pytest.approx(expected) != pytest.approx(series.truth_of(whole))
 
 
 def test_series_that_are_not_shown_any_more_are_let_go_of(qtbot, solved, known):
