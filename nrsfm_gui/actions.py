@@ -31,6 +31,7 @@ class Situation:
     paused: bool
     reconstruction: bool  # one is shown
     runs: bool  # there are some
+    background: bool  # pictures lie behind the tracks
 
 
 class Condition:
@@ -49,6 +50,7 @@ always = Condition(lambda _situation: True, "")
 with_sequence = Condition(lambda s: s.sequence, "Open a sequence first")
 with_reconstruction = Condition(lambda s: s.reconstruction, "Run the solver first")
 with_runs = Condition(lambda s: s.runs, "Run the solver first")
+with_background = Condition(lambda s: s.background, "Put pictures behind the tracks first")
 alive = Condition(lambda s: s.alive, "Nothing is running")
 playable = Condition(lambda s: s.frames, "Open a sequence of several frames first")
 

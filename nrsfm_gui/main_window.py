@@ -295,6 +295,7 @@ class MainWindow(QMainWindow):
                 paused=current is not None and current.state is RunState.PAUSED,
                 reconstruction=shown is not None and shown.last is not None,
                 runs=bool(self.session.runs),
+                background=self.background.present,
             )
         )
 

@@ -91,6 +91,7 @@ class Background(QObject):
         reader.read.connect(self._take_picture)
         reader.failed.connect(self._tell)
         self._show_bar("opening")
+        self._window.update_situation()
         reader.start()
 
     def remove(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from nrsfm_gui.actions import ActionSpec, with_sequence
+from nrsfm_gui.actions import ActionSpec, with_background, with_sequence
 
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow
@@ -51,7 +51,7 @@ def view_rows(w: MainWindow) -> tuple[ActionSpec, ...]:
                    "Put an image sequence or a video behind the tracks", w.background.ask, (), with_sequence,
                    separated=True),
         ActionSpec("remove_background", "&View", "Remo&ve the background",
-                   "Take the pictures behind the tracks away", w.background.remove, (), with_sequence),
+                   "Take the pictures behind the tracks away", w.background.remove, (), with_background),
         ActionSpec("theme", "&View", "&Light theme", "Dark or light colors", w.set_light, ("Ctrl+Shift+L",),
                    checkable=True, icon="theme", separated=True),
         ActionSpec("next_panel", "&View", "Next pane&l", "Move the keyboard to the next panel",

@@ -196,12 +196,14 @@ def test_opacity_offset_and_removal_from_the_bar(qtbot, window, folder):
     qtbot.waitUntil(lambda: shown(window).isVisible())
     bar = window.background.bar
     assert bar.isVisible() and "8 pictures, 64 × 48 px" in bar._name.whole
+    assert window.chrome.actions["remove_background"].isEnabled()
     bar._opacity.setValue(30)
     bar._offset.setValue(2)
     assert shown(window).opacity() == pytest.approx(0.3)
     assert window.background.state() == {"path": str(folder), "opacity": 0.3, "offset": 2}
     bar.remove_requested.emit()
     assert not bar.isVisible() and not shown(window).isVisible() and window.background.state() == {}
+    assert not window.chrome.actions["remove_background"].isEnabled()
 
 
 def test_state_is_restored(qtbot, window, folder):
