@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -68,12 +69,11 @@ class History:
             self.records.append(record)
 
     def until(self, count: int) -> History:
-        """Return a copy of the first `count` records, and of the changes that led to them."""
-        first = History()
+        """Return the first `count` records and the changes that led to them, to be read only."""
+        first = copy(self)  # its columns, too: they grow beyond what it has, or elsewhere
         first.records = self.records[:count]
         first.phases = [phase for phase in self.phases if phase.first < count]
         first.ticks = [tick for tick in self.ticks if tick.first < count]
-        first._columns = self._columns[:, : max(count, 1)].copy()
         first.has_residuals = bool(np.isfinite(first.log_residuals[0]).any())
         return first
 

@@ -210,12 +210,12 @@ def test_a_rank_that_the_sequence_does_not_allow_is_marked_beside_its_field(
     qtbot.keyClicks(rank, "4")
     assert note.text() == "rank is 4; 3 frames of 4 points allow 1 to 3"
     assert not note.isHidden()
-    assert not window.chrome.actions["run"].isEnabled()
     window.run()
-    assert window.session.runs == []
+    assert window.session.runs == [] and window.messages.text.startswith("Nothing is run: ")
     show(window, make_known().sequence)
     assert note.isHidden()
-    assert window.chrome.actions["run"].isEnabled()
+    window.run()
+    assert len(window.session.runs) == 1
 
 
 def test_a_preset_whose_rank_is_too_high_for_the_sequence_is_marked(make_window, make_stream, first):

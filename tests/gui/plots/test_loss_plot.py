@@ -46,6 +46,20 @@ def test_a_tick_is_put_at_the_record_where_the_settings_changed(history):
     assert [(tick.first, tick.text, tick.before) for tick in made.ticks] == [(7, "rank 6 → 1", Settings())]
 
 
+@pytest.mark.parametrize("count", [1, 5, 8, 10])
+def test_the_beginning_of_a_history_stays_what_it_was(history, count):
+    made = history(10)
+    made.tick(7, "rank 6 → 2", before=Settings())
+    first = made.until(count)
+    made.extend(Record(k, 0.01 * k, 9.0, "later", primal=0.1, dual=0.1) for k in range(10, 600))
+    made.tick(400, "rank 2 → 3", before=Settings())
+    assert len(first) == count and first.iterations.tolist() == list(range(count))
+    np.testing.assert_array_equal(first.log_losses, made.log_losses[:count])
+    assert [tick.first for tick in first.ticks] == ([7] if count > 7 else [])
+    assert [phase.name for phase in first.phases] == ["refine"]
+    assert made.has_residuals and not first.has_residuals
+
+
 def test_phases_are_named_short_and_their_parts_are_not_told_apart():
     made = History()
     names = [
