@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QCoreApplication, QObject, QTimer
+from PyQt6.QtCore import QCoreApplication, QObject, Qt, QTimer
 
 from .views.plots import save_image
 
@@ -35,7 +35,7 @@ class Script(QObject):
         """Begin once the sequence is open."""
         window = self._window
         window.reported.connect(self._fail)
-        window.opening.shown.connect(self._after_opening)
+        window.opening.shown.connect(self._after_opening, Qt.ConnectionType.SingleShotConnection)
         window.control.ended.connect(self._after_run)
         window.exporting.saved.connect(self._after_export)
         QTimer.singleShot(0, self._check_paths)
@@ -55,14 +55,11 @@ class Script(QObject):
             self._window.report(str(refusal), "")
 
     def _after_opening(self) -> None:
-        self._window.opening.shown.disconnect(self._after_opening)
         if self._over:
             return
         settings = self._arguments.settings
         if settings is not None:  # a session or a result has brought its own
-            self._window.control.leave(settings)
-            self._window.parameters.set_settings(settings)
-            self._window.session.set_settings(settings)
+            self._window.steering.take(settings, followed=False)
         if self._arguments.run:
             refusal = self._window.parameters.refusal
             if refusal:

@@ -10,7 +10,6 @@ from nrsfm_gui.solving.steering import Deed
 from nrsfm_gui.words.run_names import run_name, settings_words
 
 if TYPE_CHECKING:
-    from core.settings import Settings
     from nrsfm_gui.main_window import MainWindow
     from nrsfm_gui.state.runs import Run
 
@@ -75,11 +74,11 @@ class RunHistory(QObject):
         if before == settings:
             self._window.messages.note(f"The parameters are those of run {run.number} already.")
             return
-        self._take(settings)
+        self._window.steering.take(settings)
 
         def undo() -> None:
             session.set_shown(shown if shown in session.runs else None)
-            self._take(before)
+            self._window.steering.take(before)
 
         self._window.messages.note(
             f"The parameters are those of run {run.number} now: {settings_words(settings)}.",
@@ -101,10 +100,6 @@ class RunHistory(QObject):
     def _rename(self, run: Run, text: str) -> None:
         # The name that its parameters give is no title: it would stay when they change.
         self._session.rename_run(run, "" if text == run_name(run.settings) else text)
-
-    def _take(self, settings: Settings) -> None:
-        self._window.parameters.set_settings(settings)
-        self._session.set_settings(settings)
 
     def _forget(self, runs: list[Run], front: int | None = -1) -> None:
         """Forget runs. `front` is the run to show where the shown one goes: None, or -1 for a neighbor."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject
+from PyQt6.QtCore import QObject, Qt
 
 from nrsfm_gui.control.panels import Panels
 
@@ -43,13 +43,12 @@ class Habits(QObject):
         """Be of help to a person: first steps, and results in words; a script has no need of them."""
         self.states.announces = not arguments.scripted
         if not arguments.exit:
-            self._window.opening.shown.connect(self._check_size)
+            # Once, when there is something to see.
+            self._window.opening.shown.connect(
+                self.preferring.check_size, Qt.ConnectionType.SingleShotConnection
+            )
         if arguments.first_steps or not arguments.scripted:
             self.first_steps.begin()
-
-    def _check_size(self) -> None:
-        self._window.opening.shown.disconnect(self._check_size)  # once, when there is something to see
-        self.preferring.check_size()
 
     def listen(self) -> None:
         """Take the exceptions that nobody catches, and what Python and Qt say, in the whole process."""

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject
+from PyQt6.QtCore import QObject, Qt
 
 from core.arrays import InputError
 from nrsfm_gui.habits.logbook import Level
@@ -136,8 +136,7 @@ class Keeping(QObject):
         self._opened += 1
         self._recovered = automatic
         session.replace_everything(_with_runs(each) for each in saved.sequences)
-        session.set_settings(saved.settings)
-        window.parameters.set_settings(saved.settings)
+        window.steering.take(saved.settings)
         current = saved.sequences[saved.current]
         entry = None if current.change else window.opening.entry_of(current.sequence)
         window.opening.opened.emit(current.sequence, entry)
@@ -159,8 +158,7 @@ class Keeping(QObject):
         window = self._window
         window.opening.opened.emit(sequence, window.opening.entry_of(sequence))
         window.session.take_run(saved.run(sequence))
-        window.session.set_settings(saved.settings)
-        window.parameters.set_settings(saved.settings)
+        window.steering.take(saved.settings)
         window.display.refresh()
         window.fit()
         window.store.add_recent(path)
@@ -188,11 +186,10 @@ class Keeping(QObject):
         self._enabled = not scripted
         if self._enabled:
             self.recovering.offer()
-            self._window.opening.shown.connect(self._offer_last)
+            self._window.opening.shown.connect(self._offer_last, Qt.ConnectionType.SingleShotConnection)
 
     def _offer_last(self) -> None:
         """Offer, once and when the first sequence is there, what was closed without having been saved."""
-        self._window.opening.shown.disconnect(self._offer_last)
         last = self.last_session()
         if last is None:
             return

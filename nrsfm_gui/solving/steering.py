@@ -155,6 +155,13 @@ class Steering(QObject):
         else:
             self._turn(step.after, f"Done again: {step.words}")
 
+    def take(self, settings: Settings, *, followed: bool = True) -> None:
+        """Show other parameters in the panel and take them; in live mode they are followed, or only shown."""
+        if not followed:
+            self._window.control.leave(settings)
+        self._window.parameters.set_settings(settings)
+        self._window.session.set_settings(settings)
+
     def add(self, deed: Deed) -> None:
         """Let undo take something back that is no change of the parameters."""
         self._steps.add_deed(deed)
@@ -205,7 +212,7 @@ class Steering(QObject):
             return
         control.cancel()
         self._gone_back_to = tick.before
-        self._set(tick.before, followed=False)
+        self.take(tick.before, followed=False)
         session.set_moment(kept)
         self._window.chrome.say(f"As it was before: {tick.text}. What you change or run goes on from here")
 
@@ -219,7 +226,7 @@ class Steering(QObject):
         control.cancel()
         control.leave(before)
         session.set_shown(source)
-        self._set(before, followed=False)
+        self.take(before, followed=False)
         self._window.chrome.say(f"Run {source.number}, which run {run.number} went on from")
 
     # -- what the session tells -----------------------------------------------------------------------------
@@ -250,20 +257,13 @@ class Steering(QObject):
         session.set_moment(None)
         run, gone, self._gone_back_to = session.shown, self._gone_back_to, None
         if run is not None and gone is not None and session.settings == gone:
-            self._set(run.settings, followed=False)
+            self.take(run.settings, followed=False)
         self._window.chrome.show_activity(self._window.control.current or run)
 
     def _turn(self, settings: Settings, sentence: str) -> None:
         self._turning = True
         try:
-            self._set(settings)
+            self.take(settings)
         finally:
             self._turning = False
         self._window.chrome.say(sentence)
-
-    def _set(self, settings: Settings, *, followed: bool = True) -> None:
-        """Show other parameters in the panel and take them."""
-        if not followed:
-            self._window.control.leave(settings)
-        self._window.parameters.set_settings(settings)
-        self._window.session.set_settings(settings)
