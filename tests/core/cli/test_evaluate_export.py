@@ -43,25 +43,38 @@ def test_evaluate_notices_a_result_that_is_no_minimum(solved, tmp_path, capsys):
     assert said["loss_difference"] > 1e-6 and said["relative_gradient"] > 1e-4
 
 
-def test_evaluate_adds_the_errors_of_published_tables_where_the_truth_allows_them(tmp_path, capsys):
-    """An exact orthogonal reconstruction, its frames its basis: all errors vanish, but not for a wrong R."""
-    sequence = simulate("stretch", camera=CameraModel.ORTHOGONAL, frames=8, points=25, noise=0, occlusion=0)
-    K = orthogonal_intrinsics(sequence.observations)
-    S, R = sequence.truth.points, sequence.rotations
-    exact = Result(
-        tracks=calibrate(sequence.observations, K, sequence.camera),
+def made_of(sequence, K, *, tracks, translations, shapes, **more):
+    """A result with these shapes (F, 3, P), each of them a basis shape of its own."""
+    frames = len(shapes)
+    return Result(
+        tracks=tracks,
         visible=sequence.visible,
-        rotations=R,
-        translations=(sequence.translations - [*K[:2, 2], 0.0]) / K[0, 0],
-        B=np.eye(8),
-        C=S.reshape(8, -1).T / K[0, 0],
-        weights=np.zeros(8),
+        rotations=sequence.rotations,
+        translations=translations,
+        B=np.eye(frames),
+        C=shapes.reshape(frames, -1).T,
+        weights=np.zeros(frames),
         eta=1.0,
         loss=0.0,
         history=np.zeros((0, 3)),
         intrinsics=K,
         camera=sequence.camera,
         truth=sequence.truth,
+        **more,
+    )
+
+
+def test_evaluate_adds_the_errors_of_published_tables_where_the_truth_allows_them(tmp_path, capsys):
+    """An exact orthogonal reconstruction, its frames its basis: all errors vanish, but not for a wrong R."""
+    sequence = simulate("stretch", camera=CameraModel.ORTHOGONAL, frames=8, points=25, noise=0, occlusion=0)
+    K = orthogonal_intrinsics(sequence.observations)
+    S, R = sequence.truth.points, sequence.rotations
+    exact = made_of(
+        sequence,
+        K,
+        tracks=calibrate(sequence.observations, K, sequence.camera),
+        translations=(sequence.translations - [*K[:2, 2], 0.0]) / K[0, 0],
+        shapes=S / K[0, 0],
     )
     path = save_result(exact, tmp_path / "exact.npz")
     for name, rotations in (("right", R), ("wrong", R[::-1])):
@@ -83,20 +96,12 @@ def test_evaluate_aligns_as_it_is_told_and_says_how(tmp_path, capsys):
         np.diag([40.0, 40.0, 1.0]), sequence.truth.points, sequence.rotations, sequence.translations
     )  # fmt: skip
     inverted = np.swapaxes(R, 1, 2) @ (np.diag([1.0, 1.0, -1.0]) @ R @ S) / 40.0
-    result = Result(
+    result = made_of(
+        sequence,
+        K,
         tracks=(sequence.tracks + np.array([[5.0], [0.0]])) / 40.0,
-        visible=sequence.visible,
-        rotations=R,
         translations=(t + np.array([5.0, 0.0, 0.0])) / 40.0,
-        B=np.eye(8),
-        C=inverted.reshape(8, -1).T,
-        weights=np.zeros(8),
-        eta=1.0,
-        loss=0.0,
-        history=np.zeros((0, 3)),
-        intrinsics=K,
-        camera=sequence.camera,
-        truth=sequence.truth,
+        shapes=inverted,
         meta={"units": "mm"},
     )
     path, truth = save_result(result, tmp_path / "moved.npz"), tmp_path / "truth.npz"

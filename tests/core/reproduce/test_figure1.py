@@ -1,0 +1,51 @@
+"""Figure 1: its curves, and what they are measured by."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.algorithms.closed_form import svd_start
+from core.experiments import run
+from core.experiments.figure1 import figure_jobs, figure_tracks, panels
+from core.experiments.job import Finished
+from core.experiments.matrix_job import METHODS as CURVES
+from core.experiments.store import Store
+from core.solver import solve
+
+
+@pytest.fixture(scope="module")
+def curves():
+    """Figure 1's jobs on its simulated rigid sequence, with next to no time."""
+    jobs = figure_jobs(figure_tracks(None)[:1], 0.02)
+    return [job for job in jobs if job.eta == 0.05 and job.penalty == "TNN"]
+
+
+def test_a_panel_says_whether_the_bilinear_method_ends_lowest(curves, tmp_path):
+    found = run.perform(curves, Store(tmp_path))
+    (panel,) = panels(curves, found)
+    assert set(panel.curves) == set(CURVES)
+    ends = {name: panel.lowest(name) for name in panel.curves}
+    first = {name: end.arrays["curve"][1, 0] for name, end in panel.curves.items()}
+    assert first["ADMM"] == pytest.approx(first["IRNN"]) == pytest.approx(first["AGD"])  # the same start
+    assert all(ends[name] <= first[name] for name in ends)
+    lowest = min(ends[name] for name in ("ADMM", "IRNN", "AGD"))
+    assert ("does not end lowest" in panel.verdict) == (ends["bilinear"] > lowest * (1 + 1e-9))
+    turned = {**found, curves[-1].key: Finished(found[curves[-1].key].facts | {"lowest": 2 * lowest})}
+    assert curves[-1].method == "bilinear"
+    assert "does not end lowest" in panels(curves, turned)[0].verdict
+
+
+def test_all_methods_are_measured_by_one_objective(curves):
+    """The bilinear loss is that of its matrix with all singular values counted, as first-order methods do."""
+    problem = curves[-1].problem()
+    algorithm = CURVES["bilinear"]
+    end = solve(problem, algorithm, svd_start(problem))
+    X = problem.structure(algorithm.factors(problem, end.state))
+    sigma = np.linalg.svd(X.reshape(-1, X.shape[2]), compute_uv=False)
+    weights = np.where(np.arange(len(sigma)) < 4, 0.0, 1.0)  # TNN of Section 5.2: mu = 1, four are free
+    m, eta = problem.tracks, problem.eta
+    affine = np.square(X[:, :2] - m).sum(axis=1)
+    projective = np.square(X[:, :2] - X[:, 2:] * m).sum(axis=1)
+    data = ((eta * affine + (1 - eta) * projective) * problem.visible).sum()
+    assert end.progress.loss == pytest.approx(data + weights @ sigma, rel=1e-7)

@@ -1,0 +1,212 @@
+"""The paper's experiments through the command: tables, pictures, what was moved, refusals."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+import shlex
+import shutil
+import sys
+
+import numpy as np
+import pytest
+
+from core.cli import main
+from core.experiments import pictures, run
+from core.experiments.document import Cell, Code, Heading, Paragraph, Row, Table, as_html, as_markdown
+from core.experiments.published import SLIPS
+from core.experiments.report import shape_blocks
+from core.experiments.sequence_job import SequenceJob
+from core.experiments.sources import challenge_source
+from core.experiments.store import Store
+from core.experiments.tables import METHODS
+from core.result import load_result
+from core.sequence import CameraModel
+from core.synthetic import write_challenge
+
+ORTHOGONAL = CameraModel.ORTHOGONAL
+
+
+@pytest.fixture(scope="module")
+def report(folder, tmp_path_factory):
+    """The report of Table 1, made through the command."""
+    output = tmp_path_factory.mktemp("made") / "report"
+    assert main(["reproduce", "table1", "--data", str(folder), "-o", str(output), "--jobs", "1"]) == 0
+    return output
+
+
+def numbers(report):
+    with (report / "numbers.csv").open(newline="", encoding="utf-8") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_every_method_is_run_on_every_sequence(report):
+    found = {(row["object"], row["path"], row["camera"], row["method"]) for row in numbers(report)}
+    assert found == {
+        ("balloon", path, camera.value, method)
+        for path in ("circle", "line")
+        for camera in METHODS
+        for method in METHODS[camera]
+    }
+
+
+def test_the_search_ends_no_higher_than_the_first_order_methods_and_the_pipeline(report):
+    losses = {(r["object"], r["path"], r["camera"], r["method"]): float(r["loss"]) for r in numbers(report)}
+    for (name, path, camera, method), loss in losses.items():
+        penalty = {"BMM": "NN", "R-BMM": "WNN"}.get(method, method.rpartition("-")[2])
+        assert losses[name, path, camera, f"Search-{penalty}"] <= loss * (1 + 1e-9)
+
+
+def test_table_1_is_the_logarithm_of_mean_losses(report, cells):
+    table = cells((report / "report.md").read_text(encoding="utf-8"), "## Table 1")
+    assert table[0] == ["camera", "method", "balloon"]
+    camera, checked = "", 0
+    for row in table[2:]:
+        camera = row[0] or camera
+        for name, printed in zip(table[0][2:], row[2:], strict=True):
+            losses = [
+                float(r["loss"])
+                for r in numbers(report)
+                if (r["object"], r["camera"], r["method"]) == (name, camera, row[1])
+            ]
+            assert len(losses) == 2
+            assert float(printed) == pytest.approx(math.log10(sum(losses) / 2), abs=6e-4)
+            checked += 1
+    assert checked == 12
+
+
+def test_a_number_is_made_again_by_its_command(report, tmp_path):
+    row = next(r for r in numbers(report) if r["method"] == "Search-WNN" and r["camera"] == "perspective")
+    words = shlex.split(row["command"])[1:]
+    words[words.index("-o") + 1] = str(tmp_path / "again.npz")
+    assert main([*words, "--quiet"]) == 0
+    assert load_result(tmp_path / "again.npz").loss == pytest.approx(float(row["loss"]), rel=1e-9)
+
+
+def test_stand_ins_are_said_to_be_and_have_no_published_numbers(report, cells):
+    for name in ("report.md", "report.html"):
+        text = (report / name).read_text(encoding="utf-8")
+        assert "Stand-ins" in text and "not the NRSfM Challenge's" in text
+        assert SLIPS[0][:20] in text  # what is wrong in the published tables is said anyway
+    table = cells((report / "report.md").read_text(encoding="utf-8"), "## Table 1")
+    assert "published" not in table[0]
+
+
+def test_table_2_goes_on_from_table_1_and_pictures_every_sequence(folder, report, monkeypatch, cells):
+    def refuse(job, caller):
+        raise AssertionError(f"{job.label} is computed again")
+
+    monkeypatch.setattr(run, "_perform", refuse)
+    assert main(["reproduce", "table2", "--data", str(folder), "-o", str(report), "--jobs", "1"]) == 0
+    text = (report / "report.html").read_text(encoding="utf-8")
+    shown = re.findall(r'<img src="(pictures/[^"]+)"', text)
+    assert len(shown) == 4 and all((report / path).stat().st_size > 5000 for path in shown)
+    table = cells((report / "report.md").read_text(encoding="utf-8"), "`procrustes_mm_reference`")
+    row = next(r for r in table if r[1] == "Search-WNN" and r[0] == "")  # orthogonal is first
+    errors = [
+        float(r["procrustes_mm_reference"])
+        for r in numbers(report)
+        if (r["object"], r["camera"], r["method"]) == ("balloon", "orthogonal", "Search-WNN")
+    ]
+    assert float(row[2]) == pytest.approx(np.mean(errors), abs=6e-3)
+
+
+def test_ends_of_data_that_was_moved_are_made_again_from_where_it_is(
+    folder, report, tmp_path, monkeypatch, cells
+):
+    moved, again = shutil.copytree(folder, tmp_path / "moved"), shutil.copytree(report, tmp_path / "again")
+    monkeypatch.setattr(run, "_perform", None)  # nothing is computed again
+    assert main(["reproduce", "table1", "--data", str(moved), "-o", str(again), "--jobs", "1"]) == 0
+    before, after = ([row["command"] for row in numbers(each)] for each in (report, again))
+    assert sum(map(bool, after)) == 20  # of 24: there is no command for refining BMM
+    assert after == [command.replace(str(folder), str(moved)) for command in before]
+    settings = cells((again / "report.md").read_text(encoding="utf-8"), "## Settings")
+    commands = {row[1]: row[2] for row in settings[2:]}
+    assert commands["ADMM-WNN"] == "`nrsfm solve … --preset paper --method admm --max-iterations 3000`"
+    assert commands["BMM"].endswith("--method bmm --tau 1.0 --penalty nn --max-iterations 2000`")
+    assert [row[2] for row in settings].count("from Python alone") == 2
+
+
+def test_pictures_of_shapes_are_titled_with_the_error_they_show(folder, report, tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(
+        pictures, "compare_shapes", lambda path, truth, estimates: drawn.append((path, truth, estimates)) or 1
+    )
+    items, store = challenge_source(folder).items, Store(report / "jobs")
+    jobs = [SequenceJob(item.object_name, item.path_name, item.sequence, "WNN") for item in items]
+    found = {job.key: store.load(job.key) for job in jobs}
+    shape_blocks(jobs, found, tmp_path)
+    assert len(drawn) == 4
+    for _, truth, estimates in drawn:
+        for title, estimate in estimates.items():
+            distance = np.linalg.norm(estimate - truth, axis=0).mean()
+            assert float(title.split()[-2]) == pytest.approx(distance, abs=6e-3), title
+    orthogonal = [job for job in jobs if job.sequence.camera is ORTHOGONAL]
+    errors = [row["errors"] for job in orthogonal for row in found[job.key].facts["rows"]]
+    assert any(e["procrustes_mm_reference"] > e["procrustes_mm_reference_mirror"] + 1 for e in errors)
+
+
+def test_a_sequence_that_cannot_be_solved_is_named_and_the_others_go_on(tmp_path):
+    root = write_challenge(tmp_path / "data", "paper", paths=("circle", "line"), frames=9, points=16)
+    (root / "sequence" / "orthogonal" / "line.txt").unlink()  # then line has no companion
+    output = tmp_path / "report"
+    assert (
+        main(["reproduce", "tableA1", "--data", str(tmp_path / "data"), "-o", str(output), "--jobs", "1"])
+        == 0
+    )
+    text = (output / "report.md").read_text(encoding="utf-8")
+    assert "## Not computed" in text and "no companion tracks" in text
+    assert {row["path"] for row in numbers(output)} == {"circle"}
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--data", "absent"], "there is no such file or folder"),
+        (["--data", "empty"], "holds no sequence"),
+        (["--data", "broken"], "circle.txt"),
+        (["--data", "good", "--jobs", "0"], "--jobs is 0"),
+        (["--data", "good", "--seconds", "0"], "seconds is 0"),
+        (["--data", "good", "--real", "absent"], "there is no such folder"),
+        (["--data", "good", "--real", "empty"], "none of the files of Figure 1"),
+        (["--data", "good", "-o", "file"], "cannot be made"),
+    ],
+)
+def test_bad_input_is_one_sentence(words, sentence, folder, tmp_path, capsys):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "file").write_text("a file")
+    broken = write_challenge(tmp_path / "broken", "paper", paths=("circle",), frames=5, points=16)
+    (broken / "sequence" / "perspective" / "circle.txt").write_text("1 2 three\n")
+    places = {"good": folder} | {name: tmp_path / name for name in ("absent", "empty", "broken", "file")}
+    words = [str(places.get(word, word)) for word in words]
+    output = [] if "-o" in words else ["-o", str(tmp_path / "report")]
+    assert main(["reproduce", "all", *words, *output]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and said.startswith("nrsfm reproduce: ") and sentence in said
+
+
+@pytest.mark.parametrize("name", ["joblib", "matplotlib"])
+def test_what_is_not_installed_is_named(name, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, name, None)
+    assert main(["reproduce", "table1"]) == 2
+    said = capsys.readouterr().err
+    assert name in said and "nrsfm-gui[experiments]" in said and said.count("\n") == 1
+
+
+def test_markdown_and_html_say_the_same(tmp_path):
+    table = Table("a < b", ("name", "x | y"), (Row((Cell("`m`"), Cell("1.0", strong=True)), rule=True),))
+    blocks = [Heading("A & B", 1), Paragraph("see **this** and `x < y`"), Code("a > b"), table]
+    assert as_markdown(blocks) == (
+        "# A & B\n\nsee **this** and `x < y`\n\n```\na > b\n```\n\n"
+        "a < b\n\n| name | x \\| y |\n| :--- | ---: |\n| `m` | **1.0** |\n"
+    )
+    page = as_html(blocks, "T")
+    for part in (
+        "<h1>A &amp; B</h1>",
+        "<b>this</b> and <code>x &lt; y</code>",
+        "<code>a &gt; b</code>",
+        "<caption>a &lt; b</caption>",
+        '<td align="right"><b>1.0</b></td>',
+    ):
+        assert part in page
