@@ -36,7 +36,7 @@ MOUSE = (
     ("Click", "select a point"),
 )
 FIELD_KEYS = (
-    ("Up, Down, wheel", "step a number by a tenth of a decade, or by one"),
+    ("Up, Down", "step a number by a tenth of a decade, or by one"),
     ("Return, Escape", "leave the field, so that the keys of the window work again"),
 )
 

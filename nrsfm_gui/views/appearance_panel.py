@@ -10,15 +10,12 @@ from PyQt6.QtCore import QPoint, QSignalBlocker, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QIcon, QImage, QPixmap
 from PyQt6.QtWidgets import (
     QCheckBox,
-    QComboBox,
-    QDoubleSpinBox,
     QFormLayout,
     QFrame,
     QGridLayout,
     QHBoxLayout,
     QLabel,
     QPushButton,
-    QSpinBox,
     QWidget,
 )
 
@@ -36,6 +33,7 @@ from nrsfm_gui.state.appearance import (
 from nrsfm_gui.theme import DARK, Theme
 
 from .colors import color_table
+from .fields import ComboBox, DoubleSpinBox, SpinBox
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -90,13 +88,13 @@ class AppearancePanel(QFrame):
         self.trails.setToolTip("Draw where each point was in the frames before (T)")
         self.trails.setAccessibleName("Trails")
         self.trails.toggled.connect(lambda on: self._ask_layer("trails", on))
-        self.trail_frames = QSpinBox()
+        self.trail_frames = SpinBox()
         self.trail_frames.setRange(1, MOST_TRAIL_FRAMES)
         self.trail_frames.setSuffix(" frames")
         self.trail_frames.setToolTip("How many frames back a trail reaches")
         self.trail_frames.setAccessibleName("Length of the trails in frames")
         self.trail_frames.valueChanged.connect(lambda count: self._ask(trail_frames=count))
-        self.mesh_mode = QComboBox()
+        self.mesh_mode = ComboBox()
         for mode in MESH_MODES:
             self.mesh_mode.addItem(MODE_TITLES[mode], mode)
         self.mesh_mode.setToolTip("How the mesh is drawn (M)")
@@ -109,7 +107,7 @@ class AppearancePanel(QFrame):
         self.load.setToolTip("Read triangles from .npz, .obj, .ply or .txt")
         self.load.setAccessibleName("Load triangulation")
         self.load.clicked.connect(self._ask_for_file)
-        self.point_size = QSpinBox()
+        self.point_size = SpinBox()
         self.point_size.setRange(round(100 * POINT_SIZES[0]), round(100 * POINT_SIZES[1]))
         self.point_size.setSingleStep(25)
         self.point_size.setSuffix(" %")
@@ -234,8 +232,8 @@ class AppearancePanel(QFrame):
 
     # -- making ---------------------------------------------------------------------------------------------
 
-    def _choice(self, titles: dict[str, str], field: str, tip: str) -> QComboBox:
-        box = QComboBox()
+    def _choice(self, titles: dict[str, str], field: str, tip: str) -> ComboBox:
+        box = ComboBox()
         for key, title in titles.items():
             box.addItem(title, key)
         box.setToolTip(tip)
@@ -243,8 +241,8 @@ class AppearancePanel(QFrame):
         box.activated.connect(lambda _index: self._ask(**{field: box.currentData()}))
         return box
 
-    def _limit(self, tip: str) -> QDoubleSpinBox:
-        box = QDoubleSpinBox()
+    def _limit(self, tip: str) -> DoubleSpinBox:
+        box = DoubleSpinBox()
         box.setRange(-FARTHEST, FARTHEST)
         box.setKeyboardTracking(False)
         box.setMaximumWidth(110)

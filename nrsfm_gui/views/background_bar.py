@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSlider, QSpinBox, QWidget
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
-from .fields import tool_button
+from .fields import Slider, SpinBox, tool_button
 from .labels import ElidedLabel
 
 if TYPE_CHECKING:
@@ -36,14 +36,14 @@ class BackgroundBar(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._name = ElidedLabel()
-        self._opacity = QSlider(Qt.Orientation.Horizontal)
+        self._opacity = Slider(Qt.Orientation.Horizontal)
         self._opacity.setRange(0, 100)
         self._opacity.setMinimumWidth(SLIDER_WIDTHS[0])
         self._opacity.setMaximumWidth(SLIDER_WIDTHS[1])
         self._opacity.setToolTip("Opacity of the background, 0 to 100 %")
         self._opacity.setAccessibleName("Opacity of the background in percent")
         self._opacity.valueChanged.connect(lambda value: self.opacity_requested.emit(value / 100))
-        self._offset = QSpinBox()
+        self._offset = SpinBox()
         self._offset.setRange(-MOST_OFFSET, MOST_OFFSET)
         self._offset.setKeyboardTracking(False)
         self._offset.setToolTip("Frame 1 of the tracks is frame 1 + this of the background")

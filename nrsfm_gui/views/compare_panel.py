@@ -8,7 +8,6 @@ from PyQt6.QtCore import QRectF, Qt, pyqtSignal
 from PyQt6.QtGui import QColor, QPainter, QPixmap
 from PyQt6.QtWidgets import (
     QButtonGroup,
-    QComboBox,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -20,7 +19,7 @@ from PyQt6.QtWidgets import (
 
 from nrsfm_gui.theme import DARK, Theme
 
-from .fields import tool_button
+from .fields import ComboBox, tool_button
 from .labels import ElidedLabel
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ class ComparePanel(QFrame):
         self._first.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self._first.setToolTip("The run that is shown; choose another one in the list of runs")
         self._swatches = QLabel(), QLabel()
-        self._second = QComboBox()
+        self._second = ComboBox()
         self._second.setAccessibleName("Run to compare with")
         self._second.setToolTip("The run to compare with, in its own color")
         self._second.setMinimumContentsLength(10)

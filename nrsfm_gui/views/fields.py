@@ -1,4 +1,9 @@
-"""What forms and headers are made of: buttons, and a field for numbers over many decades."""
+"""What forms and headers are made of: buttons, boxes and sliders, and a field for numbers over many decades.
+
+The mouse wheel changes the value of none of them. Every combo box, spin box and slider of the application is
+one of the classes below, not the class of Qt that it extends: Qt's would take the wheel while the panel that
+they are in is scrolled.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +12,13 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import (
+    QComboBox,
+    QDoubleSpinBox,
     QLineEdit,
     QPushButton,
     QSizePolicy,
+    QSlider,
+    QSpinBox,
     QToolButton,
     QWidget,
 )
@@ -72,8 +81,36 @@ def tool_button(
     return button
 
 
+class IgnoresWheel:
+    """Leaves the mouse wheel to the parent widget, which scrolls; comes first among the bases of a class.
+
+    The list that a combo box opens is a widget of its own and is scrolled by the wheel.
+    """
+
+    def wheelEvent(self, event: QWheelEvent | None) -> None:
+        """Change nothing, with the focus as without it."""
+        assert event is not None
+        event.ignore()
+
+
+class ComboBox(IgnoresWheel, QComboBox):
+    """A combo box that the wheel does not change."""
+
+
+class SpinBox(IgnoresWheel, QSpinBox):
+    """A box for whole numbers that the wheel does not change."""
+
+
+class DoubleSpinBox(IgnoresWheel, QDoubleSpinBox):
+    """A box for numbers that the wheel does not change."""
+
+
+class Slider(IgnoresWheel, QSlider):
+    """A slider that the wheel does not change."""
+
+
 class NumberField(QLineEdit):
-    """A line for one number. Arrow keys and the wheel step it: by a tenth of a decade, or by one if whole.
+    """A line for one number. Arrow keys step it: by a tenth of a decade, or by one if whole.
 
     Signals
     -------
@@ -149,12 +186,3 @@ class NumberField(QLineEdit):
         super().keyPressEvent(event)
         if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape):
             self.clearFocus()
-
-    def wheelEvent(self, event: QWheelEvent | None) -> None:
-        """Step, but only where the field has the focus: otherwise the form scrolls."""
-        assert event is not None
-        if self.hasFocus() and event.angleDelta().y():
-            self.step_by(1 if event.angleDelta().y() > 0 else -1)
-            event.accept()
-        else:
-            event.ignore()

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QFontDatabase, QGuiApplication
 from PyQt6.QtWidgets import (
-    QComboBox,
     QHBoxLayout,
     QLineEdit,
     QPlainTextEdit,
@@ -19,7 +18,7 @@ from PyQt6.QtWidgets import (
 
 from nrsfm_gui.habits.logbook import LINES, Level, Line
 
-from .fields import tool_button
+from .fields import ComboBox, tool_button
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -58,7 +57,7 @@ class LogPanel(QWidget):
         self._lines: list[Line] = []
         self._stale = False  # lines came while the panel could not be seen
         self._theme: Theme | None = None
-        self._level = QComboBox()
+        self._level = ComboBox()
         self._level.addItems(LEVELS)
         self._level.setCurrentText("from notes")
         self._words = QLineEdit()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QComboBox, QHBoxLayout, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QWidget
 
-from .fields import tool_button
+from .fields import ComboBox, tool_button
 from .labels import ElidedLabel
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class LossHeader(QWidget):
         policy = self._newest.sizePolicy()
         policy.setRetainSizeWhenHidden(True)  # the panel would become wider with it
         self._newest.setSizePolicy(policy)
-        self._axis = QComboBox()
+        self._axis = ComboBox()
         self._axis.setAccessibleName("Horizontal axis of the loss")
         self._axis.addItems(list(axes))
         self._axis.setToolTip("what the horizontal axis counts")

@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING, Any
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QStandardItemModel
 from PyQt6.QtWidgets import (
-    QComboBox,
     QDialog,
     QDialogButtonBox,
-    QDoubleSpinBox,
     QFormLayout,
     QLabel,
     QPushButton,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
 
 from nrsfm_gui.state.appearance import COLOR_MAPS, POINT_SIZES
 from nrsfm_gui.state.preferences import MOST_AUTOSAVE_SECONDS, PROCESSORS, SIZES, Preferences
+
+from .fields import ComboBox, DoubleSpinBox, SpinBox
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
@@ -142,16 +141,16 @@ class PreferencesDialog(QDialog):
         label.setWordWrap(True)
         self._form.addRow("", label)
 
-    def _choice(self, name: str, title: str, choices: Mapping[Any, str], tip: str) -> QComboBox:
-        box = QComboBox()
+    def _choice(self, name: str, title: str, choices: Mapping[Any, str], tip: str) -> ComboBox:
+        box = ComboBox()
         for key, text in choices.items():
             box.addItem(text, key)
         box.currentIndexChanged.connect(lambda _index: self._tell(name, box.currentData()))
         self._add(box, title, tip)
         return box
 
-    def _number(self, name: str, title: str, span: tuple[int, int], unit: str, tip: str) -> QSpinBox:
-        box = QSpinBox()
+    def _number(self, name: str, title: str, span: tuple[int, int], unit: str, tip: str) -> SpinBox:
+        box = SpinBox()
         box.setRange(*span)
         box.setSuffix(unit)
         box.setKeyboardTracking(False)
@@ -159,8 +158,8 @@ class PreferencesDialog(QDialog):
         self._add(box, title, tip)
         return box
 
-    def _point_size(self) -> QDoubleSpinBox:
-        box = QDoubleSpinBox()
+    def _point_size(self) -> DoubleSpinBox:
+        box = DoubleSpinBox()
         box.setRange(*POINT_SIZES)
         box.setSingleStep(0.25)
         box.setPrefix("× ")
@@ -172,8 +171,8 @@ class PreferencesDialog(QDialog):
     def _add(self, box: QWidget, title: str, tip: str) -> None:
         box.setToolTip(tip)
         box.setAccessibleName(title)
-        box.setMinimumHeight(QComboBox().sizeHint().height())  # a spin box is lower by itself
-        box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # the wheel scrolls, and changes nothing by chance
+        box.setMinimumHeight(ComboBox().sizeHint().height())  # a spin box is lower by itself
+        box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         label = QLabel(title)
         label.setToolTip(tip)
         label.setBuddy(box)

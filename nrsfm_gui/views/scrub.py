@@ -1,6 +1,6 @@
 """Numbers under the hand: a scale, a slider that drags over it, and a label that moves the slider too.
 
-A drag says every number that it comes by, exactly; arrow keys and the wheel go from step to step. With Shift
+A drag says every number that it comes by, exactly; arrow keys go from step to step. With Shift
 a drag is coarse, with Ctrl it is fine, and both may change on the way without a jump.
 """
 
@@ -11,11 +11,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt, pyqtSignal
-from PyQt6.QtWidgets import QLabel, QSlider, QWidget
+from PyQt6.QtWidgets import QLabel, QWidget
+
+from .fields import Slider
 
 if TYPE_CHECKING:
     from PyQt6.QtCore import QEvent
-    from PyQt6.QtGui import QEnterEvent, QMouseEvent, QWheelEvent
+    from PyQt6.QtGui import QEnterEvent, QMouseEvent
 
 STEP = 1.01  # from one step of a logarithmic scale to the next: 1 %
 LINEAR_STEPS = 200  # of a linear one
@@ -76,8 +78,8 @@ class Scale:
         return float(f"{self.lowest + (self.highest - self.lowest) * share:.4g}")
 
 
-class ScrubSlider(QSlider):
-    """A slider over a scale: the mouse drags it at half its pace, keys and wheel move it by one step.
+class ScrubSlider(Slider):
+    """A slider over a scale: the mouse drags it at half its pace, keys move it by one step.
 
     Signals
     -------
@@ -153,16 +155,6 @@ class ScrubSlider(QSlider):
         assert event is not None
         if event.button() is Qt.MouseButton.LeftButton:
             self.end()
-
-    def wheelEvent(self, event: QWheelEvent | None) -> None:
-        """Step, but only where the slider has the focus: otherwise the form scrolls."""
-        assert event is not None
-        turned = event.angleDelta().y()
-        if self.hasFocus() and turned:
-            self.setValue(self.value() + (1 if turned > 0 else -1))
-            event.accept()
-        else:
-            event.ignore()
 
     def _show_step(self, position: float) -> None:
         self.blockSignals(True)

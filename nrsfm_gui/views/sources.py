@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QStandardItem, QStandardItemModel
-from PyQt6.QtWidgets import QComboBox, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from core.arrays import InputError
 
+from .fields import ComboBox
 from .path_dialog import ask_for_path
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ FILE, NUMBERS = "\0file", "\0numbers"
 Intrinsics = tuple[float, float, float, float]
 
 
-class Choice(QComboBox):
+class Choice(ComboBox):
     """A combo box over keys with a line of explanation each; it does not grow with its longest entry."""
 
     chosen = pyqtSignal(str)
@@ -29,7 +30,7 @@ class Choice(QComboBox):
     def __init__(self, entries: Mapping[str, str], *, titles: Mapping[str, str] | None = None) -> None:
         super().__init__()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(10)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         for key, explanation in entries.items():
@@ -118,7 +119,7 @@ class SourceChoice(QWidget):
             where the line does not hold four numbers.
         """
         if self._choice.key == FILE:
-            assert self._file is not None  # the entry is only kept once a file was chosen
+            assert self._file is not None  # only `_show_file` leaves this entry chosen
             return self._file
         if self._choice.key != NUMBERS:
             return self._choice.key
@@ -146,13 +147,9 @@ class SourceChoice(QWidget):
 
     def _choose(self, key: str) -> None:
         if key == FILE:
-            ask_for_path(
-                self,
-                "Open",
-                self._take_file,
-                filters="NumPy arrays (*.npz);;All files (*)",
-                otherwise=lambda: self._choice.set_key(self._before),
-            )
+            # The dialog stops nothing: until a file is chosen, the source is the one before.
+            self._choice.set_key(self._before)
+            ask_for_path(self, "Open", self._take_file, filters="NumPy arrays (*.npz);;All files (*)")
         else:
             self._take(key)
 

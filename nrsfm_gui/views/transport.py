@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
-from PyQt6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from nrsfm_gui.drawing.comparison import SERIES_NAME
 from nrsfm_gui.state.rounds import FRAMES_PER_SECOND, SPEEDS, Loop
 from nrsfm_gui.theme import DARK, Theme
 
-from .fields import NumberField, tool_button
+from .fields import ComboBox, NumberField, tool_button
 from .transport_icons import transport_icon
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Transport(QWidget):
         self._label = QLabel()
         self._rate = QLabel()
         self._buttons = {name: self._button(name, tip, self._pressing(name)) for name, tip in TIPS.items()}
-        self._speed = QComboBox()
+        self._speed = ComboBox()
         self._again = self._button("loop", "", self._next_loop)
         self._worst = self._button("worst", WORST_TIP, self.worst_requested.emit)
         self._worst.setText("Worst")

@@ -121,7 +121,7 @@ class WeightsEditor(QWidget):
                     f"{WEIGHTS.lowest:g} to {WEIGHTS.highest:g}, logarithmic; far left is 0.\n"
                     f"{BROUGHT_ALONG}\n"
                     "Moving one makes the penalty explicit. Drag with Shift coarse, with Ctrl fine.\n"
-                    "Click a slider, and arrow keys and the wheel change its weight by 1 %.",
+                    "Click a slider, and arrow keys change its weight by 1 %.",
                 ),
             )
         ):

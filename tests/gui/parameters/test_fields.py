@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from PyQt6.QtCore import Qt
-from PyQt6.QtWidgets import QWidget
+from PyQt6.QtWidgets import QFileDialog, QWidget
 
 from core.penalties import (
     MCP,
@@ -170,6 +171,47 @@ def test_sources_that_a_sequence_does_not_have_are_grayed_out(panel, known):
     assert not model.item(choice.findData("companion")).isEnabled()
     panel.set_sequence(replace(known.sequence, companion=known.sequence.observations))
     assert model.item(choice.findData("companion")).isEnabled()
+
+
+def choose_file(qtbot, panel) -> QFileDialog:
+    """Choose the last entry of the rotations by the keyboard; return the dialog that it opens."""
+    choice = panel.findChild(QWidget, "rotations").findChild(Choice)
+    qtbot.keyClick(choice, Qt.Key.Key_End)
+    return panel.findChild(QFileDialog)
+
+
+def test_until_a_file_is_chosen_the_source_stays(qtbot, panel, form, known):
+    panel.set_settings(Settings(rotations="tracks"))
+    changed = []
+    panel.settings_changed.connect(changed.append)
+    dialog = choose_file(qtbot, panel)
+    assert dialog.isVisible()
+    panel.set_sequence(known.sequence)  # the fields are read again while the dialog is open
+    form.write("rank", "2")
+    panel.flush()
+    assert [each.rotations for each in changed] == ["tracks"]
+    dialog.reject()
+    panel.flush()
+    assert panel.valid and panel.settings.rotations == "tracks" and len(changed) == 1
+
+
+def test_a_file_of_rotations_is_kept_until_another_source_is_chosen(qtbot, panel, tmp_path):
+    path = tmp_path / "cameras.npz"
+    np.savez(path, R=np.zeros((2, 3, 3)))
+    dialog = choose_file(qtbot, panel)
+    dialog.setDirectory(str(tmp_path))
+    dialog.selectFile(path.name)
+    dialog.accept()
+    qtbot.waitUntil(lambda: panel.settings.rotations == path)
+    choice = panel.findChild(QWidget, "rotations").findChild(Choice)
+    assert choice.currentText() == "file: cameras.npz"
+    choice.chosen.emit(choice.key)  # the same entry once more, to choose another file
+    qtbot.waitUntil(lambda: panel.findChild(QFileDialog) is not None)
+    panel.findChild(QFileDialog).reject()
+    panel.flush()
+    assert panel.settings.rotations == path
+    qtbot.keyClick(choice, Qt.Key.Key_Home)
+    qtbot.waitUntil(lambda: panel.settings.rotations == "best")
 
 
 def test_eta_does_not_apply_to_orthogonal_tracks(panel, form, known):

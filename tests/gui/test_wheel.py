@@ -1,0 +1,183 @@
+"""The mouse wheel scrolls panels; it changes no value in the window or in its dialogs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import QPoint, QPointF, Qt
+from PyQt6.QtGui import QWheelEvent
+from PyQt6.QtWidgets import (
+    QAbstractSlider,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QDoubleSpinBox,
+    QScrollArea,
+    QScrollBar,
+    QSlider,
+    QSpinBox,
+    QWidget,
+)
+
+from core import simulate
+from core.penalties import WeightedNuclearNorm
+from core.settings import Settings
+from nrsfm_gui.layout import docks
+from nrsfm_gui.reports.make_report import MakeReportDialog
+from nrsfm_gui.state.runs import RunState
+from nrsfm_gui.views.fields import NumberField
+from nrsfm_gui.views.frame_slider import FrameSlider
+from nrsfm_gui.views.parameters import ParametersPanel
+
+if TYPE_CHECKING:
+    from nrsfm_gui.main_window import MainWindow
+
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
+FIELDS = (QComboBox, QAbstractSpinBox, QAbstractSlider, NumberField)
+SCROLLING = (QScrollBar, FrameSlider)  # these show a position, and are no fields
+
+
+def turn(target: QWidget, angle: int) -> None:
+    """Turn the wheel over the middle of a widget: by 120 for a notch, away from the user where positive.
+
+    An event of a real mouse goes from parent to parent until one accepts it; Qt does so with no other event.
+    """
+    middle = QPointF(target.rect().center())
+    event = QWheelEvent(
+        middle, target.mapToGlobal(middle), QPoint(), QPoint(0, angle), Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
+    )  # fmt: skip
+    above: QWidget | None = target
+    while above is not None:
+        event.accept()
+        QApplication.sendEvent(above, event)
+        above = None if event.isAccepted() or above.isWindow() else above.parentWidget()
+
+
+def value(field: QWidget) -> object:
+    if isinstance(field, QComboBox):
+        return field.currentIndex()
+    return field.text() if isinstance(field, (NumberField, QAbstractSpinBox)) else field.value()
+
+
+def fields_of(top: QWidget) -> list[QWidget]:
+    """Return all fields below a widget, of hidden rows too."""
+    return [
+        each
+        for each in top.findChildren(QWidget)
+        if isinstance(each, FIELDS) and not isinstance(each, SCROLLING) and each.window() is top.window()
+    ]
+
+
+def changed_by_the_wheel(top: QWidget) -> list[str]:
+    """Return the fields below a widget that the wheel changes, with the focus or without."""
+    found = []
+    for field in fields_of(top):
+        before = value(field)
+        for focused in (False, True):
+            if focused:
+                field.setFocus()
+            for angle in (120, -120, -120):
+                turn(field, angle)
+                if value(field) != before:
+                    found.append(f"{type(field).__name__} {field.objectName() or field.accessibleName()}")
+                    break
+    return found
+
+
+@pytest.fixture
+def window(qtbot, make_window) -> MainWindow:
+    made = make_window(simulate("paper", frames=8, points=20, noise=0.3, seed=2), settings=QUICK)
+    made.run()
+    qtbot.waitUntil(lambda: made.session.shown.state is RunState.FINISHED, timeout=30_000)
+    return made
+
+
+def test_the_wheel_changes_no_field_of_any_panel(qtbot, window):
+    for dock in docks(window):
+        dock.show()
+    settings, appearance = window.session.settings, window.display.appearance
+    for kind in (QComboBox, QSpinBox, QSlider, NumberField):
+        assert any(isinstance(field, kind) for field in fields_of(window))
+    assert len(fields_of(window)) > 40
+    assert changed_by_the_wheel(window) == []
+    assert window.session.settings == settings and window.parameters.settings == settings
+    assert window.display.appearance == appearance
+
+
+@pytest.mark.parametrize("action, least", [("export", 8), ("preferences", 7)])
+def test_the_wheel_changes_no_field_of_a_dialog(qtbot, window, action, least):
+    before = set(QApplication.topLevelWidgets())
+    window.chrome.actions[action].trigger()
+    dialogs = [each for each in set(QApplication.topLevelWidgets()) - before if each.isVisible()]
+    assert len(dialogs) == 1
+    assert len(fields_of(dialogs[0])) >= least
+    assert changed_by_the_wheel(dialogs[0]) == []
+
+
+def test_the_wheel_changes_no_field_of_the_dialog_that_makes_reports(qtbot, window):
+    window.show_reports()
+    window.reports.ask_for_making()
+    dialog = window.reports.findChild(MakeReportDialog)
+    assert fields_of(dialog) and changed_by_the_wheel(dialog) == []
+
+
+def test_the_wheel_changes_no_field_of_the_appearance(qtbot, window):
+    panel = window.looks.panel
+    panel.show()
+    for kind in (QComboBox, QSpinBox, QDoubleSpinBox):
+        assert any(isinstance(field, kind) for field in fields_of(panel))
+    assert changed_by_the_wheel(panel) == []
+
+
+@pytest.fixture
+def parameters(show) -> ParametersPanel:
+    """Return the panel of parameters in less height than it needs."""
+    panel = ParametersPanel()
+    show(panel, 330, 300)
+    return panel
+
+
+def test_the_wheel_over_a_field_scrolls_the_parameters(parameters):
+    bar = parameters.verticalScrollBar()
+    asked = []
+    for field in fields_of(parameters):
+        inner = field.parentWidget().parentWidget().parentWidget()
+        if not field.isVisibleTo(parameters) or isinstance(inner, QScrollArea):
+            continue
+        bar.setValue(bar.maximum() // 2)
+        turn(field, -120)
+        assert bar.value() > bar.maximum() // 2, field.objectName()
+        asked.append(field)
+    assert len(asked) > 15
+
+
+def test_the_wheel_over_a_weight_changes_nothing(parameters):
+    learned = Settings(rank=3, penalty=WeightedNuclearNorm(xi=0.5))
+    parameters.set_settings(learned)
+    parameters.set_spectrum(learned, np.array([0.025, 0.1, 0.5]), np.array([19.0, 4.0, 0.5]))
+    sliders = [each for each in fields_of(parameters) if each.objectName().startswith("weight ")]
+    assert len(sliders) == 3
+    assert changed_by_the_wheel(parameters) == []
+    assert parameters.settings == learned
+
+
+def test_the_wheel_scrolls_the_open_list_of_a_combo_box(qtbot, parameters):
+    choice = parameters.findChild(QComboBox, "method")
+    choice.setStyleSheet("combobox-popup: 0")  # a list that scrolls, in every style
+    choice.setMaxVisibleItems(3)
+    choice.showPopup()
+    entries = choice.view()
+    qtbot.waitUntil(entries.isVisible)
+    top = entries.indexAt(QPoint(5, 5)).row()
+    turn(entries.viewport(), -120)
+    assert entries.indexAt(QPoint(5, 5)).row() > top
+    choice.hidePopup()
+
+
+def test_the_wheel_over_the_timeline_goes_from_frame_to_frame(window):
+    window.session.set_frame(3)
+    turn(window.timeline.findChild(FrameSlider), 120)
+    assert window.session.frame != 3
