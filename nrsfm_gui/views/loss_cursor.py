@@ -111,6 +111,7 @@ class IterationCursor(QObject):
     def say(self, text: str) -> None:
         """Write beside the line."""
         self._line.label.setFormat(text)
+        self._line.label.setVisible(bool(text))  # without text its ground would cut the line
 
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""

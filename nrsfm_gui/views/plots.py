@@ -1,6 +1,6 @@
 """What all plots share: their dress in a theme, and their export as PNG, SVG or PDF.
 
-pyqtgraph's own SVG exporter fails with this Qt, so the scene is rendered by Qt's generators.
+All formats are painted by the widget itself; `svg_generator` says why SVG has a generator of its own.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from PyQt6.QtGui import QImage, QPageSize, QPainter, QPdfWriter, QResizeEvent
 from core.arrays import InputError
 from core.atomic import replacing
 from nrsfm_gui.words.number import format_number
+
+from .svg_generator import SvgGenerator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -101,25 +103,16 @@ def png_bytes(image: QImage) -> bytes:
 
 def _png(widget: pg.PlotWidget) -> bytes:
     image = QImage(EXPORT_SIZE * PICTURE_SCALE, QImage.Format.Format_ARGB32_Premultiplied)
+    image.setDevicePixelRatio(PICTURE_SCALE)  # symbols are as large as in the other formats
     image.fill(widget.backgroundBrush().color())
-    _paint(widget, image, QRectF(image.rect()))
+    _paint(widget, image, QRectF(QPointF(0, 0), QSizeF(EXPORT_SIZE)))
     return png_bytes(image)
 
 
 def _svg(widget: pg.PlotWidget) -> bytes:
-    from PyQt6.QtSvg import QSvgGenerator
-
-    page = QRectF(QPointF(0, 0), QSizeF(EXPORT_SIZE))
-    # Only full SVG clips: a curve that leaves the axes must end there.
-    generator = QSvgGenerator(QSvgGenerator.SvgVersion.Svg11)
-    content = QBuffer()
-    generator.setOutputDevice(content)
-    generator.setSize(EXPORT_SIZE)
-    generator.setViewBox(page)
-    generator.setResolution(widget.logicalDpiX())
-    generator.setTitle(widget.windowTitle() or "plot")
-    _paint(widget, generator, page)
-    return bytes(content.data().data())
+    page = SvgGenerator(EXPORT_SIZE, resolution=widget.logicalDpiX(), title=widget.accessibleName())
+    _paint(widget, page, QRectF(QPointF(0, 0), QSizeF(EXPORT_SIZE)))
+    return b'<?xml version="1.0" encoding="UTF-8"?>\n' + page.svg.encode("utf-8")
 
 
 def _pdf(widget: pg.PlotWidget) -> bytes:
@@ -158,15 +151,23 @@ def _resize(widget: pg.PlotWidget, size: QSize) -> None:
 
 @contextmanager
 def _export_size(widget: pg.PlotWidget) -> Iterator[None]:
-    """Give a plot the size for exports, whatever room its panel has, even none while its tab is hidden."""
+    """Give a plot the size for exports, whatever room its panel has, even none while its tab is hidden.
+
+    Its symbols are drawings, not pictures of symbols, while it has that size.
+    """
     size = widget.size()
     _resize(widget, EXPORT_SIZE)
+    items = [item for item in widget.scene().items() if isinstance(item, pg.GraphicsItem)]
+    for item in items:
+        item.setExportMode(True)
     try:
         _paint(widget, QImage(EXPORT_SIZE, QImage.Format.Format_RGB32), QRectF(widget.rect()))
         # The axes know how wide their labels are only once they have painted them.
         widget.getPlotItem().layout.activate()
         yield
     finally:
+        for item in items:
+            item.setExportMode(False)
         _resize(widget, size)
 
 

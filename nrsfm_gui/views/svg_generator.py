@@ -1,0 +1,289 @@
+"""A paint device that writes what a QPainter draws as SVG 1.1.
+
+Qt has QSvgGenerator for this. Its version in Qt 6.11 has three faults that a plot meets:
+
+- After `QPainter.restore` it keeps the clip of the state that was left. Every item that is painted after a
+  label is then clipped to the box of the label, and renderers that honor clips show nothing of it.
+- It writes data coordinates with six digits below a transform: a curve whose values differ in the sixth
+  digit becomes a staircase.
+- It keeps lines thin by `vector-effect`, which librsvg and others do not support: they draw a line of one
+  pixel as wide as a unit of the data.
+
+The SVG exporter of pyqtgraph parses what QSvgGenerator writes and fails with the `Z` of Qt 6.11.
+
+Here geometry is mapped to the page before it is written, and the clip follows every change that QPainter
+reports. Pens and brushes have one color, as those of plots do.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+import zlib
+from html import escape
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QBuffer, QIODevice, QPointF, QRectF, QSize, Qt
+from PyQt6.QtGui import (
+    QFontInfo,
+    QPaintDevice,
+    QPaintEngine,
+    QPainter,
+    QPainterPath,
+    QPen,
+    QPixmap,
+    QTransform,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence as Items
+
+    from PyQt6.QtGui import QBrush, QColor, QFont, QPaintEngineState, QTextItem
+
+CAPS = {
+    Qt.PenCapStyle.FlatCap: "butt",
+    Qt.PenCapStyle.SquareCap: "square",
+    Qt.PenCapStyle.RoundCap: "round",
+}
+JOINS = {Qt.PenJoinStyle.BevelJoin: "bevel", Qt.PenJoinStyle.RoundJoin: "round"}
+MOVE, LINE, CURVE = (
+    QPainterPath.ElementType.MoveToElement,
+    QPainterPath.ElementType.LineToElement,
+    QPainterPath.ElementType.CurveToElement,
+)
+CLIP_CHANGES = QPaintEngine.DirtyFlag.DirtyClipPath | QPaintEngine.DirtyFlag.DirtyClipRegion
+
+
+class SvgGenerator(QPaintDevice):
+    """A page to paint on; `svg` is the document once the painter has ended.
+
+    Parameters
+    ----------
+    size
+        of the page in units of the drawing, which are CSS pixels.
+    resolution
+        dots per inch that fonts are measured with.
+    title
+        of the document.
+    """
+
+    def __init__(self, size: QSize, *, resolution: int, title: str) -> None:
+        super().__init__()
+        self._size = size
+        self._title = title
+        self._engine = _SvgEngine()
+        millimeters = 25.4 / resolution
+        metrics = QPaintDevice.PaintDeviceMetric
+        self._metrics = {
+            metrics.PdmWidth: size.width(),
+            metrics.PdmHeight: size.height(),
+            metrics.PdmWidthMM: round(size.width() * millimeters),
+            metrics.PdmHeightMM: round(size.height() * millimeters),
+            metrics.PdmNumColors: 2**31 - 1,
+            metrics.PdmDepth: 32,
+            metrics.PdmDevicePixelRatio: 1,
+            metrics.PdmDevicePixelRatioScaled: int(QPaintDevice.devicePixelRatioFScale()),
+        }
+        self._resolution = resolution
+
+    @property
+    def svg(self) -> str:
+        """The document."""
+        width, height = self._size.width(), self._size.height()
+        return (
+            '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+            f' version="1.1" width="{width}" height="{height}" viewBox="0 0 {width} {height}">\n'
+            f"<title>{escape(self._title)}</title>\n{self._engine.content}</svg>\n"
+        )
+
+    def paintEngine(self) -> QPaintEngine:
+        """Return what the painter draws with."""
+        return self._engine
+
+    def metric(self, metric: QPaintDevice.PaintDeviceMetric) -> int:
+        """Return a measure of the page; those that are not sizes are resolutions."""
+        return self._metrics.get(metric, self._resolution)
+
+
+class _SvgEngine(QPaintEngine):
+    """Writes primitives, clipped, in page coordinates."""
+
+    def __init__(self) -> None:
+        super().__init__(QPaintEngine.PaintEngineFeature.AllFeatures)
+        self._clip: QPainterPath | None = (
+            None  # in page coordinates; the painter knows whether it is in force
+        )
+        self._clips: dict[str, str] = {}  # path data of a clip to its name
+        self._open = ""  # the clip of the group that is open
+        self._parts: list[str] = []
+
+    @property
+    def content(self) -> str:
+        """What was drawn, with the clips that it needs."""
+        clips = "\n".join(
+            f'<clipPath id="{name}"><path d="{data}"/></clipPath>' for data, name in self._clips.items()
+        )
+        return f"<defs>\n{clips}\n</defs>\n" + "\n".join(self._parts) + ("\n</g>\n" if self._open else "\n")
+
+    # -- called by QPainter ---------------------------------------------------------------------------------
+
+    def type(self) -> QPaintEngine.Type:
+        """Return that this is none of Qt's own."""
+        return QPaintEngine.Type.User
+
+    def begin(self, device: QPaintDevice | None) -> bool:
+        """Agree."""
+        return True
+
+    def end(self) -> bool:
+        """Agree."""
+        return True
+
+    def updateState(self, state: QPaintEngineState) -> None:
+        """Follow the clip; after a restore QPainter repeats every clip of the state that is back."""
+        changed = state.state() & CLIP_CHANGES
+        if not changed:
+            return
+        if state.clipOperation() == Qt.ClipOperation.NoClip:
+            self._clip = None
+            return
+        path = QPainterPath()
+        if changed & QPaintEngine.DirtyFlag.DirtyClipPath:
+            path = state.clipPath()
+        else:
+            path.addRegion(state.clipRegion())
+        path = state.transform().map(path)
+        if state.clipOperation() == Qt.ClipOperation.IntersectClip and self._clip is not None:
+            path = self._clip.intersected(path)
+        self._clip = path
+
+    def drawPath(self, path: QPainterPath) -> None:
+        """Write a path, filled and outlined."""
+        self._write_path(path, filled=self._painter().brush().style() != Qt.BrushStyle.NoBrush)
+
+    def drawPolygon(self, points: Items[QPointF], mode: QPaintEngine.PolygonDrawMode) -> None:  # type: ignore[override]
+        """Write a polygon, or a line, which is not filled."""
+        path = QPainterPath(points[0])
+        for point in points[1:]:
+            path.lineTo(point)
+        if mode == QPaintEngine.PolygonDrawMode.PolylineMode:
+            self._write_path(path, filled=False)
+            return
+        path.closeSubpath()
+        if mode == QPaintEngine.PolygonDrawMode.WindingMode:
+            path.setFillRule(Qt.FillRule.WindingFill)
+        self.drawPath(path)
+
+    def drawTextItem(self, place: QPointF, item: QTextItem) -> None:
+        """Write text, which stays text."""
+        painter = self._painter()
+        look = _font(item.font()) + _paint("fill", painter.pen().color())
+        self._write(
+            f'<text x="{_number(place.x())}" y="{_number(place.y())}"{_matrix(painter.transform())}{look}'
+            f' xml:space="preserve">{escape(item.text())}</text>'
+        )
+
+    def drawPixmap(self, place: QRectF, pixmap: QPixmap, part: QRectF) -> None:
+        """Embed a picture."""
+        content = QBuffer()
+        content.open(QIODevice.OpenModeFlag.WriteOnly)
+        pixmap.copy(part.toAlignedRect()).save(content, "PNG")
+        encoded = base64.b64encode(content.data().data()).decode("ascii")
+        self._write(
+            f'<image x="{_number(place.x())}" y="{_number(place.y())}" width="{_number(place.width())}"'
+            f' height="{_number(place.height())}"{_matrix(self._painter().transform())}'
+            f' preserveAspectRatio="none" xlink:href="data:image/png;base64,{encoded}"/>'
+        )
+
+    # -- writing --------------------------------------------------------------------------------------------
+
+    def _painter(self) -> QPainter:
+        painter = self.painter()
+        assert painter is not None
+        return painter
+
+    def _write(self, element: str) -> None:
+        """Write an element into a group that has the clip and the opacity which are in force."""
+        painter = self._painter()
+        group = ""
+        if painter.hasClipping() and self._clip is not None:
+            data = _data(self._clip)
+            # The name follows from the path: several drawings can be parts of one page.
+            name = self._clips.setdefault(data, f"clip-{zlib.crc32(data.encode()):08x}")
+            group = f'<g clip-path="url(#{name})">'
+        if group != self._open:
+            if self._open:
+                self._parts.append("</g>")
+            if group:
+                self._parts.append(group)
+            self._open = group
+        if painter.opacity() < 1.0:
+            element = f'<g opacity="{painter.opacity():.3g}">{element}</g>'
+        self._parts.append(element)
+
+    def _write_path(self, path: QPainterPath, *, filled: bool) -> None:
+        """Write a path that the painter gives in its own coordinates."""
+        painter = self._painter()
+        pen, transform = painter.pen(), painter.transform()
+        outlined = pen.style() != Qt.PenStyle.NoPen
+        if not (filled or outlined):
+            return
+        look = _fill(painter.brush(), path.fillRule()) if filled else ' fill="none"'
+        if outlined:
+            look += _stroke(pen, 1.0 if pen.isCosmetic() else math.sqrt(abs(transform.determinant())))
+        self._write(f'<path d="{_data(transform.map(path))}"{look}/>')
+
+
+def _number(value: float) -> str:
+    """Return a coordinate to a hundredth of a pixel."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def _data(path: QPainterPath) -> str:
+    """Return the path data of a path."""
+    commands = {MOVE: "M", LINE: "L", CURVE: "C"}
+    elements = (path.elementAt(k) for k in range(path.elementCount()))
+    # The further points of a curve follow it without a command.
+    return " ".join(
+        f"{commands.get(element.type, '')}{_number(element.x)},{_number(element.y)}" for element in elements
+    )
+
+
+def _paint(name: str, color: QColor) -> str:
+    """Return a color as the attributes `fill` or `stroke`."""
+    opacity = f' {name}-opacity="{color.alphaF():.3g}"' if color.alpha() < 255 else ""
+    return f' {name}="{color.name()}"{opacity}'
+
+
+def _fill(brush: QBrush, rule: Qt.FillRule) -> str:
+    return _paint("fill", brush.color()) + (' fill-rule="evenodd"' if rule == Qt.FillRule.OddEvenFill else "")
+
+
+def _stroke(pen: QPen, scale: float) -> str:
+    width = (pen.widthF() or 1.0) * scale
+    look = _paint("stroke", pen.color()) + f' stroke-width="{_number(width)}"'
+    look += (
+        f' stroke-linecap="{CAPS[pen.capStyle()]}" stroke-linejoin="{JOINS.get(pen.joinStyle(), "miter")}"'
+    )
+    if pen.style() != Qt.PenStyle.SolidLine:
+        dashes = ",".join(_number(length * width) for length in pen.dashPattern())
+        look += f' stroke-dasharray="{dashes}" stroke-dashoffset="{_number(pen.dashOffset() * width)}"'
+    return look
+
+
+def _matrix(transform: QTransform) -> str:
+    """Return a transform as an attribute, empty for the identity."""
+    if transform.isIdentity():
+        return ""
+    turned = (transform.m11(), transform.m12(), transform.m21(), transform.m22())
+    numbers = [f"{value:.6g}" for value in turned] + [_number(transform.dx()), _number(transform.dy())]
+    return f' transform="matrix({",".join(numbers)})"'
+
+
+def _font(font: QFont) -> str:
+    """Return the attributes of the font that is drawn with; elsewhere it may be another one."""
+    found = QFontInfo(font)
+    look = f' font-family="{escape(found.family())}, sans-serif" font-size="{found.pixelSize()}"'
+    if found.weight() != 400:
+        look += f' font-weight="{found.weight()}"'
+    return look + (' font-style="italic"' if found.italic() else "")
