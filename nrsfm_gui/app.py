@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .arguments import Arguments, parse
+from .platform_errors import explained, import_qt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,13 +27,14 @@ def main(argv: Items[str] | None = None) -> int:
     """Run the application; return its exit code."""
     arguments = parse(sys.argv[1:] if argv is None else argv)
     prepare_platform(os.environ)
+    import_qt(FAILED)
     from PyQt6.QtCore import QEvent
 
     from .state.settings_store import SettingsStore
 
     store = SettingsStore()
     preferences = store.preferences()
-    with enlarged(os.environ, preferences.size):
+    with enlarged(os.environ, preferences.size), explained(os.environ, FAILED):
         app = make_application()
     from .main_window import MainWindow
 

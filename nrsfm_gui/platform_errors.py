@@ -1,0 +1,151 @@
+"""Why Qt cannot open a window here, in one sentence, in place of the abort that Qt ends with.
+
+Qt calls `abort` where no platform plugin starts: there is no display, it cannot be reached, or a library of
+the plugin is missing. Qt's last message before the abort goes through the message handler, which ends the
+process with the sentence instead. What Qt and its libraries write to the standard error until then is held
+back, and written where the application starts.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import importlib
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+PLATFORM = "QT_QPA_PLATFORM"
+DISPLAYS = {
+    "xcb": "DISPLAY",
+    "wayland": "WAYLAND_DISPLAY",
+}  # the variables that name them
+DEFAULT_PLATFORMS = tuple(DISPLAYS) if sys.platform.startswith("linux") else ()
+VIRTUAL = (
+    "start it on a desktop, or on a virtual display: xvfb-run -a nrsfm-gui (system package xvfb: "
+    "sudo apt-get install xvfb)"
+)
+
+
+def import_qt(status: int) -> None:
+    """Import Qt; end the process with a sentence and an exit code where its libraries need others."""
+    try:
+        importlib.import_module("PyQt6.QtWidgets")
+    except ImportError as error:
+        found = re.match(r"(lib[^ :]+\.so[^ :]*):", str(error))
+        if found is None:  # Qt itself is not installed
+            raise
+        missing = _missing_libraries(_origin("PyQt6.QtWidgets"))
+        sys.stderr.write(f"nrsfm-gui: {_libraries_refusal(missing or [found[1]])}\n")
+        raise SystemExit(status) from None
+
+
+@contextmanager
+def explained(environment: Mapping[str, str], status: int) -> Iterator[None]:
+    """End the process with a sentence and an exit code where Qt gives up meanwhile.
+
+    Enclose only what makes the application: nothing is cleaned up.
+    """
+    from PyQt6.QtCore import QtMsgType, qFormatLogMessage, qInstallMessageHandler
+
+    if sys.stderr is None:
+        yield
+        return
+
+    def handle(kind: QtMsgType, context: Any, text: str | None) -> None:
+        if kind is QtMsgType.QtFatalMsg:
+            os.write(stderr, f"nrsfm-gui: {platform_refusal(environment, text or '')}\n".encode())
+            os._exit(status)
+        os.write(2, f"{qFormatLogMessage(kind, context, text)}\n".encode())
+
+    sys.stderr.flush()
+    stderr = os.dup(2)
+    with tempfile.TemporaryFile() as held:
+        os.dup2(held.fileno(), 2)
+        faulthandler.enable(stderr)
+        before = qInstallMessageHandler(handle)
+        try:
+            yield
+        finally:
+            qInstallMessageHandler(before)
+            os.dup2(stderr, 2)
+            faulthandler.enable()
+            os.close(stderr)
+            held.seek(0)
+            os.write(2, held.read())
+
+
+def platform_refusal(environment: Mapping[str, str], message: str) -> str:
+    """Return the sentence that says why no platform plugin of Qt starts.
+
+    Parameters
+    ----------
+    environment
+        the variables that choose the platform and name its display.
+    message
+        Qt's own, which lists the platforms that there are.
+    """
+    asked = environment.get(PLATFORM, "")
+    names = [name.partition(":")[0] for name in asked.split(";")] if asked else list(DEFAULT_PLATFORMS)
+    listed = re.search(r"plugins are: (.*)\.", message)
+    accepted = listed[1].split(", ") if listed else []
+    if asked and accepted and not set(names) & set(accepted):
+        return f"{PLATFORM} is {asked!r}; accepted are {', '.join(sorted(accepted))}"
+    variables = [DISPLAYS[name] for name in names if name in DISPLAYS]
+    if not variables:
+        which = f"{asked!r}, which {PLATFORM} names" if asked else f"of {sys.platform}"
+        return f"Qt could not start the platform {which}"
+    given = {name: environment[name] for name in variables if environment.get(name)}
+    if not given:
+        empty = f"{' and '.join(sorted(variables))} {'are' if len(variables) > 1 else 'is'} empty"
+        return f"there is no display ({empty}); {VIRTUAL}"
+    if "DISPLAY" in given:
+        missing = _missing_libraries(_plugin("xcb"))
+        if missing:
+            return _libraries_refusal(missing)
+    which = " and ".join(f"{name}={value}" for name, value in given.items())
+    return f"the display cannot be opened ({which}); {VIRTUAL}"
+
+
+def _libraries_refusal(missing: list[str]) -> str:
+    packages = " ".join(_package(name) for name in missing)
+    return (
+        f"Qt needs libraries that are missing here ({', '.join(missing)}); install the system packages that "
+        f"hold them, on Debian and Ubuntu: sudo apt-get install {packages}"
+    )
+
+
+def _package(library: str) -> str:
+    """Return the Debian package of a library: its name and version by section 8.1 of the Debian policy."""
+    name, _, version = library.lower().partition(".so")
+    name = re.sub(r"-(?=\d+\.\d)", "", name)  # libglib-2.0 is in libglib2.0-0
+    return name + ("-" if name[-1].isdigit() else "") + version.lstrip(".")
+
+
+def _missing_libraries(binary: Path) -> list[str]:
+    """Return the libraries that a binary needs, by itself or through others, and that are not found."""
+    ldd = shutil.which("ldd")
+    if ldd is None:
+        return []
+    listing = subprocess.run([ldd, str(binary)], capture_output=True, text=True, check=False).stdout
+    return sorted(set(re.findall(r"^\s*(\S+) => not found", listing, flags=re.MULTILINE)))
+
+
+def _plugin(platform: str) -> Path:
+    from PyQt6.QtCore import QLibraryInfo
+
+    return Path(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath)) / "platforms" / f"libq{platform}.so"
+
+
+def _origin(module: str) -> Path:
+    found = importlib.util.find_spec(module)
+    return Path() if found is None or found.origin is None else Path(found.origin)
