@@ -13,18 +13,13 @@ A sequence and settings make a result; `reconstruct` is the same as a stream of 
 `export(result, path)` a result in the format of the suffix.
 """
 
-from .algorithms.admm import ADMM
-from .algorithms.algorithm_one import AlgorithmOne
-from .algorithms.levenberg_marquardt import LevenbergMarquardt
-from .algorithms.variable_projection import VariableProjection
-from .arrays import InputError
-from .exporters import EXPORTERS, ExportOptions, export
-from .factors import Factors
-from .files import SequenceEntry, list_sequences, read_sequence, write_csv, write_npz
-from .files.samples import bundled_samples, sample_path
-from .lineage import Recipe, Step
-from .methods import METHODS
-from .penalties import (
+from .data.sequence import CameraModel, GroundTruth, Observations, Sequence
+from .foundation.exceptions import InputError
+from .foundation.version import VERSION
+from .io.readers import SequenceEntry, list_sequences, read_sequence, write_csv, write_npz
+from .io.readers.samples import bundled_samples, sample_path
+from .io.writers import EXPORTERS, ExportOptions, export
+from .penalties.linear import (
     MCP,
     PENALTIES,
     SCAD,
@@ -39,17 +34,30 @@ from .penalties import (
     TruncatedNuclearNorm,
     WeightedNuclearNorm,
 )
-from .problem import NonRigidProblem
-from .recipes import command_for, python_for
-from .reconstruct import Candidate, Record, StartReport, Update, finish, reconstruct, solve_sequence
-from .replay import replay, solve_steps
-from .result import Result, load_result, save_result
-from .resume import load_start
-from .sequence import CameraModel, GroundTruth, Observations, Sequence
-from .settings import PRESETS, Settings
-from .solver import Progress, Snapshot, Status, iterate, solve
+from .problem.factors import Factors
+from .problem.nonrigid import NonRigidProblem
+from .reconstruction.provenance import Recipe, Step
+from .reconstruction.recipes import command_for, python_for
+from .reconstruction.reconstruct import (
+    Candidate,
+    Record,
+    StartReport,
+    Update,
+    finish,
+    reconstruct,
+    solve_sequence,
+)
+from .reconstruction.replay import replay, solve_steps
+from .reconstruction.result import Result, load_result, save_result
+from .reconstruction.resume import load_start
+from .reconstruction.settings import PRESETS, Settings
+from .solvers.admm import ADMM
+from .solvers.algorithm_one import AlgorithmOne
+from .solvers.levenberg_marquardt import LevenbergMarquardt
+from .solvers.methods import METHODS
+from .solvers.solver import Progress, Snapshot, Status, iterate, solve
+from .solvers.variable_projection import VariableProjection
 from .synthetic import simulate, write_challenge
-from .version import VERSION
 
 __version__ = VERSION
 

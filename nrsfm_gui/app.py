@@ -7,8 +7,8 @@ import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from .arguments import Arguments, parse
-from .platform_errors import explained, import_qt
+from nrsfm_gui.model.arguments import Arguments, parse
+from nrsfm_gui.platform_errors import explained, import_qt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from PyQt6.QtWidgets import QApplication
 
-    from .main_window import MainWindow
+    from nrsfm_gui.main_window import MainWindow
 
 SWITCH_INTERVAL = 0.001  # seconds: the solver's thread hands the interpreter back to the window this often
 SCALE = "QT_SCALE_FACTOR"
@@ -30,13 +30,13 @@ def main(argv: Items[str] | None = None) -> int:
     import_qt(FAILED)
     from PyQt6.QtCore import QEvent
 
-    from .state.settings_store import SettingsStore
+    from nrsfm_gui.model.app_store import SettingsStore
 
     store = SettingsStore()
     preferences = store.preferences()
     with enlarged(os.environ, preferences.size), explained(os.environ, FAILED):
         app = make_application()
-    from .main_window import MainWindow
+    from nrsfm_gui.main_window import MainWindow
 
     # The command line is for this time, the preference for all others.
     renderer = preferences.renderer if arguments.renderer == "auto" else arguments.renderer
@@ -45,7 +45,7 @@ def main(argv: Items[str] | None = None) -> int:
     window.begin(arguments)
     _show(window, arguments)
     if arguments.scripted or arguments.path:
-        from .script import Script
+        from nrsfm_gui.scripted_run import Script
 
         script = Script(window, arguments, parent=window)
         script.start()
@@ -94,8 +94,8 @@ def make_application() -> QApplication:
     from PyQt6.QtGui import QSurfaceFormat
     from PyQt6.QtWidgets import QApplication
 
-    from .collector import Collector
-    from .state.settings_store import APPLICATION, ORGANIZATION
+    from nrsfm_gui.model.app_store import APPLICATION, ORGANIZATION
+    from nrsfm_gui.shell.gc_in_gui_thread import Collector
 
     QCoreApplication.setAttribute(Qt.ApplicationAttribute.AA_ShareOpenGLContexts)
     surface = QSurfaceFormat()

@@ -7,59 +7,59 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QApplication, QMainWindow, QVBoxLayout, QWidget
 
-from .actions import Situation, action_table
-from .chrome import Chrome
-from .control.aligning import Aligning
-from .control.arriving import Arriving
-from .control.background import Background
-from .control.comparing import Comparing
-from .control.frame_details import FrameDetails
-from .control.looks import Looks
-from .control.navigation import Navigation
-from .control.opening import FIRST_SAMPLE, Opening
-from .control.point_details import PointDetails
-from .control.presenting import Presenter
-from .control.run_history import RunHistory
-from .control.selecting import Selecting
-from .control.weighing import Weighing
-from .control.worst import Worst
-from .drawing.display import Display
-from .export.exporting import Exporting
-from .habits.habits import Habits
-from .icons import application_icon
-from .keeping.keeping import Keeping
-from .layout import arrange, reset, restore
-from .reports.reports_window import ReportsWindow
-from .solving.guidance import Guidance
-from .solving.run_control import RunControl
-from .solving.solver_thread import Work, real_work
-from .solving.steering import Steering
-from .state.runs import RunState
-from .state.session import Session
-from .state.settings_store import SettingsStore
-from .style import apply_theme, theme_named
-from .theme import DARK, LIGHT, Theme
-from .views.banners import Banners
-from .views.compare_panel import ComparePanel
-from .views.compare_stage import CompareStage
-from .views.guidance_panel import GuidancePanel
-from .views.image2d import TracksView
-from .views.log_panel import LogPanel
-from .views.loss_plot import LossPlot
-from .views.message_bar import MessageBar
-from .views.numbers import NumbersPanel
-from .views.parameters import ParametersPanel
-from .views.points_panel import PointsPanel
-from .views.run_list import RunList
-from .views.scene3d import SceneView
-from .views.sequence_tree import SequenceTree
-from .views.spectrum_plot import SpectrumPlot
-from .views.timeline import Timeline
+from nrsfm_gui.engine.run_control import RunControl
+from nrsfm_gui.engine.solver_thread import Work, real_work
+from nrsfm_gui.engine.undo import Steering
+from nrsfm_gui.export.export_controller import Exporting
+from nrsfm_gui.model.app_store import SettingsStore
+from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.session import Session
+from nrsfm_gui.model.theme import DARK, LIGHT, Theme
+from nrsfm_gui.panels.guidance.guidance_controller import Guidance
+from nrsfm_gui.panels.guidance.guidance_panel import GuidancePanel
+from nrsfm_gui.panels.log.log_panel import LogPanel
+from nrsfm_gui.panels.loss.loss_plot import LossPlot
+from nrsfm_gui.panels.numbers.numbers_controller import FrameDetails
+from nrsfm_gui.panels.numbers.numbers_panel import NumbersPanel
+from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
+from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
+from nrsfm_gui.panels.parameters.weights_controller import Weighing
+from nrsfm_gui.panels.points.points_controller import PointDetails
+from nrsfm_gui.panels.points.points_panel import PointsPanel
+from nrsfm_gui.panels.runs.run_list import RunList
+from nrsfm_gui.panels.runs.runs_controller import RunHistory
+from nrsfm_gui.panels.scene_views.alignment_controller import Aligning
+from nrsfm_gui.panels.scene_views.appearance_controller import Looks
+from nrsfm_gui.panels.scene_views.background_controller import Background
+from nrsfm_gui.panels.scene_views.compare_controller import Comparing
+from nrsfm_gui.panels.scene_views.compare_panel import ComparePanel
+from nrsfm_gui.panels.scene_views.compare_stage import CompareStage
+from nrsfm_gui.panels.scene_views.scene_view import SceneView
+from nrsfm_gui.panels.scene_views.tracks_view import TracksView
+from nrsfm_gui.panels.sequences.opening import FIRST_SAMPLE, Opening
+from nrsfm_gui.panels.sequences.sequence_tree import SequenceTree
+from nrsfm_gui.panels.timeline.navigation import Navigation
+from nrsfm_gui.panels.timeline.timeline import Timeline
+from nrsfm_gui.panels.timeline.worst_frame import Worst
+from nrsfm_gui.reports.reports_window import ReportsWindow
+from nrsfm_gui.scene.display import Display
+from nrsfm_gui.sessions.session_saver import Keeping
+from nrsfm_gui.shell.actions import Situation, action_table
+from nrsfm_gui.shell.layout import arrange, reset, restore
+from nrsfm_gui.shell.presenter import Presenter
+from nrsfm_gui.shell.selection_controller import Selecting
+from nrsfm_gui.shell.sequence_loading import Arriving
+from nrsfm_gui.shell.shell import Habits
+from nrsfm_gui.shell.toolbars import Chrome
+from nrsfm_gui.widgets.banners import Banners
+from nrsfm_gui.widgets.icons import application_icon
+from nrsfm_gui.widgets.message_bar import MessageBar
+from nrsfm_gui.widgets.style import apply_theme, theme_named
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent
 
-    from .arguments import Arguments
+    from nrsfm_gui.model.arguments import Arguments
 
 
 class MainWindow(QMainWindow):

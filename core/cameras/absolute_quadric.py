@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..least_squares import levenberg_marquardt
+from ..foundation.least_squares import levenberg_marquardt
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..arrays import Floats
+    from ..foundation.types import Floats
 
 ROUNDS = 5  # of reweighting the linear equations by 1 / s_f^2
 ROWS, COLUMNS = np.triu_indices(4)  # of the ten entries of a symmetric 4x4 matrix

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..linalg import rotation_from_vector
-from ..small_blocks import batched_inverse, multiply
+from ..foundation.batched_linalg import batched_inverse, multiply
+from ..foundation.linalg import rotation_from_vector
 
 if TYPE_CHECKING:
-    from ..arrays import Bools, Floats
+    from ..foundation.types import Bools, Floats
 
 LEAST_VIEWS = 2  # that a point must be seen in to be moved
 LEAST_DAMPING, MOST_DAMPING = 1e-12, 1e8

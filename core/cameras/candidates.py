@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import Bools, Floats, InputError, frozen
-from ..sequence import CameraModel
+from ..data.sequence import CameraModel
+from ..foundation.exceptions import InputError
+from ..foundation.types import Bools, Floats, frozen
 from .perspective import turned_to_object
 from .rigid import refine_rigid
 from .rotations import estimate_rotations, flip_depth, largest_rank, load_rotations
@@ -18,7 +19,7 @@ from .rotations import estimate_rotations, flip_depth, largest_rank, load_rotati
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..sequence import Sequence
+    from ..data.sequence import Sequence
 
 COMPANION_RANKS = (1, 2, 3, 4)
 TRACKS_RANKS = (2, 3)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from ..arrays import Bools, Floats
+    from ..foundation.types import Bools, Floats
 
 STEPS = 40
 FIRST_RIDGE, LAST_RIDGE = 1e-1, 1e-7  # relative to the mean square of the entries, per entry of a system

@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import Bools, Floats, InputError, frozen
-from ..files.source import read_bytes
-from ..files.text import parse_matrix
-from ..files.zipped import is_zip, load_arrays
-from ..least_squares import levenberg_marquardt
-from ..linalg import cross_matrix, rotation_from_vector, rq
-from .calibrate import checked_intrinsics
+from ..foundation.exceptions import InputError
+from ..foundation.least_squares import levenberg_marquardt
+from ..foundation.linalg import cross_matrix, rotation_from_vector, rq
+from ..foundation.types import Bools, Floats, frozen
+from ..io.readers.npz_archive import is_zip, load_arrays
+from ..io.readers.source import read_bytes
+from ..io.readers.text import parse_matrix
+from .calibration import checked_intrinsics
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -23,10 +23,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import Bools, Floats, InputError, frozen
-from ..linalg import nearest_rotation
+from ..foundation.exceptions import InputError
+from ..foundation.linalg import nearest_rotation
+from ..foundation.types import Bools, Floats, frozen
 from .absolute_quadric import QuadricRoot, solve_quadric
-from .calibrate import checked_intrinsics
+from .calibration import checked_intrinsics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..linalg import rotation_onto_axis
+from ..foundation.linalg import rotation_onto_axis
 
 if TYPE_CHECKING:
-    from ..arrays import Bools, Floats
+    from ..foundation.types import Bools, Floats
 
 
 def turned_to_object(tracks: Floats, visible: Bools) -> tuple[Floats, Floats]:

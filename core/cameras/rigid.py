@@ -8,7 +8,7 @@ With s = (S_j, 1) and Q_f = [b_f R_f, t_f] the error of a frame is a quadratic i
 
     tr sum_a G_a Q M_a Q' - 2 <eta N, Q_12> + const,    M_a = sum_j v_a s s',    N = sum_j m s',
 
-because G = sum_a v_a G_a is linear in v = (1, m_x, m_y, |m|^2) (see `core.problem`).  Once the moments M_a
+because G = sum_a v_a G_a is linear in v = (1, m_x, m_y, |m|^2) (see `nonrigid`).  Once the moments M_a
 are formed, four matrix products, a step on all poses costs nothing that grows with the points, and a second
 start for every frame, the mirrored pose, is cheap.  Poses and shape alternate.
 """
@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..linalg import cross_matrix, rotation_from_vector
+from ..foundation.linalg import cross_matrix, rotation_from_vector
 
 if TYPE_CHECKING:
-    from ..arrays import Bools, Floats
+    from ..foundation.types import Bools, Floats
 
 ETA = 0.05
 ROUNDS = 30

@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import Bools, Floats, InputError, frozen
-from ..files.source import read_bytes
-from ..files.zipped import load_arrays
-from ..linalg import nearest_rotation
-from .calibrate import spread
+from ..foundation.exceptions import InputError
+from ..foundation.linalg import nearest_rotation
+from ..foundation.types import Bools, Floats, frozen
+from ..io.readers.npz_archive import load_arrays
+from ..io.readers.source import read_bytes
+from .calibration import spread
 from .completion import centered_and_complete
 from .triplet import corrective_triplet
 

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..least_squares import levenberg_marquardt
+from ..foundation.least_squares import levenberg_marquardt
 
 if TYPE_CHECKING:
-    from ..arrays import Floats
+    from ..foundation.types import Floats
 
 TOLERANCE = 1e-10
 MAX_ITERATIONS = 200

@@ -13,8 +13,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
-from ..arrays import InputError
-from ..version import VERSION
+from ..foundation.exceptions import InputError
+from ..foundation.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items

@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..arrays import InputError
-from ..benchmark import growth, known_cameras, plot, pyproximal, pyproximal_table, table
-from ..benchmark.contestants import CONTESTANTS
-from ..benchmark.problems import RANKS, STARTS, Case
-from ..benchmark.runs import compare
-from ..methods import PROBLEMS
+from ..experiments.benchmark import growth, known_cameras, plot, pyproximal, pyproximal_table, table
+from ..experiments.benchmark.contestants import CONTESTANTS
+from ..experiments.benchmark.problems import RANKS, STARTS, Case
+from ..experiments.benchmark.runs import compare
+from ..foundation.exceptions import InputError
+from ..solvers.methods import PROBLEMS
 from ..synthetic import KINDS
 from .progress import ProgressLine
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from collections.abc import Sequence as Items
 
-    from ..benchmark.known_cameras import Course
-    from ..benchmark.runs import Outcome, Standing
+    from ..experiments.benchmark.known_cameras import Course
+    from ..experiments.benchmark.runs import Outcome, Standing
     from . import Subparsers
 
 SIZES = ("40x40", "51x211", "193x207", "432x405")

@@ -8,29 +8,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import residuals
-from ..alignment import Alignment, Kind, Mirror, Views
-from ..arrays import InputError
 from ..cameras.rotations import checked_rotations
-from ..concave import ConcavePenalty
-from ..errors import errors_of, published_errors
-from ..factors import Factors
-from ..files.source import read_bytes
-from ..files.zipped import load_arrays
-from ..low_rank import LowRankProblem
-from ..metrics import aligned_mm
-from ..problem import NonRigidProblem
-from ..recipes import settings_from_dict
-from ..result import load_result
-from ..sequence import CameraModel, GroundTruth
+from ..data.sequence import CameraModel, GroundTruth
+from ..evaluation.alignment import Alignment, Kind, Mirror, Views
+from ..evaluation.metrics import aligned_mm
+from ..evaluation.result_errors import errors_of, published_errors
+from ..foundation.exceptions import InputError
+from ..io.readers.npz_archive import load_arrays
+from ..io.readers.source import read_bytes
+from ..penalties.concave import ConcavePenalty
+from ..problem import printed_form as residuals
+from ..problem.factors import Factors
+from ..problem.low_rank import LowRankProblem
+from ..problem.nonrigid import NonRigidProblem
+from ..reconstruction.recipes import settings_from_dict
+from ..reconstruction.result import load_result
 from .summary import as_json, error_lines
 
 if TYPE_CHECKING:
     import argparse
 
-    from ..arrays import Floats
-    from ..problem import Problem
-    from ..result import Result
+    from ..foundation.types import Floats
+    from ..problem.nonrigid import Problem
+    from ..reconstruction.result import Result
     from . import Subparsers
 
 
@@ -97,7 +97,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def views_of(result: Result, rotations: Floats | None = None, translations: Floats | None = None) -> Views:
-    """Return the cameras of a result for `core.alignment`, with the true ones where they are given."""
+    """Return the cameras of a result for `alignment`, with the true ones where they are given."""
     same_units = result.meta.get("units", "px") == result.meta.get("truth_units", "mm")
     orthogonal = result.camera is CameraModel.ORTHOGONAL and same_units
     return Views(

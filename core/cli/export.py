@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..arrays import InputError
-from ..exporters import ALIGNMENTS, EXPORTERS, INTERPOLATIONS, ExportOptions, export, exporter_for
-from ..result import load_result
+from ..foundation.exceptions import InputError
+from ..io.writers import ALIGNMENTS, EXPORTERS, INTERPOLATIONS, ExportOptions, export, exporter_for
+from ..reconstruction.result import load_result
 from .outputs import check_outputs
 
 if TYPE_CHECKING:

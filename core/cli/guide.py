@@ -7,21 +7,21 @@ import math
 import sys
 from typing import TYPE_CHECKING, Any
 
-from ..arrays import InputError
-from ..held_out import Trial, sweep
-from ..held_out_curve import Curve, curve
-from ..held_out_plan import FOLDS, HIDING, SHARE, Plan
-from ..reconstruct import reconstruct
-from ..varied import parameters_of, suggested, values_between
+from ..evaluation.cross_validation import Trial, sweep
+from ..evaluation.cross_validation_curve import Curve, curve
+from ..evaluation.holdout_plan import FOLDS, HIDING, SHARE, Plan
+from ..evaluation.sweep import parameters_of, suggested, values_between
+from ..foundation.exceptions import InputError
+from ..reconstruction.reconstruct import reconstruct
 from .progress import ProgressLine
 from .sequence_options import add_sequence_options, chosen_sequence
 from .settings_options import add_settings_options, settings_from
 from .summary import as_json
 
 if TYPE_CHECKING:
-    from ..reconstruct import Update
-    from ..sequence import Sequence
-    from ..settings import Settings
+    from ..data.sequence import Sequence
+    from ..reconstruction.reconstruct import Update
+    from ..reconstruction.settings import Settings
     from . import Subparsers
 
 

@@ -6,14 +6,14 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..arrays import InputError
-from ..files import list_sequences
+from ..foundation.exceptions import InputError
+from ..io.readers import list_sequences
 from .sequence_options import add_frame_base
 
 if TYPE_CHECKING:
     import argparse
 
-    from ..files import SequenceEntry
+    from ..io.readers import SequenceEntry
     from . import Subparsers
 
 HEADER = (

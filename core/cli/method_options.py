@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..arrays import InputError
-from ..methods import METHODS, PROBLEMS
+from ..foundation.exceptions import InputError
+from ..solvers.methods import METHODS, PROBLEMS
 
 if TYPE_CHECKING:
     import argparse
 
-    from ..methods import Option
-    from ..settings import Settings
+    from ..reconstruction.settings import Settings
+    from ..solvers.methods import Option
 
 
 def option_flag(name: str) -> str:

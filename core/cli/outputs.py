@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..arrays import InputError
-from ..files.challenge_folder import challenge_file
+from ..foundation.exceptions import InputError
+from ..io.readers.challenge_folder import challenge_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from ..sequence import Sequence
+    from ..data.sequence import Sequence
 
 
 def check_outputs(outputs: Iterable[tuple[str, Path]], inputs: Mapping[Path, str]) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from ..arrays import InputError
-from ..penalties import PENALTIES, PENALTY_TEXTS, ExplicitWeights, penalty_name
-from ..settings import PRESETS
+from ..foundation.exceptions import InputError
+from ..penalties.linear import PENALTIES, PENALTY_TEXTS, ExplicitWeights, penalty_name
+from ..reconstruction.settings import PRESETS
 
 if TYPE_CHECKING:
     import argparse
 
-    from ..penalties import Penalty
+    from ..penalties.linear import Penalty
 
 WHOLE = ("free",)  # the numbers that are counts
 

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from ..reconstruct import Update
+    from ..reconstruction.reconstruct import Update
 
 INTERVAL = 0.1  # seconds between two drawings
 

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..arrays import InputError
 from ..experiments.reproduce import EXPERIMENTS, SECONDS, check_installed, reproduce
+from ..foundation.exceptions import InputError
 from .progress import ProgressLine
 from .sequence_options import add_frame_base
 

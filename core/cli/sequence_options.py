@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..arrays import InputError
-from ..files import list_sequences, read_sequence
-from ..sequence import CameraModel
+from ..data.sequence import CameraModel
+from ..foundation.exceptions import InputError
+from ..io.readers import list_sequences, read_sequence
 
 if TYPE_CHECKING:
     import argparse
 
-    from ..files import SequenceEntry
-    from ..sequence import Sequence
+    from ..data.sequence import Sequence
+    from ..io.readers import SequenceEntry
 
 
 def add_sequence_options(parser: argparse.ArgumentParser) -> None:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arrays import InputError
 from ..cameras.intrinsics import from_four
-from ..penalties import ExplicitWeights
-from ..settings import DEFAULT_PRESETS, INTRINSICS_SOURCES, PRESETS, ROTATION_SOURCES, Settings
+from ..foundation.exceptions import InputError
+from ..penalties.linear import ExplicitWeights
+from ..reconstruction.settings import DEFAULT_PRESETS, INTRINSICS_SOURCES, PRESETS, ROTATION_SOURCES, Settings
 from .method_options import add_method_options, method_changes
 from .penalty_options import add_penalty_options, numbers, penalty_from
 

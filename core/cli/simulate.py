@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..sequence import CameraModel
+from ..data.sequence import CameraModel
 from ..synthetic import KINDS, PATHS, simulate, write_challenge
 
 if TYPE_CHECKING:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import InputError
-from ..atomic import check_writable, replacing
-from ..exporters import EXPORTERS, export, exporter_for
-from ..recipes import command_for
-from ..reconstruct import finish
-from ..replay import replay
-from ..resume import load_start
-from ..sequence import CameraModel
+from ..data.sequence import CameraModel
+from ..foundation.atomic import check_writable, replacing
+from ..foundation.exceptions import InputError
+from ..io.writers import EXPORTERS, export, exporter_for
+from ..reconstruction.recipes import command_for
+from ..reconstruction.reconstruct import finish
+from ..reconstruction.replay import replay
+from ..reconstruction.resume import load_start
 from .outputs import check_outputs, files_of
 from .progress import ProgressLine
 from .sequence_options import add_sequence_options, chosen_sequence
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
-    from ..lineage import Step
-    from ..reconstruct import Record, Update
-    from ..result import Result
-    from ..sequence import Sequence
-    from ..settings import Settings
+    from ..data.sequence import Sequence
+    from ..reconstruction.provenance import Step
+    from ..reconstruction.reconstruct import Record, Update
+    from ..reconstruction.result import Result
+    from ..reconstruction.settings import Settings
     from . import Subparsers
 
 INTERRUPTED = 130

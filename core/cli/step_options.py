@@ -7,8 +7,8 @@ import shlex
 from pathlib import Path
 from typing import NoReturn
 
-from ..arrays import InputError
-from ..lineage import Step
+from ..foundation.exceptions import InputError
+from ..reconstruction.provenance import Step
 from .settings_options import add_settings_options, settings_from
 
 

@@ -6,12 +6,12 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
-from ..errors import errors_of
+from ..evaluation.result_errors import errors_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..result import Result
+    from ..reconstruction.result import Result
 
 
 def summary_of(result: Result) -> dict[str, Any]:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arrays import InputError
-from ..cameras.calibrate import project
-from ..files import read_sequence
-from ..sequence import CameraModel, Observations, Sequence
+from ..cameras.calibration import project
+from ..data.sequence import CameraModel, Observations, Sequence
+from ..foundation.exceptions import InputError
+from ..io.readers import read_sequence
 from ..synthetic import simulate
 from . import pictures
 from .document import Block, Cell, Heading, Paragraph, Picture, Pictures, Points, Row, Table

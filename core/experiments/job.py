@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..version import VERSION
+from ..foundation.version import VERSION
 
 if TYPE_CHECKING:
     import numpy.typing as npt

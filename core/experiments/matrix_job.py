@@ -13,24 +13,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..algorithms.admm import ADMM
-from ..algorithms.agd import AGD
-from ..algorithms.closed_form import svd_start, whole_start
-from ..algorithms.irnn import IRNN
-from ..algorithms.levenberg_marquardt import LevenbergMarquardt
-from ..algorithms.variable_projection import VariableProjection
-from ..low_rank import LowRankProblem
-from ..low_rank_run import measurement_norm
-from ..penalties import NuclearNorm, RampWeights, TruncatedNuclearNorm
-from ..solver import iterate
+from ..penalties.linear import NuclearNorm, RampWeights, TruncatedNuclearNorm
+from ..problem.closed_form import svd_start, whole_start
+from ..problem.low_rank import LowRankProblem
+from ..reconstruction.low_rank_pipeline import measurement_norm
+from ..solvers.admm import ADMM
+from ..solvers.agd import AGD
+from ..solvers.irnn import IRNN
+from ..solvers.levenberg_marquardt import LevenbergMarquardt
+from ..solvers.solver import iterate
+from ..solvers.variable_projection import VariableProjection
 from .job import Finished, key_of
 
 if TYPE_CHECKING:
-    from ..arrays import Floats
-    from ..factors import Factors
-    from ..penalties import Penalty
-    from ..sequence import Sequence
-    from ..solver import Algorithm, Snapshot
+    from ..data.sequence import Sequence
+    from ..foundation.types import Floats
+    from ..penalties.linear import Penalty
+    from ..problem.factors import Factors
+    from ..solvers.solver import Algorithm, Snapshot
 
 ETAS = (0.05, 0.95)
 # Section 5.2: penalty, and the rank r of the bilinear form. The truncated and the weighted nuclear norm have

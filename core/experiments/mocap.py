@@ -20,24 +20,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..algorithms.bmm import BMM, RBMM
-from ..algorithms.closed_form import reference_singular_values, svd_start
-from ..arrays import InputError
 from ..cameras.rotations import estimate_rotations, flip_depth, rotations_from_rows
-from ..files import read_sequence
-from ..linalg import nearest_rotation, rotation_angle
-from ..metrics import e3d_global
-from ..penalties import WeightedNuclearNorm
-from ..problem import NonRigidProblem
-from ..sequence import CameraModel, GroundTruth
-from ..solver import Snapshot, single_threaded, solve
+from ..data.sequence import CameraModel, GroundTruth
+from ..evaluation.metrics import e3d_global
+from ..foundation.exceptions import InputError
+from ..foundation.linalg import nearest_rotation, rotation_angle
+from ..io.readers import read_sequence
+from ..penalties.linear import WeightedNuclearNorm
+from ..problem.closed_form import reference_singular_values, svd_start
+from ..problem.nonrigid import NonRigidProblem
+from ..solvers.bmm import BMM, RBMM
+from ..solvers.solver import Snapshot, single_threaded, solve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
     from pathlib import Path
     from typing import Any
 
-    from ..arrays import Floats
+    from ..foundation.types import Floats
 
 METHODS = ("BMM", "R-BMM")
 XI, GAMMA = 5e-3, 1e-6  # of R-BMM's weights xi / (sigma + gamma), before 1/2 |W - RS|^2

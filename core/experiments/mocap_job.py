@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..files.source import read_bytes
+from ..io.readers.source import read_bytes
 from .document import Block, Cell, Heading, Paragraph, Points, Row, Table
 from .job import Finished, key_of
 from .mocap import ACCOUNT, LIMIT, PUBLISHED, TAU, XI, bmm_rows

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..atomic import replacing
+from ..foundation.atomic import replacing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from ..arrays import Floats
+    from ..foundation.types import Floats
 
 DPI = 120
 HALF, WHOLE = 580, 1176  # CSS pixels of a picture, as the page of a report has room for

@@ -17,7 +17,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..sequence import CameraModel
+    from ..data.sequence import CameraModel
 
 SLIPS = (
     "Table A.1, Balloon/Line: Ours-WNN (-3.096) is printed in bold above ADMM-WNN (-3.130), though it is the "

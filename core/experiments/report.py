@@ -10,21 +10,11 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..atomic import replacing
-from ..sequence import CameraModel
-from ..version import versions
+from ..data.sequence import CameraModel
+from ..foundation.atomic import replacing
+from ..foundation.version import versions
 from . import pictures
-from .document import (
-    Block,
-    Code,
-    Heading,
-    Paragraph,
-    Picture,
-    Pictures,
-    Points,
-    as_html,
-    as_markdown,
-)
+from .document import Block, Code, Heading, Paragraph, Picture, Pictures, Points, as_html, as_markdown
 from .published import SLIPS, published
 from .sections import ERRORS
 from .tables import PERSPECTIVE_WNN, Entries, Entry

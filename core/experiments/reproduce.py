@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..arrays import InputError
-from ..sequence import CameraModel
+from ..data.sequence import CameraModel
+from ..foundation.exceptions import InputError
 from . import report, sections, tables
 from .figure1 import figure_blocks, figure_jobs, figure_summary, figure_tracks, panels
 from .mocap_job import mocap_blocks, mocap_jobs

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import InputError
-from ..solver import single_threaded
+from ..foundation.exceptions import InputError
+from ..solvers.solver import single_threaded
 from .job import Finished
 
 if TYPE_CHECKING:

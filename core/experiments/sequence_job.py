@@ -17,31 +17,31 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ..algorithms.admm import ADMM
-from ..algorithms.bmm import BMM, RBMM
-from ..algorithms.closed_form import whole_start
-from ..algorithms.variable_projection import VariableProjection
-from ..errors import errors_of, published_errors
-from ..factors import centered
-from ..linalg import procrustes
-from ..metrics import procrustes_mm
-from ..penalties import NuclearNorm, WeightedNuclearNorm
-from ..recipes import command_for, settings_to_dict
-from ..reconstruct import finish, reconstruct
-from ..sequence import CameraModel, Sequence
-from ..settings import PRESETS, Settings
-from ..solver import solve
-from ..updates import Candidate
+from ..data.sequence import CameraModel, Sequence
+from ..evaluation.metrics import procrustes_mm
+from ..evaluation.result_errors import errors_of, published_errors
+from ..foundation.linalg import procrustes
+from ..penalties.linear import NuclearNorm, WeightedNuclearNorm
+from ..problem.closed_form import whole_start
+from ..problem.factors import centered
+from ..reconstruction.progress import Candidate
+from ..reconstruction.recipes import command_for, settings_to_dict
+from ..reconstruction.reconstruct import finish, reconstruct
+from ..reconstruction.settings import PRESETS, Settings
+from ..solvers.admm import ADMM
+from ..solvers.bmm import BMM, RBMM
+from ..solvers.solver import solve
+from ..solvers.variable_projection import VariableProjection
 from .job import Finished, key_of
 
 if TYPE_CHECKING:
-    from ..arrays import Floats
-    from ..factors import Factors
-    from ..penalties import Penalty
-    from ..problem import Problem
-    from ..result import Result
-    from ..solver import Algorithm
-    from ..updates import Update
+    from ..foundation.types import Floats
+    from ..penalties.linear import Penalty
+    from ..problem.factors import Factors
+    from ..problem.nonrigid import Problem
+    from ..reconstruction.progress import Update
+    from ..reconstruction.result import Result
+    from ..solvers.solver import Algorithm
 
 PENALTIES: dict[str, Penalty] = {"NN": NuclearNorm(mu=1e-3), "WNN": WeightedNuclearNorm(xi=5e-3)}
 TAU = 1.0  # of BMM; the published 0.2 has the same fixed points, in five times the iterations

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..arrays import InputError
-from ..files import list_sequences, read_sequence
-from ..files.samples import PREFIX
+from ..foundation.exceptions import InputError
+from ..io.readers import list_sequences, read_sequence
+from ..io.readers.samples import PREFIX
 from .published import published
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..files import SequenceEntry
-    from ..sequence import CameraModel, Sequence
+    from ..data.sequence import CameraModel, Sequence
+    from ..io.readers import SequenceEntry
 
 
 @dataclass(frozen=True, eq=False)

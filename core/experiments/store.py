@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arrays import InputError
-from ..atomic import replacing
-from ..files.source import read_bytes
-from ..files.zipped import load_arrays
+from ..foundation.atomic import replacing
+from ..foundation.exceptions import InputError
+from ..io.readers.npz_archive import load_arrays
+from ..io.readers.source import read_bytes
 from .job import Finished
 
 if TYPE_CHECKING:

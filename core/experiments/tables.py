@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..sequence import CameraModel
+from ..data.sequence import CameraModel
 from .document import Cell, Row, Table
 from .published import published
 

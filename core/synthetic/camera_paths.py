@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..files.challenge_folder import PATHS
+from ..io.readers.challenge_folder import PATHS
 
 if TYPE_CHECKING:
-    from ..arrays import Floats
+    from ..foundation.types import Floats
 
 DISTANCE = 450.0  # mm from the object, on average
 FOCAL = 1400.0  # px

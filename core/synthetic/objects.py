@@ -14,7 +14,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..arrays import Floats, Ints
+    from ..foundation.types import Floats, Ints
 
 
 GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))

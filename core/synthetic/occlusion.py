@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from ..arrays import Bools, Floats, Ints
+    from ..foundation.types import Bools, Floats, Ints
 
 MARGIN = 1.0  # mm that a triangle must be nearer than a point to hide it
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import InputError
-from ..files.challenge_folder import PATHS
-from ..sequence import MIN_FRAMES, CameraModel, GroundTruth, Observations, Sequence
+from ..data.sequence import MIN_FRAMES, CameraModel, GroundTruth, Observations, Sequence
+from ..foundation.exceptions import InputError
+from ..io.readers.challenge_folder import PATHS
 from .camera_paths import DISTANCE, FOCAL, INTRINSICS, cameras
 from .objects import KINDS
 from .occlusion import hidden
 
 if TYPE_CHECKING:
-    from ..arrays import Floats, Ints
+    from ..foundation.types import Floats, Ints
 
 MIN_POINTS = 15  # below which a link of the arm, or a sheet, is no surface
 

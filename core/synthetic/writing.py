@@ -1,4 +1,4 @@
-"""Simulated sequences in the NRSfM Challenge's folders, as `core.files.challenge` describes them."""
+"""Simulated sequences in the NRSfM Challenge's folders, as `core.io.readers.challenge` describes them."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import InputError
-from ..atomic import replacing
-from ..files.challenge_folder import PATHS, ChallengeFile, truth_file
-from ..sequence import CameraModel
+from ..data.sequence import CameraModel
+from ..foundation.atomic import replacing
+from ..foundation.exceptions import InputError
+from ..io.readers.challenge_folder import PATHS, ChallengeFile, truth_file
 from .camera_paths import INTRINSICS
 from .objects import KINDS
 from .simulation import simulate
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from ..sequence import Sequence
+    from ..data.sequence import Sequence
 
 SAMPLE_PATHS = ("circle", "tricky", "zigzag")
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from core.alignment import Kind, Mirror
-from core.exporters import EXPORTERS
-from nrsfm_gui.words.summaries import file_stem
-
-from .movie_files import FORMATS as MOVIES
+from core.evaluation.alignment import Kind, Mirror
+from core.io.writers import EXPORTERS
+from nrsfm_gui.export.movie_files import FORMATS as MOVIES
+from nrsfm_gui.scene.summaries import file_stem
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from nrsfm_gui.state.session import Session
-
-    from .movie_options import MovieOptions
+    from nrsfm_gui.export.movie_options import MovieOptions
+    from nrsfm_gui.model.session import Session
 
 STEM = "reconstruction"  # of proposed names, where there is no sequence
 PLOTS = {"loss": "loss", "spectrum": "singular values and weights"}
@@ -106,7 +104,7 @@ class ExportRequest:
 
     kind: str  # a key of KINDS
     path: Path
-    options: dict[str, Any] = field(default_factory=dict)  # of `core.exporters.export`
+    options: dict[str, Any] = field(default_factory=dict)  # of `core.io.writers.export`
     movie: MovieOptions | None = None  # of a picture, too, which has one frame
     plot: str = ""  # a key of PLOTS
 

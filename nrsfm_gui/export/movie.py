@@ -16,21 +16,19 @@ import numpy as np
 from PyQt6.QtCore import Qt, QTimer
 from PyQt6.QtGui import QColor, QImage, QPainter
 
-from core.arrays import InputError
-from nrsfm_gui.views.image2d import TracksView
-from nrsfm_gui.views.scene3d import SceneView
-
-from .movie_files import format_for
-from .tasks import Task, Watch
+from core.foundation.exceptions import InputError
+from nrsfm_gui.export.movie_files import format_for
+from nrsfm_gui.export.tasks import Task, Watch
+from nrsfm_gui.panels.scene_views.scene_view import SceneView
+from nrsfm_gui.panels.scene_views.tracks_view import TracksView
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from nrsfm_gui.export.movie_options import MovieOptions
     from nrsfm_gui.main_window import MainWindow
-    from nrsfm_gui.theme import Theme
-
-    from .movie_options import MovieOptions
+    from nrsfm_gui.model.theme import Theme
 
 View = TypeVar("View", SceneView, TracksView)
 

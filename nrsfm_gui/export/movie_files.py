@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PyQt6.QtGui import QImage
 
-from core.arrays import InputError
-from core.atomic import replacing, replacing_many
-from core.exporters.options import numbered
-from nrsfm_gui.views.plots import png_bytes
-from nrsfm_gui.words.installing import needs
+from core.foundation.atomic import replacing, replacing_many
+from core.foundation.exceptions import InputError
+from core.io.writers.options import numbered
+from nrsfm_gui.text.missing_packages import needs
+from nrsfm_gui.widgets.plots import png_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nrsfm_gui.drawing.round_steps import ticks
-from nrsfm_gui.words.number import MINUS
+from nrsfm_gui.model.nice_ticks import ticks
+from nrsfm_gui.model.numbers import MINUS
 
 if TYPE_CHECKING:
-    from core.arrays import Floats
+    from core.foundation.types import Floats
 
 WIDTH, HEIGHT = 500, 256  # units of the drawing
 LEFT, RIGHT, TOP, BOTTOM = 62, 14, 14, 44  # around the axes

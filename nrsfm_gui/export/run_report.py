@@ -11,26 +11,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.files.samples import sample_name
-from core.methods import METHODS
-from core.recipes import command_for, python_for
-from core.version import versions
-from nrsfm_gui.drawing.ranking import worst_first
-from nrsfm_gui.drawing.scene import error_series
-from nrsfm_gui.words import summaries
-from nrsfm_gui.words.number import NONE
-from nrsfm_gui.words.run_names import penalty_words, run_title
-from nrsfm_gui.words.run_numbers import numbers
-
-from .report_charts import Mark, line_chart, spectrum_chart
+from core.foundation.version import versions
+from core.io.readers.samples import sample_name
+from core.reconstruction.recipes import command_for, python_for
+from core.solvers.methods import METHODS
+from nrsfm_gui.export.report_charts import Mark, line_chart, spectrum_chart
+from nrsfm_gui.model.numbers import NONE
+from nrsfm_gui.model.run_names import penalty_words, run_title
+from nrsfm_gui.scene import summaries
+from nrsfm_gui.scene.ranking import worst_first
+from nrsfm_gui.scene.scene import error_series
+from nrsfm_gui.text.run_numbers import numbers
 
 if TYPE_CHECKING:
-    from core.arrays import Floats
-    from core.lineage import Recipe
-    from core.sequence import Sequence
-    from core.settings import Settings
-    from nrsfm_gui.drawing.shapes import Shapes
-    from nrsfm_gui.state.runs import Run
+    from core.data.sequence import Sequence
+    from core.foundation.types import Floats
+    from core.reconstruction.provenance import Recipe
+    from core.reconstruction.settings import Settings
+    from nrsfm_gui.model.run import Run
+    from nrsfm_gui.scene.shapes import Shapes
 
 WORST = 5  # frames in the table
 LEFT_OUT = {"problem", "method", "penalty", "options"}  # of the settings, which are said otherwise

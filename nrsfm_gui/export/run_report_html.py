@@ -7,7 +7,7 @@ import html
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .run_report import Rows, RunReport, Table
+    from nrsfm_gui.export.run_report import Rows, RunReport, Table
 
 STYLE = """
 :root { color-scheme: light; --ink: #1c2024; --muted: #5c6670; --line: #dfe3e8; --soft: #f5f7f9; }

@@ -8,10 +8,10 @@ from PyQt6.QtCore import QBuffer, QByteArray, QIODevice, QMarginsF, QRectF, Qt
 from PyQt6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPageSize, QPainter, QPdfWriter, QPen
 from PyQt6.QtSvg import QSvgRenderer
 
-from .report_charts import GRID, HEIGHT, MUTED, ORANGE, WIDTH
+from nrsfm_gui.export.report_charts import GRID, HEIGHT, MUTED, ORANGE, WIDTH
 
 if TYPE_CHECKING:
-    from .run_report import Rows, RunReport, Table
+    from nrsfm_gui.export.run_report import Rows, RunReport, Table
 
 DOTS = 10  # per point: fonts are whole numbers of dots high
 PAGE = (595.0, 842.0)  # A4

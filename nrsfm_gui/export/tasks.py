@@ -1,7 +1,7 @@
 """Long work beside the window: a title, how far it is, and a way to cancel it.
 
 The function of a task runs in a thread and calls `watch(done, total)` now and then; after a cancel that call
-raises `Cancelled`, so that the function's own clearing up (`core.atomic.replacing`) takes place.
+raises `Cancelled`, so that the function's own clearing up (`core.foundation.atomic.replacing`) takes place.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
-from nrsfm_gui.solving.jobs import Job
-from nrsfm_gui.words.summaries import ETA_FROM_SECONDS, duration
+from nrsfm_gui.engine.jobs import Job
+from nrsfm_gui.scene.summaries import ETA_FROM_SECONDS, duration
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from nrsfm_gui.views.task_strip import TaskStrip
+    from nrsfm_gui.widgets.task_strip import TaskStrip
 
 Watch = Callable[[int, int], None]
 

@@ -19,10 +19,10 @@ from PyQt6.QtWidgets import (
 )
 
 from core.experiments.reproduce import TITLES as EXPERIMENT_TITLES
-from nrsfm_gui.views.fields import NumberField, push_button
-from nrsfm_gui.views.form import Form
-from nrsfm_gui.views.path_dialog import Wanted, ask_for_path
-from nrsfm_gui.views.sources import Choice
+from nrsfm_gui.widgets.fields import NumberField, push_button
+from nrsfm_gui.widgets.form import Form
+from nrsfm_gui.widgets.path_dialog import Wanted, ask_for_path
+from nrsfm_gui.widgets.sources import Choice
 
 if TYPE_CHECKING:
     from pathlib import Path

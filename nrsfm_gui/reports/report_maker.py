@@ -133,7 +133,7 @@ class ReportMaker(QObject):
 
 def standing_words(said: dict[str, Any]) -> str:
     """Return "3 of 40 jobs · about 2 min 5 s left · balloon circle"."""
-    from nrsfm_gui.words.summaries import duration
+    from nrsfm_gui.scene.summaries import duration
 
     parts = [f"{said['done']} of {said['total']} jobs"]
     left = said.get("seconds_left")

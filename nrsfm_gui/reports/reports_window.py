@@ -20,23 +20,22 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from core.arrays import InputError
-from nrsfm_gui.views.fields import push_button
-from nrsfm_gui.views.labels import ElidedLabel
-from nrsfm_gui.views.message_bar import MessageBar
-from nrsfm_gui.views.no_reports import NoReports
-from nrsfm_gui.views.path_dialog import ask_for_path
-from nrsfm_gui.views.report_view import ReportView
-from nrsfm_gui.views.screen_room import resize_within_screen, show_whole
-
-from .report_maker import ReportMaker
-from .reports import FOLDER, Report, find_reports, report_at
+from core.foundation.exceptions import InputError
+from nrsfm_gui.reports.no_reports import NoReports
+from nrsfm_gui.reports.report_maker import ReportMaker
+from nrsfm_gui.reports.report_view import ReportView
+from nrsfm_gui.reports.reports import FOLDER, Report, find_reports, report_at
+from nrsfm_gui.widgets.fields import push_button
+from nrsfm_gui.widgets.fit_to_screen import resize_within_screen, show_whole
+from nrsfm_gui.widgets.labels import ElidedLabel
+from nrsfm_gui.widgets.message_bar import MessageBar
+from nrsfm_gui.widgets.path_dialog import ask_for_path
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QKeyEvent, QShowEvent
 
-    from nrsfm_gui.state.settings_store import SettingsStore
-    from nrsfm_gui.theme import Theme
+    from nrsfm_gui.model.app_store import SettingsStore
+    from nrsfm_gui.model.theme import Theme
 
 SIZE = QSize(1180, 820)
 LIST_WIDTH = 330
@@ -151,7 +150,7 @@ class ReportsWindow(QMainWindow):
 
     def ask_for_making(self) -> None:
         """Ask which report to make; blocks nothing."""
-        from .make_report import MakeReportDialog  # loads the experiments
+        from nrsfm_gui.reports.make_report import MakeReportDialog  # loads the experiments
 
         if self.maker.busy:
             self.messages.note("A report is being made; stop it to make another one.")

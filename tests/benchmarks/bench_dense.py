@@ -30,17 +30,17 @@ from typing import Any
 
 import numpy as np
 
-from core.algorithms.closed_form import reference_singular_values
-from core.algorithms.variable_projection import VariableProjection
-from core.arrays import frozen
-from core.linalg import rotation_from_vector
-from core.nonrigid_run import COMPARED
-from core.penalties import WeightedNuclearNorm
-from core.problem import NonRigidProblem
-from core.run import SHORT_TOLERANCE
-from core.solver import iterate, single_threaded, solve
-from core.starts import resized, rigid_start
-from core.subset import rungs, subset
+from core.foundation.linalg import rotation_from_vector
+from core.foundation.types import frozen
+from core.penalties.linear import WeightedNuclearNorm
+from core.problem.closed_form import reference_singular_values
+from core.problem.initialization import resized, rigid_start
+from core.problem.nonrigid import NonRigidProblem
+from core.problem.subsampling import rungs, subset
+from core.reconstruction.nonrigid_pipeline import COMPARED
+from core.reconstruction.pipeline import SHORT_TOLERANCE
+from core.solvers.solver import iterate, single_threaded, solve
+from core.solvers.variable_projection import VariableProjection
 
 PENALTY = WeightedNuclearNorm(xi=5e-3)
 SIZES = ["60x1500:4", "60x1500:10", "99x28880:4", "99x28880:10"]

@@ -23,16 +23,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.algorithms.levenberg_marquardt import LevenbergMarquardt
-from core.algorithms.variable_projection import VariableProjection
-from core.benchmark.problems import Case, grown
-from core.solver import single_threaded, solve
+from core.experiments.benchmark.problems import Case, grown
+from core.solvers.levenberg_marquardt import LevenbergMarquardt
+from core.solvers.solver import single_threaded, solve
+from core.solvers.variable_projection import VariableProjection
 from core.synthetic import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from core.solver import Algorithm
+    from core.solvers.solver import Algorithm
 
 WARM_DAMPING = 1e-9
 

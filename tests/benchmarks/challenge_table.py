@@ -29,8 +29,8 @@ from core import (
     read_sequence,
     reconstruct,
 )
-from core.metrics import procrustes_mm
-from core.penalties import WeightedNuclearNorm
+from core.evaluation.metrics import procrustes_mm
+from core.penalties.linear import WeightedNuclearNorm
 
 PLAIN = PRESETS["recommended"].with_changes(
     rank=2, penalty=WeightedNuclearNorm(xi=5e-3), intrinsics="gt", starts=60

@@ -15,8 +15,8 @@ import matplotlib
 import numpy as np
 
 from core import Settings, read_sequence, solve_sequence
-from core.errors import errors_of
-from core.penalties import NuclearNorm, TruncatedNuclearNorm, WeightedNuclearNorm
+from core.evaluation.result_errors import errors_of
+from core.penalties.linear import NuclearNorm, TruncatedNuclearNorm, WeightedNuclearNorm
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

@@ -32,14 +32,14 @@ from PyQt6.QtCore import QCoreApplication, QEvent, QObject, QPointF, QSettings, 
 from PyQt6.QtGui import QMouseEvent
 
 from core import simulate
-from core.reconstruct import reconstruct
-from core.settings import Settings
+from core.reconstruction.reconstruct import reconstruct
+from core.reconstruction.settings import Settings
 from nrsfm_gui import main_window
 from nrsfm_gui.app import make_application, prepare_platform
-from nrsfm_gui.state.settings_store import SettingsStore
-from nrsfm_gui.theme import DARK
-from nrsfm_gui.views.scene3d import SceneView
-from nrsfm_gui.views.scrub import ScrubSlider
+from nrsfm_gui.model.app_store import SettingsStore
+from nrsfm_gui.model.theme import DARK
+from nrsfm_gui.panels.scene_views.scene_view import SceneView
+from nrsfm_gui.widgets.drag_number import ScrubSlider
 
 if TYPE_CHECKING:
     from collections.abc import Callable

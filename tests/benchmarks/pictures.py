@@ -24,20 +24,20 @@ from PyQt6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPen, QPolygonF
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QDockWidget
 
-from core.settings import PRESETS, Settings
+from core.reconstruction.settings import PRESETS, Settings
 from nrsfm_gui.app import make_application, paints_without_opengl, prepare_platform
-from nrsfm_gui.arguments import parse
 from nrsfm_gui.main_window import MainWindow
-from nrsfm_gui.state.settings_store import SettingsStore
-from nrsfm_gui.theme import DARK, LIGHT
+from nrsfm_gui.model.app_store import SettingsStore
+from nrsfm_gui.model.arguments import parse
+from nrsfm_gui.model.theme import DARK, LIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from PyQt6.QtWidgets import QApplication, QWidget
 
-    from nrsfm_gui.drawing.scene import ErrorSeries
-    from nrsfm_gui.theme import Theme
+    from nrsfm_gui.model.theme import Theme
+    from nrsfm_gui.scene.scene import ErrorSeries
 
 FOLDER = Path(__file__).resolve().parents[2] / "assets" / "pictures"
 SMALL, LARGE = (1280, 800), (2560, 1440)

@@ -28,28 +28,28 @@ from machine import Meanwhile
 from PyQt6.QtCore import QSettings
 
 from core import simulate
-from core.settings import Settings
+from core.reconstruction.settings import Settings
 from nrsfm_gui.app import make_application, prepare_platform
-from nrsfm_gui.drawing import display as display_module
 from nrsfm_gui.main_window import MainWindow
-from nrsfm_gui.state.appearance import DEFAULT_LAYERS
-from nrsfm_gui.state.runs import RunState
-from nrsfm_gui.state.settings_store import SettingsStore
-from nrsfm_gui.theme import DARK
-from nrsfm_gui.views.error_curve import ErrorCurve
-from nrsfm_gui.views.frame_slider import FrameSlider
-from nrsfm_gui.views.heat_strip import HeatStrip
-from nrsfm_gui.views.image2d import TracksView
-from nrsfm_gui.views.picture3d import ScenePicture
-from nrsfm_gui.views.scene3d import SceneView
-from nrsfm_gui.views.timeline import Timeline
+from nrsfm_gui.model.app_store import SettingsStore
+from nrsfm_gui.model.appearance import DEFAULT_LAYERS
+from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.theme import DARK
+from nrsfm_gui.panels.scene_views.scene3d_image import ScenePicture
+from nrsfm_gui.panels.scene_views.scene_view import SceneView
+from nrsfm_gui.panels.scene_views.tracks_view import TracksView
+from nrsfm_gui.panels.timeline.error_curve import ErrorCurve
+from nrsfm_gui.panels.timeline.frame_slider import FrameSlider
+from nrsfm_gui.panels.timeline.heat_strip import HeatStrip
+from nrsfm_gui.panels.timeline.timeline import Timeline
+from nrsfm_gui.scene import display as display_module
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from PyQt6.QtWidgets import QApplication
 
-    from core.sequence import Sequence
+    from core.data.sequence import Sequence
 
 SIZE = (1280, 800)
 FEW, MANY = (60, 500), (20, 28_880)  # frames, points

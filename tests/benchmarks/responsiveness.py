@@ -23,11 +23,11 @@ from machine import Meanwhile
 from PyQt6.QtCore import QSettings, Qt, QTimer
 
 from core import simulate
-from core.settings import Settings
+from core.reconstruction.settings import Settings
 from nrsfm_gui.app import make_application, paints_without_opengl, prepare_platform
 from nrsfm_gui.main_window import MainWindow
-from nrsfm_gui.state.settings_store import SettingsStore
-from nrsfm_gui.theme import DARK
+from nrsfm_gui.model.app_store import SettingsStore
+from nrsfm_gui.model.theme import DARK
 
 if TYPE_CHECKING:
     from PyQt6.QtWidgets import QApplication

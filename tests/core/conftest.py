@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.factors import Factors
-from core.low_rank import LowRankProblem
-from core.problem import NonRigidProblem, Problem
+from core.problem.factors import Factors
+from core.problem.low_rank import LowRankProblem
+from core.problem.nonrigid import NonRigidProblem, Problem
 
 
 def random_rotations(random: np.random.Generator, frames: int) -> np.ndarray:

@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.algorithms.agd import ACCEPTANCE, AGD, RESTARTS, STEPS, _proximal_step
-from core.algorithms.closed_form import svd_start, whole_start
-from core.algorithms.irnn import IRNN
-from core.algorithms.matrix_form import curvature, evaluate, prox
-from core.algorithms.variable_projection import VariableProjection
-from core.arrays import InputError
-from core.penalties import MCP, SCAD, CappedNorm, LogPenalty, RankPenalty, SchattenNorm
-from core.solver import Status, iterate, solve
+from core.foundation.exceptions import InputError
+from core.penalties.linear import MCP, SCAD, CappedNorm, LogPenalty, RankPenalty, SchattenNorm
+from core.problem.closed_form import svd_start, whole_start
+from core.solvers.agd import ACCEPTANCE, AGD, RESTARTS, STEPS, _proximal_step
+from core.solvers.irnn import IRNN
+from core.solvers.matrix_form import curvature, evaluate, prox
+from core.solvers.solver import Status, iterate, solve
+from core.solvers.variable_projection import VariableProjection
 
 ROUNDING = 1e-12
 PENALTIES = [
@@ -83,7 +83,7 @@ def test_nonmonotone_acceptance_lets_the_objective_rise_and_is_cheaper(convex, m
         calls.append(1)
         return evaluate(*arguments)
 
-    monkeypatch.setattr("core.algorithms.agd.evaluate", counted)
+    monkeypatch.setattr("core.solvers.agd.evaluate", counted)
     ends, spent = {}, {}
     for acceptance in ACCEPTANCE:
         calls.clear()

@@ -9,7 +9,9 @@ import pytest
 from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
-from core.alignment import (
+from core.data.masks import common_size
+from core.data.sequence import GroundTruth
+from core.evaluation.alignment import (
     ALIGNMENTS,
     DEPTH_INVERTED,
     NO_ALIGNMENT,
@@ -21,10 +23,8 @@ from core.alignment import (
     align_all,
     is_mirrored,
 )
-from core.arrays import InputError
-from core.known_points import common_size
-from core.metrics import aligned_mm, procrustes_mm
-from core.sequence import GroundTruth
+from core.evaluation.metrics import aligned_mm, procrustes_mm
+from core.foundation.exceptions import InputError
 
 FRAMES, POINTS = 5, 9
 FITTED = (Kind.PER_FRAME, Kind.SEQUENCE, Kind.RIGID)

@@ -10,16 +10,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.arrays import InputError
-from core.benchmark import growth, known_cameras, pyproximal, pyproximal_table, table
-from core.benchmark.contestants import CONTESTANTS, TIME_LIMIT
-from core.benchmark.memory import PeakMemory
-from core.benchmark.problems import STARTS, Case, bilinear_start
-from core.benchmark.runs import STOPPED, Interrupted, Outcome, compare, measure, run
-from core.benchmark.stopwatch import Mark, Stopwatch
 from core.cli import main
-from core.factors import Factors
-from core.methods import on_matrix
+from core.experiments.benchmark import growth, known_cameras, pyproximal, pyproximal_table, table
+from core.experiments.benchmark.contestants import CONTESTANTS, TIME_LIMIT
+from core.experiments.benchmark.memory import PeakMemory
+from core.experiments.benchmark.problems import STARTS, Case, bilinear_start
+from core.experiments.benchmark.runs import STOPPED, Interrupted, Outcome, compare, measure, run
+from core.experiments.benchmark.stopwatch import Mark, Stopwatch
+from core.foundation.exceptions import InputError
+from core.problem.factors import Factors
+from core.solvers.methods import on_matrix
 
 CASE = Case(frames=12, points=15, rank=2)
 LIMIT = 0.15  # CPU seconds
@@ -125,7 +125,7 @@ def test_least_squares_stops_within_an_iteration_and_its_own_objective_is_half_t
 
 def test_a_stopwatch_counts_only_while_it_runs(monkeypatch):
     clock = [7.0]
-    monkeypatch.setattr("core.benchmark.stopwatch.time.process_time", lambda: clock[0])
+    monkeypatch.setattr("core.experiments.benchmark.stopwatch.time.process_time", lambda: clock[0])
 
     def busy(seconds):
         clock[0] += seconds

@@ -7,16 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.algorithms.admm import ADMM
-from core.algorithms.bmm import BMM, RBMM
-from core.algorithms.closed_form import (
-    closed_form_structure,
-    reference_singular_values,
-    svd_start,
-    whole_start,
-)
-from core.arrays import InputError
-from core.solver import Status, iterate, solve
+from core.foundation.exceptions import InputError
+from core.problem.closed_form import closed_form_structure, reference_singular_values, svd_start, whole_start
+from core.solvers.admm import ADMM
+from core.solvers.bmm import BMM, RBMM
+from core.solvers.solver import Status, iterate, solve
 
 ROUNDING = 1e-12
 

@@ -8,17 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.algorithms.admm import ADMM
-from core.algorithms.bmm import RBMM
-from core.algorithms.closed_form import svd_start
-from core.algorithms.levenberg_marquardt import LevenbergMarquardt
-from core.algorithms.majorized import Majorized
-from core.algorithms.variable_projection import VariableProjection
-from core.concave import MCP, SCAD, CappedNorm, LogPenalty, RankPenalty, SchattenNorm
-from core.factors import centered
-from core.low_rank import LowRankProblem
-from core.methods import METHODS, PROBLEMS, refusal
-from core.penalties import (
+from core.penalties.concave import MCP, SCAD, CappedNorm, LogPenalty, RankPenalty, SchattenNorm
+from core.penalties.linear import (
     PENALTIES,
     ExplicitWeights,
     NuclearNorm,
@@ -26,11 +17,20 @@ from core.penalties import (
     TruncatedNuclearNorm,
     WeightedNuclearNorm,
 )
-from core.preparation import penalized
-from core.solver import iterate
+from core.problem.closed_form import svd_start
+from core.problem.factors import centered
+from core.problem.low_rank import LowRankProblem
+from core.reconstruction.problem_setup import penalized
+from core.solvers.admm import ADMM
+from core.solvers.bmm import RBMM
+from core.solvers.levenberg_marquardt import LevenbergMarquardt
+from core.solvers.majorized import Majorized
+from core.solvers.methods import METHODS, PROBLEMS, refusal
+from core.solvers.solver import iterate
+from core.solvers.variable_projection import VariableProjection
 
 if TYPE_CHECKING:
-    from core.problem import Problem
+    from core.problem.nonrigid import Problem
 
 RANK = 3
 ITERATIONS = 25

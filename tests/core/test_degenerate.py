@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from core import Settings, simulate, solve_sequence
-from core.algorithms.closed_form import reference_singular_values
 from core.cli.summary import as_lines, summary_of
-from core.concave import LogPenalty
-from core.degenerate import reference_size, remarks, singular_values
-from core.factors import Factors
-from core.low_rank import LowRankProblem
-from core.penalties import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
-from core.starts import padded
+from core.penalties.concave import LogPenalty
+from core.penalties.linear import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
+from core.problem.closed_form import reference_singular_values
+from core.problem.factors import Factors
+from core.problem.initialization import padded
+from core.problem.low_rank import LowRankProblem
+from core.reconstruction.diagnostics import reference_size, remarks, singular_values
 
 PENALTY = WeightedNuclearNorm()
 

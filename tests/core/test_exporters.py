@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from scipy.io import loadmat
 
-from core.arrays import InputError
-from core.exporters import EXPORTERS, ExportOptions, export
-from core.exporters.options import common_scale, laid
-from core.linalg import procrustes
-from core.result import arrays_of, load_result
+from core.foundation.exceptions import InputError
+from core.foundation.linalg import procrustes
+from core.io.writers import EXPORTERS, ExportOptions, export
+from core.io.writers.options import common_scale, laid
+from core.reconstruction.result import arrays_of, load_result
 
 
 def read_ply(path):

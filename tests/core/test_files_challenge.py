@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.arrays import InputError
-from core.files import challenge, list_sequences, read_sequence, source
-from core.sequence import CameraModel, Observations
+from core.data.sequence import CameraModel, Observations
+from core.foundation.exceptions import InputError
+from core.io.readers import challenge, list_sequences, read_sequence, source
 from core.synthetic import simulate, write_challenge
 
 if TYPE_CHECKING:

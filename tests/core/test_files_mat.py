@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
-from core.arrays import InputError
-from core.files import list_sequences, read_sequence
-from core.sequence import CameraModel
+from core.data.sequence import CameraModel
+from core.foundation.exceptions import InputError
+from core.io.readers import list_sequences, read_sequence
 from core.synthetic import write_challenge
 
 if TYPE_CHECKING:
@@ -255,7 +255,9 @@ def test_version_73_without_h5py_names_the_extra(tmp_path: Path, monkeypatch: py
 
 
 def test_importing_the_readers_does_not_import_scipy_io() -> None:
-    code = "import sys, core.files; print([m for m in sys.modules if m.startswith(('scipy.io', 'h5py'))])"
+    code = (
+        "import sys, core.io.readers; print([m for m in sys.modules if m.startswith(('scipy.io', 'h5py'))])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -12,10 +12,10 @@ import pytest
 from scipy.io import savemat
 
 import core
-from core.arrays import InputError
 from core.cli.sequence_options import add_sequence_options
-from core.files import SUFFIXES, list_sequences, read_sequence, write_csv, write_npz
-from core.sequence import CameraModel, GroundTruth, Observations, Sequence
+from core.data.sequence import CameraModel, GroundTruth, Observations, Sequence
+from core.foundation.exceptions import InputError
+from core.io.readers import SUFFIXES, list_sequences, read_sequence, write_csv, write_npz
 from core.synthetic import simulate
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.algorithms.closed_form import svd_start
-from core.algorithms.variable_projection import VariableProjection
 from core.cameras.metric_upgrade import metric_upgrade
-from core.geometry import _deforming, geometry_of
-from core.penalties import MCP, NuclearNorm, Penalty
-from core.preparation import penalized
-from core.solver import solve
+from core.penalties.linear import MCP, NuclearNorm, Penalty
+from core.problem.closed_form import svd_start
+from core.reconstruction.geometry import _deforming, geometry_of
+from core.reconstruction.problem_setup import penalized
+from core.solvers.solver import solve
+from core.solvers.variable_projection import VariableProjection
 
 UNIT = np.eye(3)
 

@@ -10,10 +10,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.arrays import InputError
-from core.exporters import export
-from core.exporters.gltf import morph_targets
-from core.exporters.options import ExportOptions, laid
+from core.foundation.exceptions import InputError
+from core.io.writers import export
+from core.io.writers.gltf import morph_targets
+from core.io.writers.options import ExportOptions, laid
 
 COMPONENTS = {5120: "i1", 5121: "u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 SIZES = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}

@@ -7,20 +7,29 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.algorithms.majorized import Majorized
-from core.algorithms.variable_projection import VariableProjection
-from core.arrays import InputError
-from core.held_out import Misfit, Trial, grown, hidden, posed, reprojected, solved_from, sweep
-from core.held_out_curve import curve
-from core.held_out_plan import Plan
-from core.metrics import procrustes_mm
-from core.penalties import ExplicitWeights, LogPenalty, NuclearNorm, WeightedNuclearNorm
-from core.reconstruct import finish, reconstruct
-from core.sequence import CameraModel
-from core.settings import PRESETS, Settings
-from core.solver import solve
+from core.data.sequence import CameraModel
+from core.evaluation.cross_validation import (
+    Misfit,
+    Trial,
+    grown,
+    hidden,
+    posed,
+    reprojected,
+    solved_from,
+    sweep,
+)
+from core.evaluation.cross_validation_curve import curve
+from core.evaluation.holdout_plan import Plan
+from core.evaluation.metrics import procrustes_mm
+from core.evaluation.sweep import SCALE, changed, parameters_of, present, suggested, values_between
+from core.foundation.exceptions import InputError
+from core.penalties.linear import ExplicitWeights, LogPenalty, NuclearNorm, WeightedNuclearNorm
+from core.reconstruction.reconstruct import finish, reconstruct
+from core.reconstruction.settings import PRESETS, Settings
+from core.solvers.majorized import Majorized
+from core.solvers.solver import solve
+from core.solvers.variable_projection import VariableProjection
 from core.synthetic import simulate
-from core.varied import SCALE, changed, parameters_of, present, suggested, values_between
 
 SETTINGS = Settings(starts=1, penalty=WeightedNuclearNorm(xi=0.5))
 XI = (0.01, 0.1, 0.3, 1.0, 3.0)

@@ -30,7 +30,7 @@ def test_importing_core_loads_no_window_and_no_slow_module(tmp_path):
     done = python("import core, core.cli, sys; print('\\n'.join(sys.modules))", tmp_path)
     assert done.returncode == 0, done.stderr
     loaded = set(done.stdout.split())
-    assert "core.reconstruct" in loaded
+    assert "core.reconstruction.reconstruct" in loaded
     for name in (*GRAPHICS, "scipy.io", "h5py", "matplotlib"):
         assert not any(module == name or module.startswith(name + ".") for module in loaded), name
 

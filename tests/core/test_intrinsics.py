@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from core.arrays import InputError
-from core.cameras.calibrate import (
+from core.cameras.calibration import (
     ORTHOGONAL_SPREAD,
     calibrate,
     checked_intrinsics,
@@ -11,9 +10,10 @@ from core.cameras.calibrate import (
     to_pixels,
 )
 from core.cameras.intrinsics import estimate_intrinsics, load_intrinsics
-from core.files import read_sequence
-from core.linalg import rotation_from_vector
-from core.sequence import CameraModel, Observations
+from core.data.sequence import CameraModel, Observations
+from core.foundation.exceptions import InputError
+from core.foundation.linalg import rotation_from_vector
+from core.io.readers import read_sequence
 
 K = np.array([[1400.0, 0.0, 640.0], [0.0, 1350.0, 480.0], [0.0, 0.0, 1.0]])
 R = rotation_from_vector(np.array([0.4, -0.7, 0.2]))

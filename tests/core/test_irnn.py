@@ -8,12 +8,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from core.algorithms.closed_form import svd_start, whole_start
-from core.algorithms.irnn import IRNN
-from core.algorithms.matrix_form import curvature, evaluate
-from core.algorithms.variable_projection import VariableProjection
-from core.penalties import MCP, SCAD, CappedNorm, LogPenalty, SchattenNorm
-from core.solver import Status, iterate, solve
+from core.penalties.linear import MCP, SCAD, CappedNorm, LogPenalty, SchattenNorm
+from core.problem.closed_form import svd_start, whole_start
+from core.solvers.irnn import IRNN
+from core.solvers.matrix_form import curvature, evaluate
+from core.solvers.solver import Status, iterate, solve
+from core.solvers.variable_projection import VariableProjection
 
 ROUNDING = 1e-12
 PENALTIES = [

@@ -8,17 +8,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from core import residuals
-from core.algorithms.closed_form import svd_start
-from core.algorithms.levenberg_marquardt import (
-    LevenbergMarquardt,
-    damped_step,
-    exact_gauge,
-    normal_equations,
-)
-from core.algorithms.variable_projection import VariableProjection
-from core.solver import Status, iterate, solve
-from core.starts import resized, rigid_start
+from core.problem import printed_form as residuals
+from core.problem.closed_form import svd_start
+from core.problem.initialization import resized, rigid_start
+from core.solvers.levenberg_marquardt import LevenbergMarquardt, damped_step, exact_gauge, normal_equations
+from core.solvers.solver import Status, iterate, solve
+from core.solvers.variable_projection import VariableProjection
 
 
 def dense_step(problem, factors, damping):

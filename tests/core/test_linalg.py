@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from core.arrays import InputError
-from core.least_squares import levenberg_marquardt
-from core.linalg import (
+from core.foundation.exceptions import InputError
+from core.foundation.least_squares import levenberg_marquardt
+from core.foundation.linalg import (
     cross_matrix,
     nearest_rotation,
     procrustes,

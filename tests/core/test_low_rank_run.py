@@ -11,25 +11,25 @@ import numpy as np
 import pytest
 import scipy.io
 
-from core.algorithms.variable_projection import VariableProjection
-from core.arrays import InputError
 from core.cameras.metric_upgrade import reprojection_rms
 from core.cli import main
 from core.cli.evaluate import optimality
-from core.exporters import export
-from core.factors import Factors
-from core.files import read_sequence, write_npz
-from core.geometry import geometry_of
-from core.linalg import procrustes, rotation_from_vector
-from core.low_rank import LowRankProblem
-from core.low_rank_run import measurement_norm, some_points
-from core.penalties import ExplicitWeights, NuclearNorm, RampWeights, TruncatedNuclearNorm
-from core.recipes import command_for, settings_from_dict, settings_to_dict
-from core.reconstruct import finish, reconstruct, solve_sequence
-from core.result import load_result, save_result
-from core.sequence import CameraModel, GroundTruth, Observations, Sequence
-from core.settings import Settings
-from core.solver import solve
+from core.data.sequence import CameraModel, GroundTruth, Observations, Sequence
+from core.foundation.exceptions import InputError
+from core.foundation.linalg import procrustes, rotation_from_vector
+from core.io.readers import read_sequence, write_npz
+from core.io.writers import export
+from core.penalties.linear import ExplicitWeights, NuclearNorm, RampWeights, TruncatedNuclearNorm
+from core.problem.factors import Factors
+from core.problem.low_rank import LowRankProblem
+from core.reconstruction.geometry import geometry_of
+from core.reconstruction.low_rank_pipeline import measurement_norm, some_points
+from core.reconstruction.recipes import command_for, settings_from_dict, settings_to_dict
+from core.reconstruction.reconstruct import finish, reconstruct, solve_sequence
+from core.reconstruction.result import load_result, save_result
+from core.reconstruction.settings import Settings
+from core.solvers.solver import solve
+from core.solvers.variable_projection import VariableProjection
 
 FREE = TruncatedNuclearNorm(1.0, 4)
 K = np.array([[900.0, 0.0, 320.0], [0.0, 900.0, 240.0], [0.0, 0.0, 1.0]])

@@ -8,14 +8,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from core.algorithms.closed_form import svd_start
-from core.algorithms.levenberg_marquardt import LevenbergMarquardt
-from core.algorithms.majorized import Majorized
-from core.algorithms.variable_projection import VariableProjection
-from core.factors import Factors
-from core.penalties import MCP, SCAD, CappedNorm, LogPenalty, RankPenalty, SchattenNorm
-from core.solver import Status, iterate, solve
-from core.starts import padded, random_start, resized, rigid_start
+from core.penalties.linear import MCP, SCAD, CappedNorm, LogPenalty, RankPenalty, SchattenNorm
+from core.problem.closed_form import svd_start
+from core.problem.factors import Factors
+from core.problem.initialization import padded, random_start, resized, rigid_start
+from core.solvers.levenberg_marquardt import LevenbergMarquardt
+from core.solvers.majorized import Majorized
+from core.solvers.solver import Status, iterate, solve
+from core.solvers.variable_projection import VariableProjection
 
 PENALTIES = {
     "schatten": SchattenNorm(mu=0.01, p=0.5, epsilon=0.01),

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from core.algorithms.closed_form import whole_start
-from core.algorithms.matrix_form import (
+from core.penalties.linear import MCP, CappedNorm, LogPenalty, RankPenalty, SchattenNorm
+from core.problem.closed_form import whole_start
+from core.solvers.matrix_form import (
     best_cut,
     curvature,
     evaluate,
@@ -18,7 +19,6 @@ from core.algorithms.matrix_form import (
     starting_point,
     with_singular_values,
 )
-from core.penalties import MCP, CappedNorm, LogPenalty, RankPenalty, SchattenNorm
 
 
 @pytest.fixture(params=["nonrigid", "orthogonal", "lowrank", "lowrank affine"])

@@ -6,9 +6,9 @@ from dataclasses import fields
 
 import pytest
 
-from core.arrays import InputError
-from core.methods import METHODS
-from core.settings import Settings
+from core.foundation.exceptions import InputError
+from core.reconstruction.settings import Settings
+from core.solvers.methods import METHODS
 
 OPTIONS = [(name, option) for name, method in METHODS.items() for option in method.options]
 

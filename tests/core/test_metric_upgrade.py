@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import scipy.io
 
-from core.arrays import InputError
 from core.cameras.absolute_quadric import _calibrated, _linear, _root, constraint_residuals
 from core.cameras.metric_upgrade import MetricUpgrade, metric_upgrade
-from core.files import read_sequence
-from core.linalg import procrustes, rotation_angle, rotation_from_vector
+from core.foundation.exceptions import InputError
+from core.foundation.linalg import procrustes, rotation_angle, rotation_from_vector
+from core.io.readers import read_sequence
 
 CENTER = (640.0, 480.0)
 

@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
 
-from core.arrays import InputError
-from core.challenge_score import _score_residuals
-from core.linalg import rotation_from_vector
-from core.metrics import (
+from core.data.sequence import GroundTruth
+from core.evaluation.challenge_score import _score_residuals
+from core.evaluation.metrics import (
     Alignment,
     Kind,
     Mirror,
@@ -15,7 +14,8 @@ from core.metrics import (
     procrustes_mm,
     reprojection_px,
 )
-from core.sequence import GroundTruth
+from core.foundation.exceptions import InputError
+from core.foundation.linalg import rotation_from_vector
 
 FRAMES, POINTS = 6, 12
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.arrays import InputError
-from core.factors import Factors, balanced
-from core.penalties import (
+from core.foundation.exceptions import InputError
+from core.penalties.base import LinearPenalty
+from core.penalties.linear import (
     MCP,
     PENALTIES,
     SCAD,
@@ -17,7 +17,7 @@ from core.penalties import (
     RankPenalty,
     SchattenNorm,
 )
-from core.spectral import LinearPenalty
+from core.problem.factors import Factors, balanced
 
 CONCAVE = {
     "schatten": SchattenNorm(mu=0.7, p=0.4, epsilon=0.05),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.arrays import InputError
-from core.penalties import ExplicitWeights, NuclearNorm, TruncatedNuclearNorm, WeightedNuclearNorm
-from core.problem import NonRigidProblem
-from core.settings import PRESETS, Settings
+from core.foundation.exceptions import InputError
+from core.penalties.linear import ExplicitWeights, NuclearNorm, TruncatedNuclearNorm, WeightedNuclearNorm
+from core.problem.nonrigid import NonRigidProblem
+from core.reconstruction.settings import PRESETS, Settings
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from core.penalties import MCP, SCAD, CappedNorm, LogPenalty, RankPenalty, SchattenNorm
-from core.proximal import shrink
-from core.spectral import LinearPenalty
+from core.penalties.base import LinearPenalty
+from core.penalties.linear import MCP, SCAD, CappedNorm, LogPenalty, RankPenalty, SchattenNorm
+from core.penalties.proximal import shrink
 
 GRID = 800
 # Name, a random penalty of it from (mu, scale, share); the scale is that of the singular values.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core import residuals
-from core.algorithms.closed_form import best_offsets
-from core.factors import Factors, balanced, centered
-from core.small_blocks import ELIMINATION_LIMIT, batched_inverse, multiply
+from core.foundation.batched_linalg import ELIMINATION_LIMIT, batched_inverse, multiply
+from core.problem import printed_form as residuals
+from core.problem.closed_form import best_offsets
+from core.problem.factors import Factors, balanced, centered
 
 
 @pytest.mark.parametrize("size", [1, 3, 6, ELIMINATION_LIMIT, ELIMINATION_LIMIT + 3])

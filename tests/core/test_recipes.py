@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.arrays import InputError
 from core.cli import parser
 from core.cli.settings_options import settings_from
-from core.files import read_sequence
-from core.penalties import (
+from core.data.sequence import CameraModel, Observations, Sequence
+from core.foundation.exceptions import InputError
+from core.io.readers import read_sequence
+from core.penalties.linear import (
     MCP,
     PENALTIES,
     SCAD,
@@ -27,7 +28,7 @@ from core.penalties import (
     TruncatedNuclearNorm,
     WeightedNuclearNorm,
 )
-from core.recipes import (
+from core.reconstruction.recipes import (
     command_for,
     nearest_preset,
     options_for,
@@ -37,8 +38,7 @@ from core.recipes import (
     settings_from_dict,
     settings_to_dict,
 )
-from core.sequence import CameraModel, Observations, Sequence
-from core.settings import PRESETS, Settings
+from core.reconstruction.settings import PRESETS, Settings
 
 PAPER = PRESETS["paper"]
 VARIED = [

@@ -16,15 +16,15 @@ from core import (
     Status,
     finish,
     reconstruct,
-    residuals,
     simulate,
     solve_sequence,
 )
-from core.methods import METHODS
-from core.metrics import procrustes_mm
-from core.penalties import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
-from core.problem import NonRigidProblem
-from core.subset import subset
+from core.evaluation.metrics import procrustes_mm
+from core.penalties.linear import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
+from core.problem import printed_form as residuals
+from core.problem.nonrigid import NonRigidProblem
+from core.problem.subsampling import subset
+from core.solvers.methods import METHODS
 
 QUICK = Settings(rank=2, penalty=WeightedNuclearNorm(xi=5e-3), rotations="truth", starts=4)
 

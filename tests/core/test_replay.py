@@ -30,10 +30,10 @@ from core import (
 )
 from core.cli import main, parser
 from core.cli.step_options import steps_from
-from core.penalties import MCP, NuclearNorm, TruncatedNuclearNorm
-from core.recipes import command_for, python_for, steps_from_list, steps_to_list
-from core.reconstruct import finish
-from core.settings import PRESETS
+from core.penalties.linear import MCP, NuclearNorm, TruncatedNuclearNorm
+from core.reconstruction.recipes import command_for, python_for, steps_from_list, steps_to_list
+from core.reconstruction.reconstruct import finish
+from core.reconstruction.settings import PRESETS
 
 DIGITS = 1e-12
 QUICK = Settings(rank=2, starts=3, rotations="truth")

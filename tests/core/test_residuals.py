@@ -5,14 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core import residuals
-from core.algorithms.closed_form import (
-    best_offsets,
-    closed_form_structure,
-    reference_singular_values,
-    svd_start,
-)
-from core.factors import Factors
+from core.problem import printed_form as residuals
+from core.problem.closed_form import best_offsets, closed_form_structure, reference_singular_values, svd_start
+from core.problem.factors import Factors
 
 
 def test_pack_and_unpack_are_inverse_and_in_the_order_of_the_paper(simulated, random_factors):

@@ -8,14 +8,14 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from core.arrays import InputError
-from core.atomic import replacing
-from core.files import read_sequence
-from core.metrics import reprojection_px
-from core.reconstruct import solve_sequence
-from core.result import LOW_RANK, OPTIONAL, SHAPES, load_result, save_result
-from core.sequence import CameraModel, GroundTruth
-from core.settings import Settings
+from core.data.sequence import CameraModel, GroundTruth
+from core.evaluation.metrics import reprojection_px
+from core.foundation.atomic import replacing
+from core.foundation.exceptions import InputError
+from core.io.readers import read_sequence
+from core.reconstruction.reconstruct import solve_sequence
+from core.reconstruction.result import LOW_RANK, OPTIONAL, SHAPES, load_result, save_result
+from core.reconstruction.settings import Settings
 
 
 def rewritten(path, **changes):

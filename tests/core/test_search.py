@@ -7,16 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core import Settings, Status, reconstruct, residuals, simulate, solve_sequence
-from core.algorithms.bundle import _solve, _times, bundled, stepped
-from core.algorithms.reduced_hessian import reduced_hessian
-from core.algorithms.screening import NEAR, Screening, apart
-from core.algorithms.variable_projection import VariableProjection
-from core.factors import Factors
-from core.penalties import WeightedNuclearNorm
-from core.search import GROUP, SURVIVORS, End, groups, hopeless, met, phases, traced
-from core.solver import iterate, solve
-from core.starts import search_starts
+from core import Settings, Status, reconstruct, simulate, solve_sequence
+from core.penalties.linear import WeightedNuclearNorm
+from core.problem import printed_form as residuals
+from core.problem.factors import Factors
+from core.problem.initialization import search_starts
+from core.reconstruction.multistart import GROUP, SURVIVORS, End, groups, hopeless, met, phases, traced
+from core.solvers.batched_projection import _solve, _times, bundled, stepped
+from core.solvers.reduced_hessian import reduced_hessian
+from core.solvers.screening import NEAR, Screening, apart
+from core.solvers.solver import iterate, solve
+from core.solvers.variable_projection import VariableProjection
 
 TRUE_CAMERAS = Settings(rank=2, penalty=WeightedNuclearNorm(xi=5e-3), rotations="truth")
 

@@ -7,9 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core import residuals
-from core.algorithms.closed_form import closed_form_structure
-from core.starts import SLOW, random_start, resized, rigid_start, search_starts, slow_coefficients
+from core.problem import printed_form as residuals
+from core.problem.closed_form import closed_form_structure
+from core.problem.initialization import (
+    SLOW,
+    random_start,
+    resized,
+    rigid_start,
+    search_starts,
+    slow_coefficients,
+)
 
 
 def test_rigid_start_puts_every_frame_on_its_mean_viewing_ray_at_depth_one(simulated):

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from core import simulate
-from core.algorithms.closed_form import reference_singular_values
-from core.algorithms.variable_projection import MOST_PRODUCTS, VariableProjection
-from core.arrays import InputError
-from core.low_rank import LowRankProblem
-from core.penalties import ExplicitWeights, WeightedNuclearNorm
-from core.problem import NonRigidProblem
-from core.reconstruct import reconstruct
-from core.run import FOLLOWING
-from core.sequence import CameraModel
-from core.settings import Settings
-from core.solver import Status, solve
+from core.data.sequence import CameraModel
+from core.foundation.exceptions import InputError
+from core.penalties.linear import ExplicitWeights, WeightedNuclearNorm
+from core.problem.closed_form import reference_singular_values
+from core.problem.low_rank import LowRankProblem
+from core.problem.nonrigid import NonRigidProblem
+from core.reconstruction.pipeline import FOLLOWING
+from core.reconstruction.reconstruct import reconstruct
+from core.reconstruction.settings import Settings
+from core.solvers.solver import Status, solve
+from core.solvers.variable_projection import MOST_PRODUCTS, VariableProjection
 
 SETTINGS = Settings(rank=3, starts=1, rotations="truth")
 
@@ -131,7 +131,7 @@ def test_a_run_that_goes_on_takes_short_steps(sequence, monkeypatch, problem):
     changed = settings.with_changes(eta=0.5)
     counts = []
     for most in (1, FOLLOWING, MOST_PRODUCTS):
-        monkeypatch.setattr("core.run.FOLLOWING", most)
+        monkeypatch.setattr("core.reconstruction.pipeline.FOLLOWING", most)
         counts.append(len(list(reconstruct(sequence, changed, start=last))))
     assert counts[0] > counts[1] >= counts[2]
 

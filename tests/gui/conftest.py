@@ -19,15 +19,15 @@ if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.env
 from PyQt6.QtCore import QCoreApplication, QEvent, QObject, QSettings, Qt
 from PyQt6.QtGui import QColor, QImage, QSurfaceFormat
 
-from core.arrays import InputError
-from core.factors import Factors
-from core.linalg import rotation_from_vector
-from core.problem import NonRigidProblem
-from core.reconstruct import Candidate, Record, Update
-from core.result import Result
-from core.sequence import CameraModel, GroundTruth, Observations, Sequence
-from core.settings import Settings
-from core.solver import Status
+from core.data.sequence import CameraModel, GroundTruth, Observations, Sequence
+from core.foundation.exceptions import InputError
+from core.foundation.linalg import rotation_from_vector
+from core.problem.factors import Factors
+from core.problem.nonrigid import NonRigidProblem
+from core.reconstruction.reconstruct import Candidate, Record, Update
+from core.reconstruction.result import Result
+from core.reconstruction.settings import Settings
+from core.solvers.solver import Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from PyQt6.QtWidgets import QApplication, QWidget
     from pytestqt.qtbot import QtBot
 
-    from core.arrays import Floats
-    from nrsfm_gui.collector import Collector
+    from core.foundation.types import Floats
     from nrsfm_gui.main_window import MainWindow
-    from nrsfm_gui.state.settings_store import SettingsStore
-    from nrsfm_gui.views.loss_plot import LossPlot
+    from nrsfm_gui.model.app_store import SettingsStore
+    from nrsfm_gui.panels.loss.loss_plot import LossPlot
+    from nrsfm_gui.shell.gc_in_gui_thread import Collector
 
 CAMERA = np.array([[1400.0, 0, 640], [0, 1400.0, 480], [0, 0, 1]])
 
@@ -306,7 +306,7 @@ def make_stream() -> Callable[..., Stream]:
 @pytest.fixture
 def store(tmp_path: Path) -> SettingsStore:
     """Return settings of their own for a test."""
-    from nrsfm_gui.state.settings_store import SettingsStore
+    from nrsfm_gui.model.app_store import SettingsStore
 
     return SettingsStore(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
 
@@ -314,7 +314,7 @@ def store(tmp_path: Path) -> SettingsStore:
 @pytest.fixture(scope="session", autouse=True)
 def collector(qapp: QApplication) -> Iterator[Collector]:
     """Collect garbage in this thread only, as the application does."""
-    from nrsfm_gui.collector import Collector
+    from nrsfm_gui.shell.gc_in_gui_thread import Collector
 
     made = Collector(qapp)
     yield made

@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.arrays import InputError
-from nrsfm_gui.drawing.bounds import bounding_points
-from nrsfm_gui.drawing.coloring import coloring
-from nrsfm_gui.drawing.scene import build_scene, build_shapes
-from nrsfm_gui.state.appearance import COLOR_MAPS, COLORINGS, LAYERS, MESH_MODES, Appearance
-from nrsfm_gui.theme import DARK, LIGHT
-from nrsfm_gui.views.colors import color_table, value_colors, value_levels
+from core.foundation.exceptions import InputError
+from nrsfm_gui.model.appearance import COLOR_MAPS, COLORINGS, LAYERS, MESH_MODES, Appearance
+from nrsfm_gui.model.theme import DARK, LIGHT
+from nrsfm_gui.scene.bounds import bounding_points
+from nrsfm_gui.scene.coloring import coloring
+from nrsfm_gui.scene.scene import build_scene, build_shapes
+from nrsfm_gui.widgets.colors import color_table, value_colors, value_levels
 
 
 @pytest.fixture

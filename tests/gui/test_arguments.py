@@ -11,14 +11,14 @@ import pytest
 from PyQt6.QtGui import QImage
 
 from core import finish, load_result, reconstruct, save_result, simulate, write_challenge
-from core.penalties import ExplicitWeights, RampWeights, SchattenNorm
-from core.recipes import options_for
-from core.settings import PRESETS, Settings
+from core.penalties.linear import ExplicitWeights, RampWeights, SchattenNorm
+from core.reconstruction.recipes import options_for
+from core.reconstruction.settings import PRESETS, Settings
 from nrsfm_gui.app import enlarged, prepare_platform
-from nrsfm_gui.arguments import Arguments, parse
-from nrsfm_gui.keeping.session_file import SavedRun, SavedSequence, SavedSession, write_session
-from nrsfm_gui.state.runs import Run, RunState
-from nrsfm_gui.state.settings_store import APPLICATION, ORGANIZATION
+from nrsfm_gui.model.app_store import APPLICATION, ORGANIZATION
+from nrsfm_gui.model.arguments import Arguments, parse
+from nrsfm_gui.model.run import Run, RunState
+from nrsfm_gui.sessions.session_file import SavedRun, SavedSequence, SavedSession, write_session
 
 
 def test_every_option_is_understood():

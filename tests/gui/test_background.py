@@ -12,12 +12,12 @@ from PyQt6.QtCore import QPointF, QSize
 from PyQt6.QtGui import QColor, QImage
 
 from core import simulate
-from core.arrays import InputError
-from nrsfm_gui.control import video as videos
-from nrsfm_gui.control.background import checked, doubts
-from nrsfm_gui.control.background_reader import BackgroundReader
-from nrsfm_gui.control.image_sources import open_source
-from nrsfm_gui.control.video import as_image
+from core.foundation.exceptions import InputError
+from nrsfm_gui.panels.scene_views import video as videos
+from nrsfm_gui.panels.scene_views.background_controller import checked, doubts
+from nrsfm_gui.panels.scene_views.background_reader import BackgroundReader
+from nrsfm_gui.panels.scene_views.image_sources import open_source
+from nrsfm_gui.panels.scene_views.video import as_image
 
 WIDTH, HEIGHT = 64, 48
 
@@ -230,7 +230,7 @@ def test_a_state_that_was_tampered_with_is_refused(state):
 
 
 def test_a_session_file_keeps_the_background(qtbot, window, folder):
-    from nrsfm_gui.keeping.viewpoint import Viewpoint
+    from nrsfm_gui.sessions.view_state import Viewpoint
 
     opened(qtbot, window, folder, opacity=0.4, offset=1)
     kept = Viewpoint.of(window).as_plain()

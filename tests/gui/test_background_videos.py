@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.arrays import InputError
-from nrsfm_gui.control.background_reader import BackgroundReader
-from nrsfm_gui.control.image_sources import open_source
-from nrsfm_gui.control.video import PASSED
+from core.foundation.exceptions import InputError
+from nrsfm_gui.panels.scene_views.background_reader import BackgroundReader
+from nrsfm_gui.panels.scene_views.image_sources import open_source
+from nrsfm_gui.panels.scene_views.video import PASSED
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QImage

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from core.penalties import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
-from core.settings import Settings
-from nrsfm_gui.state.changes import GESTURE, followed, named, one_gesture, parameters, waiting
+from core.penalties.linear import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
+from core.reconstruction.settings import Settings
+from nrsfm_gui.model.changes import GESTURE, followed, named, one_gesture, parameters, waiting
 
 WEIGHTS = Settings(rank=4, penalty=ExplicitWeights((0.0, 0.1, 0.2, 0.4)))
 

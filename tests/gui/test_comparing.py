@@ -10,12 +10,12 @@ import pyqtgraph as pg
 import pytest
 from PyQt6.QtWidgets import QToolButton
 
-from core.penalties import NuclearNorm
-from core.settings import Settings
-from core.updates import Record
-from nrsfm_gui.drawing.shapes import build_shapes
-from nrsfm_gui.state.runs import RunState
-from nrsfm_gui.theme import DARK, THEMES
+from core.penalties.linear import NuclearNorm
+from core.reconstruction.progress import Record
+from core.reconstruction.settings import Settings
+from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.theme import DARK, THEMES
+from nrsfm_gui.scene.shapes import build_shapes
 
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from core.alignment import NO_ALIGNMENT, PER_FRAME, Alignment, Kind, Mirror
-from core.penalties import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
-from core.sequence import CameraModel, GroundTruth
-from core.settings import Settings
-from nrsfm_gui.drawing.comparison import lay_together, why_losses_differ
-from nrsfm_gui.drawing.shapes import build_shapes
+from core.data.sequence import CameraModel, GroundTruth
+from core.evaluation.alignment import NO_ALIGNMENT, PER_FRAME, Alignment, Kind, Mirror
+from core.penalties.linear import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
+from core.reconstruction.settings import Settings
+from nrsfm_gui.scene.comparison import lay_together, why_losses_differ
+from nrsfm_gui.scene.shapes import build_shapes
 
 
 def with_points(result, points):

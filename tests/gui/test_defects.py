@@ -14,11 +14,11 @@ from PyQt6.QtGui import QGuiApplication, QPainter
 from PyQt6.QtWidgets import QPushButton, QWidget
 
 from core import simulate
-from core.settings import Settings
-from nrsfm_gui.layout import docks
-from nrsfm_gui.solving.jobs import Job
-from nrsfm_gui.solving.solver_thread import real_work
-from nrsfm_gui.state.runs import RunState
+from core.reconstruction.settings import Settings
+from nrsfm_gui.engine.jobs import Job
+from nrsfm_gui.engine.solver_thread import real_work
+from nrsfm_gui.model.run import RunState
+from nrsfm_gui.shell.layout import docks
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
 

@@ -9,15 +9,15 @@ import pytest
 from PyQt6.QtCore import QCoreApplication, QEvent, QPointF, Qt
 from PyQt6.QtGui import QMouseEvent
 
-from core.sequence import CameraModel, Observations, Sequence
-from nrsfm_gui.control.worst import frame_sentence
-from nrsfm_gui.drawing.ranking import known_means
-from nrsfm_gui.drawing.scene import ErrorSeries, build_scene, build_shapes
-from nrsfm_gui.theme import DARK, LIGHT
-from nrsfm_gui.views.image2d import TracksView
-from nrsfm_gui.views.points_panel import PointsPanel
-from nrsfm_gui.views.timeline import Timeline
-from nrsfm_gui.words.point_table import point_courses, point_table
+from core.data.sequence import CameraModel, Observations, Sequence
+from nrsfm_gui.model.theme import DARK, LIGHT
+from nrsfm_gui.panels.points.points_panel import PointsPanel
+from nrsfm_gui.panels.scene_views.tracks_view import TracksView
+from nrsfm_gui.panels.timeline.timeline import Timeline
+from nrsfm_gui.panels.timeline.worst_frame import frame_sentence
+from nrsfm_gui.scene.ranking import known_means
+from nrsfm_gui.scene.scene import ErrorSeries, build_scene, build_shapes
+from nrsfm_gui.text.point_table import point_courses, point_table
 
 SHAPES = [(1, 1), (2, 1), (1, 5), (2, 3), (3, 4000)]
 VALUES = [np.nan, 0.0, 1e-300, 1e9]

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from core import CameraModel, load_result, simulate
-from core.alignment import Alignment, Kind
-from core.exporters import EXPORTERS
-from core.settings import Settings
+from core.evaluation.alignment import Alignment, Kind
+from core.io.writers import EXPORTERS
+from core.reconstruction.settings import Settings
+from nrsfm_gui.export.export_dialog import ExportDialog
 from nrsfm_gui.export.export_request import KINDS, ExportContext, context_of
 from nrsfm_gui.export.movie_files import FORMATS
-from nrsfm_gui.views.export_dialog import ExportDialog
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, starts=1)
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.alignment import Alignment, Mirror
-from nrsfm_gui.drawing.findings import along_view, along_view_in, find, moved_error, turns
-from nrsfm_gui.drawing.scene import build_shapes
-from nrsfm_gui.drawing.shapes import Cameras
-from nrsfm_gui.words.frame_causes import cause_of, frame_numbers, why
+from core.evaluation.alignment import Alignment, Mirror
+from nrsfm_gui.scene.frame_analysis import along_view, along_view_in, find, moved_error, turns
+from nrsfm_gui.scene.scene import build_shapes
+from nrsfm_gui.scene.shapes import Cameras
+from nrsfm_gui.text.frame_causes import cause_of, frame_numbers, why
 
 BAD = 7  # the frame that is spoilt
 

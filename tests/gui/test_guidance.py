@@ -9,18 +9,18 @@ import pyqtgraph as pg
 import pytest
 from PyQt6.QtWidgets import QApplication
 
-from core.held_out import sweep
-from core.held_out_curve import Curve, curve
-from core.held_out_plan import FOLDS, Plan
-from core.penalties import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
-from core.sequence import CameraModel
-from core.settings import Settings
+from core.data.sequence import CameraModel
+from core.evaluation.cross_validation import sweep
+from core.evaluation.cross_validation_curve import Curve, curve
+from core.evaluation.holdout_plan import FOLDS, Plan
+from core.penalties.linear import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
+from core.reconstruction.settings import Settings
 from core.synthetic import simulate
-from nrsfm_gui.solving.held_out_series import HeldOutSeries, beyond
-from nrsfm_gui.theme import DARK, LIGHT
-from nrsfm_gui.views.guidance_panel import GuidancePanel
-from nrsfm_gui.views.guidance_plot import GuidanceCurves, _ticks
-from nrsfm_gui.words.guidance_words import advised, by_truth, recommendation
+from nrsfm_gui.model.theme import DARK, LIGHT
+from nrsfm_gui.panels.guidance.guidance_panel import GuidancePanel
+from nrsfm_gui.panels.guidance.guidance_plot import GuidanceCurves, _ticks
+from nrsfm_gui.panels.guidance.held_out_series import HeldOutSeries, beyond
+from nrsfm_gui.text.guidance_text import advised, by_truth, recommendation
 
 SETTINGS = Settings(starts=1, rank=4, penalty=WeightedNuclearNorm(xi=0.5), rotations="truth")
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from core import simulate
-from core.arrays import InputError
-from core.sequence import CameraModel, GroundTruth, Observations, Sequence
-from core.settings import Settings
+from core.data.sequence import CameraModel, GroundTruth, Observations, Sequence
+from core.foundation.exceptions import InputError
+from core.reconstruction.settings import Settings
 
 QUICK = Settings(rank=1, starts=1, rotations="tracks")
 

@@ -12,15 +12,15 @@ from PyQt6.QtGui import QGuiApplication, QImage, QWhatsThisClickedEvent
 from PyQt6.QtWidgets import QApplication, QPushButton, QToolButton
 
 from core import simulate
-from core.settings import Settings
-from nrsfm_gui.arguments import Arguments, parse
-from nrsfm_gui.habits.first_steps import KEYS
-from nrsfm_gui.help.method import BIBTEX, help_folder, method_page
-from nrsfm_gui.help.panels import PANELS
-from nrsfm_gui.layout import docks
-from nrsfm_gui.state.runs import RunState
-from nrsfm_gui.theme import DARK, LIGHT
-from nrsfm_gui.views.heat_strip import HeatStrip
+from core.reconstruction.settings import Settings
+from nrsfm_gui.model.arguments import Arguments, parse
+from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.theme import DARK, LIGHT
+from nrsfm_gui.panels.timeline.heat_strip import HeatStrip
+from nrsfm_gui.shell.first_steps import KEYS
+from nrsfm_gui.shell.layout import docks
+from nrsfm_gui.text.method_page import BIBTEX, help_folder, method_page
+from nrsfm_gui.text.panel_help import PANELS
 
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow

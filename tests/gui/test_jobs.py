@@ -8,8 +8,8 @@ import threading
 
 from PyQt6 import sip
 
-from core.arrays import InputError
-from nrsfm_gui.solving.jobs import Job, Jobs
+from core.foundation.exceptions import InputError
+from nrsfm_gui.engine.jobs import Job, Jobs
 
 
 def test_a_job_reports_in_the_thread_that_made_it(qtbot):

@@ -29,12 +29,12 @@ from PyQt6.QtWidgets import (
 )
 
 from core import simulate
-from core.settings import Settings
-from nrsfm_gui.layout import docks
-from nrsfm_gui.state.runs import RunState
-from nrsfm_gui.theme import DARK, LIGHT
-from nrsfm_gui.views.labels import ElidedLabel
-from nrsfm_gui.views.spectrum_canvas import SpectrumCanvas
+from core.reconstruction.settings import Settings
+from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.theme import DARK, LIGHT
+from nrsfm_gui.panels.parameters.spectrum_canvas import SpectrumCanvas
+from nrsfm_gui.shell.layout import docks
+from nrsfm_gui.widgets.labels import ElidedLabel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -219,7 +219,7 @@ def test_where_the_keyboard_is_can_be_seen(qtbot, full_window):
 
 
 def test_the_frame_goes_with_its_widget(qtbot, window):
-    from nrsfm_gui.views.ring import Ring
+    from nrsfm_gui.widgets.focus_ring import Ring
 
     ring, box = Ring(window, milliseconds=0), QComboBox(window)
     box.show()

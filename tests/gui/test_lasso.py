@@ -10,11 +10,11 @@ import pytest
 from PyQt6.QtCore import QPoint, QPointF, QRectF, Qt
 from PyQt6.QtGui import QPainterPath, QPolygonF
 
-from nrsfm_gui.drawing.scene import build_scene, build_shapes
-from nrsfm_gui.theme import DARK
-from nrsfm_gui.views.dots2d import INK, MOST_SEGMENTS, _longest_seen
-from nrsfm_gui.views.image2d import TracksView
-from nrsfm_gui.views.lasso import inside
+from nrsfm_gui.model.theme import DARK
+from nrsfm_gui.panels.scene_views.tracks_view import TracksView
+from nrsfm_gui.scene.scene import build_scene, build_shapes
+from nrsfm_gui.widgets.dots2d import INK, MOST_SEGMENTS, _longest_seen
+from nrsfm_gui.widgets.lasso import inside
 
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 LEFT = Qt.MouseButton.LeftButton
@@ -192,7 +192,7 @@ def test_the_wheel_zooms_around_the_mouse(view, qtbot):
 def test_numbers_of_points_never_overlap_and_are_of_the_first_ones(view, near):
     from PyQt6.QtGui import QImage, QPainter
 
-    from nrsfm_gui.views.point_labels import MOST_LABELS, _Room, paint_point_numbers
+    from nrsfm_gui.panels.scene_views.point_labels import MOST_LABELS, _Room, paint_point_numbers
 
     rng = np.random.default_rng(4)
     room, places = _Room(40.0, 20.0), []

@@ -6,8 +6,8 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QTabBar
 
-from nrsfm_gui.layout import REST_MILLISECONDS, docks
-from nrsfm_gui.theme import DARK
+from nrsfm_gui.model.theme import DARK
+from nrsfm_gui.shell.layout import REST_MILLISECONDS, docks
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ import pytest
 from PyQt6.QtCore import QPointF, Qt
 from PyQt6.QtTest import QTest
 
-from core.settings import Settings
-from nrsfm_gui.drawing.shapes import build_shapes
-from nrsfm_gui.state.runs import RunState
-from nrsfm_gui.views.scrub import ScrubSlider
+from core.reconstruction.settings import Settings
+from nrsfm_gui.model.run import RunState
+from nrsfm_gui.scene.shapes import build_shapes
+from nrsfm_gui.widgets.drag_number import ScrubSlider
 
 QUICK = Settings(rank=2, starts=1, rotations="truth")
 

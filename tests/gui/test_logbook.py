@@ -14,13 +14,13 @@ from PyQt6.QtCore import QtMsgType, qInstallMessageHandler, qWarning
 from PyQt6.QtGui import QGuiApplication
 
 from core import simulate
-from core.settings import Settings
-from nrsfm_gui.habits import logbook as module
-from nrsfm_gui.habits.log_keeping import differences
-from nrsfm_gui.habits.logbook import Level, Logbook
-from nrsfm_gui.state.runs import RunState
-from nrsfm_gui.theme import DARK
-from nrsfm_gui.views.log_panel import LogPanel
+from core.reconstruction.settings import Settings
+from nrsfm_gui.model import log_records as module
+from nrsfm_gui.model.log_records import Level, Logbook
+from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.theme import DARK
+from nrsfm_gui.panels.log.log_controller import differences
+from nrsfm_gui.panels.log.log_panel import LogPanel
 
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow
@@ -52,7 +52,7 @@ def test_loggers_warnings_and_qt_are_heard_and_left_as_they_were(qtbot, logbook,
     try:
         logbook.listen()
         logbook.listen()  # once is enough
-        logging.getLogger("core.files").info("3 %s read", "files")
+        logging.getLogger("core.io.readers").info("3 %s read", "files")
         with warnings.catch_warnings():
             warnings.simplefilter("always")
             warnings.warn("an old key", UserWarning, stacklevel=1)
@@ -63,7 +63,7 @@ def test_loggers_warnings_and_qt_are_heard_and_left_as_they_were(qtbot, logbook,
         qInstallMessageHandler(before)
     lines = list(logbook.lines)
     assert [(line.level, line.source) for line in lines] == [
-        (Level.INFO, "core.files"),
+        (Level.INFO, "core.io.readers"),
         (Level.WARNING, "python"),
         (Level.WARNING, "qt"),
     ]

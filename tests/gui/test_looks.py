@@ -8,11 +8,11 @@ from PyQt6.QtCore import QEvent, QPointF, Qt
 from PyQt6.QtGui import QAction, QContextMenuEvent, QMouseEvent
 from PyQt6.QtWidgets import QApplication
 
-from nrsfm_gui.drawing.scene import build_scene, build_shapes
-from nrsfm_gui.state.appearance import COLORINGS, LAYERS, Appearance
-from nrsfm_gui.theme import DARK, LIGHT
-from nrsfm_gui.views.colorbar import INSET, ColorBar, number
-from nrsfm_gui.views.colors import color_table
+from nrsfm_gui.model.appearance import COLORINGS, LAYERS, Appearance
+from nrsfm_gui.model.theme import DARK, LIGHT
+from nrsfm_gui.panels.scene_views.colorbar import INSET, ColorBar, number
+from nrsfm_gui.scene.scene import build_scene, build_shapes
+from nrsfm_gui.widgets.colors import color_table
 
 
 @pytest.fixture

@@ -11,21 +11,21 @@ from PyQt6.QtGui import QGuiApplication
 
 from core import load_result, simulate, write_npz
 from core.cli import main as command_line
-from core.linalg import rotation_from_vector
-from core.penalties import NuclearNorm, TruncatedNuclearNorm
-from core.reconstruct import reconstruct
-from core.sequence import CameraModel, GroundTruth, Observations, Sequence
-from core.settings import Settings
-from nrsfm_gui.drawing.pictures import Wanted, make_picture
-from nrsfm_gui.drawing.scene import MOST_CAMERAS, build_scene, build_shapes
-from nrsfm_gui.drawing.shapes import Alignment, project
-from nrsfm_gui.drawing.solved import solved
-from nrsfm_gui.state.runs import RunState
-from nrsfm_gui.state.session import Session
-from nrsfm_gui.theme import DARK
-from nrsfm_gui.views.scene3d_parts import scene_parts
-from nrsfm_gui.words.run_numbers import numbers, starts_that_agree
-from nrsfm_gui.words.summaries import headline, log_loss, measure, quality
+from core.data.sequence import CameraModel, GroundTruth, Observations, Sequence
+from core.foundation.linalg import rotation_from_vector
+from core.penalties.linear import NuclearNorm, TruncatedNuclearNorm
+from core.reconstruction.reconstruct import reconstruct
+from core.reconstruction.settings import Settings
+from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.session import Session
+from nrsfm_gui.model.theme import DARK
+from nrsfm_gui.panels.scene_views.scene3d_parts import scene_parts
+from nrsfm_gui.scene.scene import MOST_CAMERAS, build_scene, build_shapes
+from nrsfm_gui.scene.sequence_errors import Wanted, make_picture
+from nrsfm_gui.scene.shapes import Alignment, project
+from nrsfm_gui.scene.solver_geometry import solved
+from nrsfm_gui.scene.summaries import headline, log_loss, measure, quality
+from nrsfm_gui.text.run_numbers import numbers, starts_that_agree
 
 FRAMES, POINTS, NOISE = 9, 40, 0.3
 LOW_RANK = Settings(problem="lowrank", rank=4, penalty=TruncatedNuclearNorm(mu=1e-3, free=4), eta=1e-4)

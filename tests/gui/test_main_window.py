@@ -15,15 +15,15 @@ from PyQt6.QtGui import QDropEvent, QGuiApplication, QKeyEvent, QKeySequence
 from PyQt6.QtWidgets import QLabel, QPushButton
 
 from core import CameraModel, load_result, simulate, write_challenge
-from core.alignment import Kind, Mirror
-from core.penalties import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
-from core.settings import PRESETS, Settings
-from nrsfm_gui.arguments import Arguments
-from nrsfm_gui.drawing.shapes import Alignment
-from nrsfm_gui.habits.shortcut_sheet import ShortcutSheet
-from nrsfm_gui.layout import docks
-from nrsfm_gui.state.runs import RunState
-from nrsfm_gui.views.fields import NumberField
+from core.evaluation.alignment import Kind, Mirror
+from core.penalties.linear import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
+from core.reconstruction.settings import PRESETS, Settings
+from nrsfm_gui.model.arguments import Arguments
+from nrsfm_gui.model.run import RunState
+from nrsfm_gui.scene.shapes import Alignment
+from nrsfm_gui.shell.layout import docks
+from nrsfm_gui.shell.shortcut_sheet import ShortcutSheet
+from nrsfm_gui.widgets.fields import NumberField
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -387,7 +387,7 @@ def test_a_script_changes_nothing_that_is_remembered(qtbot, make_window, store):
 
 
 def test_a_defect_is_shown_and_offers_to_save(qtbot, window):
-    from nrsfm_gui.habits.dialogs import DefectDialog
+    from nrsfm_gui.shell.dialogs import DefectDialog
 
     window.run()
     finished(qtbot, window)

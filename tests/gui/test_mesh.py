@@ -7,8 +7,9 @@ import struct
 import numpy as np
 import pytest
 
-from core.arrays import InputError
-from nrsfm_gui.drawing.mesh import (
+from core.foundation.exceptions import InputError
+from nrsfm_gui.model.appearance import Appearance
+from nrsfm_gui.model.mesh import (
     chosen_mesh,
     delaunay,
     edges_of,
@@ -16,9 +17,8 @@ from nrsfm_gui.drawing.mesh import (
     track_triangulation,
     vertex_normals,
 )
-from nrsfm_gui.drawing.mesh_files import read_triangulation
-from nrsfm_gui.drawing.scene import build_scene, build_shapes
-from nrsfm_gui.state.appearance import Appearance
+from nrsfm_gui.scene.mesh_files import read_triangulation
+from nrsfm_gui.scene.scene import build_scene, build_shapes
 
 SQUARE = np.array([[0, 1, 2], [0, 2, 3]])
 

@@ -7,9 +7,9 @@ from PyQt6.QtCore import QEvent, Qt
 from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QPushButton, QToolButton
 
-from nrsfm_gui.theme import DARK
-from nrsfm_gui.views import message_bar
-from nrsfm_gui.views.message_bar import MessageBar
+from nrsfm_gui.model.theme import DARK
+from nrsfm_gui.widgets import message_bar
+from nrsfm_gui.widgets.message_bar import MessageBar
 
 
 @pytest.fixture

@@ -8,14 +8,14 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLabel, QWidget
 
-from core.methods import METHODS, PROBLEMS
-from core.penalties import LogPenalty, NuclearNorm
-from core.sequence import CameraModel
-from core.settings import PRESETS, Settings
-from nrsfm_gui.state.settings_store import SettingsStore
-from nrsfm_gui.views.fields import NumberField
-from nrsfm_gui.views.parameters import ParametersPanel
-from nrsfm_gui.views.sources import Choice
+from core.data.sequence import CameraModel
+from core.penalties.linear import LogPenalty, NuclearNorm
+from core.reconstruction.settings import PRESETS, Settings
+from core.solvers.methods import METHODS, PROBLEMS
+from nrsfm_gui.model.app_store import SettingsStore
+from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
+from nrsfm_gui.widgets.fields import NumberField
+from nrsfm_gui.widgets.sources import Choice
 
 NUMBERS = {  # of every option a value that is not its default, and one that is refused
     "damping": (0.25, "0"),

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from core import simulate
-from core.factors import Factors
-from core.problem import NonRigidProblem
-from core.reconstruct import Candidate, Record, Update, reconstruct
-from core.settings import Settings
-from core.solver import Status
-from nrsfm_gui.state.moments import LARGEST, MOST, Moments
+from core.problem.factors import Factors
+from core.problem.nonrigid import NonRigidProblem
+from core.reconstruction.reconstruct import Candidate, Record, Update, reconstruct
+from core.reconstruction.settings import Settings
+from core.solvers.solver import Status
+from nrsfm_gui.model.snapshots import LARGEST, MOST, Moments
 
 FRAMES, POINTS, RANK = 3, 4, 2
 

@@ -23,8 +23,8 @@ from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QWidget
 
 from core import simulate
-from core.settings import Settings
-from nrsfm_gui.theme import DARK
+from core.reconstruction.settings import Settings
+from nrsfm_gui.model.theme import DARK
 
 if TYPE_CHECKING:
     from pathlib import Path

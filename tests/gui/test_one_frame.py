@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from core import simulate
-from core.alignment import Alignment, Kind, Mirror
-from core.reconstruct import reconstruct
-from core.sequence import CameraModel
-from core.settings import Settings
-from nrsfm_gui.drawing.coloring import coloring
-from nrsfm_gui.drawing.one_frame import with_frame
-from nrsfm_gui.drawing.scene import build_scene
-from nrsfm_gui.drawing.shapes import build_shapes
+from core.data.sequence import CameraModel
+from core.evaluation.alignment import Alignment, Kind, Mirror
+from core.reconstruction.reconstruct import reconstruct
+from core.reconstruction.settings import Settings
+from nrsfm_gui.scene.coloring import coloring
+from nrsfm_gui.scene.scene import build_scene
+from nrsfm_gui.scene.shapes import build_shapes
+from nrsfm_gui.scene.single_frame import with_frame
 
 FRAME = 5
 ARRAYS = ("points", "reprojected", "errors", "residuals")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PyQt6.QtCore import QObject
 
-from nrsfm_gui.control.pace import MILLISECONDS, Pace
+from nrsfm_gui.engine.throttle import MILLISECONDS, Pace
 
 
 def test_the_first_wish_is_met_at_once_and_of_many_the_last(qtbot):

@@ -11,13 +11,13 @@ from PyQt6.QtGui import QKeySequence
 from PyQt6.QtWidgets import QApplication
 
 from core import simulate
-from nrsfm_gui.actions import Condition, with_own_letters
-from nrsfm_gui.habits.fuzzy import match
-from nrsfm_gui.theme import LIGHT
+from nrsfm_gui.model.theme import LIGHT
+from nrsfm_gui.shell.actions import Condition, with_own_letters
+from nrsfm_gui.widgets.fuzzy import match
 
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow
-    from nrsfm_gui.views.command_palette import CommandPalette, Entry
+    from nrsfm_gui.widgets.command_palette import CommandPalette, Entry
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def test_every_action_that_is_not_always_possible_says_what_it_needs(window):
 def _always(condition) -> bool:
     from dataclasses import fields
 
-    from nrsfm_gui.actions import Situation
+    from nrsfm_gui.shell.actions import Situation
 
     return bool(condition(Situation(**{entry.name: False for entry in fields(Situation)})))
 

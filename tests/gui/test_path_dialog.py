@@ -9,11 +9,11 @@ import pytest
 from PyQt6.QtCore import QTimer
 from PyQt6.QtWidgets import QFileDialog, QLineEdit, QMessageBox, QWidget
 
-import nrsfm_gui.views.path_dialog as module
+import nrsfm_gui.widgets.path_dialog as module
 from core import simulate
-from core.settings import Settings
-from nrsfm_gui.state.runs import RunState
-from nrsfm_gui.views.path_dialog import Wanted, ask_for_path, first_suffix
+from core.reconstruction.settings import Settings
+from nrsfm_gui.model.run import RunState
+from nrsfm_gui.widgets.path_dialog import Wanted, ask_for_path, first_suffix
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
 SOURCES = Path(module.__file__).parent.parent

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from nrsfm_gui.control.playback import Playback
-from nrsfm_gui.state.rounds import SPEEDS, Loop, frame_in_round
+from nrsfm_gui.model.playback_order import SPEEDS, Loop, frame_in_round
+from nrsfm_gui.panels.timeline.playback import Playback
 
 
 class Clock:

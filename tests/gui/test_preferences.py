@@ -12,13 +12,13 @@ from PyQt6.QtCore import QSettings, QSize, Qt
 from PyQt6.QtGui import QScreen
 
 from core import simulate
-from core.arrays import InputError
-from core.settings import Settings
-from core.solver import _blas, set_solver_threads, single_threaded
-from nrsfm_gui.habits.preferring import Preferring
-from nrsfm_gui.state.preferences import PROCESSORS, SIZES, Preferences
-from nrsfm_gui.state.settings_store import SettingsStore
-from nrsfm_gui.theme import DARK, LIGHT
+from core.foundation.exceptions import InputError
+from core.reconstruction.settings import Settings
+from core.solvers.solver import _blas, set_solver_threads, single_threaded
+from nrsfm_gui.model.app_store import SettingsStore
+from nrsfm_gui.model.preferences import PROCESSORS, SIZES, Preferences
+from nrsfm_gui.model.theme import DARK, LIGHT
+from nrsfm_gui.shell.preferences_controller import Preferring
 
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow
@@ -104,10 +104,10 @@ def test_defaults_are_restored(qtbot, window, store):
 CUT = """
 import sys
 from PyQt6.QtWidgets import QApplication, QLabel
-from nrsfm_gui.habits.preferring import Preferring
-from nrsfm_gui.state.preferences import Preferences
-from nrsfm_gui.views.preferences_dialog import PreferencesDialog
-from nrsfm_gui.views.screen_room import show_whole
+from nrsfm_gui.shell.preferences_controller import Preferring
+from nrsfm_gui.model.preferences import Preferences
+from nrsfm_gui.shell.preferences_dialog import PreferencesDialog
+from nrsfm_gui.widgets.fit_to_screen import show_whole
 app = QApplication(sys.argv)
 dialog = PreferencesDialog(None)
 dialog.set_preferences(Preferences())

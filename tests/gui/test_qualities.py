@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from core.alignment import PER_FRAME, Alignment, Kind
-from nrsfm_gui.drawing.pictures import Wanted, make_picture
-from nrsfm_gui.drawing.qualities import Qualities
+from core.evaluation.alignment import PER_FRAME, Alignment, Kind
+from nrsfm_gui.scene.run_quality import Qualities
+from nrsfm_gui.scene.sequence_errors import Wanted, make_picture
 
 
 class Run:

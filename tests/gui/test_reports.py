@@ -10,7 +10,6 @@ from PyQt6.QtCore import QUrl
 from PyQt6.QtGui import QDesktopServices, QGuiApplication, QImage
 from PyQt6.QtWidgets import QLineEdit, QPushButton
 
-from core.arrays import InputError
 from core.experiments.document import (
     Cell,
     Heading,
@@ -22,10 +21,11 @@ from core.experiments.document import (
     as_html,
     as_markdown,
 )
+from core.foundation.exceptions import InputError
+from nrsfm_gui.model.theme import DARK, LIGHT
+from nrsfm_gui.reports.report_page import page_for
 from nrsfm_gui.reports.reports import find_reports, report_at
 from nrsfm_gui.reports.reports_window import ReportsWindow
-from nrsfm_gui.theme import DARK, LIGHT
-from nrsfm_gui.views.report_page import page_for
 
 if TYPE_CHECKING:
     from pathlib import Path

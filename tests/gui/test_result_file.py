@@ -17,12 +17,12 @@ from core import (
     solve_sequence,
     write_npz,
 )
-from core.arrays import InputError
-from core.files import read_sequence
-from core.penalties import TruncatedNuclearNorm
-from core.settings import PRESETS
+from core.foundation.exceptions import InputError
+from core.io.readers import read_sequence
+from core.penalties.linear import TruncatedNuclearNorm
+from core.reconstruction.settings import PRESETS
 from core.synthetic import write_challenge
-from nrsfm_gui.keeping.result_file import is_result, read_opened_result
+from nrsfm_gui.sessions.result_file import is_result, read_opened_result
 
 QUICK = Settings(rank=2, starts=2, rotations="truth")
 RANK_3 = PRESETS["lowrank"].with_changes(rank=3, starts=1, penalty=TruncatedNuclearNorm(mu=1.0, free=3))

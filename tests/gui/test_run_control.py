@@ -7,14 +7,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from core.arrays import InputError
-from core.reconstruct import Record
-from core.settings import Settings
-from nrsfm_gui.solving.run_control import RunControl
-from nrsfm_gui.state.runs import Run, RunState
-from nrsfm_gui.state.session import Session
-from nrsfm_gui.words.run_numbers import numbers as panel_numbers
-from nrsfm_gui.words.summaries import activity, duration, seconds_left
+from core.foundation.exceptions import InputError
+from core.reconstruction.reconstruct import Record
+from core.reconstruction.settings import Settings
+from nrsfm_gui.engine.run_control import RunControl
+from nrsfm_gui.model.run import Run, RunState
+from nrsfm_gui.model.session import Session
+from nrsfm_gui.scene.summaries import activity, duration, seconds_left
+from nrsfm_gui.text.run_numbers import numbers as panel_numbers
 
 
 @pytest.fixture
@@ -261,7 +261,7 @@ def test_runs_that_are_not_shown_give_their_moments_up_first(qtbot, controls, ma
         runs.append(control.start(warm=False))
         qtbot.waitUntil(lambda: runs[-1].state is RunState.FINISHED and control.current is None)
     assert all(len(run.moments) > 2 for run in runs)
-    monkeypatch.setattr("nrsfm_gui.solving.run_control.ALL_MOMENTS", 1)
+    monkeypatch.setattr("nrsfm_gui.engine.run_control.ALL_MOMENTS", 1)
     session.set_settings(Settings(eta=0.3))
     with qtbot.waitSignal(control.ended):
         pass

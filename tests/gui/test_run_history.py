@@ -10,16 +10,16 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QColor
 from PyQt6.QtWidgets import QLabel, QLineEdit, QPushButton, QToolButton
 
-from core.penalties import NuclearNorm
-from core.settings import Settings
-from nrsfm_gui.state.runs import RunState
-from nrsfm_gui.style import faint_text
-from nrsfm_gui.theme import DARK
-from nrsfm_gui.views.run_list import RunList
-from nrsfm_gui.views.run_tree import COLUMNS, LOSS, NAME
-from nrsfm_gui.words.number import NONE
-from nrsfm_gui.words.run_names import run_title
-from nrsfm_gui.words.run_rows import RunRow
+from core.penalties.linear import NuclearNorm
+from core.reconstruction.settings import Settings
+from nrsfm_gui.model.numbers import NONE
+from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.run_names import run_title
+from nrsfm_gui.model.theme import DARK
+from nrsfm_gui.panels.runs.run_list import RunList
+from nrsfm_gui.panels.runs.run_tree import COLUMNS, LOSS, NAME
+from nrsfm_gui.text.run_rows import RunRow
+from nrsfm_gui.widgets.style import faint_text
 
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow

@@ -14,16 +14,16 @@ from PyQt6.QtGui import QColor, QGuiApplication, QImage, QPainter
 from PyQt6.QtWidgets import QLabel
 
 from core import load_result, simulate
-from core.metrics import procrustes_mm
-from core.recipes import command_for
-from core.settings import Settings
-from nrsfm_gui.drawing.round_steps import ticks
-from nrsfm_gui.drawing.shapes import build_shapes
+from core.evaluation.metrics import procrustes_mm
+from core.reconstruction.recipes import command_for
+from core.reconstruction.settings import Settings
 from nrsfm_gui.export.movie_files import pixels
 from nrsfm_gui.export.report_charts import HEIGHT, WIDTH, Mark, line_chart, spectrum_chart
 from nrsfm_gui.export.run_report import make_report, worst_frames
 from nrsfm_gui.export.run_report_html import html_report
 from nrsfm_gui.export.run_report_pdf import pdf_report
+from nrsfm_gui.model.nice_ticks import ticks
+from nrsfm_gui.scene.shapes import build_shapes
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, starts=1)
 

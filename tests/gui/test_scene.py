@@ -9,19 +9,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.alignment import ALIGNMENTS, NO_ALIGNMENT, Kind, Mirror
-from core.penalties import WeightedNuclearNorm
-from core.problem import Factors, NonRigidProblem
-from core.sequence import GroundTruth
-from core.settings import Settings
-from core.solver import Status
-from core.updates import Candidate, Record, Update
-from nrsfm_gui.drawing.scene import LAYERS, Alignment, Appearance, build_scene, build_shapes, error_series
-from nrsfm_gui.theme import DARK
-from nrsfm_gui.views.scene3d_parts import scene_parts
-from nrsfm_gui.words.point_table import point_table
-from nrsfm_gui.words.run_numbers import point_numbers
-from nrsfm_gui.words.selection_numbers import selection_numbers
+from core.data.sequence import GroundTruth
+from core.evaluation.alignment import ALIGNMENTS, NO_ALIGNMENT, Kind, Mirror
+from core.penalties.linear import WeightedNuclearNorm
+from core.problem.nonrigid import Factors, NonRigidProblem
+from core.reconstruction.progress import Candidate, Record, Update
+from core.reconstruction.settings import Settings
+from core.solvers.solver import Status
+from nrsfm_gui.model.theme import DARK
+from nrsfm_gui.panels.scene_views.scene3d_parts import scene_parts
+from nrsfm_gui.scene.scene import LAYERS, Alignment, Appearance, build_scene, build_shapes, error_series
+from nrsfm_gui.text.point_table import point_table
+from nrsfm_gui.text.run_numbers import point_numbers
+from nrsfm_gui.text.selection_numbers import selection_numbers
 
 
 def without_truth(sequence):
@@ -266,9 +266,7 @@ def test_selection_and_frame_outside_the_sequence_are_not_passed_on(known):
 
 
 def test_scenes_are_built_without_qt():
-    code = (
-        "import sys, nrsfm_gui.drawing.scene; sys.exit(any(name.startswith('PyQt') for name in sys.modules))"
-    )
+    code = "import sys, nrsfm_gui.scene.scene; sys.exit(any(name.startswith('PyQt') for name in sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -9,17 +9,18 @@ import pytest
 from PyQt6.QtCore import QPointF, QSize, Qt
 from PyQt6.QtWidgets import QDockWidget, QMainWindow
 
-from core.sequence import CameraModel, Observations, Sequence
-from nrsfm_gui.drawing.scene import build_scene, build_shapes
-from nrsfm_gui.state.appearance import COLORINGS, LAYERS, Appearance
-from nrsfm_gui.theme import DARK
-from nrsfm_gui.views import renderer3d, scene3d
-from nrsfm_gui.views.image2d import TracksView
-from nrsfm_gui.views.opengl_probe import opengl_available
-from nrsfm_gui.views.orbit import Orbit, image_window
-from nrsfm_gui.views.scene3d import SceneView
-from nrsfm_gui.views.scene3d_parts import MOVING, exceeds, scene_parts
-from nrsfm_gui.views.scene3d_primitives import Segments, Triangles
+from core.data.sequence import CameraModel, Observations, Sequence
+from nrsfm_gui.model.appearance import COLORINGS, LAYERS, Appearance
+from nrsfm_gui.model.theme import DARK
+from nrsfm_gui.panels.scene_views import scene3d_renderer as renderer3d
+from nrsfm_gui.panels.scene_views import scene_view as scene3d
+from nrsfm_gui.panels.scene_views.opengl_probe import opengl_available
+from nrsfm_gui.panels.scene_views.orbit_camera import Orbit, image_window
+from nrsfm_gui.panels.scene_views.scene3d_parts import MOVING, exceeds, scene_parts
+from nrsfm_gui.panels.scene_views.scene3d_primitives import Segments, Triangles
+from nrsfm_gui.panels.scene_views.scene_view import SceneView
+from nrsfm_gui.panels.scene_views.tracks_view import TracksView
+from nrsfm_gui.scene.scene import build_scene, build_shapes
 
 SIZE = (640, 480)
 EVERYTHING = frozenset(LAYERS)
@@ -171,7 +172,7 @@ def test_a_context_that_cannot_be_initialized_leaves_the_software_picture(
 ):
     if not opengl_available():
         pytest.skip("no OpenGL context can be made here")
-    from nrsfm_gui.views import scene3d_gl
+    from nrsfm_gui.panels.scene_views import scene3d_gl
 
     monkeypatch.setattr(scene3d_gl, "VERTEX", "this is no shader")
     view = shown(show)

@@ -9,14 +9,14 @@ from PyQt6.QtGui import QMouseEvent
 from PyQt6.QtWidgets import QComboBox, QDialog, QLabel, QSpinBox
 
 from core import simulate
-from core.settings import Settings
-from nrsfm_gui.control.worst import frame_sentence, ordinal
-from nrsfm_gui.drawing.ranking import known_means
-from nrsfm_gui.drawing.scene import ErrorSeries
-from nrsfm_gui.solving.solver_thread import real_work
-from nrsfm_gui.state.runs import RunState
-from nrsfm_gui.theme import DARK
-from nrsfm_gui.views.fields import NumberField
+from core.reconstruction.settings import Settings
+from nrsfm_gui.engine.solver_thread import real_work
+from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.theme import DARK
+from nrsfm_gui.panels.timeline.worst_frame import frame_sentence, ordinal
+from nrsfm_gui.scene.ranking import known_means
+from nrsfm_gui.scene.scene import ErrorSeries
+from nrsfm_gui.widgets.fields import NumberField
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
 LEFT, CONTROL = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier
@@ -413,8 +413,8 @@ def test_the_panel_says_what_to_do_while_there_is_nothing(qtbot, window):
 
 
 def test_the_table_selects_and_sorts_very_many_points(qtbot, show):
-    from nrsfm_gui.views.points_table import PointsTable
-    from nrsfm_gui.words.point_table import PointTable
+    from nrsfm_gui.panels.points.points_table import PointsTable
+    from nrsfm_gui.text.point_table import PointTable
 
     count = 28_880
     rng = np.random.default_rng(0)

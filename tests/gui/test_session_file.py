@@ -13,17 +13,17 @@ from itertools import islice
 import numpy as np
 import pytest
 
-import nrsfm_gui.keeping.session_data as session_data
+import nrsfm_gui.sessions.session_data as session_data
 from core import CameraModel, Settings, reconstruct, simulate, write_npz
-from core.arrays import InputError
-from core.files import read_sequence, write_csv
-from core.penalties import MCP, ExplicitWeights
-from core.settings import PRESETS
+from core.foundation.exceptions import InputError
+from core.io.readers import read_sequence, write_csv
+from core.penalties.linear import MCP, ExplicitWeights
+from core.reconstruction.settings import PRESETS
 from core.synthetic import write_challenge
-from nrsfm_gui.keeping.archive import DOCUMENT
-from nrsfm_gui.keeping.session_file import SavedRun, SavedSequence, SavedSession, read_session, write_session
-from nrsfm_gui.state.history import Tick
-from nrsfm_gui.state.runs import Run, RunState
+from nrsfm_gui.model.history import Tick
+from nrsfm_gui.model.run import Run, RunState
+from nrsfm_gui.sessions.archive import DOCUMENT
+from nrsfm_gui.sessions.session_file import SavedRun, SavedSequence, SavedSession, read_session, write_session
 
 QUICK = Settings(rank=2, starts=2, rotations="truth")
 LOW_RANK = PRESETS["lowrank"].with_changes(starts=3)

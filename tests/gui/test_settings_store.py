@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from PyQt6.QtCore import QByteArray, QSettings
 
-from core.penalties import ExplicitWeights, NuclearNorm, TruncatedNuclearNorm, WeightedNuclearNorm
-from core.settings import PRESETS, Settings
-from nrsfm_gui.state.settings_store import RECENT_FILES, SettingsStore
+from core.penalties.linear import ExplicitWeights, NuclearNorm, TruncatedNuclearNorm, WeightedNuclearNorm
+from core.reconstruction.settings import PRESETS, Settings
+from nrsfm_gui.model.app_store import RECENT_FILES, SettingsStore
 
 
 @pytest.fixture

@@ -11,19 +11,19 @@ from PyQt6.QtCore import QSettings
 from PyQt6.QtWidgets import QLabel, QSlider
 
 from core import simulate
-from core.files import read_sequence
-from core.penalties import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
-from core.sequence import CameraModel, Observations, Sequence
-from core.settings import Settings
+from core.data.sequence import CameraModel, Observations, Sequence
+from core.io.readers import read_sequence
+from core.penalties.linear import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
+from core.reconstruction.settings import Settings
 from core.synthetic import write_challenge
-from nrsfm_gui.arguments import Arguments
+from nrsfm_gui.engine.solver_thread import real_work
 from nrsfm_gui.main_window import MainWindow
-from nrsfm_gui.solving.solver_thread import real_work
-from nrsfm_gui.state.runs import RunState
-from nrsfm_gui.state.session import Session
-from nrsfm_gui.state.settings_store import SettingsStore
-from nrsfm_gui.views.fields import NumberField
-from nrsfm_gui.views.weights import WeightsEditor
+from nrsfm_gui.model.app_store import SettingsStore
+from nrsfm_gui.model.arguments import Arguments
+from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.session import Session
+from nrsfm_gui.panels.parameters.weights_editor import WeightsEditor
+from nrsfm_gui.widgets.fields import NumberField
 
 LIGHT_WORK = Settings(rank=2)
 

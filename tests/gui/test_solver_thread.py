@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from core.arrays import InputError
-from core.settings import Settings
-from nrsfm_gui.solving.mail import Outcome
-from nrsfm_gui.solving.solver_thread import SolverThread
+from core.foundation.exceptions import InputError
+from core.reconstruction.settings import Settings
+from nrsfm_gui.engine.mailbox import Outcome
+from nrsfm_gui.engine.solver_thread import SolverThread
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ from PyQt6.QtCore import QPoint, QPointF, Qt
 from PyQt6.QtGui import QMouseEvent
 from PyQt6.QtWidgets import QApplication
 
-from core.penalties import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
-from core.settings import Settings
-from nrsfm_gui.theme import DARK
-from nrsfm_gui.views.spectrum_plot import HINT, SpectrumPlot
-from nrsfm_gui.views.spectrum_scale import Decades, decades_of
-from nrsfm_gui.views.weight_order import held, ordered
+from core.penalties.linear import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
+from core.reconstruction.settings import Settings
+from nrsfm_gui.model.theme import DARK
+from nrsfm_gui.panels.parameters.spectrum_plot import HINT, SpectrumPlot
+from nrsfm_gui.panels.parameters.spectrum_scale import Decades, decades_of
+from nrsfm_gui.panels.parameters.weight_order import held, ordered
 
 SIGMA = np.array([30.0, 9.0, 4.0, 1.0])
 WEIGHTS = (0.01, 0.05, 0.1, 0.5)

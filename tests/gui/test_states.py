@@ -11,10 +11,10 @@ from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QDockWidget, QProgressBar, QPushButton
 
 from core import simulate
-from core.settings import Settings
-from nrsfm_gui.arguments import Arguments
-from nrsfm_gui.control import opening
-from nrsfm_gui.state.runs import RunState
+from core.reconstruction.settings import Settings
+from nrsfm_gui.model.arguments import Arguments
+from nrsfm_gui.model.run import RunState
+from nrsfm_gui.panels.sequences import opening
 
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow

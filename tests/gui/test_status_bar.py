@@ -10,11 +10,11 @@ from PyQt6.QtGui import QStatusTipEvent
 from PyQt6.QtWidgets import QApplication, QProgressBar
 
 from core import simulate
-from core.settings import Settings
-from nrsfm_gui.habits import memory
-from nrsfm_gui.state.runs import RunState
-from nrsfm_gui.theme import DARK
-from nrsfm_gui.views.memory_label import MemoryLabel
+from core.reconstruction.settings import Settings
+from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.theme import DARK
+from nrsfm_gui.widgets import memory
+from nrsfm_gui.widgets.memory_label import MemoryLabel
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from PyQt6.QtCore import QPointF, Qt
 
-from core.penalties import WeightedNuclearNorm
-from core.settings import Settings
-from nrsfm_gui.solving.steering import MOST_STEPS, NOT_KEPT, Steps
-from nrsfm_gui.state.changes import GESTURE
-from nrsfm_gui.state.runs import RunState
+from core.penalties.linear import WeightedNuclearNorm
+from core.reconstruction.settings import Settings
+from nrsfm_gui.engine.undo import MOST_STEPS, NOT_KEPT, Steps
+from nrsfm_gui.model.changes import GESTURE
+from nrsfm_gui.model.run import RunState
 
 QUICK = Settings(rank=2, starts=1, rotations="truth")
 

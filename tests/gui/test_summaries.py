@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from core.methods import METHODS
-from core.penalties import PENALTIES, ExplicitWeights
-from core.settings import PRESETS, Settings
-from nrsfm_gui.words.run_names import run_name
-from nrsfm_gui.words.summaries import measure
+from core.penalties.linear import PENALTIES, ExplicitWeights
+from core.reconstruction.settings import PRESETS, Settings
+from core.solvers.methods import METHODS
+from nrsfm_gui.model.run_names import run_name
+from nrsfm_gui.scene.summaries import measure
 
 
 @pytest.mark.parametrize("problem", ["nonrigid", "lowrank"])

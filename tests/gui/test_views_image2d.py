@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from PyQt6.QtCore import QPoint, QPointF, Qt
 
-from nrsfm_gui.drawing.scene import Appearance, build_scene, build_shapes
-from nrsfm_gui.style import mixed
-from nrsfm_gui.theme import DARK, LIGHT
-from nrsfm_gui.views.image2d import TracksView
-from nrsfm_gui.views.tracks_dots import described
+from nrsfm_gui.model.theme import DARK, LIGHT
+from nrsfm_gui.panels.scene_views.tracks_dots import described
+from nrsfm_gui.panels.scene_views.tracks_view import TracksView
+from nrsfm_gui.scene.scene import Appearance, build_scene, build_shapes
+from nrsfm_gui.widgets.style import mixed
 
 SIZE = (640, 480)
 

@@ -10,15 +10,16 @@ from PyQt6.QtCore import QEvent, QPoint, QPointF, Qt
 from PyQt6.QtGui import QImage, QMouseEvent, QPainter, QWheelEvent
 from PyQt6.QtWidgets import QApplication, QToolButton
 
-from nrsfm_gui.drawing.scene import DEFAULT_LAYERS, LAYERS, Appearance, build_scene, build_shapes
-from nrsfm_gui.theme import DARK, LIGHT
-from nrsfm_gui.views import overlay3d, renderer3d
-from nrsfm_gui.views.axes3d import without_overlaps
-from nrsfm_gui.views.colors import error_table
-from nrsfm_gui.views.opengl_probe import opengl_available
-from nrsfm_gui.views.scene3d import SceneView
-from nrsfm_gui.views.scene3d_parts import scene_parts
-from nrsfm_gui.views.scene3d_primitives import Points, Segments, Triangles
+from nrsfm_gui.model.theme import DARK, LIGHT
+from nrsfm_gui.panels.scene_views import scene3d_overlay as overlay3d
+from nrsfm_gui.panels.scene_views import scene3d_renderer as renderer3d
+from nrsfm_gui.panels.scene_views.opengl_probe import opengl_available
+from nrsfm_gui.panels.scene_views.scene3d_axes import without_overlaps
+from nrsfm_gui.panels.scene_views.scene3d_parts import scene_parts
+from nrsfm_gui.panels.scene_views.scene3d_primitives import Points, Segments, Triangles
+from nrsfm_gui.panels.scene_views.scene_view import SceneView
+from nrsfm_gui.scene.scene import DEFAULT_LAYERS, LAYERS, Appearance, build_scene, build_shapes
+from nrsfm_gui.widgets.colors import error_table
 
 SIZE = (640, 480)
 
@@ -366,7 +367,7 @@ def test_a_fitted_view_stays_fitted_when_resized(view, known, shapes):
 def test_only_what_changed_is_sent_to_opengl(view, known, shapes, monkeypatch):
     if not view.uses_opengl:
         pytest.skip("the software picture is painted as a whole")
-    from nrsfm_gui.views import scene3d_gl
+    from nrsfm_gui.panels.scene_views import scene3d_gl
 
     written = []
     original = scene3d_gl._Buffer.write

@@ -8,10 +8,10 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLineEdit, QTreeWidget
 
-from core.files import SequenceEntry
-from core.sequence import CameraModel
-from nrsfm_gui.theme import DARK, LIGHT
-from nrsfm_gui.views.sequence_tree import SequenceTree
+from core.data.sequence import CameraModel
+from core.io.readers import SequenceEntry
+from nrsfm_gui.model.theme import DARK, LIGHT
+from nrsfm_gui.panels.sequences.sequence_tree import SequenceTree
 
 P, ORTHO = CameraModel.PERSPECTIVE, CameraModel.ORTHOGONAL
 

@@ -8,16 +8,16 @@ from PyQt6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, QRect, Qt
 from PyQt6.QtGui import QMouseEvent
 from PyQt6.QtWidgets import QComboBox, QLabel, QToolButton, QToolTip
 
-from nrsfm_gui.drawing.ranking import known_means, next_worst, worst_first
-from nrsfm_gui.drawing.scene import ErrorSeries
-from nrsfm_gui.state.rounds import Loop
-from nrsfm_gui.theme import DARK, LIGHT
-from nrsfm_gui.views.colors import error_table
-from nrsfm_gui.views.error_curve import curve_top
-from nrsfm_gui.views.fields import NumberField
-from nrsfm_gui.views.frame_axis import LEFT, RIGHT, FrameAxis
-from nrsfm_gui.views.heat_image import heat_image
-from nrsfm_gui.views.timeline import Timeline
+from nrsfm_gui.model.playback_order import Loop
+from nrsfm_gui.model.theme import DARK, LIGHT
+from nrsfm_gui.panels.timeline.error_curve import curve_top
+from nrsfm_gui.panels.timeline.heat_image import heat_image
+from nrsfm_gui.panels.timeline.timeline import Timeline
+from nrsfm_gui.scene.ranking import known_means, next_worst, worst_first
+from nrsfm_gui.scene.scene import ErrorSeries
+from nrsfm_gui.widgets.colors import error_table
+from nrsfm_gui.widgets.fields import NumberField
+from nrsfm_gui.widgets.frame_axis import LEFT, RIGHT, FrameAxis
 
 FRAMES, POINTS = 37, 12
 

@@ -22,14 +22,14 @@ from PyQt6.QtWidgets import (
 )
 
 from core import simulate
-from core.penalties import WeightedNuclearNorm
-from core.settings import Settings
-from nrsfm_gui.layout import docks
+from core.penalties.linear import WeightedNuclearNorm
+from core.reconstruction.settings import Settings
+from nrsfm_gui.model.run import RunState
+from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
+from nrsfm_gui.panels.timeline.frame_slider import FrameSlider
 from nrsfm_gui.reports.make_report import MakeReportDialog
-from nrsfm_gui.state.runs import RunState
-from nrsfm_gui.views.fields import NumberField
-from nrsfm_gui.views.frame_slider import FrameSlider
-from nrsfm_gui.views.parameters import ParametersPanel
+from nrsfm_gui.shell.layout import docks
+from nrsfm_gui.widgets.fields import NumberField
 
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow

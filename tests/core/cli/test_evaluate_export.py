@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.cameras.calibrate import calibrate, orthogonal_intrinsics
+from core.cameras.calibration import calibrate, orthogonal_intrinsics
 from core.cli import main
-from core.result import Result, load_result, save_result
-from core.sequence import CameraModel
+from core.data.sequence import CameraModel
+from core.reconstruction.result import Result, load_result, save_result
 from core.synthetic import simulate
 
 

@@ -7,13 +7,13 @@ import json
 import pytest
 
 from core.cli import main
-from core.files import read_sequence
-from core.held_out import sweep
-from core.held_out_curve import curve
-from core.held_out_plan import Plan
-from core.penalties import WeightedNuclearNorm
-from core.reconstruct import reconstruct
-from core.settings import Settings
+from core.evaluation.cross_validation import sweep
+from core.evaluation.cross_validation_curve import curve
+from core.evaluation.holdout_plan import Plan
+from core.io.readers import read_sequence
+from core.penalties.linear import WeightedNuclearNorm
+from core.reconstruction.reconstruct import reconstruct
+from core.reconstruction.settings import Settings
 from core.synthetic import write_challenge
 
 OPTIONS = ["--rank", "3", "--starts", "1", "--rotations", "truth", "--penalty", "wnn", "--xi", "0.5"]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core.cli import main
-from core.files import read_sequence
+from core.io.readers import read_sequence
 from core.synthetic import simulate
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ import pytest
 
 from core.cli import main, parser
 from core.cli.settings_options import settings_from
-from core.files import write_npz
-from core.penalties import PENALTIES, PENALTY_TEXTS, LogPenalty, is_spectral
-from core.result import load_result
-from core.settings import Settings
+from core.io.readers import write_npz
+from core.penalties.linear import PENALTIES, PENALTY_TEXTS, LogPenalty, is_spectral
+from core.reconstruction.result import load_result
+from core.reconstruction.settings import Settings
 from core.synthetic import simulate
 
 FAST = ["--rank", "3", "--rotations", "truth", "--starts", "2", "--quiet"]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.cli import main
-from core.files import write_npz
+from core.io.readers import write_npz
 from core.synthetic import simulate
 
 REFUSED = {

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 
 from core.cli import main
-from core.files import read_sequence, write_npz
-from core.reconstruct import solve_sequence
-from core.result import load_result
-from core.settings import Settings
+from core.io.readers import read_sequence, write_npz
+from core.reconstruction.reconstruct import solve_sequence
+from core.reconstruction.result import load_result
+from core.reconstruction.settings import Settings
 from core.synthetic import simulate
 
 FAST = ["--rank", "2", "--rotations", "truth"]

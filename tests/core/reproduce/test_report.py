@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from core.cli import main
+from core.data.sequence import CameraModel
 from core.experiments import pictures, run
 from core.experiments.document import Cell, Code, Heading, Paragraph, Row, Table, as_html, as_markdown
 from core.experiments.published import SLIPS
@@ -21,8 +22,7 @@ from core.experiments.sequence_job import SequenceJob
 from core.experiments.sources import challenge_source
 from core.experiments.store import Store
 from core.experiments.tables import METHODS
-from core.result import load_result
-from core.sequence import CameraModel
+from core.reconstruction.result import load_result
 from core.synthetic import write_challenge
 
 ORTHOGONAL = CameraModel.ORTHOGONAL

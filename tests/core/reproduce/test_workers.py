@@ -24,7 +24,7 @@ from core.experiments.matrix_job import MatrixJob
 from core.experiments.sequence_job import SequenceJob
 from core.experiments.sources import challenge_source
 from core.experiments.store import Store
-from core.files import read_sequence
+from core.io.readers import read_sequence
 
 
 def has_workers(process):

@@ -6,10 +6,10 @@ import pytest
 from PyQt6.QtGui import QGuiApplication
 
 from core import reconstruct, simulate, write_npz
-from core.files import read_sequence
-from core.settings import Settings
-from nrsfm_gui.keeping.session_file import SavedRun, SavedSequence, SavedSession
-from nrsfm_gui.state.runs import Run, RunState
+from core.io.readers import read_sequence
+from core.reconstruction.settings import Settings
+from nrsfm_gui.model.run import Run, RunState
+from nrsfm_gui.sessions.session_file import SavedRun, SavedSequence, SavedSession
 
 QUICK = Settings(rank=2, starts=2, rotations="truth")
 

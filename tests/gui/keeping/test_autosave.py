@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from PyQt6.QtCore import QLockFile
 
-from nrsfm_gui.keeping.autosave import LAST, OWN, Autosave, lost_sessions
-from nrsfm_gui.keeping.session_file import read_session, write_session
-from nrsfm_gui.state.runs import RunState
+from nrsfm_gui.model.run import RunState
+from nrsfm_gui.sessions.autosave import LAST, OWN, Autosave, lost_sessions
+from nrsfm_gui.sessions.session_file import read_session, write_session
 
 ROOT = Path(__file__).parents[3]
 
@@ -137,7 +137,7 @@ def slowly(monkeypatch, seconds):
         time.sleep(seconds)
         return write_session(saved, path)
 
-    monkeypatch.setattr("nrsfm_gui.keeping.autosave.write_session", write)
+    monkeypatch.setattr("nrsfm_gui.sessions.autosave.write_session", write)
 
 
 @pytest.mark.parametrize("name", [LAST, "elsewhere/last.nrsfm"])

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from core import load_result
-from core.penalties import ExplicitWeights, NuclearNorm, TruncatedNuclearNorm
-from core.settings import PRESETS, Settings
-from nrsfm_gui.state.runs import RunState
+from core.penalties.linear import ExplicitWeights, NuclearNorm, TruncatedNuclearNorm
+from core.reconstruction.settings import PRESETS, Settings
+from nrsfm_gui.model.run import RunState
 
 ROOT = Path(__file__).parents[3]
 QUICK = Settings(rank=2, starts=2, rotations="truth")

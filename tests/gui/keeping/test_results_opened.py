@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from core import save_result, solve_sequence
-from core.penalties import TruncatedNuclearNorm
-from core.settings import PRESETS, Settings
-from nrsfm_gui.state.runs import RunState
+from core.penalties.linear import TruncatedNuclearNorm
+from core.reconstruction.settings import PRESETS, Settings
+from nrsfm_gui.model.run import RunState
 
 QUICK = Settings(rank=2, starts=2, rotations="truth")
 LOW_RANK = PRESETS["lowrank"].with_changes(rank=3, starts=2, penalty=TruncatedNuclearNorm(mu=1.0, free=3))

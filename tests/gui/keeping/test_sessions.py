@@ -14,16 +14,16 @@ from pathlib import Path
 import pytest
 from PyQt6.QtWidgets import QFileDialog, QLineEdit
 
-import core.atomic
+import core.foundation.atomic
 from core import write_npz
-from core.arrays import InputError
-from core.files import read_sequence
-from core.penalties import TruncatedNuclearNorm
-from core.settings import PRESETS, Settings
-from nrsfm_gui.keeping.autosave import summary
-from nrsfm_gui.keeping.session_file import read_session, write_session
-from nrsfm_gui.keeping.viewpoint import Viewpoint
-from nrsfm_gui.state.runs import RunState
+from core.foundation.exceptions import InputError
+from core.io.readers import read_sequence
+from core.penalties.linear import TruncatedNuclearNorm
+from core.reconstruction.settings import PRESETS, Settings
+from nrsfm_gui.model.run import RunState
+from nrsfm_gui.sessions.autosave import summary
+from nrsfm_gui.sessions.session_file import read_session, write_session
+from nrsfm_gui.sessions.view_state import Viewpoint
 
 ROOT = Path(__file__).parents[3]
 QUICK = Settings(rank=2, starts=2, rotations="truth")
@@ -176,7 +176,7 @@ def test_a_full_disk_or_a_folder_that_cannot_be_written_is_said(
             window.keeping.save()
     assert reported.args == [f"{path} cannot be written: No space left on device"]
     with monkeypatch.context() as patch:  # the tests may run as root, whom no mode of a folder keeps out
-        patch.setattr(core.atomic.os, "access", lambda *_: False)
+        patch.setattr(core.foundation.atomic.os, "access", lambda *_: False)
         with qtbot.waitSignal(window.reported) as reported:
             window.keeping.save()
     assert "no permission to write in the folder" in reported.args[0]
@@ -190,7 +190,7 @@ def test_a_process_that_is_killed_while_it_saves_leaves_the_old_file(kept, tmp_p
     program = f"""
 import os, signal
 from pathlib import Path
-from nrsfm_gui.keeping.session_file import read_session, write_session
+from nrsfm_gui.sessions.session_file import read_session, write_session
 saved = read_session(Path({str(path)!r}))
 os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)  # when all is written, and nothing replaced
 write_session(saved, Path({str(path)!r}))
@@ -239,7 +239,7 @@ def test_a_session_that_is_opened_while_another_is_saved_keeps_its_file(
         time.sleep(0.5)
         return write_session(saved, path)
 
-    monkeypatch.setattr("nrsfm_gui.keeping.keeping.write_session", slow)
+    monkeypatch.setattr("nrsfm_gui.sessions.session_saver.write_session", slow)
     window.session.rename_run(run, "of the first")
     window.keeping.save_to(first)
     opened(qtbot, window, second)
@@ -261,7 +261,7 @@ def test_the_session_as_it_was_saved_last_is_what_stays(qtbot, solved, tmp_path,
         time.sleep(pauses.pop(0))
         return write_session(saved, path)
 
-    monkeypatch.setattr("nrsfm_gui.keeping.keeping.write_session", slow)
+    monkeypatch.setattr("nrsfm_gui.sessions.session_saver.write_session", slow)
     window.session.set_note(run, "first")
     window.keeping.save_to(path)
     window.session.set_note(run, "second")

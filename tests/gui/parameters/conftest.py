@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from PyQt6.QtWidgets import QLabel, QSlider
 
-from core.penalties import WeightedNuclearNorm
-from core.settings import Settings
-from nrsfm_gui.views.fields import NumberField
-from nrsfm_gui.views.parameters import ParametersPanel
-from nrsfm_gui.views.sources import Choice
+from core.penalties.linear import WeightedNuclearNorm
+from core.reconstruction.settings import Settings
+from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
+from nrsfm_gui.widgets.fields import NumberField
+from nrsfm_gui.widgets.sources import Choice
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot

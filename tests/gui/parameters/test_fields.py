@@ -10,7 +10,8 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QFileDialog, QWidget
 
-from core.penalties import (
+from core.data.sequence import CameraModel
+from core.penalties.linear import (
     MCP,
     PENALTIES,
     ExplicitWeights,
@@ -19,12 +20,11 @@ from core.penalties import (
     SchattenNorm,
     TruncatedNuclearNorm,
 )
-from core.sequence import CameraModel
-from core.settings import PRESETS, Settings
-from nrsfm_gui.views.fields import NumberField, stepped
-from nrsfm_gui.views.form import Collapsible
-from nrsfm_gui.views.sources import Choice
-from nrsfm_gui.words.number import format_number
+from core.reconstruction.settings import PRESETS, Settings
+from nrsfm_gui.model.numbers import format_number
+from nrsfm_gui.widgets.fields import NumberField, stepped
+from nrsfm_gui.widgets.form import Collapsible
+from nrsfm_gui.widgets.sources import Choice
 
 
 def test_what_is_typed_becomes_settings_a_moment_later(qtbot, panel, form):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.penalties import PENALTIES, PENALTY_TEXTS, LogPenalty
-from core.settings import Settings
-from nrsfm_gui.views.weights import WEIGHTS
+from core.penalties.linear import PENALTIES, PENALTY_TEXTS, LogPenalty
+from core.reconstruction.settings import Settings
+from nrsfm_gui.panels.parameters.weights_editor import WEIGHTS
 
 
 def shown_numbers(form) -> list[str]:

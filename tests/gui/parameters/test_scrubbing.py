@@ -9,10 +9,10 @@ from PyQt6.QtCore import QPoint, QPointF, Qt
 from PyQt6.QtGui import QMouseEvent
 from PyQt6.QtWidgets import QApplication, QWidget
 
-from core.penalties import TruncatedNuclearNorm
-from core.sequence import CameraModel
-from core.settings import Settings
-from nrsfm_gui.views.scrub import PIXELS_PER_UNIT, ScrubLabel, ScrubSlider
+from core.data.sequence import CameraModel
+from core.penalties.linear import TruncatedNuclearNorm
+from core.reconstruction.settings import Settings
+from nrsfm_gui.widgets.drag_number import PIXELS_PER_UNIT, ScrubLabel, ScrubSlider
 
 
 def drag(qtbot, widget: QWidget, steps: list[int], modifier=Qt.KeyboardModifier.NoModifier) -> None:

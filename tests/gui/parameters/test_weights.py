@@ -9,12 +9,12 @@ import pytest
 from PyQt6.QtCore import QPoint, Qt
 from PyQt6.QtWidgets import QApplication, QSlider
 
-from core.penalties import ExplicitWeights
-from core.settings import Settings
-from nrsfm_gui.views.fields import NumberField
-from nrsfm_gui.views.scrub import Scale, ScrubLabel
-from nrsfm_gui.views.weight_order import ordered
-from nrsfm_gui.views.weights import WEIGHTS
+from core.penalties.linear import ExplicitWeights
+from core.reconstruction.settings import Settings
+from nrsfm_gui.panels.parameters.weight_order import ordered
+from nrsfm_gui.panels.parameters.weights_editor import WEIGHTS
+from nrsfm_gui.widgets.drag_number import Scale, ScrubLabel
+from nrsfm_gui.widgets.fields import NumberField
 
 
 def test_moving_a_weight_makes_the_penalty_explicit_and_brings_the_others_along(qtbot, panel):

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from PyQt6.QtGui import QImage
 
-from core.reconstruct import Record
-from nrsfm_gui.state.history import History
-from nrsfm_gui.theme import DARK
-from nrsfm_gui.views.loss_plot import LossPlot
+from core.reconstruction.reconstruct import Record
+from nrsfm_gui.model.history import History
+from nrsfm_gui.model.theme import DARK
+from nrsfm_gui.panels.loss.loss_plot import LossPlot
 
 if TYPE_CHECKING:
     from collections.abc import Callable

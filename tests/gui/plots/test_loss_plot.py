@@ -12,17 +12,17 @@ import pytest
 from PyQt6.QtCore import QPoint, QPointF, Qt
 from PyQt6.QtWidgets import QToolButton
 
-from core.reconstruct import Record
-from core.settings import Settings
-from nrsfm_gui.state.history import History
-from nrsfm_gui.theme import DARK, LIGHT
-from nrsfm_gui.views.phase_marks import short_phases
-from nrsfm_gui.views.plots import log_ticks
-from nrsfm_gui.views.spectrum_plot import SpectrumPlot
-from nrsfm_gui.words.number import format_number
+from core.reconstruction.reconstruct import Record
+from core.reconstruction.settings import Settings
+from nrsfm_gui.model.history import History
+from nrsfm_gui.model.numbers import format_number
+from nrsfm_gui.model.theme import DARK, LIGHT
+from nrsfm_gui.panels.loss.phase_marks import short_phases
+from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
+from nrsfm_gui.widgets.plots import log_ticks
 
 if TYPE_CHECKING:
-    from nrsfm_gui.views.loss_plot import LossPlot
+    from nrsfm_gui.panels.loss.loss_plot import LossPlot
 
 
 def ranges(plot: LossPlot) -> list[list[float]]:

@@ -13,11 +13,11 @@ from PyQt6.QtPdf import QPdfDocument
 from PyQt6.QtWidgets import QTabWidget
 from scipy.ndimage import binary_dilation, binary_erosion
 
-from core.arrays import InputError
-from nrsfm_gui.theme import DARK, LIGHT
-from nrsfm_gui.views.loss_plot import LossPlot
-from nrsfm_gui.views.plots import save_image, save_plot
-from nrsfm_gui.views.spectrum_plot import SpectrumPlot
+from core.foundation.exceptions import InputError
+from nrsfm_gui.model.theme import DARK, LIGHT
+from nrsfm_gui.panels.loss.loss_plot import LossPlot
+from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
+from nrsfm_gui.widgets.plots import save_image, save_plot
 
 
 @pytest.fixture

@@ -1,0 +1,1 @@
+"""Sequences of tracks and what is known about them."""

@@ -1,0 +1,225 @@
+"""A sequence: the 2-D tracks of one camera, and everything that is known about them.
+
+Tracks are stored as the file has them (pixels for a perspective camera, millimeters for an orthogonal
+one); `core.cameras.calibration` turns them into the calibrated observations that a problem is posed on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..foundation.exceptions import InputError
+from ..foundation.types import Bools, Floats, Ints, frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    import numpy.typing as npt
+
+MIN_FRAMES = 2
+MIN_POINTS = 4
+
+
+class CameraModel(Enum):
+    """How a point in the camera frame becomes an observation."""
+
+    PERSPECTIVE = "perspective"
+    ORTHOGONAL = "orthogonal"
+
+
+@dataclass(frozen=True, eq=False)
+class Observations:
+    """2-D tracks and which of them were seen.
+
+    `tracks` is (F, 2, P); a hidden entry keeps the value that the file gives, or is NaN where it gives none.
+    `visible` is (F, P).
+    """
+
+    tracks: Floats  # (F, 2, P)
+    visible: Bools  # (F, P)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tracks", frozen(self.tracks))
+        object.__setattr__(self, "visible", frozen(self.visible, np.bool_))
+        if self.tracks.ndim != 3 or self.tracks.shape[1] != 2:
+            raise InputError(f"tracks have shape {self.tracks.shape}; accepted is (frames, 2, points)")
+        frames, _, points = self.tracks.shape
+        if self.visible.shape != (frames, points):
+            raise InputError(
+                f"visible has shape {self.visible.shape}; these tracks need ({frames}, {points})"
+            )
+        if frames < MIN_FRAMES:
+            raise InputError(f"tracks have {frames} frame(s); at least {MIN_FRAMES} are needed")
+        if points < MIN_POINTS:
+            raise InputError(f"tracks have {points} point(s); at least {MIN_POINTS} are needed")
+        bad = ~np.isfinite(self.tracks).all(axis=1) & self.visible
+        if bad.any():
+            f, p = np.argwhere(bad)[0]
+            raise InputError(
+                f"tracks hold {self.tracks[f, :, p]} at frame {f}, point {p} (both 0-based), which is marked "
+                "visible; visible observations must be finite"
+            )
+        if np.isinf(self.tracks).any():
+            f, _, p = np.argwhere(np.isinf(self.tracks))[0]
+            raise InputError(f"tracks hold an infinity at frame {f}, point {p} (both 0-based)")
+        empty = np.flatnonzero(~self.visible.any(axis=1))
+        if empty.size:
+            raise InputError(
+                f"frame {empty[0]} (0-based) has no visible point; every frame needs at least one"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class GroundTruth:
+    """The true 3-D shape of one, several or all frames, in millimeters unless the sequence says otherwise.
+
+    The coordinate system of each frame is its own: errors are measured after an alignment.
+    """
+
+    frames: Ints  # (G,) 0-based frame indices, increasing
+    points: Floats  # (G, 3, P); NaN where a point's truth is missing
+    reference: int  # 0-based index of the frame that the intrinsics are estimated from
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "frames", frozen(self.frames, np.int64))
+        object.__setattr__(self, "points", frozen(self.points))
+        if self.points.ndim != 3 or self.points.shape[:2] != (len(self.frames), 3):
+            raise InputError(
+                f"ground truth has shape {self.points.shape}; accepted is ({len(self.frames)}, 3, points)"
+            )
+        if self.reference not in self.frames:
+            raise InputError(f"ground truth has no frame {self.reference} (0-based)")
+
+    def at(self, frame: int) -> Floats | None:
+        """Return the (3, P) truth of a frame, or None where there is none."""
+        where = np.flatnonzero(self.frames == frame)
+        return self.points[where[0]] if where.size else None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sequence:
+    """One camera's view of one deforming object. Immutable; arrays are read-only.
+
+    Raises
+    ------
+    InputError
+        where shapes disagree, a visible observation is not finite, a frame shows nothing, or there are
+        fewer than 2 frames or 4 points.
+    """
+
+    observations: Observations
+    camera: CameraModel
+    name: str
+    intrinsics: Floats | None = None  # (3, 3); the identity where tracks are calibrated, None where unknown
+    truth: GroundTruth | None = None
+    rotations: Floats | None = None  # (F, 3, 3) true world-to-camera rotations
+    translations: Floats | None = None  # (F, 3) true translations, in the units of the truth
+    companion: Observations | None = None  # the same points under an orthogonal camera (NRSfM Challenge)
+    edges: Ints | None = None  # (E, 2) 0-based point indices: a skeleton or the edges of a mesh
+    faces: Ints | None = None  # (T, 3) 0-based point indices: triangles
+    units: str = "px"  # of the tracks
+    truth_units: str = "mm"
+    source: Path | None = None  # the file or folder it was read from
+    digest: str = ""  # SHA-256 of the file's bytes (or of the tracks, for a sequence that has no file)
+    provenance: str = ""  # how the tracks came to be, where that needs saying
+    reading: Mapping[str, str | int] = field(default_factory=dict)  # options that `read_sequence` was given
+
+    def __post_init__(self) -> None:
+        frames, points = self.visible.shape
+        expected = {
+            "intrinsics": (3, 3),
+            "rotations": (frames, 3, 3),
+            "translations": (frames, 3),
+        }
+        for name, shape in expected.items():
+            value = getattr(self, name)
+            if value is None:
+                continue
+            array = frozen(value)
+            if array.shape != shape:
+                raise InputError(f"{name} of {self.name!r} have shape {array.shape}; accepted is {shape}")
+            if not np.isfinite(array).all():
+                raise InputError(f"{name} of {self.name!r} hold a value that is not finite")
+            object.__setattr__(self, name, array)
+        if self.truth is not None:
+            if self.truth.points.shape[2] != points:
+                raise InputError(
+                    f"ground truth of {self.name!r} has {self.truth.points.shape[2]} points; the tracks "
+                    f"have {points}"
+                )
+            if self.truth.frames.min() < 0 or self.truth.frames.max() >= frames:
+                raise InputError(
+                    f"ground truth of {self.name!r} is for frame {self.truth.frames.max()} (0-based); "
+                    f"the tracks have {frames} frames"
+                )
+        if self.companion is not None and self.companion.visible.shape != (frames, points):
+            raise InputError(
+                f"companion tracks of {self.name!r} are {self.companion.visible.shape} (frames, points); "
+                f"the tracks are ({frames}, {points})"
+            )
+        for name, columns in (("edges", 2), ("faces", 3)):
+            value = getattr(self, name)
+            if value is None:
+                continue
+            array = frozen(value, np.int64)
+            outside = array.size > 0 and not 0 <= array.min() <= array.max() < points
+            if array.ndim != 2 or array.shape[1] != columns or outside:
+                raise InputError(
+                    f"{name} of {self.name!r} must be (n, {columns}) point indices below {points}"
+                )
+            object.__setattr__(self, name, array)
+
+    def __repr__(self) -> str:
+        size = f"{self.frame_count} frames, {self.point_count} points"
+        return f"Sequence({self.name!r}, {self.camera.value}, {size})"
+
+    @property
+    def tracks(self) -> Floats:
+        """(F, 2, P) observations, in `units`."""
+        return self.observations.tracks
+
+    @property
+    def visible(self) -> Bools:
+        """(F, P) whether a point is seen in a frame."""
+        return self.observations.visible
+
+    @property
+    def frame_count(self) -> int:
+        """F, the number of frames."""
+        return int(self.visible.shape[0])
+
+    @property
+    def point_count(self) -> int:
+        """P, the number of points."""
+        return int(self.visible.shape[1])
+
+    @cached_property
+    def content(self) -> str:
+        """SHA-256 of all that a reconstruction and its errors may depend on, hidden tracks left out.
+
+        `digest` is of one file; visibility, companion and truth may lie in others.
+        """
+        arrays: list[npt.ArrayLike | None] = [*_seen(self.observations), self.intrinsics, self.rotations]
+        if self.companion is not None:
+            arrays += _seen(self.companion)
+        if self.truth is not None:
+            arrays += [self.truth.points, self.truth.frames, [self.truth.reference]]
+        whole = hashlib.sha256(self.camera.value.encode())
+        for array in arrays:
+            values = np.ascontiguousarray([] if array is None else array)
+            whole.update(str((values.shape, values.dtype.str)).encode())
+            whole.update(values.data)
+        return whole.hexdigest()
+
+
+def _seen(observations: Observations) -> list[npt.ArrayLike]:
+    """Return the tracks, 0 where they are hidden, and which are seen."""
+    visible = observations.visible
+    return [np.where(visible[:, None], observations.tracks, 0.0), visible]

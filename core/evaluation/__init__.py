@@ -1,0 +1,1 @@
+"""Errors against a ground truth, alignment, the Challenge score, and cross-validation."""

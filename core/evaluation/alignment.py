@@ -1,0 +1,291 @@
+"""How an estimate is laid over the ground truth: which motions it may make, and whether it may be mirrored.
+
+    per-frame     every frame by a similarity of its own (rotation, translation, size)
+    sequence      all frames by the same similarity
+    rigid         every frame by a rotation and a translation of its own, none of them resized
+    as-is         nothing is fitted: the camera's coordinates of the estimate stand for those of the truth
+    none          the truth is left out, and no error is measured
+
+Sizes.  Tracks of an orthogonal camera are in the units of the truth, and so is an estimate of them: `rigid`
+and `as-is` keep it as large as it is.  Pictures of a perspective camera look the same of a large object far
+away and of a small one nearby, so that its calibrated units stand for no length: there the whole sequence is
+multiplied by the one factor that fits the sizes of all true frames best (the minimum over c, and over a
+rotation and a translation for every frame, of the squared distances).
+
+Mirror images.  The depth of the estimate is inverted, z -> -z, before it is moved, in all frames or in none:
+always, never, or where the sum of all distances to the truth is then smaller.  `as-is` inverts the depth of
+every frame in its camera's coordinates, about the mean depth of its points with truth.
+
+As is, an orthogonal camera says nothing of how far away a frame is: its mean depth is that of the truth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..data.masks import common_size, frames_of, known_points, mean_of, side_by_side
+from ..foundation.exceptions import InputError
+from ..foundation.linalg import Similarity, procrustes
+
+if TYPE_CHECKING:
+    from ..data.sequence import GroundTruth
+    from ..foundation.types import Floats
+
+MIN_ALIGNED = 3  # points that a similarity needs
+DEPTH_INVERTED = np.diag([1.0, 1.0, -1.0])
+
+
+class Kind(Enum):
+    """Which motions an estimate may make; the value is the name for commands and files."""
+
+    PER_FRAME = "per-frame"
+    SEQUENCE = "sequence"
+    RIGID = "rigid"
+    AS_IS = "as-is"
+    NONE = "none"
+
+    @property
+    def words(self) -> str:
+        """The name that people read."""
+        return WORDS[self]
+
+    @property
+    def meaning(self) -> str:
+        """What it does, in a sentence."""
+        return MEANINGS[self]
+
+
+WORDS = {
+    Kind.PER_FRAME: "per-frame similarity",
+    Kind.SEQUENCE: "one similarity for all frames",
+    Kind.RIGID: "rigid motion per frame",
+    Kind.AS_IS: "as is, by the cameras",
+    Kind.NONE: "no alignment",
+}
+MEANINGS = {
+    Kind.PER_FRAME: "every frame is turned, moved and resized to fit its ground truth best",
+    Kind.SEQUENCE: "all frames are turned, moved and resized in the same way, so that their sizes and places "
+    "relative to one another count",
+    Kind.RIGID: "every frame is turned and moved, and none is resized; where the camera does not tell the "
+    "unit (perspective), one factor for the whole sequence turns calibrated units into those of the truth",
+    Kind.AS_IS: "nothing is fitted but, where the camera does not tell the unit (perspective), one factor "
+    "for the whole sequence: what the estimated camera sees is put where the true camera stands",
+    Kind.NONE: "the estimate by itself, without the ground truth and without an error",
+}
+
+
+class Mirror(Enum):
+    """Whether the mirror image of an estimate stands for it."""
+
+    OFF = "off"
+    ON = "on"
+    AUTOMATIC = "auto"
+
+    @property
+    def meaning(self) -> str:
+        """What it does, in a sentence."""
+        return {
+            Mirror.OFF: "the estimate as it was solved",
+            Mirror.ON: "the estimate with its depth inverted",
+            Mirror.AUTOMATIC: "whichever is nearer to the ground truth, the same for all frames",
+        }[self]
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """How an estimate is moved onto the ground truth before it is shown and measured."""
+
+    kind: Kind = Kind.PER_FRAME
+    mirror: Mirror = Mirror.OFF
+
+    @property
+    def compares(self) -> bool:
+        """Whether the truth takes part."""
+        return self.kind is not Kind.NONE
+
+    @property
+    def key(self) -> str:
+        """The name for files: "per-frame, mirror auto"; see `from_key`."""
+        return f"{self.kind.value}, mirror {self.mirror.value}"
+
+    @classmethod
+    def from_key(cls, key: str) -> Alignment:
+        """Return the alignment that has a key.
+
+        Raises
+        ------
+        InputError
+            where there is none of that name.
+        """
+        known = {each.key: each for each in ALIGNMENTS}
+        if key not in known:
+            raise InputError(f"the alignment is {key!r}; accepted are {'; '.join(known)}")
+        return known[key]
+
+    def words(self, mirrored: bool | None = None) -> str:
+        """Return the name that people read.
+
+        Parameters
+        ----------
+        mirrored
+            what an automatic choice came to, where it was made.
+        """
+        if not self.compares or self.mirror is Mirror.OFF:
+            return self.kind.words
+        if self.mirror is Mirror.ON:
+            return f"{self.kind.words}, mirrored"
+        found = {None: "mirror automatic", True: "found mirrored", False: "found unmirrored"}
+        return f"{self.kind.words}, {found[mirrored]}"
+
+
+PER_FRAME = Alignment()
+NO_ALIGNMENT = Alignment(Kind.NONE)
+ALIGNMENTS = tuple(Alignment(kind, mirror) for kind in Kind for mirror in Mirror)
+
+
+@dataclass(frozen=True, eq=False)
+class Views:
+    """The cameras that an estimate and its truth are seen by, for `rigid` and `as-is`."""
+
+    rotations: Floats  # (F, 3, 3) of the estimate, world to camera
+    translations: Floats  # (F, 3) in the units of the estimate
+    intrinsics: Floats  # (3, 3) from the estimate's camera frame to the units of the tracks
+    orthogonal: bool  # whether the tracks are in the units of the truth, and depth is ignored
+    true_rotations: Floats | None = None  # (F, 3, 3)
+    true_translations: Floats | None = None  # (F, 3) in the units of the truth
+
+    @property
+    def unit(self) -> float | None:
+        """What one unit of the estimate is in those of the truth; None where nothing tells."""
+        return float(self.intrinsics[0, 0]) if self.orthogonal else None
+
+    @property
+    def true_cameras_known(self) -> bool:
+        """Whether `as-is` is possible."""
+        return self.true_rotations is not None and self.true_translations is not None
+
+
+def align(
+    estimate: Floats, truth: GroundTruth, alignment: Alignment = PER_FRAME, *, views: Views | None = None
+) -> Similarity:
+    """Return the similarities that move the frames of an estimate that have truth onto it.
+
+    Parameters
+    ----------
+    estimate
+        (F, 3, P) all frames.
+    truth
+        of G of them.
+    alignment
+        which similarities, and whether mirrored.
+    views
+        the cameras; without them, `rigid` fits the size of the sequence, and `as-is` is not possible.
+
+    Returns
+    -------
+    Similarity
+        with a leading axis of size G, in the order of `truth.frames`; all of its rotations are reflections
+        where the estimate is mirrored, and none is otherwise.
+
+    Raises
+    ------
+    InputError
+        where the estimate does not have the truth's frames or points, or the alignment needs cameras.
+    """
+    source, target = frames_of(estimate, truth), truth.points
+    if alignment.kind is Kind.NONE:
+        raise InputError("no alignment: an error needs one; accepted are per-frame, sequence, rigid, as-is")
+    if alignment.kind is Kind.AS_IS and (views is None or not views.true_cameras_known):
+        raise InputError("the alignment 'as-is' needs the true rotations and translations of the cameras")
+
+    def found(mirrored: bool) -> Similarity:
+        if alignment.kind is Kind.AS_IS and views is not None:
+            factor = common_size(DEPTH_INVERTED @ source if mirrored else source, target)
+            return _as_is(source, truth, views, factor=views.unit or factor, mirrored=mirrored)
+        return _fitted(source, target, alignment.kind, views, mirrored=mirrored)
+
+    if alignment.mirror is not Mirror.AUTOMATIC:
+        return found(alignment.mirror is Mirror.ON)
+    plain, mirrored = found(False), found(True)
+    known = known_points(target)
+    far = [np.linalg.norm(each.apply(source) - target, axis=1)[known].sum() for each in (plain, mirrored)]
+    return mirrored if far[1] < far[0] else plain
+
+
+def align_all(
+    points: Floats, truth: GroundTruth, alignment: Alignment = PER_FRAME, *, views: Views | None = None
+) -> Similarity:
+    """Return the similarity of every frame of points (F, 3, P), with a leading axis of size F.
+
+    Frames with fewer than three known points take the similarity of the nearest frame that has them. As is,
+    they have cameras of their own, and only the depth under an orthogonal one is that of the nearest truth.
+
+    Raises
+    ------
+    InputError
+        as `align`, and where no frame has three points with a truth.
+    """
+    usable = np.flatnonzero(known_points(truth.points).sum(axis=1) >= MIN_ALIGNED)
+    if not usable.size:
+        raise InputError("no frame of the ground truth has three known points; alignment needs them")
+    frames = truth.frames[usable]
+    known = align(
+        points,
+        replace(truth, frames=frames, points=truth.points[usable], reference=int(frames[0])),
+        alignment,
+        views=views,
+    )
+    nearest = np.abs(np.arange(len(points))[:, None] - frames).argmin(axis=1)
+    if alignment.kind is Kind.AS_IS and views is not None:
+        around = replace(truth, frames=np.arange(len(points)), points=truth.points[usable][nearest])
+        return _as_is(points, around, views, factor=float(known.scale[0]), mirrored=is_mirrored(known))
+    return Similarity(known.scale[nearest], known.rotation[nearest], known.translation[nearest])
+
+
+def is_mirrored(similarity: Similarity) -> bool:
+    """Return whether similarities that `align` gave mirror the estimate."""
+    return bool(np.linalg.det(similarity.rotation.reshape(-1, 3, 3)[0]) < 0)
+
+
+def _fitted(source: Floats, target: Floats, kind: Kind, views: Views | None, *, mirrored: bool) -> Similarity:
+    if mirrored:
+        source = DEPTH_INVERTED @ source
+    count = len(source)
+    if kind is Kind.SEQUENCE:
+        one = procrustes(side_by_side(source), side_by_side(target))
+        scale, rotation = np.repeat(one.scale, count), np.repeat(one.rotation[None], count, 0)
+        translation = np.tile(one.translation, (count, 1))
+    elif kind is Kind.RIGID:
+        unit = None if views is None else views.unit
+        factor = common_size(source, target) if unit is None else unit
+        moved = procrustes(factor * source, target, scale=False)
+        scale, rotation, translation = np.full(count, factor), moved.rotation, moved.translation
+    else:
+        own = procrustes(source, target)
+        scale, rotation, translation = own.scale, own.rotation, own.translation
+    return Similarity(scale, rotation @ DEPTH_INVERTED if mirrored else rotation, translation)
+
+
+def _as_is(source: Floats, truth: GroundTruth, views: Views, *, factor: float, mirrored: bool) -> Similarity:
+    """Put what the estimated camera sees where the true camera stands: R*' (c D (R S + t) + o - t*)."""
+    frames = truth.frames
+    assert views.true_rotations is not None and views.true_translations is not None  # `align` has looked
+    R, t = views.rotations[frames], views.translations[frames]
+    true_R, true_t = views.true_rotations[frames], views.true_translations[frames]
+    D = DEPTH_INVERTED if mirrored else np.eye(3)
+    known = known_points(truth.points)
+    depth = mean_of((R @ source + t[:, :, None])[:, 2], known)
+    offset = np.zeros_like(t)
+    if views.orthogonal:
+        offset[:, :2] = views.intrinsics[:2, 2]
+        true_depth = mean_of((true_R @ truth.points + true_t[:, :, None])[:, 2], known)
+    else:
+        true_depth = factor * depth
+    offset[:, 2] = true_depth - factor * D[2, 2] * depth
+    back = np.swapaxes(true_R, 1, 2)
+    moved = factor * t @ D + offset - true_t
+    return Similarity(np.full(len(source), factor), back @ D @ R, np.einsum("gab,gb->ga", back, moved))

@@ -1,0 +1,199 @@
+"""Errors of a reconstruction, each under its own name: they are not comparable with one another.
+
+    procrustes_mm         one similarity per frame, distances in the units of the truth
+    aligned_mm            the same after any alignment of `core.evaluation.alignment`
+    challenge_v02         the NRSfM Challenge's score of one frame: nearest neighbors, outliers clamped
+    e3d_global            one orthogonal alignment of the whole sequence, relative to the spread of the truth
+    frobenius_relative    no alignment but the mean and the sign of depth, relative to the size of the truth
+    reprojection_px       distance of tracks and reprojections, in the units of the tracks
+
+F frames, P points, G frames with truth. A point whose truth is NaN in a frame is left out there, and NaN in
+what is returned per point.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..data.masks import frames_of, known_points, side_by_side
+from ..foundation.exceptions import InputError
+from ..foundation.linalg import procrustes
+from ..foundation.types import Bools, Floats, frozen
+from .alignment import Alignment, Kind, Mirror, Views, align, is_mirrored
+from .challenge_score import challenge_v02
+
+if TYPE_CHECKING:
+    from ..data.sequence import GroundTruth
+
+__all__ = [
+    "Alignment",
+    "Errors",
+    "Kind",
+    "Mirror",
+    "Views",
+    "align",
+    "aligned_mm",
+    "challenge_v02",
+    "e3d_global",
+    "frobenius_relative",
+    "is_mirrored",
+    "procrustes_mm",
+    "reprojection_px",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Errors:
+    """An error of every point, and its means over the points that count."""
+
+    per_point: Floats  # (G, P), NaN where there is no truth
+    per_frame: Floats  # (G,), NaN for a frame without any
+    mean: float  # over all points of all frames
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "per_point", frozen(self.per_point))
+        object.__setattr__(self, "per_frame", frozen(self.per_frame))
+
+
+def procrustes_mm(estimate: Floats, truth: GroundTruth, *, reflection: bool = False) -> Errors:
+    """Return the distances after one similarity per frame, in the units of the truth.
+
+    Parameters
+    ----------
+    estimate
+        (F, 3, P) all frames, in any coordinates and any unit.
+    truth
+        of one, several or all frames.
+    reflection
+        whether a mirror image counts as right, frame by frame; `aligned_mm` chooses once for all.
+
+    Raises
+    ------
+    InputError
+        where the estimate does not have the truth's frames or points.
+    """
+    source = frames_of(estimate, truth)
+    moved = procrustes(source, truth.points, reflection=reflection).apply(source)
+    return _errors(np.linalg.norm(moved - truth.points, axis=1), truth.points)
+
+
+def aligned_mm(
+    estimate: Floats, truth: GroundTruth, alignment: Alignment, *, views: Views | None = None
+) -> tuple[Errors, bool]:
+    """Return the distances after an alignment, in the units of the truth, and whether it mirrors.
+
+    Parameters
+    ----------
+    estimate, truth, alignment, views
+        as in `core.evaluation.alignment.align`.
+
+    Raises
+    ------
+    InputError
+        where the estimate does not have the truth's frames or points, or the alignment needs cameras.
+    """
+    similarity = align(estimate, truth, alignment, views=views)
+    moved = similarity.apply(frames_of(estimate, truth))
+    return _errors(np.linalg.norm(moved - truth.points, axis=1), truth.points), is_mirrored(similarity)
+
+
+def e3d_global(estimate: Floats, truth: GroundTruth) -> Errors:
+    r"""Return the error of the PTA and BMM tables (Akhter et al. 2011; Dai et al. 2014).
+
+    Every frame of both is centered; one orthogonal matrix, which may mirror, moves the whole estimate; no
+    scale. Distances are divided by the mean over frames and axes of the truth's standard deviation. Both
+    must be in the coordinates that the table uses, usually the camera's.
+
+    Raises
+    ------
+    InputError
+        where the estimate does not have the truth's frames or points, or the truth has no spread.
+    """
+    source, target = _centered(frames_of(estimate, truth), truth.points)
+    one = procrustes(side_by_side(source), side_by_side(target), scale=False, reflection=True)
+    moved = one.rotation @ source  # centered by frame already: the common shift is 0
+    known = known_points(target).sum(axis=1)
+    used = known > 0
+    deviation = np.sqrt(np.nansum(target[used] ** 2, axis=2) / known[used, None])  # (G, 3)
+    unit = float(deviation.mean()) if used.any() else 0.0
+    if not unit > 0:
+        raise InputError("the ground truth has no spread, so that no error is relative to it")
+    return _errors(np.linalg.norm(moved - target, axis=1) / unit, truth.points)
+
+
+def frobenius_relative(estimate: Floats, truth: GroundTruth) -> Errors:
+    """Return the error of the PND tables (Lee et al. 2013): |X - X*| / |X*| of every frame.
+
+    Both are in the camera frame and are centered; the sign of depth is the better one, frame by frame.
+    `per_point` is the distance of a point over |X*|, so that `per_frame` is the root of its sum of squares,
+    not its mean; `mean` is the mean of `per_frame`.
+
+    Raises
+    ------
+    InputError
+        where the estimate does not have the truth's frames or points.
+    """
+    source, target = _centered(frames_of(estimate, truth), truth.points)
+    size = np.sqrt(np.nansum(target**2, axis=(1, 2)))
+    size = np.where(size > 0, size, np.nan)  # a frame without truth
+    flipped = source * np.array([1.0, 1.0, -1.0])[:, None]
+    per_point = np.linalg.norm(np.stack((source, flipped)) - target, axis=2) / size[:, None]
+    per_frame = np.sqrt(np.where(known_points(target), per_point**2, 0.0).sum(axis=2)) + 0.0 * size
+    better = per_frame.argmin(axis=0)
+    frames = np.arange(len(source))
+    relative = per_frame[better, frames]
+    return Errors(per_point[better, frames], relative, _mean(relative[np.isfinite(size)]))
+
+
+def reprojection_px(reprojected: Floats, tracks: Floats, visible: Bools) -> Errors:
+    """Return the distances of reprojections and visible tracks, with root mean squares as means.
+
+    Parameters
+    ----------
+    reprojected, tracks
+        (F, 2, P) in the same units (pixels; millimeters for an orthogonal camera).
+    visible
+        (F, P) which observations count.
+
+    Raises
+    ------
+    InputError
+        where the shapes disagree.
+    """
+    if reprojected.shape != tracks.shape or visible.shape != (len(tracks), tracks.shape[-1]):
+        raise InputError(
+            f"reprojections have shape {reprojected.shape}, tracks {tracks.shape}, visible {visible.shape}; "
+            "accepted are (F, 2, P) twice, and (F, P)"
+        )
+    distance = np.where(visible, np.linalg.norm(reprojected - tracks, axis=1), np.nan)
+    squares = [_mean(row[counts] ** 2) for row, counts in zip(distance, visible, strict=True)]
+    return Errors(distance, np.sqrt(squares), float(np.sqrt(_mean(distance[visible] ** 2))))
+
+
+def _centered(source: Floats, target: Floats) -> tuple[Floats, Floats]:
+    """Subtract from every frame the mean of the points known in the target; others become NaN."""
+    known = known_points(target)[:, None, :]
+    count = np.maximum(known.sum(axis=2, keepdims=True), 1)
+    both = []
+    for points in (source, target):
+        mean = np.where(known, points, 0.0).sum(axis=2, keepdims=True) / count
+        both.append(np.where(known, points - mean, np.nan))
+    return both[0], both[1]
+
+
+def _errors(distance: Floats, truth: Floats) -> Errors:
+    """Return the means of distances (G, P) over the points whose truth (G, 3, P) is known.
+
+    An estimate that is not finite there makes them NaN: it is not left out.
+    """
+    known = known_points(truth)
+    distance = np.where(known, distance, np.nan)
+    per_frame = [_mean(row[counts]) for row, counts in zip(distance, known, strict=True)]
+    return Errors(distance, np.array(per_frame), _mean(distance[known]))
+
+
+def _mean(values: Floats) -> float:
+    return float(values.mean()) if values.size else float("nan")

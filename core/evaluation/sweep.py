@@ -1,0 +1,96 @@
+"""One parameter of settings under a name, whatever kind it is: what it is now, and settings with another."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ..data.sequence import CameraModel
+from ..foundation.exceptions import InputError
+from ..penalties.linear import ExplicitWeights
+
+if TYPE_CHECKING:
+    from ..reconstruction.settings import Settings
+
+SCALE = "scale"  # the parameter by which explicit weights are multiplied
+DECADES = 1.5  # that a suggested range reaches to each side
+COUNTS = {"rank": 8, "eta": 7}  # how many values are suggested
+COUNT = 9  # of the strength of a penalty
+LEAST_ETA = 1e-4  # below it, nothing changes any more
+MOST_RANK = 24  # that a suggested range reaches to, unless the present rank is above it
+
+
+def parameters_of(settings: Settings, camera: CameraModel) -> tuple[str, ...]:
+    """Return what can be varied: the penalty's mu or xi (of explicit weights `SCALE`), the rank, eta."""
+    strength = next(iter(vars(settings.penalty)))  # every penalty has its strength first
+    names = (SCALE if isinstance(settings.penalty, ExplicitWeights) else strength, "rank", "eta")
+    fixed = settings.problem == "nonrigid" and camera is CameraModel.ORTHOGONAL
+    return names[:2] if fixed else names
+
+
+def present(settings: Settings, parameter: str) -> float:
+    """Return the value of a parameter in settings; 1 for `SCALE`."""
+    if parameter == SCALE:
+        return 1.0
+    source: Any = settings if parameter in ("rank", "eta") else settings.penalty
+    return float(getattr(source, parameter))
+
+
+def changed(settings: Settings, parameter: str, value: float) -> Settings:
+    """Return settings with another value of one parameter.
+
+    Raises
+    ------
+    InputError
+        where the value is refused.
+    """
+    if parameter == SCALE:
+        assert isinstance(settings.penalty, ExplicitWeights)  # `parameters_of` offers it for no other
+        return settings.with_changes(penalty=ExplicitWeights(tuple(value * a for a in settings.penalty.a)))
+    if parameter == "rank":
+        if not (math.isfinite(value) and value == int(value) and value >= 1):
+            raise InputError(f"rank is {value:g}; accepted is a whole number, 1 or more")
+        penalty = settings.penalty
+        if isinstance(penalty, ExplicitWeights):  # cut, or continued with the last one
+            a = penalty.a
+            penalty = ExplicitWeights((*a, *(a[-1:] * int(value)))[: int(value)])
+        return settings.with_changes(rank=int(value), penalty=penalty)
+    if parameter == "eta":
+        return settings.with_changes(eta=float(value))
+    return settings.with_changes(penalty=replace(settings.penalty, **{parameter: float(value)}))  # type: ignore[type-var]
+
+
+def suggested(settings: Settings, parameter: str) -> tuple[float, float, int]:
+    """Return a lowest value, a highest one and a count for a series around the present value."""
+    now = present(settings, parameter)
+    count = COUNTS.get(parameter, COUNT)
+    if parameter == "rank":
+        first = max(1, int(now) - count // 2)
+        return float(first), float(min(first + count - 1, max(MOST_RANK, int(now)))), count
+    low, high = ((now or 1.0) * 10.0**power for power in (-DECADES, DECADES))
+    if parameter == "eta":
+        low, high = min(max(now / 10, 1e-3), now), max(min(10 * now, 0.9), now)
+    return float(f"{low:.2g}"), float(f"{high:.2g}"), count
+
+
+def values_beyond(parameter: str, values: tuple[float, ...], *, above: bool) -> tuple[float, ...]:
+    """Return about half as many values again, at the same ratios, below or above a series that ascends.
+
+    None of the rank, as what can be hidden depends on the highest one; of eta what it can be.
+    """
+    if parameter == "rank" or len(values) < 2:
+        return ()
+    ratio = (values[-1] / values[0]) ** (1 / (len(values) - 1))
+    count = max(2, len(values) // 2)
+    end, factor = (values[-1], ratio) if above else (values[0], 1 / ratio)
+    more = sorted({float(f"{end * factor**k:.3g}") for k in range(1, count + 1)} - set(values))
+    return tuple(value for value in more if parameter != "eta" or LEAST_ETA <= value < 1.0)
+
+
+def values_between(parameter: str, low: float, high: float, count: int) -> tuple[float, ...]:
+    """Return a series: every rank in a range, or so many values of anything else at equal ratios."""
+    if parameter == "rank":
+        return tuple(float(rank) for rank in range(math.ceil(low), math.floor(high) + 1))
+    ratio = high / low
+    return tuple(sorted({float(f"{low * ratio ** (k / (count - 1)):.3g}") for k in range(count)}))

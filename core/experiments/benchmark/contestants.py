@@ -1,0 +1,140 @@
+"""The methods that are compared, each on one problem against a stopwatch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...problem.closed_form import whole_start
+from ...problem.printed_form import jacobian, pack, residual_vector, unpack
+from ...solvers.admm import ADMM
+from ...solvers.agd import AGD
+from ...solvers.algorithm_one import AlgorithmOne
+from ...solvers.irnn import IRNN
+from ...solvers.levenberg_marquardt import LevenbergMarquardt
+from ...solvers.methods import on_matrix
+from ...solvers.solver import Status, iterate, single_threaded
+from ...solvers.variable_projection import VariableProjection
+from .stopwatch import OutOfTime
+
+if TYPE_CHECKING:
+    from ...foundation.types import Floats
+    from ...problem.factors import Factors
+    from ...problem.nonrigid import Problem
+    from ...solvers.solver import Algorithm
+    from .stopwatch import Stopwatch
+
+ENDLESS = 1_000_000  # iterations: the limit is one of time
+EXACT = 1e-15  # scipy's tolerances, just above the rounding unit
+TIME_LIMIT = "time limit"
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A method of the comparison."""
+
+    title: str
+    algorithm: Algorithm[Any] | None = None  # None: scipy.optimize.least_squares
+
+    def run(self, problem: Problem, start: Factors, watch: Stopwatch) -> str:
+        """Run to the end or to the limit of the watch; return why it ended.
+
+        `start` is of the problem's rank; methods on X start at the closed form in its place.
+        """
+        with single_threaded():
+            if self.algorithm is None:
+                return _least_squares(problem, start, watch)
+            if on_matrix(self.algorithm):
+                start = whole_start(problem)
+            return _iterated(problem, self.algorithm, start, watch)
+
+
+CONTESTANTS = {
+    "bilinear": Contestant("bilinear, variable projection", VariableProjection()),
+    "lm": Contestant("bilinear, Levenberg-Marquardt", LevenbergMarquardt(max_iterations=ENDLESS)),
+    "algorithm1": Contestant("Algorithm 1, sparse (lambda 1, alpha 2)", AlgorithmOne(max_iterations=ENDLESS)),
+    "algorithm1-fast": Contestant(
+        "Algorithm 1, sparse (lambda 1e-3, alpha 10)",
+        AlgorithmOne(damping=1e-3, alpha=10.0, max_iterations=ENDLESS),
+    ),
+    "scipy": Contestant("scipy least_squares (trf, lsmr)"),
+    "admm": Contestant("ADMM, cut to rank K", ADMM(max_iterations=ENDLESS)),
+    "irnn": Contestant("IRNN, cut to rank K", IRNN(max_iterations=ENDLESS)),
+    "agd": Contestant("AGD, cut to rank K", AGD(max_iterations=ENDLESS)),
+}
+
+
+def _iterated(problem: Problem, algorithm: Algorithm[Any], start: Factors, watch: Stopwatch) -> str:
+    cut = on_matrix(algorithm)
+    steps = iterate(problem, algorithm, start)
+    ended = Status.RUNNING
+    while not ended.finished:
+        with watch.running():
+            snapshot = next(steps)
+        ended, progress = snapshot.status, snapshot.progress
+        late = watch.expired
+        if ended.finished or late or watch.due(progress.iteration):
+            loss = problem.loss(algorithm.factors(problem, snapshot.state)) if cut else progress.loss
+            watch.mark(progress.iteration, loss, progress.loss)
+        if late and not ended.finished:
+            return TIME_LIMIT
+    return ended.value
+
+
+def _least_squares(problem: Problem, start: Factors, watch: Stopwatch) -> str:
+    """Minimize the squared norm of the four-row residuals; its own objective has a factor 1/2."""
+    from scipy.optimize import least_squares
+    from scipy.sparse.linalg import LinearOperator
+
+    lowest = float("inf")
+    iterations = 0
+
+    def residuals(z: Floats) -> Floats:
+        nonlocal lowest
+        r = residual_vector(problem, unpack(problem, z))
+        lowest = min(lowest, float(r @ r))
+        late = watch.expired
+        with watch.paused():
+            if late or watch.due(iterations):
+                watch.mark(iterations, lowest, 0.5 * lowest)
+        if late:
+            raise OutOfTime
+        return r
+
+    def derivative(z: Floats) -> LinearOperator:
+        nonlocal iterations
+        iterations += 1
+        J = jacobian(problem, unpack(problem, z))
+
+        def timely(product: Floats) -> Floats:
+            if watch.expired:  # one iteration of lsmr may take longer than the whole limit
+                raise OutOfTime
+            return product
+
+        return LinearOperator(
+            J.shape,
+            matvec=lambda v: timely(J @ np.ravel(v)),
+            rmatvec=lambda v: timely(J.T @ np.ravel(v)),
+            dtype=np.float64,
+        )
+
+    try:
+        with watch.running():
+            found = least_squares(
+                residuals,
+                pack(problem, start),
+                derivative,
+                method="trf",
+                tr_solver="lsmr",
+                ftol=EXACT,
+                xtol=EXACT,
+                gtol=EXACT,
+                max_nfev=ENDLESS,
+            )
+    except OutOfTime:
+        watch.mark(iterations, lowest, 0.5 * lowest)
+        return TIME_LIMIT
+    watch.mark(iterations, lowest, 0.5 * lowest)
+    return Status.CONVERGED.value if found.status > 0 else Status.LIMIT.value

@@ -1,0 +1,194 @@
+r"""The problem of pyproximal's tutorial on non-rigid structure from motion, and the default method on it.
+
+Known cameras R_f (2 x 3, estimated, hence not quite orthonormal), no offsets, points that are all seen:
+
+    min over X of  mu |X#|_* + 1/2 |R X - M|^2,    M = R X_gt,  mu = 1,
+
+half of this project's objective with all weights 2 mu and H_fj = R_f' R_f.  It is convex, so that how near an
+end point is can be proved: for any Y with |(R'Y)#|_2 <= mu, -1/2 |Y|^2 - <Y, M> is a lower bound of the
+optimum, and Y = R X - M, scaled down to be such a Y, makes it tight at the optimum.  The same matrix tells
+whether the rank K of the bilinear form is enough: its singular vectors with singular values above mu are
+directions in which another column pays.  So K begins at 1, and columns are added along all of these at once,
+until the bound says that it is enough; the time of all that counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from ...foundation.exceptions import InputError
+from ...problem.closed_form import svd_start
+from ...problem.data_term import DataTerm, data_term
+from ...problem.factors import Factors
+from ...problem.nonrigid import Problem
+from ...problem.observation_forms import Source, plane_basis
+from ...solvers.solver import iterate, single_threaded
+from ...solvers.variable_projection import VariableProjection
+from .stopwatch import Stopwatch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from ...foundation.types import Bools, Floats
+    from ...penalties.base import SpectralPenalty
+    from .stopwatch import Mark
+
+MU = 1.0
+FIRST_RANK = 1
+ROUGH, FINE = 1e-7, 1e-14  # predicted decrease, relative, before and after the rank looks sufficient
+ENOUGH = 1.01  # |(R'Y)#|_2 / mu below which it may be
+GAP = 1e-7  # relative, between objective and lower bound, at which ours ends
+OURS = "bilinear, variable projection"
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Cameras and what they see of the truth."""
+
+    cameras: Floats  # (F, 2, 3)
+    tracks: Floats  # (F, 2, P)
+
+    def objective(self, X: Floats) -> float:
+        """Return mu |X#|_* + 1/2 |R X - M|^2 at X (F, 3, P)."""
+        misfit = self.cameras @ X - self.tracks
+        sigma = np.linalg.svd(X.reshape(len(X), -1), compute_uv=False)
+        return MU * float(sigma.sum()) + 0.5 * float(np.vdot(misfit, misfit))
+
+    def back_projected(self, Y: Floats) -> Floats:
+        """Return (R'Y)#, shape (F, 3P), for Y (F, 2, P)."""
+        return np.asarray(self.cameras.transpose(0, 2, 1) @ Y).reshape(len(Y), -1)
+
+    def lower_bound(self, X: Floats) -> tuple[float, Floats, Floats]:
+        """Return a lower bound of the optimum, and singular values and left vectors of R'(M - R X)."""
+        Y = self.cameras @ X - self.tracks
+        U, sigma, _ = np.linalg.svd(self.back_projected(-Y), full_matrices=False)
+        Y *= min(1.0, MU / float(sigma[0])) if sigma[0] > 0 else 1.0
+        return -0.5 * float(np.vdot(Y, Y)) - float(np.vdot(Y, self.tracks)), sigma, U
+
+
+@dataclass(frozen=True, eq=False)
+class KnownCameras(Problem):
+    """Twice the tutorial's objective, in the form that all methods take; eta is 1."""
+
+    tracks: Floats  # (F, 2, P)
+    visible: Bools  # (F, P)
+    cameras: Floats  # (F, 2, 3) of rank 2, not necessarily with orthonormal rows
+    weights: Floats  # (K,)
+    eta: float = 1.0
+    tail: Floats | None = None
+    spectral: SpectralPenalty | None = None
+    offsets: ClassVar[bool] = False
+
+    def _check_eta(self) -> None:
+        if self.eta != 1:
+            raise InputError(f"eta is {self.eta:g}; with known cameras it is 1")
+
+    def _data_term(self) -> DataTerm:
+        whole = np.concatenate((self.cameras, np.zeros_like(self.cameras[:, :1])), axis=1)
+        basis = plane_basis(whole, 1.0)
+        basis[:, 6:9, 1:3] = np.linalg.pinv(self.cameras)  # the target y with R y = m
+        source = Source(self.features, basis)
+        term = data_term(self.features, whole, 1.0, offsets=False)
+        return replace(term, source=source, planes=source.stored())
+
+
+@dataclass(frozen=True, eq=False)
+class Course:
+    """One solver on the scene."""
+
+    method: str
+    marks: tuple[Mark, ...]  # both losses are the tutorial's objective
+    rank: int | None = None  # K at the end, of ours
+    bound: float | None = None  # a proved lower bound of the optimum, of ours
+
+    @property
+    def objective(self) -> float:
+        """The least objective reached."""
+        return min(mark.loss for mark in self.marks)
+
+    def seconds_to(self, objective: float) -> float | None:
+        """Return the CPU seconds until the objective was at most this; None where it never was."""
+        return next((mark.seconds for mark in self.marks if mark.loss <= objective), None)
+
+
+def read_scene(path: Path) -> Scene:
+    """Read R (F, 2, 3) and X_gt (3F, P) from the tutorial's .npz file.
+
+    Raises
+    ------
+    InputError
+        where the file cannot be read or holds something else.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as data:  # `markers`, which needs pickle, is never asked for
+            cameras, truth = np.asarray(data["R"], dtype=float), np.asarray(data["X_gt"], dtype=float)
+    except (OSError, KeyError, ValueError, TypeError) as error:
+        raise InputError(f"{path} cannot be read as pyproximal's mocap.npz: {error}") from error
+    frames = len(cameras)
+    if cameras.shape != (frames, 2, 3) or truth.ndim != 2 or len(truth) != 3 * frames:
+        raise InputError(
+            f"{path}: R has shape {cameras.shape} and X_gt {truth.shape}; accepted are (F, 2, 3) and (3F, P)"
+        )
+    if not (np.isfinite(cameras).all() and np.isfinite(truth).all()):
+        raise InputError(f"{path}: R or X_gt holds a value that is not finite")
+    return Scene(cameras, cameras @ truth.reshape(frames, 3, -1))
+
+
+def ours(scene: Scene, seconds: float) -> Course:
+    """Solve by variable projection, with columns added until the lower bound proves K enough."""
+    watch = Stopwatch(seconds)
+    bound, steps = -float("inf"), 0
+    with single_threaded():
+        with watch.running():
+            frames, _, points = scene.tracks.shape
+            most = min(frames, 3 * points)
+            rank = min(FIRST_RANK, most)
+            visible = np.ones((frames, points), dtype=bool)
+            problem = KnownCameras(scene.tracks, visible, scene.cameras, np.full(rank, 2 * MU))
+            factors = svd_start(problem)
+        while True:
+            for tolerance in (ROUGH, FINE):
+                start = factors
+                for factors in _points(problem, VariableProjection(tolerance), start, watch):
+                    value = scene.objective(factors.shapes())
+                    watch.mark(steps, value, value)
+                    steps += 1
+                with watch.running():
+                    lower, slopes, directions = scene.lower_bound(factors.shapes())
+                bound = max(bound, lower)
+                if watch.expired or (slopes[0] > ENOUGH * MU and rank < most):
+                    break
+            if watch.expired or rank == most or value - bound <= GAP * value:
+                return Course(OURS, tuple(watch.marks), rank, bound)
+            with watch.running():
+                more = min(max(int((slopes > ENOUGH * MU).sum()), 1), most - rank)
+                rank += more
+                factors = _widened(factors, slopes[:more] - MU, directions[:, :more])
+                problem = problem.with_weights(np.full(rank, 2 * MU))
+
+
+def _points(
+    problem: Problem, method: VariableProjection, start: Factors, watch: Stopwatch
+) -> Iterator[Factors]:
+    """Yield the points of a run, until its end or that of the time; only the steps count."""
+    snapshots = iterate(problem, method, start)
+    while True:
+        with watch.running():
+            snapshot = next(snapshots, None)
+        if snapshot is None:
+            return
+        yield snapshot.state.factors
+        if watch.expired:
+            return
+
+
+def _widened(factors: Factors, gains: Floats, directions: Floats) -> Factors:
+    """Add columns to B along directions (F, n), as long as the gains suggest; C is eliminated anyway."""
+    least = 1e-3 * float(np.abs(gains).max())
+    new = directions * np.sqrt(np.maximum(gains, least))
+    C = np.concatenate((factors.C, np.zeros((len(gains), *factors.C.shape[1:]))))
+    return Factors(np.concatenate((factors.B, new), axis=1), C, factors.s)

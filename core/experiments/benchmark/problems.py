@@ -1,0 +1,158 @@
+"""What the methods are compared on: simulated sequences of any size, and where the methods start.
+
+Non-rigid: an object of `core.synthetic` with noise of 0.3 px and self-occlusion, true rotations, eta 0.05 and
+the weighted nuclear norm with xi 5e-3 (paper, Section 5.3).  Low rank: the object held still as in the middle
+frame, projected alike into the same cameras; tracks divided by their norm, eta 0.05, nuclear norm with mu
+1e-3 (Section 5.2).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...foundation.exceptions import InputError
+from ...penalties.linear import NuclearNorm, WeightedNuclearNorm
+from ...problem.closed_form import svd_start
+from ...problem.factors import Factors
+from ...problem.initialization import resized, rigid_start
+from ...problem.low_rank import LowRankProblem
+from ...problem.nonrigid import NonRigidProblem
+from ...reconstruction.low_rank_pipeline import measurement_norm
+from ...reconstruction.problem_setup import penalized, prepare
+from ...reconstruction.settings import Settings
+from ...solvers.methods import PROBLEMS
+from ...solvers.solver import solve
+from ...solvers.variable_projection import VariableProjection
+from ...synthetic import KINDS, simulate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from ...problem.nonrigid import Problem
+    from ...solvers.solver import Algorithm, Snapshot
+
+ETA = 0.05
+XI = 5e-3
+MU = 1e-3
+SEED = 1
+TRIES = 10  # choices of the random columns, of which the one with the lowest loss begins
+STARTS = {
+    "closed": "the closed form cut to rank K, which the methods on the matrix itself start from whole",
+    "rigid": "a rigid shape and K - 1 small random columns, nothing solved before",
+    "grown": "the solution of rank K - 1 and one small random column",
+}
+NOISE = 0.3 / 1400.0  # of calibrated tracks: 0.3 px
+RANKS = {"nonrigid": 2, "lowrank": 4}  # where none is given
+
+
+@dataclass(frozen=True)
+class Case:
+    """A simulated problem: the same arguments give the same one.
+
+    Raises
+    ------
+    InputError
+        where a name is unknown or a number is outside its range.
+    """
+
+    frames: int
+    points: int
+    rank: int
+    problem: str = "nonrigid"  # of core.solvers.methods.PROBLEMS
+    kind: str = "paper"  # of core.synthetic.KINDS
+    start: str = "closed"  # of STARTS, for the bilinear methods
+
+    def __post_init__(self) -> None:
+        accepted: Collection[str]
+        for name, accepted in (("problem", PROBLEMS), ("kind", KINDS), ("start", STARTS)):
+            value = getattr(self, name)
+            if value not in accepted:
+                raise InputError(f"the {name} is {value!r}; accepted are {', '.join(accepted)}")
+        if self.problem == "lowrank" and self.start != "closed":
+            raise InputError(f"the start is {self.start!r}; of the low-rank problem it is 'closed'")
+        rows, columns = self.frames, self.points
+        if self.problem == "lowrank":
+            rows, columns = columns, rows
+        most = min(rows, 3 * columns)
+        if not 1 <= self.rank <= most:
+            raise InputError(f"the rank is {self.rank}; accepted is a whole number from 1 to {most}")
+
+    @property
+    def size(self) -> str:
+        """F x P as text."""
+        return f"{self.frames} x {self.points}"
+
+    def pose(self) -> Problem:
+        """Simulate the sequence and pose the problem, its data term included."""
+        return self.posing()()
+
+    def posing(self) -> Callable[[], Problem]:
+        """Simulate the sequence, and return what poses the problem anew, its data term included."""
+        sequence = simulate(self.kind, frames=self.frames, points=self.points, seed=SEED)
+        rotations, translations, truth = sequence.rotations, sequence.translations, sequence.truth
+        assert rotations is not None and translations is not None and truth is not None  # it is simulated
+        if self.problem == "nonrigid":
+            prepared = prepare(sequence, Settings())
+            return lambda: prepared.problem(rotations, WeightedNuclearNorm(XI), self.rank, ETA)
+        still = truth.at(truth.reference)
+        assert still is not None
+        seen = rotations @ still + translations[:, :, None]
+        exact = seen[:, :2] / seen[:, 2:]
+        tracks = exact + NOISE * np.random.default_rng(SEED).standard_normal(exact.shape)
+        tracks /= measurement_norm(tracks, sequence.visible)
+
+        def pose() -> LowRankProblem:
+            problem = LowRankProblem(tracks, sequence.visible, ETA, np.zeros(1))
+            return penalized(problem, NuclearNorm(MU), self.rank)
+
+        return pose
+
+
+@dataclass(frozen=True, eq=False)
+class Grown:
+    """A solve from nothing, one column at a time: the start and the end of its last rank."""
+
+    start: Factors
+    end: Snapshot[Any]
+
+
+def grown(problem: NonRigidProblem, method: Algorithm[Any]) -> Grown:
+    """Solve at rank 1 from a rigid shape, then with one small random column more at a time."""
+    factors = rigid_start(problem)
+    for rank in range(1, problem.rank + 1):
+        smaller = problem.of_rank(rank)
+        start = resized(factors, rank, np.random.default_rng(rank))
+        end = solve(smaller, method, start)
+        factors = method.factors(smaller, end.state)
+    return Grown(start, end)
+
+
+def bilinear_start(problem: Problem, start: str = "closed") -> Factors:
+    """Return the one point where all bilinear methods start, with C at its best, then in exact gauge.
+
+    Parameters
+    ----------
+    problem
+        what is solved; of a low-rank problem the start is always the closed form's.
+    start
+        of STARTS.  From the closed form some methods may end in another local minimum, from the others
+        hardly ever.
+    """
+    rank = problem.rank
+    if not isinstance(problem, NonRigidProblem) or start == "closed":
+        return _with_best_shapes(problem, svd_start(problem, rank))
+    factors = rigid_start(problem)
+    if start == "grown" and rank > 1:
+        lower = problem.of_rank(rank - 1)
+        method = VariableProjection()
+        factors = method.factors(lower, grown(lower, method).end.state)
+    tries = [resized(factors, rank, np.random.default_rng(seed)) for seed in range(TRIES)]
+    return min((_with_best_shapes(problem, one) for one in tries), key=problem.loss)
+
+
+def _with_best_shapes(problem: Problem, factors: Factors) -> Factors:
+    system = problem.data.best_C(factors.B, factors.s, problem.weights)
+    return problem.gauge(Factors(factors.B, system.C, factors.s))

@@ -1,0 +1,1 @@
+"""What every room needs: types, exceptions, files written whole, linear algebra, the version."""

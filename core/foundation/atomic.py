@@ -1,0 +1,92 @@
+"""Files that appear whole or not at all: written under a temporary name in the same folder, then renamed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .exceptions import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a path that could not be written, before hours of work are spent on what should go there.
+
+    Raises
+    ------
+    InputError
+        where the folder is absent or not writable, the path is itself a folder, or its name is refused.
+    """
+    folder = path.parent
+    if os.path.isdir(path):
+        raise InputError(f"{path} is a folder; name a file to write")
+    if not os.path.isdir(folder):
+        raise InputError(f"{path} cannot be written: the folder {folder} does not exist")
+    if not os.access(folder, os.W_OK):
+        raise InputError(f"{path} cannot be written: no permission to write in the folder {folder}")
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a temporary path beside `path`; it takes the place of `path` if the block ends without an error.
+
+    Raises
+    ------
+    InputError
+        where the folder is absent or not writable, or the disk refuses the bytes.
+    """
+    check_writable(path)
+    temporary = None
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.stem}-", suffix=path.suffix, dir=path.parent)
+        os.close(handle)
+        temporary = Path(name)
+        yield temporary
+        # mkstemp makes files private; a result is an ordinary file with the permissions of the user's umask.
+        umask = os.umask(0)
+        os.umask(umask)
+        temporary.chmod(0o666 & ~umask)
+        os.replace(temporary, path)
+        temporary = None
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
+    finally:
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing_many(path: Path) -> Iterator[Path]:
+    """Yield a temporary folder beside `path`; its files move there if the block ends without an error.
+
+    For many files that belong together: where the block fails, none of them is seen.
+
+    Raises
+    ------
+    InputError
+        where the folder is absent or not writable, or the disk refuses the bytes.
+    """
+    check_writable(path)
+    folder = None
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=f".{path.stem}-", dir=path.parent))
+        yield folder
+        for file in sorted(folder.iterdir()):
+            os.replace(file, path.parent / file.name)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
+    finally:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,149 @@
+"""Small pure functions of three-dimensional geometry, batched over leading axes.
+
+Only `numpy.linalg` is used here: its factorizations release the interpreter lock, which those of
+`scipy.linalg` hold, and these run beside a window.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .exceptions import InputError
+
+if TYPE_CHECKING:
+    from .types import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Similarity:
+    """x -> scale rotation x + translation, one or one per leading index."""
+
+    scale: Floats  # (...)
+    rotation: Floats  # (..., 3, 3) orthogonal; a reflection where one was allowed and is better
+    translation: Floats  # (..., 3)
+
+    def apply(self, points: Floats) -> Floats:
+        """Return the moved points, (..., 3, P)."""
+        scale = np.asarray(self.scale)[..., None, None]
+        moved: Floats = scale * (self.rotation @ points) + self.translation[..., :, None]
+        return moved
+
+    def inverse(self) -> Similarity:
+        """Return the similarity that undoes this one."""
+        scale = 1.0 / np.asarray(self.scale)
+        rotation = np.swapaxes(self.rotation, -1, -2)
+        translation = -scale[..., None] * np.einsum("...ab,...b->...a", rotation, self.translation)
+        return Similarity(scale, rotation, translation)
+
+
+def procrustes(source: Floats, target: Floats, *, scale: bool = True, reflection: bool = False) -> Similarity:
+    """Return the similarity that moves `source` onto `target` with the least sum of squared distances.
+
+    Umeyama, PAMI 1991. Both are (..., 3, P), and a leading index has its own similarity. Columns that are not
+    finite in either are ignored; where fewer than one column is left, the identity is returned.
+
+    Parameters
+    ----------
+    source, target
+        (..., 3, P) point sets that correspond column by column.
+    scale
+        whether the size may change; otherwise the scale is 1.
+    reflection
+        whether a mirror image is allowed.
+
+    Raises
+    ------
+    InputError
+        where the shapes disagree.
+    """
+    source, target = np.asarray(source, dtype=float), np.asarray(target, dtype=float)
+    if source.shape != target.shape or source.ndim < 2 or source.shape[-2] != 3:
+        raise InputError(
+            f"point sets have shapes {source.shape} and {target.shape}; accepted are two of (..., 3, P)"
+        )
+    known = (np.isfinite(source) & np.isfinite(target)).all(axis=-2, keepdims=True)
+    count = np.maximum(known.sum(axis=-1), 1)
+    source, target = np.where(known, source, 0.0), np.where(known, target, 0.0)
+    source_mean, target_mean = source.sum(axis=-1) / count, target.sum(axis=-1) / count
+    source = np.where(known, source - source_mean[..., None], 0.0)
+    target = np.where(known, target - target_mean[..., None], 0.0)
+    U, sigma, Vt = np.linalg.svd(target @ np.swapaxes(source, -1, -2))
+    if not reflection:
+        sign = np.where(np.linalg.det(U @ Vt) < 0, -1.0, 1.0)
+        U[..., :, 2] *= sign[..., None]
+        sigma[..., 2] *= sign
+    rotation = U @ Vt
+    spread = (source * source).sum(axis=(-2, -1))
+    factor = np.ones(spread.shape)
+    if scale:
+        np.divide(sigma.sum(axis=-1), spread, out=factor, where=spread > 0)
+    moved = factor[..., None] * np.einsum("...ab,...b->...a", rotation, source_mean)
+    return Similarity(factor, rotation, target_mean - moved)
+
+
+def nearest_rotation(matrix: Floats) -> Floats:
+    """Return the rotation nearest in the Frobenius norm to each 3x3 matrix, (..., 3, 3).
+
+    The polar factor, with the direction of the smallest singular value flipped where its determinant is -1.
+    """
+    U, _, Vt = np.linalg.svd(np.asarray(matrix, dtype=float))
+    U[..., :, 2] *= np.where(np.linalg.det(U @ Vt) < 0, -1.0, 1.0)[..., None]
+    rotation: Floats = U @ Vt
+    return rotation
+
+
+def cross_matrix(vector: Floats) -> Floats:
+    """Return [v]x with [v]x u = v x u, for v (..., 3)."""
+    vector = np.asarray(vector, dtype=float)
+    x, y, z = vector[..., 0], vector[..., 1], vector[..., 2]
+    zero = np.zeros_like(x)
+    rows = np.stack((zero, -z, y, z, zero, -x, -y, x, zero), axis=-1)
+    return rows.reshape(*vector.shape, 3)
+
+
+def rotation_from_vector(vector: Floats) -> Floats:
+    """Return the rotation by |v| radians about v (Rodrigues), for v (..., 3)."""
+    vector = np.asarray(vector, dtype=float)
+    angle = np.linalg.norm(vector, axis=-1)[..., None, None]
+    cross = cross_matrix(vector)
+    sine = np.sinc(angle / np.pi)  # sin(angle) / angle, 1 at 0
+    versine = 0.5 * np.sinc(0.5 * angle / np.pi) ** 2  # (1 - cos(angle)) / angle^2
+    rotation: Floats = np.eye(3) + sine * cross + versine * (cross @ cross)
+    return rotation
+
+
+def rotation_onto_axis(direction: Floats) -> Floats:
+    """Return the smallest rotation that turns each direction (..., 3) onto the z axis.
+
+    The direction need not have length 1; it must not be zero nor point along -z.
+    """
+    unit = direction / np.linalg.norm(direction, axis=-1, keepdims=True)
+    # About the axis v = unit x z, with cosine c = unit_z: I + [v]x + [v]x^2 / (1 + c).
+    axis = np.stack((unit[..., 1], -unit[..., 0], np.zeros_like(unit[..., 0])), axis=-1)
+    cross = cross_matrix(axis)
+    rotation: Floats = np.eye(3) + cross + cross @ cross / (1.0 + unit[..., 2])[..., None, None]
+    return rotation
+
+
+def rotation_angle(rotation: Floats) -> Floats:
+    """Return the angle of each rotation (..., 3, 3) in degrees, 0 to 180, exact also for small angles."""
+    R = np.asarray(rotation, dtype=float)
+    twice_sine = np.sqrt(
+        (R[..., 2, 1] - R[..., 1, 2]) ** 2
+        + (R[..., 0, 2] - R[..., 2, 0]) ** 2
+        + (R[..., 1, 0] - R[..., 0, 1]) ** 2
+    )
+    twice_cosine = np.trace(R, axis1=-2, axis2=-1) - 1.0
+    angle: Floats = np.degrees(np.arctan2(twice_sine, twice_cosine))
+    return angle
+
+
+def rq(matrix: Floats) -> tuple[Floats, Floats]:
+    """Factor a 3x3 matrix of full rank as T Q: T upper triangular with a positive diagonal, Q orthogonal."""
+    lower, orthogonal = np.linalg.qr(np.asarray(matrix, dtype=float)[::-1].T)
+    upper, Q = orthogonal.T[::-1, ::-1], lower.T[::-1]
+    sign = np.where(np.diag(upper) < 0, -1.0, 1.0)
+    return upper * sign, sign[:, None] * Q

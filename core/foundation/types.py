@@ -1,0 +1,25 @@
+"""The array types of the project."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+
+
+def frozen(array: npt.ArrayLike, dtype: type = np.float64) -> npt.NDArray[Any]:
+    """Return a contiguous, read-only copy of `array`, so that values can be shared between threads.
+
+    An array that is already read-only, contiguous and of that type is returned as it is.
+    """
+    given = np.asarray(array)
+    if given.dtype == dtype and given.flags.c_contiguous and not given.flags.writeable and given.base is None:
+        return given
+    copy: npt.NDArray[Any] = np.array(given, dtype=dtype, order="C")
+    copy.setflags(write=False)
+    return copy

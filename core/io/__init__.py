@@ -1,0 +1,1 @@
+"""Files: `readers` for sequences, `writers` for results."""

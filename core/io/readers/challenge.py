@@ -1,0 +1,202 @@
+"""The folder layout of the NRSfM Challenge 2017 (Jensen et al.), in plain text.
+
+    <object>/sequence/{orthogonal,perspective}/{circle,flyby,line,semi_circle,tricky,zigzag}.txt
+                                              2F x P, rows x, y of frame 1, x, y of frame 2, ...
+    <object>/visibility/<the same>            2F x P of 0 and 1; a point is seen where both rows are nonzero;
+                                              absent: everything is seen
+    <object>/gt_frame_N.txt                   3 x P or P x 3, the true shape of one frame, in millimeters
+
+An object is often nested in a folder of the same name (`balloon/balloon/sequence/...`). Three additions of
+this project are read where they are present:
+
+    <object>/truth/<path>.npz                 S (F, 3, P) true shapes, R (F, 3, 3) and t (F, 3) true cameras
+    <object>/edges.txt, <object>/faces.txt    E x 2 and T x 3 point indices from 0
+
+Intrinsics are never taken from there: the Challenge gives none, and they are estimated from the
+ground-truth frame.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...data.sequence import CameraModel, GroundTruth, Observations, Sequence
+from ...foundation.exceptions import InputError
+from .challenge_folder import ChallengeFile, truth_file
+from .entry import SequenceEntry
+from .npz_archive import load_arrays
+from .source import digest, naming, read_bytes
+from .text import parse_mask, parse_matrix
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ...foundation.types import Floats, Ints
+
+
+def read(item: ChallengeFile, frame_base: int) -> Sequence:
+    """Return one sequence with its companion, ground truth and cameras.
+
+    Parameters
+    ----------
+    item
+        the sequence's file.
+    frame_base
+        number of the first frame in `gt_frame_N`: 1 or 0.
+
+    Raises
+    ------
+    InputError
+        with the file and the row at fault.
+    """
+    content = read_bytes(item.file)
+    observations = _observations(item, content)
+    frames, points = observations.visible.shape
+    companion = None
+    if item.companion is not None:
+        companion = _observations(item.companion, read_bytes(item.companion.file))
+        if companion.visible.shape != (frames, points):
+            raise InputError(
+                f"{item.companion.file}: has (frames, points) {companion.visible.shape}; "
+                f"the perspective tracks of the same path have {(frames, points)}"
+            )
+    truth, rotations, translations = _truth(item, frames, points, frame_base)
+    with naming(item.file):
+        return Sequence(
+            observations,
+            item.camera,
+            item.name,
+            truth=truth,
+            rotations=rotations,
+            translations=translations,
+            companion=companion,
+            edges=_indices(item.root / "edges.txt", 2, points),
+            faces=_indices(item.root / "faces.txt", 3, points),
+            units="px" if item.camera is CameraModel.PERSPECTIVE else "mm",
+            source=item.file,
+            digest=digest(content),
+        )
+
+
+def _observations(item: ChallengeFile, content: bytes) -> Observations:
+    matrix = parse_matrix(content, item.file)
+    rows, points = matrix.shape
+    if rows % 2:
+        raise InputError(f"{item.file}: has {rows} rows; accepted is an even number, x and y of every frame")
+    tracks = matrix.reshape(-1, 2, points)
+    visible = np.ones((rows // 2, points), dtype=bool)
+    if item.visibility.is_file():
+        mask = parse_mask(read_bytes(item.visibility), item.visibility)
+        if mask.shape != matrix.shape:
+            raise InputError(
+                f"{item.visibility}: is {mask.shape[0]} x {mask.shape[1]}; "
+                f"the tracks in {item.file} are {rows} x {points}, and both must agree"
+            )
+        visible = mask[0::2] & mask[1::2]
+    bad = np.isinf(matrix) | (np.isnan(matrix) & np.repeat(visible, 2, axis=0))
+    if bad.any():
+        row, column = np.argwhere(bad)[0]
+        raise InputError(
+            f"{item.file}: row {row + 1}, column {column + 1} is {matrix[row, column]}; accepted are finite "
+            "numbers, and NaN only where the visibility file says 0"
+        )
+    with naming(item.file):
+        return Observations(tracks, visible)
+
+
+def _truth(
+    item: ChallengeFile, frames: int, points: int, base: int
+) -> tuple[GroundTruth | None, Floats | None, Floats | None]:
+    """Return the ground truth and the true cameras, as far as the files give them."""
+    one = truth_file(item.root)
+    shape, reference = None, None
+    if one is not None:
+        file, number = one
+        reference = number - base
+        if not 0 <= reference < frames:
+            raise InputError(
+                f"{file}: is for frame {number}, counted from {base}; {item.file} has {frames} frames"
+            )
+        shape = _shape(file, points)
+    if not item.truth.is_file():
+        if shape is None or reference is None:
+            return None, None, None
+        return GroundTruth(np.array([reference]), shape[None], reference), None, None
+    arrays = load_arrays(read_bytes(item.truth), item.truth)
+    expected = {"S": (frames, 3, points), "R": (frames, 3, 3), "t": (frames, 3)}
+    for key, wanted in expected.items():
+        if key not in arrays or arrays[key].shape != wanted:
+            found = arrays[key].shape if key in arrays else "absent"
+            raise InputError(f"{item.truth}: {key} is {found}; accepted is {wanted}")
+    shapes = arrays["S"].astype(np.float64)
+    if shape is not None and reference is not None:
+        # Storage as 32-bit numbers costs 1e-7 of the size; another frame of the same object is percents away.
+        size = np.abs(shapes[reference] - shapes[reference].mean(axis=1, keepdims=True)).max()
+        if np.abs(shapes[reference] - shape).max() > 1e-3 * size:
+            raise InputError(
+                f"{one[0] if one else item.root}: is not frame {reference} (counted from 0) of {item.truth}; "
+                f"the ground-truth number was counted from {base}"
+            )
+        shapes[reference] = shape
+    middle = frames // 2 if reference is None else reference
+    return GroundTruth(np.arange(frames), shapes, middle), arrays["R"], arrays["t"]
+
+
+def _shape(file: Path, points: int) -> Floats:
+    matrix = parse_matrix(read_bytes(file), file)
+    if matrix.shape not in ((3, points), (points, 3)):
+        raise InputError(
+            f"{file}: is {matrix.shape[0]} x {matrix.shape[1]}; accepted is 3 x {points} or {points} x 3"
+        )
+    if not np.isfinite(matrix).all():
+        row, column = np.argwhere(~np.isfinite(matrix))[0]
+        raise InputError(f"{file}: row {row + 1}, column {column + 1} is not finite")
+    return matrix if matrix.shape == (3, points) else np.ascontiguousarray(matrix.T)
+
+
+def _indices(file: Path, columns: int, points: int) -> Ints | None:
+    if not file.is_file():
+        return None
+    matrix = parse_matrix(read_bytes(file), file)
+    whole = np.isfinite(matrix).all() and (matrix == np.floor(matrix)).all()
+    if matrix.shape[1] != columns or not whole or matrix.min() < 0 or matrix.max() >= points:
+        raise InputError(f"{file}: accepted are {columns} point indices per row, from 0 to {points - 1}")
+    return matrix.astype(np.int64)
+
+
+def entry(item: ChallengeFile, frame_base: int) -> SequenceEntry:
+    """Return the facts about one sequence, its numbers counted but not parsed."""
+    try:
+        content = read_bytes(item.file)
+        lines = [line for line in content.splitlines() if line.strip()]
+        frames, points = len(lines) // 2, len(lines[0].split())
+        fraction = 1.0
+        if item.visibility.is_file():
+            mask = parse_mask(read_bytes(item.visibility), item.visibility)
+            fraction = float((mask[0::2] & mask[1::2]).mean()) if len(mask) % 2 == 0 else 0.0
+        one = truth_file(item.root)
+        full = item.truth.is_file()
+        reference = frames // 2 if full else None
+        return SequenceEntry(
+            object_name=item.root.name,
+            camera=item.camera,
+            path_name=item.path_name,
+            file=item.file,
+            frames=frames,
+            points=points,
+            visible_fraction=fraction,
+            truth_frame=reference if one is None else one[1] - frame_base,
+            truth_frames=frames if full else int(one is not None),
+            rotations=full,
+            companion=item.companion is not None,
+            edges=_line_count(item.root / "edges.txt"),
+            faces=_line_count(item.root / "faces.txt"),
+        )
+    except InputError as error:
+        return SequenceEntry(item.root.name, item.camera, item.path_name, item.file, problem=str(error))
+
+
+def _line_count(file: Path) -> int:
+    return sum(1 for line in file.read_bytes().splitlines() if line.strip()) if file.is_file() else 0

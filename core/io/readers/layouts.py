@@ -1,0 +1,244 @@
+"""Which variables of a `.mat` or `.npz` are the tracks: the table of layouts, and the choice among them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...data.sequence import MIN_FRAMES, MIN_POINTS, CameraModel, GroundTruth, Observations, Sequence
+from ...foundation.exceptions import InputError
+from . import known_layouts as known
+from .source import check_camera, digest, naming, sequence_name
+from .variables import Parts, blocked, describe, interleaved, intrinsics_of, is_array, numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from ...foundation.types import Floats
+    from .variables import Variables
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A layout that is recognized by the names of its variables."""
+
+    summary: str
+    matches: Callable[[Variables], bool]
+    read: Callable[[Variables, Path, CameraModel | None], Parts]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A layout of one array, recognized by its shape; NaN stands for a missing point."""
+
+    summary: str
+    dimensions: int
+    frames_and_points: Callable[[tuple[int, ...]], tuple[int, int] | None]  # of a shape; None where it is not
+    arrange: Callable[[Floats, str], Floats]  # the array and its name, to (F, 2, P)
+
+    def fits(self, value: Any) -> bool:
+        """Return whether a value has this shape, for a sequence of at least the least size."""
+        if not is_array(value, self.dimensions):
+            return False
+        size = self.frames_and_points(value.shape)
+        return size is not None and size[0] >= MIN_FRAMES and size[1] >= MIN_POINTS
+
+
+def _has_mask(variables: Variables) -> bool:
+    mask = variables.get("W")
+    named = any(is_array(variables.get(name), 2) for name in ("M", "X"))
+    return named and is_array(mask, 2) and bool(np.isin(np.asarray(mask), (0, 1)).all())
+
+
+def _has_estimate(variables: Variables) -> bool:
+    tracks, shapes = variables.get("M"), variables.get("X_gt")
+    return is_array(tracks, 2) and is_array(shapes, 2) and 3 * len(tracks) == 2 * len(shapes)
+
+
+LAYOUTS: dict[str, Layout] = {
+    "mocap": Layout(
+        "W 2F x P and S 3F x P, with Rs 2F x 3 and list E x 2 or without",
+        lambda v: is_array(v.get("W"), 2) and is_array(v.get("S"), 2),
+        known.read_mocap,
+    ),
+    "blocked-shape": Layout("P3_gt 3F x P", lambda v: "P3_gt" in v, known.read_blocked_shape),
+    "masked": Layout(
+        "X or M 2F x P and a mask W of 0 and 1, with K or without", _has_mask, known.read_masked
+    ),
+    "back": Layout(
+        "L_tracks 2 x P x F and track3D 3 x P x F",
+        lambda v: {"L_tracks", "track3D"} <= v.keys(),
+        known.read_back,
+    ),
+    "kinect": Layout(
+        "res.Pg or Pgth, cells of 3 x P, with K or mdh_camcalib.mat",
+        lambda v: "Pgth" in v or (isinstance(v.get("res"), dict) and "Pg" in v["res"]),
+        known.read_kinect,
+    ),
+    "views": Layout(
+        "a struct of pointnr, points, index, with P and U or without",
+        lambda v: any(isinstance(x, dict) and {"pointnr", "points", "index"} <= x.keys() for x in v.values()),
+        known.read_views,
+    ),
+    "estimated": Layout(
+        "M 2F x P and X_gt 3F x P",
+        _has_estimate,
+        known.read_estimated,
+    ),
+}
+SHAPES: dict[str, Shape] = {
+    "interleaved": Shape(
+        "2F x P, rows x, y of each frame",
+        2,
+        lambda s: (s[0] // 2, s[1]) if s[0] % 2 == 0 else None,
+        lambda array, name: interleaved(array, name, 2),
+    ),
+    "blocked": Shape(
+        "2F x P, x of all frames, then y",
+        2,
+        lambda s: (s[0] // 2, s[1]) if s[0] % 2 == 0 else None,
+        lambda array, name: blocked(array, name, 2),
+    ),
+    "frames-points-xy": Shape(
+        "F x P x 2",
+        3,
+        lambda s: (s[0], s[1]) if s[2] == 2 else None,
+        lambda array, _: array.transpose(0, 2, 1),
+    ),
+    "xy-points-frames": Shape(
+        "2 x P x F",
+        3,
+        lambda s: (s[2], s[1]) if s[0] == 2 else None,
+        lambda array, _: array.transpose(2, 0, 1),
+    ),
+    "frames-xy-points": Shape(
+        "F x 2 x P", 3, lambda s: (s[0], s[2]) if s[1] == 2 else None, lambda array, _: array
+    ),
+}
+
+
+def sequence_of(
+    variables: Variables, path: Path, content: bytes, *, camera: CameraModel | None, layout: str | None
+) -> Sequence:
+    """Return the sequence that a file's variables hold.
+
+    Parameters
+    ----------
+    variables
+        by name, from `path`, whose bytes are `content`.
+    path, content
+        for sentences, for what lies beside the file, and for the digest.
+    camera
+        the model to assume where the file does not say.
+    layout
+        a key of `LAYOUTS`, or of `SHAPES` with ":" and the name of the array where several fit.
+
+    Raises
+    ------
+    InputError
+        where the variables fit no layout, or two, or break the one that they fit.
+    """
+    # Numbers near the limit of the format overflow in checks, which then refuse them.
+    with naming(path), np.errstate(over="ignore", invalid="ignore"):
+        parts = (
+            _read_named(variables, path, camera, layout) if layout else _read_found(variables, path, camera)
+        )
+        notes = [parts.provenance] if parts.provenance else []
+        model = parts.camera
+        if parts.camera_assumed:
+            model = camera or parts.camera
+            if camera is None:
+                notes.append(
+                    f"the file does not name its camera: {model.value} is assumed (camera=, --camera)"
+                )
+        else:
+            check_camera(model, camera, path)
+        perspective = model is CameraModel.PERSPECTIVE
+        unseen = np.isnan(parts.tracks[:, 0]) | np.isnan(parts.tracks[:, 1])
+        return Sequence(
+            Observations(parts.tracks, ~unseen if parts.visible is None else parts.visible),
+            model,
+            sequence_name(path),
+            intrinsics=parts.intrinsics if perspective else None,
+            truth=None if parts.shapes is None else _ground_truth(parts.shapes),
+            rotations=parts.rotations,
+            translations=parts.translations,
+            edges=parts.edges,
+            units="px" if perspective else parts.units,
+            truth_units=parts.truth_units,
+            source=path.absolute(),
+            digest=digest(content),
+            provenance="; ".join(notes),
+        )
+
+
+def _ground_truth(shapes: Floats) -> GroundTruth:
+    """Return the truth of all frames; the one with most known points serves to estimate intrinsics."""
+    known_points = np.isfinite(shapes).all(axis=1).sum(axis=1)
+    return GroundTruth(np.arange(len(shapes)), shapes, int(known_points.argmax()))
+
+
+def _read_found(variables: Variables, path: Path, camera: CameraModel | None) -> Parts:
+    """Read the only layout that the variables fit."""
+    fitting = [name for name, layout in LAYOUTS.items() if layout.matches(variables)]
+    if len(fitting) == 1:
+        return LAYOUTS[fitting[0]].read(variables, path, camera)
+    if not fitting:
+        # Both orders of the rows have one shape: blocked ones are known by the name of the dense sets.
+        pairs = [
+            (shape, name)
+            for name, value in sorted(variables.items())
+            for shape in SHAPES
+            if SHAPES[shape].fits(value) and shape != ("interleaved" if name == "W2D" else "blocked")
+        ]
+        if len(pairs) == 1:
+            return _read_shape(variables, *pairs[0])
+        fitting = [f"{shape}:{name}" for shape, name in pairs]
+    what = f"fits several layouts ({', '.join(fitting)})" if fitting else "fits no layout that is known"
+    raise InputError(f"{what}; it holds {describe(variables)}; name one by --layout (layout=): {_known()}")
+
+
+def _read_named(variables: Variables, path: Path, camera: CameraModel | None, layout: str) -> Parts:
+    """Read the layout that was asked for."""
+    name, _, variable = layout.partition(":")
+    if name in LAYOUTS and not variable:
+        if not LAYOUTS[name].matches(variables):
+            raise InputError(
+                f"layout {name} needs {LAYOUTS[name].summary}; the file holds {describe(variables)}"
+            )
+        return LAYOUTS[name].read(variables, path, camera)
+    if name not in SHAPES:
+        raise InputError(f"there is no layout {layout!r}; accepted are {_known()}")
+    fitting = [key for key, value in sorted(variables.items()) if SHAPES[name].fits(value)]
+    if not variable and len(fitting) != 1:
+        which = ", ".join(f"{name}:{key}" for key in fitting) or "none"
+        raise InputError(
+            f"layout {name} ({SHAPES[name].summary}) fits {which}; it holds {describe(variables)}; "
+            f"accepted is {name}:VARIABLE"
+        )
+    return _read_shape(variables, name, variable or fitting[0])
+
+
+def _read_shape(variables: Variables, shape: str, name: str) -> Parts:
+    """Read one array by its shape, with K where the file has one."""
+    array = numbers(variables, name, dimensions=SHAPES[shape].dimensions, missing=True)
+    if SHAPES[shape].dimensions == 3 and SHAPES[shape].frames_and_points(array.shape) is None:
+        sizes = " x ".join(map(str, array.shape))
+        raise InputError(f"{name} is {sizes}; layout {shape} accepts {SHAPES[shape].summary}")
+    intrinsics = intrinsics_of(variables)
+    return Parts(
+        SHAPES[shape].arrange(array, name),
+        CameraModel.ORTHOGONAL if intrinsics is None else CameraModel.PERSPECTIVE,
+        camera_assumed=True,
+        intrinsics=intrinsics,
+        units="units",
+        provenance=f"tracks are {name} of the file, read as {SHAPES[shape].summary}",
+    )
+
+
+def _known() -> str:
+    table = [f"{name} ({layout.summary})" for name, layout in LAYOUTS.items()]
+    return "; ".join(table + [f"{name}:VARIABLE ({shape.summary})" for name, shape in SHAPES.items()])

@@ -1,0 +1,168 @@
+"""A sequence in one `.npz` of plain arrays: every field, every bit; and the foreign `.npz` files.
+
+Format, version 1 (entries that the sequence does not have are absent):
+
+    format                 "nrsfm-sequence 1"
+    tracks (F, 2, P), visible (F, P)      observations
+    camera, name, units, truth_units, provenance      text
+    intrinsics (3, 3), rotations (F, 3, 3), translations (F, 3)
+    truth_frames (G,), truth_points (G, 3, P), truth_reference
+    companion_tracks (F, 2, P), companion_visible (F, P)
+    edges (E, 2), faces (T, 3)            0-based
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...data.sequence import CameraModel, GroundTruth, Observations, Sequence
+from ...foundation.atomic import replacing
+from ...foundation.exceptions import InputError
+from .layouts import sequence_of
+from .npz_archive import load_arrays
+from .source import check_camera, digest, naming, read_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy.typing as npt
+
+FORMAT = "nrsfm-sequence 1"
+_TEXTS = ("name", "units", "truth_units", "provenance")
+_ARRAYS = ("intrinsics", "rotations", "translations", "edges", "faces")
+
+
+def read_npz(path: Path, *, camera: CameraModel | None = None, layout: str | None = None) -> Sequence:
+    """Return the sequence that `write_npz` wrote, or that a foreign file's arrays hold.
+
+    `source` and `digest` of what is returned are those of the file that was read.
+
+    Raises
+    ------
+    InputError
+        where the file is broken, of another version, a reconstruction, or fits no layout or two.
+    """
+    content = read_bytes(path)
+    arrays = load_arrays(content, path)
+    if "format" not in arrays or layout is not None:
+        if {"B", "C", "weights"} <= arrays.keys():
+            raise InputError(
+                f"{path}: is a reconstruction, not a sequence; `nrsfm evaluate` and `nrsfm export` read it"
+            )
+        return sequence_of(dict(arrays), path, content, camera=camera, layout=layout)
+    if str(arrays["format"]) != FORMAT:
+        raise InputError(f"{path}: format is {str(arrays['format'])[:40]!r}; accepted is {FORMAT!r}")
+    with naming(path):
+        sequence = sequence_from(arrays)
+        check_camera(sequence.camera, camera, path)
+    return replace(sequence, source=path.absolute(), digest=digest(content))
+
+
+def sequence_from(arrays: Mapping[str, Any]) -> Sequence:
+    """Return the sequence that `entries_of` took apart; it names no file.
+
+    Raises
+    ------
+    InputError
+        where an entry is absent or is not what it should be.
+    """
+    return Sequence(
+        Observations(_numbers(arrays, "tracks"), _numbers(arrays, "visible")),
+        _camera(arrays),
+        str(_get(arrays, "name")),
+        truth=_truth(arrays),
+        companion=_companion(arrays),
+        units=str(_get(arrays, "units")),
+        truth_units=str(_get(arrays, "truth_units")),
+        provenance=str(_get(arrays, "provenance")),
+        intrinsics=_numbers(arrays, "intrinsics") if "intrinsics" in arrays else None,
+        rotations=_numbers(arrays, "rotations") if "rotations" in arrays else None,
+        translations=_numbers(arrays, "translations") if "translations" in arrays else None,
+        edges=_indices(arrays, "edges") if "edges" in arrays else None,
+        faces=_indices(arrays, "faces") if "faces" in arrays else None,
+    )
+
+
+def _get(arrays: Mapping[str, Any], key: str) -> npt.NDArray[Any]:
+    if key not in arrays:
+        raise InputError(f"{key} is absent; a file of format {FORMAT!r} needs it")
+    entry: npt.NDArray[Any] = np.asarray(arrays[key])
+    return entry
+
+
+def _camera(arrays: Mapping[str, Any]) -> CameraModel:
+    name = str(_get(arrays, "camera"))
+    names = [model.value for model in CameraModel]
+    if name not in names:
+        raise InputError(f"camera is {name!r}; accepted are {', '.join(names)}")
+    return CameraModel(name)
+
+
+def _numbers(arrays: Mapping[str, Any], key: str) -> npt.NDArray[Any]:
+    array = _get(arrays, key)
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"{key} holds {array.dtype}; accepted are real numbers")
+    return array
+
+
+def _indices(arrays: Mapping[str, Any], key: str) -> npt.NDArray[Any]:
+    array = _get(arrays, key)
+    if array.dtype.kind not in "iu":
+        raise InputError(f"{key} holds {array.dtype}; accepted are whole numbers")
+    return array
+
+
+def _truth(arrays: Mapping[str, Any]) -> GroundTruth | None:
+    if "truth_points" not in arrays:
+        return None
+    frames, points = _indices(arrays, "truth_frames"), _numbers(arrays, "truth_points")
+    reference = _indices(arrays, "truth_reference")
+    if reference.size != 1 or frames.ndim != 1:
+        raise InputError(
+            f"truth_reference and truth_frames have shapes {reference.shape} and {frames.shape}; "
+            "accepted are one number and (frames,)"
+        )
+    return GroundTruth(frames, points, int(reference.item()))
+
+
+def _companion(arrays: Mapping[str, Any]) -> Observations | None:
+    if "companion_tracks" not in arrays:
+        return None
+    return Observations(_numbers(arrays, "companion_tracks"), _numbers(arrays, "companion_visible"))
+
+
+def entries_of(sequence: Sequence) -> dict[str, Any]:
+    """Return every field of a sequence as the arrays and texts of its file, without the format."""
+    entries: dict[str, Any] = {
+        "tracks": sequence.tracks,
+        "visible": sequence.visible,
+        "camera": sequence.camera.value,
+    }
+    entries |= {
+        key: getattr(sequence, key) for key in (*_TEXTS, *_ARRAYS) if getattr(sequence, key) is not None
+    }
+    if sequence.truth is not None:
+        entries["truth_frames"] = sequence.truth.frames
+        entries["truth_points"] = sequence.truth.points
+        entries["truth_reference"] = sequence.truth.reference
+    if sequence.companion is not None:
+        entries["companion_tracks"] = sequence.companion.tracks
+        entries["companion_visible"] = sequence.companion.visible
+    return entries
+
+
+def write_npz(sequence: Sequence, path: str | Path) -> None:
+    """Write a sequence whole; `read_npz` returns the same values, bit for bit.
+
+    Raises
+    ------
+    InputError
+        where the file cannot be written.
+    """
+    entries = {"format": FORMAT} | entries_of(sequence)
+    with replacing(Path(path)) as temporary, temporary.open("wb") as stream:
+        np.savez_compressed(stream, allow_pickle=False, **entries)

@@ -1,0 +1,176 @@
+"""Named arrays, cells and structs of a file, and the checks that every layout makes of them.
+
+Sentences count rows and columns from 1, as MATLAB does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
+
+import numpy as np
+
+from ...foundation.exceptions import InputError
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ...data.sequence import CameraModel
+    from ...foundation.types import Bools, Floats, Ints
+
+Variables: TypeAlias = dict[str, Any]  # arrays; lists for cells; dicts for structs
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """What a layout makes of a file's variables."""
+
+    tracks: Floats  # (F, 2, P)
+    camera: CameraModel
+    camera_assumed: bool = False  # whether the file leaves the camera model open
+    visible: Bools | None = None  # (F, P); None: wherever the tracks are not NaN
+    intrinsics: Floats | None = None  # (3, 3)
+    shapes: Floats | None = None  # (F, 3, P) ground truth
+    rotations: Floats | None = None  # (F, 3, 3)
+    translations: Floats | None = None  # (F, 3)
+    edges: Ints | None = None  # (E, 2) from 0
+    units: str = "px"
+    truth_units: str = "mm"
+    provenance: str = ""
+
+
+def describe(variables: Variables) -> str:
+    """Return the names and shapes of variables, as a sentence lists them."""
+    return ", ".join(f"{name} {_shape(value)}" for name, value in sorted(variables.items())) or "none"
+
+
+def _shape(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"struct ({', '.join(value)})"
+    if isinstance(value, list):
+        first = f" of {_shape(value[0])}" if value and value[0] is not None else ""
+        return f"{len(value)} cells{first}"
+    return " x ".join(str(size) for size in np.shape(value)) or "1 number"
+
+
+def is_array(value: Any, dimensions: int) -> TypeGuard[npt.NDArray[Any]]:
+    """Return whether a value is an array of numbers with so many dimensions."""
+    return isinstance(value, np.ndarray) and value.ndim == dimensions and value.dtype.kind in "biufc"
+
+
+def numbers(variables: Variables, name: str, *, dimensions: int = 2, missing: bool = False) -> Floats:
+    """Return a variable as an array of real numbers.
+
+    Parameters
+    ----------
+    variables, name
+        where it is.
+    dimensions
+        how many it must have.
+    missing
+        whether the layout knows NaN as a missing value.
+
+    Raises
+    ------
+    InputError
+        where it is absent, has other dimensions, is complex, or holds an infinity or a NaN that means
+        nothing.
+    """
+    if name not in variables:
+        raise InputError(f"{name} is absent; there are {describe(variables)}")
+    value = variables[name]
+    if not is_array(value, dimensions):
+        raise InputError(f"{name} is {_shape(value)}; accepted is an array of {dimensions} dimensions")
+    if value.dtype.kind == "c":
+        raise InputError(f"{name} holds complex numbers; accepted are real ones")
+    array: Floats = np.asarray(value, dtype=np.float64)
+    check_finite(array, name, missing=missing)
+    return array
+
+
+def check_finite(array: Floats, name: str, *, missing: bool = False) -> None:
+    """Refuse infinities, and NaN unless it is `missing` values that it stands for."""
+    bad = np.isinf(array) if missing else ~np.isfinite(array)
+    if bad.any():
+        where = tuple(np.argwhere(bad)[0])
+        place = ", ".join(str(index + 1) for index in where)
+        accepted = "finite numbers, and NaN where a point is missing" if missing else "finite numbers"
+        raise InputError(f"{name}({place}) is {array[where]}; accepted are {accepted}")
+
+
+def interleaved(array: Floats, name: str, rows: int) -> Floats:
+    """Return a (rows F) x P matrix, all rows of frame 1, then of frame 2, ..., as (F, rows, P)."""
+    _check_divides(array, name, rows)
+    return array.reshape(-1, rows, array.shape[1])
+
+
+def blocked(array: Floats, name: str, rows: int) -> Floats:
+    """Return a (rows F) x P matrix, x of all frames, then y, ..., as (F, rows, P)."""
+    _check_divides(array, name, rows)
+    return array.reshape(rows, -1, array.shape[1]).transpose(1, 0, 2)
+
+
+def _check_divides(array: Floats, name: str, rows: int) -> None:
+    if array.shape[0] % rows:
+        raise InputError(
+            f"{name} is {_shape(array)}; accepted is {rows} rows per frame, and {array.shape[0]} does not "
+            f"divide by {rows}"
+        )
+
+
+def check_same_points(first: Floats, second: Floats, names: tuple[str, str]) -> None:
+    """Refuse two (F, rows, P) arrays of different numbers of frames or points."""
+    one, other = (first.shape[0], first.shape[2]), (second.shape[0], second.shape[2])
+    if one != other:
+        raise InputError(
+            f"{names[0]} has {one[0]} frames of {one[1]} points, {names[1]} has {other[0]} of {other[1]}; "
+            "both must agree"
+        )
+
+
+def cells(value: Any, name: str, rows: int) -> Floats:
+    """Return F cells of rows x P as (F, rows, P)."""
+    if not isinstance(value, list) or not value:
+        raise InputError(f"{name} is {_shape(value)}; accepted are cells of {rows} x points, one per frame")
+    for number, cell in enumerate(value, 1):
+        if not is_array(cell, 2) or cell.shape[0] != rows or cell.shape != np.shape(value[0]):
+            found = "empty" if cell is None else _shape(cell)
+            raise InputError(f"cell {number} of {name} is {found}; accepted is {rows} x points, all alike")
+    array: Floats = np.stack(value).astype(np.float64)
+    check_finite(array, name)
+    return array
+
+
+def pixels(shapes: Floats, intrinsics: Floats, name: str) -> Floats:
+    """Return the (F, 2, P) projection of shapes (F, 3, P) that are in camera coordinates.
+
+    Raises
+    ------
+    InputError
+        where a point is not in front of the camera.
+    """
+    if shapes[:, 2].min() <= 0:
+        frame, point = np.argwhere(shapes[:, 2] <= 0)[0]
+        raise InputError(
+            f"{name} has depth {shapes[frame, 2, point]:g} at frame {frame + 1}, point {point + 1}; "
+            "accepted are points in front of the camera"
+        )
+    image: Floats = np.einsum("ab,fbp->fap", intrinsics, shapes)
+    return image[:, :2] / image[:, 2:]
+
+
+def intrinsics_of(variables: Variables) -> Floats | None:
+    """Return the (3, 3) matrix K or KK, scaled so that its last entry is 1; None where there is none."""
+    for name in ("K", "KK"):
+        value = variables.get(name)
+        if is_array(value, 2) and value.shape == (3, 3):
+            matrix: Floats = numbers(variables, name)
+
+            if (np.diag(matrix) == 0).any() or np.tril(matrix, -1).any():
+                raise InputError(
+                    f"{name} is {matrix.tolist()}; accepted is an upper triangular camera matrix"
+                )
+            # + 0.0 turns the negative zeros that RQ factorizations leave into zeros.
+            scaled: Floats = matrix / matrix[2, 2] + 0.0
+            return scaled
+    return None

@@ -1,0 +1,215 @@
+"""What may be chosen about an export, and the shapes that follow from a choice.
+
+Frames are counted from 0 where programs index them (Python, `--frame`, columns of tables) and from 1 where
+people read them: in the names of numbered files, in comments, and in the window.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...data.masks import common_size, known_points
+from ...evaluation.alignment import MIN_ALIGNED, Alignment, Kind, Mirror, align_all
+from ...foundation.atomic import replacing, replacing_many
+from ...foundation.exceptions import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from ...data.sequence import GroundTruth
+    from ...foundation.types import Floats
+    from ...reconstruction.result import Result
+
+FRAMES = {
+    "one": "one frame",
+    "numbered": "all frames, a numbered file each",
+    "stacked": "all frames in one file, with the frame as a property of every point",
+}
+COORDINATES = {
+    "object": "the object's own coordinates, S",
+    "camera": "the camera's coordinates, Y = R S + t",
+}
+ALIGNMENTS = {
+    "none": "calibrated units, as the solver has them",
+    "scale": "scaled by the one factor that fits the sizes of the ground truth",
+    "truth": "every frame that has a ground truth moved onto it by a similarity",
+    "sequence": "all frames moved by the one similarity that fits the ground truth best",
+}
+INTERPOLATIONS = {
+    "linear": "points move along straight lines from frame to frame",
+    "step": "every frame stands until the next one",
+}
+
+
+def unwatched(done: int, total: int) -> None:
+    """Tell nobody."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportOptions:
+    """The options of `core.io.writers.export`, checked.
+
+    Raises
+    ------
+    InputError
+        where a value is not among those accepted.
+    """
+
+    frame: int | None = None  # 0-based
+    frames: str = "one"  # a key of FRAMES
+    coordinates: str = "object"  # a key of COORDINATES
+    align: str = "none"  # a key of ALIGNMENTS
+    mirror: bool = False
+    text: bool = False
+    fps: float = 15.0  # frames per second of an animation
+    interpolation: str = "linear"  # a key of INTERPOLATIONS
+    progress: Callable[[int, int], None] = field(default=unwatched, compare=False)  # (done, total)
+
+    def __post_init__(self) -> None:
+        for name, table in (
+            ("frames", FRAMES),
+            ("coordinates", COORDINATES),
+            ("align", ALIGNMENTS),
+            ("interpolation", INTERPOLATIONS),
+        ):
+            value = getattr(self, name)
+            if value not in table:
+                raise InputError(f"{name} is {value!r}; accepted are {', '.join(table)}")
+        if self.frame is not None and self.frames != "one":
+            raise InputError(
+                f"frame {self.frame} and all frames ({self.frames}) are both asked for; choose one"
+            )
+        if not (math.isfinite(self.fps) and self.fps > 0):
+            raise InputError(f"fps is {self.fps:g}; accepted are frames per second above 0")
+
+    @property
+    def alignment(self) -> str:
+        """What is done to lay the estimate over the truth, in words."""
+        if self.align in ("truth", "sequence"):
+            return _alignment(self).words()
+        return {"none": "none, calibrated units", "scale": "one size for all frames"}[self.align]
+
+
+def shapes(result: Result, options: ExportOptions, *, every: bool = False) -> list[tuple[int, Floats]]:
+    """Return (frame, points (3, P)) for the frames chosen; `every` makes all frames the default.
+
+    Raises
+    ------
+    InputError
+        where the frame does not exist, or has no ground truth to be aligned to.
+    """
+    chosen = _chosen(result, options, every)
+    truth = _needed_truth(result, options)
+    if truth is not None and options.align == "truth":
+        for frame in chosen:
+            target = truth.at(frame)
+            assert target is not None  # only frames that have one are chosen
+            known = int(np.isfinite(target).all(axis=0).sum())
+            if known < MIN_ALIGNED:
+                raise InputError(
+                    f"only {known} points of the frame have a ground truth; alignment needs {MIN_ALIGNED}"
+                )
+    points = laid(result, options)
+    return [(frame, points[frame]) for frame in chosen]
+
+
+def laid(result: Result, options: ExportOptions) -> Floats:
+    """Return all frames (F, 3, P) in the coordinates and under the alignment chosen.
+
+    Where every frame is aligned by itself, those without enough truth take the similarity of the nearest
+    frame that has it.
+
+    Raises
+    ------
+    InputError
+        where an alignment is asked for and there is no ground truth, or not enough of it.
+    """
+    points = result.points if options.coordinates == "object" else result.camera_points
+    truth = _needed_truth(result, options)
+    if truth is None:
+        return points
+    if options.align == "scale":
+        return common_scale(points, truth) * points
+    return align_all(points, truth, _alignment(options)).apply(points)
+
+
+def _alignment(options: ExportOptions) -> Alignment:
+    kind = Kind.SEQUENCE if options.align == "sequence" else Kind.PER_FRAME
+    return Alignment(kind, Mirror.AUTOMATIC if options.mirror else Mirror.OFF)
+
+
+def unit_of(result: Result, options: ExportOptions) -> str:
+    """Return the unit of `laid`: that of the ground truth, "" for calibrated units."""
+    return "" if options.align == "none" else str(result.meta.get("truth_units", "mm"))
+
+
+def _needed_truth(result: Result, options: ExportOptions) -> GroundTruth | None:
+    if options.align == "none":
+        return None
+    if result.truth is None:
+        raise InputError(f"align is {options.align!r}, but the result has no ground truth")
+    return result.truth
+
+
+def _chosen(result: Result, options: ExportOptions, every: bool) -> list[int]:
+    count = result.frame_count
+    truth = _needed_truth(result, options)
+    single = truth is not None and options.align == "truth"
+    known = [int(frame) for frame in truth.frames] if single and truth else list(range(count))
+    if options.frame is not None:
+        if not 0 <= options.frame < count:
+            raise InputError(f"frame is {options.frame}; the result has frames 0 to {count - 1}")
+        if options.frame not in known:
+            raise InputError(f"frame {options.frame} has no ground truth to be aligned to")
+        return [options.frame]
+    return known if every or options.frames != "one" else known[:1]
+
+
+def common_scale(points: Floats, truth: GroundTruth) -> float:
+    """Return the one factor that fits the sizes of all true frames best, whatever their orientation.
+
+    See `core.data.masks.common_size`; mirror images have the same size.
+
+    Raises
+    ------
+    InputError
+        where no frame has three points with a truth.
+    """
+    usable = known_points(truth.points).sum(axis=1) >= MIN_ALIGNED
+    if not usable.any():
+        raise InputError("no frame of the ground truth has three known points; alignment needs them")
+    return common_size(points[truth.frames][usable], truth.points[usable], reflection=True)
+
+
+def numbered(path: Path, frame: int) -> Path:
+    """Return the path with a 0-based frame in its name, counted from 1: shape.ply, 7 -> shape_0008.ply."""
+    return path.with_name(f"{path.stem}_{frame + 1:04d}{path.suffix}")
+
+
+def write_each(
+    result: Result, path: Path, options: ExportOptions, write: Callable[[Path, int, Floats], None]
+) -> list[Path]:
+    """Write the chosen frame, or a numbered file for every frame: all of them appear, or none."""
+    chosen = shapes(result, options)
+    if options.frames != "numbered":
+        ((frame, points),) = chosen
+        with replacing(path) as temporary:
+            write(temporary, frame, points)
+        return [path]
+    with replacing_many(path) as folder:
+        for frame, points in watched(chosen, options):
+            write(folder / numbered(path, frame).name, frame, points)
+    return [numbered(path, frame) for frame, _points in chosen]
+
+
+def watched(chosen: list[tuple[int, Floats]], options: ExportOptions) -> Iterator[tuple[int, Floats]]:
+    """Yield what is given, and tell the progress before and after each."""
+    options.progress(0, len(chosen))
+    for done, item in enumerate(chosen, start=1):
+        yield item
+        options.progress(done, len(chosen))

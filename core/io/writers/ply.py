@@ -1,0 +1,102 @@
+"""PLY, binary (little-endian) or text: points with `visible`, triangles where known, else skeleton edges.
+
+Stacked files hold all frames, one after the other, and an integer property `frame`, counted from 0,
+for every point.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...foundation.atomic import replacing
+from .options import shapes, watched, write_each
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ...foundation.types import Floats
+    from ...reconstruction.result import Result
+    from .options import ExportOptions
+
+TYPES = {"<f8": "double", "<i4": "int", "u1": "uchar"}
+
+
+def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
+    """Write one frame, a numbered file for every frame, or all frames stacked in one file."""
+    if options.frames == "stacked":
+        with replacing(path) as temporary:
+            _write(result, temporary, list(watched(shapes(result, options), options)), options)
+        return [path]
+    return write_each(
+        result, path, options, lambda file, frame, points: _write(result, file, [(frame, points)], options)
+    )
+
+
+def _write(result: Result, path: Path, chosen: list[tuple[int, Floats]], options: ExportOptions) -> None:
+    elements = {"vertex": _vertices(result, chosen, stacked=options.frames == "stacked")}
+    offsets = result.point_count * np.arange(len(chosen))
+    if result.faces is not None and len(result.faces):
+        elements["face"] = _indices(result.faces, offsets, face=True)
+    elif result.edges is not None and len(result.edges):
+        elements["edge"] = _indices(result.edges, offsets, face=False)
+    lines = ["ply", f"format {'ascii' if options.text else 'binary_little_endian'} 1.0"]
+    first, last = chosen[0][0] + 1, chosen[-1][0] + 1  # as people count
+    frames = f"frame {first}" if first == last else f"frames {first} to {last}"
+    lines.append(f"comment {frames}, {options.coordinates} coordinates, alignment: {options.alignment}")
+    for name, table in elements.items():
+        lines.append(f"element {name} {len(table)}")
+        lines += _properties(table)
+    header = "\n".join([*lines, "end_header"]) + "\n"
+    with path.open("wb") as stream:
+        stream.write(header.encode("ascii"))
+        for table in elements.values():
+            if options.text:
+                rows = (" ".join(_cells(row)) for row in table.tolist())
+                stream.write(("\n".join(rows) + "\n").encode("ascii"))
+            else:
+                stream.write(table.tobytes())
+
+
+def _properties(table: np.ndarray) -> list[str]:
+    names = table.dtype.names or ()
+    if "corners" in names:
+        return ["property list uchar int vertex_indices"]
+    return [f"property {TYPES[table.dtype[name].str.lstrip('|')]} {name}" for name in names]
+
+
+def _cells(row: tuple[object, ...]) -> list[str]:
+    flat: list[object] = []
+    for value in row:
+        flat += value.tolist() if isinstance(value, np.ndarray) else [value]
+    return [repr(value) for value in flat]
+
+
+def _vertices(result: Result, chosen: list[tuple[int, Floats]], *, stacked: bool) -> np.ndarray:
+    columns = [("x", "<f8"), ("y", "<f8"), ("z", "<f8"), ("visible", "u1")]
+    if stacked:
+        columns.append(("frame", "<i4"))
+    count = result.point_count
+    table = np.zeros(count * len(chosen), dtype=columns)
+    for index, (frame, points) in enumerate(chosen):
+        rows = table[index * count : (index + 1) * count]
+        for name, values in zip("xyz", points, strict=True):
+            rows[name] = values
+        rows["visible"] = result.visible[frame]
+        if stacked:
+            rows["frame"] = frame
+    return table
+
+
+def _indices(items: np.ndarray, offsets: np.ndarray, *, face: bool) -> np.ndarray:
+    """Return edges or faces, repeated for every frame with the offset of its points, as PLY records."""
+    repeated = (items[None] + offsets[:, None, None]).reshape(-1, items.shape[1])
+    if face:
+        table = np.zeros(len(repeated), dtype=[("count", "u1"), ("corners", "<i4", 3)])
+        table["count"] = 3
+        table["corners"] = repeated
+        return table
+    table = np.zeros(len(repeated), dtype=[("vertex1", "<i4"), ("vertex2", "<i4")])
+    table["vertex1"], table["vertex2"] = repeated.T
+    return table

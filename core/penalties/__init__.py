@@ -1,0 +1,1 @@
+"""Penalties on the singular values of X#, and their proximal operators."""

@@ -1,0 +1,61 @@
+"""What a penalty on singular values must be able to do so that every method can minimize with it.
+
+The theorem of the paper (Section 3) asks of f that it is quasi-concave, lower semi-continuous and never
+falls when a singular value grows; then the least f(gamma(B, C)) over all factorizations of X is f(sigma(X)),
+and it is attained at the balanced one.  All penalties here are concave on the descending singular values,
+which is more: f(z) <= f(sigma) + a'(z - sigma) for a = slopes(sigma), so that a problem with linear weights
+lies above, and touches at sigma (`core.solvers.majorized`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from ..foundation.types import frozen
+from .proximal import shrink
+
+if TYPE_CHECKING:
+    from ..foundation.types import Floats
+
+
+class SpectralPenalty(Protocol):
+    """A cost of singular values; `sigma` is non-negative and descending, of any length."""
+
+    def value(self, sigma: Floats) -> float:
+        """Return f(sigma)."""
+
+    def slopes(self, sigma: Floats) -> Floats:
+        """Return a supergradient of f at sigma: finite, non-negative, non-decreasing, of the same shape."""
+
+    def prox(self, sigma: Floats, rho: float) -> Floats:
+        """Return the z >= 0 that minimizes f(z) + rho / 2 |z - sigma|^2, descending; rho > 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class LinearPenalty:
+    """f(sigma) = a'sigma with a non-decreasing; beyond the given weights the last one is repeated."""
+
+    weights: Floats  # (n,) non-decreasing
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", frozen(self.weights))
+
+    def value(self, sigma: Floats) -> float:
+        """Return a'sigma."""
+        return float(self.slopes(sigma) @ sigma)
+
+    def slopes(self, sigma: Floats) -> Floats:
+        """Return a, as long as sigma."""
+        return continued(self.weights, len(sigma))
+
+    def prox(self, sigma: Floats, rho: float) -> Floats:
+        """Return max(sigma - a / rho, 0)."""
+        return shrink(sigma, self.slopes(sigma), rho)
+
+
+def continued(values: Floats, count: int) -> Floats:
+    """Return the first `count` of some values, the last one repeated where there are fewer."""
+    return np.pad(values[:count], (0, max(0, count - len(values))), mode="edge")

@@ -1,0 +1,107 @@
+"""Starting points of the search, and the ways to change the rank of a point.
+
+Local minima are real: from the closed form's SVD, from ADMM, or grown from a rigid shape, a second-order
+method can end in a minimum far above the lowest.  No one kind of start avoids that.  Coefficients that vary
+slowly over the frames lead into basins that white noise rarely meets; a first column that is rigid helps
+where the object has a mean shape, and hinders where turning it is left to the basis.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .closed_form import best_offsets, closed_form_structure, leading_cut
+from .factors import Factors, balanced
+
+if TYPE_CHECKING:
+    from ..foundation.types import Floats
+    from .nonrigid import NonRigidProblem
+
+AGREEMENT = 1e-5  # relative difference of two losses that counts as the same minimum
+SLOW = 6  # half-waves over the sequence, at least, that slow coefficients are made of
+DEAD = 1e-9  # gamma of a column relative to the largest, below which it is as good as zero
+NEW_COLUMN = 1e-2  # size of a new column of B relative to the largest
+
+
+def rigid_start(problem: NonRigidProblem) -> Factors:
+    """Return rank 1 with B = 1, no shape yet, and every frame's offset on the mean viewing ray at depth 1.
+
+    Eliminating C from there gives the best rigid shape for fronto-parallel cameras.
+    """
+    count = problem.visible.sum(axis=1)
+    mean = problem.tracks.sum(axis=2) / count[:, None]  # hidden entries are 0
+    depth = np.zeros((len(mean), 1)) if problem.affine else np.ones((len(mean), 1))
+    ray = np.concatenate((mean, depth), axis=1)
+    offsets = np.einsum("fba,fb->fa", problem.rotations, ray)
+    return Factors(np.ones((len(mean), 1)), np.zeros((1, 3, problem.tracks.shape[2])), offsets)
+
+
+def random_start(problem: NonRigidProblem, rng: np.random.Generator) -> Factors:
+    """Return random B of the problem's rank, with the first column rigid and the offsets of `rigid_start`."""
+    rigid = rigid_start(problem)
+    frames, points = len(rigid.B), problem.tracks.shape[2]
+    B = np.concatenate((rigid.B, rng.normal(size=(frames, problem.rank - 1))), axis=1)
+    return Factors(B, np.zeros((problem.rank, 3, points)), rigid.s)
+
+
+def slow_coefficients(frames: int, rank: int, rng: np.random.Generator) -> Floats:
+    """Return random B (F, K): sums over i of N(0, 1) / max(i, 1) cos(i pi (f + 1/2) / F), i <= max(6, 2K)."""
+    waves = np.arange(min(max(SLOW, 2 * rank) + 1, frames))
+    basis = np.cos(np.outer(np.arange(frames) + 0.5, waves) * np.pi / frames)
+    amplitudes = rng.normal(size=(len(waves), rank)) / np.maximum(waves, 1)[:, None]
+    return np.asarray(basis @ amplitudes)
+
+
+def search_starts(problem: NonRigidProblem, count: int, rng: np.random.Generator) -> dict[str, Factors]:
+    """Return starts of the problem's rank under their names; only their B and s matter.
+
+    First the best cut of the closed form, centered; then in turn slow coefficients beside a rigid column,
+    slow coefficients alone, and white noise beside a rigid column.
+    """
+    frames, points = problem.shape
+    X = closed_form_structure(problem).reshape(frames, 3, points)
+    cut = leading_cut((X - X.mean(axis=2, keepdims=True)).reshape(frames, -1), problem.rank)
+    starts = {"closed form, cut": Factors(cut.B, cut.C, best_offsets(problem, cut.shapes()))}
+    rigid = rigid_start(problem)
+    C = np.zeros((problem.rank, 3, points))
+    for index in range(count - 1):
+        number = index // 3 + 1
+        if index % 3 == 2:
+            starts[f"random {number}"] = random_start(problem, rng)
+            continue
+        B = slow_coefficients(frames, problem.rank, rng)
+        if index % 3 == 0:
+            B[:, 0] = 1.0
+        name = f"slow {number}" if index % 3 else f"rigid and slow {number}"
+        starts[name] = Factors(B, C, rigid.s)
+    return starts
+
+
+def resized(factors: Factors, rank: int, rng: np.random.Generator) -> Factors:
+    """Return the point with its weakest columns cut, or with small random columns of B added.
+
+    Columns that are all but zero, as a strong penalty leaves them, are replaced: no solver revives them.
+    """
+    gamma = factors.gamma()
+    alive = gamma > DEAD * gamma.max()
+    if alive.any() and not alive.all():
+        factors = Factors(factors.B[:, alive], factors.C[alive], factors.s)
+    if rank == factors.rank:
+        return factors
+    if rank < factors.rank:
+        strongest = balanced(factors)
+        return Factors(strongest.B[:, :rank], strongest.C[:rank], factors.s)
+    frames, _ = factors.B.shape
+    new = rng.normal(size=(frames, rank - factors.rank))
+    new *= NEW_COLUMN * np.linalg.norm(factors.B, axis=0).max() / np.sqrt(frames)
+    C = np.concatenate((factors.C, np.zeros((rank - factors.rank, *factors.C.shape[1:]))))
+    return Factors(np.concatenate((factors.B, new), axis=1), C, factors.s)
+
+
+def padded(factors: Factors, rank: int) -> Factors:
+    """Return the point as one of a higher rank: columns of zeros change neither shapes nor objective."""
+    more = rank - factors.rank
+    B = np.pad(factors.B, ((0, 0), (0, more)))
+    return Factors(B, np.pad(factors.C, ((0, more), (0, 0), (0, 0))), factors.s)

@@ -1,0 +1,290 @@
+r"""The non-rigid pOSE problem (paper, equation 5.3), reduced to one 3x3 quadratic form per observation.
+
+Symbols: F frames, P points, K basis shapes; m the calibrated observation of a point in a frame; R, t the
+camera; S_f (3 x P) the shape of frame f in the object's own coordinates; eta the pOSE weight; a the
+non-decreasing weights; gamma_k = (\|B_k\|^2 + \|C_k\|^2) / 2.
+
+The four residuals of an observation, with Y = R S + t (Section 5.1, rows weighted as in A.I), are
+
+    sqrt(eta) (Y_12 - m)    and    sqrt(1 - eta) (Y_12 - Y_3 m).
+
+All vanish at Y* = (m, 1), so that their sum of squares is exactly (Y - Y*)' G (Y - Y*) with
+
+    G = [[I, -(1 - eta) m], [-(1 - eta) m', (1 - eta) |m|^2]].
+
+At eta = 1 (the orthogonal camera) G = diag(1, 1, 0) and the third entry of Y* is free: it is set to 0, and
+the depth of t, which nothing measures, is pinned to 0.  A missing observation is G = 0.
+
+Rotating into the object frame removes R: with H = R' G R, y = R' Y*, s = R' t, and S_f = sum_k B_fk C_k,
+
+    loss(B, C, s) = sum_fj (S_fj + s_f - y_fj)' H_fj (S_fj + s_f - y_fj) + sum_k a_k gamma_k(B, C).
+
+There is no 1/2 on the data term.  `printed_form` holds the four-row form as an independent check.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from ..foundation.exceptions import InputError
+from ..foundation.types import Bools, Floats, frozen
+from .data_term import DataTerm, data_term
+from .factors import Factors, balanced, centered, penalty
+from .observation_forms import Features
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence as Items
+    from typing import Self
+
+    from ..penalties.base import SpectralPenalty
+
+__all__ = ["Factors", "NonRigidProblem", "Problem", "checked_weights"]
+
+ROTATION_TOLERANCE = 1e-6
+
+
+def checked_weights(weights: Items[float] | Floats) -> Floats:
+    """Return the singular-value weights as a (K,) array.
+
+    Raises
+    ------
+    InputError
+        where a weight is negative or not finite, or the vector decreases: then a'gamma is no longer equal
+        to the weighted nuclear norm (paper, Section 4), which is a different problem.
+    """
+    a = np.asarray(weights, dtype=float)
+    if a.ndim != 1 or not a.size:
+        raise InputError(f"weights have shape {a.shape}; accepted is a list of at least one number")
+    if not np.isfinite(a).all():
+        raise InputError(f"weight {int(np.flatnonzero(~np.isfinite(a))[0]) + 1} is not a finite number")
+    if (a < 0).any():
+        k = int(np.flatnonzero(a < 0)[0])
+        raise InputError(
+            f"weight {k + 1} is {a[k]:g}; weights must not be negative, or the problem has no minimum"
+        )
+    if (np.diff(a) < 0).any():
+        k = int(np.flatnonzero(np.diff(a) < 0)[0])
+        raise InputError(
+            f"weights decrease from {a[k]:g} (weight {k + 1}) to {a[k + 1]:g} (weight {k + 2}); they must be "
+            "non-decreasing, because only then is the bilinear form equal to the weighted nuclear norm"
+        )
+    return a
+
+
+class Problem(ABC):
+    """What the methods minimize: pOSE of a structure of rows x columns 3-vectors plus a spectral penalty.
+
+    `NonRigidProblem` has a row for every frame and a column for every point, `low_rank.LowRankProblem`
+    a row for every point and a column for every frame; everything else is the same for both. A subclass is a
+    frozen dataclass with the fields below, `_check_eta` and `_data_term`.
+    """
+
+    tracks: Floats  # (F, 2, P); hidden entries are 0
+    visible: Bools  # (F, P)
+    eta: float
+    weights: Floats  # (K,) non-decreasing; with `spectral` its slopes where the problem was posed
+    tail: Floats | None  # (min(rows, 3 columns) - K,) weights of the singular values from K + 1 on, or None
+    spectral: SpectralPenalty | None  # f, where it is not the linear a'sigma
+    offsets: ClassVar[bool]  # whether every row has a free offset s
+
+    def __post_init__(self) -> None:
+        visible = frozen(self.visible, np.bool_)
+        tracks = np.asarray(self.tracks, dtype=float)
+        if tracks.ndim != 3 or tracks.shape[1] != 2 or visible.shape != (len(tracks), tracks.shape[2]):
+            raise InputError(
+                f"tracks have shape {tracks.shape}, visible {visible.shape}; accepted are (F, 2, P), (F, P)"
+            )
+        hidden = ~visible
+        if tracks.transpose(0, 2, 1)[hidden].any():  # a NaN counts; tracks that are clean are shared
+            tracks = np.where(visible[:, None, :], tracks, 0.0)
+            tracks.setflags(write=False)
+        object.__setattr__(self, "visible", visible)
+        object.__setattr__(self, "tracks", frozen(tracks))
+        if not np.isfinite(self.tracks).all():
+            raise InputError("calibrated tracks hold a value that is not finite at a visible observation")
+        self._set_weights(self.weights, self.tail)
+        self._check_eta()
+
+    def _set_weights(self, weights: Items[float] | Floats, tail: Floats | None) -> None:
+        checked = checked_weights(weights)
+        object.__setattr__(self, "weights", frozen(checked))
+        most = min(self.shape[0], 3 * self.shape[1])
+        if self.rank > most:
+            names = "min(P, 3F)" if self.shape[1] == len(self.tracks) != self.shape[0] else "min(F, 3P)"
+            raise InputError(f"rank {self.rank} exceeds {names} = {most}")
+        if tail is not None:
+            whole = checked_weights(np.concatenate((checked, tail)))
+            if len(whole) != most:
+                raise InputError(f"{len(whole)} weights are given in all; there are {most} singular values")
+            tail = frozen(whole[self.rank :])
+        object.__setattr__(self, "tail", tail)
+
+    @property
+    def rank(self) -> int:
+        """K, the number of weights and of basis shapes."""
+        return int(self.weights.size)
+
+    @property
+    def affine(self) -> bool:
+        """Whether only the affine term is there (eta = 1), so that depth is not measured."""
+        return self.eta == 1.0
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(rows, columns) of the structure, each entry a 3-vector."""
+        return len(self.tracks), self.tracks.shape[2]
+
+    @property
+    def all_weights(self) -> Floats:
+        """(min(rows, 3 columns),) weights of all singular values; where none is given the last repeats."""
+        if self.tail is not None:
+            return np.concatenate((self.weights, self.tail))
+        most = min(self.shape[0], 3 * self.shape[1])
+        return np.pad(self.weights, (0, most - self.rank), mode="edge")
+
+    @cached_property
+    def features(self) -> Features:
+        """What the planes are made of, rows x columns: built at first use, shared by all that is derived."""
+        return Features(self.tracks, self.visible)
+
+    @cached_property
+    def data(self) -> DataTerm:
+        """The planes of H, y and H y: built at first use, shared by `with_weights`."""
+        return self._data_term()
+
+    @cached_property
+    def reference(self) -> Floats:
+        """(min(rows, 3 columns),) singular values of X0#, descending: what weights refer to.
+
+        They depend on neither weights nor eta, but for eta = 1: `with_weights` and `with_eta` share them.
+        """
+        from .closed_form import reference_singular_values  # which has Problem's methods as users
+
+        return frozen(reference_singular_values(self))
+
+    @abstractmethod
+    def _check_eta(self) -> None:
+        """Raise InputError where eta is refused."""
+
+    @abstractmethod
+    def _data_term(self) -> DataTerm:
+        """Build the planes of H, y and H y."""
+
+    def penalty(self, sigma: Floats) -> float:
+        """Return f(sigma) for the leading singular values, descending, or for gamma in their place."""
+        if self.spectral is not None:
+            return self.spectral.value(sigma)
+        return float(self.all_weights[: len(sigma)] @ sigma)
+
+    def loss(self, factors: Factors) -> float:
+        """Return the objective (paper, equations 5.2 and 5.3) at a point."""
+        misfit = self.data.misfit(factors)
+        if self.spectral is not None:
+            return misfit + self.spectral.value(np.sort(factors.gamma())[::-1])
+        return misfit + penalty(self.weights, factors)
+
+    def slopes(self, factors: Factors) -> Floats:
+        """Return the weights a of the linear penalty that touches f at a balanced point, (K,)."""
+        if self.spectral is None:
+            return self.weights
+        return self.spectral.slopes(np.sort(factors.gamma())[::-1])
+
+    def gauge(self, factors: Factors) -> Factors:
+        """Return the same structure balanced, and centered where there are offsets: no objective rises."""
+        return balanced(centered(factors) if self.offsets else factors)
+
+    def with_weights(
+        self,
+        weights: Items[float] | Floats,
+        *,
+        tail: Floats | None = None,
+        spectral: SpectralPenalty | None = None,
+    ) -> Self:
+        """Return the same problem under another penalty, sharing what does not depend on it.
+
+        Raises
+        ------
+        InputError
+            where the weights are refused, or more than there are singular values.
+        """
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__ | {"data": self.data, "spectral": spectral})
+        other._set_weights(weights, tail)
+        return other
+
+    def with_eta(self, eta: float) -> Self:
+        """Return the same problem at another eta, or itself at its own.
+
+        Raises
+        ------
+        InputError
+            where the eta is refused.
+        """
+        if eta == self.eta:
+            return self
+        # Its arrays were checked when this one was made.
+        other = object.__new__(type(self))
+        other.__dict__.update(
+            {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
+        )
+        other.__dict__["eta"] = eta
+        other._check_eta()
+        other.__dict__["features"] = self.features
+        if "reference" in self.__dict__ and self.affine == other.affine:
+            other.__dict__["reference"] = self.reference
+        return other
+
+    def without_data(self) -> Self:
+        """Return the same problem to be kept: its data term, by far its largest part, is built anew."""
+        other = object.__new__(type(self))
+        large = ("data", "features")
+        other.__dict__.update({name: value for name, value in self.__dict__.items() if name not in large})
+        return other
+
+    def of_rank(self, rank: int) -> Self:
+        """Return the same problem at a rank that is not above this one's."""
+        weights, tail = self.all_weights[:rank], self.all_weights[rank:]
+        return self.with_weights(weights, tail=tail, spectral=self.spectral)
+
+
+@dataclass(frozen=True, eq=False)
+class NonRigidProblem(Problem):
+    """min over B, C, t of f(gamma) + pOSE(R g(BC') + t 1'), for calibrated tracks.
+
+    Raises
+    ------
+    InputError
+        where shapes disagree, eta is outside (0, 1], R is not a rotation, or the weights are refused.
+    """
+
+    tracks: Floats  # (F, 2, P) calibrated; hidden entries are ignored
+    visible: Bools  # (F, P)
+    rotations: Floats  # (F, 3, 3)
+    eta: float
+    weights: Floats  # (K,) non-decreasing
+    tail: Floats | None = None
+    spectral: SpectralPenalty | None = None
+    offsets: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "rotations", frozen(self.rotations))
+        frames = len(self.tracks)
+        if self.rotations.shape != (frames, 3, 3):
+            raise InputError(f"rotations have shape {self.rotations.shape}; accepted is ({frames}, 3, 3)")
+        gram = np.einsum("fab,fac->fbc", self.rotations, self.rotations)
+        if not np.allclose(gram, np.eye(3), atol=ROTATION_TOLERANCE):
+            frame = int(np.argmax(np.abs(gram - np.eye(3)).max(axis=(1, 2))))
+            raise InputError(f"the rotation of frame {frame} (0-based) is not orthogonal: R'R differs from I")
+
+    def _check_eta(self) -> None:
+        if not 0 < self.eta <= 1:
+            raise InputError(f"eta is {self.eta:g}; accepted is 0 < eta <= 1 (1 is the affine error alone)")
+
+    def _data_term(self) -> DataTerm:
+        return data_term(self.features, self.rotations, self.eta)

@@ -1,0 +1,147 @@
+r"""The four-row residual form of the paper, as printed: an independent check of the 3x3 form.
+
+Nothing here shares code with `data_term`: the residuals are written in the camera's own coordinates,
+Y = R S + t, with the unknowns of Algorithm 1 in its order
+
+    z = [vec(B); vec(C'); t],    vec stacks columns, B is F x K, C is 3P x K, t = [t_1; ...; t_F].
+
+In the low-rank problem (supplement, A.II) R = I, there is no t, and B and C are those of `low_rank`, the
+paper's C and B: with rows and columns for points and frames all that follows holds for both.
+
+The residual (Section 5.1, supplement A.I and A.III) stacks, for N visible observations,
+
+    sqrt(eta) (Y_12 - m)             2N rows, point by point, within a point frame by frame
+    sqrt(1 - eta) (Y_12 - Y_3 m)     2N rows in the same order (zero at eta = 1, kept so that sizes agree)
+    diag(sqrt(a / 2)) vec(B)         F K rows
+    diag(sqrt(a / 2)) vec(C')        3 P K rows
+
+and the objective is its squared norm, without a factor 1/2.  Sizes: 4N + (F + 3P) K rows, (F + 3P) K + 3F
+columns; every row of the first two groups has 4K + 3 stored entries.  The penalty must be linear.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .factors import Factors
+from .nonrigid import NonRigidProblem
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+    from ..foundation.types import Floats, Ints
+    from .nonrigid import Problem
+
+
+def _observations(problem: Problem) -> tuple[Ints, Ints, Floats, Floats]:
+    """Return row, column, m (N, 2) and R (N, 3, 3) of every observation, column by column."""
+    if isinstance(problem, NonRigidProblem):
+        column, row = np.nonzero(problem.visible.T)
+        return row, column, problem.tracks[row, :, column], problem.rotations[row]
+    column, row = np.nonzero(problem.visible)
+    m = problem.tracks[column, :, row]
+    return row, column, m, np.broadcast_to(np.eye(3), (len(m), 3, 3))
+
+
+def pack(problem: Problem, factors: Factors) -> Floats:
+    """Return z = [vec(B); vec(C'); t], shape ((F + 3P) K + 3F,)."""
+    C = factors.C.reshape(factors.rank, -1).T  # (3P, K), the paper's C
+    unknowns = [factors.B.T.ravel(), C.ravel()]
+    if isinstance(problem, NonRigidProblem):
+        unknowns.append(np.einsum("fab,fb->fa", problem.rotations, factors.s).ravel())
+    return np.concatenate(unknowns)
+
+
+def unpack(problem: Problem, z: Floats) -> Factors:
+    """Return the point whose vector of unknowns is z: the inverse of `pack` for the problem's rank."""
+    frames, points = problem.shape
+    rank = problem.rank
+    B = z[: frames * rank].reshape(rank, frames).T
+    C = z[frames * rank : (frames + 3 * points) * rank].reshape(3 * points, rank).T
+    s = np.zeros((frames, 3))
+    if isinstance(problem, NonRigidProblem):
+        s = np.einsum("fab,fa->fb", problem.rotations, z[-3 * frames :].reshape(frames, 3))
+    return Factors(np.ascontiguousarray(B), np.ascontiguousarray(C).reshape(rank, 3, points), s)
+
+
+def residual_vector(problem: Problem, factors: Factors) -> Floats:
+    """Return r_a of Algorithm 1, shape (4N + (F + 3P) K,)."""
+    frame, point, m, R = _observations(problem)
+    shape = np.einsum("nk,kcn->nc", factors.B[frame], factors.C[:, :, point])
+    Y = np.einsum("nab,nb->na", R, shape + factors.s[frame])
+    affine = np.sqrt(problem.eta) * (Y[:, :2] - m)
+    perspective = np.sqrt(1.0 - problem.eta) * (Y[:, :2] - Y[:, 2:] * m)
+    root = np.sqrt(0.5 * problem.weights)
+    B_rows = root[:, None] * factors.B.T
+    C_rows = factors.C.reshape(factors.rank, -1).T * root
+    return np.concatenate((affine.ravel(), perspective.ravel(), B_rows.ravel(), C_rows.ravel()))
+
+
+def jacobian(problem: Problem, factors: Factors) -> sparse.csr_array:
+    """Return the derivative of `residual_vector` in the order of z (supplement, A.III), in CSR form."""
+    frames, points = problem.shape
+    rank, offsets = problem.rank, 3 * problem.offsets
+    frame, point, m, R = _observations(problem)
+    observations = len(point)
+    # A: the rows of A_X that belong to one observation, (affine or perspective, N, two rows, xyz).
+    A = np.zeros((2, observations, 2, 3))
+    A[0, :, [0, 1], [0, 1]] = np.sqrt(problem.eta)
+    A[1, :, [0, 1], [0, 1]] = np.sqrt(1.0 - problem.eta)
+    A[1, :, :, 2] = -np.sqrt(1.0 - problem.eta) * m
+    AR = A @ R
+    values = np.empty((2, observations, 2, 4 * rank + offsets))
+    values[..., :rank] = AR @ factors.C[:, :, point].transpose(2, 1, 0)
+    of_C = AR[..., None] * factors.B[frame][:, None, None, :]  # (2, N, 2, 3, K)
+    values[..., rank : 4 * rank] = of_C.reshape(2, observations, 2, 3 * rank)
+    if offsets:
+        values[..., 4 * rank :] = A
+    # Columns ascend within a row: B_fk, then C_(c, p)k with k fastest, then t_f.
+    basis = np.arange(rank)
+    coordinate = np.arange(3)
+    of_B = frame[:, None] + frames * basis
+    of_C_columns = frames * rank + rank * (points * coordinate[:, None] + point[:, None, None]) + basis
+    of_t = (frames + 3 * points) * rank + 3 * frame[:, None] + coordinate
+    parts = [of_B, of_C_columns.reshape(observations, -1), of_t]
+    columns = np.concatenate(parts if offsets else parts[:2], axis=1)
+    columns = np.broadcast_to(columns[None, :, None, :], values.shape)
+    root = np.sqrt(0.5 * problem.weights)
+    penalized = (frames + 3 * points) * rank
+    penalty = np.concatenate((np.repeat(root, frames), np.tile(root, 3 * points)))
+    data = np.concatenate((values.ravel(), penalty))
+    indices = np.concatenate((columns.ravel(), np.arange(penalized)))
+    width = 4 * rank + offsets
+    starts = np.concatenate(
+        (np.arange(4 * observations) * width, 4 * observations * width + np.arange(penalized + 1))
+    )
+    from scipy import sparse  # here, because it takes longer to import than the rest of the package
+
+    return sparse.csr_array(
+        (data, indices, starts), shape=(4 * observations + penalized, penalized + offsets * frames)
+    )
+
+
+def loss(problem: Problem, factors: Factors) -> float:
+    """Return the objective (paper, equation 5.3) as the squared norm of the residual vector."""
+    r = residual_vector(problem, factors)
+    return float(r @ r)
+
+
+def gradient(problem: Problem, factors: Factors) -> Floats:
+    """Return the derivative of `loss` with respect to z, 2 J'r, shape ((F + 3P) K + 3F,)."""
+    value: Floats = 2.0 * (jacobian(problem, factors).T @ residual_vector(problem, factors))
+    return value
+
+
+def relative_gradient(problem: Problem, factors: Factors) -> float:
+    """Return the largest cosine between the residual vector and a column of the Jacobian.
+
+    It has no units and is 0 at a stationary point (the `gtol` measure of MINPACK).  Columns that are zero,
+    such as the depth of t at eta = 1, do not count.
+    """
+    J = jacobian(problem, factors)
+    r = residual_vector(problem, factors)
+    scale = np.sqrt((J * J).sum(axis=0)) * np.linalg.norm(r)
+    slope = np.abs(J.T @ r)
+    return float(np.max(np.divide(slope, scale, out=np.zeros_like(slope), where=scale > 0), initial=0.0))

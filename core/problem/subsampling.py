@@ -1,0 +1,110 @@
+"""A smaller problem of the same kind, and the way back: what large sequences are compared on.
+
+Losses that only rank rotations need not be those of every observation.  A subset of evenly spaced frames and
+points keeps the problem's form; with a fraction q of the observations the data term is about q times as
+large and the singular values sqrt(q) times, so weights times sqrt(q) keep the balance between the two.
+
+The way back is in closed form: with the shapes C of the subset's points, every frame's B_f and s_f solve one
+(K+3) x (K+3) system; C of all points follows from them when a solver starts.  Where the whole is very much
+larger it leads over subsets in between, whose steps cost a fraction of those that they save.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..foundation.batched_linalg import batched_inverse, multiply
+from .factors import Factors
+from .nonrigid import NonRigidProblem
+
+if TYPE_CHECKING:
+    from ..foundation.types import Floats, Ints
+
+RUNG = 10  # a subset in between has so many times the observations of the one before
+LEAST_GAIN = 5  # and at most this part of all: with more, its steps would cost too much themselves
+
+
+@dataclass(frozen=True, eq=False)
+class Subset:
+    """A problem, the one made of some of its frames and points, and which these are."""
+
+    problem: NonRigidProblem
+    small: NonRigidProblem
+    frames: Ints  # (F',)
+    points: Ints  # (P',)
+
+    @property
+    def share(self) -> float:
+        """The share of the observations that the small problem has: its loss is about that of the whole."""
+        return float(self.small.visible.sum() / self.problem.visible.sum())
+
+    @cached_property
+    def all_frames(self) -> NonRigidProblem:
+        """The problem of every frame, but of the small problem's points only."""
+        return _part(self.problem, np.arange(len(self.problem.tracks)), self.points)
+
+    def restricted(self, factors: Factors) -> Factors:
+        """Return a point of the small problem from one of the whole problem."""
+        return Factors(factors.B[self.frames], factors.C[:, :, self.points], factors.s[self.frames])
+
+    def lifted(self, factors: Factors) -> Factors:
+        """Return a point of the whole problem from one of the small one: best B and s for its C, then C."""
+        if self.small is self.problem:
+            return factors
+        B, s = self._frames_of(factors)
+        weights = self.problem.weights[: factors.rank]
+        return Factors(B, self.problem.data.best_C(B, s, weights).C, s)
+
+    def carried(self, factors: Factors, other: Subset) -> Factors:
+        """Return a point of another subset's small problem from one of this one's, its C left to solvers."""
+        B, s = self._frames_of(factors)
+        shapes = np.zeros((factors.rank, 3, len(other.points)))
+        return Factors(B[other.frames], shapes, s[other.frames])
+
+    def _frames_of(self, factors: Factors) -> tuple[Floats, Floats]:
+        """Return the best B and s of every frame for the small problem's C."""
+        some = self.all_frames.with_weights(self.small.weights[: factors.rank])
+        blocks = some.data.frame_blocks(factors.C, some.weights)
+        u = multiply(batched_inverse(blocks), some.data.frame_targets(factors.C))
+        return np.ascontiguousarray(u[: factors.rank].T), np.ascontiguousarray(u[factors.rank :].T)
+
+
+def rungs(problem: NonRigidProblem, most: int) -> list[Subset]:
+    """Return the subsets between one of `most` observations and the whole, the smallest first.
+
+    Each has `RUNG` times the observations of the one before, and the last at most 1 / `LEAST_GAIN` of all.
+    """
+    found, size = [], RUNG * most
+    while LEAST_GAIN * size <= problem.visible.size:
+        found.append(subset(problem, size))
+        size *= RUNG
+    return found
+
+
+def subset(problem: NonRigidProblem, most: int) -> Subset:
+    """Return a subset of about `most` observations, or all where there are no more than that."""
+    frames, _, points = problem.tracks.shape
+    if frames * points <= most:
+        return Subset(problem, problem, np.arange(frames), np.arange(points))
+    # As square as the problem allows: both the cameras and the shape need variety.
+    wanted = int(np.sqrt(most))
+    some_frames = _spaced(frames, max(wanted, most // points))
+    some_points = _spaced(points, max(wanted, most // len(some_frames)))
+    found = Subset(problem, _part(problem, some_frames, some_points), some_frames, some_points)
+    return replace(found, small=found.small.with_weights(np.sqrt(found.share) * problem.weights))
+
+
+def _spaced(count: int, wanted: int) -> Ints:
+    return np.linspace(0, count - 1, min(wanted, count)).round().astype(np.int64)
+
+
+def _part(problem: NonRigidProblem, frames: Ints, points: Ints) -> NonRigidProblem:
+    def of(array: Floats) -> Floats:
+        return array[frames][..., points]
+
+    seen = problem.visible[frames][:, points]
+    return NonRigidProblem(of(problem.tracks), seen, problem.rotations[frames], problem.eta, problem.weights)

@@ -1,0 +1,1 @@
+"""From a sequence and settings to a result: calibration, starts, solve, refinement, provenance."""

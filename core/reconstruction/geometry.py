@@ -1,0 +1,199 @@
+r"""What a point of a problem looks like in three dimensions: shapes, cameras, and where they project to.
+
+A non-rigid problem has all of it.  A low-rank one has projective cameras P_f (3 x K) and points u_j (K
+numbers) only, X_fj = P_f u_j in units of the tracks.  Where K >= 4 the four leading ones may be upgraded
+(`core.cameras.metric_upgrade`),
+
+    K_c^-1 P_f,1..4 Q ~ s_f [R_f t_f],    Q^-1 u_j,1..4 = w_j (S_j, 1),
+
+and what the others add to X_fj / (s_f w_j) moves the points of frame f,
+
+    S_fj = S_j + sum over k > 4 of R_f' K_c^-1 P_fk u_jk / (s_f w_j),
+
+so that S_f has 1 + 3 (K - 4) basis shapes, and K_c (R_f S_fj + t_f) is X_fj up to scale but for what the
+rotations round off.  Where no upgrade exists X itself is shown, in the camera's frame: R_f = I, t_f = 0, and
+the 3 K basis shapes e_c u_k' with the coefficients P_f,ck.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..cameras.calibration import project_low_rank
+from ..cameras.metric_upgrade import MetricUpgrade, metric_upgrade, reprojection_rms
+from ..foundation.exceptions import InputError
+from ..problem.factors import balanced
+from ..problem.low_rank import LowRankProblem
+from ..problem.nonrigid import NonRigidProblem
+
+if TYPE_CHECKING:
+    from ..foundation.types import Floats
+    from ..problem.factors import Factors
+    from ..problem.nonrigid import Problem
+
+PROJECTIVE = 4  # rank of a rigid scene
+DOUBTFUL = 0.1  # constraint error of a given K from which auto-calibration is tried as well
+LEAST_DEPTH = 0.5  # median |X_3| below which the penalty has taken the depth away; without one it is 1
+
+
+@dataclass(frozen=True, eq=False)
+class Projective:
+    """A low-rank solution: x = norm X_12 / X_3 of X_f = P_f U."""
+
+    cameras: Floats  # (F, 3, K)
+    homogeneous: Floats  # (K, P)
+    norm: float  # of the tracks
+
+    def reprojections(self) -> Floats:
+        """Return where it projects to, (F, 2, P), in the units of the tracks; NaN where X_3 is 0."""
+        return project_low_rank(self.cameras, self.homogeneous, self.norm)
+
+
+@dataclass(frozen=True, eq=False)
+class Geometry:
+    """Shapes S_f = sum_k B_fk C_k in an object frame and the cameras that see them."""
+
+    B: Floats  # (F, K')
+    C: Floats  # (3P, K'), rows: x of all points, then y, then z
+    rotations: Floats  # (F, 3, 3)
+    translations: Floats  # (F, 3)
+    intrinsics: Floats  # (3, 3) from the camera frame to the units of the tracks
+    affine: bool  # whether nothing measures depth, so that it is dropped instead of divided by
+    projective: Projective | None = None  # what was solved for, in a low-rank problem
+    figures: dict[str, Any] = field(default_factory=dict)  # of the upgrade, for `meta`
+    flat: bool = False  # whether the depth is gone, so that there is nothing to see
+
+    @property
+    def points(self) -> Floats:
+        """(F, 3, P) shapes in the object frame."""
+        product: Floats = self.B @ self.C.T
+        return product.reshape(len(self.B), 3, -1)
+
+
+def geometry_of(
+    problem: Problem, factors: Factors, intrinsics: Floats, calibration: Floats | None = None
+) -> Geometry:
+    """Return the geometry of a point.
+
+    Parameters
+    ----------
+    problem, factors
+        the point.
+    intrinsics
+        (3, 3) what undoes the calibration of the problem's tracks; diag(norm, norm, 1) of a low-rank problem.
+    calibration
+        (3, 3) K of the views of a low-rank problem; None where it is unknown.
+    """
+    if isinstance(problem, LowRankProblem):
+        return _of_low_rank(problem, factors, float(intrinsics[0, 0]), calibration)
+    assert isinstance(problem, NonRigidProblem)  # there are two kinds
+    t = np.einsum("fab,fb->fa", problem.rotations, factors.s)
+    if problem.affine:
+        t[:, 2] = 0.0  # nothing measures it
+    C = factors.C.reshape(factors.rank, -1).T
+    return Geometry(factors.B, C, problem.rotations, t, intrinsics, problem.affine)
+
+
+def _of_low_rank(
+    problem: LowRankProblem, factors: Factors, norm: float, calibration: Floats | None
+) -> Geometry:
+    factors = balanced(factors)  # leading ones first
+    cameras, homogeneous = problem.cameras(factors), problem.homogeneous(factors)
+    frames, points = problem.visible.shape
+    X = cameras @ homogeneous
+    seen = problem.visible
+    figures: dict[str, Any] = {
+        "projective_rms": norm * reprojection_rms(X, problem.tracks, seen),
+        "metric": False,
+    }
+    depth = float(np.median(np.abs(X[:, 2][seen])))
+    found: MetricUpgrade | None = None
+    if factors.rank < PROJECTIVE:
+        figures["reason"] = f"the rank is {factors.rank}; a metric upgrade needs {PROJECTIVE}"
+    elif depth < LEAST_DEPTH:
+        figures["reason"] = _without_depth(depth, penalized=bool(problem.slopes(factors)[:PROJECTIVE].any()))
+    else:
+        found = _upgraded(problem, cameras, homogeneous, norm, calibration, figures)
+    scale = np.diag([norm, norm, 1.0])
+    solved = Projective(cameras, homogeneous, norm)
+    if found is None:
+        B = cameras.reshape(frames, -1)  # coefficients P_f,ck of e_c u_k'
+        C = np.einsum("cd,kp->cpdk", np.eye(3), homogeneous).reshape(3 * points, -1)
+        still = np.broadcast_to(np.eye(3), (frames, 3, 3))
+        flat = depth < LEAST_DEPTH
+        return Geometry(B, C, still, np.zeros((frames, 3)), scale, False, solved, figures, flat)
+    B, C = _deforming(found, scale @ cameras, homogeneous)
+    R, t, K = found.rotations, found.translations, found.intrinsics
+    geometry = Geometry(B, C, R, t, K, False, solved, figures)
+    Y = R @ geometry.points + t[:, :, None]
+    figures["metric_rms"] = reprojection_rms(K @ Y, norm * problem.tracks, seen)
+    return geometry
+
+
+def _without_depth(depth: float, *, penalized: bool) -> str:
+    value = f"(the median third coordinate is {depth:.2g}, where it should be about 1)"
+    if not penalized:
+        return f"the solution has no depth {value}: raise eta, whose term keeps it from shrinking to zero"
+    return (
+        f"the penalty has taken the depth away {value}: lower mu, or leave the first four singular values "
+        "free (tnn, ramp)"
+    )
+
+
+def _upgraded(
+    problem: LowRankProblem,
+    cameras: Floats,
+    homogeneous: Floats,
+    norm: float,
+    calibration: Floats | None,
+    figures: dict[str, Any],
+) -> MetricUpgrade | None:
+    """Upgrade the leading four, with K where it is known and fits, else also by auto-calibration."""
+    P = np.diag([norm, norm, 1.0]) @ cameras[:, :, :PROJECTIVE]
+    tracks, visible = norm * problem.tracks, problem.visible
+    found: list[MetricUpgrade] = []
+    reasons: dict[str, str] = {}
+    for K in (calibration, None) if calibration is not None else (None,):
+        try:
+            one = metric_upgrade(P, homogeneous[:PROJECTIVE], tracks=tracks, visible=visible, intrinsics=K)
+        except InputError as error:
+            reasons["K unknown" if K is None else "K as given"] = str(error)
+            continue
+        found.append(one)
+        if one.constraint_rms < DOUBTFUL:
+            break
+    if len(reasons) == 2 and len(set(reasons.values())) == 1:  # of the solution, whatever K
+        figures["reason"] = reasons["K unknown"]
+    elif reasons:
+        figures["reason"] = "; ".join(f"{about}: {words}" for about, words in reasons.items())
+    if not found:
+        return None
+    best = min(found, key=lambda one: one.metric_rms)
+    figures |= {
+        "metric": True,
+        "assumed": best.assumed,
+        "constraint_rms": best.constraint_rms,
+        "in_front": best.in_front,
+        "intrinsics": best.intrinsics.tolist(),
+    }
+    return best
+
+
+def _deforming(found: MetricUpgrade, P: Floats, U: Floats) -> tuple[Floats, Floats]:
+    """Return B (F, 1 + 3 (K - 4)) and C (3P, the same) of the shapes in the upgraded frame."""
+    frames, points = len(P), U.shape[1]
+    B, C = np.ones((frames, 1)), found.points.reshape(-1, 1)
+    if len(U) == PROJECTIVE:
+        return B, C
+    normalized = np.linalg.inv(found.intrinsics) @ P
+    leading = normalized[:, :, :PROJECTIVE] @ found.upgrade
+    size = np.einsum("fab,fab->f", found.rotations, leading[:, :, :3]) / 3.0
+    w = np.linalg.solve(found.upgrade, U[:PROJECTIVE])[3]
+    turned = found.rotations.transpose(0, 2, 1) @ normalized[:, :, PROJECTIVE:] / size[:, None, None]
+    placed = found.points.any(axis=0)  # the others are at the origin, and stay there
+    moved = np.divide(U[PROJECTIVE:], w, out=np.zeros_like(U[PROJECTIVE:]), where=placed)
+    added = np.einsum("cd,kp->cpdk", np.eye(3), moved).reshape(3 * points, -1)
+    return np.concatenate((B, turned.reshape(frames, -1)), axis=1), np.concatenate((C, added), axis=1)

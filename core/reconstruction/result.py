@@ -1,0 +1,324 @@
+"""The reconstruction as a value, and its file: a documented, versioned .npz of plain arrays.
+
+File format, version 1 (every entry a plain array; `allow_pickle=False` reads it):
+
+    tracks (F, 2, P)          calibrated observations, 0 where hidden
+    visible (F, P)            bool
+    rotations (F, 3, 3)       world-to-camera
+    translations (F, 3)       Y = R S + t, in calibrated units
+    points (F, 3, P)          S, in the object frame, calibrated units (not millimeters)
+    B (F, K), C (3P, K)       rows of C: x of all points, then y, then z; points = B C' rearranged
+    weights (K,)              a; of a concave penalty its slopes where the run ended
+    eta, loss                 scalars; loss is the objective, not its logarithm
+    history (N, 3)            iteration, seconds, loss
+    intrinsics (3, 3)         K that calibrated the tracks
+    edges (E, 2), faces (T, 3)            where known
+    truth_points (G, 3, P), truth_frames (G,), truth_reference     where known
+    meta                      JSON text: method, parameters, versions, source hash, command
+
+Of a low-rank problem there are, besides
+
+    cameras (F, 3, R)         projective cameras P_f, in tracks divided by their norm
+    homogeneous (R, P)        points; X_f = P_f times these is what was solved for, weights (R,) its penalty
+    norm                      x = norm X_12 / X_3 in the units of the tracks
+
+and rotations, translations, points, B, C and intrinsics are the view of it that `geometry` makes.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..cameras.calibration import project, project_low_rank, to_pixels
+from ..data.sequence import CameraModel, GroundTruth
+from ..foundation.atomic import replacing
+from ..foundation.exceptions import InputError
+from ..foundation.types import Bools, Floats, Ints, frozen
+from ..io.readers.npz_archive import load_arrays
+from ..io.readers.source import read_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FORMAT = "nrsfm-result"
+VERSION = 1
+
+# Letters are sizes that must agree between arrays; a result names a frame count F, and so on.
+SHAPES: dict[str, tuple[str | int, ...]] = {
+    "tracks": ("F", 2, "P"),
+    "visible": ("F", "P"),
+    "rotations": ("F", 3, 3),
+    "translations": ("F", 3),
+    "points": ("F", 3, "P"),
+    "B": ("F", "K"),
+    "C": ("3P", "K"),
+    "weights": ("R",),
+    "eta": (),
+    "loss": (),
+    "history": ("N", 3),
+    "intrinsics": (3, 3),
+    "cameras": ("F", 3, "R"),
+    "homogeneous": ("R", "P"),
+    "norm": (),
+    "edges": ("E", 2),
+    "faces": ("T", 3),
+    "truth_points": ("G", 3, "P"),
+    "truth_frames": ("G",),
+    "truth_reference": (),
+}
+LOW_RANK = {"cameras", "homogeneous", "norm"}  # all of them, or none
+OPTIONAL = LOW_RANK | {"edges", "faces", "truth_points", "truth_frames", "truth_reference"}
+# What everything else is computed from; hidden tracks, the truth and the history may have holes.
+FINITE = (
+    *("B", "C", "rotations", "translations", "weights", "eta", "loss", "intrinsics"),
+    *("cameras", "homogeneous", "norm"),
+)
+KINDS = {"visible": np.bool_, "edges": np.int64, "faces": np.int64, "truth_frames": np.int64}
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """A reconstruction with all that is needed to evaluate, show and reproduce it.
+
+    Arrays are read-only. `meta` holds `method`, `settings`, `preset`, `versions`, `source`, `digest`,
+    `content`, `reading`, `command`, `python`, `starts`, `remarks`, `status`, `seconds` and `units`, as
+    `core.reconstruction.recipes.provenance` writes them; where the run was steered, also `steps`, or `start`.
+
+    Raises
+    ------
+    InputError
+        where the shapes of the arrays disagree.
+    """
+
+    tracks: Floats  # (F, 2, P) calibrated, 0 where hidden
+    visible: Bools  # (F, P)
+    rotations: Floats  # (F, 3, 3)
+    translations: Floats  # (F, 3)
+    B: Floats  # (F, K)
+    C: Floats  # (3P, K)
+    weights: Floats  # (K,); (R,) of a low-rank solution
+    eta: float
+    loss: float
+    history: Floats  # (N, 3) iteration, seconds, loss
+    intrinsics: Floats  # (3, 3)
+    camera: CameraModel
+    truth: GroundTruth | None = None
+    edges: Ints | None = None
+    faces: Ints | None = None
+    meta: dict[str, Any] = field(default_factory=dict)
+    cameras: Floats | None = None  # (F, 3, R) of a low-rank solution, in tracks divided by their norm
+    homogeneous: Floats | None = None  # (R, P)
+    norm: float | None = None
+
+    def __post_init__(self) -> None:
+        arrays = {name: getattr(self, name) for name in _own_arrays() if getattr(self, name) is not None}
+        _check_shapes("result", arrays)
+        for name, value in arrays.items():
+            object.__setattr__(self, name, frozen(value, KINDS.get(name, np.float64)))
+        object.__setattr__(self, "eta", float(self.eta))
+        object.__setattr__(self, "loss", float(self.loss))
+        if self.norm is not None:
+            object.__setattr__(self, "norm", float(self.norm))
+
+    @property
+    def points(self) -> Floats:
+        """(F, 3, P) shapes S in the object frame, calibrated units."""
+        product: Floats = self.B @ self.C.T
+        return product.reshape(len(self.B), 3, -1)
+
+    @property
+    def camera_points(self) -> Floats:
+        """(F, 3, P) shapes in the camera frame, Y = R S + t, calibrated units."""
+        return self.rotations @ self.points + self.translations[:, :, None]
+
+    @property
+    def frame_count(self) -> int:
+        """F, the number of frames."""
+        return len(self.B)
+
+    @property
+    def point_count(self) -> int:
+        """P, the number of points."""
+        return int(self.visible.shape[1])
+
+    @property
+    def rank(self) -> int:
+        """K, the rank that was solved for: the number of basis shapes, but for low-rank solutions."""
+        return int(self.weights.size)
+
+    @property
+    def low_rank(self) -> bool:
+        """Whether this is a solution of the low-rank problem."""
+        return self.cameras is not None
+
+    @property
+    def log_loss(self) -> float:
+        """The logarithm to base 10 of the objective; minus infinity where it is 0."""
+        return math.log10(self.loss) if self.loss > 0 else -math.inf
+
+    @property
+    def singular_values(self) -> Floats:
+        """(K,) singular values of X# = BC', of a low-rank solution those of X, in descending order."""
+        left, right = self.B, self.C
+        if self.cameras is not None and self.homogeneous is not None:
+            left, right = self.cameras.reshape(-1, self.rank), self.homogeneous.T
+        _, R_B = np.linalg.qr(left)
+        _, R_C = np.linalg.qr(right)
+        values: Floats = np.linalg.svd(R_B @ R_C.T, compute_uv=False)
+        return np.pad(values, (0, self.rank - len(values)))
+
+    @property
+    def iterations(self) -> int:
+        """The number of iterations, through all phases."""
+        return int(self.history[-1, 0]) if len(self.history) else 0
+
+    @property
+    def seconds(self) -> float:
+        """Seconds spent computing."""
+        return float(self.history[-1, 1]) if len(self.history) else 0.0
+
+    def observations(self) -> Floats:
+        """Return the measured tracks in the units of the sequence, (F, 2, P), NaN where hidden."""
+        measured = np.where(self.visible[:, None, :], self.tracks, np.nan)
+        return to_pixels(measured, self.intrinsics)
+
+    def reprojections(self) -> Floats:
+        """Return where the reconstruction projects to, (F, 2, P), in the units of the sequence's tracks.
+
+        Perspective cameras divide by depth, and a point at depth 0 is NaN; orthogonal ones drop it, and so
+        does eta = 1, where the affine term is all that was solved and nothing measures depth. A low-rank
+        solution projects by its own projective cameras.
+        """
+        if self.cameras is not None and self.homogeneous is not None and self.norm is not None:
+            return project_low_rank(self.cameras, self.homogeneous, self.norm)
+        model = CameraModel.ORTHOGONAL if self.eta == 1 else self.camera
+        return project(self.camera_points, self.intrinsics, model)
+
+
+def _own_arrays() -> list[str]:
+    return [entry.name for entry in fields(Result) if entry.name in SHAPES]
+
+
+def _check_shapes(where: str, arrays: Mapping[str, Any]) -> None:
+    """Compare every array with SHAPES; the first array that uses a letter fixes its size."""
+    given = LOW_RANK & set(arrays)
+    if given and given != LOW_RANK:
+        missing, held = sorted(LOW_RANK - given), ", ".join(sorted(given))
+        raise InputError(f"{where} has {held}, but lacks {missing[0]!r}; a low-rank solution needs all three")
+    sizes: dict[str, int] = {}
+    for name, wanted in SHAPES.items():
+        if name not in arrays:
+            continue
+        shape = np.shape(arrays[name])
+        if len(shape) == len(wanted):
+            for letter, size in zip(wanted, shape, strict=True):
+                if isinstance(letter, str):
+                    sizes.setdefault(letter, size)
+                    if letter == "P":
+                        sizes.setdefault("3P", 3 * size)
+                    if letter == "K" and not given:  # otherwise B and C are a view of what was solved
+                        sizes.setdefault("R", size)
+        expected = tuple(sizes.get(entry, entry) if isinstance(entry, str) else entry for entry in wanted)
+        if shape != expected:
+            text = ", ".join(str(entry) for entry in expected)
+            letters = ", ".join(str(entry) for entry in wanted)
+            raise InputError(f"{where}: {name} has shape {shape}; accepted is ({letters}), here ({text})")
+
+
+def arrays_of(result: Result) -> dict[str, Any]:
+    """Return the result as the arrays that its file holds, under their names; `meta` is JSON text."""
+    values: dict[str, Any] = {
+        name: getattr(result, name) for name in _own_arrays() if getattr(result, name) is not None
+    }
+    values["points"] = result.points
+    if result.truth is not None:
+        values["truth_points"] = result.truth.points
+        values["truth_frames"] = result.truth.frames
+        values["truth_reference"] = np.int64(result.truth.reference)
+    meta = {"format": FORMAT, "version": VERSION, "camera": result.camera.value} | result.meta
+    values["meta"] = json.dumps(meta, ensure_ascii=False, sort_keys=True)
+    return values
+
+
+def save_result(result: Result, path: str | Path) -> Path:
+    """Write a result file (version 1, see above), whole or not at all, and return its path.
+
+    Raises
+    ------
+    InputError
+        where the file cannot be written.
+    """
+    path = Path(path)
+    with replacing(path) as temporary, temporary.open("wb") as stream:
+        np.savez(stream, **arrays_of(result))
+    return path
+
+
+def load_result(path: str | Path) -> Result:
+    """Read a result file.
+
+    Raises
+    ------
+    InputError
+        where the file is absent, is not a result, is of another version, lacks an array, or holds one of
+        `FINITE` with a value that is not.
+    """
+    path = Path(path)
+    arrays = _read_arrays(path)
+    meta = _read_meta(path, arrays)
+    missing = [name for name in SHAPES if name not in arrays and name not in OPTIONAL]
+    if missing:
+        raise InputError(f"{path} lacks the array {missing[0]!r}; it holds {', '.join(sorted(arrays))}")
+    _check_shapes(str(path), arrays)
+    for name, value in arrays.items():
+        if name in SHAPES and value.dtype.kind not in "fiub":
+            raise InputError(f"{path}: {name} has type {value.dtype}; accepted are numbers")
+    for name in FINITE:
+        if name not in arrays:
+            continue
+        bad = ~np.isfinite(arrays[name])
+        if bad.any():
+            raise InputError(f"{path}: {name} holds {arrays[name][bad][0]}; accepted are finite numbers")
+    truth = None
+    if "truth_points" in arrays:
+        frames = arrays.get("truth_frames", np.arange(len(arrays["truth_points"])))
+        truth = GroundTruth(frames, arrays["truth_points"], int(arrays.get("truth_reference", frames[0])))
+    try:
+        camera = CameraModel(meta.pop("camera"))
+    except (KeyError, ValueError) as error:
+        known = ", ".join(model.value for model in CameraModel)
+        raise InputError(f"{path}: meta names no camera model; accepted are {known}") from error
+    for name in ("format", "version"):
+        del meta[name]
+    own = {name: arrays[name] for name in _own_arrays() if name in arrays}
+    return Result(**own, camera=camera, truth=truth, meta=meta)
+
+
+def _read_arrays(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise InputError(f"{path} is not a file; a result is an .npz file as `nrsfm solve` writes it")
+    return load_arrays(read_bytes(path), path)
+
+
+def _read_meta(path: Path, arrays: dict[str, Any]) -> dict[str, Any]:
+    try:
+        meta = json.loads(str(arrays.pop("meta")[()]))
+    except KeyError as error:
+        raise InputError(
+            f"{path} lacks 'meta', so it is not a result; it holds {', '.join(sorted(arrays))}"
+        ) from error
+    except (json.JSONDecodeError, IndexError) as error:
+        raise InputError(f"{path}: meta is not JSON text: {error}") from error
+    if not isinstance(meta, dict) or meta.get("format") != FORMAT:
+        raise InputError(f"{path} is not a result: its meta does not name the format {FORMAT!r}")
+    if meta.get("version") != VERSION:
+        raise InputError(
+            f"{path} is a result of version {meta.get('version')!r}; this program reads version {VERSION}"
+        )
+    return meta

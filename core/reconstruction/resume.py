@@ -1,0 +1,145 @@
+"""Going on from a result that was saved: the update that it would have been."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..cameras.calibration import to_pixels
+from ..foundation.exceptions import InputError
+from ..penalties.linear import is_spectral
+from ..problem.factors import Factors
+from ..problem.low_rank import LowRankProblem
+from ..problem.nonrigid import NonRigidProblem
+from ..solvers.solver import Status
+from .geometry import Geometry, Projective
+from .low_rank_pipeline import known_calibration, no_offsets
+from .progress import Candidate, Record, Update
+from .provenance import Lineage, Recipe, Step
+from .recipes import settings_from_dict, steps_from_list
+from .result import load_result
+
+if TYPE_CHECKING:
+    from ..data.sequence import Sequence
+    from ..problem.nonrigid import Problem
+    from .result import Result
+    from .settings import Settings
+
+SAME_TRACKS = 1e-9  # how far two tracks of one sequence may be apart, relative to the largest coordinate
+
+
+def load_start(path: str | Path, sequence: Sequence) -> Update:
+    """Return a result file of a sequence as an update that `reconstruct` and `solve_steps` go on from.
+
+    Raises
+    ------
+    InputError
+        where the file is no result that can be read, or is of other tracks.
+    """
+    return start_from(load_result(path), sequence, Path(path))
+
+
+def start_from(result: Result, sequence: Sequence, source: Path) -> Update:
+    """Return a result as the update that it was made of; `source` is its file.
+
+    Raises
+    ------
+    InputError
+        where the result is of other tracks than the sequence's, or its settings cannot be rebuilt.
+    """
+    _check_tracks(result, sequence, source)
+    meta = result.meta
+    try:
+        settings = settings_from_dict(meta.get("settings", {}))
+        made = _made(meta, settings)
+        point = _point(result, sequence, settings)
+    except (ValueError, TypeError, AttributeError) as error:  # InputError is a ValueError
+        raise InputError(f"{source}: {error}") from error
+    history = result.history
+    iteration, seconds = (int(history[-1, 0]), float(history[-1, 1])) if len(history) else (0, 0.0)
+    status = _status(meta)
+    phase = str(meta.get("phase", "refine"))
+    low_rank = isinstance(point.problem, LowRankProblem)
+    scale = np.diag([result.norm, result.norm, 1.0]) if low_rank else result.intrinsics
+    return Update(
+        settings=settings,
+        record=Record(iteration, seconds, result.loss, phase),
+        status=status,
+        phase=phase,
+        fraction=1.0 if status.finished else 0.5,
+        intrinsics=scale,
+        rotations=str(meta.get("rotations", "")),
+        settled=True,
+        current=point,
+        best=point,
+        calibration=_calibration(sequence, settings) if low_rank else None,
+        view=_view(result),
+        lineage=Lineage(Step(settings), source=source, made=made),
+    )
+
+
+def _check_tracks(result: Result, sequence: Sequence, source: Path) -> None:
+    if result.visible.shape != sequence.visible.shape:
+        frames, points = result.visible.shape
+        raise InputError(
+            f"{source} is of {frames} frames and {points} points; {sequence.name} has "
+            f"{sequence.frame_count} and {sequence.point_count}"
+        )
+    seen = sequence.visible
+    tracks = np.moveaxis(sequence.tracks, 1, 0)[:, seen]
+    own = np.moveaxis(to_pixels(result.tracks, result.intrinsics), 1, 0)[:, seen]
+    apart = np.abs(own - tracks).max() > SAME_TRACKS * max(
+        np.abs(tracks).max(), np.abs(result.intrinsics).max()
+    )
+    if apart or not np.array_equal(result.visible, seen):
+        raise InputError(f"{source} is of other tracks than those of {sequence.name}")
+
+
+def _point(result: Result, sequence: Sequence, settings: Settings) -> Candidate:
+    spectral = settings.penalty if is_spectral(settings.penalty) else None
+    problem: Problem
+    if result.cameras is not None and result.homogeneous is not None and result.norm is not None:
+        tracks = np.where(sequence.visible[:, None], sequence.tracks, 0.0) / result.norm
+        problem = LowRankProblem(tracks, result.visible, result.eta, result.weights, spectral=spectral)
+        B, C = result.homogeneous.T, result.cameras.transpose(2, 1, 0)
+        factors = Factors(np.ascontiguousarray(B), np.ascontiguousarray(C), no_offsets(problem))
+    else:
+        problem = NonRigidProblem(
+            result.tracks, result.visible, result.rotations, result.eta, result.weights, spectral=spectral
+        )
+        s = np.einsum("fab,fa->fb", result.rotations, result.translations)
+        C = result.C.T.reshape(result.B.shape[1], 3, -1)
+        factors = Factors(result.B, np.ascontiguousarray(C), s)
+    return Candidate(problem, factors, result.loss)
+
+
+def _view(result: Result) -> Geometry:
+    projective = None
+    if result.cameras is not None and result.homogeneous is not None and result.norm is not None:
+        projective = Projective(result.cameras, result.homogeneous, result.norm)
+    affine = projective is None and result.eta == 1.0
+    R, t, K = result.rotations, result.translations, result.intrinsics
+    figures = dict(result.meta.get("low_rank") or {})
+    return Geometry(result.B, result.C, R, t, K, affine, projective, figures)
+
+
+def _made(meta: dict[str, object], settings: Settings) -> Recipe | None:
+    """Return how the result was made, None where it does not say so."""
+    steps, start = meta.get("steps"), meta.get("start")
+    if isinstance(steps, list) and steps:
+        return Recipe(steps_from_list(steps), Path(start) if isinstance(start, str) else None)
+    return Recipe((Step(settings),)) if _status(meta).finished else None
+
+
+def _status(meta: dict[str, object]) -> Status:
+    known = {status.value: status for status in Status}
+    return known.get(str(meta.get("status")), Status.RUNNING)
+
+
+def _calibration(sequence: Sequence, settings: Settings) -> np.ndarray | None:
+    try:
+        return known_calibration(sequence, settings)
+    except InputError:
+        return None  # a file that the settings name is gone; the view was made when it was there

@@ -1,0 +1,1 @@
+"""The methods, one a file; each implements `core.solvers.solver.Algorithm`."""

@@ -1,0 +1,291 @@
+r"""Points of one problem side by side, and Gauss-Newton steps for all of them at once.
+
+The same variable projection as in `variable_projection`, C eliminated and the gauge fixed after every step:
+on the small problems that starts are compared on, one product with the planes of H for all points costs
+little more than for one.  Each point has its own damping and its own conjugate gradients; a rejected trial
+raises the damping and costs its point one step.  Offsets are unknowns: the problem is the non-rigid one.
+
+Arrays have the index of the point second to last, before frames (F) or columns (P), so that products and
+small systems run over both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..foundation.batched_linalg import batched_inverse, multiply, solved
+from ..problem.factors import Factors
+from ..problem.observation_forms import COLUMN, PLANE, ROW, pairs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence as Items
+
+    from ..foundation.types import Bools, Floats, Ints
+    from ..problem.nonrigid import Problem
+
+DAMPING, LEAST_DAMPING = 1e-3, 1e-12
+MOST_PRODUCTS = 4  # of conjugate gradients in one step
+JITTER = 1e-12  # relative size of what keeps Gram matrices of dead columns factorable
+
+
+@dataclass(frozen=True, eq=False)
+class Bundle:
+    """R points side by side, C eliminated, with what the next step needs."""
+
+    starts: Ints  # (R,) which start each point comes from
+    B: Floats  # (R, F, K)
+    C: Floats  # (K, 3, R, P)
+    s: Floats  # (R, F, 3)
+    inverse: Floats  # (3K, 3K, R, P) of the points' normal equations
+    loss: Floats  # (R,)
+    damping: Floats  # (R,)
+    blocks: Floats  # (K+3, K+3, R, F) half of the Hessian in (B_f, s_f) at fixed C
+    gradient: Floats  # (K+3, R, F) half of it
+    previous: Floats  # (R,) predicted decrease of the state before; infinite at first
+
+    def at(self, r: int) -> Factors:
+        """Return one of the points."""
+        return Factors(self.B[r], np.ascontiguousarray(self.C[:, :, r]), self.s[r])
+
+    def only(self, which: Ints) -> Bundle:
+        """Return some of the points."""
+        return Bundle(
+            self.starts[which],
+            self.B[which],
+            self.C[:, :, which],
+            self.s[which],
+            self.inverse[:, :, which],
+            self.loss[which],
+            self.damping[which],
+            self.blocks[:, :, which],
+            self.gradient[:, which],
+            self.previous[which],
+        )
+
+
+def bundled(problem: Problem, starts: Items[Factors]) -> Bundle:
+    """Put points of equal rank side by side, C eliminated; only their B and s matter."""
+    B = np.stack([point.B for point in starts])
+    s = np.stack([point.s for point in starts])
+    # Balanced first: the size of the damping is relative to balanced columns.
+    C, _, _ = _eliminated(problem, B, s)
+    B, _, s = _gauged(B, C, s)
+    count = len(B)
+    return _settled(problem, np.arange(count), B, s, np.full(count, DAMPING), np.full(count, np.inf))
+
+
+def _sums(problem: Problem) -> tuple[Floats, Floats]:
+    """Return the planes of H as (F, 6P), and H y as (F, 3P)."""
+    data = problem.data
+    planes = data.planes or data.source.stored()
+    return planes.H.reshape(data.frames, -1), planes.Hy.reshape(data.frames, -1)
+
+
+def _eliminated(problem: Problem, B: Floats, s: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the best C (K, 3, R, P), the inverse of its systems (3K, 3K, R, P), and the loss (R,)."""
+    data, weights = problem.data, problem.weights
+    count, frames, rank = B.shape
+    points = data.points
+    upper, lower, table = pairs(rank)
+    pairs_count = len(upper)
+    columns = np.ascontiguousarray(B.transpose(2, 0, 1))  # (K, R, F)
+    coefficients = np.empty((pairs_count + 3 * rank, count, frames))
+    np.multiply(columns[upper], columns[lower], out=coefficients[:pairs_count])
+    coefficients[pairs_count:] = (columns[:, None] * s.transpose(2, 0, 1)).reshape(-1, count, frames)
+    H, Hy = _sums(problem)
+    sums = (coefficients.reshape(-1, frames) @ H).reshape(-1, count, 6, points)
+    moved = sums[pairs_count:].reshape(rank, 3, count, 6, points)
+    right = (columns.reshape(-1, frames) @ Hy).reshape(rank, count, 3, points).transpose(0, 2, 1, 3).copy()
+    blocks = np.empty((rank, 3, rank, 3, count, points))
+    for a in range(3):
+        for b in range(3):
+            right[:, a] -= moved[:, b, :, PLANE[a, b]]
+            blocks[:, a, :, b] = sums[:pairs_count, :, PLANE[a, b]][table]
+    flat = right.reshape(3 * rank, -1)
+    systems = blocks.reshape(3 * rank, 3 * rank, -1)
+    diagonal = np.arange(3 * rank)
+    systems[diagonal, diagonal] += np.repeat(0.5 * weights, 3)[:, None]
+    inverse, C = solved(systems, flat)
+    rhs_C = np.einsum("irp,irp->r", right.reshape(-1, count, points), C.reshape(-1, count, points))
+    moving = np.einsum("rfa,abf,rfb->r", s, data.H_sum, s) - 2 * np.einsum("rfa,af->r", s, data.Hy_sum)
+    size = 0.5 * np.einsum("k,rfk,rfk->r", weights, B, B)
+    loss = data.yHy + moving - rhs_C + size
+    return C.reshape(rank, 3, count, points), inverse.reshape(3 * rank, 3 * rank, count, points), loss
+
+
+def _gauged(B: Floats, C: Floats, s: Floats) -> tuple[Floats, Floats, Floats]:
+    """Center and balance every point, as `factors.centered` and `factors.balanced` do for one."""
+    count, _, rank = B.shape
+    mean = C.mean(axis=3)  # (K, 3, R)
+    s = s + np.einsum("rfk,kar->rfa", B, mean)
+    flat = (C - mean[..., None]).transpose(2, 0, 1, 3).reshape(count, rank, -1)
+    left, right = _root(B.transpose(0, 2, 1) @ B), _root(flat @ flat.transpose(0, 2, 1))
+    U, sigma, Vt = np.linalg.svd(left @ right.transpose(0, 2, 1))
+    scale = np.sqrt(np.maximum(sigma, JITTER * sigma[:, :1]))
+    B = B @ ((right.transpose(0, 2, 1) @ Vt.transpose(0, 2, 1)) / scale[:, None])
+    flat = ((U.transpose(0, 2, 1) @ left) / scale[:, :, None]) @ flat
+    return B, flat.reshape(count, rank, 3, -1).transpose(1, 2, 0, 3), s
+
+
+def _root(gram: Floats) -> Floats:
+    """Return R with R'R = gram, for (R, K, K), made positive definite where it is not."""
+    unit = np.eye(gram.shape[1])
+    finite: Bools = np.asarray(np.isfinite(gram).all(axis=(1, 2)))
+    gram = np.where(finite[:, None, None], gram, unit)
+    size = np.maximum(np.trace(gram, axis1=1, axis2=2), np.finfo(float).tiny)
+    lower = np.linalg.cholesky(gram + (JITTER * size)[:, None, None] * unit)
+    root: Floats = lower.transpose(0, 2, 1)
+    return root
+
+
+def _settled(
+    problem: Problem, starts: Ints, B: Floats, s: Floats, damping: Floats, previous: Floats
+) -> Bundle:
+    """Eliminate C and evaluate what the next step needs."""
+    C, inverse, loss = _eliminated(problem, B, s)
+    blocks, gradient = _frame_systems(problem, B, C, s)
+    return Bundle(starts, B, C, s, inverse, loss, damping, blocks, gradient, previous)
+
+
+def _frame_systems(problem: Problem, B: Floats, C: Floats, s: Floats) -> tuple[Floats, Floats]:
+    """Return the frames' blocks (K+3, K+3, R, F) and half of the gradient (K+3, R, F) at fixed C."""
+    data = problem.data
+    count, frames, rank = B.shape
+    upper, lower, table = pairs(rank)
+    pairs_count, points = len(upper), data.points
+    right = np.zeros((pairs_count + 3 * rank, count, 6, points))
+    for plane, (a, b) in enumerate(zip(ROW, COLUMN, strict=True)):
+        right[:pairs_count, :, plane] = C[upper, a] * C[lower, b]
+        if a != b:
+            right[:pairs_count, :, plane] += C[upper, b] * C[lower, a]
+    linear = right[pairs_count:].reshape(rank, 3, count, 6, points)
+    for a in range(3):
+        for b in range(3):
+            linear[:, a, :, PLANE[a, b]] = C[:, b]
+    H, Hy = _sums(problem)
+    sums = (right.reshape(-1, 6 * points) @ H.T).reshape(-1, count, frames)
+    blocks = np.empty((rank + 3, rank + 3, count, frames))
+    blocks[:rank, :rank] = sums[:pairs_count][table]
+    blocks[:rank, rank:] = sums[pairs_count:].reshape(rank, 3, count, frames)
+    blocks[rank:, :rank] = blocks[:rank, rank:].swapaxes(0, 1)
+    blocks[rank:, rank:] = (data.H_sum if data.pin is None else data.H_sum + data.pin)[:, :, None]
+    diagonal = np.arange(rank)
+    blocks[diagonal, diagonal] += 0.5 * problem.weights[:, None, None]
+    u = np.concatenate((B, s), axis=2).transpose(2, 0, 1)
+    gradient = np.einsum("ijrf,jrf->irf", blocks, u)
+    gradient[:rank] -= (C.swapaxes(1, 2).reshape(rank * count, -1) @ Hy.T).reshape(rank, count, frames)
+    gradient[rank:] -= data.Hy_sum[:, None]
+    return blocks, gradient
+
+
+def stepped(problem: Problem, bundle: Bundle) -> Bundle:
+    """Take one damped Gauss-Newton step with every point; where its loss would rise, raise the damping."""
+    rank = bundle.B.shape[2]
+    step, pulled, predicted = _solve(problem, bundle)
+    B = bundle.B + step[:rank].transpose(1, 2, 0)
+    s = bundle.s + step[rank:].transpose(1, 2, 0)
+    B, _, s = _gauged(B, bundle.C - pulled.reshape(bundle.C.shape), s)
+    fell = _settled(problem, bundle.starts, B, s, np.maximum(bundle.damping / 10, LEAST_DAMPING), predicted)
+    better = fell.loss < bundle.loss
+    if better.all():
+        return fell
+    slope = -np.einsum("irf,irf->r", bundle.gradient, step)
+    squared = np.einsum("irf,irf->r", step, step)
+    raised = np.maximum(2.0 * bundle.damping, 0.3 * slope / np.maximum(squared, 1e-300))
+    stayed = replace(bundle, damping=raised)
+    return _chosen(better, fell, stayed)
+
+
+def _chosen(better: Bools, new: Bundle, old: Bundle) -> Bundle:
+    """Return the points of `new` where they are better, those of `old` elsewhere."""
+
+    def pick(a: Floats, b: Floats, axis: int) -> Floats:
+        shape = [1] * a.ndim
+        shape[axis] = len(better)
+        return np.where(better.reshape(shape), a, b)
+
+    return Bundle(
+        new.starts,
+        pick(new.B, old.B, 0),
+        pick(new.C, old.C, 2),
+        pick(new.s, old.s, 0),
+        pick(new.inverse, old.inverse, 2),
+        pick(new.loss, old.loss, 0),
+        pick(new.damping, old.damping, 0),
+        pick(new.blocks, old.blocks, 2),
+        pick(new.gradient, old.gradient, 1),
+        pick(new.previous, old.previous, 0),
+    )
+
+
+def _solve(problem: Problem, bundle: Bundle) -> tuple[Floats, Floats, Floats]:
+    """Return the steps (K+3, R, F), M^-1 W' of them (3K, R, P), and the predicted gains (R,).
+
+    C moves by minus the second. Conjugate gradients of all points run side by side; a point that is done, or
+    has met negative curvature, takes steps of length 0.
+    """
+    size, _, count, frames = bundle.blocks.shape
+    damped = bundle.blocks.reshape(size, size, -1).copy()
+    diagonal = np.arange(size)
+    damped[diagonal, diagonal] += np.repeat(bundle.damping, frames)
+    preconditioner = batched_inverse(damped)
+
+    def scaled(residual: Floats) -> tuple[Floats, Floats]:
+        image = multiply(preconditioner, residual.reshape(size, -1)).reshape(size, count, frames)
+        return image, np.einsum("irf,irf->r", residual, image)
+
+    residual = -bundle.gradient
+    direction, gain = scaled(residual)
+    predicted = first = gain
+    forcing = np.clip(0.9 * gain / np.minimum(bundle.previous, 0.9 / 0.3 * gain), 0.01, 0.3)
+    step = np.zeros_like(residual)
+    pulled = np.zeros_like(bundle.inverse[0])
+    going = np.ones(count, dtype=bool)
+    for _ in range(MOST_PRODUCTS):
+        image, shapes = _times(problem, bundle, direction)
+        curvature = np.einsum("irf,irf->r", direction, image)
+        going &= curvature > 0
+        length = np.where(going, gain, 0.0) / np.where(going, curvature, 1.0)
+        step += length[:, None] * direction
+        pulled += length[:, None] * shapes
+        residual = residual - length[:, None] * image
+        image, new = scaled(residual)
+        going &= new > forcing**2 * first
+        if not going.any():
+            break
+        direction = image + (new / np.where(gain > 0, gain, 1.0))[:, None] * direction
+        gain = new
+    return step, pulled, predicted
+
+
+def _times(problem: Problem, bundle: Bundle, x: Floats) -> tuple[Floats, Floats]:
+    """Return (A + lambda I) x (K+3, R, F) and M^-1 W' x (3K, R, P), for x (K+3, R, F)."""
+    size, count, frames = x.shape
+    B, C = bundle.B.transpose(2, 0, 1), bundle.C
+    rank, points = len(C), C.shape[3]
+    H, _ = _sums(problem)
+    sums = ((B[:, None] * x).reshape(-1, frames) @ H).reshape(rank, size, count, 6, points)
+    to_points = np.zeros((rank, 3, count, points))
+    for a in range(3):
+        for b in range(3):
+            plane = PLANE[a, b]
+            to_points[:, a] += np.einsum("klrp,lrp->krp", sums[:, :rank, :, plane], C[:, b])
+            to_points[:, a] += sums[:, rank + b, :, plane]
+    inverse = bundle.inverse.reshape(3 * rank, 3 * rank, -1)
+    z = multiply(inverse, to_points.reshape(3 * rank, -1)).reshape(rank, 3, count, points)
+    right = np.zeros((rank, size, count, 6, points))
+    for plane, (a, b) in enumerate(zip(ROW, COLUMN, strict=True)):
+        right[:, :rank, :, plane] = z[:, None, a] * C[:, b]
+        if a != b:
+            right[:, :rank, :, plane] += z[:, None, b] * C[:, a]
+    for a in range(3):
+        for b in range(3):
+            right[:, rank + b, :, PLANE[a, b]] = z[:, a]
+    back = (right.reshape(-1, 6 * points) @ H.T).reshape(rank, size, count, frames)
+    image = np.einsum("ijrf,jrf->irf", bundle.blocks, x)
+    image += bundle.damping[:, None] * x
+    image -= np.einsum("krf,kqrf->qrf", B, back)
+    return image, z.reshape(3 * rank, count, points)

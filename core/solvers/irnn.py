@@ -1,0 +1,79 @@
+r"""IRNN: iteratively reweighted nuclear norms (Lu et al. 2014), one proximal step after the other.
+
+The penalty is concave in every singular value, so that its tangent at sigma(X_k), with slopes w_i, lies above
+it; the data term phi lies below its quadratic model of curvature beta wherever beta is at least its curvature
+L (`core.solvers.matrix_form`).  The sum of both bounds touches F at X_k, and its minimizer
+
+    X_k+1 = argmin  sum_i w_i sigma_i(X) + (beta / 2) |X - N|^2,    N = X_k - grad phi(X_k) / beta,
+
+therefore never raises F: F(X_k+1) <= F(X_k) - (beta - L) / 2 |X_k+1 - X_k|^2.  The weights w_i do not
+decrease with i, since sigma_i does not increase, so that the minimizer is max(sigma_i(N) - w_i / beta, 0).
+
+For penalties that are linear in the sorted singular values (nuclear norm, truncated and weighted nuclear
+norms) the weights never change: there IRNN *is* the plain proximal gradient method, and that is what runs.
+With beta just above L its rate is that of the worst-conditioned direction of the data term, the viewing ray
+(curvature 2 eta |m|^2), which is why the paper leaves its nuclear-norm curves out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .matrix_form import Point, best_cut, curvature, evaluate, slopes, starting_point, with_singular_values
+from .solver import Status
+
+if TYPE_CHECKING:
+    from ..problem.factors import Factors
+    from ..problem.nonrigid import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class IRNNState:
+    """The current matrix, and how far the last step went."""
+
+    point: Point
+    beta: float  # of the quadratic model
+    change: float  # |X_k+1 - X_k| / |X_k|
+
+
+@dataclass(frozen=True)
+class IRNN:
+    """Proximal gradient on X with the penalty's slopes as weights, renewed at every step."""
+
+    tolerance: float = 1e-8  # relative step |X_k+1 - X_k| / |X_k| at or below which it has converged
+    max_iterations: int = 10_000
+    margin: float = 1.01  # beta over the largest curvature of the data term; above 1, the steps die out
+
+    def init(self, problem: Problem, start: Factors) -> IRNNState:
+        """Start at the start's shapes, of any rank."""
+        return IRNNState(starting_point(problem, start), self.margin * curvature(problem), float("inf"))
+
+    def step(self, problem: Problem, state: IRNNState) -> IRNNState:
+        """Make one proximal gradient step under the slopes of the penalty at the current singular values."""
+        before = state.point
+        target = before.X - before.gradient / state.beta
+        if not np.isfinite(target).all():
+            return replace(state, point=replace(before, loss=float("nan")))
+        thresholds = slopes(problem, before.sigma) / state.beta
+        X, sigma = with_singular_values(target, lambda values: np.maximum(values - thresholds, 0.0))
+        size = float(np.linalg.norm(before.X))
+        moved = float(np.linalg.norm(X - before.X))
+        change = moved / size if size > 0 else (0.0 if moved == 0 else float("inf"))
+        return replace(state, point=evaluate(problem, X, sigma), change=change)
+
+    def status(self, problem: Problem, state: IRNNState) -> Status:
+        """Converged when the last step was small."""
+        if not np.isfinite(state.point.loss):
+            return Status.DIVERGED
+        return Status.CONVERGED if state.change <= self.tolerance else Status.RUNNING
+
+    def loss(self, state: IRNNState) -> float:
+        """Return the objective of X, all its singular values counted, with its best offsets."""
+        return state.point.loss
+
+    def factors(self, problem: Problem, state: IRNNState) -> Factors:
+        """Return the best cut of X to the problem's rank; its objective is `problem.loss(...)`."""
+        return best_cut(problem, state.point.X)

@@ -1,0 +1,216 @@
+"""The methods, in one table: what each is, its own options, and what it cannot do and why.
+
+The command line, the application, the benchmark and the test of all combinations read it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from ..foundation.exceptions import InputError
+from ..penalties.linear import ConcavePenalty, NuclearNorm, RankPenalty, WeightedNuclearNorm
+from .admm import ADMM
+from .agd import ACCEPTANCE, AGD, RESTARTS, STEPS
+from .algorithm_one import AlgorithmOne
+from .bmm import BMM, RBMM
+from .irnn import IRNN
+from .levenberg_marquardt import LevenbergMarquardt
+from .variable_projection import VariableProjection
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..penalties.linear import Penalty
+    from .solver import Algorithm
+
+OptionValue = float | str
+PROBLEMS = {
+    "nonrigid": "non-rigid shapes in calibrated cameras (Section 5.3)",
+    "lowrank": "low-rank matrix recovery, uncalibrated, with missing data (Section 5.2)",
+}
+
+
+@dataclass(frozen=True)
+class Option:
+    """A parameter of one method: a field of its algorithm."""
+
+    name: str
+    tip: str
+    choices: tuple[str, ...] = ()  # of a word; a number where empty
+    least: float = 0.0
+    most: float = float("inf")
+    open_below: bool = False  # whether `least` itself is refused
+    whole: bool = False
+
+    def checked(self, value: object) -> OptionValue:
+        """Return a value as the algorithm takes it.
+
+        Raises
+        ------
+        InputError
+            where it is not one that is accepted.
+        """
+        if self.choices:
+            if value not in self.choices:
+                raise InputError(f"{self.name} is {value!r}; accepted are {', '.join(self.choices)}")
+            return str(value)
+        try:
+            number = float(value)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            number = float("nan")
+        inside = self.least < number <= self.most if self.open_below else self.least <= number <= self.most
+        if not inside or number == float("inf") or (self.whole and number != int(number)):
+            raise InputError(f"{self.name} is {value}; accepted is {self.accepted}")
+        return int(number) if self.whole else number
+
+    @property
+    def accepted(self) -> str:
+        """What is accepted, in words."""
+        if self.choices:
+            return ", ".join(self.choices)
+        kind = "a whole number" if self.whole else "a number"
+        above = f"above {self.least:g}" if self.open_below else f"of at least {self.least:g}"
+        return f"{kind} {above}" + ("" if self.most == float("inf") else f" and at most {self.most:g}")
+
+
+@dataclass(frozen=True)
+class Method:
+    """One row of the table."""
+
+    title: str
+    meaning: str
+    algorithm: type[Any]  # of core.solvers; of a two-step method the first step's
+    options: tuple[Option, ...] = ()
+    on_matrix: bool = False  # whether it works on X itself, from the closed form, and is cut to rank K
+    refined: type[Any] | None = None  # the second step's algorithm
+
+    def default(self, option: str) -> OptionValue:
+        """Return the value that an option has where it is not given."""
+        defaults = _defaults(self.refined) | _defaults(self.algorithm)
+        value: OptionValue = defaults[option]
+        return value
+
+    def first(self, options: Mapping[str, OptionValue], **common: object) -> Algorithm[Any]:
+        """Return the algorithm of the method, or of its first step, with its share of the options."""
+        return _made(self.algorithm, options, common)
+
+    def second(self, options: Mapping[str, OptionValue], **common: object) -> Algorithm[Any]:
+        """Return the algorithm that refines what the first step leaves; `refined` must not be None."""
+        assert self.refined is not None
+        return _made(self.refined, options, common)
+
+
+def _defaults(algorithm: type[Any] | None) -> dict[str, Any]:
+    return {entry.name: entry.default for entry in fields(algorithm)} if algorithm else {}
+
+
+def _made(
+    algorithm: type[Any], options: Mapping[str, OptionValue], common: Mapping[str, object]
+) -> Algorithm[Any]:
+    own = {name: value for name, value in options.items() if name in _defaults(algorithm)}
+    made: Algorithm[Any] = algorithm(**common, **own)
+    return made
+
+
+RHO = Option("rho", "ADMM's first penalty parameter, relative to curvatures of about 1.", open_below=True)
+RELAXATION = Option("relaxation", "Over-relaxation of X; 1 is none, 1.6 usual.", least=1.0, most=1.9)
+PROGRESS = Option(
+    "progress", "ADMM ends where the objective fell by less than this fraction over `patience` iterations."
+)
+PATIENCE = Option("patience", "Iterations over which progress is judged.", least=1, whole=True)
+DAMPING = Option("damping", "The first lambda of Levenberg-Marquardt.", open_below=True)
+ALPHA = Option("alpha", "What lambda is divided or multiplied by after a step.", least=1.0, open_below=True)
+ADMM_OPTIONS = (RHO, RELAXATION, PROGRESS, PATIENCE)
+
+METHODS: dict[str, Method] = {
+    "bilinear": Method(
+        "bilinear (Newton)",
+        "bilinear form, variable projection (Newton): the default",
+        VariableProjection,
+        (DAMPING,),
+    ),
+    "lm": Method(
+        "bilinear (Levenberg-Marquardt)",
+        "bilinear form, Levenberg-Marquardt on the Schur complement",
+        LevenbergMarquardt,
+        (DAMPING,),
+    ),
+    "paper": Method(
+        "ADMM, then Algorithm 1",
+        "ADMM, then Algorithm 1 of the paper as printed, on the sparse Jacobian",
+        ADMM,
+        (*ADMM_OPTIONS, DAMPING, ALPHA),
+        on_matrix=True,
+        refined=AlgorithmOne,
+    ),
+    "admm": Method("ADMM", "ADMM on the structure matrix, cut to rank K", ADMM, ADMM_OPTIONS, on_matrix=True),
+    "admm+bilinear": Method(
+        "ADMM, then bilinear",
+        "ADMM, then the bilinear form from where it ends: the paper's pipeline",
+        ADMM,
+        ADMM_OPTIONS,
+        on_matrix=True,
+        refined=VariableProjection,
+    ),
+    "irnn": Method(
+        "IRNN",
+        "iteratively reweighted nuclear norms (proximal gradient where the penalty is linear), cut to rank K",
+        IRNN,
+        (Option("margin", "Curvature of the model over that of the data term.", least=1.0),),
+        on_matrix=True,
+    ),
+    "agd": Method(
+        "AGD",
+        "accelerated proximal gradient, cut to rank K",
+        AGD,
+        (
+            Option("acceptance", "Whether the objective may rise for a while.", choices=ACCEPTANCE),
+            Option("restart", "When the momentum begins again.", choices=RESTARTS),
+            Option("step_size", "1 / L, or found by backtracking.", choices=STEPS),
+        ),
+        on_matrix=True,
+    ),
+    "bmm": Method(
+        "BMM",
+        "block matrix method of Dai et al. for orthogonal cameras: nuclear norm as mu -> 0, cut to rank K",
+        BMM,
+        (
+            Option("tau", "Step of the fixed-point iteration.", most=1.0, open_below=True),
+            Option("shrinkage", "Of mu, from one to the next.", most=0.9, open_below=True),
+        ),
+        on_matrix=True,
+    ),
+    "r-bmm": Method(
+        "R-BMM",
+        "reweighted BMM of Kumar for orthogonal cameras: weighted nuclear norm by ADMM, cut to rank K",
+        RBMM,
+        (RHO, Option("growth", "Of rho, at every iteration.", least=1.0, most=10.0, open_below=True)),
+        on_matrix=True,
+    ),
+}
+
+
+def on_matrix(algorithm: object) -> bool:
+    """Whether an algorithm works on X itself, so that its own loss is of a point that is not cut yet."""
+    return any(method.on_matrix and type(algorithm) is method.algorithm for method in METHODS.values())
+
+
+def refusal(method: str, problem: str, penalty: Penalty, *, affine: bool) -> str | None:
+    """Say why a method is not offered for a problem and a penalty; None where it is.
+
+    `affine` is whether the problem is posed at eta = 1, as it is for orthogonal cameras.
+    """
+    if problem == "lowrank" and affine:
+        return "the low-rank problem needs eta below 1: at 1 nothing measures the third row of a camera"
+    if method == "paper" and isinstance(penalty, ConcavePenalty):
+        return "Algorithm 1 takes penalties that are linear in the singular values; choose bilinear or lm"
+    if method == "irnn" and isinstance(penalty, RankPenalty):
+        return "IRNN weighs singular values by the slope of the penalty, and the rank has none; choose agd"
+    if method in ("bmm", "r-bmm") and (problem == "lowrank" or not affine):
+        return f"{METHODS[method].title} is for orthogonal cameras of known rotations (eta = 1); choose admm"
+    if method == "bmm" and not isinstance(penalty, NuclearNorm):
+        return "BMM minimizes the nuclear norm, by its own continuation; choose the penalty nn"
+    if method == "r-bmm" and not isinstance(penalty, WeightedNuclearNorm):
+        return "R-BMM's weights are xi / (sigma_k + gamma); choose the penalty wnn"
+    return None

@@ -1,0 +1,271 @@
+r"""Matrix-free variable projection: the shapes C are eliminated, Newton steps are taken in (B, s).
+
+With C at its best for (B, s) (P systems of 3K unknowns), phi(B, s) = min over C of the objective has
+
+    gradient / 2   g_B = (H e) C' + (a / 2) B,    g_s = sum_j H e,    e = S + s - y
+    Hessian / 2    A = D - W M^-1 W'
+
+where D holds one (K+3) x (K+3) block per frame, M one 3K x 3K block per point, and W couples them; see
+`core.solvers.reduced_hessian`.  A is nearly D, so that conjugate gradients preconditioned with D + lambda
+I need 1 to 4 products.  Where the data term is streamed every pass forms its chunks anew, and curvature is in
+float32.
+
+After a step the gauge is fixed exactly (`factors`), and then C is eliminated.  Balancing the new (B, s)
+with the old C would undo the gauge part of a Newton step, and the quadratic convergence with it; the change
+of C that goes with the step, -M^-1 W' x, falls out of the products, so it is balanced with that one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..foundation.batched_linalg import batched_inverse, multiply
+from ..problem.factors import Factors, penalty
+from .reduced_hessian import reduced_hessian
+from .solver import ROUNDING, Status
+
+if TYPE_CHECKING:
+    from ..foundation.types import Floats
+    from ..problem.data_term import PointSystem
+    from ..problem.nonrigid import Problem
+    from ..problem.observation_forms import Reals
+
+MOST_PRODUCTS = 25  # of conjugate gradients in one step
+NEWTON_BELOW = 1e-3  # relative decrease from which the exact Hessian is used
+NEWTON_DAMPING = 1e-6  # initial damping below which the first step already uses it
+EXACT_BELOW = 1e-6  # of the loss without a shape; the sum that gives the loss in O(F + P) is too coarse there
+# The forcing term of the first step is 0.3, and 0.03 where the planes are streamed: there eliminating C costs
+# as much as five products, and starts come from a subset, so that solving the first system better pays.
+FIRST_OF_STREAMED = 30.0
+LEAST_DAMPING = 1e-12
+MOST_TRIALS = 12
+
+
+@dataclass(frozen=True, eq=False)
+class VariableProjectionState:
+    """A point with C eliminated, and what the next step needs: found when it is asked for.
+
+    Under a hand that moves a setting, point follows point and few are ever stepped from.
+    """
+
+    problem: Problem
+    factors: Factors
+    system: PointSystem
+    He: tuple[Reals, ...] | None  # R H e of each chunk (3F, p); only where the next step is a Newton step
+    loss: float
+    exact_gradient: Floats | None  # (K+3, F) as `gradient`, where the residuals were at hand
+    damping: float
+    decrease: float  # relative decrease of the last step
+    before: float | None  # `predicted` of the state before; None at a start
+    close: bool = False  # whether it is a start of which the caller says that it is near the minimum
+    stuck: bool = False  # no trial of the last step lowered the objective
+
+    @cached_property
+    def blocks(self) -> Floats:
+        """(K+3, K+3, F) half of the Hessian in (B_f, s_f) at fixed C."""
+        return self.problem.data.frame_blocks(self.factors.C, self.problem.weights)
+
+    @cached_property
+    def gradient(self) -> Floats:
+        """(K+3, F) half of the gradient in (B, s)."""
+        if self.exact_gradient is not None:
+            return self.exact_gradient
+        # The same from the sums at hand, to fewer digits.
+        data, B, s = self.problem.data, self.factors.B, self.factors.s
+        gradient = multiply(self.blocks, np.concatenate((B, s[:, : data.free]), axis=1).T)
+        gradient -= data.frame_targets(self.factors.C)
+        return gradient
+
+    @cached_property
+    def preconditioner(self) -> Floats:
+        """(K+3, K+3, F) inverse of the blocks with the damping."""
+        return _damped_inverse(self.blocks, self.damping)
+
+    @cached_property
+    def predicted(self) -> float:
+        """What a preconditioned gradient step g would gain, g' (D + lambda)^-1 g."""
+        return float(np.vdot(self.gradient, multiply(self.preconditioner, self.gradient)))
+
+    @property
+    def previous_predicted(self) -> float:
+        """`predicted` of the state before, for the forcing term."""
+        if self.before is not None:
+            return self.before
+        return (
+            np.inf
+            if self.close
+            else self.predicted * (FIRST_OF_STREAMED if self.problem.data.streamed else 1.0)
+        )
+
+
+@dataclass(frozen=True)
+class VariableProjection:
+    """The default method. Each step: one damped (Gauss-)Newton system, solved by conjugate gradients."""
+
+    tolerance: float = 1e-14  # stop where the predicted decrease is below this fraction of the loss
+    max_iterations: int = 500
+    damping: float = 1e-3  # initial lambda; 1e-9 suits a warm start
+    most_products: int = MOST_PRODUCTS  # in one step; fewer make more and shorter steps
+    whole_start: bool = False  # whether the start's C suits its B and s, as after a step
+
+    def init(self, problem: Problem, start: Factors) -> VariableProjectionState:
+        """Eliminate C at the start's (B, s); where the start is not whole, only its B and s matter."""
+        if not self.whole_start:
+            system = problem.data.best_C(start.B, start.s, problem.weights)
+            start = Factors(start.B, system.C, start.s)
+        factors = problem.gauge(start)
+        return _settle(problem, factors, self.damping, None)
+
+    def step(self, problem: Problem, state: VariableProjectionState) -> VariableProjectionState:
+        """Take one accepted step, raising the damping until the objective falls."""
+        if state.before is None and state.predicted <= self.tolerance * state.loss:
+            return replace(state, before=state.predicted)  # there already
+        newton = state.He is not None
+        damping, growth = state.damping, 2.0
+        for _ in range(MOST_TRIALS):
+            found = _solution(problem, state, damping, exact=newton, most=self.most_products)
+            if found is None:  # negative curvature at once: the Gauss-Newton matrix has none but by rounding
+                if not newton:
+                    damping = max(growth * damping, ROUNDING)
+                    growth *= 2.0
+                newton = False
+                continue
+            step, shapes = found
+            trial = _moved(state.factors, step, shapes)
+            new = _settle(problem, problem.gauge(trial), max(damping / 10, LEAST_DAMPING), state)
+            if new.loss < state.loss or (newton and _closer(state, new)):
+                return new
+            del new  # its arrays are the largest there are
+            if newton:
+                newton = False
+                continue
+            slope = -float(np.vdot(state.gradient, step)) / max(float(np.vdot(step, step)), 1e-300)
+            damping = max(growth * damping, 0.3 * slope)
+            growth *= 2.0
+        return replace(state, stuck=True)
+
+    def status(self, problem: Problem, state: VariableProjectionState) -> Status:
+        """Converged on a predicted decrease below the tolerance; stalled when no trial helped."""
+        if not np.isfinite(state.loss):
+            return Status.DIVERGED
+        if self.whole_start and state.before is None and not state.stuck:
+            return Status.RUNNING  # whoever goes on under changed settings wants to see first, then to judge
+        if state.predicted <= self.tolerance * state.loss:
+            return Status.CONVERGED
+        if state.stuck:
+            return Status.CONVERGED if state.predicted <= ROUNDING * state.loss else Status.STALLED
+        return Status.RUNNING
+
+    def loss(self, state: VariableProjectionState) -> float:
+        """Return the objective."""
+        return state.loss
+
+    def factors(self, problem: Problem, state: VariableProjectionState) -> Factors:
+        """Return the point."""
+        return state.factors
+
+
+def _moved(factors: Factors, step: Floats, shapes: Floats) -> Factors:
+    rank = factors.rank
+    s = factors.s + step[rank:].T if len(step) > rank else factors.s
+    return Factors(factors.B + step[:rank].T, factors.C + shapes, s)
+
+
+def _settle(
+    problem: Problem, start: Factors, damping: float, before: VariableProjectionState | None
+) -> VariableProjectionState:
+    """Eliminate C at (B, s) and evaluate the objective, exactly where steps have become small."""
+    data, weights = problem.data, problem.weights
+    B, s = start.B, start.s
+    system = data.best_C(B, s, weights)
+    factors = Factors(B, system.C, s)
+    loss = data.eliminated_loss(B, s, weights, system)
+    close = before is None and damping < NEWTON_DAMPING  # the caller's word that the start is
+    decrease = _relative(before.loss, loss) if before is not None else 0.0 if close else 1.0
+    rank, frames = factors.rank, len(B)
+    He = gradient = None
+    if decrease < NEWTON_BELOW or not loss > EXACT_BELOW * data.yHy:
+        loss, kept = penalty(weights, factors), []
+        sums = np.zeros((3 * frames, 3 * rank + data.offsets))
+        for _, force, shapes, misfit in data.residuals(factors):
+            loss += misfit
+            sums += force @ shapes.T
+            kept.append(force.astype(data.working, copy=False))
+        gradient = data.sights.turned_back(sums)
+        gradient[:rank] += 0.5 * weights[:, None] * B.T
+        He = tuple(kept)
+        decrease = _relative(before.loss, loss) if before is not None else decrease
+    return VariableProjectionState(
+        problem=problem,
+        factors=factors,
+        system=system,
+        He=He,
+        loss=loss,
+        exact_gradient=gradient,
+        damping=damping,
+        decrease=decrease,
+        before=before.predicted if before is not None else None,
+        close=close,
+    )
+
+
+def _closer(state: VariableProjectionState, new: VariableProjectionState) -> bool:
+    """Whether a step near the minimum helps, though the losses differ by rounding only."""
+    rounding = state.predicted <= ROUNDING * state.loss and new.loss <= (1 + ROUNDING) * state.loss
+    return rounding and new.predicted < 0.25 * state.predicted
+
+
+def _relative(before: float, after: float) -> float:
+    return (before - after) / before if before else 0.0
+
+
+def _damped_inverse(blocks: Floats, damping: float) -> Floats:
+    damped = blocks.copy()
+    diagonal = np.arange(len(blocks))
+    damped[diagonal, diagonal] += damping
+    return batched_inverse(damped)
+
+
+def _solution(
+    problem: Problem, state: VariableProjectionState, damping: float, *, exact: bool, most: int
+) -> tuple[Floats, Floats] | None:
+    """Return the step (K+3, F) and the change of C (K, 3, P) that goes with it.
+
+    None where the first direction has negative curvature.
+    """
+    hessian = reduced_hessian(
+        problem.data, state.factors, state.system, state.blocks, damping, state.He if exact else None
+    )
+    preconditioner = state.preconditioner
+    if damping != state.damping:  # raised by a rejected step
+        preconditioner = _damped_inverse(state.blocks, damping)
+    residual = -state.gradient
+    scaled = multiply(preconditioner, residual)
+    size = first = float(np.vdot(residual, scaled))
+    forcing = float(np.clip(0.9 * size / max(state.previous_predicted, 1e-300), 0.01, 0.3))
+    step = np.zeros_like(residual)
+    pulled = np.zeros((3 * state.factors.rank, problem.data.points), problem.data.working)  # M^-1 W' step
+    direction = scaled
+    for product in range(most):
+        image, shapes = hessian.times(direction)
+        curvature = float(np.vdot(direction, image))
+        if not curvature > 0:
+            if product < 2:
+                return None
+            break
+        length = size / curvature
+        step += length * direction
+        shapes *= length
+        pulled += shapes
+        residual -= length * image
+        scaled = multiply(preconditioner, residual)
+        new = float(np.vdot(residual, scaled))
+        if new <= forcing**2 * first:
+            break
+        direction = scaled + (new / size) * direction
+        size = new
+    return step, -pulled.reshape(state.factors.C.shape)

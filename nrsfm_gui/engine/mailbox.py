@@ -1,0 +1,50 @@
+"""What a solver's thread tells the window."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from core.reconstruction.reconstruct import Record, Update
+    from core.reconstruction.settings import Settings
+
+
+class Outcome(Enum):
+    """How a run ended."""
+
+    FINISHED = "finished"  # the stream came to its end
+    STOPPED = "stopped"  # cancelled; what it had is kept
+    REFUSED = "refused"  # the settings or the sequence were refused with a sentence
+    CRASHED = "crashed"  # any other exception: a defect
+
+
+@dataclass(frozen=True)
+class Ending:
+    """The last word of a run."""
+
+    outcome: Outcome
+    sentence: str = ""  # of the refusal, or the last line of the traceback
+    details: str = ""  # the traceback
+
+
+@dataclass(frozen=True)
+class Change:
+    """Settings that took effect while a run went on."""
+
+    iteration: int  # of the first record under them
+    settings: Settings
+    restarts: bool = False  # whether rotations are chosen anew, so that nothing of the point before is used
+
+
+@dataclass(frozen=True, eq=False)
+class Mail:
+    """What happened since the mailbox was last emptied."""
+
+    records: tuple[Record, ...] = ()  # every one, oldest first
+    update: Update | None = None  # the newest
+    seen: tuple[tuple[int, Update], ...] = ()  # some of all, oldest first, with the number of their record
+    changes: tuple[Change, ...] = ()
+    refusal: str = ""  # why changed settings were not taken; the run goes on under the old ones
+    ending: Ending | None = None

@@ -1,0 +1,312 @@
+"""Starting, holding, stepping and stopping runs: the only writer of a `Run`, between session and threads.
+
+Mail is applied to the run whose thread wrote it and to no other, so that a run which is still finishing its
+last iteration after a cancel neither loses its records nor disturbs its successor.
+
+What was solved stays: in live mode a run that is over and was never steered is not changed. The first change
+of the parameters adds a run that goes on from it; that one takes this change and all that follow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
+
+from nrsfm_gui.engine.mailbox import Mail, Outcome
+from nrsfm_gui.engine.solver_thread import SolverThread, Work, real_work
+from nrsfm_gui.engine.ticks import Ticks
+from nrsfm_gui.model.changes import followed, waiting
+from nrsfm_gui.model.run import Run, RunState
+from nrsfm_gui.model.snapshots import LEAST
+
+if TYPE_CHECKING:
+    from core.reconstruction.settings import Settings
+    from nrsfm_gui.model.session import Session
+
+POLL_MILLISECONDS = 33  # every second refresh of a display: a picture of the window takes its time, too
+
+ANSWER_SECONDS = 0.025  # that the window waits for the solver's answer to a hand, rather than disturb it
+SLOW_SECONDS = 0.1  # after every iteration in slow motion
+LINGER = 0.4  # seconds without a change after which a run that followed a hand is done
+ALL_MOMENTS = 256_000_000  # bytes of the moments of all runs; beyond, runs that are not shown keep fewer
+
+ENDINGS = {
+    Outcome.FINISHED: RunState.FINISHED,
+    Outcome.STOPPED: RunState.STOPPED,
+    Outcome.REFUSED: RunState.FAILED,
+    Outcome.CRASHED: RunState.FAILED,
+}
+
+
+class RunControl(QObject):
+    """Owns the solver threads.
+
+    Signals
+    -------
+    refused(str)
+        a sentence: settings that the sequence cannot serve.
+    crashed(str, str)
+        a sentence and the traceback of a defect.
+    ended(Run)
+        no thread works on this run any more.
+    waits(str)
+        a sentence: parameters that live mode does not take up, or "" where there are none.
+    live_changed(bool)
+        whether changes are followed from now on.
+    branched(Run, Run)
+        a run was added that follows changes, and the one that it goes on from, which stays as it is.
+    """
+
+    refused = pyqtSignal(str)
+    crashed = pyqtSignal(str, str)
+    ended = pyqtSignal(object)
+    waits = pyqtSignal(str)
+    live_changed = pyqtSignal(bool)
+    branched = pyqtSignal(object, object)
+
+    def __init__(self, session: Session, *, work: Work = real_work, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._work = work
+        self._threads: dict[Run, SolverThread] = {}
+        self._delay = 0.0
+        self._live = True
+        self._stopped: dict[Run, Settings] = {}  # those of the session when a run was told to stop
+        self._left: Settings | None = None  # settings that were refused, or only gone back to
+        self._following: set[Run] = set()  # those whose threads take up cheap settings only
+        # Those that were added for a change that has not come yet, and the moment they go on from.
+        self._expectant: dict[Run, int | None] = {}
+        self._ticks = Ticks()
+        self._timer = QTimer(self)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.setInterval(POLL_MILLISECONDS)
+        self._timer.timeout.connect(self._poll)
+        session.settings_changed.connect(self._apply_settings)
+        # Queued: once everyone knows of the change, and before anything is painted.
+        session.settings_changed.connect(self._show_answer, Qt.ConnectionType.QueuedConnection)
+
+    @property
+    def current(self) -> Run | None:
+        """The run that is being worked on, or None; a run that was cancelled no longer is."""
+        return next((run for run in reversed(self._threads) if run.state.alive), None)
+
+    def start(self, *, warm: bool, paused: bool = False) -> Run:
+        """Start a run with the session's settings, stopping the present one first.
+
+        Parameters
+        ----------
+        warm
+            whether to go on from what is looked at: the reconstruction that is shown, or a moment of it.
+        paused
+            whether to hold it before its first iteration.
+        """
+        self.cancel()
+        shown = self._session.shown
+        source = shown if warm and shown is not None and shown.last is not None else None
+        run = self._session.add_run(self._session.settings, warm_from=source)
+        thread = SolverThread(run.sequence, run.settings, start=run.last, work=self._work)
+        if paused:
+            thread.set_paused(True)
+            run.state = RunState.PAUSED
+        self._launch(run, thread)
+        return run
+
+    def set_paused(self, paused: bool) -> None:
+        """Hold the run that is being worked on, or let it go on."""
+        run = self.current
+        if run is not None:
+            self._threads[run].set_paused(paused)
+            run.state = RunState.PAUSED if paused else RunState.RUNNING
+            self._session.run_changed.emit(run)
+
+    def step(self) -> None:
+        """Do one iteration: of the present run, which is paused, or of a new one that is paused at once."""
+        run = self.current
+        if run is None:
+            run = self.start(warm=True, paused=True)
+        if run.state is RunState.RUNNING:
+            self.set_paused(True)
+        self._threads[run].step()
+
+    def cancel(self) -> None:
+        """Stop the present run after its current iteration; it keeps what it has."""
+        run = self.current
+        if run in self._expectant:
+            self._withdraw(run)
+        elif run is not None:
+            self._threads[run].cancel()
+            run.state = RunState.STOPPED
+            self._stopped[run] = self._session.settings
+            self._session.run_changed.emit(run)
+
+    def set_live(self, live: bool) -> None:
+        """Follow every change of weights, eta and rank, be the shown run over or under way; or none."""
+        self._live = live
+        self.live_changed.emit(live)
+        run = self.current
+        if live and run is None:
+            self._follow(self._session.shown)
+        elif live and run is not None and run.settings != self._session.settings:
+            self._apply_settings(self._session.settings)
+
+    @property
+    def live(self) -> bool:
+        """Whether the run that is shown follows changes."""
+        return self._live
+
+    def leave(self, settings: Settings) -> None:
+        """Follow other settings than these, which are those of a moment that is only looked at."""
+        self._left = settings
+
+    def set_slow(self, slow: bool) -> None:
+        """Wait after every iteration, so that an eye can follow."""
+        self._delay = SLOW_SECONDS if slow else 0.0
+        for thread in self._threads.values():
+            thread.set_delay(self._delay)
+
+    def shut_down(self) -> None:
+        """Cancel every run, wait for its thread, and take its last mail."""
+        for thread in self._threads.values():
+            thread.cancel()
+        for thread in self._threads.values():
+            thread.wait()
+        self._poll()
+        self._timer.stop()
+
+    def _launch(self, run: Run, thread: SolverThread) -> None:
+        thread.set_delay(self._delay)
+        self._threads[run] = thread
+        thread.arrived.connect(self._poll, Qt.ConnectionType.QueuedConnection)
+        thread.start()
+        self._timer.start()
+        self._session.run_changed.emit(run)
+
+    def _apply_settings(self, settings: Settings) -> None:
+        run = self.current
+        if not self._live:
+            return
+        if run in self._following:
+            self.waits.emit(waiting(run.settings, settings))
+            settings = followed(run.settings, settings)
+        if run is None or not self._threads[run].change(settings):
+            self._follow(self._session.shown)
+            run = self.current
+        if run is not None and run.state is RunState.RUNNING and not self._delay:
+            # Two threads that both compute take turns thousands of times, so that each needs twice as long:
+            # while the solver answers, the window has nothing to do that could not wait.
+            self._threads[run].await_answer(ANSWER_SECONDS)
+
+    def _show_answer(self, _settings: Settings) -> None:
+        """Show what changed settings come to where it is there already."""
+        run = self.current
+        if run is not None and self._threads[run].await_answer(0.0):
+            self._poll()
+
+    def _follow(self, run: Run | None) -> None:
+        """In live mode, go on from a run that is over where cheap settings have changed since.
+
+        It goes on from what is looked at, be that a moment of it. A run that was steered before counts on
+        from its newest record; one that was not stays as it is, and a run is added.
+        """
+        session = self._session
+        seen, moment = session.seen, session.moment
+        if not self._live or run is None or run is not session.shown or run in self._threads:
+            return
+        if seen is None or not seen.settled or session.settings == self._left:
+            return
+        self.waits.emit(waiting(run.settings, session.settings))
+        under = run.settings if moment is None else seen.settings
+        settings = followed(under, session.settings)
+        if settings in (under, self._left):
+            return
+        place = "" if moment is None else f"from iteration {seen.record.iteration}"
+        source, continued = run, run.steered
+        if continued:
+            if len(run.history):
+                seen = replace(seen, record=run.history.records[-1])
+            run.state, run.settings, run.last = RunState.RUNNING, under, seen
+            session.set_moment(None)
+        else:
+            place = f"{place} of run {run.number}" if place else f"from run {run.number}"
+            run = session.add_run(under, warm_from=run)
+            self._expectant[run] = moment
+        if place:
+            self._ticks.expect(run, under, place)
+        thread = SolverThread(
+            run.sequence, under, start=seen, continued=continued, linger=LINGER, work=self._work
+        )
+        thread.change(settings)
+        self._left = None
+        self._following.add(run)
+        self._launch(run, thread)
+        if not continued:
+            self.branched.emit(run, source)
+
+    def _poll(self) -> None:
+        for run, thread in list(self._threads.items()):
+            over = thread.isFinished()  # asked first: it may write between this look and its end
+            if over:
+                self._threads.pop(run, None)
+                self._following.discard(run)
+            self._apply(run, thread.take())
+            if over:
+                self._expectant.pop(run, None)
+                self._thin_moments()
+                stopped = self._stopped.pop(run, None)
+                self.ended.emit(run)
+                # What was changed after Stop, while the last iteration was still under way, is followed.
+                if run.state is RunState.FINISHED or stopped not in (None, self._session.settings):
+                    self._follow(run)
+        if not self._threads:
+            self._timer.stop()
+
+    def _apply(self, run: Run, mail: Mail) -> None:
+        first = len(run.history)
+        run.history.extend(mail.records)
+        for record, update in mail.seen:
+            run.moments.add(first + record, update)
+        for change in mail.changes:
+            self._expectant.pop(run, None)
+            self._ticks.note(run, change)
+        if mail.update is not None:
+            run.last = mail.update
+            run.message = mail.update.phase
+        if mail.ending is not None:
+            run.state = ENDINGS[mail.ending.outcome]
+            run.message = mail.ending.sentence or run.message
+        if mail.update is not None or mail.ending is not None or mail.refusal:
+            self._session.run_changed.emit(run)
+        if mail.refusal:
+            self._left = self._session.settings
+            if run in self._expectant:
+                self._withdraw(run)
+            self.refused.emit(mail.refusal)
+        if mail.ending is not None and mail.ending.outcome is Outcome.REFUSED:
+            if not len(run.history):
+                self._session.drop_run(run)
+            self.refused.emit(mail.ending.sentence)
+        if mail.ending is not None and mail.ending.outcome is Outcome.CRASHED:
+            self.crashed.emit(mail.ending.sentence, mail.ending.details)
+
+    def _withdraw(self, run: Run) -> None:
+        """Take back a run that was added for a change that does not come: it would repeat the one before."""
+        moment = self._expectant.pop(run)
+        shown = self._session.shown is run
+        if run in self._threads:
+            self._threads[run].cancel()
+        run.state = RunState.STOPPED
+        self._session.drop_run(run)
+        if shown:
+            self._session.set_moment(moment)
+
+    def _thin_moments(self) -> None:
+        """Let runs that are not shown keep fewer moments, the largest first, where all take too much."""
+        everything = [run for _sequence, runs, _shown in self._session.everything() for run in runs]
+        runs = [run for run in everything if run is not self._session.shown]
+        while runs and sum(run.moments.size for run in everything) > ALL_MOMENTS:
+            fattest = max(runs, key=lambda run: run.moments.size)
+            if len(fattest.moments) <= LEAST:
+                runs.remove(fattest)
+            fattest.moments.shrink()

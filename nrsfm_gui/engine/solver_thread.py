@@ -1,0 +1,312 @@
+"""The one module in which two threads meet.
+
+`SolverThread` drains the stream of a reconstruction into a mailbox: the newest update, a few of those before
+it, and every record since the last look. The window empties it at display rate (`take`), so that a run of
+20 000 iterations costs it no more than one of 20; the first update under changed settings is announced at
+once, for a hand waits for it. A pause is a condition on which the thread waits between two iterations; a
+cancel wakes it. A thread is never terminated: its owner cancels it, waits, and only then lets go of it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from PyQt6.QtCore import QThread, pyqtSignal
+
+from core.foundation.exceptions import InputError
+from core.reconstruction.progress import shift_between, shifted
+from nrsfm_gui.engine.mailbox import Change, Ending, Mail, Outcome
+
+if TYPE_CHECKING:
+    from core.data.sequence import Sequence
+    from core.reconstruction.reconstruct import Record, Update
+    from core.reconstruction.settings import Settings
+
+# While a hand moves: the seconds without a step, at least, and at least so many times what a step takes.
+STEP_EVERY, STEP_SHARE = 0.1, 40.0
+STEP_ANSWERS = 5.0  # what a step takes, in first updates, as long as none was taken
+# Seconds that a step waits for a hand that may go on: a large picture keeps the window from its mouse.
+HAND_PAUSE = 0.1
+MOST_SEEN = 12  # updates that the mailbox holds for those who look back
+
+Work = Callable[["Sequence", "Settings", "Update | None"], Iterator["Update"]]
+
+
+def real_work(sequence: Sequence, settings: Settings, start: Update | None) -> Iterator[Update]:
+    """Return the stream of `core.reconstruct.reconstruct`, imported in the thread that runs it."""
+    from core.reconstruction.reconstruct import reconstruct
+
+    return reconstruct(sequence, settings, start=start)
+
+
+class SolverThread(QThread):
+    """Drains one stream of updates; see the module's docstring.
+
+    Parameters
+    ----------
+    sequence, settings
+        what is reconstructed, and how.
+    start
+        an update to go on from.
+    continued
+        whether the history of `start` goes on: iterations and seconds are then counted from its record.
+    linger
+        seconds that it waits for changed settings once the stream has ended, before the run is over.
+    work
+        gives the stream for (sequence, settings, start).
+
+    Signals
+    -------
+    arrived()
+        the mailbox has the first update under changed settings.
+    """
+
+    arrived = pyqtSignal()
+
+    def __init__(
+        self,
+        sequence: Sequence,
+        settings: Settings,
+        *,
+        start: Update | None = None,
+        continued: bool = False,
+        linger: float = 0.0,
+        work: Work = real_work,
+    ) -> None:
+        super().__init__()
+        self._work = work
+        self._linger = linger
+        self._sequence = sequence
+        self._start = start
+        self._condition = threading.Condition()
+        # All that follows is shared and only touched while the condition is held.
+        self._settings = settings
+        self._pending: Settings | None = None
+        self._paused = self._cancelled = self._over = False
+        self._steps = 0
+        self._delay = 0.0
+        self._records: list[Record] = []
+        self._changes: list[Change] = []
+        self._seen: list[tuple[int, Update]] = []
+        self._update: Update | None = None
+        self._refusal = ""
+        self._ending: Ending | None = None
+        self._answering = False  # whether changed settings were taken and nothing is known of them yet
+        self._stepping = False  # whether an iteration is being done
+        self._answer_seconds = 0.0
+        # Only the thread itself touches these.
+        self._last = start if continued else None
+        self._owes_step = False  # whether all there is under the present settings is where it starts
+        self._step_seconds, self._stepped_at = 0.0, time.perf_counter()
+        self._shift: tuple[int, float] | None = None  # unknown before the first update
+
+    # -- called by the window -------------------------------------------------------------------------------
+
+    def take(self) -> Mail:
+        """Empty the mailbox."""
+        with self._condition:
+            records, changes, seen = tuple(self._records), tuple(self._changes), tuple(self._seen)
+            mail = Mail(records, self._update, seen, changes, self._refusal, self._ending)
+            self._records, self._changes, self._seen, self._update = [], [], [], None
+            self._refusal, self._ending = "", None
+        return mail
+
+    def set_paused(self, paused: bool) -> None:
+        """Hold the run between two iterations, or let it go on."""
+        with self._condition:
+            self._paused = paused
+            self._steps = 0
+            self._condition.notify_all()
+
+    def step(self) -> None:
+        """Let a paused run do one iteration."""
+        with self._condition:
+            self._steps += 1
+            self._condition.notify_all()
+
+    def set_delay(self, seconds: float) -> None:
+        """Wait this long after every iteration, so that an eye can follow."""
+        with self._condition:
+            self._delay = seconds
+            self._condition.notify_all()
+
+    def change(self, settings: Settings) -> bool:
+        """Go on from the current update under other settings; False where the run is already over."""
+        with self._condition:
+            if self._over:
+                return False
+            self._pending = settings
+            self._condition.notify_all()
+            return True
+
+    def await_answer(self, seconds: float) -> bool:
+        """Wait for the first update under changed settings, so that no other thread disturbs it.
+
+        Returns whether the mailbox has one. Where the last one took longer than so many seconds, or a step
+        has to be ended first, it is not waited for: `arrived` tells of it.
+        """
+        with self._condition:
+            if self._answer_seconds <= seconds:
+                self._condition.wait_for(self._has_answered, seconds)
+            return bool(self._changes or self._refusal)
+
+    def _has_answered(self) -> bool:
+        """Whether there is nothing to wait for: asked while the condition is held."""
+        answered = not (self._pending or self._answering)
+        return answered or self._stepping or self._over or self._cancelled
+
+    def cancel(self) -> None:
+        """Stop after the current iteration; wakes a paused run."""
+        with self._condition:
+            self._cancelled = True
+            self._condition.notify_all()
+
+    # -- the thread itself ----------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Drain the stream; every exception ends as a value in the mailbox, none leaves the thread."""
+        try:
+            ending = Ending(self._drain())
+        except InputError as refusal:
+            ending = Ending(Outcome.REFUSED, str(refusal))
+        except Exception as defect:
+            ending = Ending(Outcome.CRASHED, f"{type(defect).__name__}: {defect}", traceback.format_exc())
+        with self._condition:
+            self._over = True
+            self._ending = ending
+            self._condition.notify_all()
+
+    def _drain(self) -> Outcome:
+        stream = self._work(self._sequence, self._settings, self._start)
+        try:
+            while self._may_go_on():
+                settings = self._take_change()
+                if settings is not None:
+                    stream = self._redirected(stream, settings)
+                    with self._condition:
+                        self._answering = False
+                        self._condition.notify_all()
+                    continue
+                if self._hand_goes_on():
+                    continue
+                self._note_step(True)
+                began = time.perf_counter()
+                update = next(stream, None)
+                self._note_step(False)
+                self._stepped_at, self._owes_step = time.perf_counter(), False
+                if update is not None:
+                    self._step_seconds = self._stepped_at - began
+                    self._post(update)
+                elif self._is_over():
+                    return Outcome.FINISHED
+            return Outcome.STOPPED
+        finally:
+            _close(stream)
+
+    def _note_step(self, stepping: bool) -> None:
+        with self._condition:
+            self._stepping = stepping
+            self._condition.notify_all()
+
+    def _may_go_on(self) -> bool:
+        """Wait while paused; return False once cancelled."""
+        with self._condition:
+            if self._delay and not self._paused:
+                self._condition.wait_for(lambda: self._cancelled or self._paused, timeout=self._delay)
+            self._condition.wait_for(lambda: self._cancelled or not self._paused or self._steps > 0)
+            self._steps = max(0, self._steps - 1)
+            return not self._cancelled
+
+    def _is_over(self) -> bool:
+        """Whether nothing is left to do: no change has arrived, or arrives now."""
+        with self._condition:
+            self._condition.wait_for(lambda: self._cancelled or self._pending is not None, self._linger)
+            self._over = self._cancelled or self._pending is None
+            return self._over
+
+    def _take_change(self) -> Settings | None:
+        """Return changed settings that are to be taken now.
+
+        While a hand moves there are always newer ones: a step now and then must go on from the first update
+        under each, or the point would never follow further than that.
+        """
+        if self._step_is_due():
+            return None
+        with self._condition:
+            settings, self._pending = self._pending, None
+            self._answering = settings is not None
+        return settings
+
+    def _step_is_due(self) -> bool:
+        step = self._step_seconds or STEP_ANSWERS * self._answer_seconds
+        rest = max(STEP_EVERY, STEP_SHARE * step)
+        return self._owes_step and time.perf_counter() - self._stepped_at > rest
+
+    def _hand_goes_on(self) -> bool:
+        """Wait a moment before a step that the next change of a moving hand would have to wait for."""
+        if not self._owes_step or self._step_is_due():
+            return False
+        with self._condition:
+            return self._condition.wait_for(
+                lambda: self._cancelled or self._pending is not None, timeout=HAND_PAUSE
+            )
+
+    def _redirected(self, stream: Iterator[Update], settings: Settings) -> Iterator[Update]:
+        """Return a stream from the current update under other settings, or the old one where refused."""
+        before, began = self._last or self._start, time.thread_time()
+        try:
+            other = self._work(self._sequence, settings, before)
+            first = next(other, None)
+        except InputError as refusal:
+            with self._condition:
+                self._refusal = str(refusal)
+            return stream
+        _close(stream)
+        self._settings = settings
+        with self._condition:
+            self._answer_seconds = time.thread_time() - began  # of its own: what a wait for it would take
+        if not self._owes_step:  # a hand begins to move, or goes on after a step
+            self._stepped_at = time.perf_counter()
+        self._owes_step = first is not None and not first.status.finished
+        if first is not None:
+            self._post(first, Change(first.record.iteration, settings, restarts=_restarts(before, first)))
+        return other
+
+    def _post(self, update: Update, change: Change | None = None) -> None:
+        """Put an update into the mailbox; a change comes with the first one under changed settings."""
+        if self._last is not None and (change is not None or self._shift is None):
+            self._shift = shift_between(self._last.record, update.record)
+        if self._shift is not None:
+            update = shifted(update, self._shift)
+        else:
+            self._shift = (0, 0.0)
+        self._last = update
+        with self._condition:
+            self._records.append(update.record)
+            self._update = update
+            if len(self._seen) == MOST_SEEN:
+                del self._seen[1::2]
+            self._seen.append((len(self._records) - 1, update))
+            if change is not None:
+                self._changes.append(replace(change, iteration=update.record.iteration))
+        if change is not None:
+            self.arrived.emit()
+
+
+def _restarts(before: Update | None, first: Update) -> bool:
+    """Whether the first update under changed settings makes nothing of the one before."""
+    if before is None:
+        return False  # there was nothing yet
+    return not (before.settled and first.settled) or before.rotations != first.rotations
+
+
+def _close(stream: Any) -> None:
+    """Close a stream that is a generator; other iterators have nothing to close."""
+    close = getattr(stream, "close", None)
+    if close is not None:
+        close()

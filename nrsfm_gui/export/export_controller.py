@@ -1,0 +1,293 @@
+"""Saving what there is: the reconstruction, the views, the plots, and the recipe as text.
+
+A reconstruction is written beside the window from an immutable result, so that it can be saved while the
+solver goes on.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from PyQt6.QtCore import QObject, pyqtSignal
+from PyQt6.QtGui import QGuiApplication
+
+from core.foundation.exceptions import InputError
+from nrsfm_gui.export.clipboard import recipe_of
+from nrsfm_gui.export.export_request import STEM, context_of
+from nrsfm_gui.export.tasks import Task, Tasks, Watch
+from nrsfm_gui.scene.summaries import file_stem
+from nrsfm_gui.widgets.path_dialog import Wanted, ask_for_path
+from nrsfm_gui.widgets.plots import PLOT_FORMATS, save_image, save_plot
+from nrsfm_gui.widgets.task_strip import TaskStrip
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import pyqtgraph as pg
+    from PyQt6.QtGui import QImage
+
+    from core.reconstruction.result import Result
+    from nrsfm_gui.export.export_dialog import ExportDialog
+    from nrsfm_gui.export.export_request import ExportRequest
+    from nrsfm_gui.export.movie_options import MovieOptions
+    from nrsfm_gui.main_window import MainWindow
+    from nrsfm_gui.model.session import Session
+    from nrsfm_gui.model.theme import Theme
+
+PLOT_FILTER = ";;".join(f"{suffix[1:].upper()} (*{suffix})" for suffix in PLOT_FORMATS)
+PICTURE_FILTER = "PNG (*.png)"
+FRAME_FORMATS = (".ply", ".obj")
+
+
+class Exporting(QObject):
+    """Asks where to, and saves.
+
+    Parameters
+    ----------
+    session
+        what is saved.
+    pictures
+        functions that give the picture of the "view" and of the "tracks".
+    plots
+        the "loss" and the "spectrum".
+
+    Signals
+    -------
+    saved(str)
+        a sentence that names the files.
+    failed(str, str)
+        a sentence, and the traceback of a defect.
+    """
+
+    saved = pyqtSignal(str)
+    failed = pyqtSignal(str, str)
+
+    def __init__(
+        self,
+        session: Session,
+        *,
+        pictures: dict[str, Callable[[], QImage]],
+        plots: dict[str, pg.PlotWidget],
+        parent: MainWindow,
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._pictures = pictures
+        self._plots = plots
+        self._window = parent
+        self._store = parent.store
+        self._dialog: ExportDialog | None = None
+        self.strip = TaskStrip()
+        self._floating = TaskStrip(parent, floating=True)
+        self.tasks = Tasks(self.strip, self._floating, self)
+        self.tasks.saved.connect(self.saved)
+        self.tasks.failed.connect(self.failed)
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is being written."""
+        return self.tasks.busy
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self.strip.set_theme(theme)
+        self._floating.set_theme(theme)
+
+    # -- asking ---------------------------------------------------------------------------------------------
+
+    def ask_for_reconstruction(self) -> None:
+        """Ask for a file; its suffix chooses the format. PLY and OBJ hold the frame that is shown."""
+        from core.io.writers import EXPORTERS
+
+        filters = ";;".join(f"{entry.label} (*{suffix})" for suffix, entry in EXPORTERS.items())
+        self._ask("Save the reconstruction", self._name(".npz"), filters, self.save_reconstruction)
+
+    def ask_for_frames(self) -> None:
+        """Ask for the name that every frame's file begins with."""
+        filters = ";;".join(
+            f"{suffix[1:].upper()}, one file per frame (*{suffix})" for suffix in FRAME_FORMATS
+        )
+        save = partial(self.save_reconstruction, all_frames=True)
+        self._ask("Save all frames", self._name(".ply"), filters, save)
+
+    def ask_for_view(self) -> None:
+        """Save the 3-D view as a picture."""
+        self._ask_for_picture("view", "3d")
+
+    def ask_for_tracks(self) -> None:
+        """Save the 2-D view as a picture."""
+        self._ask_for_picture("tracks", "2d")
+
+    def ask_for_loss(self) -> None:
+        """Save the loss plot."""
+        self._ask_for_plot("loss")
+
+    def ask_for_spectrum(self) -> None:
+        """Save the plot of singular values and weights."""
+        self._ask_for_plot("spectrum")
+
+    def ask_for_report(self) -> None:
+        """Ask for a report of the run that is shown."""
+        self.ask()
+        assert self._dialog is not None
+        self._dialog.choose("report")
+
+    def ask(self) -> None:
+        """Show the dialog for everything that can be exported."""
+        from nrsfm_gui.export.export_dialog import ExportDialog
+        from nrsfm_gui.widgets.fit_to_screen import show_whole
+
+        if self._dialog is None:
+            self._dialog = ExportDialog(self._window)
+            self._dialog.requested.connect(self.export)
+        self._dialog.set_context(context_of(self._session, self._store.writing_folder()))
+        show_whole(self._dialog)
+
+    def export(self, request: ExportRequest) -> None:
+        """Do what the dialog asks for."""
+        self._store.set_writing_folder(request.path.parent)
+        if request.kind == "movie" and request.movie is not None:
+            self.save_movie(request.path, request.movie)
+        elif request.kind == "picture" and request.movie is not None:
+            self.save_sized_picture(request.path, request.movie)
+        elif request.kind == "plot":
+            self.save_plot(request.plot, request.path)
+        elif request.kind == "report":
+            self.save_report(request.path)
+        else:
+            self.save_result(request.path, **request.options)
+
+    # -- saving ---------------------------------------------------------------------------------------------
+
+    def save_reconstruction(self, path: Path, *, all_frames: bool = False) -> None:
+        """Write what is looked at of the run that is shown; PLY and OBJ hold one frame, or all of them."""
+        from core.io.writers import exporter_for
+
+        try:
+            shapes = exporter_for(path).suffix in FRAME_FORMATS
+        except InputError as refusal:
+            self.failed.emit(str(refusal), "")
+            return
+        frame = self._session.frame if shapes and not all_frames else None
+        self.save_result(path, frame=frame, frames="numbered" if all_frames else "one")
+
+    def save_result(self, path: Path, **options: Any) -> None:
+        """Write what is looked at of the run that is shown, with options of `core.io.writers.export`."""
+        make = self._result()
+        if make is None:
+            self.failed.emit(f"{path} is not written: there is no reconstruction yet", "")
+            return
+
+        def write(watch: Watch) -> str:
+            from core.io.writers import export
+
+            files = export(make(), path, progress=watch, **options)
+            return f"Saved {files[0]}" + (f" and {len(files) - 1} more" if len(files) > 1 else "")
+
+        self.tasks.start(Task(f"Saving {path.name}", path, write, self))
+
+    def save_movie(self, path: Path, options: MovieOptions) -> None:
+        """Write a movie of a view."""
+        from nrsfm_gui.export.movie import MovieTask
+
+        try:
+            self.tasks.start(MovieTask(self._window, path, options))
+        except InputError as refusal:
+            self.failed.emit(str(refusal), "")
+
+    def save_report(self, path: Path) -> None:
+        """Write one page about the run that is shown, HTML or PDF by the suffix."""
+        from nrsfm_gui.export.report_controller import report_task
+
+        try:
+            self.tasks.start(report_task(self._window, path))
+        except InputError as refusal:
+            self.failed.emit(str(refusal), "")
+
+    def save_picture(self, which: str, path: Path) -> None:
+        """Write the picture of the "view" or the "tracks", as large as it is."""
+        self._try(lambda: save_image(self._pictures[which](), path), path)
+
+    def save_sized_picture(self, path: Path, options: MovieOptions) -> None:
+        """Write the picture of a view in another size."""
+        from nrsfm_gui.export.movie import PAINTERS
+
+        painter = PAINTERS[options.view](self._window, options)
+        self._try(lambda: save_image(painter.picture(options.first, 0.0), path), path)
+        painter.close()
+
+    def save_plot(self, which: str, path: Path) -> None:
+        """Write the "loss" or the "spectrum" plot."""
+        self._try(lambda: save_plot(self._plots[which], path), path)
+
+    def copy_python(self) -> None:
+        """Put the Python program that gives these numbers onto the clipboard."""
+        from core.reconstruction.recipes import python_for
+
+        self._copy(python_for, "Python program")
+
+    def copy_command(self) -> None:
+        """Put the command that gives these numbers onto the clipboard."""
+        from core.reconstruction.recipes import command_for
+
+        self._copy(command_for, "command")
+
+    def shut_down(self) -> None:
+        """Wait for what is being written; movies, which the window paints, end without a file."""
+        self.tasks.shut_down()
+
+    def _result(self) -> Callable[[], Result] | None:
+        """Return what makes the result of the moment that is looked at; None before any reconstruction."""
+        run = self._session.seen_run
+        last = None if run is None else run.last
+        if run is None or last is None:
+            return None
+
+        def make() -> Result:
+            from core.reconstruction.reconstruct import finish
+
+            return finish(run.sequence, run.settings, last, run.history.records)
+
+        return make
+
+    def _copy(self, written: Callable[..., str], what: str) -> None:
+        """Copy what makes the run that is shown up to where it is looked at, or before any the parameters."""
+        sequence = self._session.sequence
+        if sequence is None:
+            return
+        clipboard = QGuiApplication.clipboard()
+        assert clipboard is not None
+        run, past = self._session.seen_run, self._session.moment is not None
+        text, whose = recipe_of(sequence, run, self._session.settings, written, past=past)
+        clipboard.setText(text)
+        self.saved.emit(f"Copied the {what} for {whose}")
+
+    def _try(self, save: Callable[[], None], path: Path) -> None:
+        try:
+            save()
+        except (InputError, OSError) as refusal:
+            self.failed.emit(str(refusal), "")
+        else:
+            self.saved.emit(f"Saved {path}")
+
+    def _ask_for_picture(self, which: str, suffix: str) -> None:
+        save = partial(self.save_picture, which)
+        self._ask("Save the picture", self._name(f"-{suffix}.png"), PICTURE_FILTER, save)
+
+    def _ask_for_plot(self, which: str) -> None:
+        save = partial(self.save_plot, which)
+        self._ask("Save the plot", self._name(f"-{which}.png"), PLOT_FILTER, save)
+
+    def _name(self, end: str) -> str:
+        return str(self._store.writing_folder() / f"{file_stem(self._session.sequence, STEM)}{end}")
+
+    def _ask(self, title: str, name: str, filters: str, then: Callable[[Path], object]) -> None:
+        """Ask for a path to write, and remember its folder."""
+
+        def take(path: Path) -> None:
+            self._store.set_writing_folder(path.parent)
+            then(path)
+
+        ask_for_path(self._window, title, take, wanted=Wanted.NEW_FILE, start=name, filters=filters)

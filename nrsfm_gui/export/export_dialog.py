@@ -1,0 +1,283 @@
+"""One dialog for everything that can be exported: what, in which format, with which options, where to."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QVBoxLayout, QWidget
+
+from nrsfm_gui.export.export_form import ExportForm
+from nrsfm_gui.export.export_request import KINDS, ExportContext, ExportRequest
+from nrsfm_gui.export.movie_options import MovieOptions
+from nrsfm_gui.widgets.fields import NumberField, push_button
+
+if TYPE_CHECKING:
+    from PyQt6.QtGui import QShowEvent
+
+WIDTH = 560
+ALWAYS_SHOWN = ("what", "format", "path")
+NOTE_LINES, MARGINS = 2, 60  # lines of the sentence below the form; pixels around everything
+NO_TRUTH = "The sequence has no ground truth."
+NO_RECONSTRUCTION = "There is no reconstruction yet: press Run (Ctrl+R)."
+
+
+class ExportDialog(QDialog):
+    """Asks what to export; it blocks nothing, and keeps its choices while the application runs.
+
+    Signals
+    -------
+    requested(ExportRequest)
+        what was chosen.
+    """
+
+    requested = pyqtSignal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Export")
+        self._context = ExportContext()
+        self._typed = False  # whether somebody named the file
+        self._formats: dict[str, str] = {}  # the one chosen last of every kind
+        self.form = ExportForm()
+        self._connect()
+        self._note = QLabel()
+        self._note.setProperty("role", "muted")
+        self._note.setWordWrap(True)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        self._export = push_button("Export", "Write the file, beside the window", self._request)
+        self._export.setDefault(True)
+        buttons.addButton(self._export, QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.setSpacing(10)
+        for part in (self.form, self._note):
+            layout.addWidget(part)
+        layout.addStretch(1)
+        layout.addWidget(buttons)
+        self.setMinimumWidth(WIDTH)
+        self._show_kind()
+
+    # What is shown
+
+    def showEvent(self, event: QShowEvent | None) -> None:
+        """Be as high as the longest form from the start, so that the buttons stay where they are."""
+        longest = max(len(kind.rows) for kind in KINDS.values()) + len(ALWAYS_SHOWN)
+        row = self.form.path.sizeHint().height() + self.form.spacing
+        below = self._note.fontMetrics().lineSpacing() * NOTE_LINES + self._export.sizeHint().height()
+        self.setMinimumHeight(longest * row + below + MARGINS)
+        super().showEvent(event)
+
+    def set_context(self, context: ExportContext) -> None:
+        """Take what the window shows: names, frames, and what is possible."""
+        other = (context.name, context.frame_count) != (self._context.name, self._context.frame_count)
+        ranged = context.frames != self._context.frames
+        self._context = context
+        if other or ranged:
+            self.form.range.set_values((context.frames[0] + 1, context.frames[1] + 1))
+        if other:
+            self.form.align.set_key(context.align)
+            self.form.mirror.setChecked(context.mirror)
+        for key in ("scale", "truth", "sequence"):
+            self.form.align.set_available(key, context.truth, why_not=NO_TRUTH)
+        if not context.truth:
+            self.form.align.set_key("none")
+        for key, kind in KINDS.items():
+            possible = context.reconstruction or kind.needs == "sequence"
+            self.form.what.set_available(key, possible, why_not=NO_RECONSTRUCTION)
+        if not context.reconstruction and KINDS[self.form.what.key].needs != "sequence":
+            self.form.what.set_key("movie")
+        self._show_kind()
+
+    def choose(self, kind: str) -> None:
+        """Show the options of a key of KINDS."""
+        self.form.what.set_key(kind)
+        self._typed = False
+        self._show_kind()
+
+    def request(self) -> ExportRequest:
+        """Return what is chosen.
+
+        Raises
+        ------
+        ValueError
+            with a sentence, where a field is refused.
+        """
+        kind, rows = self.form.what.key, KINDS[self.form.what.key].rows
+        options: dict[str, Any] = {}
+        for name, editor in (("coordinates", self.form.coordinates), ("align", self.form.align)):
+            if name in rows:
+                options[name] = editor.key
+        if "mirror" in rows:
+            options["mirror"] = self.form.mirror.isChecked()
+        if "frames" in rows:
+            one = self.form.frames.key == "one"
+            options |= {"frames": self.form.frames.key, "frame": self._context.frame if one else None}
+            options["text"] = self.form.text.isChecked() and self.form.format.key == ".ply"
+        if "interpolation" in rows:
+            options |= {"fps": _positive(self.form.fps, "fps"), "interpolation": self.form.interpolation.key}
+        movie = self._movie() if "view" in rows else None
+        return ExportRequest(
+            kind, self.form.path.path, options, movie, self.form.plot.key if kind == "plot" else ""
+        )
+
+    def _connect(self) -> None:
+        form = self.form
+        form.what.chosen.connect(self.choose)
+        for choice in (form.format, form.view, form.plot, form.frames, form.align, form.turning):
+            choice.chosen.connect(lambda _key: self._show_rows())
+        for field in (form.range, form.size_field):
+            field.edited.connect(self._show_rows)
+        form.path.edited.connect(self._take_name)
+        for number in (form.seconds, form.fps, form.speed):
+            number.textChanged.connect(lambda _text: self._check())
+
+    # Keeping it consistent
+
+    def _show_kind(self) -> None:
+        """Offer the formats of what is chosen."""
+        kind = self.form.what.key
+        known = self._formats.get(kind)
+        self.form.format.clear()
+        for suffix, label in KINDS[kind].formats.items():
+            self.form.format.add(suffix, f"{label} (*{suffix})", label)
+        if known in KINDS[kind].formats:
+            self.form.format.set_key(str(known))
+        self._show_rows()
+
+    def _show_rows(self) -> None:
+        """Show the rows that matter, and propose a name that nobody typed."""
+        form = self.form
+        kind, suffix = form.what.key, form.format.key
+        self._formats[kind] = suffix
+        rows = {*ALWAYS_SHOWN, *KINDS[kind].rows}
+        if suffix != ".ply":
+            rows.discard("text")
+        if suffix != ".ply" and form.frames.key == "stacked":
+            form.frames.set_key("numbered")
+        form.frames.set_available("stacked", suffix == ".ply", why_not="Only a PLY file tells frames apart.")
+        if form.align.key not in ("truth", "sequence"):
+            rows.discard("mirror")
+        if not self._single:
+            rows.discard("seconds")
+        if form.view.key != "3d":
+            rows -= {"turning", "speed"}
+        if form.turning.key != "speed":
+            rows.discard("speed")
+        for name in form.names:
+            form.set_row_visible(name, name in rows)
+        form.path.filter = f"{KINDS[kind].formats[suffix]} (*{suffix})"
+        self._propose(suffix)
+        self._check()
+
+    @property
+    def _single(self) -> bool:
+        """Whether one frame is filmed."""
+        try:
+            first, last = self.form.range.values()
+        except ValueError:
+            return False
+        return first == last
+
+    def _take_name(self) -> None:
+        """Keep a name that was typed or chosen."""
+        self._typed = True
+        self._check()
+
+    def _propose(self, suffix: str) -> None:
+        """Name the file after the sequence and what is chosen; of a name that was typed, only the suffix."""
+        typed, kind = self.form.path.line.text().strip(), self.form.what.key
+        if self._typed and typed:
+            known = [end for each in KINDS.values() for end in each.formats if typed.lower().endswith(end)]
+            ending = max(known, key=len, default="")
+            self.form.path.set_path(Path(typed[: len(typed) - len(ending)] + suffix))
+            return
+        part = {"plot": self.form.plot.key, "report": "report"}.get(kind, "")
+        part = self.form.view.key if "view" in KINDS[kind].rows else part
+        stem = f"{self._context.name}-{part}" if part else self._context.name
+        folder = Path(typed).parent
+        if not folder.is_absolute():
+            folder = Path(self._context.folder)
+        self.form.path.set_path(folder / f"{stem}{suffix}")
+
+    def _check(self) -> None:
+        """Note what is refused, and what would be replaced."""
+        notes = dict.fromkeys(self.form.names, "")
+        notes["format"] = self._context.missing.get(self.form.format.key, "")
+        path = self.form.path.path
+        if not self.form.path.line.text().strip() or path.name == self.form.format.key:
+            notes["path"] = "Give a file."
+        elif not os.path.isdir(path.parent):  # False, too, of what no path can be: `Path` would raise
+            notes["path"] = f"There is no folder {path.parent}."
+        elif os.path.isdir(path):
+            notes["path"] = f"{path} is a folder."
+        for name, refusal in self._refusals().items():
+            notes[name] = refusal
+        for name, sentence in notes.items():
+            self.form.set_note(name, sentence)
+        self._export.setEnabled(not any(notes.values()))
+        replaced = "The file is there already, and is replaced. " if os.path.isfile(path) else ""
+        self._note.setText(f"{replaced}{KINDS[self.form.what.key].tip}.")
+
+    def _refusals(self) -> dict[str, str]:
+        """Return what is wrong with fields that are shown, by row."""
+        kind, found = KINDS[self.form.what.key], {}
+        for name, read in (
+            ("fps", lambda: _positive(self.form.fps, "fps")),
+            ("seconds", lambda: _positive(self.form.seconds, "duration") if self._single else 0),
+            ("speed", self.form.speed.value),
+            ("size", self.form.size_field.values),
+            ("range", self._range),
+        ):
+            if name in kind.rows:
+                try:
+                    read()
+                except ValueError as refusal:
+                    found[name] = f"{str(refusal)[0].upper()}{str(refusal)[1:]}."
+        if "view" in kind.rows and not found:
+            try:
+                self._movie()
+            except ValueError as refusal:  # InputError is one
+                name = next((row for row in ("fps", "seconds") if row in str(refusal)), "size")
+                found[name] = f"{str(refusal)[0].upper()}{str(refusal)[1:]}."
+        return found
+
+    def _range(self) -> tuple[int, int]:
+        first, last = self.form.range.values()
+        if not 1 <= first <= last <= self._context.frame_count:
+            raise ValueError(f"there are frames 1 to {self._context.frame_count}, in this order")
+        return first - 1, last - 1
+
+    def _movie(self) -> MovieOptions:
+        width, height = self.form.size_field.values()
+        if self.form.what.key == "picture":
+            frame = self._context.frame
+            return MovieOptions(view=self.form.view.key, width=width, height=height, first=frame, last=frame)
+        first, last = self._range()
+        turning = self.form.turning.key if self.form.view.key == "3d" else "none"
+        return MovieOptions(
+            view=self.form.view.key,
+            width=width,
+            height=height,
+            fps=_positive(self.form.fps, "fps"),
+            first=first,
+            last=last,
+            seconds=_positive(self.form.seconds, "duration") if first == last else 1.0,
+            turn=float(self.form.speed.value() or 0.0) if turning == "speed" else 0.0,
+            one_turn=turning == "once",
+        )
+
+    def _request(self) -> None:
+        self._check()
+        if self._export.isEnabled():
+            self.requested.emit(self.request())
+            self.accept()
+
+
+def _positive(field: NumberField, name: str) -> float:
+    value = field.value()
+    if value is None or not value > 0:
+        raise ValueError(f"{name} must be above 0")
+    return float(value)

@@ -1,0 +1,159 @@
+"""What is remembered between two starts: window geometry, docks, recent files and reports, parameters, theme.
+
+Everything is kept as plain text or bytes in the platform's place for settings; an entry that cannot be read
+(of an older version, or edited by hand) counts as absent.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QByteArray, QSettings, QStandardPaths
+
+from core.reconstruction.recipes import settings_from_dict, settings_to_dict
+from nrsfm_gui.model.preferences import Preferences, from_texts
+
+if TYPE_CHECKING:
+    from core.reconstruction.settings import Settings
+
+ORGANIZATION = "nrsfm"
+APPLICATION = "nrsfm-gui"
+RECENT_FILES = 10
+# Part of the keys of geometry and docks: raised when the set of docks changes, to drop an old layout.
+LAYOUT_VERSION = 2
+
+
+class SettingsStore:
+    """Typed access to the stored settings."""
+
+    def __init__(self, backend: QSettings | None = None) -> None:
+        self._elsewhere = backend is not None
+        self._backend = backend if backend is not None else QSettings(ORGANIZATION, APPLICATION)
+
+    def layout(self) -> tuple[QByteArray, QByteArray] | None:
+        """Return geometry and dock state as they were last, or None."""
+        geometry = self._backend.value(f"layout{LAYOUT_VERSION}/geometry")
+        docks = self._backend.value(f"layout{LAYOUT_VERSION}/docks")
+        if isinstance(geometry, QByteArray) and isinstance(docks, QByteArray):
+            return geometry, docks
+        return None
+
+    def set_layout(self, geometry: QByteArray, docks: QByteArray) -> None:
+        """Remember geometry and dock state."""
+        self._backend.setValue(f"layout{LAYOUT_VERSION}/geometry", geometry)
+        self._backend.setValue(f"layout{LAYOUT_VERSION}/docks", docks)
+
+    def forget_layout(self) -> None:
+        """Drop geometry and dock state."""
+        self._backend.remove(f"layout{LAYOUT_VERSION}")
+
+    def recent(self) -> list[Path]:
+        """Return the files and folders opened last, newest first, without those that are gone."""
+        return self._paths("recent")
+
+    def add_recent(self, path: Path) -> None:
+        """Put a file or folder at the head of the recent ones."""
+        self._add_path("recent", path)
+
+    def clear_recent(self) -> None:
+        """Forget the recent files."""
+        self._backend.remove("recent")
+
+    def recent_reports(self) -> list[Path]:
+        """Return the reports opened last, newest first, without those that are gone."""
+        return self._paths("reports")
+
+    def add_recent_report(self, page: Path) -> None:
+        """Put a report at the head of the recent ones."""
+        self._add_path("reports", page)
+
+    def parameters(self) -> Settings | None:
+        """Return the parameters used last, or None."""
+        try:
+            values = json.loads(self._text("parameters", ""))
+            return settings_from_dict(values) if isinstance(values, dict) else None
+        except (ValueError, TypeError, AttributeError):  # InputError is a ValueError
+            return None
+
+    def set_parameters(self, settings: Settings) -> None:
+        """Remember the parameters."""
+        self._backend.setValue("parameters", json.dumps(settings_to_dict(settings)))
+
+    def theme(self) -> str:
+        """Return the name of the theme, "" where none was chosen."""
+        return self._text("theme", "")
+
+    def set_theme(self, name: str) -> None:
+        """Remember the theme."""
+        self._backend.setValue("theme", name)
+
+    def preferences(self) -> Preferences:
+        """Return what the person prefers."""
+        return from_texts(lambda name: self._text(name, ""))
+
+    def set_preferences(self, preferences: Preferences) -> None:
+        """Remember what the person prefers."""
+        for name, value in vars(preferences).items():
+            self._backend.setValue(name, str(value))
+
+    def autosave_seconds(self) -> int:
+        """Return how often the session is saved by itself, 0 for never."""
+        return self.preferences().autosave_seconds
+
+    def offered_session(self) -> str:
+        """Return of when the unsaved session is that was offered last, "" where there was none."""
+        return self._text("offered_session", "")
+
+    def set_offered_session(self, when: str) -> None:
+        """Remember of when the unsaved session is that was offered."""
+        self._backend.setValue("offered_session", when)
+
+    def steps_done(self) -> frozenset[str]:
+        """Return which of the first steps were done, or all put away."""
+        return frozenset(self._text("steps_done", "").split())
+
+    def set_steps_done(self, steps: frozenset[str]) -> None:
+        """Remember which of the first steps were done."""
+        self._backend.setValue("steps_done", " ".join(sorted(steps)))
+
+    def writing_folder(self) -> Path:
+        """Return the folder that was written to last, at first that of the person's documents."""
+        documents = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
+        known = [Path(name) for name in (self._text("writing_folder", ""), documents) if name]
+        return next((folder for folder in known if os.path.isdir(folder)), Path.home())
+
+    def set_writing_folder(self, folder: Path) -> None:
+        """Remember the folder that was written to last."""
+        self._backend.setValue("writing_folder", str(folder.absolute()))
+
+    def data_folder(self) -> Path:
+        """Return the folder that sessions are saved to by themselves; it need not be there yet."""
+        if self._elsewhere:
+            return Path(self._backend.fileName()).parent / "data"
+        return Path(QStandardPaths.writableLocation(QStandardPaths.StandardLocation.AppDataLocation))
+
+    def sync(self) -> None:
+        """Write everything out now."""
+        self._backend.sync()
+
+    def _paths(self, key: str) -> list[Path]:
+        try:
+            names = json.loads(self._text(key, "[]"))
+        except ValueError:
+            return []
+        if not isinstance(names, list):
+            return []
+        return [Path(name) for name in names if isinstance(name, str) and os.path.exists(name)]
+
+    def _add_path(self, key: str, path: Path) -> None:
+        path = path.absolute()
+        others = [other for other in self._paths(key) if other != path]
+        names = [str(other) for other in [path, *others][:RECENT_FILES]]
+        self._backend.setValue(key, json.dumps(names))
+
+    def _text(self, key: str, default: str) -> str:
+        value = self._backend.value(key, default)
+        return value if isinstance(value, str) else default

@@ -1,0 +1,161 @@
+"""How things are drawn, as a person chose it: a frozen value, no Qt. What is drawn is the session's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from core.foundation.exceptions import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from nrsfm_gui.model.mesh import Triangulation
+
+# What can be shown or hidden, with the names that people read.
+LAYERS = {
+    "estimate": "Estimate",
+    "truth": "Ground truth",
+    "residuals": "Residuals",
+    "edges": "Edges",
+    "faces": "Mesh",
+    "trails": "Trails",
+    "grid": "Grid and axes",
+    "camera": "Camera",
+    "path": "Camera path",
+}
+DEFAULT_LAYERS = frozenset(LAYERS) - {"trails", "path"}
+COLORINGS = {
+    "role": "Role",
+    "error": "3-D error",
+    "reprojection": "Reprojection error",
+    "depth": "Depth from the camera",
+    "movement": "Movement since the previous frame",
+    "deviation": "Distance from the mean shape",
+    "index": "Point number",
+    "difference": "Distance to the compared run",
+}
+COLOR_MAPS = ("viridis", "cividis", "magma", "inferno", "plasma")  # perceptually uniform, all of them
+MESH_MODES = {  # which of the layers "edges" and "faces" are on
+    "off": frozenset[str](),
+    "wire": frozenset({"edges"}),
+    "shaded": frozenset({"faces"}),
+    "both": frozenset({"edges", "faces"}),
+}
+MESH_SOURCES = {
+    "file": "The file's edges and faces",
+    "tracks": "Triangles between the tracks",
+    "loaded": "A loaded triangulation",
+}
+LABELS = {"none": "None", "selected": "Selected points", "all": "All points"}
+TRAIL_FRAMES = 16
+MOST_TRAIL_FRAMES = 500
+POINT_SIZES = (0.25, 4.0)  # least and most
+
+
+@dataclass(frozen=True)
+class Appearance:
+    """Layers, colors, trails, mesh and sizes.
+
+    Raises
+    ------
+    InputError
+        for a value that is none of the accepted ones.
+    """
+
+    layers: frozenset[str] = DEFAULT_LAYERS  # keys of LAYERS
+    color_by: str = "role"  # a key of COLORINGS
+    color_map: str = COLOR_MAPS[0]
+    limits: tuple[float, float] | None = None  # ends of the color scale, in its unit; None: from the data
+    trail_frames: int = TRAIL_FRAMES
+    mesh_source: str = "file"  # a key of MESH_SOURCES
+    point_size: float = 1.0  # times the size that suits the number of points
+    labels: str = "selected"  # a key of LABELS
+    triangulation: Triangulation | None = None  # that was loaded; compared by identity
+
+    def __post_init__(self) -> None:
+        unknown = sorted(self.layers - set(LAYERS))
+        if unknown:
+            raise InputError(f"layer {unknown[0]!r} is not known; accepted are {', '.join(LAYERS)}")
+        for name, accepted in (
+            ("color_by", COLORINGS),
+            ("color_map", COLOR_MAPS),
+            ("mesh_source", MESH_SOURCES),
+            ("labels", LABELS),
+        ):
+            if getattr(self, name) not in accepted:
+                found = getattr(self, name)
+                raise InputError(f"{name} is {found!r}; accepted are {', '.join(accepted)}")
+        # Written so that NaN is refused, too.
+        if self.limits is not None and not -float("inf") < self.limits[0] < self.limits[1] < float("inf"):
+            raise InputError(f"limits are {self.limits}; the low end must be finite and below the high one")
+        if not 1 <= self.trail_frames <= MOST_TRAIL_FRAMES:
+            raise InputError(
+                f"trail_frames is {self.trail_frames}; accepted are 1 to {MOST_TRAIL_FRAMES} frames"
+            )
+        low, high = POINT_SIZES
+        if not low <= self.point_size <= high:
+            raise InputError(f"point_size is {self.point_size}; accepted are {low} to {high}")
+
+    def changed(self, **changes: Any) -> Appearance:
+        """Return a copy with some fields changed; limits belong to what is colored and go with it."""
+        if changes.get("color_by", self.color_by) != self.color_by:
+            changes.setdefault("limits", None)
+        return replace(self, **changes)
+
+    def with_layer(self, layer: str, on: bool) -> Appearance:
+        """Return a copy with a layer shown or not."""
+        return replace(self, layers=self.layers | {layer} if on else self.layers - {layer})
+
+    @property
+    def mesh_mode(self) -> str:
+        """Which key of MESH_MODES the layers stand for."""
+        shown = self.layers & MESH_MODES["both"]
+        return next(mode for mode, layers in MESH_MODES.items() if layers == shown)
+
+    def with_mesh_mode(self, mode: str) -> Appearance:
+        """Return a copy with a key of MESH_MODES."""
+        return replace(self, layers=(self.layers - MESH_MODES["both"]) | MESH_MODES[mode])
+
+    def as_plain(self) -> dict[str, Any]:
+        """Return what JSON can hold; a loaded triangulation is left out, its file has it."""
+        return {
+            "layers": sorted(self.layers),
+            "color_by": self.color_by,
+            "color_map": self.color_map,
+            "limits": None if self.limits is None else list(self.limits),
+            "trail_frames": self.trail_frames,
+            "mesh_source": "file" if self.mesh_source == "loaded" else self.mesh_source,
+            "point_size": self.point_size,
+            "labels": self.labels,
+        }
+
+    @classmethod
+    def from_plain(cls, values: Mapping[str, Any]) -> Appearance:
+        """Return what `as_plain` gave; names that are missing keep their defaults.
+
+        Raises
+        ------
+        InputError
+            for a name or a value that is not accepted.
+        """
+        known = cls().as_plain()
+        unknown = sorted(set(values) - set(known))
+        if unknown:
+            raise InputError(f"the appearance has no {unknown[0]!r}; accepted are {', '.join(known)}")
+        given = dict(values)
+        try:
+            if "layers" in given:
+                given["layers"] = frozenset(given["layers"])
+            if given.get("limits") is not None:
+                low, high = given["limits"]
+                given["limits"] = float(low), float(high)
+            if "trail_frames" in given:
+                given["trail_frames"] = int(given["trail_frames"])
+            if "point_size" in given:
+                given["point_size"] = float(given["point_size"])
+            return cls(**given)
+        except (TypeError, ValueError) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"the appearance cannot be read: {error}") from None

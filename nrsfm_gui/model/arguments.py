@@ -1,0 +1,136 @@
+"""The command line of the application. No Qt here: `--help` and `--version` answer at once."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence as Items
+
+    from core.reconstruction.settings import Settings
+
+DEFAULT_SIZE = (1440, 900)
+SMALLEST_SIZE = (800, 560)
+THEMES = ("dark", "light")
+RENDERERS = ("auto", "opengl", "software")
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What the application is asked to do when it starts."""
+
+    path: str = ""  # a file, a folder or "sample:NAME"; empty for the first bundled sample
+    run: bool = False
+    screenshot: Path | None = None
+    exports: tuple[Path, ...] = ()
+    exit: bool = False
+    theme: str = ""  # empty for the one used last
+    size: tuple[int, int] | None = None
+    renderer: str = "auto"  # of the 3-D view
+    first_steps: bool = False  # shown in a script, too
+    settings: Settings | None = None  # None for the parameters used last
+
+    @property
+    def scripted(self) -> bool:
+        """Whether there is something to do once the sequence is shown."""
+        return self.run or self.exit or self.screenshot is not None or bool(self.exports)
+
+
+def parse(argv: Items[str]) -> Arguments:
+    """Return the arguments; ends the program with a sentence where they are wrong."""
+    from core.cli.settings_options import add_settings_options
+
+    parser = argparse.ArgumentParser(
+        prog="nrsfm-gui", description="Non-rigid structure from motion: watch it converge."
+    )
+    parser.add_argument(
+        "path", nargs="?", default="", metavar="PATH",
+        help="a sequence (.txt, .mat, .npz, .csv), a session (.nrsfm), a result (.npz), a folder of the "
+        "NRSfM Challenge, or sample:NAME; "
+        "without it, the first bundled sample is shown",
+    )  # fmt: skip
+    parser.add_argument("--run", action="store_true", help="start the solver at once")
+    parser.add_argument(
+        "--screenshot",
+        type=Path,
+        metavar="PNG",
+        help="save a picture of the window (after the run, with --run)",
+    )
+    parser.add_argument(
+        "--export", type=Path, action="append", default=[], metavar="FILE", dest="exports",
+        help="save the reconstruction, by suffix (see nrsfm export); several allowed, needs --run",
+    )  # fmt: skip
+    parser.add_argument(
+        "--exit",
+        action="store_true",
+        help="leave when all that was asked for is done; 2 where something failed",
+    )
+    parser.add_argument("--theme", choices=THEMES, default="", help="colors, for this time")
+    parser.add_argument("--size", type=_size, metavar="WxH", help="size of the window, for this time")
+    parser.add_argument(
+        "--renderer", choices=RENDERERS, default="auto",
+        help="how the 3-D view is painted; auto takes OpenGL where it works",
+    )  # fmt: skip
+    parser.add_argument(
+        "--first-steps",
+        action="store_true",
+        help="show the first steps, in a script too, if they are not done",
+    )
+    add_settings_options(parser)
+    parser.add_argument("--version", action="store_true", help="say the version, and where it is loaded from")
+    given = parser.parse_args(argv)
+    if given.version:
+        sys.stdout.write(version_text() + "\n")
+        parser.exit(0)
+    if given.exports and not given.run:
+        parser.error("--export needs --run: there is no reconstruction otherwise")
+    return Arguments(
+        path=given.path,
+        run=given.run,
+        screenshot=given.screenshot,
+        exports=tuple(given.exports),
+        exit=given.exit,
+        theme=given.theme,
+        size=given.size,
+        renderer=given.renderer,
+        first_steps=given.first_steps,
+        settings=_settings(given, parser),
+    )
+
+
+def _settings(given: argparse.Namespace, parser: argparse.ArgumentParser) -> Settings | None:
+    """Return the settings that the options say, None where there is none of them."""
+    from core.cli.settings_options import settings_from
+    from core.foundation.exceptions import InputError
+
+    own = {entry.name for entry in fields(Arguments)} | {"version"}
+    if all(value is None for name, value in vars(given).items() if name not in own):
+        return None
+    try:
+        return settings_from(given)
+    except InputError as refusal:
+        parser.error(str(refusal))
+
+
+def version_text() -> str:
+    """Return the version and where the parts are loaded from."""
+    import core
+    from core.foundation.version import VERSION
+
+    return f"nrsfm-gui {VERSION} (core loaded from {Path(core.__file__).parent})"
+
+
+def _size(text: str) -> tuple[int, int]:
+    try:
+        width, height = (int(part) for part in text.lower().split("x"))
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not accepted; give WIDTHxHEIGHT, like 1280x800"
+        ) from None
+    if width < SMALLEST_SIZE[0] or height < SMALLEST_SIZE[1]:
+        raise argparse.ArgumentTypeError(f"{text} is below {SMALLEST_SIZE[0]}x{SMALLEST_SIZE[1]}")
+    return width, height

@@ -1,0 +1,139 @@
+"""Changes of parameters in words, "mu 0.01 → 0.3", and which of them belong to one movement of the hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.penalties.linear import ExplicitWeights, penalty_name
+from core.solvers.methods import METHODS
+from nrsfm_gui.model.numbers import format_number
+from nrsfm_gui.model.run_names import PENALTY_WORDS
+
+if TYPE_CHECKING:
+    from core.penalties.linear import Penalty
+    from core.reconstruction.settings import Settings
+
+# What a run can go on under from where it is; everything else asks for another search.
+CHEAP = ("penalty", "eta", "rank")
+GESTURE = 0.8  # seconds without a change that end a movement of the hand
+MOST_WEIGHTS = 2  # that are named one by one
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One parameter that is another one now."""
+
+    key: str  # tells whether two differences are of the same parameter
+    name: str
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.before} → {self.after}"
+
+
+def differences(old: Settings, new: Settings) -> tuple[Difference, ...]:
+    """Return what differs between two settings, in the order in which the panel has it."""
+    found: list[Difference] = []
+    for entry in fields(new):
+        before, after = getattr(old, entry.name), getattr(new, entry.name)
+        if before == after:
+            continue
+        if entry.name == "options":
+            found += _options(old, new)
+        elif entry.name == "penalty":
+            found += _penalties(before, after)
+        else:
+            words = entry.name.replace("_", " ")
+            found.append(Difference(entry.name, words, _word(entry.name, before), _word(entry.name, after)))
+    return tuple(found)
+
+
+def named(old: Settings, new: Settings) -> str:
+    """Return what differs between two settings, for a label: "rank 3 → 4, mu 0.01 → 0.3"."""
+    return ", ".join(str(difference) for difference in differences(old, new)) or "settings"
+
+
+def parameters(old: Settings, new: Settings) -> frozenset[str]:
+    """Return which parameters differ; changes of the same ones in quick succession are one movement."""
+    return frozenset(difference.key for difference in differences(old, new))
+
+
+def one_gesture(last: frozenset[str], now: frozenset[str], seconds: float) -> bool:
+    """Whether two changes, so many seconds apart, are one movement of the hand."""
+    return seconds < GESTURE and bool(last & now)
+
+
+def followed(run: Settings, wanted: Settings) -> Settings:
+    """Return what a run can go on under at once: its own settings with the cheap ones of those wanted.
+
+    Rank and penalty are of a problem and its method: under another one all of it waits.
+    """
+    if (run.problem, run.method) != (wanted.problem, wanted.method):
+        return run
+    return run.with_changes(**{name: getattr(wanted, name) for name in CHEAP})
+
+
+def waiting(run: Settings, wanted: Settings) -> str:
+    """Return what of the wanted settings waits for a run of its own, as a sentence; "" for nothing."""
+    names = dict.fromkeys(difference.name for difference in differences(followed(run, wanted), wanted))
+    if not names:
+        return ""
+    what = ", ".join(names)
+    return f"{what[0].upper()}{what[1:]}: press Run to take {'it' if len(names) == 1 else 'them'} up (Ctrl+R)"
+
+
+def _penalties(old: Penalty, new: Penalty) -> list[Difference]:
+    if isinstance(old, ExplicitWeights) and isinstance(new, ExplicitWeights):
+        # Of another number they come with another rank, which says it.
+        return _weights(old.a, new.a) if len(old.a) == len(new.a) else []
+    if type(old) is not type(new):
+        key = "weights" if isinstance(new, ExplicitWeights) else "penalty"
+        return [Difference(key, "penalty", *(PENALTY_WORDS[penalty_name(penalty)] for penalty in (old, new)))]
+    names = [entry.name for entry in fields(new)]  # type: ignore[arg-type]  # every penalty is a dataclass
+    pairs = {name: (getattr(old, name), getattr(new, name)) for name in names}
+    return [
+        Difference(f"penalty {name}", name, format_number(before), format_number(after))
+        for name, (before, after) in pairs.items()
+        if before != after
+    ]
+
+
+def _weights(old: tuple[float, ...], new: tuple[float, ...]) -> list[Difference]:
+    """Name the first of the weights that changed; what neighbors were brought along is a number."""
+    changed = [k for k, (before, after) in enumerate(zip(old, new, strict=True)) if before != after]
+    shown = changed if len(changed) <= MOST_WEIGHTS else changed[:1]
+    rest = len(changed) - len(shown)
+    names = [f"a{k + 1}" for k in shown]
+    if rest:
+        names[-1] = f"a{changed[0] + 1} and {rest} more"
+    return [
+        Difference("weights", name, format_number(old[k]), format_number(new[k]))
+        for name, k in zip(names, shown, strict=True)
+    ]
+
+
+def _options(old: Settings, new: Settings) -> list[Difference]:
+    """Name the options of the method that are others now; of another method, those off its defaults."""
+    method, after = METHODS[new.method], dict(new.options)
+    before = dict(old.options) if old.method == new.method else {}
+    return [
+        Difference(f"option {name}", name, _word(name, old_value), _word(name, new_value))
+        for name in sorted(before.keys() | after.keys())
+        if (old_value := before.get(name, method.default(name)))
+        != (new_value := after.get(name, method.default(name)))
+    ]
+
+
+def _word(name: str, value: object) -> str:
+    if name == "method":
+        return METHODS[str(value)].title
+    if value is None:
+        return "several"  # rotation ranks
+    if isinstance(value, Path):
+        return value.name
+    if isinstance(value, tuple):
+        return "(" + ", ".join(format_number(number) for number in value) + ")"
+    return format_number(value) if isinstance(value, float) else str(value)

@@ -1,0 +1,117 @@
+"""The history of a run as it grows: arrays that a plot takes as they are, phases, and changes of settings."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from core.foundation.types import Floats
+    from core.reconstruction.reconstruct import Record
+    from core.reconstruction.settings import Settings
+
+FIRST_ROOM = 256
+# Losses are drawn by their logarithm: a loss of zero or a value that is not finite has none.
+LOWEST_LOSS, HIGHEST_LOSS = 1e-300, 1e300
+STARTS_AGAIN = ": starts again"
+
+
+@dataclass(frozen=True)
+class Phase:
+    """The part of a history from record `first` on, up to the next phase."""
+
+    first: int
+    name: str
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A change of the settings at record `first`."""
+
+    first: int
+    text: str
+    restarts: bool = False  # whether the run began anew there
+    before: Settings | None = None  # which were in force until then; None where that is not known
+
+
+class History:
+    """Every record of a run, in columns that grow by doubling."""
+
+    def __init__(self) -> None:
+        self.records: list[Record] = []
+        self.phases: list[Phase] = []
+        self.ticks: list[Tick] = []
+        # iteration, seconds, log10 of loss, primal and dual residual
+        self._columns = np.empty((5, FIRST_ROOM))
+        self.has_residuals = False  # whether there is a record with residuals
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def extend(self, records: Iterable[Record]) -> None:
+        """Append records."""
+        for record in records:
+            count = len(self.records)
+            if not self.phases or self.phases[-1].name != record.phase:
+                self.phases.append(Phase(count, record.phase))
+            if count == self._columns.shape[1]:
+                self._columns = np.concatenate([self._columns, np.empty_like(self._columns)], axis=1)
+            loss = record.loss if np.isfinite(record.loss) else HIGHEST_LOSS
+            clamped = min(max(loss, LOWEST_LOSS), HIGHEST_LOSS)
+            primal, dual = _logarithm(record.primal), _logarithm(record.dual)
+            self.has_residuals = self.has_residuals or bool(np.isfinite(primal))
+            self._columns[:, count] = record.iteration, record.seconds, np.log10(clamped), primal, dual
+            self.records.append(record)
+
+    def until(self, count: int) -> History:
+        """Return the first `count` records and the changes that led to them, to be read only."""
+        first = copy(self)  # its columns, too: they grow beyond what it has, or elsewhere
+        first.records = self.records[:count]
+        first.phases = [phase for phase in self.phases if phase.first < count]
+        first.ticks = [tick for tick in self.ticks if tick.first < count]
+        first.has_residuals = bool(np.isfinite(first.log_residuals[0]).any())
+        return first
+
+    def tick(self, iteration: int, text: str, *, before: Settings, restarts: bool = False) -> Tick:
+        """Note that the settings changed at the record of that iteration."""
+        first = int(np.searchsorted(self.iterations, iteration))
+        tick = Tick(first, text + (STARTS_AGAIN if restarts else ""), restarts, before)
+        self.ticks.append(tick)
+        return tick
+
+    def rename_tick(self, text: str) -> None:
+        """Say of the last change what it has become by now: it goes on."""
+        tick = self.ticks[-1]
+        self.ticks[-1] = replace(tick, text=text + (STARTS_AGAIN if tick.restarts else ""))
+
+    @property
+    def iterations(self) -> Floats:
+        """(N,) iteration numbers."""
+        return self._columns[0, : len(self.records)]
+
+    @property
+    def seconds(self) -> Floats:
+        """(N,) seconds of computing."""
+        return self._columns[1, : len(self.records)]
+
+    @property
+    def log_losses(self) -> Floats:
+        """(N,) base-10 logarithms of the loss, clamped to be finite."""
+        return self._columns[2, : len(self.records)]
+
+    @property
+    def log_residuals(self) -> Floats:
+        """(2, N) base-10 logarithms of the primal and the dual residual, NaN where there is none."""
+        return self._columns[3:, : len(self.records)]
+
+
+def _logarithm(residual: float | None) -> float:
+    """Return log10 of a residual; NaN of none, and of the infinite ones before the first step."""
+    if residual is None or not np.isfinite(residual):
+        return float("nan")
+    return float(np.log10(max(residual, LOWEST_LOSS)))

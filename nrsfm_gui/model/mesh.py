@@ -1,0 +1,122 @@
+"""Triangles between points: from the tracks of a frame, their edges, their normals. Pure, no Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.foundation.types import frozen
+
+if TYPE_CHECKING:
+    from core.data.sequence import Sequence
+    from core.foundation.types import Floats, Ints
+
+LONGEST = 3.0  # times the median edge: triangles with a longer one bridge a gap and are dropped
+
+
+@dataclass(frozen=True, eq=False)
+class Triangulation:
+    """Triangles of point indices, and where they are from. Two are equal only where they are one object."""
+
+    faces: Ints  # (T, 3) 0-based point indices
+    edges: Ints  # (E, 2) each edge once, the lower index first
+    points: int  # number of points of the sequences that it fits
+    name: str  # what a person knows it by
+
+
+def triangulation_of(faces: Ints, points: int, name: str) -> Triangulation:
+    """Return the triangulation with these faces (T, 3)."""
+    return Triangulation(frozen(faces, np.int64), frozen(edges_of(faces), np.int64), points, name)
+
+
+def edges_of(faces: Ints) -> Ints:
+    """Return each edge (E, 2) of triangles (T, 3) once, the lower index first, in ascending order."""
+    if not len(faces):
+        return np.zeros((0, 2), dtype=np.int64)
+    pairs = np.sort(faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
+    base = int(pairs.max()) + 1
+    unique: Ints = np.stack(np.divmod(np.unique(pairs[:, 0] * base + pairs[:, 1]), base), axis=1)
+    return unique
+
+
+def delaunay(tracks: Floats, longest: float = LONGEST) -> Ints:
+    """Return the Delaunay triangles (T, 3) of points (P, 2), without those that have a long edge.
+
+    Parameters
+    ----------
+    tracks
+        positions; rows with NaN take no part.
+    longest
+        times the median length of all edges that an edge may have.
+    """
+    from scipy.spatial import Delaunay, QhullError
+
+    known = np.flatnonzero(np.isfinite(tracks).all(axis=1))
+    if len(known) < 3:
+        return np.zeros((0, 3), dtype=np.int64)
+    try:
+        faces = known[Delaunay(tracks[known]).simplices]
+    except QhullError:  # all points on one line
+        return np.zeros((0, 3), dtype=np.int64)
+    sides = np.linalg.norm(tracks[faces] - tracks[np.roll(faces, 1, axis=1)], axis=2)
+    pairs = edges_of(faces)
+    typical = np.median(np.linalg.norm(tracks[pairs[:, 0]] - tracks[pairs[:, 1]], axis=1))
+    kept: Ints = faces[(sides <= longest * typical).all(axis=1)].astype(np.int64)
+    return kept
+
+
+def reference_frame(sequence: Sequence) -> int:
+    """Return the frame, 0-based, that shows the most points: of several, the one nearest the middle."""
+    seen = sequence.visible.sum(axis=1)
+    best = np.flatnonzero(seen == seen.max())
+    return int(best[np.abs(best - (sequence.frame_count - 1) / 2).argmin()])
+
+
+@lru_cache(maxsize=2)
+def track_triangulation(sequence: Sequence) -> Triangulation:
+    """Return the triangles between the tracks that the reference frame shows."""
+    frame = reference_frame(sequence)
+    tracks = np.where(sequence.visible[frame], sequence.tracks[frame], np.nan).T
+    return triangulation_of(delaunay(tracks), sequence.point_count, f"tracks of frame {frame + 1}")
+
+
+@lru_cache(maxsize=2)
+def _file_triangulation(sequence: Sequence) -> Triangulation:
+    faces = np.zeros((0, 3), dtype=np.int64) if sequence.faces is None else sequence.faces
+    edges = edges_of(faces) if sequence.edges is None else sequence.edges
+    return Triangulation(frozen(faces, np.int64), frozen(edges, np.int64), sequence.point_count, "the file")
+
+
+def chosen_mesh(sequence: Sequence, source: str, loaded: Triangulation | None) -> Triangulation:
+    """Return the mesh of a key of `appearance.MESH_SOURCES`; the file's where the loaded one does not fit."""
+    if source == "tracks":
+        return track_triangulation(sequence)
+    if source == "loaded" and loaded is not None and loaded.points == sequence.point_count:
+        return loaded
+    return _file_triangulation(sequence)
+
+
+def face_normals(points: Floats, faces: Ints) -> Floats:
+    """Return the normals (T, 3) of triangles of points (P, 3): twice as long as their triangle is large."""
+    a, b, c = points[faces[:, 0]], points[faces[:, 1]], points[faces[:, 2]]
+    normals: Floats = np.cross(b - a, c - a)
+    return normals
+
+
+def vertex_normals(points: Floats, faces: Ints) -> Floats:
+    """Return unit normals (P, 3): the mean of the triangles around a point, weighted by area.
+
+    The triangles of a mesh are taken to run the same way round. Points without a triangle have zeros.
+    """
+    normals = face_normals(points, faces)
+    corners = faces.ravel()
+    spread = np.repeat(normals, 3, axis=0)
+    sums = np.stack(
+        [np.bincount(corners, weights=spread[:, axis], minlength=len(points)) for axis in range(3)], axis=1
+    )
+    length = np.linalg.norm(sums, axis=1, keepdims=True)
+    unit: Floats = sums / np.where(length > 0, length, 1.0)
+    return unit

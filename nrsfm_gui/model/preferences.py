@@ -1,0 +1,76 @@
+"""What a person prefers on this machine, whatever sequence is open: a frozen value, no Qt."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from core.foundation.exceptions import InputError
+from nrsfm_gui.model.appearance import COLOR_MAPS, POINT_SIZES
+from nrsfm_gui.model.arguments import RENDERERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SYSTEM = "system"
+THEME_NAMES = (SYSTEM, "dark", "light")
+SIZES = (100, 125, 150, 175, 200)
+MOST_AUTOSAVE_SECONDS = 3600
+PROCESSORS = os.cpu_count() or 1
+
+
+@dataclass(frozen=True)
+class Preferences:
+    """The preferences.
+
+    Raises
+    ------
+    InputError
+        for a value that is none of the accepted ones.
+    """
+
+    theme: str = "dark"  # one of THEME_NAMES
+    size: int = 100  # of text and all else, in percent of what suits the screen, from the next start on
+    point_size: float = 1.0  # times the size that suits the number of points
+    color_map: str = COLOR_MAPS[0]
+    threads: int = 1  # of the solver's linear algebra
+    autosave_seconds: int = 30  # how often the session is saved by itself; 0: never
+    renderer: str = "auto"  # of the 3-D view, from the next start on
+
+    def __post_init__(self) -> None:
+        for name, accepted in (
+            ("theme", THEME_NAMES),
+            ("size", SIZES),
+            ("color_map", COLOR_MAPS),
+            ("renderer", RENDERERS),
+        ):
+            if getattr(self, name) not in accepted:
+                listed = ", ".join(map(str, accepted))
+                raise InputError(f"{name} is {getattr(self, name)!r}; accepted are {listed}")
+        for name, low, high in (
+            ("point_size", *POINT_SIZES),
+            ("threads", 1, PROCESSORS),
+            ("autosave_seconds", 0, MOST_AUTOSAVE_SECONDS),
+        ):
+            if not low <= getattr(self, name) <= high:
+                raise InputError(f"{name} is {getattr(self, name)}; accepted are {low} to {high}")
+
+    def changed(self, name: str, value: Any) -> Preferences:
+        """Return a copy with one field changed."""
+        return replace(self, **{name: value})
+
+
+def from_texts(read: Callable[[str], str]) -> Preferences:
+    """Return preferences from a function that gives the text of a field, "" where there is none.
+
+    A text that is not accepted counts as absent.
+    """
+    result = Preferences()
+    for field in fields(Preferences):
+        text = read(field.name)
+        try:
+            result = result.changed(field.name, type(field.default)(text)) if text else result
+        except ValueError:  # InputError is one
+            continue
+    return result

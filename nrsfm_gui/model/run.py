@@ -1,0 +1,68 @@
+"""A run: one reconstruction with its history, as the session keeps it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from nrsfm_gui.model.history import History
+from nrsfm_gui.model.snapshots import Moments
+
+if TYPE_CHECKING:
+    from core.data.sequence import Sequence
+    from core.reconstruction.reconstruct import Update
+    from core.reconstruction.settings import Settings
+
+
+class RunState(Enum):
+    """Where a run stands."""
+
+    RUNNING = "running"
+    PAUSED = "paused"
+    FINISHED = "done"
+    STOPPED = "stopped"
+    FAILED = "failed"
+
+    @property
+    def alive(self) -> bool:
+        """Whether a thread works on it."""
+        return self in (RunState.RUNNING, RunState.PAUSED)
+
+
+@dataclass(eq=False, repr=False)
+class Run:
+    """One reconstruction of this session; `run_control` writes it, but for title, note and pin."""
+
+    number: int  # 1-based
+    sequence: Sequence
+    settings: Settings  # in force now
+    warm_from: int | None = None  # number of the run it went on from
+    shown_before: int | None = None  # number of the run that was shown when it was added
+    state: RunState = RunState.RUNNING
+    history: History = field(default_factory=History)
+    last: Update | None = None
+    moments: Moments = field(default_factory=Moments)  # kept updates of its history
+    message: str = ""
+    title: str = ""  # what the user calls it, "" for its settings in words
+    note: str = ""
+    pinned: bool = False  # kept when all are forgotten
+
+    def as_of(self, moment: int | None) -> Run:
+        """Return a copy that nobody writes any more: as it was at a kept moment, or with None as it is."""
+        if moment is None or not len(self.moments):
+            return replace(self, history=self.history.until(len(self.history)), moments=Moments())
+        index, update = self.moments.at(moment)
+        return replace(
+            self,
+            settings=update.settings,
+            state=RunState.STOPPED,
+            history=self.history.until(index + 1),
+            last=update,
+            moments=Moments(),
+        )
+
+    @property
+    def steered(self) -> bool:
+        """Whether its parameters were changed on the way, so that it may be steered further."""
+        return bool(self.history.ticks)

@@ -1,0 +1,70 @@
+"""What runs, methods and penalties are called where there is little room: pure functions, no Qt."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from core.penalties.linear import PENALTIES, ExplicitWeights, penalty_name
+from core.reconstruction.recipes import preset_name
+from core.solvers.methods import METHODS
+
+if TYPE_CHECKING:
+    from core.penalties.linear import Penalty
+    from core.reconstruction.settings import Settings
+    from nrsfm_gui.model.run import Run
+
+# A line of the list of runs has room for about twenty letters.
+SHORT_METHODS = {name: method.title for name, method in METHODS.items()} | {
+    "bilinear": "bilinear",
+    "lm": "LM",
+    "paper": "Algorithm 1",
+    "admm+bilinear": "ADMM+bilinear",
+}
+PENALTY_WORDS = {name: name.upper() for name in PENALTIES} | {
+    "ramp": "ramp",
+    "schatten": "Schatten",
+    "log": "log",
+    "capped": "capped",
+    "rank": "rank cost",
+    "weights": "weights",
+}
+
+
+def run_name(settings: Settings) -> str:
+    """Return a preset's name, or the method with its own numbers, the penalty, and an unusual problem."""
+    method = " ".join([SHORT_METHODS[settings.method], *option_words(settings)])
+    words = [method, PENALTY_WORDS[penalty_name(settings.penalty)]]
+    if settings.problem == "lowrank":
+        words.append("low rank")  # last: a narrow list cuts what is the same for all runs of a comparison
+    return preset_name(settings) or ", ".join(words)
+
+
+def penalty_words(penalty: Penalty) -> str:
+    """Return a penalty with its numbers: "WNN, xi 0.5, gamma 1e-06", "weights 0, 0.1, 0.2"."""
+    word = PENALTY_WORDS[penalty_name(penalty)]
+    if isinstance(penalty, ExplicitWeights):
+        return " ".join((word, ", ".join(f"{weight:.3g}" for weight in penalty.a)))
+    numbers = ((entry.name, getattr(penalty, entry.name)) for entry in fields(penalty))  # type: ignore[arg-type]
+    return ", ".join((word, *(f"{name} {value:g}" for name, value in numbers)))
+
+
+def option_words(settings: Settings) -> list[str]:
+    """Return "rho 0.1", ... of the options that are not the method's defaults."""
+    return [f"{name} {value if isinstance(value, str) else f'{value:g}'}" for name, value in settings.options]
+
+
+def settings_words(settings: Settings) -> str:
+    """Return what a run is asked for, in a line: "recommended, rank 6, eta 0.05, WNN, xi 0.5"."""
+    numbers = f"rank {settings.rank}, eta {settings.eta:g}, {penalty_words(settings.penalty)}"
+    return f"{preset_name(settings) or METHODS[settings.method].title}, {numbers}"
+
+
+def run_title(run: Run) -> str:
+    """Return what a person called a run, or else what its settings call it."""
+    return run.title or run_name(run.settings)
+
+
+def numbered_title(run: Run) -> str:
+    """Return the number of a run and its name: "3 recommended"."""
+    return f"{run.number} {run_title(run)}"

@@ -1,0 +1,142 @@
+"""The kept moments of a run: snapshots at a thinned set of its records, bounded in number and in bytes.
+
+A run may take thousands of iterations and each of them has a point of up to megabytes, so that only some are
+kept of those that the window came to see. Where they are too many, the one goes that leaves the least gap,
+so that the gaps double one after the other. The first and the newest always stay; the ends of phases, and
+what is held for a change of the parameters, are the last to go.
+
+A moment shows the point of its own record, where the run itself shows the best one so far.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from core.reconstruction.reconstruct import Candidate, Update
+
+MOST = 120  # moments of one run
+LARGEST = 64_000_000  # bytes of their points
+LEAST = 2  # the first and the newest, whatever their size
+
+
+class _Worth(IntEnum):
+    """Why a moment is kept; the least goes first."""
+
+    NONE = 0
+    PHASE = 1  # the last one that was seen of a phase
+    HELD = 2
+
+
+@dataclass(eq=False)
+class _Moment:
+    index: int
+    update: Update
+    worth: _Worth = _Worth.NONE
+
+
+class Moments:
+    """Snapshots of a run by the index of their record, ascending.
+
+    Parameters
+    ----------
+    most, largest
+        the bounds: moments, and bytes of their points. Two moments are kept whatever their size.
+    """
+
+    def __init__(self, *, most: int = MOST, largest: int = LARGEST) -> None:
+        self._most, self._largest = most, largest
+        self._kept: list[_Moment] = []
+        self._size = 0
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    @property
+    def indices(self) -> tuple[int, ...]:
+        """The records that moments are kept of, ascending."""
+        return tuple(moment.index for moment in self._kept)
+
+    @property
+    def size(self) -> int:
+        """The bytes of all points, as if none of them were shared."""
+        return self._size
+
+    def add(self, index: int, update: Update) -> None:
+        """Keep an update as the newest moment.
+
+        Parameters
+        ----------
+        index
+            of the update's record in the history of its run, above those of all moments before.
+        update
+            what was seen of the run.
+
+        Raises
+        ------
+        ValueError
+            where a moment of that record or of a later one is kept.
+        """
+        if self._kept and index <= self._kept[-1].index:
+            raise ValueError(f"a moment of record {self._kept[-1].index} is kept; {index} does not follow it")
+        if self._kept and self._kept[-1].update.phase != update.phase:
+            self._kept[-1].worth = max(self._kept[-1].worth, _Worth.PHASE)
+        self._kept.append(_Moment(index, _as_seen(update)))
+        self._size += _size(update)
+        self._thin(self._most, self._largest)
+
+    def hold(self, index: int) -> None:
+        """Let the moment at a record, or the last one before it, be among the last to go."""
+        place = bisect_right(self.indices, index) - 1
+        if place >= 0:
+            self._kept[place].worth = _Worth.HELD
+
+    def at(self, index: int) -> tuple[int, Update]:
+        """Return the record nearest to a record of which a moment is kept, and that moment.
+
+        Raises
+        ------
+        IndexError
+            where there is none.
+        """
+        if not self._kept:
+            raise IndexError("no moment is kept")
+        place = bisect_left(self.indices, index)
+        near = self._kept[max(place - 1, 0) : place + 1]
+        moment = min(near, key=lambda kept: abs(kept.index - index))
+        return moment.index, moment.update
+
+    def shrink(self) -> None:
+        """Keep half as many: of a run that nobody looks at, to make room for others."""
+        self._thin(max(len(self) // 2, LEAST), self._largest)
+
+    def _thin(self, most: int, largest: int) -> None:
+        while len(self._kept) > max(most, LEAST) or (self.size > largest and len(self._kept) > LEAST):
+            kept = self._kept
+            least = min(
+                range(1, len(kept) - 1),
+                key=lambda place: (kept[place].worth, kept[place + 1].index - kept[place - 1].index),
+            )
+            self._size -= _size(kept.pop(least).update)
+
+
+def _as_seen(update: Update) -> Update:
+    """Return an update as it is kept: without the data term, and of the point of its own record."""
+    current = _light(update.current)
+    if update.status.finished and update.best is not update.current:
+        return replace(update, current=current, best=_light(update.best))
+    return replace(update, current=current, best=current)
+
+
+def _light(candidate: Candidate) -> Candidate:
+    """Return a candidate whose problem forms its data term anew where it is asked for."""
+    return replace(candidate, problem=candidate.problem.without_data())
+
+
+def _size(update: Update) -> int:
+    """Return the bytes of the point that a moment shows; the end of a run, which may have two, is one."""
+    point = update.current.factors
+    return point.B.nbytes + point.C.nbytes + point.s.nbytes

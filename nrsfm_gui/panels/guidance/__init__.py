@@ -1,0 +1,1 @@
+"""Guidance without ground truth: held-out errors over one parameter."""

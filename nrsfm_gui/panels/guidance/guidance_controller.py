@@ -1,0 +1,240 @@
+"""Guidance without ground truth: solves for a series of values beside the window and shows what it finds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PyQt6.QtCore import QObject, QTimer
+
+from core.data.sequence import CameraModel
+from core.evaluation.cross_validation_curve import curve
+from core.evaluation.holdout_plan import Plan
+from core.evaluation.sweep import SCALE, changed, parameters_of, present, suggested
+from core.penalties.linear import ExplicitWeights
+from nrsfm_gui.model.numbers import format_number
+from nrsfm_gui.panels.guidance.guidance_panel import MEANINGS
+from nrsfm_gui.panels.guidance.guidance_plot import GuidanceCurves
+from nrsfm_gui.panels.guidance.held_out_series import HeldOutSeries
+from nrsfm_gui.scene.summaries import ETA_FROM_SECONDS, duration
+from nrsfm_gui.text.guidance_text import TITLES, advised, by_truth, recommendation
+
+if TYPE_CHECKING:
+    from core.evaluation.cross_validation import Trial
+    from core.reconstruction.settings import Settings
+    from nrsfm_gui.main_window import MainWindow
+
+
+LATER_MILLISECONDS = 80  # what follows the parameters here must not cost a drag its frames
+
+
+class Guidance(QObject):
+    """Owns what the guidance panel of a window computes."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._session = session = window.session
+        self._panel = panel = window.guidance_panel
+        self._sweep: HeldOutSeries | None = None  # the one whose curve is shown
+        self._used = ""  # what became of the value that was put into the parameters
+        self._used_settings: Settings | None = None
+        self._running: list[HeldOutSeries] = []  # also those that were cancelled and have not ended
+        panel.compute_requested.connect(self.compute)
+        panel.cancel_requested.connect(self.cancel)
+        panel.use_requested.connect(self.use)
+        panel.parameter_chosen.connect(lambda _parameter: self._look_at_another())
+        panel.truth_toggled.connect(lambda _on: self._show_curve())
+        session.sequence_changed.connect(lambda _sequence: self._forget())
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.setInterval(LATER_MILLISECONDS)
+        self._later.timeout.connect(self._show_settings)
+        session.settings_changed.connect(self._note_settings)
+        session.shown_changed.connect(lambda _run: self._show_available())
+        session.run_changed.connect(lambda _run: self._show_available())
+        self._show_settings()
+
+    @property
+    def computing(self) -> bool:
+        """Whether a series is under way."""
+        return self._sweep is not None and self._sweep in self._running
+
+    def show(self) -> None:
+        """Bring the panel to the front."""
+        dock = self._panel.parentWidget()
+        assert dock is not None  # the window has put it into one
+        dock.show()
+        dock.raise_()
+
+    def compute(self, parameter: str, values: tuple[float, ...], hiding: str) -> None:
+        """Begin a series of solves from the reconstruction that is shown."""
+        session = self._session
+        start = None if session.shown is None else session.shown.last
+        if session.sequence is None or start is None:
+            return
+        self.cancel()
+        series = HeldOutSeries(
+            session.sequence, start, session.settings, Plan(parameter, values, hiding=hiding), self
+        )
+        self._let_go(series)
+        self._running.append(series)
+        series.tried.connect(lambda trial, error: self._take(series, trial, error))
+        series.failed.connect(lambda sentence, details: self._fail(series, sentence, details))
+        series.over.connect(lambda: self._end(series))
+        self._panel.set_curves(None)
+        self._panel.set_sentence("", usable=False)
+        self._panel.set_progress((0, len(values) * series.plan.folds, ""))
+        series.start()
+
+    def cancel(self) -> None:
+        """Stop the series that is under way within an iteration; what it has stays."""
+        if self._sweep is not None and self.computing:
+            self._sweep.cancel()
+            self._panel.set_progress(None)
+
+    def use(self) -> None:
+        """Put the value that is advised into the parameters, and say what that does."""
+        series = self._sweep
+        if series is None or not series.trials:
+            return
+        name, line = series.plan.parameter, curve(series.trials, series.plan.parameter)
+        value, parameters = float(line.values[advised(line, series.plan.parameter)]), self._window.parameters
+        if name == SCALE:
+            penalty = changed(series.settings, name, value).penalty
+            assert isinstance(penalty, ExplicitWeights)  # there is a scale of no other
+            parameters.set_weights(penalty.a)
+        else:
+            parameters.set_value(name, value)
+        parameters.flush()
+        follows = self._window.control.live
+        done = "the shape follows." if follows else "press Run (Ctrl+R) to solve with it."
+        self._used = f"{TITLES[name]} {format_number(value)} is in Parameters now: {done}"
+        self._used_settings = self._session.settings
+        self._window.chrome.say(self._used)
+        self._show_settings()
+
+    def shut_down(self) -> None:
+        """Stop, and wait for what is being computed."""
+        for series in list(self._running):
+            series.cancel()
+            series.wait()
+
+    # -- what comes of it -----------------------------------------------------------------------------------
+
+    def _take(self, series: HeldOutSeries, trial: Trial, error: float) -> None:
+        series.add(trial, error)
+        if series is not self._sweep:
+            return
+        self._show_curve()
+        if self.computing and not series.stopping:
+            left = trial.seconds / trial.done * (trial.count - trial.done)
+            words = duration(left) if trial.seconds > ETA_FROM_SECONDS else ""
+            self._panel.set_progress((trial.done, trial.count, words))
+
+    def _fail(self, series: HeldOutSeries, sentence: str, details: str) -> None:
+        if details:
+            self._window.report(sentence, details)
+        elif series is self._sweep:
+            self._panel.set_sentence(f"{sentence[:1].upper()}{sentence[1:]}.", usable=False, warning=True)
+
+    def _end(self, series: HeldOutSeries) -> None:
+        self._running.remove(series)
+        if series is self._sweep:
+            self._panel.set_progress(None)
+        else:
+            series.deleteLater()
+
+    def _let_go(self, series: HeldOutSeries | None = None) -> None:
+        """Show another series, or none; the one before is deleted at its end."""
+        before, self._sweep = self._sweep, series
+        if before is not None and before not in self._running:
+            before.deleteLater()
+
+    def _forget(self) -> None:
+        """Another sequence is open: what was computed is not of it."""
+        self.cancel()
+        self._let_go()
+        self._panel.set_curves(None)
+        self._panel.set_sentence("", usable=False)
+        self._show_settings()
+        self._show_available()
+
+    # -- showing --------------------------------------------------------------------------------------------
+
+    def _show_available(self) -> None:
+        shown = self._session.shown
+        self._panel.set_available(shown is not None and shown.last is not None and shown.last.settled)
+
+    def _look_at_another(self) -> None:
+        if (
+            self._sweep is not None
+            and not self.computing
+            and self._sweep.plan.parameter != self._panel.parameter
+        ):
+            self._let_go()
+            self._panel.set_curves(None)
+            self._panel.set_sentence("", usable=False)
+        self._show_settings()
+
+    def _note_settings(self, _settings: Settings) -> None:
+        if not self._later.isActive():
+            self._later.start()
+
+    def _show_settings(self) -> None:
+        """Offer what can be varied now, and mark where it is."""
+        session = self._session
+        camera = CameraModel.PERSPECTIVE if session.sequence is None else session.sequence.camera
+        self._panel.set_parameters(parameters_of(session.settings, camera))
+        name = self._panel.parameter
+        self._panel.suggest(*suggested(session.settings, name))
+        series = self._sweep
+        shown = name if series is None else series.plan.parameter
+        there = shown in parameters_of(session.settings, camera) and shown != SCALE
+        self._panel.plot.set_present(present(session.settings, shown) if there else None)
+        if series is not None and series.trials:
+            self._show_sentence(series)
+
+    def _show_curve(self) -> None:
+        series, sequence = self._sweep, self._session.sequence
+        if series is None or sequence is None or not series.trials:
+            return
+        name = series.plan.parameter
+        line = curve(series.trials, name)
+        truth = series.truth_of(line)
+        self._panel.set_curves(
+            GuidanceCurves(
+                values=line.values,
+                held=line.held,
+                deviation=line.deviation,
+                kept=line.kept,
+                best=line.best,
+                name=TITLES[name],
+                unit=sequence.units,
+                whole=line.whole,
+                truth=truth if np.isfinite(truth).any() else None,
+                truth_unit=sequence.truth_units,
+                advised=advised(line, name),
+            )
+        )
+        self._show_sentence(series)
+
+    def _show_sentence(self, series: HeldOutSeries) -> None:
+        """Say what the curve recommends, and whether it is still of these parameters."""
+        session = self._session
+        assert session.sequence is not None  # there are trials of it
+        name, unit = series.plan.parameter, session.sequence.units
+        line = curve(series.trials, name)
+        words = self._used + " " if self._used and session.settings == self._used_settings else ""
+        words += recommendation(line, series.plan, unit, widened=bool(series.more))
+        if self._panel.with_truth:
+            words += by_truth(line, name, series.truth_of(line), session.sequence.truth_units)
+        usable, best = (
+            name in parameters_of(session.settings, session.sequence.camera),
+            line.values[line.best],
+        )
+        if not usable:
+            words += f" {MEANINGS[name].capitalize()} is another number now."
+        elif name != SCALE and changed(series.settings, name, best) != changed(session.settings, name, best):
+            words += " Other parameters have changed since."
+        self._panel.set_sentence(words, usable=usable)

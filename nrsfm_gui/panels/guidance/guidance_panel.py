@@ -1,0 +1,301 @@
+"""Guidance without ground truth: which parameter, over which values, the curve, and what it recommends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import (
+    QCheckBox,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QSizePolicy,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.evaluation.holdout_plan import HIDING
+from core.evaluation.sweep import values_between
+from nrsfm_gui.panels.guidance.guidance_plot import GuidanceCurves, GuidancePlot
+from nrsfm_gui.text.guidance_text import TITLES
+from nrsfm_gui.widgets.clamped_label import AnswerText
+from nrsfm_gui.widgets.fields import NumberField, push_button
+from nrsfm_gui.widgets.sources import Choice
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence as Items
+
+    from nrsfm_gui.model.theme import Theme
+
+EMPTY = (
+    "Which value suits these tracks, without ground truth? Some tracks are hidden, the rest is solved for "
+    "several values of a parameter, and the curve shows how well what was hidden is predicted."
+)
+NOT_YET = "Guidance starts from a reconstruction with its rotations chosen: run one first."
+MEANINGS = {
+    "xi": "the strength of the penalty",
+    "mu": "the strength of the penalty",
+    "scale": "a factor on all explicit weights",
+    "rank": "the number of basis shapes",
+    "eta": "the pOSE weight",
+}
+HIDING_TITLES = {"runs": "hide stretches", "single": "hide points"}
+USE_TIP = (
+    "Put the value with the ring into Parameters: among those that predict equally well, the strongest.\n"
+    "It is judged by hidden tracks, which say little of depth: look at the shapes as well"
+)
+MOST_VALUES = 40
+FIELD_WIDTH, COUNT_WIDTH = 54, 38
+LEAST_CHOICE_WIDTH = 66
+
+
+class GuidancePanel(QWidget):
+    """Controls, a curve and a recommendation. `header` is the line above, placed by the window.
+
+    Signals
+    -------
+    compute_requested(str, object, str)
+        the parameter, a tuple of values, and what is hidden.
+    cancel_requested()
+        it takes too long.
+    use_requested()
+        the value at the minimum is wanted.
+    parameter_chosen(str)
+        another parameter is looked at.
+    truth_toggled(bool)
+        the 3-D error is wanted, too, or not.
+    """
+
+    compute_requested = pyqtSignal(str, object, str)
+    cancel_requested = pyqtSignal()
+    use_requested = pyqtSignal()
+    parameter_chosen = pyqtSignal(str)
+    truth_toggled = pyqtSignal(bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._available = False
+        self._touched = False  # whether a range was typed
+        self._computing = False
+        self.plot = GuidancePlot()
+        self._parameter = Choice(MEANINGS, titles=TITLES)
+        self._parameter.setMinimumContentsLength(6)
+        self._parameter.setAccessibleName("parameter")
+        self._parameter.setToolTip("The parameter that the curve is over")
+        self._parameter.chosen.connect(self._choose)
+        self._hiding = Choice(HIDING, titles=HIDING_TITLES)
+        self._hiding.setMinimumContentsLength(8)
+        self._hiding.setAccessibleName("what is hidden")
+        self._hiding.setToolTip(
+            "What is hidden: points over half of the frames in a row, which asks for their depth,\n"
+            "or observations one by one, which hardly does"
+        )
+        self._low, self._high, self._count = (
+            _field(name, tip)
+            for name, tip in (
+                ("lowest value", "The lowest value that is tried"),
+                ("highest value", "The highest value that is tried"),
+                ("number of values", "How many values are tried; of the rank, every one in the range"),
+            )
+        )
+        for field in (self._low, self._high, self._count):
+            field.edited.connect(self._touch)
+        self._compute = push_button("Compute", "Solve for all values; the window stays free", self._request)
+        self._cancel = push_button("Cancel", "Stop, and keep what is computed", self.cancel_requested.emit)
+        self._use = push_button("Use it", USE_TIP, self.use_requested.emit)
+        self._truth = QCheckBox("Truth")
+        self._truth.setToolTip(
+            "Show the 3-D error too (per-frame similarity), on the right axis: it does not enter the "
+            "recommendation"
+        )
+        self._truth.toggled.connect(self.plot.set_with_truth)
+        self._truth.toggled.connect(self.truth_toggled)
+        self._progress = QProgressBar()
+        self._progress.setTextVisible(False)
+        self._left = QLabel()
+        self._left.setProperty("role", "muted")
+        self._line = AnswerText()
+        self._build()
+        self.setMinimumSize(240, 150)
+        self.set_curves(None)
+        self.set_progress(None)
+        self.set_available(False)
+
+    # -- setters --------------------------------------------------------------------------------------------
+
+    @property
+    def parameter(self) -> str:
+        """The parameter that is looked at."""
+        return self._parameter.key
+
+    @property
+    def with_truth(self) -> bool:
+        """Whether the 3-D error is wanted."""
+        return self._truth.isChecked() and not self._truth.isHidden()
+
+    @property
+    def sentence(self) -> str:
+        """What is said of the curve."""
+        return self._line.label.text()
+
+    def set_parameters(self, names: Items[str]) -> None:
+        """Offer parameters; where the one that is looked at is not among them, the first is."""
+        for name in TITLES:
+            self._parameter.set_available(name, name in names, why_not="Not a parameter of this problem")
+        if self._parameter.key not in names:
+            self._parameter.set_key(names[0])
+            self._touched = False
+
+    def suggest(self, low: float, high: float, count: int) -> None:
+        """Put a range into the fields, where none was typed and nothing is computed."""
+        if not self._touched and not self._computing:
+            for field, value in ((self._low, low), (self._high, high), (self._count, count)):
+                field.set_value(value)
+            self._show_situation()
+
+    def set_available(self, available: bool) -> None:
+        """Say whether there is a reconstruction to start from."""
+        self._available = available
+        self.plot.set_empty(EMPTY if available else f"{EMPTY} {NOT_YET}")
+        self._show_situation()
+
+    def set_curves(self, curves: GuidanceCurves | None) -> None:
+        """Draw a curve, or none."""
+        self.plot.set_curves(curves)
+        self._use.setVisible(curves is not None)
+        self._line.setVisible(curves is not None)
+        self._truth.setVisible(curves is not None and curves.truth is not None)
+
+    def set_progress(self, progress: tuple[int, int, str] | None) -> None:
+        """Show how many of all solves are done and how long the rest takes; None where none is made."""
+        self._computing = progress is not None
+        self._top.setCurrentIndex(int(self._computing))
+        self._cancel.setVisible(self._computing)
+        self._compute.setVisible(not self._computing)
+        if progress is not None:
+            done, count, left = progress
+            self._progress.setMaximum(count)
+            self._progress.setValue(done)
+            words = f"{done} of {count} solves" + (f", {left} left" if left else "")
+            self._progress.setAccessibleDescription(words)
+            self._left.setText(words)
+        self._show_situation()
+
+    def set_sentence(self, sentence: str, *, usable: bool, warning: bool = False) -> None:
+        """Say what the curve recommends, or why there is none."""
+        label = self._line.label
+        self._line.set_text(sentence)
+        self._line.setVisible(bool(sentence))
+        role = "warning" if warning else ""
+        if label.property("role") != role:
+            label.setProperty("role", role)
+            style = label.style()
+            assert style is not None
+            style.unpolish(label)
+            style.polish(label)
+        self._use.setEnabled(usable)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self.plot.set_theme(theme)
+
+    # -- making ---------------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        self.header = QWidget()
+        bar = QHBoxLayout(self.header)
+        bar.setContentsMargins(8, 2, 4, 2)
+        for choice in (self._parameter, self._hiding):
+            choice.setMinimumWidth(LEAST_CHOICE_WIDTH)
+            bar.addWidget(choice, 1)
+        bar.addWidget(self._cancel)
+        bar.addWidget(self._compute)
+        ranges, row = _row()
+        for text, field in (("from", self._low), ("to", self._high), ("values", self._count)):
+            label = QLabel(text)
+            label.setProperty("role", "muted")
+            label.setBuddy(field)
+            row.addWidget(label)
+            row.addWidget(field)
+        row.addStretch(1)
+        progress, below = _row()
+        below.addWidget(self._progress, 1)
+        below.addWidget(self._left)
+        self._top = QStackedWidget()  # the range, or how far it is
+        self._top.addWidget(ranges)
+        self._top.addWidget(progress)
+        self._top.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        row.addWidget(self._truth)
+        row.addWidget(self._use)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self._top)
+        layout.addWidget(self._line)
+        layout.addWidget(self.plot, 1)
+
+    # -- what happens in it ---------------------------------------------------------------------------------
+
+    def _choose(self, parameter: str) -> None:
+        self._touched = False
+        self.parameter_chosen.emit(parameter)
+
+    def _touch(self) -> None:
+        self._touched = True
+        self._show_situation()
+
+    def _request(self) -> None:
+        values = self._values()
+        if values:
+            self.compute_requested.emit(self.parameter, values, self._hiding.key)
+
+    def _values(self) -> tuple[float, ...]:
+        """Return the values that the fields ask for, none where they ask for nothing that can be done."""
+        by_one = self.parameter == "rank"
+        try:
+            low, high = self._low.value(), self._high.value()
+            count = MOST_VALUES if by_one else self._count.value()
+        except ValueError:
+            return ()
+        assert low is not None and high is not None and count is not None  # no field here is optional
+        if not (np.isfinite([low, high]).all() and 0 < low < high and 2 <= count <= MOST_VALUES):
+            return ()
+        if by_one and high - low >= MOST_VALUES:
+            return ()
+        return values_between(self.parameter, low, high, int(count))
+
+    def _show_situation(self) -> None:
+        values = self._values()
+        self._compute.setEnabled(self._available and bool(values))
+        if not self._available:
+            tip = NOT_YET
+        elif not values:
+            tip = f"The range must ascend from above 0, with 2 to {MOST_VALUES} values"
+        else:
+            tip = f"Solve for {len(values)} values; the window stays free"
+        self._compute.setToolTip(tip)
+        for field in (self._low, self._high, self._count, self._parameter, self._hiding):
+            field.setEnabled(not self._computing)
+        self._count.setEnabled(not self._computing and self.parameter != "rank")
+
+
+def _row() -> tuple[QWidget, QHBoxLayout]:
+    row = QWidget()
+    layout = QHBoxLayout(row)
+    layout.setContentsMargins(8, 2, 8, 2)
+    layout.setSpacing(6)
+    return row, layout
+
+
+def _field(name: str, tip: str) -> NumberField:
+    whole = name == "number of values"
+    field = NumberField(whole=whole)
+    field.setFixedWidth(COUNT_WIDTH if whole else FIELD_WIDTH)
+    field.setAlignment(Qt.AlignmentFlag.AlignLeft)
+    field.setObjectName(f"guidance {name}")
+    field.setAccessibleName(name)
+    field.setToolTip(tip)
+    return field

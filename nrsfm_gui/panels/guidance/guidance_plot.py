@@ -1,0 +1,248 @@
+"""Held-out errors over a parameter: a curve with its standard error, its lowest point, and the present."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyqtgraph as pg
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QVBoxLayout, QWidget
+
+from nrsfm_gui.model.numbers import format_number
+from nrsfm_gui.widgets.labels import EmptyLabel
+from nrsfm_gui.widgets.plots import dress, log_ticks
+
+if TYPE_CHECKING:
+    from core.foundation.types import Floats
+    from nrsfm_gui.model.theme import Theme
+
+TIP = (
+    "Left axis: the reprojection error of the tracks that were hidden from the solver; the lower,\n"
+    "the better they were predicted. Right axis: that of the tracks it used. The ring is on the value to use."
+)
+PADDING = 0.06  # of a range, on each side
+ROOM = 0.4  # of a range, above it: for the name of the lowest point
+BAND_ALPHA = 60  # of 255
+LEAST_SPAN = 0.1  # decades of error that an axis spans
+MOST_ABOVE = 0.7  # decades above the lowest held-out error that are in view: what collapsed is far above
+
+
+@dataclass(frozen=True, eq=False)
+class GuidanceCurves:
+    """What is drawn; all by value in increasing order."""
+
+    values: Floats  # (N,)
+    held: Floats  # (N,) in the units of the tracks
+    deviation: Floats  # (N,) standard error, NaN where it is not known
+    kept: Floats  # (N,)
+    best: int  # index of the lowest
+    name: str  # of the parameter
+    unit: str
+    whole: bool  # whether values are counts: then the axis is linear
+    truth: Floats | None = None  # (N,) 3-D errors, NaN where unknown
+    truth_unit: str = "mm"
+    advised: int | None = None  # index of the value to use, where that is not the lowest
+
+
+class GuidancePlot(QWidget):
+    """Draws `GuidanceCurves`, or says what would be seen."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._curves: GuidanceCurves | None = None
+        self._present: float | None = None
+        self._with_truth = False
+        self._widget = pg.PlotWidget()
+        self._widget.setAccessibleName("Error of the held-out observations")
+        self._widget.setToolTip(TIP)
+        self._plot: pg.PlotItem = self._widget.getPlotItem()
+        self._plot.hideButtons()
+        self._plot.setMenuEnabled(False)
+        self._plot.setMouseEnabled(x=False, y=False)
+        self._low, self._high = pg.PlotCurveItem(), pg.PlotCurveItem()
+        self._band = pg.FillBetweenItem(self._low, self._high)
+        self._beside = pg.PlotCurveItem()  # what has the right axis
+        self._held = pg.PlotDataItem(symbol="o", symbolSize=6)
+        self._pens = {"used": pg.mkPen("gray"), "truth": pg.mkPen("r")}
+        self._now = pg.InfiniteLine(angle=90)
+        self._lowest = pg.ScatterPlotItem(symbol="o", size=14)
+        self._label = pg.TextItem("", anchor=(0.5, 1.35))
+        for side in ("left", "right", "bottom"):
+            self._plot.getAxis(side).enableAutoSIPrefix(False)
+        for depth, item in enumerate(
+            (self._band, self._now, self._beside, self._held, self._lowest, self._label)
+        ):
+            item.setZValue(depth)
+            self._plot.addItem(item, ignoreBounds=True)
+        self._empty = EmptyLabel("", self._widget, margin=16)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._widget)
+        self._draw()
+
+    @property
+    def plot_widget(self) -> pg.PlotWidget:
+        """The plot itself."""
+        return self._widget
+
+    def set_empty(self, sentence: str) -> None:
+        """Say what would be seen, where there is no curve."""
+        self._empty.setText(sentence)
+
+    def set_curves(self, curves: GuidanceCurves | None) -> None:
+        """Draw curves, or none."""
+        self._curves = curves
+        self._draw()
+
+    def set_present(self, value: float | None) -> None:
+        """Mark the value that the parameter has now."""
+        if value != self._present:
+            self._present = value
+            self._draw()
+
+    def set_with_truth(self, on: bool) -> None:
+        """Draw the 3-D error on the right axis, where it is known, instead of the error of what was used."""
+        self._with_truth = on
+        self._draw()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        dress(self._widget, theme)
+        band = pg.mkColor(theme.accent)
+        band.setAlpha(BAND_ALPHA)
+        self._band.setBrush(pg.mkBrush(band))
+        self._held.setPen(pg.mkPen(theme.accent, width=1))
+        self._held.setSymbolBrush(pg.mkBrush(theme.accent))
+        self._held.setSymbolPen(pg.mkPen(theme.panel))
+        self._pens = {
+            "used": pg.mkPen(theme.muted, width=1),
+            "truth": pg.mkPen(theme.truth, width=1, style=Qt.PenStyle.DashLine),
+        }
+        self._now.setPen(pg.mkPen(theme.residual, width=1, style=Qt.PenStyle.DashLine))
+        self._lowest.setPen(pg.mkPen(theme.selection, width=2))
+        self._lowest.setBrush(pg.mkBrush(None))
+        self._label.setColor(theme.text)
+        self._label.fill = pg.mkBrush(theme.raised)
+        self._label.border = pg.mkPen(theme.border)
+        self._plot.getAxis("left").setTextPen(theme.accent)
+        self._draw()
+
+    # -- drawing --------------------------------------------------------------------------------------------
+
+    def _draw(self) -> None:
+        curves = self._curves
+        self._empty.setVisible(curves is None)
+        for side in ("left", "right", "bottom"):
+            if self._plot.getAxis(side).isVisible() != (curves is not None):
+                self._plot.showAxis(side, curves is not None)
+        for item in (self._band, self._beside, self._held, self._lowest, self._label, self._now):
+            item.setVisible(curves is not None)
+        if curves is None:
+            return
+        x = curves.values if curves.whole else np.log10(curves.values)
+        held, deviation = _log(curves.held), np.nan_to_num(curves.deviation)
+        low = _log(np.maximum(curves.held - deviation, 0.3 * curves.held))
+        high = _log(curves.held + deviation)
+        self._low.setData(x, low)
+        self._high.setData(x, high)
+        self._held.setData(x, held)
+        best = curves.best
+        if curves.advised is not None:
+            best = curves.advised
+        self._lowest.setData([x[best]], [held[best]])
+        self._label.setText(f"{curves.name} {format_number(float(f'{curves.values[best]:.3g}'))}")
+        self._label.setAnchor((0.0 if best == 0 else 1.0 if best == len(x) - 1 else 0.5, 1.35))
+        self._label.setPos(float(x[best]), float(held[best]))
+        across = self._place_now(x, curves)
+        bottom = float(low.min())
+        up = _wide_enough(bottom, min(float(high.max()), bottom + MOST_ABOVE))
+        self._set_range(curves, across, up)
+        self._draw_beside(x, curves, up)
+
+    def _place_now(self, x: Floats, curves: GuidanceCurves) -> tuple[float, float]:
+        """Mark where one is now; return the horizontal range, which has it where it is not far outside."""
+        left, right = float(x[0]), float(x[-1])
+        width = max(right - left, 1.0 if curves.whole else 0.1)
+        now = self._present
+        there = now is not None and (curves.whole or now > 0)
+        if now is not None and there:
+            place = now if curves.whole else float(np.log10(now))
+            there = left - width < place < right + width
+            if there:
+                self._now.setValue(place)
+                left, right = min(left, place), max(right, place)
+        self._now.setVisible(there)
+        return left, max(right, left + 0.1)
+
+    def _set_range(
+        self, curves: GuidanceCurves, across: tuple[float, float], up: tuple[float, float]
+    ) -> None:
+        plot = self._plot
+        plot.setRange(
+            xRange=(
+                across[0] - PADDING * (across[1] - across[0]),
+                across[1] + PADDING * (across[1] - across[0]),
+            ),
+            yRange=(up[0] - PADDING * (up[1] - up[0]), up[1] + ROOM * (up[1] - up[0])),
+            padding=0,
+        )
+        plot.setLabel("left", f"hidden ({curves.unit})")
+        plot.getAxis("left").setTicks([_ticks(*plot.getViewBox().viewRange()[1])])
+        if curves.whole:
+            ticks = [(float(value), f"{value:g}") for value in curves.values]
+        else:
+            ticks = log_ticks(*plot.getViewBox().viewRange()[0])
+        plot.getAxis("bottom").setTicks([ticks])
+
+    def _draw_beside(self, x: Floats, curves: GuidanceCurves, up: tuple[float, float]) -> None:
+        """Draw the error of what was used, or the 3-D error, on an axis of its own."""
+        with_truth = self._with_truth and curves.truth is not None
+        errors = curves.truth if with_truth and curves.truth is not None else curves.kept
+        name, unit = ("3-D", curves.truth_unit) if with_truth else ("used", curves.unit)
+        pen = self._pens["truth" if with_truth else "used"]
+        known = np.isfinite(errors)
+        self._beside.setVisible(bool(known.any()))
+        axis = self._plot.getAxis("right")
+        axis.setLabel(f"{name} ({unit})")
+        axis.setTextPen(pen.color())
+        if not known.any():
+            axis.setTicks([[]])
+            return
+        logs = _log(errors[known])
+        least, most = _wide_enough(
+            float(logs.min()), min(float(logs.max()), float(logs.min()) + 2 * MOST_ABOVE)
+        )
+        scale = (up[1] - up[0]) / (most - least)
+        self._beside.setPen(pen)
+        self._beside.setData(x[known], up[0] + scale * (logs - least))
+        axis.setTicks([[(up[0] + scale * (place - least), text) for place, text in _ticks(least, most)]])
+
+    def resizeEvent(self, event: object) -> None:
+        """Keep the sentence for the empty state in the middle."""
+        super().resizeEvent(event)  # type: ignore[arg-type]
+        self._empty.fill()
+
+
+def _ticks(low: float, high: float) -> list[tuple[float, str]]:
+    """Return places on a logarithmic axis and names of round numbers, at least two where it is short, too."""
+    found = log_ticks(low, high)
+    if len(found) > 1:
+        return found
+    first, last = 10.0**low, 10.0**high
+    step = 10.0 ** np.floor(np.log10((last - first) / 2))
+    step *= next(factor for factor in (5, 2, 1) if (last - first) / (factor * step) >= 2)
+    values = np.arange(np.ceil(first / step), np.floor(last / step) + 1) * step
+    return [(float(np.log10(value)), format_number(float(value))) for value in values]
+
+
+def _wide_enough(low: float, high: float) -> tuple[float, float]:
+    missing = max(LEAST_SPAN - (high - low), 0.0)
+    return low - missing / 2, high + missing / 2
+
+
+def _log(values: Floats) -> Floats:
+    """Return logarithms of errors; what is not finite, or zero, is brought to where it can be drawn."""
+    finite = np.nan_to_num(values, nan=1e9, posinf=1e9)
+    return np.asarray(np.log10(np.clip(finite, 1e-9, 1e9)))

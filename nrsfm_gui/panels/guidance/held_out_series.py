@@ -1,0 +1,124 @@
+"""A series of solves with some tracks hidden, in a thread; widened once where its best value is at an end."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PyQt6.QtCore import QObject, pyqtSignal
+
+from core.data.sequence import CameraModel
+from core.evaluation.alignment import Alignment, Mirror
+from core.evaluation.cross_validation_curve import Curve, curve
+from core.evaluation.metrics import aligned_mm
+from core.evaluation.sweep import values_beyond
+from core.reconstruction.geometry import geometry_of
+from nrsfm_gui.engine.jobs import Job
+
+if TYPE_CHECKING:
+    from core.data.sequence import Sequence
+    from core.evaluation.cross_validation import Trial
+    from core.evaluation.holdout_plan import Plan
+    from core.foundation.types import Floats
+    from core.reconstruction.reconstruct import Update
+    from core.reconstruction.settings import Settings
+
+
+class _Cancelled(Exception):
+    """A series is not wanted any more."""
+
+
+class HeldOutSeries(QObject):
+    """One series of solves in a thread; its trials come one by one, with their 3-D errors."""
+
+    tried = pyqtSignal(object, float)  # Trial, NaN where there is no truth
+    over = pyqtSignal()
+    failed = pyqtSignal(str, str)
+
+    def __init__(
+        self, sequence: Sequence, start: Update, settings: Settings, plan: Plan, parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self.settings, self.plan = settings, plan
+        self.more: tuple[float, ...] = ()  # that the range was widened by
+        self.trials: list[Trial] = []
+        self.truth: dict[tuple[int, float], float] = {}
+        self._stop = threading.Event()
+        self._sequence, self._start = sequence, start
+        self._job = Job(self._work, self)
+        self._job.failed.connect(self.failed)
+        self._job.finished.connect(self.over)
+
+    @property
+    def stopping(self) -> bool:
+        """Whether it was asked to stop."""
+        return self._stop.is_set()
+
+    def start(self) -> None:
+        """Begin."""
+        self._job.start()
+
+    def cancel(self) -> None:
+        """Stop within an iteration."""
+        self._stop.set()
+
+    def wait(self) -> None:
+        """Wait for the end."""
+        self._job.wait()
+
+    def add(self, trial: Trial, error: float) -> None:
+        """Keep the numbers of a trial and its 3-D error."""
+        self.trials.append(replace(trial, solution=None))  # its shapes are not looked at any more
+        self.truth[trial.fold, trial.value] = error
+
+    def truth_of(self, line: Curve) -> Floats:
+        """Return the mean 3-D errors (N,) of a curve's values over its folds, NaN where not known."""
+        errors = [[self.truth[fold, float(value)] for value in line.values] for fold in line.folds]
+        return np.asarray(np.mean(errors, axis=0))
+
+    def _work(self) -> None:
+        from core.evaluation.cross_validation import (
+            sweep,  # here, because the window opens before the solvers are imported
+        )
+
+        try:
+            plan, found = self.plan, []
+            while True:
+                for trial in sweep(self._sequence, self._start, self.settings, plan, watch=self._watch):
+                    self.tried.emit(trial, _error_3d(self._sequence, self._start, trial))
+                    found.append(replace(trial, solution=None))
+                if self.more:
+                    return
+                self.more = beyond(curve(found, plan.parameter), plan)
+                if not self.more:
+                    return
+                plan = replace(plan, values=self.more)
+        except _Cancelled:
+            return
+
+    def _watch(self) -> None:
+        if self._stop.is_set():
+            raise _Cancelled
+
+
+def beyond(line: Curve, plan: Plan) -> tuple[float, ...]:
+    """Return values to go on with where the lowest error is at an end of the range, which says nothing."""
+    if line.best not in (0, len(line.values) - 1):
+        return ()
+    return values_beyond(plan.parameter, tuple(sorted(plan.values)), above=line.best > 0)
+
+
+def _error_3d(sequence: Sequence, start: Update, trial: Trial) -> float:
+    """Return the 3-D error of a trial, NaN where nothing is known of it."""
+    if sequence.truth is None:
+        return float("nan")
+    solution = trial.solution
+    assert solution is not None  # it has just been found
+    geometry = geometry_of(solution.problem, solution.factors, start.intrinsics, start.calibration)
+    if geometry.projective is not None and not geometry.figures.get("metric", False):
+        return float("nan")
+    points = geometry.rotations @ geometry.points + geometry.translations[:, :, None]
+    mirror = Mirror.AUTOMATIC if sequence.camera is CameraModel.ORTHOGONAL else Mirror.OFF
+    return aligned_mm(points, sequence.truth, Alignment(mirror=mirror))[0].mean

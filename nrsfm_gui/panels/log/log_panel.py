@@ -1,0 +1,165 @@
+"""The panel "Log": what the application said and did, to be filtered, copied, saved and cleared."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtGui import QFontDatabase, QGuiApplication
+from PyQt6.QtWidgets import (
+    QHBoxLayout,
+    QLineEdit,
+    QPlainTextEdit,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from nrsfm_gui.model.log_records import LINES, Level, Line
+from nrsfm_gui.widgets.fields import ComboBox, tool_button
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from PyQt6.QtGui import QShowEvent
+
+    from nrsfm_gui.model.theme import Theme
+
+LEVELS = {
+    "everything": Level.DETAIL,
+    "from notes": Level.INFO,
+    "from warnings": Level.WARNING,
+    "errors": Level.ERROR,
+}
+NARROWEST = 54  # pixels of a field in a narrow dock
+
+
+class LogPanel(QWidget):
+    """Shows lines from the level that is chosen, with the words that are asked for.
+
+    `header` has what the lines are chosen and taken away with, for the title of the dock.
+
+    Signals
+    -------
+    save_requested()
+        the log is to be saved in a file.
+    clear_requested()
+        the log is to be forgotten.
+    """
+
+    save_requested = pyqtSignal()
+    clear_requested = pyqtSignal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._lines: list[Line] = []
+        self._stale = False  # lines came while the panel could not be seen
+        self._theme: Theme | None = None
+        self._level = ComboBox()
+        self._level.addItems(LEVELS)
+        self._level.setCurrentText("from notes")
+        self._words = QLineEdit()
+        self._words.setPlaceholderText("Filter")
+        self._words.setClearButtonEnabled(True)
+        self._words.setMinimumWidth(NARROWEST)
+        self._text = QPlainTextEdit()
+        self._text.setReadOnly(True)
+        self._text.setMaximumBlockCount(4 * LINES)
+        self._text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        self._text.setPlaceholderText("Nothing was said yet")
+        self._text.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        copy = tool_button("Copy", "Copy the lines that are shown, or what is selected", "Copy the log")
+        save = tool_button("Save…", "Save all lines as a text file", "Save the log")
+        clear = tool_button("Clear", "Forget all lines", "Clear the log")
+        for widget, name, tip in (
+            (self._level, "Level", "Which lines are shown, by how much they matter"),
+            (self._words, "Filter", "Show lines with this text only"),
+            (self._text, "Log", "What was said and done: time, level, source, text"),
+        ):
+            widget.setAccessibleName(name)
+            widget.setToolTip(tip)
+        self._level.setMinimumWidth(NARROWEST)  # a panel as wide as all texts would squeeze its neighbors
+        self._level.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.header = QWidget()
+        row = QHBoxLayout(self.header)
+        row.setContentsMargins(6, 2, 2, 2)
+        row.setSpacing(3)
+        row.addWidget(self._level)
+        row.addWidget(self._words, 1)
+        for button in (copy, save, clear):
+            row.addWidget(button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._text, 1)
+        self._level.currentTextChanged.connect(self._rebuild)
+        self._words.textChanged.connect(self._rebuild)
+        copy.clicked.connect(self._copy)
+        save.clicked.connect(self.save_requested)
+        clear.clicked.connect(self.clear_requested)
+
+    @property
+    def shown_text(self) -> str:
+        """The lines that pass the filter, as text."""
+        return "\n".join(str(line) for line in self._lines if self._passes(line))
+
+    def add_line(self, line: Line) -> None:
+        """Append a line; the view stays at the end where it was there."""
+        self._lines.append(line)
+        del self._lines[:-LINES]
+        if not self.isVisible():
+            self._stale = True
+        elif self._passes(line):
+            self._text.appendHtml(self._dressed(line))
+
+    def set_lines(self, lines: Iterable[Line]) -> None:
+        """Show these lines instead of those before."""
+        self._lines = list(lines)
+        self._rebuild()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self._theme = theme
+        self._rebuild()
+
+    def showEvent(self, event: QShowEvent | None) -> None:
+        """Show what came while the panel could not be seen."""
+        super().showEvent(event)
+        if self._stale:
+            self._rebuild()
+
+    def _passes(self, line: Line) -> bool:
+        words = self._words.text().lower().split()
+        said = f"{line.source} {line.text} {line.details}".lower()
+        return line.level >= LEVELS[self._level.currentText()] and all(word in said for word in words)
+
+    def _rebuild(self) -> None:
+        self._stale = not self.isVisible()
+        if self._stale:
+            return
+        self._text.clear()
+        for line in self._lines:
+            if self._passes(line):
+                self._text.appendHtml(self._dressed(line))
+        bar = self._text.verticalScrollBar()
+        if bar is not None:
+            bar.setValue(bar.maximum())
+
+    def _dressed(self, line: Line) -> str:
+        """Return a line as rich text in the color of its level."""
+        theme = self._theme
+        colors = {} if theme is None else {Level.DETAIL: theme.muted, Level.INFO: theme.text}
+        color = colors.get(line.level, theme.warning if theme is not None else "red")
+        urgent = f"{line.level.name}  " if line.level >= Level.WARNING else ""
+        said = f"{line.time:%H:%M:%S}  {line.source:<8}  {urgent}{line.text}"
+        rows = [said, *(f"    {row}" for row in line.details.splitlines())]
+        text = "<br>".join(html.escape(row) for row in rows)
+        return f'<span style="color:{color}; white-space:pre-wrap">{text}</span>'
+
+    def _copy(self) -> None:
+        clipboard = QGuiApplication.clipboard()
+        if clipboard is not None:
+            chosen = self._text.textCursor().selectedText().replace("\u2029", "\n").replace("\u2028", "\n")
+            clipboard.setText(chosen or self.shown_text)

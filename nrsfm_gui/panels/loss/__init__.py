@@ -1,0 +1,1 @@
+"""The loss over iterations or seconds."""

@@ -1,0 +1,176 @@
+"""What lies over the curve of the loss: changes of parameters, the iteration that is looked at, a reading."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyqtgraph as pg
+from PyQt6.QtCore import QObject, Qt, pyqtSignal
+from PyQt6.QtWidgets import QGraphicsEllipseItem
+
+if TYPE_CHECKING:
+    from core.foundation.types import Floats
+    from nrsfm_gui.model.history import History
+    from nrsfm_gui.model.theme import Theme
+
+TICK_SIZE = 11
+HANDLE_SIZE = 9
+DOT_SIZE = 7
+
+
+class ChangeTicks(QObject):
+    """Triangles where parameters changed: the mouse over one says what, a click goes back to before it.
+
+    Signals
+    -------
+    chosen(int)
+        the number of the change that was clicked, counted from 0.
+    """
+
+    chosen = pyqtSignal(int)
+
+    def __init__(self, plot: pg.PlotItem) -> None:
+        super().__init__(plot)
+        self._texts: list[str] = []
+        self._item = pg.ScatterPlotItem(symbol="t", size=TICK_SIZE, hoverable=True, hoverSize=TICK_SIZE + 4)
+        self._item.opts["tip"] = self._tip
+        self._item.setZValue(20)
+        self._item.setCursor(Qt.CursorShape.PointingHandCursor)
+        self._item.sigClicked.connect(self._click)
+        plot.addItem(self._item, ignoreBounds=True)
+
+    @property
+    def texts(self) -> list[str]:
+        """What changed, in words."""
+        return self._texts
+
+    def show(self, history: History | None, x: Floats | None) -> None:
+        """Show the changes of a history, whose records are at x; none without one."""
+        places = []
+        self._texts = []
+        if history is not None and x is not None:
+            ticks = [tick for tick in history.ticks if tick.first < len(x)]
+            self._texts = [tick.text for tick in ticks]
+            places = [(x[tick.first], history.log_losses[tick.first]) for tick in ticks]
+        spots = [{"pos": place, "data": number} for number, place in enumerate(places)]
+        self._item.setData(spots)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self._item.setBrush(pg.mkBrush(theme.selection))
+        self._item.setPen(pg.mkPen(theme.panel))
+
+    def _tip(self, x: float, y: float, data: object) -> str:
+        return f"{self._texts[int(str(data))]}\nClick to go back to before it."
+
+    def _click(self, _item: object, points: object) -> None:
+        clicked = list(points) if isinstance(points, list | tuple | np.ndarray) else []
+        if clicked:
+            self.chosen.emit(int(clicked[-1].data()))
+
+
+class IterationCursor(QObject):
+    """A vertical line at the iteration that is looked at; dragged, it goes through the iterations of a run.
+
+    Signals
+    -------
+    requested(object)
+        the record that it was dragged to, or None at the newest.
+    """
+
+    requested = pyqtSignal(object)
+
+    def __init__(self, plot: pg.PlotItem) -> None:
+        super().__init__(plot)
+        self._x: Floats | None = None
+        self._moment: int | None = None
+        self._line = pg.InfiniteLine(
+            angle=90, movable=True, label="", labelOpts={"position": 0.5, "anchors": [(0, 0.5), (1, 0.5)]}
+        )
+        self._line.addMarker("v", position=1.0, size=HANDLE_SIZE)
+        self._line.setZValue(15)
+        self._line.setCursor(Qt.CursorShape.SizeHorCursor)
+        self._line.sigDragged.connect(lambda line: self.go_to(line.value()))
+        self._line.sigPositionChangeFinished.connect(self._place)
+        self._line.hide()
+        plot.addItem(self._line, ignoreBounds=True)
+
+    @property
+    def line(self) -> pg.InfiniteLine:
+        """The line itself."""
+        return self._line
+
+    def show(self, x: Floats | None, moment: int | None) -> None:
+        """Stand at a record of those at x, or with None at the newest; without records there is no line."""
+        self._x, self._moment = (x if x is not None and len(x) else None), moment
+        self._line.setVisible(self._x is not None)
+        if not self._line.moving:
+            self._place()
+
+    def say(self, text: str) -> None:
+        """Write beside the line."""
+        self._line.label.setFormat(text)
+        self._line.label.setVisible(bool(text))  # without text its ground would cut the line
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self._line.setPen(pg.mkPen(theme.muted, width=1))
+        self._line.setHoverPen(pg.mkPen(theme.accent, width=1))
+        self._line.label.setColor(theme.text)
+        self._line.label.fill = pg.mkBrush(theme.panel)
+
+    def _place(self, _line: object = None) -> None:
+        if self._x is not None:
+            last = len(self._x) - 1
+            record = last if self._moment is None else min(self._moment, last)
+            self._line.setValue(float(self._x[record]))
+
+    def go_to(self, place: float) -> None:
+        """Ask for the record that is nearest to a place on the horizontal axis."""
+        if self._x is None:
+            return
+        record = int(np.abs(self._x - place).argmin())
+        self.requested.emit(None if record == len(self._x) - 1 else record)
+
+
+class CurveReading:
+    """A dot on the curve where the mouse is, and beside it the iteration and the loss."""
+
+    def __init__(self, plot: pg.PlotItem) -> None:
+        self._plot = plot
+        # A plain circle: a point of a plot would take the clicks on the ticks below it.
+        self._dot = QGraphicsEllipseItem(-DOT_SIZE / 2, -DOT_SIZE / 2, DOT_SIZE, DOT_SIZE)
+        self._dot.setFlag(QGraphicsEllipseItem.GraphicsItemFlag.ItemIgnoresTransformations)
+        self._text = pg.TextItem()
+        for item, z in ((self._dot, 25), (self._text, 26)):
+            item.setZValue(z)
+            item.hide()
+            plot.getViewBox().addItem(item, ignoreBounds=True)  # no data of the plot
+
+    @property
+    def words(self) -> str:
+        """What stands beside the dot, "" where there is none."""
+        return self._text.toPlainText() if self._text.isVisible() else ""
+
+    def show(self, x: float, y: float, text: str) -> None:
+        """Put the dot at a point of the curve; the text stays inside the plot."""
+        (left, right), (bottom, top) = self._plot.getViewBox().viewRange()
+        self._dot.setPos(x, y)
+        self._text.setPlainText(text)
+        self._text.setAnchor((float(x > (left + right) / 2), float(y <= (bottom + top) / 2)))
+        self._text.setPos(x, y)
+        self._dot.show()
+        self._text.show()
+
+    def hide(self) -> None:
+        """Show nothing: the mouse is elsewhere."""
+        self._dot.hide()
+        self._text.hide()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self._dot.setBrush(pg.mkBrush(theme.accent))
+        self._dot.setPen(pg.mkPen(theme.panel))
+        self._text.setColor(theme.text)
+        self._text.fill = pg.mkBrush(theme.panel)

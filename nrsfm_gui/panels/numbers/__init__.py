@@ -1,0 +1,1 @@
+"""The numbers of the run, of the frame and of the selected points."""

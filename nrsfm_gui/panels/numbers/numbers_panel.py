@@ -1,0 +1,132 @@
+"""The numbers of a reconstruction, each with its unit, and those of the selected point."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence as Items
+
+    from nrsfm_gui.model.numbers import Number
+
+
+class NumbersPanel(QScrollArea):
+    """Lists of labeled values: of the selected point, of the frame, of the reconstruction. No signals."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        # What was selected last comes first: below the many numbers of the run nobody would see it.
+        self._point, self._frame, self._main = _Block(), _Block(), _Block()
+        self._main.set_title("Reconstruction")
+        self._hint = QLabel("Click a point in the 3-D or 2-D view to see its numbers.")
+        self._hint.setProperty("role", "muted")
+        self._hint.setWordWrap(True)
+        content = QWidget()
+        layout = QVBoxLayout(content)
+        layout.setContentsMargins(12, 6, 12, 10)
+        layout.setSpacing(10)
+        for part in (self._point, self._frame, self._main, self._hint):
+            layout.addWidget(part)
+        layout.addStretch(1)
+        self.setWidget(content)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setMinimumHeight(90)
+        self._title_main()
+
+    def set_numbers(self, numbers: Items[Number]) -> None:
+        """Show the numbers of the reconstruction."""
+        self._main.set_rows(numbers)
+
+    def set_frame(self, title: str, numbers: Items[Number]) -> None:
+        """Show the numbers of the frame that is shown; none are given where nothing is known of it."""
+        self._frame.set_title(title)
+        self._frame.set_rows(numbers)
+        self._title_main()
+
+    def set_point(self, title: str, numbers: Items[Number]) -> None:
+        """Show the numbers of a point; none are given where no point is selected."""
+        appears = bool(numbers) and self._point.isHidden()
+        self._point.set_title(title)
+        self._point.set_rows(numbers)
+        self._hint.setVisible(not numbers)
+        self._title_main()
+        if appears:  # one may have scrolled down
+            bar = self.verticalScrollBar()
+            assert bar is not None  # a scroll area has one
+            bar.setValue(0)
+
+    def _title_main(self) -> None:
+        """Name the numbers of the reconstruction where others stand above them."""
+        self._main.show_title(not (self._point.isHidden() and self._frame.isHidden()))
+
+
+class _Block(QWidget):
+    """A heading, a line and a table; hidden where there are no rows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._heading = QLabel()
+        self._heading.setProperty("role", "heading")
+        self._line = QFrame()
+        self._line.setProperty("role", "line")
+        self._table = _Table()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(6)
+        for part in (self._heading, self._line, self._table):
+            layout.addWidget(part)
+        self.hide()
+
+    def set_title(self, title: str) -> None:
+        self._heading.setText(title)
+
+    def show_title(self, on: bool) -> None:
+        self._heading.setVisible(on)
+        self._line.setVisible(on)
+
+    def set_rows(self, numbers: Items[Number]) -> None:
+        self._table.set_rows(numbers)
+        self.setVisible(bool(numbers))
+
+
+class _Table(QWidget):
+    """Label and value pairs; widgets are kept as long as the labels stay."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(10)
+        self._grid.setVerticalSpacing(3)
+        self._grid.setColumnStretch(1, 1)
+        self._rows: list[tuple[QLabel, QLabel]] = []
+
+    def set_rows(self, numbers: Items[Number]) -> None:
+        while len(self._rows) < len(numbers):
+            row = len(self._rows)
+            label, value = QLabel(), QLabel()
+            label.setProperty("role", "muted")
+            label.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
+            value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            value.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
+            value.setWordWrap(True)
+            value.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+            self._grid.addWidget(label, row, 0)
+            self._grid.addWidget(value, row, 1)
+            self._rows.append((label, value))
+        for row, (label, value) in enumerate(self._rows):
+            shown = row < len(numbers)
+            label.setVisible(shown)
+            value.setVisible(shown)
+            if shown:
+                number = numbers[row]
+                if label.text() != number.label:
+                    label.setText(number.label)
+                if value.text() != number.value:
+                    value.setText(number.value)
+                label.setToolTip(number.tip)
+                value.setToolTip(number.tip)

@@ -1,0 +1,1 @@
+"""The parameters of a run: method, penalty, weights."""

@@ -1,0 +1,153 @@
+"""The method and the numbers and words that are its own, as the table of methods has them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import QVBoxLayout, QWidget
+
+from core.foundation.exceptions import InputError
+from core.solvers.methods import METHODS
+from nrsfm_gui.model.numbers import format_number
+from nrsfm_gui.panels.parameters.parameter_rows import TIPS
+from nrsfm_gui.widgets.fields import NumberField
+from nrsfm_gui.widgets.form import Form
+from nrsfm_gui.widgets.sources import Choice
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from core.solvers.methods import Method, Option, OptionValue
+
+Options = tuple[tuple[str, "OptionValue"], ...]
+
+
+class MethodEditor(QWidget):
+    """Edits a method and its options; an option that is left empty is the method's default.
+
+    Signals
+    -------
+    edited()
+        something was typed.
+    chosen()
+        another method, or another word, was chosen.
+    """
+
+    edited = pyqtSignal()
+    chosen = pyqtSignal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._choice = Choice(
+            {name: method.meaning for name, method in METHODS.items()},
+            titles={name: method.title for name, method in METHODS.items()},
+        )
+        self._choice.chosen.connect(self._choose)
+        self._form = Form()
+        self._form.add("method", "method", self._choice, tip=TIPS["method"])
+        self._editors: dict[str, NumberField | Choice] = {}
+        for option in _all_options():
+            editor = self._editor(option)
+            self._editors[option.name] = editor
+            self._form.add(option.name, option.name.replace("_", " "), editor, tip=option.tip)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._form)
+        self._show_options({})
+
+    @property
+    def method(self) -> str:
+        """The key of the chosen method."""
+        return self._choice.key
+
+    def set_method(self, method: str, options: Options) -> None:
+        """Show a method and those of its options that are not its defaults."""
+        self._choice.set_key(method)
+        self._show_options(dict(options))
+
+    def set_note(self, sentence: str) -> None:
+        """Say below the method why it is not offered, "" where it is."""
+        self._form.set_note("method", sentence)
+
+    def read(self) -> Options:
+        """Return the options that are not empty.
+
+        Raises
+        ------
+        InputError
+            where one is refused; the sentence then stands below its field.
+        """
+        values, refusal = [], ""
+        for option in METHODS[self.method].options:
+            try:
+                value = self._value(option)
+                self._form.set_note(option.name, "")
+            except ValueError as error:  # InputError is one
+                refusal = str(error)
+                self._form.set_note(option.name, refusal)
+                continue
+            if value is not None:
+                values.append((option.name, value))
+        if refusal:
+            raise InputError(refusal)
+        return tuple(values)
+
+    def _editor(self, option: Option) -> NumberField | Choice:
+        if option.choices:
+            choice = Choice(dict.fromkeys(option.choices, option.tip))
+            choice.chosen.connect(lambda _key: self.chosen.emit())
+            return choice
+        field = NumberField(whole=option.whole, optional=True)
+        field.edited.connect(self.edited)
+        return field
+
+    def _value(self, option: Option) -> OptionValue | None:
+        editor = self._editors[option.name]
+        value = editor.key if isinstance(editor, Choice) else editor.value()
+        return None if value is None else option.checked(value)
+
+    def _choose(self, _key: str) -> None:
+        """Keep what was set of the options that the chosen method has too."""
+        before, given = METHODS[self._shown], {}
+        for option in before.options:
+            try:
+                value = self._value(option)
+            except ValueError:
+                continue
+            if value is not None and value != before.default(option.name):
+                given[option.name] = value
+        self._show_options(given)
+        self.chosen.emit()
+
+    def _show_options(self, given: Mapping[str, OptionValue]) -> None:
+        """Show the rows of the chosen method, with the values that are given of them."""
+        self._shown = self.method
+        method = METHODS[self.method]
+        own = {option.name: option for option in method.options}
+        for name, editor in self._editors.items():
+            self._form.set_row_visible(name, name in own)
+            if name not in own:
+                self._form.set_note(name, "")
+                continue
+            default = method.default(name)
+            value = given.get(name, default)
+            if isinstance(editor, Choice):
+                editor.set_key(str(value))
+            else:
+                editor.set_value(float(value))
+                editor.setPlaceholderText(f"default: {format_number(float(default))}")
+            self._form.set_tip(name, _tip(own[name], method))
+
+
+def _all_options() -> list[Option]:
+    """Return every option once, in the order of the table."""
+    found = {option.name: option for method in METHODS.values() for option in method.options}
+    return list(found.values())
+
+
+def _tip(option: Option, method: Method) -> str:
+    default = method.default(option.name)
+    shown = default if isinstance(default, str) else format_number(default)
+    accepted = "" if option.choices else f" {option.accepted[0].upper()}{option.accepted[1:]}."
+    return f"{option.tip}{accepted} {method.title}: {shown} by default."

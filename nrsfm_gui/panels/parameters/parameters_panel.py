@@ -1,0 +1,294 @@
+"""The parameters of a reconstruction: the fields of `settings.Settings`, with unit and range."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PyQt6.QtCore import Qt, QTimer, pyqtSignal
+from PyQt6.QtWidgets import QFrame, QScrollArea, QWidget
+
+from core.foundation.exceptions import InputError
+from core.penalties.linear import Penalty, WeightedNuclearNorm
+from core.reconstruction.settings import PRESETS, Settings
+from nrsfm_gui.panels.parameters.difference_bar import DiffersBar
+from nrsfm_gui.panels.parameters.parameter_form import ParameterForm
+from nrsfm_gui.panels.parameters.parameter_rows import ADVANCED, tips, without_effect
+
+if TYPE_CHECKING:
+    from PyQt6.QtGui import QResizeEvent
+
+    from core.data.sequence import Sequence
+    from core.foundation.types import Floats
+    from nrsfm_gui.model.theme import Theme
+
+COMMIT_MILLISECONDS = 200  # typing "12" should not first solve for 1
+# Rank and penalty that a problem begins with: those of its preset.
+FIRST_MODELS: dict[str, tuple[int, Penalty]] = {
+    "nonrigid": (PRESETS["recommended"].rank, PRESETS["recommended"].penalty),
+    "lowrank": (PRESETS["lowrank"].rank, PRESETS["lowrank"].penalty),
+}
+
+
+class ParametersPanel(QScrollArea):
+    """Edits a `Settings`.
+
+    Signals
+    -------
+    settings_changed(Settings)
+        valid parameters that differ from the ones before.
+    penalty_shown(str, str, object)
+        the penalty's key, the key of the last one that was not explicit weights, and a tuple of its weights
+        (K,), empty where they are not known yet: any of them may be others now.
+    run_parameters_wanted(int)
+        the number of a run whose parameters are to be shown instead.
+    """
+
+    settings_changed = pyqtSignal(object)
+    penalty_shown = pyqtSignal(str, str, object)
+    run_parameters_wanted = pyqtSignal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._settings = Settings()
+        self._refusal = ""
+        self._sequence: Sequence | None = None
+        self._models = dict(FIRST_MODELS)  # of each problem, as they were when another was chosen
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(COMMIT_MILLISECONDS)
+        self._timer.timeout.connect(self.flush)
+        self._next = QTimer(self)
+        self._next.setSingleShot(True)
+        self._next.timeout.connect(self.flush)
+        self._form = form = ParameterForm()
+        self._fields, self._forms = form.fields, form.forms
+        self._penalty = form.penalty
+        form.edited.connect(self._schedule)
+        form.dragged.connect(self._flush_next)
+        form.chosen.connect(self.flush)
+        form.preset.chosen.connect(self._choose_preset)
+        form.problem.chosen.connect(self._choose_problem)
+        form.penalty.shown.connect(self._tell_penalty)
+        self.setWidget(form)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setMinimumWidth(300)
+        self.differs = DiffersBar(self)  # above what scrolls
+        self.differs.wanted.connect(self.run_parameters_wanted)
+        self.set_settings(self._settings)
+
+    # -- what it shows --------------------------------------------------------------------------------------
+
+    @property
+    def settings(self) -> Settings:
+        """The last accepted parameters."""
+        return self._settings
+
+    @property
+    def valid(self) -> bool:
+        """Whether every field holds an accepted value, and they are offered together."""
+        return not self._refusal
+
+    @property
+    def refusal(self) -> str:
+        """The first sentence below a field, "" where all is accepted."""
+        return self._refusal
+
+    def set_settings(self, settings: Settings) -> None:
+        """Show parameters."""
+        self._settings = settings
+        for name, field in self._fields.items():
+            field.set_value(getattr(settings, name))
+            self._note(name, "")
+        self._form.problem.set_key(settings.problem)
+        self._form.method.set_method(settings.method, settings.options)
+        self._form.rotations.set_value(settings.rotations)
+        self._form.intrinsics.set_value(settings.intrinsics)
+        self._penalty.set_penalty(settings.penalty, settings.rank)
+        self._show_preset()
+        self._read()  # what is accepted of a preset depends on the sequence
+
+    def set_sequence(self, sequence: Sequence) -> None:
+        """Gray out what this sequence does not have, and mark what it does not allow."""
+        if sequence is not self._sequence:
+            self._penalty.set_spectrum(None, None)  # what another sequence told
+        self._sequence = sequence
+        self._form.rotations.set_available(
+            "truth", sequence.rotations is not None, why_not="This sequence has no true cameras."
+        )
+        self._form.rotations.set_available(
+            "companion", sequence.companion is not None, why_not="This sequence has no companion tracks."
+        )
+        self._form.intrinsics.set_available(
+            "gt", sequence.truth is not None, why_not="This sequence has no ground truth."
+        )
+        self._read()
+
+    def set_spectrum(
+        self, settings: Settings | None, weights: Floats | None, singular_values: Floats | None
+    ) -> None:
+        """Show the singular values of a run and derive what its weights tell of the data.
+
+        What an earlier run of the sequence told is kept where this one does not tell.
+
+        Parameters
+        ----------
+        settings
+            of the run, None without one, or while its rotations are not chosen.
+        weights
+            (K,) that it used.
+        singular_values
+            (K,) of its reconstruction, largest first.
+        """
+        reference = self._penalty.reference
+        if settings is not None and weights is not None and isinstance(settings.penalty, WeightedNuclearNorm):
+            penalty = settings.penalty
+            if penalty.xi > 0:
+                reference = penalty.xi / weights - penalty.gamma
+        self._penalty.set_spectrum(reference, singular_values)
+
+    def set_difference(self, number: int, names: str) -> None:
+        """Say below all which parameters differ from those of the run that is shown; "" for none."""
+        self.differs.set_difference(number, names)
+        self._place_line()
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        """Keep the line below the parameters as wide as they are."""
+        super().resizeEvent(event)
+        self._place_line()
+
+    def _place_line(self) -> None:
+        height = 0 if self.differs.isHidden() else self.differs.sizeHint().height()
+        if self.viewportMargins().bottom() != height:
+            self.setViewportMargins(0, 0, 0, height)  # below: what is being typed into does not move
+        viewport = self.viewport()
+        width = self.width() if viewport is None else viewport.width()
+        self.differs.setGeometry(0, self.height() - height, width, height)
+
+    def set_value(self, name: str, value: float) -> None:
+        """Put a number into the field of a setting or of the penalty, as if it were dragged there."""
+        field = self._fields.get(name) or self._penalty.field(name)
+        field.set_value(value)
+        field.dragged.emit()
+
+    def set_weights(self, weights: tuple[float, ...]) -> None:
+        """Make the penalty these explicit weights (K,), as if its sliders were dragged there."""
+        self._penalty.set_weights(weights)
+
+    def choose_penalty(self, kind: str) -> None:
+        """Choose a penalty: a key of `core.penalties.linear.PENALTIES`, or "weights"."""
+        self._penalty.choose(kind)
+        self.flush()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self._penalty.set_theme(theme)
+
+    def flush(self) -> None:
+        """Read every field now; called before a run starts, so that what was typed last counts."""
+        self._timer.stop()
+        self._next.stop()
+        read = self._read()
+        if read is not None and read != self._settings:
+            self._settings = read
+            self.settings_changed.emit(read)  # first: the solver can begin meanwhile
+            self._show_preset()
+            self._penalty.show_weights(self._settings.penalty, self._settings.rank)
+
+    # -- what happens in it ---------------------------------------------------------------------------------
+
+    def _note(self, name: str, sentence: str) -> None:
+        self._forms[name].set_note(name, sentence)
+        if sentence and name in ADVANCED:
+            self._form.advanced.set_expanded(True)
+
+    def _schedule(self) -> None:
+        self._read()  # notes appear at once, the run changes a moment later
+        self._timer.start()
+
+    def _tell_penalty(self) -> None:
+        penalty = self._penalty
+        weights = tuple(float(weight) for weight in penalty.weights_editor.weights)
+        self.penalty_shown.emit(penalty.kind, penalty.rule, weights)
+
+    def _flush_next(self) -> None:
+        """Read every field once the events that wait are done: all of the mouse are one change."""
+        self._next.start(0)
+
+    def _read(self) -> Settings | None:
+        """Read every field; note each refusal beside it. None where there is one."""
+        changes: dict[str, Any] = {"problem": self._form.problem.key, "method": self._form.method.method}
+        readers: dict[str, Any] = {name: field.value for name, field in self._fields.items()}
+        readers |= {"rotations": self._form.rotations.value, "intrinsics": self._form.intrinsics.value}
+        refusals: list[str] = []
+        for name, read in readers.items():
+            try:
+                value = read()
+                self._settings.with_changes(**{name: value})
+                if name == "rank":
+                    self._check_rank(value)
+                changes[name] = value
+                self._note(name, "")
+            except ValueError as refusal:  # InputError is one
+                self._note(name, str(refusal))
+                refusals.append(str(refusal))
+        rank = changes.get("rank") or self._settings.rank
+        for name, read in {
+            "options": self._form.method.read,
+            "penalty": lambda: self._penalty.read(rank),
+        }.items():
+            try:
+                changes[name] = read()
+            except InputError as refusal:  # noted by the editor
+                refusals.append(str(refusal))
+        settings = self._settings.with_changes(**changes)
+        refusals += self._show_what_applies(settings)
+        self._set_refusal("".join(refusals[:1]))
+        return None if refusals else settings
+
+    def _show_what_applies(self, settings: Settings) -> list[str]:
+        """Gray out what has no effect under these settings; return why they are not offered together."""
+        camera = None if self._sequence is None else self._sequence.camera
+        reasons, words = without_effect(settings, camera), tips(settings.problem)
+        for name, form in self._forms.items():
+            form.set_row_enabled(name, name not in reasons)
+            form.set_tip(name, reasons.get(name) or words[name])
+        refusal = None if camera is None else settings.refusal(camera)
+        note = f"{refusal[0].upper()}{refusal[1:]}." if refusal else ""
+        self._form.method.set_note(note)
+        return [note] if note else []
+
+    def _check_rank(self, rank: int) -> None:
+        """Raise ValueError where the open sequence does not allow a rank."""
+        if self._sequence is None:
+            return
+        frames, points = self._sequence.frame_count, self._sequence.point_count
+        most = min(points, 3 * frames) if self._form.problem.key == "lowrank" else min(frames, 3 * points)
+        if rank > most:
+            raise ValueError(f"rank is {rank}; {frames} frames of {points} points allow 1 to {most}")
+
+    def _choose_problem(self, problem: str) -> None:
+        """Choose a problem, with the rank and the penalty that it had last: those of one suit no other."""
+        before = self._settings
+        if problem != before.problem:
+            self._models[before.problem] = before.rank, before.penalty
+            rank, penalty = self._models[problem]
+            self._fields["rank"].set_value(rank)
+            self._penalty.set_penalty(penalty, rank)
+        self.flush()
+
+    def _choose_preset(self, name: str) -> None:
+        self._timer.stop()
+        if name in PRESETS and PRESETS[name] != self._settings:
+            self.set_settings(PRESETS[name])
+            self.settings_changed.emit(self._settings)
+        else:
+            self._show_preset()
+
+    def _show_preset(self) -> None:
+        name = next((name for name, preset in PRESETS.items() if preset == self._settings), "custom")
+        self._form.preset.set_key(name)
+
+    def _set_refusal(self, sentence: str) -> None:
+        self._refusal = sentence

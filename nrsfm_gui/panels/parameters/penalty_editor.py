@@ -1,0 +1,254 @@
+"""The penalty on the singular values: its kind, its numbers, and the weights that follow from them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import QVBoxLayout, QWidget
+
+from core.foundation.exceptions import InputError
+from core.penalties.linear import (
+    PENALTIES,
+    PENALTY_TEXTS,
+    ExplicitWeights,
+    NuclearNorm,
+    Penalty,
+    WeightedNuclearNorm,
+    is_spectral,
+    penalty_name,
+)
+from core.reconstruction.settings import RECOMMENDED_PENALTY
+from nrsfm_gui.panels.parameters.weights_editor import WeightsEditor
+from nrsfm_gui.widgets.drag_number import Scale
+from nrsfm_gui.widgets.fields import NumberField
+from nrsfm_gui.widgets.form import Form
+from nrsfm_gui.widgets.sources import Choice
+
+if TYPE_CHECKING:
+    from core.foundation.types import Floats
+    from nrsfm_gui.model.theme import Theme
+
+EXPLICIT = "weights"
+TITLES = {name: text.title for name, text in PENALTY_TEXTS.items()} | {EXPLICIT: "explicit weights"}
+EXPLANATIONS = {name: text.formula for name, text in PENALTY_TEXTS.items()} | {
+    EXPLICIT: "one weight per singular value, as the sliders below stand"
+}
+WHOLE = ("free",)  # the numbers that are counts
+# Every number once, in the order of the penalties.
+NUMBERS = tuple(dict.fromkeys(name for text in PENALTY_TEXTS.values() for name in text.numbers))
+SCALES = dict.fromkeys(NUMBERS, Scale(1e-9, 1e3)) | {
+    "xi": Scale(1e-6, 1e2, zero=True),
+    "mu": Scale(1e-6, 1e2, zero=True),
+    "p": Scale(0.01, 0.99, logarithmic=False),
+    "free": Scale(0, 12, whole=True),
+}
+FIRST = {name: kind() for name, kind in PENALTIES.items()} | {"wnn": RECOMMENDED_PENALTY}
+NO_WEIGHTS_YET = "These weights follow from the data: a run shows them once it iterates."
+NO_SLOPES_YET = "The weights of this penalty follow the singular values: a run shows them."
+SLOPES = "These weights are the slopes of the penalty at the singular values; they follow them."
+
+
+class PenaltyEditor(QWidget):
+    """Edits a penalty; `read` gives it or raises with the field to blame noted.
+
+    Signals
+    -------
+    edited()
+        something was typed or chosen.
+    moved()
+        a number was dragged, or a weight was dragged or typed: it counts at once.
+    shown()
+        another penalty, or others of its weights, are shown.
+    """
+
+    edited = pyqtSignal()
+    moved = pyqtSignal()
+    shown = pyqtSignal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._rank = 1
+        self._derived_kind = "wnn"  # the last one that was not explicit
+        self._known = dict(FIRST)  # the last accepted numbers of each kind
+        self._reference: Floats | None = None  # (K,) sigma(X0#), as far as they are known
+        self._singular: Floats | None = None
+        self._choice = Choice(EXPLANATIONS, titles=TITLES)
+        self._choice.chosen.connect(self._choose)
+        self._form = Form()
+        self._form.add("penalty", "penalty", self._choice, tip="What the singular values of X# cost.")
+        self._fields: dict[str, NumberField] = {}
+        for name in NUMBERS:
+            field = NumberField(whole=name in WHOLE)
+            field.edited.connect(self.edited)
+            field.dragged.connect(self.moved)
+            self._fields[name] = field
+            self._form.add_scrubbed(name, name, field, SCALES[name], tip="", default=SCALES[name].lowest)
+        self._weights = WeightsEditor()
+        self._weights.weights_edited.connect(self._take_weights)
+        self._weights.reset_requested.connect(self._reset_weight)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        layout.addWidget(self._form)
+        layout.addWidget(self._weights)
+        self.set_penalty(RECOMMENDED_PENALTY, 1)
+
+    @property
+    def weights_editor(self) -> WeightsEditor:
+        """The rows of sliders."""
+        return self._weights
+
+    @property
+    def kind(self) -> str:
+        """The key of the penalty that is shown: of `PENALTIES`, or `EXPLICIT`."""
+        return self._choice.key
+
+    @property
+    def rule(self) -> str:
+        """The last kind that was not explicit weights."""
+        return self._derived_kind
+
+    @property
+    def reference(self) -> Floats | None:
+        """(K,) sigma(X0#), as far as they are known."""
+        return self._reference
+
+    @property
+    def form(self) -> Form:
+        """The rows above the sliders."""
+        return self._form
+
+    def set_penalty(self, penalty: Penalty, rank: int) -> None:
+        """Show a penalty for a rank."""
+        self._rank = rank
+        kind = penalty_name(penalty)
+        self._choice.set_key(kind)
+        if kind != EXPLICIT:
+            self._known[kind] = penalty
+        self._show_kind()
+        self._show_weights(penalty)
+
+    def field(self, name: str) -> NumberField:
+        """Return the field of one of the penalties' numbers."""
+        return self._fields[name]
+
+    def choose(self, kind: str) -> None:
+        """Choose a kind of penalty, as its box does."""
+        self._choice.set_key(kind)
+        self._choose(kind)
+
+    def set_weights(self, weights: tuple[float, ...]) -> None:
+        """Make the penalty these explicit weights (K,), as the sliders do."""
+        self._weights.set_values(weights, self._singular)
+        self._take_weights(weights)
+
+    def set_spectrum(self, reference: Floats | None, singular_values: Floats | None) -> None:
+        """Take sigma(X0#), from which weights follow, and the singular values of the reconstruction."""
+        self._reference, self._singular = reference, singular_values
+        try:
+            self._show_weights(self.read(self._rank))
+        except InputError:
+            return  # the note beside the field says why
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self._weights.set_theme(theme)
+
+    def read(self, rank: int) -> Penalty:
+        """Return the penalty for a rank; explicit weights are cut, or continued with their last.
+
+        Raises
+        ------
+        InputError
+            where a number is refused; the sentence then stands below its field.
+        """
+        kind = self._choice.key
+        if kind == EXPLICIT:
+            return self._read_explicit(rank)
+        values = {name: self._number(name) for name in PENALTY_TEXTS[kind].numbers}
+        penalty: Penalty = PENALTIES[kind](**values)
+        self._known[kind] = penalty
+        return penalty
+
+    def _read_explicit(self, rank: int) -> Penalty:
+        weights = self._weights.weights or (NuclearNorm().mu,)
+        try:
+            penalty = ExplicitWeights((weights + weights[-1:] * rank)[:rank])
+        except InputError as refusal:
+            self._weights.set_warning(str(refusal))
+            raise
+        self._weights.set_warning("")
+        return penalty
+
+    def _number(self, name: str) -> float | int:
+        """Read one number, try it alone in its penalty, and note what is wrong with it."""
+        try:
+            value = self._fields[name].value()
+            assert value is not None  # no field here is optional
+            PENALTIES[self._choice.key](**{name: value})
+        except ValueError as refusal:
+            sentence = str(refusal)
+            self._form.set_note(name, sentence)
+            raise InputError(sentence) from None
+        self._form.set_note(name, "")
+        return value
+
+    def show_weights(self, penalty: Penalty, rank: int) -> None:
+        """Show what a penalty gives each singular value."""
+        self._rank = rank
+        self._show_weights(penalty)
+
+    def _show_weights(self, penalty: Penalty) -> None:
+        weights, note = self._derived(penalty)
+        self._weights.set_values(weights, self._singular, note=note)
+        self.shown.emit()
+
+    def _derived(self, penalty: Penalty) -> tuple[Floats | tuple[float, ...], str]:
+        if is_spectral(penalty):
+            if self._singular is None:
+                return (), NO_SLOPES_YET
+            return penalty.weights(self._rank, self._singular), SLOPES
+        if isinstance(penalty, WeightedNuclearNorm) and self._reference is None:
+            return (), NO_WEIGHTS_YET
+        reference = self._reference if self._reference is not None else np.ones(1)
+        try:
+            return penalty.weights(self._rank, reference), ""
+        except InputError:
+            return (), ""
+
+    def _reset_weight(self, k: int) -> None:
+        """Give a weight back what the last rule gives it, where that is known."""
+        given, _note = self._derived(self._known[self._derived_kind])
+        if k < len(given) and self._choice.key == EXPLICIT:
+            self._weights.move(k, float(given[k]))
+
+    def _choose(self, kind: str) -> None:
+        if kind == EXPLICIT and len(self._weights.weights) != self._rank:
+            self._weights.set_values((NuclearNorm().mu,) * self._rank, self._singular)
+        self._show_kind()
+        self.shown.emit()
+        self.edited.emit()
+
+    def _show_kind(self) -> None:
+        """Show the numbers of a kind; explicit weights leave the rows before them, so that nothing moves."""
+        kind = self._choice.key
+        if kind != EXPLICIT:
+            self._derived_kind = kind
+        shown, known = PENALTY_TEXTS[self._derived_kind].numbers, self._known[self._derived_kind]
+        for name in NUMBERS:
+            self._form.set_row_visible(name, name in shown)
+            self._form.set_row_enabled(name, kind != EXPLICIT)
+            self._form.set_note(name, "")
+            if name in shown:
+                self._fields[name].set_value(getattr(known, name))
+                self._form.set_tip(name, shown[name])
+                self._form.set_default(name, float(getattr(FIRST[self._derived_kind], name)))
+
+    def _take_weights(self, _weights: tuple[float, ...]) -> None:
+        if self._choice.key != EXPLICIT:
+            self._choice.set_key(EXPLICIT)
+            self._show_kind()
+        self.shown.emit()
+        self.moved.emit()

@@ -1,0 +1,224 @@
+"""Mouse and keys over the bars and handles of the weights panel: what is meant, not what becomes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyqtgraph as pg
+from PyQt6.QtCore import QEvent, QPointF, Qt, pyqtSignal
+from PyQt6.QtGui import QKeyEvent
+
+from nrsfm_gui.panels.parameters.spectrum_items import GHOST_HEIGHT, SpectrumItems
+from nrsfm_gui.widgets.drag_number import FINE
+
+if TYPE_CHECKING:
+    from PyQt6.QtGui import QFocusEvent, QMouseEvent
+    from PyQt6.QtWidgets import QWidget
+
+REACH = 14  # pixels around a handle that take hold of it
+LOW = 0.34  # of the picture's height: below it a click in a bar means the bar
+STEPS = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}
+CHOICES = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is under the mouse: a "handle", a "bar", or the place for "more"."""
+
+    kind: str
+    index: int  # 0-based
+
+
+class SpectrumCanvas(pg.PlotWidget):
+    """A plot whose handles are dragged and whose bars are clicked.
+
+    Signals
+    -------
+    pointed(Target or None)
+        what is under the mouse changed.
+    taken(int)
+        a handle was taken hold of.
+    pulled(float, bool)
+        the handle that is held was moved to a place, 0 to 1; with the others brought along.
+    let_go()
+        it was let go of.
+    kept(int)
+        a bar, or the place for one more, was clicked: so many are wanted.
+    chosen(int)
+        another handle, counted from the one that is marked, was asked for by a key.
+    nudged(float, bool)
+        the handle that is marked was moved up by so many percent by a key; with the others brought along.
+    """
+
+    pointed = pyqtSignal(object)
+    taken = pyqtSignal(int)
+    pulled = pyqtSignal(float, bool)
+    let_go = pyqtSignal()
+    kept = pyqtSignal(int)
+    chosen = pyqtSignal(int)
+    nudged = pyqtSignal(float, bool)
+    focused = pyqtSignal(bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        plot: pg.PlotItem = self.getPlotItem()
+        plot.hideButtons()
+        plot.setMenuEnabled(False)
+        plot.setMouseEnabled(x=False, y=False)
+        self.parts = SpectrumItems(plot)
+        self._target: Target | None = None
+        self._held: int | None = None
+        self._y = 0.0  # of the mouse when it last moved the handle, in pixels
+        self._share = 0.0  # where the hand has brought it
+        self.setMouseTracking(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+
+    @property
+    def held(self) -> int | None:
+        """The handle that is being dragged."""
+        return self._held
+
+    @property
+    def target(self) -> Target | None:
+        """What is under the mouse."""
+        return self._target
+
+    def pixel(self, column: float, share: float) -> QPointF:
+        """Return where a place of the plot is, in pixels of this widget."""
+        scene = self.getPlotItem().getViewBox().mapViewToScene(QPointF(column, share))
+        return QPointF(self.mapFromScene(scene))
+
+    def target_at(self, position: QPointF) -> Target | None:
+        """Return what is at a place of this widget."""
+        place = self.getPlotItem().getViewBox().mapSceneToView(self.mapToScene(position.toPoint()))
+        column = round(place.x()) - 1
+        count = self.parts.columns
+        if not 0 <= column <= count or place.y() > 1 or count == 0:
+            return None
+        near = [k for k in (column - 1, column, column + 1) if 0 <= k < len(self.parts.shares)]
+        distances = {k: self._distance(position, k) for k in near}
+        closest = min(distances, key=lambda k: distances[k], default=None)
+        if closest is not None and distances[closest] <= REACH:
+            return Target("handle", closest)
+        if column == count:
+            return Target("more", column) if place.y() < GHOST_HEIGHT else None
+        return Target("bar", column) if place.y() < LOW else None
+
+    def _distance(self, position: QPointF, k: int) -> float:
+        apart = position - self.pixel(k + 1, float(self.parts.shares[k]))
+        return float((apart.x() ** 2 + apart.y() ** 2) ** 0.5)
+
+    # -- mouse ----------------------------------------------------------------------------------------------
+
+    def mousePressEvent(self, event: QMouseEvent | None) -> None:
+        """Take hold of a handle."""
+        assert event is not None
+        if event.button() is not Qt.MouseButton.LeftButton:
+            return
+        self._point(event.position())
+        if self._target is not None and self._target.kind == "handle":
+            self._held = self._target.index
+            self._y, self._share = event.position().y(), float(self.parts.shares[self._held])
+            self._show_cursor()
+            self.taken.emit(self._held)
+
+    def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
+        """Drag the handle that is held, or say what is under the mouse."""
+        assert event is not None
+        if self._held is None:
+            self._point(event.position())
+            return
+        whole = self.pixel(1, 0.0).y() - self.pixel(1, 1.0).y()
+        keys = event.modifiers()
+        pace = FINE if keys & Qt.KeyboardModifier.ControlModifier else 1.0
+        y = event.position().y()
+        # As far as the hand goes beyond an end it must come back.
+        self._share += pace * (self._y - y) / max(whole, 1.0)
+        self._y = y
+        share = min(max(self._share, 0.0), 1.0)
+        self.pulled.emit(share, bool(keys & Qt.KeyboardModifier.ShiftModifier))
+
+    def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
+        """Let go of a handle, or click a bar."""
+        assert event is not None
+        if event.button() is not Qt.MouseButton.LeftButton:
+            return
+        if self._held is not None:
+            self._held = None
+            self.let_go.emit()
+        elif self._target is not None and self._target == self.target_at(event.position()):
+            self.kept.emit(self._target.index + 1)
+        self._point(event.position(), again=True)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent | None) -> None:
+        """Count as another press."""
+        self.mousePressEvent(event)
+
+    def wheelEvent(self, event: QEvent | None) -> None:
+        """Leave the range as it is."""
+        assert event is not None
+        event.ignore()
+
+    def leaveEvent(self, event: QEvent | None) -> None:
+        """Nothing is under the mouse any more."""
+        if self._held is None:
+            self._set_target(None)
+        super().leaveEvent(event)
+
+    def _point(self, position: QPointF, *, again: bool = False) -> None:
+        target = self.target_at(position)
+        if again:
+            self._target = None
+        self._set_target(target)
+
+    def _set_target(self, target: Target | None) -> None:
+        if target != self._target:
+            self._target = target
+            self._show_cursor()
+            self.pointed.emit(target)
+
+    def _show_cursor(self) -> None:
+        shape = Qt.CursorShape.ArrowCursor
+        if self._target is not None:
+            handle = self._target.kind == "handle"
+            shape = Qt.CursorShape.SizeVerCursor if handle else Qt.CursorShape.PointingHandCursor
+        self.viewport().setCursor(shape)
+
+    # -- keys -----------------------------------------------------------------------------------------------
+
+    def event(self, event: QEvent | None) -> bool:
+        """Take the arrow keys before they step through the frames."""
+        if (
+            isinstance(event, QKeyEvent)
+            and event.type() is QEvent.Type.ShortcutOverride
+            and len(self.parts.shares)
+            and (event.key() in STEPS or event.key() in CHOICES or event.key() == Qt.Key.Key_Escape)
+        ):
+            event.accept()
+            return True
+        return bool(super().event(event))
+
+    def keyPressEvent(self, event: QKeyEvent | None) -> None:
+        """Choose a handle, move it, or give the arrow keys back."""
+        assert event is not None
+        key, keys = Qt.Key(event.key()), event.modifiers()
+        if key in CHOICES:
+            self.chosen.emit(CHOICES[key])
+        elif key in STEPS:
+            percent = 10.0 if keys & Qt.KeyboardModifier.ShiftModifier else 1.0
+            self.nudged.emit(STEPS[key] * percent, bool(keys & Qt.KeyboardModifier.ControlModifier))
+        elif key == Qt.Key.Key_Escape:
+            self.clearFocus()
+        else:
+            event.ignore()
+
+    def focusInEvent(self, event: QFocusEvent | None) -> None:
+        """Say that keys come here now."""
+        super().focusInEvent(event)
+        self.focused.emit(True)
+
+    def focusOutEvent(self, event: QFocusEvent | None) -> None:
+        """Say that they no longer do."""
+        super().focusOutEvent(event)
+        self.focused.emit(False)

@@ -1,0 +1,307 @@
+"""The singular values of the reconstruction as bars, and the weights on them as handles to drag.
+
+Bars have the left axis, handles the right one, both logarithmic. A handle stops where the order of the
+weights would break, marks the one in its way and says why; with Shift it brings the others along. A click low
+in a bar keeps that many basis shapes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PyQt6.QtCore import QTimer, pyqtSignal
+from PyQt6.QtWidgets import QVBoxLayout, QWidget
+
+from nrsfm_gui.panels.parameters.spectrum_canvas import SpectrumCanvas, Target
+from nrsfm_gui.panels.parameters.spectrum_header import SpectrumHeader
+from nrsfm_gui.panels.parameters.spectrum_scale import Decades, decades_of
+from nrsfm_gui.panels.parameters.weight_order import held, ordered, reason
+from nrsfm_gui.panels.parameters.weights_editor import WEIGHTS, short
+from nrsfm_gui.widgets.hint_line import HintLine
+from nrsfm_gui.widgets.labels import EmptyLabel
+from nrsfm_gui.widgets.plots import dress
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence as Items
+
+    import pyqtgraph as pg
+
+    from core.foundation.types import Floats
+    from nrsfm_gui.model.theme import Theme
+
+EMPTY = "Singular values and weights appear here with the first run"
+HINT = "Drag a diamond to change its weight. Click low in a bar to keep so many bases, + to add one."
+KEYS_HINT = "Left and right choose a weight, up and down change it by 1 % (Shift 10 %); Esc leaves."
+TIP = (
+    "Bars: singular values of X#, left axis. Diamonds: their weights, right axis; both logarithmic.\n"
+    "Drag a diamond up or down; it stops where weights would decrease. Shift brings the others along,\n"
+    "Ctrl is fine, the bottom is 0. Click low in a bar to keep so many basis shapes, + to add one.\n"
+    "Keys: left and right choose a weight, up and down change it by 1 %, with Shift by 10 %,\n"
+    "with Ctrl the others come along; Esc gives the arrow keys back."
+)
+UNSEEN_MILLISECONDS = 100  # until a plot that is hidden is drawn anew
+FLASH_MILLISECONDS = 600
+WEIGHT_MARGIN, WEIGHT_SPAN = 1.0, 4.0  # decades around the weights, and at least in all
+
+
+class SpectrumPlot(QWidget):
+    """Bars for singular values, handles for weights. `header` is the line above, placed by the window.
+
+    Signals
+    -------
+    weights_edited(object)
+        a tuple of non-decreasing floats: a handle was moved.
+    rank_requested(int)
+        so many basis shapes are wanted.
+    rule_requested(str)
+        a key of `core.penalties.linear.PENALTIES`, or "weights".
+    """
+
+    weights_edited = pyqtSignal(object)
+    rank_requested = pyqtSignal(int)
+    rule_requested = pyqtSignal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._singular: Floats | None = None  # (N,) of the reconstruction
+        self._of_run: Floats | None = None  # (N,) weights that it was found with
+        self._weights: tuple[float, ...] = ()  # (K,) that the parameters have now
+        self._base: tuple[float, ...] = ()  # and had when the drag began
+        self._along = False
+        self._active: int | None = None
+        self._left = Decades(-1.0, 1.0)
+        self._right = Decades(-3.0, 1.0, zero=True)
+        self._canvas = SpectrumCanvas()
+        self._canvas.setToolTip(TIP)
+        self._canvas.setAccessibleName("singular values and their weights")
+        self._items = self._canvas.parts
+        plot = self._canvas.getPlotItem()
+        plot.setLabel("left", "singular value σ")
+        plot.setLabel("right", "weight a")
+        self._empty = EmptyLabel(EMPTY, self._canvas)
+        self._hint = HintLine()
+        self._hint.setProperty("role", "muted")
+        self._flash = QTimer(self)
+        self._flash.setSingleShot(True)
+        self._flash.setInterval(FLASH_MILLISECONDS)
+        self._flash.timeout.connect(self._end_flash)
+        self.header = SpectrumHeader()
+        self.header.rule_requested.connect(self.rule_requested)
+        canvas = self._canvas
+        canvas.pointed.connect(self._point)
+        canvas.taken.connect(self._take)
+        canvas.pulled.connect(self._pull)
+        canvas.let_go.connect(self._let_go)
+        canvas.kept.connect(self.rank_requested)
+        canvas.chosen.connect(self._choose)
+        canvas.nudged.connect(self._nudge)
+        canvas.focused.connect(self._show_focus)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(canvas, 1)
+        layout.addWidget(self._hint)
+        self._unseen = QTimer(self)
+        self._unseen.setSingleShot(True)
+        self._unseen.timeout.connect(self._show)
+        self.setMinimumSize(200, 150)
+        self.set_values(None, None)
+
+    @property
+    def plot_widget(self) -> pg.PlotWidget:
+        """The plot itself, for export."""
+        return self._canvas
+
+    @property
+    def canvas(self) -> SpectrumCanvas:
+        """The plot itself, for mouse and keys."""
+        return self._canvas
+
+    @property
+    def hint(self) -> str:
+        """The sentence below the plot."""
+        return self._hint.whole
+
+    @property
+    def weights(self) -> tuple[float, ...]:
+        """The weights at the handles, (K,)."""
+        return self._weights or tuple(() if self._of_run is None else self._of_run.tolist())
+
+    # -- setters --------------------------------------------------------------------------------------------
+
+    def set_values(self, singular_values: Floats | None, weights: Floats | None) -> None:
+        """Show the singular values of a run and the weights that it has, each (N,); None without a run."""
+        self._singular = singular_values
+        self._of_run = None if singular_values is None else weights
+        self._show()
+
+    def set_penalty(self, kind: str, rule: str, weights: Items[float]) -> None:
+        """Show the penalty that the parameters have, the rule before explicit weights, and its weights.
+
+        `weights` (K,) is empty where they are not known yet: then those of the run are shown.
+        """
+        self.header.set_rule(kind, rule)
+        if self._canvas.held is None or len(weights) != len(self._weights):
+            self._weights = tuple(weights)
+            if self.visibleRegion().isEmpty():  # behind another tab a widget is visible, but nothing of it
+                self._unseen.start(UNSEEN_MILLISECONDS)  # a hand that drags a slider must not wait for it
+            else:
+                self._show()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        dress(self._canvas, theme)
+        plot = self._canvas.getPlotItem()
+        for side, color in (("left", theme.estimate), ("right", theme.residual)):
+            plot.getAxis(side).setTextPen(color)
+        self._items.set_theme(theme)
+        self.header.set_theme(theme)
+
+    # -- drawing --------------------------------------------------------------------------------------------
+
+    def _show(self) -> None:
+        weights = np.asarray(self.weights)
+        empty = self._singular is None and not self._weights
+        self._empty.setVisible(empty)
+        plot = self._canvas.getPlotItem()
+        for side, there in (
+            ("left", self._singular is not None),
+            ("right", not empty),
+            ("bottom", not empty),
+        ):
+            if plot.getAxis(side).isVisible() != there:
+                plot.showAxis(side, there)
+        self._hint.setVisible(not empty)
+        self._fit_scales(weights)
+        heights = np.zeros(0) if self._singular is None else self._left.shares(self._singular)
+        self._items.set_bars(heights, len(weights))
+        self._show_handles()
+        columns = self._items.columns
+        every = max(1, columns // 16)
+        plot.getAxis("bottom").setTicks([[(k, str(k)) for k in range(1, columns + 1, every)]])
+        if not self.hint:
+            self._say(HINT)
+
+    def _fit_scales(self, weights: Floats) -> None:
+        """Keep the scales while they serve, so that nothing jumps from picture to picture or under a hand."""
+        plot = self._canvas.getPlotItem()
+        if self._singular is not None:
+            wanted = decades_of(self._singular, zero=False, margin=0.3, least=1.0)
+            self._left = self._left if self._left.holds(wanted) else wanted
+            plot.getAxis("left").setTicks([self._left.ticks()])
+        if weights.size and self._canvas.held is None:
+            wanted = decades_of(weights, zero=True, margin=WEIGHT_MARGIN, least=WEIGHT_SPAN)
+            self._right = self._right if self._right.holds(wanted) else wanted
+            plot.getAxis("right").setTicks([self._right.ticks()])
+
+    def _show_handles(self) -> None:
+        self._items.set_handles(self._right.shares(np.asarray(self.weights)))
+        self._mark(0 if self._active is None and self._canvas.hasFocus() else self._active)
+
+    def _mark(self, handle: int | None) -> None:
+        """Mark a handle, with its weight beside it."""
+        if handle is not None and handle >= len(self.weights):
+            handle = None
+        self._active = handle
+        text = "" if handle is None else f"a{handle + 1} = {short(self.weights[handle])}"
+        self._items.set_active(handle, text)
+        self._canvas.setAccessibleDescription(text)
+
+    def _say(self, sentence: str, *, role: str = "muted") -> None:
+        self._hint.set_whole(sentence)
+        if self._hint.property("role") != role:
+            self._hint.setProperty("role", role)
+            style = self._hint.style()
+            assert style is not None
+            style.unpolish(self._hint)
+            style.polish(self._hint)
+
+    # -- what the hand does ---------------------------------------------------------------------------------
+
+    def _point(self, target: Target | None) -> None:
+        bar = target.index if target is not None and target.kind != "handle" else None
+        self._items.point_at(bar)
+        if target is None:
+            self._mark(self._active if self._canvas.hasFocus() else None)
+            self._say(KEYS_HINT if self._canvas.hasFocus() else HINT)
+        elif target.kind == "handle":
+            self._mark(target.index)
+            self._say("Drag up or down. Shift brings the others along, Ctrl is fine.")
+        elif target.kind == "more":
+            self._say(f"Click to add one: rank {target.index + 1}.")
+        elif target.index + 1 == len(self.weights):
+            self._say(f"All {target.index + 1} are kept. Click in a bar to the left to keep fewer.")
+        else:
+            these = "this one alone" if target.index == 0 else f"these {target.index + 1}"
+            self._say(f"Click to keep {these}: rank {target.index + 1}.")
+
+    def _take(self, handle: int) -> None:
+        self._base = self._weights = self.weights
+        self._along = False
+        self._mark(handle)
+
+    def _pull(self, share: float, along: bool) -> None:
+        handle = self._canvas.held
+        if handle is None:
+            return
+        if along != self._along:  # what came along so far stays
+            self._along, self._base = along, self._weights
+        self._move(handle, min(self._right.value(share), WEIGHTS.highest), self._base, along=along)
+
+    def _let_go(self) -> None:
+        self._show()  # the scale may have to follow now
+
+    def _choose(self, step: int) -> None:
+        count = len(self.weights)
+        if count:
+            first = 0 if step > 0 else count - 1
+            self._mark(first if self._active is None else min(max(self._active + step, 0), count - 1))
+
+    def _nudge(self, percent: float, along: bool) -> None:
+        if self._active is None or self._active >= len(self.weights):
+            return
+        weights = self.weights
+        weight = weights[self._active] * (1 + abs(percent) / 100) ** np.sign(percent)
+        if weight == 0 and percent > 0:
+            weight = WEIGHTS.lowest
+        weight = float(f"{weight:.4g}") if weight >= WEIGHTS.lowest else 0.0
+        self._move(self._active, min(weight, WEIGHTS.highest), weights, along=along)
+        self._show()
+
+    def _move(self, handle: int, wanted: float, base: tuple[float, ...], *, along: bool) -> None:
+        """Bring a weight to a value, or as far as the others let it; tell of it where it moved."""
+        barrier = None
+        if not along:
+            wanted, barrier = held(base, handle, wanted)
+        moved = (*base[:handle], wanted, *base[handle + 1 :])
+        weights = ordered(moved, handle) if along else moved
+        if barrier is None:
+            self._items.set_barrier(None)
+            self._say("The others come along." if along else HINT)
+        else:
+            self._items.set_barrier(barrier)
+            self._flash.start()
+            self._say(reason(base, handle, barrier), role="warning")
+        if weights != self._weights:
+            self._weights = weights
+            self._active = handle
+            self._show_handles()
+            self.weights_edited.emit(weights)
+
+    def _end_flash(self) -> None:
+        self._items.set_barrier(None)
+
+    def _show_focus(self, focused: bool) -> None:
+        """Mark the handle that the keys would move."""
+        if focused and self._active is None and self.weights:
+            self._mark(0)
+        elif not focused and self._canvas.held is None:
+            self._mark(None)
+        if self.hint in (HINT, KEYS_HINT):
+            self._say(KEYS_HINT if focused else HINT)
+
+    def resizeEvent(self, event: object) -> None:
+        """Keep the sentence for the empty state in the middle."""
+        super().resizeEvent(event)  # type: ignore[arg-type]
+        self._empty.fill()

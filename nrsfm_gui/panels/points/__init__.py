@@ -1,0 +1,1 @@
+"""All points of the sequence: a table, and curves over the frames."""

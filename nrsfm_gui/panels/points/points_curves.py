@@ -1,0 +1,123 @@
+"""The selected points over the frames: their errors, or their paths, one color for each point."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from nrsfm_gui.model.theme import DARK, Theme
+from nrsfm_gui.widgets.colors import qcolor
+from nrsfm_gui.widgets.frame_chart import AXIS_HEIGHT, NO_AXIS_HEIGHT, FrameChart, Plot
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence as Items
+
+    from PyQt6.QtGui import QColor, QResizeEvent
+
+MOST_POINTS = 8  # that are drawn; more could not be told apart
+EMPTY = "Select points to see them over the frames: click, Ctrl+drag, or choose rows of the table."
+
+
+class PointsCurves(QWidget):
+    """Plots below each other on one axis of frames. A click asks for the frame."""
+
+    frame_requested = pyqtSignal(int)  # 0-based
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._charts: list[FrameChart] = []
+        self._frame = 0
+        self._range: tuple[int, int] | None = None
+        self._theme = DARK
+        self._content: tuple[tuple[Plot, ...], tuple[int, ...], str] = ((), (), "")
+        self._names = QLabel()
+        self._names.setTextFormat(Qt.TextFormat.RichText)
+        self._names.setWordWrap(True)
+        self._names.setContentsMargins(8, 3, 8, 0)
+        self._names.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._empty = QLabel(EMPTY)
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._empty.setWordWrap(True)
+        self._empty.setProperty("role", "muted")
+        self._empty.setMargin(16)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(0)
+        self._column.addWidget(self._names)
+        self._column.addWidget(self._empty, 1)
+        self.show_plots((), ())
+
+    @property
+    def plots(self) -> tuple[Plot, ...]:
+        """What is shown, from the top."""
+        return self._content[0]
+
+    def show_plots(self, plots: Items[Plot], points: Items[int], *, note: str = "") -> None:
+        """Show plots with a curve for each of up to MOST_POINTS points, and a note beside their names."""
+        self._content = tuple(plots), tuple(points), note
+        while len(self._charts) < len(plots):
+            self._add_chart()
+        colors = [self._color(place) for place in range(len(points))]
+        for place, chart in enumerate(self._charts):
+            chart.setVisible(place < len(plots))
+            if place < len(plots):
+                last = place == len(plots) - 1
+                chart.show_plot(plots[place], colors, names_frames=last, color=self._theme.muted)
+        self._share_height()
+        self._empty.setVisible(not plots)
+        self._empty.setText(note if note and not plots else EMPTY)
+        self._names.setVisible(bool(plots))
+        names = " ".join(
+            f'<span style="color:{color.name()}">■</span>&nbsp;{point + 1}&ensp;'
+            for color, point in zip(colors, points, strict=True)
+        )
+        self._names.setText(f"point {names}{note}")
+
+    def set_frame(self, frame: int) -> None:
+        """Mark a frame."""
+        self._frame = frame
+        for chart in self._charts:
+            chart.set_frame(frame)
+
+    def set_range(self, frames: tuple[int, int] | None) -> None:
+        """Show which frames are played, None for all."""
+        self._range = frames
+        for chart in self._charts:
+            chart.set_range(frames)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self._theme = theme
+        for chart in self._charts:
+            chart.set_theme(theme)
+        plots, points, note = self._content
+        self.show_plots(plots, points, note=note)
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        """Keep the plots equally high."""
+        self._share_height()
+
+    def _share_height(self) -> None:
+        """Give the last plot the room of the axis that it has for all."""
+        shown = [chart for chart in self._charts if not chart.isHidden()]
+        more = AXIS_HEIGHT - NO_AXIS_HEIGHT
+        each = max((self.height() - self._names.sizeHint().height() - more) // max(len(shown), 1), 1)
+        for chart in shown:
+            self._column.setStretchFactor(chart, each + (more if chart is shown[-1] else 0))
+
+    def _color(self, place: int) -> QColor:
+        colors = (self._theme.accent, *self._theme.runs, self._theme.text)
+        return qcolor(colors[place % len(colors)])
+
+    def _add_chart(self) -> None:
+        chart = FrameChart()
+        if self._charts:
+            chart.getPlotItem().setXLink(self._charts[0].getPlotItem())
+        chart.set_theme(self._theme)
+        chart.set_frame(self._frame)
+        chart.set_range(self._range)
+        chart.frame_requested.connect(self.frame_requested)
+        self._charts.append(chart)
+        self._column.addWidget(chart, 1)

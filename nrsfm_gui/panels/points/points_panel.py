@@ -1,0 +1,179 @@
+"""The panel of points: a table of all, and the errors and paths of the selected ones over the frames."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import pyqtSignal
+from PyQt6.QtWidgets import QButtonGroup, QHBoxLayout, QToolButton, QWidget
+
+from nrsfm_gui.model.theme import DARK, Theme
+from nrsfm_gui.panels.points.points_curves import MOST_POINTS, PointsCurves
+from nrsfm_gui.panels.points.points_table import PointsTable
+from nrsfm_gui.widgets.fields import tool_button
+from nrsfm_gui.widgets.frame_chart import Plot
+from nrsfm_gui.widgets.labels import ElidedLabel
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence as Items
+
+    from PyQt6.QtGui import QResizeEvent, QShowEvent
+
+    from nrsfm_gui.text.point_table import PointCourse, PointTable
+
+WIDE = 640  # pixels from which on table and curves have room side by side
+TABLE_WIDTH = 360
+PAGES = {
+    "table": ("Table", "A row for every point; its selected rows are the selected points"),
+    "errors": ("Errors", "Errors of the selected points over the frames"),
+    "paths": ("Paths", "x, y and z of the selected points over the frames; ground truth is dashed"),
+}
+
+
+class PointsPanel(QWidget):
+    """Table and curves side by side, or one of them where there is little room.
+
+    Signals
+    -------
+    points_selected(indices (N,), bool), frame_requested(int)
+        what was chosen in the table, and in the curves.
+    became_visible()
+        what is shown may be out of date.
+    """
+
+    points_selected = pyqtSignal(object, bool)
+    frame_requested = pyqtSignal(int)
+    became_visible = pyqtSignal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setMinimumSize(240, 150)
+        self._page = "table"
+        self._courses: tuple[PointCourse, ...] = ()
+        self._units = ("px", "mm")
+        self._selected = 0
+        self.table = PointsTable()
+        self.table.setToolTip("All points with their errors; click a heading to sort, a row to select")
+        self.curves = PointsCurves()
+        self.header = QWidget()
+        self._count = ElidedLabel()
+        self._count.setProperty("role", "muted")
+        self._buttons = {name: self._button(name) for name in PAGES}
+        group = QButtonGroup(self)
+        for button in self._buttons.values():
+            group.addButton(button)
+        bar = QHBoxLayout(self.header)
+        bar.setContentsMargins(8, 2, 4, 2)
+        bar.addWidget(self._count, 1)
+        for button in self._buttons.values():
+            bar.addWidget(button)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(1)
+        row.addWidget(self.table)
+        row.addWidget(self.curves, 1)
+        self.table.points_selected.connect(self.points_selected)
+        self.table.frame_requested.connect(self.frame_requested)
+        self.curves.frame_requested.connect(self.frame_requested)
+        self.set_theme(DARK)
+        self._show_page()
+
+    def set_table(self, table: PointTable | None) -> None:
+        """Show what there is to say about all points."""
+        self.table.set_table(table)
+        self._count_points()
+
+    def set_selection(self, points: Items[int], last: int) -> None:
+        """Select rows of the table; `last` was selected last, or is -1."""
+        self._selected = len(points)
+        self.table.set_selection(points, last)
+        self._count_points()
+
+    def set_courses(self, courses: Items[PointCourse], units: tuple[str, str]) -> None:
+        """Show points over the frames; units are those of the tracks and of the shapes."""
+        self._courses, self._units = tuple(courses), units
+        self._show_curves()
+
+    def set_hidden(self, hidden: frozenset[int]) -> None:
+        """Gray the points that are not drawn."""
+        self.table.set_hidden(hidden)
+
+    def set_frame(self, frame: int) -> None:
+        """Mark a frame in the curves."""
+        self.curves.set_frame(frame)
+
+    def set_range(self, frames: tuple[int, int] | None) -> None:
+        """Show which frames are played, None for all."""
+        self.curves.set_range(frames)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self.table.set_theme(theme)
+        self.curves.set_theme(theme)
+
+    def showEvent(self, event: QShowEvent | None) -> None:
+        """Tell that what is shown may be out of date."""
+        self.became_visible.emit()
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        """Show as much as there is room for."""
+        self._show_page()
+
+    def _button(self, name: str) -> QToolButton:
+        title, tip = PAGES[name]
+        button = tool_button(title, tip, object_name=name)
+        button.setCheckable(True)
+        button.setChecked(name == self._page)
+        button.clicked.connect(lambda _checked: self._choose(name))
+        return button
+
+    def _choose(self, page: str) -> None:
+        self._page = page
+        self._show_page()
+        self._show_curves()
+
+    def _show_page(self) -> None:
+        wide = self.width() >= WIDE
+        only_table = self._page == "table" and not wide
+        self._buttons["table"].setVisible(not wide)
+        self._buttons["errors" if wide and self._page == "table" else self._page].setChecked(True)
+        self.table.setVisible(wide or only_table)
+        self.curves.setVisible(not only_table)
+        self.table.setMaximumWidth(TABLE_WIDTH if wide else 16_777_215)
+
+    def _count_points(self) -> None:
+        model = self.table.model()
+        assert model is not None
+        self._count.set_whole(f"{self._selected} of {model.rowCount()} points selected")
+
+    def _show_curves(self) -> None:
+        courses, (track_unit, unit) = self._courses, self._units
+        plots = _paths(courses, unit) if self._page == "paths" else _errors(courses, track_unit, unit)
+        note = ""
+        if courses and not plots:
+            note = "There are errors and paths after a run: press Run (Ctrl+R)."
+        elif self._selected > len(courses):
+            note = f"({len(courses)} of {self._selected})"
+        self.curves.show_plots(plots, [course.point for course in courses[:MOST_POINTS]], note=note)
+
+
+def _errors(courses: Items[PointCourse], track_unit: str, unit: str) -> list[Plot]:
+    kinds = (
+        ("reproj.", track_unit, [course.reprojection for course in courses]),
+        ("3-D", unit, [course.error for course in courses]),
+    )
+    found = [
+        (title, its, tuple(curve for curve in curves if curve is not None)) for title, its, curves in kinds
+    ]
+    return [Plot(title, its, curves) for title, its, curves in found if curves]
+
+
+def _paths(courses: Items[PointCourse], unit: str) -> list[Plot]:
+    paths = [course.path for course in courses if course.path is not None]
+    truths = [course.truth for course in courses if course.truth is not None]
+    if not paths and not truths:
+        return []
+    return [
+        Plot(name, unit, tuple(path[:, axis] for path in paths), tuple(truth[:, axis] for truth in truths))
+        for axis, name in enumerate("xyz")
+    ]

@@ -1,0 +1,314 @@
+"""The panel that opens at the buttons of the 3-D view: colors, trails, mesh, sizes and layers."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from PyQt6.QtCore import QPoint, QSignalBlocker, QSize, Qt, pyqtSignal
+from PyQt6.QtGui import QIcon, QImage, QPixmap
+from PyQt6.QtWidgets import (
+    QCheckBox,
+    QFormLayout,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QWidget,
+)
+
+from nrsfm_gui.model.appearance import (
+    COLOR_MAPS,
+    COLORINGS,
+    LABELS,
+    LAYERS,
+    MESH_MODES,
+    MESH_SOURCES,
+    MOST_TRAIL_FRAMES,
+    POINT_SIZES,
+    Appearance,
+)
+from nrsfm_gui.model.theme import DARK, Theme
+from nrsfm_gui.widgets.colors import color_table
+from nrsfm_gui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from nrsfm_gui.scene.scene import Scene
+
+SWATCH = QSize(56, 12)
+MODE_TITLES = {"off": "Off", "wire": "Wire", "shaded": "Shaded", "both": "Shaded and wire"}
+ELSEWHERE = {"edges", "faces", "trails"}  # layers that a field of their own stands for
+GAP = 6  # pixels between the panel and the button that opens it
+FARTHEST = 1e12  # of a limit
+
+
+class AppearancePanel(QFrame):
+    """Shows an appearance and asks for others. It closes when something else is clicked.
+
+    Signals
+    -------
+    appearance_requested(Appearance)
+        a field was changed.
+    load_requested()
+        a triangulation is to be read from a file.
+    """
+
+    appearance_requested = pyqtSignal(object)
+    load_requested = pyqtSignal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        self.setObjectName("appearance_panel")
+        self.setAccessibleName("Appearance of the views")
+        self.setFrameShape(QFrame.Shape.StyledPanel)
+        self._appearance = Appearance()
+        self._theme = DARK
+        self._shown: tuple[object, ...] = ()  # what the fields of the limits show
+        self.color_by = self._choice(COLORINGS, "color_by", "What the colors of the points stand for")
+        self.color_map = self._choice(
+            {name: name.capitalize() for name in COLOR_MAPS},
+            "color_map",
+            "Colors from low to high: each is even to the eye and safe for the color-blind",
+        )
+        self.color_map.setIconSize(SWATCH)
+        self.low, self.high = self._limit("Lowest value of the color scale"), self._limit("Highest value")
+        self.disorder = QLabel("The lowest value must be below the highest one.")
+        self.disorder.setProperty("role", "warning")
+        self.disorder.hide()
+        self.automatic = QCheckBox("From the data")
+        self.automatic.setToolTip("Take the limits from all frames, without the farthest strays")
+        self.automatic.setAccessibleName("Limits from the data")
+        self.automatic.toggled.connect(self._take_limits)
+        self.trails = QCheckBox("On")
+        self.trails.setToolTip("Draw where each point was in the frames before (T)")
+        self.trails.setAccessibleName("Trails")
+        self.trails.toggled.connect(lambda on: self._ask_layer("trails", on))
+        self.trail_frames = SpinBox()
+        self.trail_frames.setRange(1, MOST_TRAIL_FRAMES)
+        self.trail_frames.setSuffix(" frames")
+        self.trail_frames.setToolTip("How many frames back a trail reaches")
+        self.trail_frames.setAccessibleName("Length of the trails in frames")
+        self.trail_frames.valueChanged.connect(lambda count: self._ask(trail_frames=count))
+        self.mesh_mode = ComboBox()
+        for mode in MESH_MODES:
+            self.mesh_mode.addItem(MODE_TITLES[mode], mode)
+        self.mesh_mode.setToolTip("How the mesh is drawn (M)")
+        self.mesh_mode.setAccessibleName("Drawing of the mesh")
+        self.mesh_mode.activated.connect(
+            lambda _index: self._emit(self._appearance.with_mesh_mode(self.mesh_mode.currentData()))
+        )
+        self.mesh_source = self._choice(MESH_SOURCES, "mesh_source", "Where the mesh is from")
+        self.load = QPushButton("Load…")
+        self.load.setToolTip("Read triangles from .npz, .obj, .ply or .txt")
+        self.load.setAccessibleName("Load triangulation")
+        self.load.clicked.connect(self._ask_for_file)
+        self.point_size = SpinBox()
+        self.point_size.setRange(round(100 * POINT_SIZES[0]), round(100 * POINT_SIZES[1]))
+        self.point_size.setSingleStep(25)
+        self.point_size.setSuffix(" %")
+        self.point_size.setToolTip("Size of the points, of the one that suits their number")
+        self.point_size.setAccessibleName("Size of the points in percent")
+        self.point_size.valueChanged.connect(lambda percent: self._ask(point_size=percent / 100))
+        self.labels = self._choice(LABELS, "labels", "Which points have their numbers beside them")
+        self.layers = {key: self._layer(key) for key in LAYERS if key not in ELSEWHERE}
+        self.drawn_by = QLabel()
+        self.drawn_by.setProperty("role", "muted")
+        self.drawn_by.setWordWrap(True)
+        self._lay_out()
+        self.set_appearance(self._appearance)
+
+    # -- what is shown --------------------------------------------------------------------------------------
+
+    def set_appearance(self, appearance: Appearance) -> None:
+        """Show an appearance. Emits nothing."""
+        self._appearance = appearance
+        with _silent(self._fields()):
+            for box, value in (
+                (self.color_by, appearance.color_by),
+                (self.color_map, appearance.color_map),
+                (self.mesh_mode, appearance.mesh_mode),
+                (self.mesh_source, appearance.mesh_source),
+                (self.labels, appearance.labels),
+            ):
+                box.setCurrentIndex(box.findData(value))
+            self.trails.setChecked("trails" in appearance.layers)
+            self.trail_frames.setValue(appearance.trail_frames)
+            self.point_size.setValue(round(100 * appearance.point_size))
+            self.automatic.setChecked(appearance.limits is None)
+            for key, box in self.layers.items():
+                box.setChecked(key in appearance.layers)
+
+    def set_scene(self, scene: Scene) -> None:
+        """Show the limits of a scene, and which sources of a mesh there are. Emits nothing."""
+        limits = scene.color_limits
+        enabled = limits is not None and scene.colored
+        shown = limits, enabled, scene.appearance.limits
+        if shown == self._shown:  # as it is from frame to frame
+            return
+        self._shown = shown
+        with _silent(self._fields()):
+            for box, value in zip((self.low, self.high), limits or (0.0, 1.0), strict=True):
+                if limits is not None and not box.hasFocus():
+                    span = limits[1] - limits[0]
+                    box.setDecimals(int(np.clip(3 - np.floor(np.log10(span)), 0, 12)))
+                    box.setSingleStep(10.0 ** np.floor(np.log10(span / 5)))
+                    box.setValue(value)
+                box.setEnabled(enabled and scene.appearance.limits is not None)
+        self.automatic.setEnabled(enabled)
+
+    def set_sources(self, *, in_file: bool, loaded: str) -> None:
+        """Tell whether the sequence's file has a mesh, and the name of the loaded one, "" for none."""
+        model = self.mesh_source.model()
+        for key, there in (("file", in_file), ("loaded", bool(loaded))):
+            item = model.item(self.mesh_source.findData(key))
+            item.setEnabled(there)
+        self.mesh_source.setItemText(self.mesh_source.findData("loaded"), loaded or MESH_SOURCES["loaded"])
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self._theme = theme
+        self.setStyleSheet(
+            f"#appearance_panel {{ background: {theme.window}; border: 1px solid {theme.border}; }}"
+        )
+        for index, name in enumerate(COLOR_MAPS):
+            self.color_map.setItemIcon(index, _swatch(name))
+
+    def open_beside(self, anchor: QWidget, sentence: str) -> None:
+        """Open below a widget, or above where there is no room; `sentence` says what draws the pictures."""
+        self.drawn_by.setText(sentence)
+        self.adjustSize()
+        corner = anchor.mapToGlobal(QPoint(anchor.width(), anchor.height() + GAP))
+        place = corner - QPoint(self.width(), 0)
+        screen = anchor.screen()
+        if screen is not None:
+            room = screen.availableGeometry()
+            if place.y() + self.height() > room.bottom():
+                place.setY(place.y() - self.height() - anchor.height() - 2 * GAP)
+            place.setX(min(max(place.x(), room.left()), room.right() - self.width()))
+            place.setY(max(place.y(), room.top()))
+        self.move(place)
+        self.show()
+        self.color_by.setFocus()
+
+    # -- what is asked for ----------------------------------------------------------------------------------
+
+    def _emit(self, appearance: Appearance) -> None:
+        self._appearance = appearance
+        self.appearance_requested.emit(appearance)
+
+    def _ask(self, **changes: Any) -> None:
+        self._emit(self._appearance.changed(**changes))
+
+    def _ask_layer(self, key: str, on: bool) -> None:
+        self._emit(self._appearance.with_layer(key, on))
+
+    def _ask_for_file(self) -> None:
+        self.hide()
+        self.load_requested.emit()
+
+    def _take_limits(self, automatic: bool) -> None:
+        """Take the limits from the data, or hold those that there are."""
+        low, high = self.low.value(), self.high.value()
+        self._ask(limits=None if automatic or not low < high else (low, high))
+        self._show_order()
+
+    def _take_limit(self) -> None:
+        low, high = self.low.value(), self.high.value()
+        if low < high and self._appearance.limits is not None:
+            self._ask(limits=(low, high))
+        self._show_order()
+
+    def _show_order(self) -> None:
+        """Say why limits are not taken, where they are the wrong way round."""
+        wrong = self._appearance.limits is not None and not self.low.value() < self.high.value()
+        if wrong is self.disorder.isHidden():
+            self.disorder.setVisible(wrong)
+            self.adjustSize()
+
+    # -- making ---------------------------------------------------------------------------------------------
+
+    def _choice(self, titles: dict[str, str], field: str, tip: str) -> ComboBox:
+        box = ComboBox()
+        for key, title in titles.items():
+            box.addItem(title, key)
+        box.setToolTip(tip)
+        box.setAccessibleName(tip)
+        box.activated.connect(lambda _index: self._ask(**{field: box.currentData()}))
+        return box
+
+    def _limit(self, tip: str) -> DoubleSpinBox:
+        box = DoubleSpinBox()
+        box.setRange(-FARTHEST, FARTHEST)
+        box.setKeyboardTracking(False)
+        box.setMaximumWidth(110)
+        box.setToolTip(tip)
+        box.setAccessibleName(tip)
+        box.valueChanged.connect(lambda _value: self._take_limit())
+        return box
+
+    def _layer(self, key: str) -> QCheckBox:
+        box = QCheckBox(LAYERS[key])
+        box.setToolTip(f"Show or hide: {LAYERS[key].lower()}")
+        box.setAccessibleName(f"Layer {LAYERS[key]}")
+        box.toggled.connect(lambda on: self._ask_layer(key, on))
+        return box
+
+    def _fields(self) -> list[QWidget]:
+        return [
+            self.color_by, self.color_map, self.low, self.high, self.automatic, self.trails,
+            self.trail_frames, self.mesh_mode, self.mesh_source, self.point_size, self.labels,
+            *self.layers.values(),
+        ]  # fmt: skip
+
+    def _lay_out(self) -> None:
+        form = QFormLayout(self)
+        form.setContentsMargins(14, 12, 14, 12)
+        form.setVerticalSpacing(7)
+        form.addRow("Color by", self.color_by)
+        form.addRow("Colors", self.color_map)
+        form.addRow("Limits", _row(self.low, QLabel("to"), self.high, self.automatic))
+        form.addRow("", self.disorder)
+        form.addRow("Trails", _row(self.trails, self.trail_frames))
+        form.addRow("Mesh", _row(self.mesh_mode, self.mesh_source, self.load))
+        form.addRow("Points", _row(self.point_size, QLabel("numbers"), self.labels))
+        grid = QGridLayout()
+        grid.setVerticalSpacing(7)
+        for place, box in enumerate(self.layers.values()):
+            grid.addWidget(box, place // 3, place % 3)
+        form.addRow("Show", grid)
+        form.addRow(self.drawn_by)
+
+
+def _row(*widgets: QWidget) -> QHBoxLayout:
+    row = QHBoxLayout()
+    row.setSpacing(7)
+    for widget in widgets:
+        row.addWidget(widget)
+    row.addStretch(1)
+    return row
+
+
+def _swatch(name: str) -> QIcon:
+    """Return a small picture of a color map."""
+    table = color_table(name)
+    row = table[np.linspace(0, len(table) - 1, SWATCH.width()).astype(int)]
+    pixels = np.ascontiguousarray(np.repeat(row[None], SWATCH.height(), axis=0))
+    image = QImage(
+        pixels.tobytes(), SWATCH.width(), SWATCH.height(), 4 * SWATCH.width(), QImage.Format.Format_RGBA8888
+    )
+    return QIcon(QPixmap.fromImage(image.copy()))
+
+
+@contextmanager
+def _silent(widgets: Iterable[QWidget]) -> Iterator[None]:
+    """Block the signals of several widgets."""
+    blockers = [QSignalBlocker(widget) for widget in widgets]
+    try:
+        yield
+    finally:
+        for blocker in blockers:
+            blocker.unblock()

@@ -1,0 +1,262 @@
+"""The color scale: its name, unit and ends, which a person can drag."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QPointF, QRectF, QSize, Qt, pyqtSignal
+from PyQt6.QtGui import QColor, QFont, QFontMetricsF, QLinearGradient, QPainter, QPen
+from PyQt6.QtWidgets import QMenu, QWidget
+
+from nrsfm_gui.model.appearance import COLOR_MAPS, COLORINGS
+from nrsfm_gui.model.numbers import MINUS
+from nrsfm_gui.model.theme import DARK, Theme
+from nrsfm_gui.widgets.colors import LEVELS, color_table, qcolor
+
+if TYPE_CHECKING:
+    from PyQt6.QtGui import QContextMenuEvent, QMouseEvent, QPaintEvent
+
+    from nrsfm_gui.scene.scene import Scene
+
+STOPS = 32
+WIDTH, HEIGHT = 230, 40  # of the whole, pixels
+BAR = 10.0  # height of the colors
+GRIP = 12.0  # pixels from an end that still take hold of it
+INSET = 5.0  # room for the handles beside the ends
+FONT = 0.88  # of the size of other text
+GROUND = 0.7  # opacity of what is behind the text
+LEAST_SPAN = 1e-3  # of the span before a drag, that one leaves
+
+
+def number(value: float, span: float) -> str:
+    """Return an end of a scale with three figures of the span: 1480.2 of 0.4, 12 of 300."""
+    digits = 3
+    if value and span > 0:
+        magnitude = math.floor(math.log10(abs(value)))
+        # All figures before the point: nobody reads 1.2e+03 on a scale.
+        digits = max(3, magnitude + 1, magnitude - math.floor(math.log10(span)) + 3)
+    text = f"{value:.{min(digits, 9)}g}"
+    return text.replace("-", MINUS)
+
+
+def named(scene: Scene) -> str:
+    """Return what is colored, by what, and its unit."""
+    return f"{'ground truth' if scene.estimate is None else 'estimate'}: {scene.color_label}"
+
+
+def paint_color_bar(
+    painter: QPainter,
+    area: QRectF,
+    theme: Theme,
+    *,
+    color_map: str,
+    limits: tuple[float, float],
+    label: str,
+    handles: tuple[float, float] | None = None,
+) -> None:
+    """Paint a horizontal bar, the values at its ends, and above it what it stands for.
+
+    Parameters
+    ----------
+    painter
+        active; its state is restored.
+    area
+        where.
+    theme, color_map
+        colors.
+    limits
+        values at the ends; what lies outside has the color of the end.
+    label
+        name and unit.
+    handles
+        where along the bar, from 0 to 1, handles are painted; None for none.
+    """
+    painter.save()
+    font = QFont(painter.font())
+    if font.pointSizeF() > 0:
+        font.setPointSizeF(font.pointSizeF() * FONT)
+    painter.setFont(font)
+    metrics = QFontMetricsF(font)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.fillRect(area, qcolor(theme.panel, GROUND))
+    bar = QRectF(area.left() + INSET, area.top() + metrics.height() + 2, area.width() - 2 * INSET, BAR)
+    low, high = handles or (0.0, 1.0)
+    gradient = QLinearGradient(bar.topLeft(), bar.topRight())
+    for share, color in _stops(color_map):  # between the handles: ends go on with their colors
+        gradient.setColorAt(min(max(low + (high - low) * share, 0.0), 1.0), color)
+    painter.setPen(QPen(qcolor(theme.border), 1.0))
+    painter.setBrush(gradient)
+    painter.drawRect(bar)
+    if handles is not None:
+        painter.setPen(QPen(qcolor(theme.panel), 1.0))
+        painter.setBrush(qcolor(theme.text))
+        for place in handles:
+            x = bar.left() + min(max(place, 0.0), 1.0) * bar.width()
+            painter.drawRoundedRect(QRectF(x - 2.5, bar.top() - 2.5, 5.0, BAR + 5.0), 2.0, 2.0)
+    painter.setPen(qcolor(theme.text))
+    left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+    right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+    name = QRectF(bar.left(), area.top(), bar.width(), metrics.height())
+    painter.drawText(name, left, metrics.elidedText(label, Qt.TextElideMode.ElideRight, bar.width()))
+    painter.setPen(qcolor(theme.muted))
+    ends = QRectF(bar.left(), bar.bottom() + 2, bar.width(), metrics.height())
+    span = limits[1] - limits[0]
+    painter.drawText(ends, left, number(limits[0], span))
+    painter.drawText(ends, right, number(limits[1], span))
+    painter.restore()
+
+
+@lru_cache(maxsize=16)
+def _stops(color_map: str) -> tuple[tuple[float, QColor], ...]:
+    """Return some fractions of a scale and their colors."""
+    table = color_table(color_map)
+    shares = [k / STOPS for k in range(STOPS + 1)]
+    return tuple((share, QColor(*table[round(share * (LEVELS - 1))].tolist())) for share in shares)
+
+
+def paint_upright_bar(painter: QPainter, area: QRectF, theme: Theme) -> None:
+    """Paint the scale of errors upright, 0 at the bottom, without text."""
+    gradient = QLinearGradient(QPointF(0, area.bottom()), QPointF(0, area.top()))
+    for share, color in _stops(COLOR_MAPS[0]):
+        gradient.setColorAt(share, color)
+    painter.setPen(QPen(qcolor(theme.border), 1.0))
+    painter.setBrush(gradient)
+    painter.drawRect(area)
+
+
+class ColorBar(QWidget):
+    """The scale of a scene's colors. Dragging an end moves that limit, a double click takes it from the data.
+
+    Signals
+    -------
+    limits_requested((float, float) or None)
+        other limits, or None for those of the data.
+    color_map_requested(str), coloring_requested(str)
+        what was chosen in the menu: of `appearance.COLOR_MAPS`, a key of `appearance.COLORINGS`.
+    """
+
+    limits_requested = pyqtSignal(object)
+    color_map_requested = pyqtSignal(str)
+    coloring_requested = pyqtSignal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._scene: Scene | None = None
+        self._theme = DARK
+        self._held = -1  # which end is dragged: 0 low, 1 high, -1 none
+        self._start = (0.0, 1.0)  # limits when the drag began: the bar keeps that scale
+        self.setMouseTracking(True)
+        self.setAccessibleName("Color scale")
+        self.setToolTip(
+            "Drag an end to change the limits of the colors.\nDouble-click: limits from the data.\n"
+            "Right click: other colors, other values."
+        )
+        self.hide()
+
+    def sizeHint(self) -> QSize:
+        """Return a fixed size that holds name, bar and numbers."""
+        return QSize(WIDTH, max(HEIGHT, round(2 * self.fontMetrics().height() * FONT + BAR + 6)))
+
+    def set_scene(self, scene: Scene) -> None:
+        """Show the scale of a scene."""
+        old, self._scene = self._scene, scene
+        if old is None or (old.color_limits, old.color_label, old.appearance) != (
+            scene.color_limits, scene.color_label, scene.appearance
+        ):  # fmt: skip
+            self.update()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self._theme = theme
+        self.update()
+
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        """The ends of the scale."""
+        return None if self._scene is None else self._scene.color_limits
+
+    def paintEvent(self, event: QPaintEvent | None) -> None:
+        """Paint it."""
+        scene, limits = self._scene, self.limits
+        if scene is None or limits is None:
+            return
+        low, high = self._start if self._held >= 0 else limits
+        handles = tuple((end - low) / (high - low) for end in limits)
+        painter = QPainter(self)
+        paint_color_bar(
+            painter, QRectF(self.rect()), self._theme, color_map=scene.appearance.color_map,
+            limits=limits, label=named(scene), handles=(handles[0], handles[1]),
+        )  # fmt: skip
+        painter.end()
+
+    def _end_at(self, x: float) -> int:
+        """Return which end is near, or -1."""
+        distances = abs(x - INSET), abs(x - (self.width() - INSET))
+        nearest = min((0, 1), key=lambda end: distances[end])
+        return nearest if distances[nearest] <= GRIP else -1
+
+    def mousePressEvent(self, event: QMouseEvent | None) -> None:
+        """Take hold of an end."""
+        assert event is not None
+        if event.button() == Qt.MouseButton.LeftButton and self.limits is not None:
+            self._held, self._start = self._end_at(event.position().x()), self.limits
+
+    def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
+        """Drag an end; beyond the bar, the limit goes beyond the present ones."""
+        assert event is not None
+        x = event.position().x()
+        if self._held < 0:
+            near = self._end_at(x) >= 0
+            self.setCursor(Qt.CursorShape.SizeHorCursor if near else Qt.CursorShape.ArrowCursor)
+            return
+        low, high = self._start
+        value = low + (x - INSET) / max(self.width() - 2 * INSET, 1.0) * (high - low)
+        least = LEAST_SPAN * (high - low)
+        if self._held == 0:
+            self.limits_requested.emit((min(value, high - least), high))
+        else:
+            self.limits_requested.emit((low, max(value, low + least)))
+
+    def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
+        """Let go: the bar goes from limit to limit again."""
+        self._held = -1
+        self.update()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent | None) -> None:
+        """Take the limits from the data."""
+        self._held = -1
+        self.limits_requested.emit(None)
+
+    def contextMenuEvent(self, event: QContextMenuEvent | None) -> None:
+        """Offer other colors and other values."""
+        assert event is not None
+        if self._scene is not None:
+            self.menu().popup(event.globalPos())
+
+    def menu(self) -> QMenu:
+        """Return a menu of color maps and of what they can stand for; it deletes itself when it closes."""
+        assert self._scene is not None  # there is no bar without
+        appearance = self._scene.appearance
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        automatic = menu.addAction("Limits from the data")
+        assert automatic is not None
+        automatic.setEnabled(appearance.limits is not None)
+        automatic.triggered.connect(lambda: self.limits_requested.emit(None))
+        menu.addSeparator()
+        for name in COLOR_MAPS:
+            action = menu.addAction(name.capitalize())
+            assert action is not None
+            action.setCheckable(True)
+            action.setChecked(name == appearance.color_map)
+            action.triggered.connect(lambda _on, name=name: self.color_map_requested.emit(name))
+        menu.addSeparator()
+        for key, title in COLORINGS.items():
+            action = menu.addAction(title)
+            assert action is not None
+            action.setCheckable(True)
+            action.setChecked(key == appearance.color_by)
+            action.triggered.connect(lambda _on, key=key: self.coloring_requested.emit(key))
+        return menu

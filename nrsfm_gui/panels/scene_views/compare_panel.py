@@ -1,0 +1,169 @@
+"""The strip above the 3-D view while two runs are compared: which two, in which way, and what differs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QRectF, Qt, pyqtSignal
+from PyQt6.QtGui import QColor, QPainter, QPixmap
+from PyQt6.QtWidgets import (
+    QButtonGroup,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from nrsfm_gui.model.theme import DARK, Theme
+from nrsfm_gui.widgets.fields import ComboBox, tool_button
+from nrsfm_gui.widgets.labels import ElidedLabel
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MODES = {"overlay": "Overlay", "side": "Side by side", "difference": "Difference"}
+TIPS = {
+    "overlay": "Draw both runs in one view, the other one in its own color",
+    "side": "Draw both runs beside each other, seen from the same place",
+    "difference": "Color every point by its distance from the same point of the other run; "
+    "the heat-strip shows these distances",
+}
+SWATCH = 10
+
+
+class ComparePanel(QFrame):
+    """Chooses the second run and the way of comparing.
+
+    Signals
+    -------
+    run_chosen(int)
+        number of the second run.
+    mode_chosen(str)
+        a key of MODES.
+    swap_requested(), closed()
+        let the two change their places; compare no longer.
+    table_requested(bool)
+        show what differs, or do not.
+    """
+
+    run_chosen = pyqtSignal(int)
+    mode_chosen = pyqtSignal(str)
+    swap_requested = pyqtSignal()
+    closed = pyqtSignal()
+    table_requested = pyqtSignal(bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = DARK
+        self._first = QLabel()
+        self._first.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
+        self._first.setToolTip("The run that is shown; choose another one in the list of runs")
+        self._swatches = QLabel(), QLabel()
+        self._second = ComboBox()
+        self._second.setAccessibleName("Run to compare with")
+        self._second.setToolTip("The run to compare with, in its own color")
+        self._second.setMinimumContentsLength(10)
+        self._second.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._second.setMaximumWidth(240)
+        self._second.activated.connect(lambda index: self.run_chosen.emit(self._second.itemData(index)))
+        self._modes: dict[str, QToolButton] = {}
+        group = QButtonGroup(self)
+        for mode, title in MODES.items():
+            button = self._modes[mode] = _button(title, TIPS[mode])
+            button.setCheckable(True)
+            button.clicked.connect(lambda _on, mode=mode: self.mode_chosen.emit(mode))
+            group.addButton(button)
+        self._summary = ElidedLabel()
+        self._more = _button("What differs", "List the parameters and numbers in which the two runs differ")
+        self._more.setCheckable(True)
+        self._more.setArrowType(Qt.ArrowType.RightArrow)
+        self._more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._more.toggled.connect(self._open)
+        self._build()
+        self.set_mode("overlay")
+        self.set_theme(DARK)
+
+    # -- setters --------------------------------------------------------------------------------------------
+
+    def set_runs(self, first: str, others: Mapping[int, str], second: int) -> None:
+        """Name the run that is shown, and offer the others by number and name."""
+        self._first.setText(_short(first))
+        self._first.setAccessibleName(first)
+        offered = [(self._second.itemData(k), self._second.itemText(k)) for k in range(self._second.count())]
+        if offered != list(others.items()):
+            self._second.clear()
+            for number, name in others.items():
+                self._second.addItem(name, number)
+        self._second.setCurrentIndex(self._second.findData(second))
+
+    def set_mode(self, mode: str) -> None:
+        """Show the way of comparing, a key of MODES. Emits nothing."""
+        self._modes[mode].setChecked(True)
+
+    def set_summary(self, text: str, tip: str = "") -> None:
+        """Say how far apart the two are."""
+        self._summary.set_whole(text)
+        self._summary.setToolTip(tip)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self._theme = theme
+        for label, color in zip(self._swatches, (theme.estimate, theme.other), strict=True):
+            label.setPixmap(_swatch(color))
+        self.setStyleSheet(
+            f"ComparePanel {{ background: {theme.raised}; border: 0; border-left: 4px solid {theme.other}; }}"
+        )
+
+    # -- construction ---------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        swap = _button("⇄", "Let the two runs change their places")
+        swap.clicked.connect(self.swap_requested)
+        close = _button("Stop comparing", "Show one run alone (Escape, or Ctrl+D)")
+        close.clicked.connect(self.closed)
+        runs = QHBoxLayout()
+        runs.setSpacing(4)
+        for widget in (self._swatches[0], self._first, swap, self._swatches[1], self._second):
+            runs.addWidget(widget)
+        runs.addStretch(1)
+        for button in self._modes.values():
+            runs.addWidget(button)
+        runs.addSpacing(8)
+        runs.addWidget(close)
+        below = QHBoxLayout()
+        below.addWidget(self._summary, 1)
+        below.addWidget(self._more)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(10, 3, 6, 3)
+        column.setSpacing(1)
+        column.addLayout(runs)
+        column.addLayout(below)
+
+    def _open(self, on: bool) -> None:
+        self._more.setArrowType(Qt.ArrowType.DownArrow if on else Qt.ArrowType.RightArrow)
+        self.table_requested.emit(on)
+
+
+def _button(text: str, tip: str) -> QToolButton:
+    return tool_button(text, tip, f"{text}: {tip}")
+
+
+def _short(name: str, letters: int = 22) -> str:
+    return name if len(name) <= letters else name[: letters - 1] + "…"
+
+
+def _swatch(color: str) -> QPixmap:
+    """Return a bar of a color."""
+    picture = QPixmap(3 * SWATCH, 3 * SWATCH)
+    picture.fill(Qt.GlobalColor.transparent)
+    picture.setDevicePixelRatio(3)
+    painter = QPainter(picture)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(color))
+    painter.drawRoundedRect(QRectF(0, 2, SWATCH, SWATCH - 4), 1.5, 1.5)
+    painter.end()
+    return picture

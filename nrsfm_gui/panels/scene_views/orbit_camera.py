@@ -1,0 +1,224 @@
+"""The virtual camera of the 3-D view: pure numbers, shared by the OpenGL and the software picture.
+
+Conventions are those of computer vision: the view frame has x to the right, y down, z into the picture, so
+that a camera of the sequence and the orbiting one are the same kind of thing, and y points down in the world.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from core.foundation.types import Floats
+    from nrsfm_gui.scene.scene import Camera
+
+FIELD_OF_VIEW = 30.0  # degrees, vertical
+MARGINS = (24.0, 52.0, 24.0, 52.0)  # pixels left, above, right of and below a fitted object
+LEAST = 0.4  # of the picture's width and height that remains of it, however small it is
+TURN_STEP = 5.0  # degrees between the directions that a turn is fitted in
+NEAR, FAR = 0.02, 50.0  # clipping planes, times the distance of what is looked at
+MIN_DEPTH = 1e-9
+PRESETS = {  # azimuth, elevation in degrees
+    "front": (0.0, 0.0),
+    "side": (90.0, 0.0),
+    "top": (0.0, 90.0),
+    "iso": (35.0, 22.0),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """World points to the pixels of a picture, and the same map as a matrix for OpenGL."""
+
+    R: Floats  # (3, 3) world to view
+    t: Floats  # (3,)
+    K: Floats  # (3, 3) view frame to pixels
+    parallel: bool  # no division by depth
+    near: float
+    far: float
+    width: int
+    height: int
+
+    @property
+    def key(self) -> tuple[Hashable, ...]:
+        """What two projections that are the same map have in common."""
+        arrays = (self.R.tobytes(), self.t.tobytes(), self.K.tobytes())
+        return (*arrays, self.parallel, self.near, self.far, self.width, self.height)
+
+    def view(self, points: Floats) -> Floats:
+        """Return points (..., 3) in the view frame."""
+        moved: Floats = points @ self.R.T + self.t
+        return moved
+
+    def pixels(self, points: Floats) -> tuple[Floats, Floats]:
+        """Return pixels (..., 2), y down, and depths (...,); NaN pixels for what is not in front."""
+        Y = self.view(np.asarray(points, dtype=float))
+        depth = Y[..., 2].copy()
+        if self.parallel:
+            Y[..., 2] = 1.0
+            flat = Y @ self.K.T
+            return flat[..., :2], depth
+        behind = ~(depth > max(self.near * 1e-3, MIN_DEPTH))
+        Y[behind] = np.nan
+        flat = (Y / Y[..., 2:]) @ self.K.T
+        return flat[..., :2], depth
+
+    def clip_matrix(self) -> Floats:
+        """Return the (4, 4) matrix from the world to OpenGL's clip coordinates."""
+        n, f = self.near, self.far
+        scale = np.array([2.0 / self.width, -2.0 / self.height])
+        M = np.zeros((4, 4))
+        if self.parallel:
+            M[:2, :2] = scale[:, None] * self.K[:2, :2]
+            M[:2, 3] = scale * self.K[:2, 2] + (-1.0, 1.0)
+            M[2, 2], M[2, 3] = 2.0 / (f - n), -(f + n) / (f - n)
+            M[3, 3] = 1.0
+        else:
+            M[:2, :3] = scale[:, None] * self.K[:2]
+            M[:2, 2] += (-1.0, 1.0)
+            M[2, 2], M[2, 3] = (f + n) / (f - n), -2.0 * f * n / (f - n)
+            M[3, 2] = 1.0
+        world = np.eye(4)
+        world[:3, :3], world[:3, 3] = self.R, self.t
+        clip: Floats = M @ world
+        return clip
+
+
+@dataclass(frozen=True)
+class Orbit:
+    """A camera that turns around a center, upright. Immutable: every movement returns another one."""
+
+    center: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    distance: float = 4.0
+    azimuth: float = PRESETS["iso"][0]  # degrees around the vertical
+    elevation: float = PRESETS["iso"][1]  # degrees above the horizon
+    orthographic: bool = False
+
+    @property
+    def rotation(self) -> Floats:
+        """(3, 3) world to view."""
+        a, e = np.radians([self.azimuth, self.elevation])
+        yaw = np.array([[np.cos(a), 0, np.sin(a)], [0, 1, 0], [-np.sin(a), 0, np.cos(a)]])
+        pitch = np.array([[1, 0, 0], [0, np.cos(e), -np.sin(e)], [0, np.sin(e), np.cos(e)]])
+        turned: Floats = pitch @ yaw
+        return turned
+
+    def turned(self, right: float, down: float) -> Orbit:
+        """Follow a drag, in degrees: the object turns with the mouse; the elevation ends at the poles."""
+        return replace(
+            self,
+            azimuth=(self.azimuth - right + 180.0) % 360.0 - 180.0,
+            elevation=float(np.clip(self.elevation + down, -90.0, 90.0)),
+        )
+
+    def panned(self, right: float, down: float, height: int) -> Orbit:
+        """Follow a drag in pixels of a picture of that height: the center stays under the mouse."""
+        per_pixel = self.distance / _focal(height)
+        shift = self.rotation.T @ np.array([right, down, 0.0]) * per_pixel
+        x, y, z = np.array(self.center) - shift
+        return replace(self, center=(float(x), float(y), float(z)))
+
+    def zoomed(self, factor: float) -> Orbit:
+        """Enlarge by a factor."""
+        return replace(self, distance=float(np.clip(self.distance / factor, 1e-6, 1e9)))
+
+    def preset(self, name: str) -> Orbit:
+        """Look along an axis; `name` is a key of PRESETS."""
+        azimuth, elevation = PRESETS[name]
+        return replace(self, azimuth=azimuth, elevation=elevation)
+
+    def fitted(self, points: Floats, width: int, height: int) -> Orbit:
+        """Move so that points (N, 3) fill the picture but for its margins, seen from the same direction.
+
+        A point at (x, z) right of and in front of the middle is inside where, of a camera at (c, d),
+
+            x - c <= r (z - d)  and  c - x <= l (z - d),
+
+        r and l being the tangents of the angles that the picture reaches to the right and to the left. So the
+        camera may be as near as d = (min(x + l z) - max(x - r z)) / (r + l), and c is between two bounds; the
+        same holds downwards. Parallel rays have the distance instead of the depths.
+        """
+        middle = (points.min(axis=0) + points.max(axis=0)) / 2
+        view = (points - middle) @ self.rotation.T
+        left, above, right, below = MARGINS
+        half = np.array([width, height]) / 2
+        forward = np.maximum(half - (right, below), LEAST * half) / _focal(height)  # to the right, down
+        backward = np.maximum(half - (left, above), LEAST * half) / _focal(height)
+        side, depth = view[:, :2], view[:, 2:]
+        if self.orthographic:
+            low, high = side.max(axis=0), side.min(axis=0)
+            distance = ((low - high) / (forward + backward)).max()
+            shift = (low - forward * distance + high + backward * distance) / 2
+        else:
+            low, high = (side - forward * depth).max(axis=0), (side + backward * depth).min(axis=0)
+            nearest = ((high - low) / (forward + backward)).min()
+            distance = -nearest
+            shift = (low + forward * nearest + high - backward * nearest) / 2
+        x, y, z = middle + self.rotation.T @ np.append(shift, 0.0)
+        return replace(self, center=(float(x), float(y), float(z)), distance=max(float(distance), 1e-6))
+
+    def around(self, points: Floats, width: int, height: int) -> Orbit:
+        """Move so that points (N, 3) stay in the picture, but for its margins, while it turns around them.
+
+        The center is on the upright axis through their middle, so that a turn by any angle keeps it.
+        """
+        middle = (points.min(axis=0) + points.max(axis=0)) / 2
+        room = np.array([width, height]) / 2 - MARGINS[:2]
+        slope = np.maximum(room, LEAST * np.array([width, height]) / 2) / _focal(height)
+        distance = 0.0
+        for turn in np.arange(0.0, 360.0, TURN_STEP):
+            view = (points - middle) @ self.turned(turn, 0.0).rotation.T
+            near = np.abs(view[:, :2]) / slope
+            distance = max(distance, float((near if self.orthographic else near - view[:, 2:]).max()))
+        x, y, z = middle
+        return replace(self, center=(float(x), float(y), float(z)), distance=max(distance, 1e-6))
+
+    def projection(self, width: int, height: int) -> Projection:
+        """Return the map to a picture of that size."""
+        R = self.rotation
+        t = -R @ np.array(self.center) + np.array([0.0, 0.0, self.distance])
+        f = _focal(height) / (self.distance if self.orthographic else 1.0)
+        K = np.array([[f, 0, width / 2], [0, f, height / 2], [0, 0, 1]])
+        far = FAR * self.distance
+        near = -far if self.orthographic else NEAR * self.distance
+        return Projection(R, t, K, self.orthographic, near, far, width, height)
+
+
+def locked_projection(
+    camera: Camera, image_extent: Floats, extent: Floats, width: int, height: int
+) -> Projection:
+    """Return the picture that a camera of the sequence took, fitted to a widget of that size."""
+    window = image_window(image_extent, width, height)
+    K = window @ camera.K
+    depth = ((extent.mean(axis=0) @ camera.R.T) + camera.t)[2]
+    size = float(np.linalg.norm(extent[1] - extent[0]))
+    if camera.orthogonal:
+        return Projection(camera.R, camera.t, K, True, depth - 20 * size, depth + 20 * size, width, height)
+    near = max(NEAR * abs(depth), MIN_DEPTH)
+    return Projection(camera.R, camera.t, K, False, near, FAR * max(abs(depth), size), width, height)
+
+
+def image_window(image_extent: Floats, width: int, height: int) -> Floats:
+    """Return the (3, 3) map from track units to the pixels of a widget: aspect kept, everything inside."""
+    low, high = image_extent
+    left, above, right, below = MARGINS
+    room = max(width - left - right, LEAST * width), max(height - above - below, LEAST * height)
+    scale = min(room[0] / (high[0] - low[0]), room[1] / (high[1] - low[1]))
+    middle = (low + high) / 2
+    x, y = (width + left - right) / 2, (height + above - below) / 2
+    return np.array(
+        [
+            [scale, 0.0, x - scale * middle[0]],
+            [0.0, scale, y - scale * middle[1]],
+            [0.0, 0.0, 1.0],
+        ]
+    )
+
+
+def _focal(height: int) -> float:
+    return 0.5 * max(height, 1) / float(np.tan(np.radians(FIELD_OF_VIEW) / 2))

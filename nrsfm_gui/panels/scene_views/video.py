@@ -1,0 +1,231 @@
+"""A video as pictures by their number (PyAV), counted from 0 in the order in which they are shown.
+
+MP4 and Matroska store when every picture is shown, which is read once without decoding. Other containers,
+above all AVI, store the times of packets or none: where not every frame is a key frame, such a video is
+decoded once to see which pictures come out, in which order.
+
+The decoder is told the number of every packet as its time, and hands it on to the picture: so a picture is
+known by its packet wherever decoding began. Going on from one picture to the next decodes one, and any other
+begins at the key frame before it, or at the start of the file where the key frame is not found.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections import OrderedDict
+from importlib.util import find_spec
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from PyQt6.QtCore import QSize
+from PyQt6.QtGui import QImage
+
+from core.foundation.exceptions import InputError
+from nrsfm_gui.text.missing_packages import needs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+TIMED = {"mov", "matroska"}  # FFmpeg's names of the containers that store when every picture is shown
+HIDING = {"vp8"}  # decoders for which some packets hold a picture that is never shown
+PASSED = 32  # frames kept as the decoder gave them
+PATIENCE = 8  # frames ahead that are rather decoded than sought
+
+
+class Video:
+    """A video file.
+
+    Parameters
+    ----------
+    stopped
+        whether nobody waits for the video any more; asked while its pictures are counted.
+
+    Raises
+    ------
+    InputError
+        where PyAV is not installed, or it finds no video in the file.
+    """
+
+    def __init__(self, path: Path, stopped: Callable[[], bool] = lambda: False) -> None:
+        if find_spec("av") is None:
+            raise InputError(needs("A video", "PyAV"))
+        import av
+
+        self.path = path
+        self._av = av
+        self._errors = (av.FFmpegError, OSError)
+        self._places: dict[tuple[int, int], int] = {}  # packets by where they lie, {} where that is not told
+        self._key_times: dict[int, int | None] = {}  # of the packets of key frames, as the container has them
+        self._frames: Iterator[tuple[int, Any]] | None = None  # the decoder, before picture `_next`
+        self._next = 0
+        self._passed: OrderedDict[int, Any] = OrderedDict()  # decoded on the way, for going backwards
+        self._lost: set[int] = set()  # pictures that decoding from the start does not give, either
+        try:
+            self._container, self._stream = self._open()
+            self._numbers = self._numbers_of_packets(stopped)
+        except self._errors as error:
+            raise InputError(f"{path} cannot be read as a video: {error.strerror or error}") from error
+        self.count = len(self._numbers)
+        if not self.count:
+            raise InputError(f"{path} holds no frames")
+        keys = (key for key in self._key_times if key in self._numbers)
+        self._keys = sorted((self._numbers[key], key) for key in keys)
+
+    @property
+    def size(self) -> QSize:
+        """Width and height in pixels."""
+        return QSize(self._stream.width, self._stream.height)
+
+    def read(self, index: int) -> QImage:
+        """Return a picture.
+
+        Raises
+        ------
+        InputError
+            where it cannot be read.
+        """
+        try:
+            frame = self._passed.get(index)
+            if frame is None:
+                frame = self._decoded(index)
+            return as_image(frame.to_ndarray(format="rgb24"))
+        except self._errors as error:
+            self._frames = None
+            raise InputError(f"{self.path}: frame {index + 1} cannot be read: {error}") from error
+
+    def close(self) -> None:
+        """Close the file."""
+        self._frames = None
+        self._passed.clear()
+        self._container.close()
+
+    def _open(self) -> tuple[Any, Any]:
+        """Return the file and its video stream."""
+        # Only what the container stores: times that FFmpeg fills in differ with where reading began.
+        options = {"fflags": "+nofillin"}
+        try:
+            container = self._av.open(str(self.path), options=options)
+        except UnicodeDecodeError:  # of a title or the like, by PyAV before 19
+            container = self._av.open(str(self.path), options=options, metadata_errors="replace")
+        if not container.streams.video:
+            raise InputError(f"{self.path} holds no video")
+        stream = container.streams.video[0]
+        if stream.codec_context is None:
+            raise InputError(f"{self.path} cannot be read as a video: PyAV has no decoder for it")
+        stream.thread_type = "AUTO"
+        return container, stream
+
+    def _packets(self) -> Iterator[Any]:
+        return (packet for packet in self._container.demux(self._stream) if packet.size)
+
+    def _numbers_of_packets(self, stopped: Callable[[], bool]) -> dict[int, int]:
+        """Return the number of the picture of every packet, by the number of the packet."""
+        times, places, shown = [], [], []
+        for number, packet in enumerate(self._packets()):
+            times.append(packet.pts)
+            places.append((packet.pos, packet.size))
+            if packet.is_keyframe:
+                self._key_times[number] = packet.pts if packet.dts is None else packet.dts
+            if not packet.is_discard:  # cut off at the start, by an edit list
+                shown.append(number)
+        if len(set(places)) == len(places) and all(place is not None for place, _ in places):
+            self._places = {place: number for number, place in enumerate(places)}
+        timed = None not in times and len(set(times)) == len(times)
+        timed = timed and not TIMED.isdisjoint(self._container.format.name.split(","))
+        if timed and self._stream.codec_context.name not in HIDING:
+            shown.sort(key=times.__getitem__)
+        elif len(self._key_times) < len(times):
+            shown = self._order_of_decoder(stopped)
+        return {packet: number for number, packet in enumerate(shown)}
+
+    def _order_of_decoder(self, stopped: Callable[[], bool]) -> list[int]:
+        """Return the packets in the order in which their pictures come out of the decoder."""
+        shown: dict[int, None] = {}
+        self._restart()
+        for packet, _ in self._frames or ():
+            if stopped():
+                raise InputError(f"{self.path} is not opened: it was taken away meanwhile")
+            shown[packet] = None  # once, even if a damaged packet gives two
+        self._frames = None
+        return list(shown)
+
+    def _decoded(self, index: int) -> Any:
+        """Decode up to a frame, from where the decoder is or from the key frame before it."""
+        if index not in self._lost:
+            if self._frames is None or not self._next <= index < self._next + PATIENCE:
+                self._seek(index)
+            frame = self._go_on(index)
+            if frame is None:
+                self._restart()
+                frame = self._go_on(index)
+            if frame is not None:
+                return frame
+            self._lost.add(index)
+        raise InputError(
+            f"{self.path}: frame {index + 1} cannot be read: it is damaged, or the file is cut off"
+        )
+
+    def _go_on(self, index: int) -> Any:
+        """Decode up to a frame, None where it does not come."""
+        for packet, frame in self._frames or ():
+            number = self._numbers.get(packet, -1)
+            if number < self._next:  # leads the key frame, and refers to what was not decoded
+                continue
+            self._passed[number] = frame
+            self._passed.move_to_end(number)
+            if len(self._passed) > PASSED:
+                self._passed.popitem(last=False)
+            self._next = number + 1
+            if number >= index:
+                return frame if number == index else None
+        self._frames = None
+        return None
+
+    def _seek(self, index: int) -> None:
+        """Let decoding begin at the key frame before a picture, or further ahead."""
+        place = bisect.bisect_right(self._keys, index, key=lambda key: key[0]) - 1
+        wanted = self._keys[place][1] if place >= 0 else 0
+        if self._places and self._key_times.get(wanted) is not None:
+            try:
+                self._container.seek(self._key_times[wanted], stream=self._stream)
+                packets = self._packets()
+                for packet in packets:
+                    number = self._places.get((packet.pos, packet.size))
+                    if number in self._key_times and number in self._numbers:
+                        if number > wanted:
+                            break
+                        self._begin(enumerate(chain((packet,), packets), number), self._numbers[number])
+                        return
+            except self._errors:
+                pass
+        self._restart()
+
+    def _restart(self) -> None:
+        """Let decoding begin at the start of the file."""
+        before = self._container
+        self._container, self._stream = self._open()
+        before.close()
+        self._begin(enumerate(self._packets()), 0)
+
+    def _begin(self, packets: Iterable[tuple[int, Any]], first: int) -> None:
+        self._frames = self._decode(packets)
+        self._next = first
+
+    def _decode(self, packets: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
+        """Yield the frames of packets, and the number of the packet of each."""
+        decoder = self._stream.codec_context
+        for number, packet in chain(packets, ((0, None),)):  # None: what it still has
+            if packet is not None:
+                packet.pts, packet.dts = number, None
+            try:
+                frames = decoder.decode(packet)
+            except self._av.FFmpegError:  # of a damaged packet, which has no picture
+                continue
+            yield from ((frame.pts, frame) for frame in frames if frame.pts is not None)
+
+
+def as_image(rgb: Any) -> QImage:
+    """Return a picture of (height, width, 3) bytes."""
+    height, width, _ = rgb.shape
+    return QImage(rgb.tobytes(), width, height, 3 * width, QImage.Format.Format_RGB888).copy()

@@ -1,0 +1,1 @@
+"""The sequences that can be opened."""

@@ -1,0 +1,1 @@
+"""The timeline: playback, and the errors of all frames and points."""

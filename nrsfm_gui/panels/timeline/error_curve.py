@@ -1,0 +1,258 @@
+"""The curve of the timeline: the mean error of every frame, the worst one marked."""
+
+from __future__ import annotations
+
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PyQt6.QtCore import QLineF, QPoint, QPointF, QRectF, QSize, Qt, pyqtSignal
+from PyQt6.QtGui import QPainter, QPainterPath, QPen, QPixmap, QPolygonF
+from PyQt6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from nrsfm_gui.model.nice_ticks import nice_step
+from nrsfm_gui.model.numbers import format_number
+from nrsfm_gui.model.theme import DARK, Theme
+from nrsfm_gui.panels.timeline.heat_strip_scales import small_font
+from nrsfm_gui.scene.comparison import SERIES_NAME
+from nrsfm_gui.widgets.colors import qcolor
+from nrsfm_gui.widgets.frame_axis import FrameAxis
+from nrsfm_gui.widgets.frame_range import FrameRange
+
+if TYPE_CHECKING:
+    from PyQt6.QtGui import QMouseEvent, QPaintEvent, QResizeEvent
+
+    from core.foundation.types import Floats
+
+TOLD_MILLISECONDS = 10_000  # that a sentence about a frame stays
+TOLD_COLUMNS, TOLD_ABOVE = 64, 44  # characters in a line, and pixels between the curve and the last one
+
+
+class ErrorCurve(QWidget):
+    """The mean error of every frame; a click or a drag asks for frames."""
+
+    frame_requested = pyqtSignal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setMouseTracking(True)
+        self.setMinimumHeight(36)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self._count = 0
+        self._frame = 0
+        self._told = -1  # the frame that a sentence is about
+        self._values: Floats | None = None
+        self._unit = ""
+        self._name = self._alignment = ""
+        self._theme = DARK
+        self._range = FrameRange()
+        self._still: QPixmap | None = None  # all but the current frame and the range
+        self.setAccessibleName("error by frame")
+
+    def sizeHint(self) -> QSize:
+        """Return a comfortable size."""
+        return QSize(640, 44)
+
+    def set_frame_count(self, count: int) -> None:
+        """Tell how many frames there are."""
+        self._count = count
+        self._redraw()
+
+    def set_frame(self, frame: int) -> None:
+        """Mark a frame."""
+        if frame != self._frame and frame != self._told:
+            self._forget_told()
+        self._frame = frame
+        self.update()
+
+    def set_errors(self, values: Floats | None, unit: str, name: str, alignment: str = "") -> None:
+        """Show errors (F,), NaN where there is none, of shapes that were aligned in a way."""
+        self._values = values if values is not None and np.isfinite(values).any() else None
+        self._unit, self._name, self._alignment = unit, name, alignment
+        self._redraw()
+
+    def set_range(self, frames: tuple[int, int] | None) -> None:
+        """Show which frames are played, or None for all."""
+        self._range.frames = frames
+        self.update()
+
+    def tell(self, frame: int, sentence: str) -> None:
+        """Show a sentence about a frame at its place, for some seconds or until the mouse moves."""
+        if self.isVisible():
+            text = "\n".join(wrap(sentence, TOLD_COLUMNS))
+            height = (text.count("\n") + 1) * self.fontMetrics().lineSpacing() + TOLD_ABOVE
+            x = round(FrameAxis(self._count, self.width()).center(frame))
+            self._told = frame
+            QToolTip.showText(  # above: below, it would cover the strip and the status bar
+                self.mapToGlobal(QPoint(x, -height)), text, self, self.rect(), TOLD_MILLISECONDS
+            )
+
+    def _forget_told(self) -> None:
+        """Take a sentence away with its frame: it is not about the next one."""
+        if self._told >= 0:
+            self._told = -1
+            QToolTip.hideText()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self._theme = theme
+        self._redraw()
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        """Draw the curve anew."""
+        self._redraw()
+
+    def _redraw(self) -> None:
+        self._still = None
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent | None) -> None:
+        """Paint the curve, and over it the current frame."""
+        painter = QPainter(self)
+        if self._still is None or self._still.devicePixelRatio() != self.devicePixelRatioF():
+            self._still = self._drawn_curve()
+        painter.drawPixmap(0, 0, self._still)
+        if self._values is not None:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            axis, area = FrameAxis(self._count, self.width()), self._area()
+            self._range.paint_shade(painter, axis, area, self._theme)
+            self._paint_frame(painter, area, axis)
+            self._paint_worst(painter, area, axis)  # last, or the line of the frame would strike it through
+        painter.end()
+
+    def _area(self) -> QRectF:
+        axis = FrameAxis(self._count, self.width())
+        return QRectF(axis.left, 3, axis.span, self.height() - 5)
+
+    def _drawn_curve(self) -> QPixmap:
+        """Return all that stays the same from frame to frame: while playing, it is only copied."""
+        ratio = self.devicePixelRatioF()
+        picture = QPixmap(round(self.width() * ratio), round(self.height() * ratio))
+        picture.setDevicePixelRatio(ratio)
+        picture.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(picture)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(self.font())
+        area, theme = self._area(), self._theme
+        painter.fillRect(area, qcolor(theme.panel))
+        if self._values is None:
+            painter.setPen(qcolor(theme.muted))
+            painter.drawText(area, Qt.AlignmentFlag.AlignCenter, "Error by frame: after a run")
+        else:
+            axis, top = FrameAxis(self._count, self.width()), curve_top(self._values)
+            self._paint_scale(painter, area, top)
+            self._paint_curve(painter, area, axis, top)
+        painter.end()
+        return picture
+
+    def _paint_frame(self, painter: QPainter, area: QRectF, axis: FrameAxis) -> None:
+        assert self._values is not None  # as in paintEvent
+        x = axis.center(self._frame)
+        painter.setPen(QPen(qcolor(self._theme.text), 1.0))
+        painter.drawLine(QLineF(x, area.top(), x, area.bottom()))
+        if self._frame < len(self._values) and np.isfinite(self._values[self._frame]):
+            y = area.bottom() - self._values[self._frame] / curve_top(self._values) * area.height()
+            painter.setPen(QPen(qcolor(self._theme.accent), 1.0))
+            painter.setBrush(qcolor(self._theme.accent))
+            painter.drawEllipse(QPointF(x, y), 3.0, 3.0)
+
+    def _paint_worst(self, painter: QPainter, area: QRectF, axis: FrameAxis) -> None:
+        """Mark the frame with the largest mean error, and write its number beside the mark."""
+        assert self._values is not None  # the caller asks only where there are errors
+        if np.isfinite(self._values).sum() < 2:
+            return  # the only one says nothing
+        worst = int(np.nanargmax(self._values))
+        x, top = axis.center(worst), area.top()
+        painter.setClipping(False)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(qcolor(self._theme.warning))
+        painter.drawPolygon(
+            QPolygonF([QPointF(x - 4.5, top - 2), QPointF(x + 4.5, top - 2), QPointF(x, top + 5)])
+        )
+        painter.setFont(small_font(self.font()))
+        painter.setPen(qcolor(self._theme.warning))
+        words = f"{'differ most' if self._name == SERIES_NAME else 'worst'}: frame {worst + 1}"
+        metrics = painter.fontMetrics()
+        width = metrics.horizontalAdvance(words)
+        left = x + 8 if x + 8 + width <= area.right() else x - 8 - width
+        place = QPointF(left, top + metrics.ascent() - 3)
+        ground = metrics.tightBoundingRect(words).translated(place.toPoint()).adjusted(-3, -1, 3, 1)
+        painter.fillRect(ground, qcolor(self._theme.panel))
+        painter.drawText(place, words)
+
+    def _paint_scale(self, painter: QPainter, area: QRectF, top: float) -> None:
+        theme = self._theme
+        painter.setPen(QPen(qcolor(theme.grid), 1.0))
+        for share in (0.0, 0.5, 1.0):
+            y = area.bottom() - share * area.height()
+            painter.drawLine(QLineF(area.left(), y, area.right(), y))
+        painter.setFont(small_font(self.font()))
+        painter.setPen(qcolor(theme.muted))
+        beside = QRectF(0, area.top() - 3, area.left() - 8, area.height() + 6)
+        painter.drawText(
+            beside,
+            Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop,
+            f"{format_number(top)} {self._unit}",
+        )
+        painter.drawText(beside, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom, "0")
+        name = QRectF(area.right() + 8, area.top(), self.width() - area.right() - 8, area.height())
+        flags = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter) | int(
+            Qt.TextFlag.TextWordWrap
+        )
+        painter.drawText(name, flags, self._name)
+
+    def _paint_curve(self, painter: QPainter, area: QRectF, axis: FrameAxis, top: float) -> None:
+        assert self._values is not None  # the caller asks only where there are errors
+        theme = self._theme
+        painter.setPen(QPen(qcolor(theme.accent), 1.0))
+        painter.setClipRect(area.adjusted(-4, -3, 4, 3))
+        path, drawing = QPainterPath(), False
+        finite = np.isfinite(self._values)
+        for frame, value in enumerate(np.nan_to_num(self._values)):
+            if not finite[frame]:
+                drawing = False
+                continue
+            point = QPointF(axis.center(frame), area.bottom() - value / top * area.height())
+            if drawing:
+                path.lineTo(point)
+            else:
+                path.moveTo(point)
+                if frame + 1 >= len(finite) or not finite[frame + 1]:  # alone: a line would not show
+                    path.addEllipse(point, 1.5, 1.5)
+            drawing = True
+        painter.drawPath(path)
+
+    def mousePressEvent(self, event: QMouseEvent | None) -> None:
+        """Ask for the frame under the mouse."""
+        assert event is not None
+        self._point_to(event, asking=event.button() == Qt.MouseButton.LeftButton)
+
+    def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
+        """Say the error under the mouse; with the button down, ask for its frame."""
+        assert event is not None
+        self._point_to(event, asking=bool(event.buttons() & Qt.MouseButton.LeftButton))
+
+    def _point_to(self, event: QMouseEvent, *, asking: bool) -> None:
+        axis = FrameAxis(self._count, self.width())
+        if not self._count or not axis.left <= event.position().x() <= axis.right:
+            return
+        frame = axis.frame_at(event.position().x())
+        if asking:
+            self.frame_requested.emit(frame)
+        if self._values is not None and frame < len(self._values):
+            value = self._values[frame]
+            said = f"{value:.3g} {self._unit}" if np.isfinite(value) else "no ground truth"
+            most = "the largest" if self._name == SERIES_NAME else "the worst one"
+            worst = f": {most}" if frame == int(np.nanargmax(self._values)) else ""
+            text = f"frame {frame + 1} · {self._name} {said}{worst}"
+            text += f" · {self._alignment}" if self._alignment else ""
+            QToolTip.showText(event.globalPosition().toPoint(), text, self)
+
+
+def curve_top(values: Floats) -> float:
+    """Return a round number above all errors."""
+    largest = float(np.nanmax(values))
+    if not largest > 0:
+        return 1.0
+    step = nice_step(largest, 2)
+    return float(np.ceil(largest / step * 0.999) * step)

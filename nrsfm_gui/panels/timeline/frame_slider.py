@@ -1,0 +1,162 @@
+"""The slider of the timeline, with the range of frames that are played."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, pyqtSignal
+from PyQt6.QtGui import QPainter, QPen
+from PyQt6.QtWidgets import QAbstractSlider, QSizePolicy, QToolTip, QWidget
+
+from nrsfm_gui.model.theme import DARK, Theme
+from nrsfm_gui.widgets.colors import qcolor
+from nrsfm_gui.widgets.frame_axis import FrameAxis
+from nrsfm_gui.widgets.frame_range import FrameRange
+
+if TYPE_CHECKING:
+    from PyQt6.QtGui import QMouseEvent, QPaintEvent
+
+HANDLE_RADIUS = 6.5
+BADGE = 13.0  # pixels, of the mark of the frame that intrinsics are estimated from
+
+
+class FrameSlider(QAbstractSlider):
+    """A slider whose handle stands exactly on the frame's share of the axis, and whose range can be moved."""
+
+    frame_requested = pyqtSignal(int)
+    range_requested = pyqtSignal(object)  # (first, last) or None
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setOrientation(Qt.Orientation.Horizontal)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setFixedHeight(20)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setSingleStep(1)
+        self.setAccessibleName("frame")
+        self._theme = DARK
+        self._truth: tuple[int, ...] = ()
+        self._reference = -1
+        self._range = FrameRange()
+        self.setMouseTracking(True)
+        self.actionTriggered.connect(lambda _: self.frame_requested.emit(self.sliderPosition()))
+
+    def set_frame_count(self, count: int) -> None:
+        """Tell how many frames there are."""
+        self.setRange(0, max(count - 1, 0))
+        self.setPageStep(max(count // 10, 1))
+        self.setEnabled(count > 1)
+
+    def set_truth_frames(self, frames: tuple[int, ...], reference: int) -> None:
+        """Mark the frames that have ground truth (0-based), and the one that intrinsics come from (or -1)."""
+        self._truth, self._reference = frames, reference
+        self.update()
+
+    def set_range(self, frames: tuple[int, int] | None) -> None:
+        """Show which frames are played, or None for all."""
+        self._range.frames = frames
+        self.update()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self._theme = theme
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Return a comfortable size."""
+        return QSize(640, 20)
+
+    def _axis(self) -> FrameAxis:
+        return FrameAxis(self.maximum() + 1, self.width())
+
+    def paintEvent(self, event: QPaintEvent | None) -> None:
+        """Paint groove, marks and handle."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        axis, theme, y = self._axis(), self._theme, self.height() / 2
+        x = axis.center(self.sliderPosition())
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(qcolor(theme.border))
+        painter.drawRoundedRect(QRectF(axis.left, y - 2, axis.span, 4), 2, 2)
+        if self.isEnabled():
+            painter.setBrush(qcolor(theme.accent))
+            painter.drawRoundedRect(QRectF(axis.left, y - 2, x - axis.left, 4), 2, 2)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        self._range.paint_band(painter, axis, QRectF(axis.left, 1, axis.span, self.height() - 2), theme)
+        self._paint_truth(painter, axis, y)
+        if self.isEnabled():
+            painter.setPen(QPen(qcolor(theme.text if self.hasFocus() else theme.accent), 1.5))
+            painter.setBrush(qcolor(theme.raised))
+            painter.drawEllipse(QPointF(x, y), HANDLE_RADIUS, HANDLE_RADIUS)
+        painter.end()
+
+    def _paint_truth(self, painter: QPainter, axis: FrameAxis, y: float) -> None:
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(qcolor(self._theme.truth))
+        if len(self._truth) <= self.maximum():  # marking every frame would mark none
+            for frame in self._truth:
+                painter.drawRect(QRectF(axis.center(frame) - 0.75, y + 3, 1.5, 5))
+        if self._reference >= 0:
+            self._paint_reference(painter, axis.center(self._reference), y)
+
+    def _paint_reference(self, painter: QPainter, x: float, y: float) -> None:
+        """Paint a badge with the name of the intrinsics: a triangle would be taken for the worst frame."""
+        badge = QRectF(x - BADGE / 2, y - BADGE / 2, BADGE, BADGE)
+        painter.setPen(QPen(qcolor(self._theme.muted), 1.0))
+        painter.setBrush(qcolor(self._theme.panel))
+        painter.drawRoundedRect(badge, 3, 3)
+        font = self.font()
+        font.setPixelSize(9)
+        font.setBold(True)
+        painter.setFont(font)
+        painter.setPen(qcolor(self._theme.text))
+        painter.drawText(badge, Qt.AlignmentFlag.AlignCenter, "K")
+
+    def mousePressEvent(self, event: QMouseEvent | None) -> None:
+        """Take an edge of the range, or ask for the frame under the mouse."""
+        assert event is not None
+        x = event.position().x()
+        if event.button() == Qt.MouseButton.LeftButton and not self._range.take(self._axis(), x):
+            self._ask(x)
+
+    def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
+        """Move the edge that is held, or scrub."""
+        assert event is not None
+        x = event.position().x()
+        if self._range.held:
+            self.range_requested.emit(self._range.moved(self._axis(), x))
+        elif event.buttons() & Qt.MouseButton.LeftButton:
+            self._ask(x)
+        else:
+            edge = self._range.edge_at(self._axis(), x)
+            self.setCursor(Qt.CursorShape.ArrowCursor if edge is None else Qt.CursorShape.SizeHorCursor)
+
+    def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
+        """Hold nothing any more."""
+        self._range.release()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent | None) -> None:
+        """Play all frames again."""
+        self.range_requested.emit(None)
+
+    def _ask(self, x: float) -> None:
+        frame = self._axis().frame_at(x)
+        self.setValue(frame)
+        self.frame_requested.emit(frame)
+
+    def event(self, event: QEvent | None) -> bool:
+        """Explain the marks in the tooltip."""
+        if event is not None and event.type() == QEvent.Type.ToolTip:
+            position = event.pos()  # type: ignore[attr-defined]
+            frame = self._axis().frame_at(position.x())
+            text = f"frame {frame + 1}"
+            if frame == self._reference:
+                text += ": K, the intrinsics, can be estimated from its ground truth"
+            elif frame in self._truth:
+                text += ": has ground truth"
+            if self._range.frames is not None:
+                first, last = self._range.frames
+                text += f"\nframes {first + 1} to {last + 1} are played; drag the ends, double click: all"
+            QToolTip.showText(event.globalPos(), text, self)  # type: ignore[attr-defined]
+            return True
+        return super().event(event)

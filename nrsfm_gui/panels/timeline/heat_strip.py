@@ -1,0 +1,295 @@
+"""The error of every point in every frame as one picture: frames to the right, points down."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PyQt6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt, QTimer, pyqtSignal
+from PyQt6.QtGui import QCursor, QImage, QPainter, QPen
+from PyQt6.QtWidgets import QSizePolicy, QToolTip
+
+from nrsfm_gui.model.theme import DARK, Theme
+from nrsfm_gui.panels.timeline.heat_image import heat_image, top_of
+from nrsfm_gui.panels.timeline.heat_strip_scales import paint_scales
+from nrsfm_gui.scene.ranking import known_means, worst_first
+from nrsfm_gui.widgets.colors import qcolor
+from nrsfm_gui.widgets.frame_axis import FrameAxis
+from nrsfm_gui.widgets.frame_range import FrameRange
+from nrsfm_gui.widgets.lasso import CLICK_TRAVEL
+from nrsfm_gui.widgets.point_signals import PointSignals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from PyQt6.QtGui import QMouseEvent, QPaintEvent
+    from PyQt6.QtWidgets import QWidget
+
+    from core.foundation.types import Floats, Ints
+
+TICK = 6.0  # length of the mark beside a selected point
+MOST_LINES = 8  # selected points that are marked across the whole strip
+REST_MILLISECONDS = 900
+GESTURES = "click: go there · drag: play only these frames · with Shift: select the points, too"
+
+
+class HeatStrip(PointSignals):
+    """Frames x points, colored by error.
+
+    A click asks for a frame and a point, with Ctrl it adds or removes the point. A drag takes the frames that
+    playing loops over, with Shift the points as well, instead of those selected before; a double click gives
+    all frames back.
+    """
+
+    frame_requested = pyqtSignal(int)
+    range_requested = pyqtSignal(object)  # (first, last) or None
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setMouseTracking(True)
+        self.setMinimumHeight(40)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setAccessibleName("error by frame and point")
+        self._count = 0
+        self._frame = 0
+        self._selected, self._last = np.zeros(0, dtype=int), -1
+        self._hidden: frozenset[int] = frozenset()
+        self._errors: Floats | None = None
+        self._by_error = False
+        self._order: Ints = np.zeros(0, dtype=int)  # the point of every row
+        self._row_of: Ints = self._order
+        self._top = 1.0
+        self._unit = ""
+        self._name = self._alignment = ""
+        self._theme = DARK
+        self._range = FrameRange()
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.timeout.connect(self._say_more)
+        self._pressed: QPointF | None = None
+        self._dragged = False
+        self._rectangle: QRectF | None = None  # of a drag that takes points
+        self._image: tuple[tuple[int, int], QImage] | None = None  # room it was made for, picture
+
+    def sizeHint(self) -> QSize:
+        """Return a comfortable size."""
+        return QSize(640, 56)
+
+    # What is shown
+
+    def set_frame_count(self, count: int) -> None:
+        """Tell how many frames there are."""
+        self._count = count
+        self.update()
+
+    def set_frame(self, frame: int) -> None:
+        """Mark a frame."""
+        self._frame = frame
+        self.update()
+
+    def set_selection(self, points: Iterable[int], last: int) -> None:
+        """Mark points; `last` of them was selected last, or -1."""
+        self._selected, self._last = np.array(sorted(points), dtype=int), last
+        self.update()
+
+    def set_hidden(self, hidden: frozenset[int]) -> None:
+        """Gray the points that are not drawn elsewhere."""
+        self._hidden = hidden
+        self._image = None
+        self.update()
+
+    def set_range(self, frames: tuple[int, int] | None) -> None:
+        """Show which frames are played, or None for all."""
+        self._range.frames = frames
+        self.update()
+
+    def set_errors(self, errors: Floats | None, unit: str, name: str, alignment: str = "") -> None:
+        """Show errors (F, P), NaN where there is none, of shapes that were aligned in a way."""
+        self._errors, self._unit, self._name, self._alignment = errors, unit, name, alignment
+        if errors is not None and np.isfinite(errors).any():
+            self._top = top_of(errors)
+        else:
+            self._errors = None
+        self._arrange()
+
+    def set_sorted(self, by_error: bool) -> None:
+        """Put the points in the order of their mean errors, worst on top, or of their numbers."""
+        self._by_error = by_error
+        self._arrange()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self._theme = theme
+        self._image = None
+        self.update()
+
+    def _arrange(self) -> None:
+        if self._errors is not None:
+            means = known_means(self._errors, 0)
+            self._order = worst_first(means) if self._by_error else np.arange(len(means))
+            self._row_of = np.argsort(self._order)
+        self._image = None
+        self.update()
+
+    # Painting
+
+    def paintEvent(self, event: QPaintEvent | None) -> None:
+        """Paint the picture, the marks and the color bar."""
+        painter = QPainter(self)
+        axis, theme = FrameAxis(self._count, self.width()), self._theme
+        area = self._area()
+        painter.fillRect(area, qcolor(theme.panel))
+        painter.setPen(qcolor(theme.muted))
+        if self._errors is None:
+            painter.drawText(area, Qt.AlignmentFlag.AlignCenter, "Error by frame and point: after a run")
+            painter.end()
+            return
+        painter.drawImage(area, self._picture(max(int(area.width()), 1), max(int(area.height()), 1)))
+        self._range.paint_shade(painter, axis, area, theme)
+        x = axis.center(self._frame)
+        painter.setPen(QPen(qcolor(theme.text), 1.0))
+        painter.drawLine(QLineF(x, area.top(), x, area.bottom()))
+        self._paint_selection(painter, area)
+        self._paint_drag(painter, area)
+        ends = ("worst", "best") if self._by_error else ("point 1", f"{len(self._order)}")
+        paint_scales(painter, area, theme, ends=ends, top=self._top, unit=self._unit)
+        painter.end()
+
+    def _paint_selection(self, painter: QPainter, area: QRectF) -> None:
+        """Mark the rows of the selected points: across the picture where they are few, and beside it."""
+        assert self._errors is not None  # as in paintEvent
+        chosen = self._selected[self._selected < len(self._row_of)]
+        if not len(chosen):
+            return
+        heights = area.top() + (self._row_of[chosen] + 0.5) * area.height() / len(self._row_of)
+        color = self._theme.selection
+        painter.setPen(QPen(qcolor(color), 1.0))
+        for y in np.unique(np.round(heights)):
+            painter.drawLine(QLineF(area.left() - TICK, y, area.left() - 1, y))
+        for point, y in zip(chosen, heights, strict=True):
+            if point == self._last:
+                painter.setPen(QPen(qcolor(color), 1.0))
+            elif len(chosen) <= MOST_LINES:
+                painter.setPen(QPen(qcolor(color, 0.55), 1.0))
+            else:
+                continue
+            painter.drawLine(QLineF(area.left(), y, area.right(), y))
+
+    def _paint_drag(self, painter: QPainter, area: QRectF) -> None:
+        """Outline the rectangle of a drag that takes points."""
+        if self._rectangle is not None:
+            painter.setPen(QPen(qcolor(self._theme.selection), 1.2))
+            painter.setBrush(qcolor(self._theme.selection, 0.15))
+            painter.drawRect(self._rectangle & area)
+
+    def _area(self) -> QRectF:
+        axis = FrameAxis(self._count, self.width())
+        return QRectF(axis.left, 2, axis.span, self.height() - 4)
+
+    def _picture(self, width: int, height: int) -> QImage:
+        assert self._errors is not None  # as in paintEvent
+        if self._image is None or self._image[0] != (width, height):
+            hidden = np.isin(self._order, list(self._hidden))
+            values = self._errors.T[self._order]
+            picture = heat_image(values, (width, height), self._top, hidden=hidden)
+            self._image = (width, height), picture
+        return self._image[1]
+
+    # Mouse
+
+    def cell_at(self, position: QPointF) -> tuple[int, int] | None:
+        """Return the frame and the point at a pixel, or None outside."""
+        area = self._area()
+        if self._errors is None or not area.contains(position):
+            return None
+        row = self._row_at(position.y())
+        return FrameAxis(self._count, self.width()).frame_at(position.x()), int(self._order[row])
+
+    def _row_at(self, y: float) -> int:
+        area, rows = self._area(), len(self._order)
+        return min(max(int((y - area.top()) / area.height() * rows), 0), rows - 1)
+
+    def mousePressEvent(self, event: QMouseEvent | None) -> None:
+        """Take an edge of the range, or begin a click or a drag."""
+        assert event is not None
+        if event.button() != Qt.MouseButton.LeftButton or self._errors is None:
+            return
+        axis = FrameAxis(self._count, self.width())
+        if not self._range.take(axis, event.position().x()) and self._area().contains(event.position()):
+            self._pressed = event.position()
+
+    def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
+        """Move what is held; else say what is under the mouse."""
+        assert event is not None
+        axis, x = FrameAxis(self._count, self.width()), event.position().x()
+        if self._range.held:
+            self.range_requested.emit(self._range.moved(axis, x))
+        elif self._pressed is not None:
+            self._drag(event, axis)
+        else:
+            edge = self._range.edge_at(axis, x)
+            shape = Qt.CursorShape.ArrowCursor if edge is None else Qt.CursorShape.SizeHorCursor
+            self.setCursor(shape)
+            self._say(event.position())
+            self._rest.start(REST_MILLISECONDS)
+
+    def _drag(self, event: QMouseEvent, axis: FrameAxis) -> None:
+        assert self._pressed is not None  # the caller asks only while the button is held
+        travel = (event.position() - self._pressed).manhattanLength()
+        if not self._dragged and travel < CLICK_TRAVEL:
+            return
+        self._dragged = True
+        ends = axis.frame_at(self._pressed.x()), axis.frame_at(event.position().x())
+        self.range_requested.emit((min(ends), max(ends)))
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            first, last = sorted((self._row_at(self._pressed.y()), self._row_at(event.position().y())))
+            self._rectangle = QRectF(self._pressed, event.position()).normalized()
+            self.points_selected.emit(self._order[first : last + 1], False)
+            self.update()
+
+    def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
+        """Ask for the frame and the point where the mouse did not move."""
+        assert event is not None
+        pressed, dragged = self._pressed, self._dragged
+        self._pressed = self._rectangle = None
+        self._dragged = False
+        self._range.release()
+        self.update()
+        cell = None if pressed is None else self.cell_at(pressed)
+        if cell is None or dragged:
+            return
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.point_toggled.emit(cell[1])
+        else:
+            self.frame_requested.emit(cell[0])
+            self.point_selected.emit(cell[1])
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent | None) -> None:
+        """Play all frames again."""
+        self.range_requested.emit(None)
+
+    def _say_more(self) -> None:
+        """Where the mouse rests, say what it can do, too."""
+        position = QPointF(self.mapFromGlobal(QCursor.pos()))
+        if self.underMouse() and self._pressed is None:
+            self._say(position, rests=True)
+
+    def _say(self, position: QPointF, *, rests: bool = False) -> None:
+        cell = self.cell_at(position)
+        self.point_hovered.emit(-1 if cell is None else cell[1])
+        if cell is None or self._errors is None:
+            QToolTip.hideText()
+            return
+        frame, point = cell
+        value = self._errors[frame, point]
+        said = f"{value:.3g} {self._unit}" if np.isfinite(value) else "no value"
+        hidden = " (hidden in the views)" if point in self._hidden else ""
+        text = f"frame {frame + 1} · point {point + 1}{hidden} · {self._name} {said}"
+        text += f" · {self._alignment}" if self._alignment else ""
+        place = self.mapToGlobal(position).toPoint()
+        QToolTip.showText(place, f"{text}\n{GESTURES}" if rests else text, self)
+
+    def leaveEvent(self, event: QEvent | None) -> None:
+        """Nothing is under the mouse any more."""
+        self._rest.stop()
+        self.point_hovered.emit(-1)

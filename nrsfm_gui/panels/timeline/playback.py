@@ -1,0 +1,165 @@
+"""Playing through the frames by the clock: where drawing takes too long, frames are left out, never late."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
+
+from nrsfm_gui.model.playback_order import FRAMES_PER_SECOND, Loop, frame_in_round
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+EARLY = 0.05  # of a frame by which the clock may fire too soon
+LEAST_PAUSE = 2  # milliseconds between two frames that leave the window its events
+STALL = 0.5  # seconds that the window may stand still; what a longer pause missed is not made up
+COUNTED = 0.5  # seconds over which the drawn frames are counted
+
+
+class Playback(QObject):
+    """Asks for one frame after the other while playing; never decides by itself which frame is shown.
+
+    Parameters
+    ----------
+    parent
+        as of any QObject.
+    clock
+        seconds; tests pass their own.
+
+    Signals
+    -------
+    frame_requested(int)
+        0-based.
+    playing_changed(bool)
+        playing began or ended.
+    rate_measured(float)
+        frames per second that were drawn lately.
+    """
+
+    frame_requested = pyqtSignal(int)
+    playing_changed = pyqtSignal(bool)
+    rate_measured = pyqtSignal(float)
+
+    def __init__(
+        self, parent: QObject | None = None, *, clock: Callable[[], float] = time.perf_counter
+    ) -> None:
+        super().__init__(parent)
+        self._clock = clock
+        self._timer = QTimer(self)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._advance)
+        self._count = 0
+        self._range: tuple[int, int] | None = None
+        self._frame = 0
+        self._loop = Loop.AGAIN
+        self._rate = FRAMES_PER_SECOND
+        self._playing = False
+        self._began = 0.0  # when the first of the steps was due
+        self._steps = 0  # frames since then
+        self._place = 0  # in the round of frames, at that time
+        self._drawn = 0
+        self._counted_from = 0.0
+
+    @property
+    def playing(self) -> bool:
+        """Whether frames are being asked for."""
+        return self._playing
+
+    def set_frame_count(self, count: int) -> None:
+        """Tell how many frames there are; playing stops, since the sequence is another one."""
+        self.set_playing(False)
+        self._count = count
+        self._range = None
+        self._frame = 0
+
+    def set_frame(self, frame: int) -> None:
+        """Tell which frame is shown, so that playing goes on from there."""
+        if frame != self._frame:
+            self._frame = frame
+            self._begin()
+
+    def set_range(self, frames: tuple[int, int] | None) -> None:
+        """Play only from a first to a last frame, or with None all."""
+        self._range = frames
+        self._begin()
+
+    def set_speed(self, speed: float) -> None:
+        """Play at `speed` times 15 frames per second."""
+        self._rate = FRAMES_PER_SECOND * speed
+        self._begin()
+
+    def set_loop(self, loop: Loop) -> None:
+        """Choose what comes after the last frame."""
+        self._loop = loop
+        self._begin()
+
+    def set_playing(self, playing: bool) -> None:
+        """Start or stop. At the last frame without a loop, playing starts from the first."""
+        first, last = self._ends
+        playing = playing and last > first
+        if playing == self._playing:
+            return
+        self._playing = playing
+        if playing:
+            outside = not first <= self._frame <= last
+            if outside or (self._loop is Loop.ONCE and self._frame == last):
+                self._request(first)
+            self._drawn, self._counted_from = 0, self._clock()
+            self._begin()
+        else:
+            self._timer.stop()
+        self.playing_changed.emit(playing)
+
+    def count_drawn(self) -> None:
+        """Tell that a frame was drawn."""
+        if not self._playing:
+            return
+        self._drawn += 1
+        passed = self._clock() - self._counted_from
+        if passed >= COUNTED:
+            self.rate_measured.emit(self._drawn / passed)
+            self._drawn, self._counted_from = 0, self._clock()
+
+    @property
+    def _ends(self) -> tuple[int, int]:
+        return self._range if self._range is not None else (0, self._count - 1)
+
+    def _begin(self) -> None:
+        """Count from the frame that is shown."""
+        if not self._playing:
+            return
+        first, last = self._ends
+        self._place = min(max(self._frame, first), last) - first
+        self._began, self._steps = self._clock(), 0
+        self._schedule()
+
+    def _schedule(self) -> None:
+        due = self._began + (self._steps + 1) / self._rate
+        self._timer.start(max(math.ceil(1000 * (due - self._clock())), LEAST_PAUSE))
+
+    def _advance(self) -> None:
+        steps = math.floor((self._clock() - self._began) * self._rate + EARLY)
+        if steps - self._steps > max(STALL * self._rate, 1.0):
+            self._began += (steps - self._steps - 1) / self._rate
+            steps = self._steps + 1
+        if steps > self._steps:
+            self._steps = steps
+            self._go_on()
+        if self._playing:
+            self._schedule()
+
+    def _go_on(self) -> None:
+        first, last = self._ends
+        place = frame_in_round(self._place + self._steps, last - first + 1, self._loop)
+        over = self._loop is Loop.ONCE and place == last - first
+        self._request(first + place)
+        if over:
+            self.set_playing(False)
+
+    def _request(self, frame: int) -> None:
+        self._frame = frame  # which is then no news from outside
+        self.frame_requested.emit(frame)

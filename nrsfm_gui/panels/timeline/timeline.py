@@ -1,0 +1,175 @@
+"""The timeline: playing, scrubbing, the error of every frame and of every point in every frame."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QSize, pyqtSignal
+from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout
+
+from nrsfm_gui.model.theme import DARK, Theme
+from nrsfm_gui.panels.timeline.error_curve import ErrorCurve
+from nrsfm_gui.panels.timeline.frame_slider import FrameSlider
+from nrsfm_gui.panels.timeline.heat_strip import HeatStrip
+from nrsfm_gui.panels.timeline.transport import Transport
+from nrsfm_gui.widgets.point_signals import PointSignals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from PyQt6.QtWidgets import QWidget
+
+    from nrsfm_gui.model.playback_order import Loop
+    from nrsfm_gui.scene.scene import ErrorSeries
+
+
+class Timeline(PointSignals):
+    """Buttons on the left; curve, slider and heat-strip on one axis to their right.
+
+    Signals
+    -------
+    frame_requested(int), range_requested((first, last) or None)
+        the frame to show, and those that playing loops over.
+    playing_requested(bool), speed_requested(float), loop_requested(Loop)
+        how to play; speed is times the usual rate.
+    worst_requested()
+        to go to the frame with the largest mean error, or on to the next one.
+    """
+
+    frame_requested = pyqtSignal(int)
+    range_requested = pyqtSignal(object)
+    playing_requested = pyqtSignal(bool)
+    speed_requested = pyqtSignal(float)
+    loop_requested = pyqtSignal(object)
+    worst_requested = pyqtSignal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._kinds: tuple[ErrorSeries, ...] = ()
+        self._kind = 0  # the place of the one that is shown
+        self._chosen = ""  # the name of the kind that was asked for, if any
+        self.transport = Transport()
+        self.curve = ErrorCurve()
+        self.slider = FrameSlider()
+        self.slider.setToolTip(
+            "Frame that is shown; drag, or click anywhere. K: the frame that intrinsics can be estimated from"
+        )
+        self.strip = HeatStrip()
+        for name in ("frame", "playing", "speed", "loop", "worst"):
+            getattr(self.transport, f"{name}_requested").connect(getattr(self, f"{name}_requested"))
+        self.transport.kind_requested.connect(self._next_kind)
+        self.transport.sort_requested.connect(self.strip.set_sorted)
+        for part in (self.curve, self.slider, self.strip):
+            part.frame_requested.connect(self.frame_requested)
+        for part in (self.slider, self.strip):
+            part.range_requested.connect(self.range_requested)
+        for name in ("point_selected", "point_toggled", "points_selected", "point_hovered"):
+            getattr(self.strip, name).connect(getattr(self, name))
+        charts = QVBoxLayout()
+        charts.setSpacing(0)
+        charts.addWidget(self.curve, 4)
+        charts.addWidget(self.slider)
+        charts.addWidget(self.strip, 5)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(10, 4, 4, 6)
+        row.setSpacing(4)
+        row.addWidget(self.transport)
+        row.addLayout(charts, 1)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.set_theme(DARK)
+        self.set_frame_count(0)
+
+    def sizeHint(self) -> QSize:
+        """Return a comfortable size."""
+        return QSize(900, 140)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the size below which the parts no longer fit."""
+        return QSize(560, 128)
+
+    @property
+    def series(self) -> ErrorSeries | None:
+        """The errors that are shown."""
+        return self._kinds[self._kind] if self._kinds else None
+
+    # Setters ask for nothing.
+
+    def set_frame_count(self, count: int) -> None:
+        """Tell how many frames there are."""
+        for part in (self.transport, self.curve, self.slider, self.strip):
+            part.set_frame_count(count)
+        self.set_range(None)
+        self.set_frame(min(self.slider.value(), max(count - 1, 0)))
+
+    def set_frame(self, frame: int) -> None:
+        """Show which frame is the current one, 0-based."""
+        self.transport.set_frame(frame)
+        self.slider.setValue(frame)
+        self.curve.set_frame(frame)
+        self.strip.set_frame(frame)
+
+    def set_range(self, frames: tuple[int, int] | None) -> None:
+        """Show which frames playing loops over, None for all."""
+        for part in (self.curve, self.slider, self.strip):
+            part.set_range(frames)
+
+    def set_series(self, series: ErrorSeries | None) -> None:
+        """Show errors, of frames above the slider, of points below it: the kind that was chosen, if any."""
+        self._kinds = () if series is None else (series,) if series.other is None else (series, series.other)
+        names = [kind.name for kind in self._kinds]
+        self._kind = names.index(self._chosen) if self._chosen in names else 0
+        self._show_kind()
+
+    def set_truth_frames(self, frames: tuple[int, ...], reference: int = -1) -> None:
+        """Mark the frames that have ground truth, and the one that intrinsics are estimated from."""
+        self.slider.set_truth_frames(frames, reference)
+
+    def set_selection(self, points: Iterable[int], last: int) -> None:
+        """Mark points in the heat-strip; `last` of them was selected last, or -1."""
+        self.strip.set_selection(points, last)
+
+    def set_hidden(self, hidden: frozenset[int]) -> None:
+        """Gray the points that are not drawn."""
+        self.strip.set_hidden(hidden)
+
+    def tell(self, frame: int, sentence: str) -> None:
+        """Show a sentence about a frame beside the curve, for some seconds or until the mouse moves."""
+        self.curve.tell(frame, sentence)
+
+    def set_playing(self, playing: bool) -> None:
+        """Show whether frames are playing."""
+        self.transport.set_playing(playing)
+
+    def set_rate(self, rate: float) -> None:
+        """Show how many frames per second are drawn while playing."""
+        self.transport.set_rate(rate)
+
+    def set_speed(self, speed: float) -> None:
+        """Show a speed of `playback.SPEEDS`."""
+        self.transport.set_speed(speed)
+
+    def set_loop(self, loop: Loop) -> None:
+        """Show what comes after the last frame."""
+        self.transport.set_loop(loop)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        for part in (self.transport, self.curve, self.slider, self.strip):
+            part.set_theme(theme)
+
+    # Kinds of errors
+
+    def _next_kind(self) -> None:
+        self._kind = (self._kind + 1) % max(len(self._kinds), 1)
+        self._chosen = "" if self.series is None else self.series.name
+        self._show_kind()
+
+    def _show_kind(self) -> None:
+        series = self.series
+        if series is None:
+            self.curve.set_errors(None, "", "")
+            self.strip.set_errors(None, "", "")
+        else:
+            self.curve.set_errors(series.per_frame, series.unit, series.name, series.alignment)
+            self.strip.set_errors(series.per_point, series.unit, series.name, series.alignment)
+        self.transport.set_kind("" if series is None else series.name, others=len(self._kinds) > 1)

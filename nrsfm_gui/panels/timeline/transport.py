@@ -1,0 +1,225 @@
+"""The buttons of the timeline: frame, playing, speed and loop, the worst frame, what errors to show."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QSize, Qt, pyqtSignal
+from PyQt6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+
+from nrsfm_gui.model.playback_order import FRAMES_PER_SECOND, SPEEDS, Loop
+from nrsfm_gui.model.theme import DARK, Theme
+from nrsfm_gui.panels.timeline.transport_icons import transport_icon
+from nrsfm_gui.scene.comparison import SERIES_NAME
+from nrsfm_gui.widgets.fields import ComboBox, NumberField, tool_button
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TIPS = {
+    "first": "First frame (Home)",
+    "previous": "Previous frame (J)",
+    "play": "Play or stop (Space)",
+    "next": "Next frame (L)",
+    "last": "Last frame (End)",
+}
+LOOPS = {  # icon and tip
+    Loop.AGAIN: ("loop", "After the last frame: begin again. Click for back and forth."),
+    Loop.BACK: ("back", "After the last frame: go back. Click for playing once."),
+    Loop.ONCE: ("once", "After the last frame: stop. Click for a loop."),
+}
+WORST_TIP = "Go to the frame with the largest mean error; again: to the next one (W)"
+DIFFER_TIP = "Go to the frame in which the runs differ most; again: to the next one (W)"
+SORT_TIP = "Order of the points below: by number, or by mean error with the worst on top"
+FIELD_WIDTH = 50
+BUTTON_PADDING, ROW_SPACING = 26, 2  # pixels beside the text of a button, and between two
+SWITCH, ORDER = "⇄", "⇅"  # another kind of error, another order
+
+
+class Transport(QWidget):
+    """Emits what is asked for and shows what it is told."""
+
+    frame_requested = pyqtSignal(int)  # 0-based
+    playing_requested = pyqtSignal(bool)
+    speed_requested = pyqtSignal(float)  # times the usual rate
+    loop_requested = pyqtSignal(object)  # Loop
+    worst_requested = pyqtSignal()
+    kind_requested = pyqtSignal()  # the other kind of errors
+    sort_requested = pyqtSignal(bool)  # by error
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._count = 0
+        self._frame = 0
+        self._playing = False
+        self._loop = Loop.AGAIN
+        self._theme = DARK
+        self._field = NumberField(whole=True)
+        self._label = QLabel()
+        self._rate = QLabel()
+        self._buttons = {name: self._button(name, tip, self._pressing(name)) for name, tip in TIPS.items()}
+        self._speed = ComboBox()
+        self._again = self._button("loop", "", self._next_loop)
+        self._worst = self._button("worst", WORST_TIP, self.worst_requested.emit)
+        self._worst.setText("Worst")
+        self._worst.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._kind = self._button("kind", "", self.kind_requested.emit)
+        self._sort = self._button("sort", SORT_TIP, lambda: self._ask_sort())
+        self._sort.setCheckable(True)
+        for button in (self._kind, self._sort):
+            button.setAutoRaise(False)  # or nobody would take the words for buttons
+        self._build()
+        self.set_loop(Loop.AGAIN)
+        self.set_kind("", others=False)
+        self.set_theme(DARK)
+
+    # Setters ask for nothing.
+
+    def set_frame_count(self, count: int) -> None:
+        """Tell how many frames there are."""
+        self._count = count
+        for button in (*self._buttons.values(), self._worst):
+            button.setEnabled(count > 1)
+        self._field.setEnabled(count > 1)
+        self._label.setText(f"of {count}" if count else "no frames")
+
+    def set_frame(self, frame: int) -> None:
+        """Show which frame is the current one, 0-based."""
+        self._frame = frame
+        self._field.set_value(frame + 1 if self._count else None)
+
+    def set_playing(self, playing: bool) -> None:
+        """Show whether frames are playing."""
+        self._playing = playing
+        self._buttons["play"].setIcon(transport_icon("pause" if playing else "play", self._theme))
+        if not playing:
+            self._rate.clear()
+
+    def set_rate(self, rate: float) -> None:
+        """Show how many frames per second are drawn."""
+        self._rate.setText(f"{rate:.0f} fps")
+
+    def set_speed(self, speed: float) -> None:
+        """Show a speed of `playback.SPEEDS`."""
+        self._speed.blockSignals(True)
+        self._speed.setCurrentIndex(SPEEDS.index(speed))
+        self._speed.blockSignals(False)
+
+    def set_loop(self, loop: Loop) -> None:
+        """Show what comes after the last frame."""
+        self._loop = loop
+        name, tip = LOOPS[loop]
+        self._again.setIcon(transport_icon(name, self._theme))
+        self._again.setToolTip(tip)
+        self._again.setAccessibleName(f"after the last frame: {loop.value}")
+
+    def set_kind(self, name: str, *, others: bool) -> None:
+        """Show which errors are shown, and whether there are others to choose."""
+        short = name.removesuffix(" error")
+        self._kind.setText(f"{short} {SWITCH}" if others else short or "error")
+        self._kind.setEnabled(others)
+        distances = name == SERIES_NAME
+        self._worst.setText("Apart" if distances else "Worst")
+        self._worst.setToolTip(DIFFER_TIP if distances else WORST_TIP)
+        self._worst.setAccessibleName(DIFFER_TIP if distances else WORST_TIP)
+        self._kind.setToolTip(
+            f"Shown: {name}. Click for the other kind of error."
+            if others
+            else f"Shown: {name}, the only kind of error there is."
+            if name
+            else "Which errors are shown: after a run"
+        )
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self._theme = theme
+        for name, button in (*self._buttons.items(), ("worst", self._worst)):
+            button.setIcon(transport_icon(name, theme))
+        self.set_loop(self._loop)
+        self.set_playing(self._playing)
+
+    # Construction
+
+    def _button(self, name: str, tip: str, pressed: Callable[[], object]) -> QToolButton:
+        button = tool_button("", tip, tip, object_name=name, keyboard=False)
+        button.setIconSize(QSize(16, 16))
+        button.setAutoRepeat(name in ("previous", "next"))
+        button.clicked.connect(lambda _checked: pressed())
+        return button
+
+    def _build(self) -> None:
+        self._field.setObjectName("frame")
+        self._field.setFixedWidth(FIELD_WIDTH)
+        self._field.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self._field.setToolTip("Frame: type a number, or step with the arrow keys")
+        self._field.setAccessibleName("frame")
+        self._field.edited.connect(self._go_to_typed)
+        self._field.editingFinished.connect(lambda: self.set_frame(self._frame))
+        self._label.setObjectName("frames")
+        self._label.setIndent(4)
+        self._rate.setProperty("role", "muted")
+        self._rate.setToolTip("Frames per second that are drawn")
+        self._rate.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._rate.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._speed.addItems([f"{speed:g}×" for speed in SPEEDS])
+        self._speed.setCurrentIndex(SPEEDS.index(1.0))
+        self._speed.setToolTip(f"Speed: 1× is {FRAMES_PER_SECOND:g} frames per second")
+        self._speed.setAccessibleName("speed")
+        self._speed.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._speed.currentIndexChanged.connect(lambda index: self.speed_requested.emit(SPEEDS[index]))
+        self._sort.setText(f"by point {ORDER}")
+        words = (f"reprojection {SWITCH}", f"by point {ORDER}")
+        widths = [self.fontMetrics().horizontalAdvance(word) + BUTTON_PADDING for word in words]
+        for button, width in zip((self._kind, self._sort), widths, strict=True):
+            button.setFixedWidth(width)
+        # Fixed, or the axes beside it would move with what the buttons say.
+        self.setFixedWidth(sum(widths) + ROW_SPACING)
+        rows = (
+            (self._field, self._label, self._rate),
+            tuple(self._buttons.values()),
+            (self._speed, self._again, self._worst),
+            (self._kind, self._sort),
+        )
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(3)
+        column.addStretch()
+        for widgets in rows:
+            row = QHBoxLayout()
+            row.setSpacing(ROW_SPACING)
+            for widget in widgets:
+                row.addWidget(widget, 1 if widget is self._rate else 0)
+            if self._rate not in widgets:
+                row.addStretch()
+            column.addLayout(row)
+        column.addStretch()
+
+    # What was pressed
+
+    def _pressing(self, name: str) -> Callable[[], None]:
+        return lambda: self._press(name)
+
+    def _press(self, name: str) -> None:
+        if name == "play":
+            self.playing_requested.emit(not self._playing)
+            return
+        last = max(self._count - 1, 0)
+        target = {"first": 0, "previous": self._frame - 1, "next": self._frame + 1, "last": last}[name]
+        self.frame_requested.emit(min(max(target, 0), last))
+
+    def _next_loop(self) -> None:
+        kinds = list(Loop)
+        self.set_loop(kinds[(kinds.index(self._loop) + 1) % len(kinds)])
+        self.loop_requested.emit(self._loop)
+
+    def _ask_sort(self) -> None:
+        self._sort.setText(f"by error {ORDER}" if self._sort.isChecked() else f"by point {ORDER}")
+        self.sort_requested.emit(self._sort.isChecked())
+
+    def _go_to_typed(self) -> None:
+        try:
+            number = self._field.value()
+        except ValueError:
+            return  # it is being typed
+        if number is not None and 1 <= number <= self._count:
+            self.frame_requested.emit(int(number) - 1)

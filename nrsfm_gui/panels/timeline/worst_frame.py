@@ -1,0 +1,112 @@
+"""Finding the worst frame and the worst point in it, and saying how bad they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PyQt6.QtCore import QObject
+
+from nrsfm_gui.scene.comparison import SERIES_NAME
+from nrsfm_gui.scene.ranking import next_worst, worst_first
+from nrsfm_gui.scene.summaries import measure
+from nrsfm_gui.text.frame_causes import cause_of
+
+if TYPE_CHECKING:
+    from nrsfm_gui.main_window import MainWindow
+    from nrsfm_gui.scene.scene import ErrorSeries
+
+SHARE = 0.5  # of the error of a frame: how few points it comes from is worth a word
+
+
+class Worst(QObject):
+    """Goes to what is worst by the errors that the timeline shows; asked again, to what is next."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._frame: int | None = None  # that was found last
+        self._of: tuple[object, ...] = ()  # the errors that it was found by
+        self._point: int | None = None
+        window.timeline.worst_requested.connect(self.go_to_frame)
+
+    def go_to_frame(self) -> None:
+        """Show the frame with the largest mean error; from a frame that was found, the next one."""
+        series, session = self._window.timeline.series, self._window.session
+        if series is None:
+            self._window.chrome.say("There are errors after a run: press Run (Ctrl+R)")
+            return
+        of = series.name, session.shown, session.compared
+        present = self._frame if self._frame == session.frame and self._of == of else None
+        self._frame, self._of = next_worst(series.per_frame, present), of
+        if self._frame is None:
+            return
+        self._window.navigation.go_to(self._frame)
+        findings = None if series.name == SERIES_NAME else self._window.frame_details.findings()
+        cause = None if findings is None else cause_of(findings, self._frame)
+        head = frame_heading(series, self._frame)
+        # The status bar is short, and a run soon writes over it.
+        self._window.chrome.say(f"{head}: {cause.name}" if cause else head)
+        self._window.timeline.tell(
+            self._frame, frame_sentence(series, self._frame, "" if cause is None else cause.sentence)
+        )
+
+    def go_to_point(self) -> None:
+        """Select the point with the largest error in this frame; from one that was found, the next one."""
+        series, session = self._window.timeline.series, self._window.session
+        if series is None:
+            return
+        errors = series.per_point[session.frame].copy()
+        errors[[point for point in session.hidden if point < len(errors)]] = np.nan
+        found = next_worst(errors, self._point if self._point == session.point else None)
+        if found is None:
+            self._window.chrome.say(f"Frame {session.frame + 1} has no {series.name}")
+            return
+        self._point = found
+        session.set_point(found)
+        place = int(np.flatnonzero(worst_first(errors) == found)[0]) + 1
+        which = "Worst point" if place == 1 else f"Point that is {ordinal(place)} worst"
+        value = measure(float(errors[found]), series.unit)
+        self._window.chrome.say(
+            f"{which} of frame {session.frame + 1}: point {found + 1}, {series.name} {value}"
+        )
+
+
+def frame_heading(series: ErrorSeries, frame: int) -> str:
+    """Return how bad a frame is beside the others; of two runs, how far apart they are."""
+    place = int(np.flatnonzero(worst_first(series.per_frame) == frame)[0]) + 1
+    known = series.per_frame[np.isfinite(series.per_frame)]
+    mean, middle = float(series.per_frame[frame]), float(np.median(known))
+    if series.name == SERIES_NAME:
+        which = (
+            "The runs differ most in frame"
+            if place == 1
+            else f"The runs differ {ordinal(place)} most in frame"
+        )
+    else:
+        which = "Worst frame:" if place == 1 else f"Frame that is {ordinal(place)} worst:"
+    return (
+        f"{which} {frame + 1}, mean {series.name} {measure(mean, series.unit)}"
+        f" (median frame {measure(middle, series.unit)})"
+    )
+
+
+def frame_sentence(series: ErrorSeries, frame: int, why: str = "") -> str:
+    """Return how bad a frame is, why if that is known, and from how many points most of it comes."""
+    errors = series.per_point[frame]
+    errors = np.sort(errors[np.isfinite(errors)])[::-1]
+    sums = np.cumsum(errors)
+    few = int(np.searchsorted(sums, SHARE * sums[-1])) + 1
+    because = f"; {why}" if why else ""
+    return (
+        f"{frame_heading(series, frame)}{because}; half of it from {few} of {len(errors)} points"
+        f" (Shift+W: the worst)"
+    )
+
+
+def ordinal(number: int) -> str:
+    """Return "2nd", "3rd", "11th"."""
+    if number % 100 in (11, 12, 13):
+        return f"{number}th"
+    suffix = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{suffix}"

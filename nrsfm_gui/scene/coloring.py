@@ -1,0 +1,192 @@
+"""What the colors of the points stand for: values of one frame, and a scale for the whole sequence. No Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from core.foundation.types import frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from core.foundation.types import Floats
+    from nrsfm_gui.scene.shapes import Shapes
+
+TOP = 98.0  # percentile of a distance at which its scale ends: a few strays must not dim all others
+ENDS = (1.0, 99.0)  # percentiles of a depth
+MOST_VALUES = 60_000  # that the ends of a scale are found from
+MISSING = {  # what to do where there is nothing to color by
+    "role": "",
+    "error": "No error to color by: run the solver (Ctrl+R)",
+    "reprojection": "No error to color by: run the solver (Ctrl+R)",
+    "depth": "No depth to color by: run the solver (Ctrl+R)",
+    "movement": "No movement to color by: run the solver (Ctrl+R)",
+    "deviation": "No mean shape to color by: run the solver (Ctrl+R)",
+    "index": "",
+    "difference": "No run to compare with: choose one in Runs (Ctrl+D)",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Coloring:
+    """The values that colors stand for in one frame."""
+
+    values: Floats | None  # (P,) NaN where unknown; None where color stands for the role
+    limits: tuple[float, float] | None  # ends of the scale, from the whole sequence
+    label: str  # name and unit
+    missing: str = ""  # what to do, where there is nothing to color by
+
+
+def coloring(
+    shapes: Shapes, frame: int, color_by: str, *, track_unit: str, other: Floats | None = None
+) -> Coloring:
+    """Return what colors stand for in a frame.
+
+    Parameters
+    ----------
+    shapes
+        of the whole sequence.
+    frame
+        0-based.
+    color_by
+        a key of `appearance.COLORINGS`. A 3-D error is a reprojection error where no frame has truth.
+    track_unit
+        of reprojection errors.
+    other
+        (P, 3) the compared run's shape of this frame.
+    """
+    if color_by == "role":
+        return Coloring(None, None, "")
+    if color_by == "error" and shapes.errors is None:
+        color_by = "reprojection"
+    label = {
+        "error": f"3-D error ({shapes.unit})",
+        "reprojection": f"reprojection error ({track_unit})",
+        "depth": f"depth from the camera ({shapes.unit})",
+        "movement": f"movement since the previous frame ({shapes.unit})",
+        "deviation": f"distance from the mean shape ({shapes.unit})",
+        "index": "point number",
+        "difference": f"run distance ({shapes.unit})",
+    }[color_by]
+    if color_by == "difference":
+        if shapes.points is None or other is None:
+            return Coloring(None, None, label, MISSING[color_by])
+        values = np.linalg.norm(shapes.points[frame].T - other, axis=1)
+        return Coloring(frozen(values), _limits(values, color_by), label)
+    source = SOURCES[color_by]
+    values_now = source(shapes, frame)
+    if values_now is None:
+        return Coloring(None, None, label, MISSING[color_by])
+    return Coloring(frozen(values_now), _scale(shapes, color_by), label)
+
+
+def _drawn(shapes: Shapes) -> Floats | None:
+    """Return the points (F, 3, P) that take the colors: the estimate, or the truth before there is one."""
+    return shapes.truth if shapes.points is None else shapes.points
+
+
+def _error(shapes: Shapes, frame: int) -> Floats | None:
+    return None if shapes.errors is None else shapes.errors[frame]
+
+
+def _reprojection(shapes: Shapes, frame: int) -> Floats | None:
+    return None if shapes.residuals is None else shapes.residuals[frame]
+
+
+def _depth(shapes: Shapes, frame: int) -> Floats | None:
+    points = _drawn(shapes)
+    if points is None or shapes.cameras is None:
+        return None
+    depth: Floats = shapes.cameras.R[frame, 2] @ points[frame] + shapes.cameras.t[frame, 2]
+    return depth
+
+
+def _movement(shapes: Shapes, frame: int) -> Floats | None:
+    points = _drawn(shapes)
+    if points is None:
+        return None
+    if frame == 0:
+        return np.full(points.shape[2], np.nan)
+    distance: Floats = np.linalg.norm(points[frame] - points[frame - 1], axis=0)
+    return distance
+
+
+def _deviation(shapes: Shapes, frame: int) -> Floats | None:
+    points = _drawn(shapes)
+    if points is None:
+        return None
+    distance: Floats = np.linalg.norm(points[frame] - _kept(shapes, "mean", partial(_mean, points)), axis=0)
+    return distance
+
+
+def _index(shapes: Shapes, frame: int) -> Floats | None:
+    points = _drawn(shapes)
+    return None if points is None else np.arange(1.0, points.shape[2] + 1)
+
+
+SOURCES: dict[str, Callable[[Shapes, int], Floats | None]] = {
+    "error": _error,
+    "reprojection": _reprojection,
+    "depth": _depth,
+    "movement": _movement,
+    "deviation": _deviation,
+    "index": _index,
+}
+_memory: WeakKeyDictionary[Shapes, dict[str, object]] = WeakKeyDictionary()
+
+
+def _kept(shapes: Shapes, key: str, compute: Callable[[], object]) -> object:
+    """Return what is computed once for shapes, and forgotten with them."""
+    known = _memory.setdefault(shapes, {})
+    if key not in known:
+        known[key] = compute()
+    return known[key]
+
+
+def share_scales(old: Shapes, new: Shapes) -> None:
+    """Let shapes keep the scales of those that they differ from in a single frame."""
+    _memory[new] = _memory.setdefault(old, {})
+
+
+def _mean(points: Floats) -> Floats:
+    """Return the mean (3, P) over the frames in which a point is known."""
+    known = np.isfinite(points)
+    total = np.where(known, points, 0.0).sum(axis=0)
+    count = known.sum(axis=0)
+    mean: Floats = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    return mean
+
+
+def _scale(shapes: Shapes, color_by: str) -> tuple[float, float] | None:
+    """Return the ends of the scale over all frames, so that a color means the same in each of them."""
+
+    def compute() -> tuple[float, float] | None:
+        points = _drawn(shapes)
+        assert points is not None  # there are values
+        frames, count = len(points), points.shape[2]
+        step = max(1, -(-frames * count // MOST_VALUES))
+        chosen = [SOURCES[color_by](shapes, frame) for frame in range(0, frames, step)]
+        if frames > 1 and step >= frames:
+            chosen.append(SOURCES[color_by](shapes, frames - 1))
+        return _limits(np.concatenate([values for values in chosen if values is not None]), color_by)
+
+    limits = _kept(shapes, f"scale of {color_by}", compute)
+    assert limits is None or isinstance(limits, tuple)
+    return limits
+
+
+def _limits(values: Floats, color_by: str) -> tuple[float, float] | None:
+    finite = values[np.isfinite(values)]
+    if not finite.size:
+        return None
+    if color_by == "index":
+        return 1.0, max(float(finite.max()), 2.0)
+    if color_by == "depth":
+        low, high = (float(end) for end in np.percentile(finite, ENDS))
+        return (low, high) if high > low else (low - 0.5, low + 0.5)
+    return 0.0, float(np.percentile(finite, TOP)) or 1.0

@@ -1,0 +1,125 @@
+"""Two runs of one sequence beside each other: their distance, and whether their losses compare. No Qt.
+
+Where every frame has ground truth, both runs are laid over it in the way that is chosen, and their distance
+is what is left between them.  Where it does not, the second one is laid over the first, frame by frame: two
+reconstructions of pictures share neither their coordinates nor, frame by frame, their size.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.data.sequence import CameraModel, GroundTruth
+from core.evaluation.alignment import (
+    NO_ALIGNMENT,
+    Alignment,
+    Kind,
+    Mirror,
+    align_all,
+    is_mirrored,
+    known_points,
+)
+from core.foundation.types import frozen
+from core.penalties.linear import ExplicitWeights
+from nrsfm_gui.scene.scene import ErrorSeries
+from nrsfm_gui.scene.shapes import MIN_ALIGNED
+
+if TYPE_CHECKING:
+    from core.foundation.types import Floats
+    from core.reconstruction.settings import Settings
+    from nrsfm_gui.scene.shapes import Shapes
+
+SERIES_NAME = "run distance"
+
+
+@dataclass(frozen=True, eq=False)
+class Together:
+    """A second run in the coordinates of the first. Arrays are read-only."""
+
+    shapes: Shapes  # of the second run, in `unit`
+    distances: Floats  # (F, P) from the first, in `unit`
+    unit: str
+    alignment: str  # in words
+
+    @property
+    def points(self) -> Floats:
+        """(F, 3, P) of the second run, in `unit`."""
+        assert self.shapes.points is not None  # `lay_together` has looked
+        return self.shapes.points
+
+    @property
+    def mean(self) -> float:
+        """Mean distance over all frames and points, in `unit`."""
+        return float(np.nanmean(self.distances)) if np.isfinite(self.distances).any() else float("nan")
+
+    @property
+    def series(self) -> ErrorSeries:
+        """The distances as the timeline shows them."""
+        means = self.distances.mean(axis=1)
+        return ErrorSeries(means, self.distances, self.unit, SERIES_NAME, alignment=self.alignment)
+
+
+def lay_together(first: Shapes, second: Shapes) -> Together | None:
+    """Return a second run in the coordinates of the first; None where either has no points.
+
+    Parameters
+    ----------
+    first, second
+        shapes of the same sequence, built under the same alignment.
+    """
+    if first.points is None or second.points is None or first.points.shape != second.points.shape:
+        return None
+    truth = first.truth
+    covered = truth is not None and bool((known_points(truth).sum(axis=1) >= MIN_ALIGNED).all())
+    if covered and first.alignment == second.alignment and first.alignment.compares:
+        names = {first.alignment_name, second.alignment_name}
+        words = (
+            names.pop() if len(names) == 1 else f"{first.alignment_name}; the other: {second.alignment_name}"
+        )
+        laid = second
+    else:
+        target = GroundTruth(np.arange(len(first.points)), first.points, 0)
+        mirror = Mirror.OFF if first.alignment.mirror is Mirror.OFF else Mirror.AUTOMATIC
+        alignment = Alignment(Kind.PER_FRAME, mirror)
+        similarity = align_all(second.points, target, alignment)
+        laid = replace(
+            second,
+            points=frozen(similarity.apply(second.points)),
+            cameras=None if second.cameras is None else second.cameras.moved(similarity),
+            truth=first.truth,
+            errors=None,
+            unit=first.unit,
+            alignment=NO_ALIGNMENT,
+        )
+        words = f"aligned to each other: {alignment.words(is_mirrored(similarity))}"
+    assert laid.points is not None  # as above
+    distances = np.linalg.norm(laid.points - first.points, axis=1)
+    return Together(replace(laid, extent=first.extent), frozen(distances), first.unit, words)
+
+
+def why_losses_differ(one: Settings, other: Settings, camera: CameraModel) -> str:
+    """Return why the losses of two runs of a sequence cannot be compared, "" where they can."""
+    reasons = []
+    if one.problem != other.problem:
+        reasons.append("another problem")
+    if not _same_penalty(one, other):
+        both = isinstance(one.penalty, type(other.penalty))
+        reasons.append("other weights" if both else "another penalty")
+    orthogonal = camera is CameraModel.ORTHOGONAL and "nonrigid" in (one.problem, other.problem)
+    if one.eta != other.eta and not orthogonal:  # orthogonal tracks are always solved at 1
+        reasons.append("another eta")
+    if one.intrinsics != other.intrinsics:
+        reasons.append("other intrinsics")
+    return ", ".join(reasons)
+
+
+def _same_penalty(one: Settings, other: Settings) -> bool:
+    """Return whether two penalties cost the same of the singular values that both can have."""
+    a, b = one.penalty, other.penalty
+    if isinstance(a, ExplicitWeights) and isinstance(b, ExplicitWeights):
+        common = min(len(a.a), len(b.a))
+        return a.a[:common] == b.a[:common]
+    return a == b

@@ -1,0 +1,302 @@
+"""From the session to the views: shapes once per solver update, a scene once per frame, at display rate.
+
+Changes are only noted when they happen; a timer draws what they come to, so that a thousand updates between
+two pictures cost one picture. The shapes of all frames take tens of milliseconds for a large sequence: they
+are computed beside the window. Until they are there, the frame that is looked at is made anew by itself where
+its geometry is known, so that it follows a hand that drags a parameter or scrubs through iterations; while
+the hand moves, the frames that nobody sees wait for it to rest.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QObject, QTimer, pyqtSignal
+
+from nrsfm_gui.engine.jobs import Jobs
+from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.run_names import numbered_title
+from nrsfm_gui.scene.run_errors import RunErrors
+from nrsfm_gui.scene.scene import Appearance, Scene, build_scene
+from nrsfm_gui.scene.scene_dispatch import HAND_MILLISECONDS, Handing
+from nrsfm_gui.scene.sequence_errors import Ahead, Picture, Wanted, ahead_of, make_picture
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from core.reconstruction.reconstruct import Update
+    from nrsfm_gui.model.run import Run
+    from nrsfm_gui.model.session import Session
+    from nrsfm_gui.scene.comparison import Together
+    from nrsfm_gui.scene.scene_dispatch import SceneTarget
+    from nrsfm_gui.scene.shapes import Shapes
+    from nrsfm_gui.scene.summaries import Quality
+
+REFRESH_MILLISECONDS = 8  # changes that come together are drawn together
+REST = 4.0  # times the duration of the last computation: the solver needs the processor, too
+HAND_RESTS = 0.25  # seconds without a change by hand, after which what nobody sees is computed
+MANY = 200  # points above which segments cost too much to paint without OpenGL while a run goes on
+
+
+class Display(QObject):
+    """Computes what is drawn and hands it to the views.
+
+    Signals
+    -------
+    scene_shown(Scene)
+        the views have it now.
+    appearance_changed(Appearance)
+        another one was chosen.
+    failed(str, str)
+        a sentence and the traceback of a defect.
+    """
+
+    scene_shown = pyqtSignal(object)
+    appearance_changed = pyqtSignal(object)
+    failed = pyqtSignal(str, str)
+
+    def __init__(
+        self, session: Session, targets: tuple[SceneTarget, ...], parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._picture: Picture | None = None
+        self._pictured: Run | None = None  # the run whose newest point that was made for
+        self._mixed: Ahead | None = None  # of the frame that is ahead of the picture
+        self._spent: Ahead | None = None  # the one before, which is shown no more
+        self.errors = RunErrors(session, self)
+        self.errors.failed.connect(self.failed)
+        self._jobs = Jobs()
+        self._whole_at = 0.0  # when the next picture may be computed
+        self._moved_at = -HAND_RESTS  # when a hand moved last
+        self._over = False  # whether the window closes
+        self.scene: Scene | None = None
+        self.appearance = Appearance()
+        self.without_opengl = False
+        self.other_drawn = True
+        self._drawn: tuple[object, ...] = ()  # what the present scene was built of
+        self._drawn_at = 0.0  # when
+        self._handing = Handing(targets, lambda: self._hand_moves, self)
+        self._timer, self._later = QTimer(self), QTimer(self)
+        for timer in (self._timer, self._later):
+            timer.setSingleShot(True)
+            timer.timeout.connect(self._tick)
+        for signal in (
+            session.sequence_changed,
+            session.shown_changed,
+            session.frame_changed,
+            session.selection_changed,
+            session.point_changed,
+            session.hidden_changed,
+            session.alignment_changed,
+            session.compared_changed,
+        ):
+            signal.connect(self._note)
+        session.run_changed.connect(self._note_run)
+        session.settings_changed.connect(self._note_hand)
+        session.moment_changed.connect(self._note_moment)
+        session.runs_changed.connect(self.errors.forget_runs)
+
+    @property
+    def layers(self) -> frozenset[str]:
+        """What is shown: keys of `appearance.LAYERS`."""
+        return self.appearance.layers
+
+    def set_layers(self, layers: frozenset[str]) -> None:
+        """Choose what is shown."""
+        self.set_appearance(self.appearance.changed(layers=layers))
+
+    def set_appearance(self, appearance: Appearance) -> None:
+        """Choose layers, colors, trails, mesh and sizes."""
+        if appearance != self.appearance:
+            self.appearance = appearance
+            self.appearance_changed.emit(appearance)
+            self._note()
+
+    def set_other_drawn(self, drawn: bool) -> None:
+        """Draw a compared run in the views of the first, or leave it to a view of its own."""
+        if drawn != self.other_drawn:
+            self.other_drawn = drawn
+            self._note()
+
+    @property
+    def drawn(self) -> Update | None:
+        """The update that the present scene is of."""
+        if self.scene is None or self._picture is None:
+            return None
+        if self._mixed is not None and self.scene.shapes is self._mixed.shapes:
+            return self._mixed.wanted.update
+        return self._picture.of.update
+
+    @property
+    def together(self) -> Together | None:
+        """The compared run in the coordinates of the one that is shown, as far as it is known yet."""
+        return None if self._picture is None else self._picture.together
+
+    @property
+    def compared_picture(self) -> Picture | None:
+        """The compared run by itself, under the session's alignment, as far as it is known yet."""
+        return None if self._picture is None else self._picture.compared
+
+    @property
+    def seen_quality(self) -> Quality | None:
+        """The errors of what is looked at, or, until they are known, of what was before."""
+        return self.errors.of_picture(self._picture)
+
+    def refresh(self) -> None:
+        """Draw the session as it is now, before returning."""
+        wanted = self._wanted()
+        if wanted is not None:
+            if self._picture is None or not self._picture.of.same_as(wanted):
+                self._picture, self._pictured = make_picture(wanted, self._picture), self._newest_of
+            self._draw()
+            self.errors.tell(self._picture, self._pictured, at_once=True)
+
+    def scenes(self) -> Callable[[int], Scene]:
+        """Return a function that gives every frame as it is drawn now, whatever changes afterwards."""
+        self.refresh()
+        assert self._picture is not None  # whoever asks has opened a sequence
+        return self._scenes(self._picture, self._picture.shapes, self.appearance)
+
+    def shut_down(self) -> None:
+        """Wait for what is being computed; nothing is drawn any more."""
+        self._over = True
+        for timer in (self._timer, self._later):
+            timer.stop()
+        self._handing.stop()
+        self.errors.shut_down()
+        self._jobs.wait()
+
+    # -- at display rate ------------------------------------------------------------------------------------
+
+    def _note(self, *_: object) -> None:
+        rested = time.perf_counter() - self._drawn_at > REFRESH_MILLISECONDS / 1000
+        delay = 0 if self._hand_moves or rested else REFRESH_MILLISECONDS
+        if self._over:
+            return
+        if not self._timer.isActive() or delay < self._timer.remainingTime():
+            self._timer.start(delay)
+
+    def _note_run(self, _run: Run) -> None:
+        seen, drawn = self._session.seen, self.drawn
+        if self._hand_moves and seen is not None and (drawn is None or seen.settings is not drawn.settings):
+            self._timer.stop()
+            self._tick()  # a timer has to wait for the events of the mouse
+        elif not self._timer.isActive():
+            self._timer.start(HAND_MILLISECONDS if self._hand_moves else REFRESH_MILLISECONDS)
+
+    def _note_hand(self, *_: object) -> None:
+        self._moved_at = time.perf_counter()  # there is nothing else to draw yet
+
+    def _note_moment(self, *_: object) -> None:
+        self._note_hand()
+        self._note()
+
+    @property
+    def _hand_moves(self) -> bool:
+        return time.perf_counter() - self._moved_at < HAND_RESTS
+
+    def _wanted(self) -> Wanted | None:
+        session = self._session
+        if session.sequence is None:
+            return None
+        compared = None if session.compared is None else session.compared.last
+        return Wanted(session.sequence, session.seen, session.alignment, compared)
+
+    @property
+    def _newest_of(self) -> Run | None:
+        """The run whose newest point is looked at, None where it is another one."""
+        return self._session.shown if self._session.moment is None else None
+
+    def _tick(self) -> None:
+        wanted, picture = self._wanted(), self._picture
+        if wanted is None or self._over:
+            return
+        if picture is None or picture.of.sequence is not wanted.sequence:
+            self.refresh()
+            return
+        if not picture.of.same_as(wanted) and not self._jobs:
+            self._compute(wanted, picture)
+        self._draw()
+        self.errors.tell(picture, self._pictured)
+
+    def _compute(self, wanted: Wanted, before: Picture) -> None:
+        """Compute the picture beside the window, unless one frame does for the moment."""
+        now = time.perf_counter()
+        due = max(self._whole_at, self._moved_at + HAND_RESTS if self._ahead() is not None else 0.0)
+        if now < due:
+            self._later.start(max(1, round(1000 * (due - now))))
+            return
+        run = self._newest_of
+        job = self._jobs.add(
+            lambda: (time.perf_counter(), make_picture(wanted, before)),
+            lambda made: self._take(*made, run),
+            self.failed.emit,
+        )
+        job.finished.connect(self._note)
+        job.start()
+
+    def _take(self, began: float, picture: Picture, run: Run | None) -> None:
+        wanted = self._wanted()
+        if wanted is None or picture.of.sequence is not wanted.sequence:
+            return
+        if self._picture is not None and self._picture.of.same_as(wanted):
+            return  # `refresh` was faster
+        self._picture, self._pictured = picture, run
+        # Drawn at once, its numbers when the events that came meanwhile were served; the next one is
+        # computed after a rest.
+        now = time.perf_counter()
+        self._whole_at = now + REST * (now - began)
+        self._draw()
+
+    def _ahead(self) -> Shapes | None:
+        """Return the picture's shapes with the frame that is looked at as it is wanted, where it is not."""
+        picture, wanted, frame = self._picture, self._wanted(), self._session.frame
+        if picture is None or wanted is None or not wanted.follows(picture.of):
+            return None
+        if self._mixed is None or not self._mixed.serves(picture, wanted, frame):
+            self._mixed, self._spent = ahead_of(picture, wanted, frame, self._spent), self._mixed
+        return None if self._mixed is None else self._mixed.shapes
+
+    def _draw(self) -> None:
+        picture, session = self._picture, self._session
+        assert picture is not None  # callers made one
+        live = session.shown is not None and session.shown.state is RunState.RUNNING
+        appearance = self.appearance
+        if live and self.without_opengl:
+            # What costs most to paint waits until the run has ended or is held.
+            many = picture.of.sequence.point_count > MANY
+            left_out = {"faces", "edges", "residuals"} if many else {"faces"}
+            appearance = appearance.changed(layers=appearance.layers - left_out)
+        shapes = self._ahead() or picture.shapes
+        selected = session.point, session.selection, session.hidden
+        key = (picture, shapes, session.frame, selected, appearance, self.other_drawn)
+        if key == self._drawn:
+            return
+        self._drawn, self._drawn_at = key, time.perf_counter()
+        self.scene = self._scenes(picture, shapes, appearance)(session.frame)
+        if shapes is picture.shapes:
+            self._mixed = self._spent = None  # of a long sequence they are large
+        self._handing.hand(self.scene, live=live)
+        self.scene_shown.emit(self.scene)
+
+    def _scenes(self, picture: Picture, shapes: Shapes, appearance: Appearance) -> Callable[[int], Scene]:
+        session, together = self._session, picture.together if self.other_drawn else None
+        if together is not None and appearance.color_by == "difference":
+            # What lies nearly in the same place would cover the colors.
+            appearance = appearance.changed(layers=appearance.layers - {"truth", "residuals"})
+        selected = session.point if session.point >= 0 else None
+        selection, hidden = session.selection, session.hidden
+        name = "" if session.compared is None else numbered_title(session.compared)
+        return lambda frame: build_scene(
+            picture.of.sequence,
+            shapes,
+            frame=frame,
+            selected=selected,
+            selection=selection,
+            hidden=hidden,
+            other=None if together is None else together.points[frame].T,
+            other_name="" if together is None else name,
+            appearance=appearance,
+        )

@@ -1,0 +1,148 @@
+"""What the error of every frame is made of: depth, mirror images, tracks, hidden points, the camera. No Qt.
+
+The ray from the aligned camera through a point of the estimate tells depth from what is sideways of it: an
+error e = Q - Z of an estimate Q from its truth Z has the part (e . d) d along the ray d, and the rest across.
+Shares are of squared lengths, which add up: |e|^2 = |along|^2 + |across|^2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.evaluation.alignment import DEPTH_INVERTED, MIN_ALIGNED, Kind, known_points
+from core.foundation.linalg import procrustes
+from nrsfm_gui.scene.ranking import known_means
+
+if TYPE_CHECKING:
+    from core.data.sequence import Sequence
+    from core.foundation.types import Bools, Floats
+    from nrsfm_gui.scene.shapes import Cameras, Shapes
+
+AROUND = 5  # frames before and after, in which a camera may show a shape from other sides
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """Of every frame; NaN where it is not known."""
+
+    error: Floats  # (F,) mean 3-D error, in `unit`
+    depth: Floats  # (F,) root mean square of its part along the view
+    sideways: Floats  # (F,) of its part across
+    plain: Floats  # (F,) mean 3-D error of the frame moved onto its truth by itself
+    mirrored: Floats  # (F,) of its mirror image, moved likewise
+    hidden_error: Floats  # (F,) mean 3-D error of the hidden points
+    seen_error: Floats  # (F,) of the others
+    tracks: Floats  # (F,) mean reprojection error, in `track_unit`
+    hidden: Floats  # (F,) share of the points that are hidden
+    turn: Floats  # (F,) largest angle to the views of the frames around, in degrees
+    unit: str
+    track_unit: str
+
+    @property
+    def depth_share(self) -> Floats:
+        """(F,) of the squared 3-D error, how much is along the view."""
+        whole = self.depth**2 + self.sideways**2
+        return np.divide(self.depth**2, whole, out=np.full(len(whole), np.nan), where=whole > 0)
+
+
+def find(sequence: Sequence, shapes: Shapes) -> Findings | None:
+    """Return what is known of every frame of a reconstruction; None where there is none."""
+    points, cameras, residuals = shapes.points, shapes.cameras, shapes.residuals
+    if points is None or cameras is None or residuals is None:
+        return None
+    nothing = np.full(len(points), np.nan)
+    error = depth = sideways = plain = mirrored = hidden_error = seen_error = nothing
+    if shapes.errors is not None and shapes.truth is not None:
+        error = known_means(shapes.errors, 1)
+        along = along_view(cameras, points, shapes.truth)
+        depth = np.sqrt(known_means(along**2, 1))
+        sideways = np.sqrt(known_means(np.maximum(shapes.errors**2 - along**2, 0.0), 1))
+        resized = shapes.alignment.kind is Kind.PER_FRAME
+        plain = moved_error(points, shapes.truth, resized=resized)
+        mirrored = moved_error(DEPTH_INVERTED @ points, shapes.truth, resized=resized)
+        seen = sequence.visible
+        hidden_error = known_means(np.where(seen, np.nan, shapes.errors), 1)
+        seen_error = known_means(np.where(seen, shapes.errors, np.nan), 1)
+    return Findings(
+        error=error,
+        depth=depth,
+        sideways=sideways,
+        plain=plain,
+        mirrored=mirrored,
+        hidden_error=hidden_error,
+        seen_error=seen_error,
+        tracks=known_means(residuals, 1),
+        hidden=1.0 - sequence.visible.mean(axis=1),
+        turn=turns(_view_directions(shapes)),
+        unit=shapes.unit,
+        track_unit=sequence.units,
+    )
+
+
+def along_view(cameras: Cameras, points: Floats, truth: Floats) -> Floats:
+    """Return how much farther from the camera than its truth every point (F, 3, P) is, along its ray, (F, P).
+
+    Parameters
+    ----------
+    cameras
+        that see the points, in the same coordinates.
+    points, truth
+        estimate and truth; NaN where the truth is not known.
+    """
+    Y = cameras.R @ points + cameras.t[:, :, None]
+    if cameras.orthogonal:
+        rays = np.zeros_like(Y)
+        rays[:, 2] = 1.0
+    else:
+        rays = Y / np.maximum(np.linalg.norm(Y, axis=1, keepdims=True), np.finfo(float).tiny)
+    found: Floats = np.einsum("fdp,fdp->fp", rays, cameras.R @ (points - truth))
+    return found
+
+
+def along_view_in(shapes: Shapes, frame: int) -> Floats | None:
+    """Return how much too far from the camera the points of one frame are, (P,); None without a truth."""
+    if shapes.points is None or shapes.cameras is None or shapes.truth is None:
+        return None
+    one, cameras = slice(frame, frame + 1), shapes.cameras
+    cameras = replace(cameras, R=cameras.R[one], t=cameras.t[one], K=cameras.K[one])
+    found: Floats = along_view(cameras, shapes.points[one], shapes.truth[one])[0]
+    return found
+
+
+def moved_error(points: Floats, truth: Floats, *, resized: bool) -> Floats:
+    """Return the mean distance (F,) of frames (F, 3, P) from the truth, each moved onto it by itself.
+
+    NaN where fewer than three points have a truth; `resized` allows every frame a size of its own.
+    """
+    moved = procrustes(points, truth, scale=resized).apply(points)
+    known: Bools = known_points(truth)
+    far = known_means(np.where(known, np.linalg.norm(moved - truth, axis=1), np.nan), 1)
+    return np.where(known.sum(axis=1) >= MIN_ALIGNED, far, np.nan)
+
+
+def turns(directions: Floats, around: int = AROUND) -> Floats:
+    """Return the largest angle (F,), in degrees, from directions (F, 3) to those of the frames around."""
+    count = len(directions)
+    least = np.ones(count)
+    for step in range(1, min(around, count - 1) + 1):
+        cosines = np.einsum("fd,fd->f", directions[step:], directions[:-step])
+        least[step:] = np.minimum(least[step:], cosines)
+        least[:-step] = np.minimum(least[:-step], cosines)
+    return np.degrees(np.arccos(np.clip(least, -1.0, 1.0)))
+
+
+def _view_directions(shapes: Shapes) -> Floats:
+    """Return where the camera of every frame looks, (F, 3), in coordinates that turn with the object."""
+    cameras, similarity = shapes.cameras, shapes.similarity
+    assert cameras is not None and shapes.points is not None  # the caller has looked
+    look = np.zeros((len(cameras.R), 3))
+    look[:, 2] = 1.0
+    if not cameras.orthogonal:
+        look = np.einsum("fij,fj->fi", cameras.R, shapes.points.mean(axis=2)) + cameras.t
+        look = look / np.maximum(np.linalg.norm(look, axis=1, keepdims=True), np.finfo(float).tiny)
+    own = cameras.R if similarity is None else cameras.R @ similarity.rotation
+    directions: Floats = np.einsum("fji,fj->fi", own, look)
+    return directions

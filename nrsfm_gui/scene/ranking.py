@@ -1,0 +1,36 @@
+"""Means of errors that may be missing, and the order from the worst to the best. No Qt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from core.foundation.types import Floats, Ints
+
+
+def known_means(values: Floats, axis: int) -> Floats:
+    """Return means of (F, P) values along an axis, NaN where there is none."""
+    known = np.isfinite(values)
+    counts = known.sum(axis=axis)
+    totals = np.where(known, values, 0.0).sum(axis=axis)
+    means: Floats = np.where(counts > 0, totals / np.maximum(counts, 1), np.nan)
+    return means
+
+
+def worst_first(values: Floats) -> Ints:
+    """Return the order of (N,) values from the largest to the least; NaN last, equal ones as they stand."""
+    order: Ints = np.argsort(-np.nan_to_num(values, nan=-np.inf, posinf=np.inf), kind="stable")
+    return order
+
+
+def next_worst(values: Floats, present: int | None) -> int | None:
+    """Return which of (N,) values follows `present` from the largest down; after the least, the largest.
+
+    It is the largest where `present` is None, and None where all are NaN.
+    """
+    order = [int(place) for place in worst_first(values) if np.isfinite(values[place])]
+    if not order:
+        return None
+    return order[(order.index(present) + 1) % len(order)] if present in order else order[0]

@@ -1,0 +1,295 @@
+"""What the views draw of one frame: a frozen value, computed by a pure function, no Qt.
+
+Views compare the scene they hold with the one they are given and touch only what changed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.foundation.types import frozen
+from nrsfm_gui.model.appearance import DEFAULT_LAYERS, LAYERS, Appearance
+from nrsfm_gui.model.mesh import chosen_mesh
+from nrsfm_gui.scene.bounds import bounding_points
+from nrsfm_gui.scene.coloring import coloring
+from nrsfm_gui.scene.ranking import known_means
+from nrsfm_gui.scene.shapes import Alignment, Cameras, Shapes, build_shapes
+
+if TYPE_CHECKING:
+    from core.data.sequence import Sequence
+    from core.foundation.types import Bools, Floats, Ints
+
+__all__ = [
+    "DEFAULT_LAYERS",
+    "LAYERS",
+    "Alignment",
+    "Appearance",
+    "Camera",
+    "Cameras",
+    "ErrorSeries",
+    "Scene",
+    "Shapes",
+    "build_scene",
+    "build_shapes",
+    "error_series",
+]
+
+PLAIN = Appearance()
+MOST_CAMERAS = 100  # of a still object that are drawn
+REPROJECTION_ERROR, ERROR_3D = "reprojection error", "3-D error"  # names of errors
+NO_RECONSTRUCTION = "No reconstruction yet: press Run (Ctrl+R)"
+NO_SEQUENCE = "Open a sequence (Ctrl+O) or drop a file here"
+
+
+@dataclass(frozen=True, eq=False)
+class Camera:
+    """The camera of the current frame, in the coordinates of the scene."""
+
+    R: Floats  # (3, 3) world to camera; a reflection where the alignment mirrors
+    t: Floats  # (3,)
+    K: Floats  # (3, 3) camera frame to the units of the tracks
+    orthogonal: bool  # whether depth is ignored instead of divided by
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """One frame as it is drawn. Arrays are read-only; None stands for "there is none"."""
+
+    shapes: Shapes  # of the whole sequence
+    subject: str  # what is shown and in which coordinates: views fit themselves when it changes
+    frame: int  # 0-based
+    frame_count: int
+    estimate: Floats | None  # (P, 3) in `unit`
+    truth: Floats | None  # (P, 3) in `unit`, NaN rows where missing
+    edges: Ints  # (E, 2) point indices, of the mesh that was chosen
+    faces: Ints  # (T, 3) point indices
+    measured: Floats  # (P, 2) in `track_unit`, NaN where the file gives none
+    visible: Bools  # (P,)
+    reprojected: Floats | None  # (P, 2) in `track_unit`
+    errors: Floats | None  # (P,) distance of estimate and truth, in `error_unit`, NaN where there is no truth
+    residuals_px: Floats | None  # (P,) distance of reprojection and track, in `track_unit`, NaN where hidden
+    error_unit: str
+    unit: str  # of the 3-D points
+    track_unit: str  # of the tracks: px, or mm of an orthogonal camera
+    selected: int | None  # point index
+    camera: Camera | None
+    appearance: Appearance
+    color_values: Floats | None  # (P,) what color stands for, NaN where unknown; None: for the role
+    color_limits: tuple[float, float] | None  # ends of the color scale, of the data or chosen by hand
+    color_label: str  # name and unit of `color_values`
+    color_missing: str  # what to do, where there is nothing of what was chosen to color by
+    trail: Floats | None  # (T, P, 3) the latest frames, oldest first
+    extent: Floats | None  # (2, 3) lowest and highest corner of the whole sequence
+    image_extent: Floats  # (2, 2) the same of all tracks
+    caption: str  # "frame 51 · per-frame similarity · 3.2 mm"
+    message: str  # what to do next, where there is nothing to show; else ""
+    other_cameras: tuple[Camera, ...] = ()  # of other frames: of a path, or of a still object
+    path: Floats | None = None  # (F, 3) centers of all cameras, where the layer is on
+    selection: tuple[int, ...] = ()  # point indices, ascending; holds `selected`
+    hidden: frozenset[int] = frozenset()  # point indices that are not drawn
+    other: Floats | None = None  # (P, 3) in `unit`, the shape of a second run
+    other_name: str = ""
+
+    @cached_property
+    def drawn(self) -> Bools:
+        """(P,) which points are drawn."""
+        drawn = np.ones(len(self.visible), dtype=bool)
+        drawn[[point for point in self.hidden if point < len(drawn)]] = False
+        return drawn
+
+    @property
+    def layers(self) -> frozenset[str]:
+        """Keys of LAYERS that are shown."""
+        return self.appearance.layers
+
+    @cached_property
+    def bounds(self) -> Floats | None:
+        """(N, 3) points of all frames: where these are seen, all is."""
+        return bounding_points(self.shapes)
+
+    @property
+    def colored(self) -> bool:
+        """Whether the estimate and its reprojections take the colors of `color_values`."""
+        return self.color_values is not None and self.color_limits is not None
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorSeries:
+    """What the timeline shows: one kind of error, and the other one where both are known."""
+
+    per_frame: Floats  # (F,) mean over points, NaN where there is none
+    per_point: Floats  # (F, P), NaN where there is none
+    unit: str
+    name: str
+    other: ErrorSeries | None = None
+    alignment: str = ""  # of 3-D distances, in words
+
+
+def build_scene(
+    sequence: Sequence,
+    shapes: Shapes,
+    *,
+    frame: int,
+    selected: int | None = None,
+    selection: tuple[int, ...] = (),
+    hidden: frozenset[int] = frozenset(),
+    other: Floats | None = None,
+    other_name: str = "",
+    appearance: Appearance = PLAIN,
+) -> Scene:
+    """Return one frame as it is drawn.
+
+    Parameters
+    ----------
+    sequence
+        the sequence that `shapes` were built from.
+    shapes
+        `build_shapes` of the sequence and its newest reconstruction.
+    frame
+        0-based; clamped to the frames there are.
+    selected
+        index of the point that was selected last, or None.
+    selection, hidden
+        indices of all selected points, and of those that are not drawn.
+    other, other_name
+        (P, 3) the shape of a second run in the coordinates of `shapes`, and what to call it.
+    appearance
+        how it is drawn.
+    """
+    f = min(max(frame, 0), sequence.frame_count - 1)
+    cameras = shapes.cameras
+    colors = coloring(shapes, f, appearance.color_by, track_unit=sequence.units, other=other)
+    mesh = chosen_mesh(sequence, appearance.mesh_source, appearance.triangulation)
+    # Coordinates may be others though their unit has the same name.
+    coordinates = f"{shapes.unit}|{shapes.alignment.compares}|{shapes.figures.get('metric', True)}"
+    return Scene(
+        shapes=shapes,
+        subject=f"{sequence.name}|{sequence.camera.value}|{sequence.digest}|{coordinates}",
+        frame=f,
+        frame_count=sequence.frame_count,
+        estimate=_at(shapes.points, f),
+        truth=_at(shapes.truth, f),
+        edges=mesh.edges,
+        faces=mesh.faces,
+        measured=sequence.tracks[f].T,
+        visible=sequence.visible[f],
+        reprojected=_at(shapes.reprojected, f),
+        errors=_at(shapes.errors, f),
+        residuals_px=_at(shapes.residuals, f),
+        error_unit=shapes.unit,
+        unit=shapes.unit,
+        track_unit=sequence.units,
+        selected=selected if selected is not None and 0 <= selected < sequence.point_count else None,
+        camera=None if cameras is None else _camera(cameras, f),
+        appearance=appearance,
+        color_values=colors.values,
+        color_limits=appearance.limits or colors.limits,
+        color_label=colors.label,
+        color_missing=colors.missing,
+        trail=_trail(shapes, f, appearance.trail_frames) if "trails" in appearance.layers else None,
+        extent=shapes.extent,
+        image_extent=shapes.image_extent,
+        caption=_caption(shapes, f, other if appearance.color_by == "difference" else None),
+        message=_message(sequence, shapes, f),
+        other_cameras=_other_cameras(shapes, f, appearance),
+        path=_path(shapes) if "path" in appearance.layers else None,
+        selection=selection,
+        hidden=hidden,
+        other=other,
+        other_name=other_name,
+    )
+
+
+def error_series(sequence: Sequence, shapes: Shapes) -> ErrorSeries | None:
+    """Return the errors that the timeline shows, or None before any reconstruction.
+
+    3-D errors first where most frames have truth, else reprojection errors: a curve with one point says
+    nothing.
+    """
+    if shapes.residuals is None:
+        return None
+    reprojection = _series(shapes.residuals, sequence.units, REPROJECTION_ERROR)
+    if shapes.errors is None:
+        return reprojection
+    error = replace(_series(shapes.errors, shapes.unit, ERROR_3D), alignment=shapes.alignment_name)
+    known = np.isfinite(error.per_frame)
+    if 2 * known.sum() > known.size:
+        return replace(error, other=reprojection)
+    return replace(reprojection, other=error if known.any() else None)
+
+
+def _series(values: Floats, unit: str, name: str) -> ErrorSeries:
+    return ErrorSeries(known_means(values, 1), values, unit, name)
+
+
+def _at(values: Floats | None, frame: int) -> Floats | None:
+    """Return what one frame has of its points: (P,), or (P, N) of a vector each."""
+    return None if values is None else frozen(values[frame]).T  # see `one_frame`: it may be written over
+
+
+def _camera(cameras: Cameras, frame: int) -> Camera:
+    return Camera(cameras.R[frame], cameras.t[frame], cameras.K[frame], cameras.orthogonal)
+
+
+def _other_cameras(shapes: Shapes, frame: int, appearance: Appearance) -> tuple[Camera, ...]:
+    if shapes.cameras is None or not (shapes.still or "path" in appearance.layers):
+        return ()
+    count = len(shapes.cameras.R)
+    frames = np.unique(np.linspace(0, count - 1, min(count, MOST_CAMERAS)).round().astype(int))
+    return tuple(_camera(shapes.cameras, other) for other in frames if other != frame)
+
+
+def _path(shapes: Shapes) -> Floats | None:
+    """Return the centers (F, 3) of all cameras; those of parallel rays have none."""
+    cameras = shapes.cameras
+    if cameras is None or cameras.orthogonal:
+        return None
+    centers: Floats = -np.einsum("fji,fj->fi", cameras.R, cameras.t)
+    return centers
+
+
+def _message(sequence: Sequence, shapes: Shapes, frame: int) -> str:
+    if shapes.points is not None:
+        return ""
+    if shapes.truth is None or sequence.truth is None:
+        return NO_RECONSTRUCTION
+    if np.isfinite(shapes.truth[frame]).any():
+        return ""
+    return f"{NO_RECONSTRUCTION}\nGround truth is in frame {sequence.truth.reference + 1}"
+
+
+def _trail(shapes: Shapes, frame: int, length: int) -> Floats | None:
+    source = shapes.truth if shapes.points is None else shapes.points
+    if source is None or frame == 0:
+        return None
+    trail: Floats = source[max(frame - length, 0) : frame + 1].transpose(0, 2, 1)
+    return trail
+
+
+def _caption(shapes: Shapes, frame: int, other: Floats | None = None) -> str:
+    """Return frame, alignment and error in words; the frame is 1-based, as people count.
+
+    With the shape `other` (P, 3) of a second run, the distance from it stands in place of the error.
+    """
+    parts = [f"frame {frame + 1}"]
+    if shapes.points is None:
+        parts.append("ground truth" if shapes.truth is not None else "tracks only")
+        return " · ".join(parts)
+    if other is not None:
+        apart = np.linalg.norm(shapes.points[frame].T - other, axis=1).mean()
+        return f"{parts[0]} · {apart:.3g} {shapes.unit} between the runs"
+    if shapes.figures:
+        metric = shapes.figures["metric"]
+        parts.append("metric upgrade" if metric else "no metric upgrade: camera coordinates")
+    if shapes.truth is None:
+        parts.append(shapes.obstacle or "no alignment, unit size")
+    elif shapes.errors is not None and np.isfinite(shapes.errors[frame]).any():
+        parts.append(shapes.alignment_name)
+        parts.append(f"{np.nanmean(shapes.errors[frame]):.3g} {shapes.unit}")
+    else:
+        parts.append(f"{shapes.alignment_name}, of the nearest frame with truth")
+    return " · ".join(parts)

@@ -1,0 +1,76 @@
+"""When the views get a scene: all at once, or one after the other, so that the window can breathe."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from PyQt6.QtCore import QObject, QTimer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nrsfm_gui.scene.scene import Scene
+
+STAGE_MILLISECONDS = 30  # between two views, while a run goes on
+HAND_MILLISECONDS = 80  # while a hand moves, until what it has no need of follows
+
+
+class SceneTarget(Protocol):
+    """A view of the scene."""
+
+    def set_scene(self, scene: Scene) -> None:
+        """Show a scene."""
+
+    def repaint(self) -> None:
+        """Paint it before returning."""
+
+
+class Handing(QObject):
+    """Hands the newest scene to the views.
+
+    Parameters
+    ----------
+    targets
+        the views; the first is what a hand that moves looks at.
+    hand_moves
+        tells whether a hand moves now.
+    """
+
+    def __init__(
+        self, targets: tuple[SceneTarget, ...], hand_moves: Callable[[], bool], parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._targets = targets
+        self._hand_moves = hand_moves
+        self._scene: Scene | None = None
+        self._queue: list[SceneTarget] = []  # views that have not got the newest scene yet
+        self._stage = QTimer(self)
+        self._stage.setSingleShot(True)
+        self._stage.timeout.connect(self._hand_next)
+
+    def hand(self, scene: Scene, *, live: bool) -> None:
+        """Hand a scene to the views: before returning, unless a run goes on (`live`)."""
+        self._scene = scene
+        self._queue += [target for target in self._targets if target not in self._queue]
+        if not live:
+            while self._queue:
+                self._queue.pop(0).set_scene(scene)
+        elif self._hand_moves():
+            first = self._targets[0]
+            self._queue.remove(first)
+            first.set_scene(scene)
+            first.repaint()  # before the events of the mouse that have come meanwhile
+            if not self._stage.isActive():
+                self._stage.start(HAND_MILLISECONDS)
+        elif not self._stage.isActive():
+            self._hand_next()
+
+    def stop(self) -> None:
+        """Hand out no more."""
+        self._stage.stop()
+
+    def _hand_next(self) -> None:
+        """Hand the scene to one view; the next one gets it a moment later."""
+        if self._queue and self._scene is not None:
+            self._queue.pop(0).set_scene(self._scene)
+            self._stage.start(HAND_MILLISECONDS if self._hand_moves() else STAGE_MILLISECONDS)

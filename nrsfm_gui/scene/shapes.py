@@ -1,0 +1,297 @@
+"""The whole sequence in the coordinates that it is drawn in: built once per solver update, no Qt.
+
+A reconstruction has its own object frame and calibrated units.  Where ground truth is known, every frame S is
+moved onto it by Q = s A S + b (see `alignment`), so that the truth stays still and is shown in its own
+millimeters.  The camera follows, so that it sees the same picture:
+
+    R' = R A',  t' = s t - R' b   give   R' Q + t' = s (R S + t).
+
+Where there is none, the object is turned so that its mean camera looks along z, centered, and scaled so that
+its radius is 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.data.sequence import CameraModel
+from core.evaluation.alignment import (
+    MIN_ALIGNED,
+    PER_FRAME,
+    Alignment,
+    Kind,
+    Views,
+    align_all,
+    is_mirrored,
+    known_points,
+)
+from core.foundation.linalg import Similarity
+from core.foundation.types import frozen
+from nrsfm_gui.scene.solver_geometry import Solved, solved
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from core.data.sequence import Sequence
+    from core.foundation.types import Floats
+    from core.reconstruction.reconstruct import Update
+    from core.reconstruction.result import Result
+
+ROBUST = (1.0, 99.0)  # percentiles that tell where the points are
+STRAY = 0.35  # of their distance: farther outside, a point is a stray that must not shrink the view
+PAD = 0.06  # of the extent's size, on each side
+
+
+@dataclass(frozen=True, eq=False)
+class Cameras:
+    """The camera of every frame, in the coordinates of the drawn points."""
+
+    R: Floats  # (F, 3, 3) world to camera; a reflection where the alignment mirrors
+    t: Floats  # (F, 3)
+    K: Floats  # (F, 3, 3) camera frame to the units of the tracks
+    orthogonal: bool  # whether depth is ignored instead of divided by
+
+    def moved(self, similarity: Similarity) -> Cameras:
+        """Return the cameras that see moved points where these see the points before."""
+        rotations = self.R @ similarity.rotation.transpose(0, 2, 1)
+        offset = similarity.scale[:, None] * self.t
+        offset = offset - (rotations @ similarity.translation[:, :, None])[:, :, 0]
+        intrinsics = np.array(self.K)
+        if self.orthogonal:  # no division by depth takes the scale away again
+            intrinsics[:, :, :2] /= similarity.scale[:, None, None]
+        return Cameras(frozen(rotations), frozen(offset), frozen(intrinsics), self.orthogonal)
+
+
+@dataclass(frozen=True, eq=False)
+class Shapes:
+    """Every frame of a sequence and its reconstruction as it is drawn. Arrays are read-only."""
+
+    points: Floats | None  # (F, 3, P) the estimate, in `unit`; None before any reconstruction
+    truth: Floats | None  # (F, 3, P) in `unit`, NaN where unknown; None where no frame has any
+    cameras: Cameras | None
+    reprojected: Floats | None  # (F, 2, P) in the units of the tracks
+    errors: Floats | None  # (F, P) distance of estimate and truth, in `unit`; NaN where there is no truth
+    residuals: Floats | None  # (F, P) from reprojection to track, in the tracks' units; NaN where hidden
+    unit: str  # of `points` and `truth`
+    alignment: Alignment  # in force; none where the one that was asked for is not possible
+    extent: Floats | None  # (2, 3) lowest and highest corner of the whole sequence
+    image_extent: Floats  # (2, 2) lowest and highest corner of all visible tracks
+    figures: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # of a low-rank solution, see `core.reconstruction.geometry`
+    still: bool = False  # whether the object is the same in all frames, so that all cameras stand around it
+    mirrored: bool = False  # whether the estimate is shown by its mirror image
+    similarity: Similarity | None = None  # of every frame: what moved the estimate to where it is drawn
+    obstacle: str = ""  # why the alignment that was asked for is not possible
+
+    @property
+    def alignment_name(self) -> str:
+        """The alignment in words, with what an automatic choice of the mirror came to."""
+        return self.alignment.words(self.mirrored)
+
+    @property
+    def rotations(self) -> Floats | None:
+        """(F, 3, 3) world-to-camera rotations in the coordinates of `points`."""
+        return None if self.cameras is None else self.cameras.R
+
+    @property
+    def translations(self) -> Floats | None:
+        """(F, 3) translations that belong to `rotations`, in `unit`."""
+        return None if self.cameras is None else self.cameras.t
+
+
+def build_shapes(
+    sequence: Sequence, source: Update | Result | None, alignment: Alignment = PER_FRAME
+) -> Shapes:
+    """Return the sequence as it is drawn with a reconstruction, or without one.
+
+    Parameters
+    ----------
+    sequence
+        tracks and what is known about them.
+    source
+        the solver's update (its best point is shown), a result, or None before any reconstruction.
+    alignment
+        how the estimate is moved onto the truth; without any, the estimate is shown by itself.
+    """
+    if source is None:
+        return _without_estimate(sequence, alignment)
+    background = _background(sequence)
+    truth = background.truth
+    found = solved(sequence, source)
+    S, R = found.points, found.rotations
+    hindered = obstacle(sequence, alignment.kind) if truth is not None else ""
+    if hindered or not alignment.compares or not found.metric:
+        truth = None
+        background = replace(background, corners=None, covered=False)
+    aligned = truth is not None
+    if truth is not None and sequence.truth is not None:
+        similarity = align_all(S, sequence.truth, alignment, views=_views(sequence, found))
+    else:
+        similarity = _unit_size(S, R)
+    Q = similarity.apply(S)
+    cameras = moved_cameras(found, similarity)
+    reprojected = project(cameras, Q) if found.reprojected is None else found.reprojected
+    errors = None if truth is None else np.linalg.norm(Q - truth, axis=1)
+    residuals = np.linalg.norm(reprojected - sequence.tracks, axis=1)
+    residuals = np.where(sequence.visible, residuals, np.nan)
+    return Shapes(
+        points=frozen(Q),
+        truth=truth,
+        cameras=cameras,
+        reprojected=frozen(reprojected),
+        errors=None if errors is None else frozen(errors),
+        residuals=frozen(residuals),
+        unit=sequence.truth_units if aligned else "units",
+        alignment=alignment if aligned else replace(alignment, kind=Kind.NONE),
+        extent=_extent(background, Q),
+        image_extent=background.image_extent,
+        figures=found.figures,
+        still=found.still and np.array_equal(*similarity.rotation[[0, -1]]),
+        mirrored=aligned and is_mirrored(similarity),
+        similarity=similarity,
+        obstacle=hindered,
+    )
+
+
+def _without_estimate(sequence: Sequence, alignment: Alignment) -> Shapes:
+    background = _background(sequence)
+    truth = background.truth
+    return Shapes(
+        points=None,
+        truth=truth,
+        cameras=_true_cameras(sequence) if truth is not None else None,
+        reprojected=None,
+        errors=None,
+        residuals=None,
+        unit=sequence.truth_units,
+        alignment=alignment,
+        extent=_extent(background, None),
+        image_extent=background.image_extent,
+    )
+
+
+def obstacle(sequence: Sequence, kind: Kind) -> str:
+    """Return why estimates of a sequence cannot be aligned in a way, "" where they can."""
+    if _background(sequence).truth is None:
+        return "this sequence has no ground truth"
+    if kind is Kind.AS_IS and (sequence.rotations is None or sequence.translations is None):
+        return "as is needs the true cameras, which this sequence does not come with"
+    return ""
+
+
+def project(cameras: Cameras, points: Floats) -> Floats:
+    """Return the picture (F, 2, P) of points (F, 3, P), in the units of the tracks."""
+    Y = cameras.R @ points + cameras.t[:, :, None]
+    if cameras.orthogonal:
+        Y[:, 2] = 1.0
+    else:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            Y = Y / Y[:, 2:]
+    picture: Floats = cameras.K[:, :2] @ Y
+    return picture
+
+
+def _views(sequence: Sequence, found: Solved) -> Views:
+    """Return what an alignment may need to know of the cameras."""
+    in_units_of_truth = sequence.camera is CameraModel.ORTHOGONAL and sequence.units == sequence.truth_units
+    return Views(
+        found.rotations,
+        found.translations,
+        found.intrinsics,
+        in_units_of_truth and found.affine,
+        sequence.rotations,
+        sequence.translations,
+    )
+
+
+def _unit_size(points: Floats, rotations: Floats) -> Similarity:
+    """Turn the mean camera upright, center the whole sequence, and make its radius 1."""
+    U, _, Vt = np.linalg.svd(rotations.sum(axis=0))
+    A = U @ np.diag([1.0, 1.0, np.sign(np.linalg.det(U @ Vt))]) @ Vt
+    center = np.median(points, axis=(0, 2))
+    radius = np.percentile(np.linalg.norm(points - center[:, None], axis=1), ROBUST[1])
+    scale = 1.0 / radius if radius > 0 else 1.0
+    frames = len(points)
+    offset = np.repeat((-scale * A @ center)[None], frames, axis=0)
+    return Similarity(np.full(frames, scale), np.repeat(A[None], frames, axis=0), offset)
+
+
+def moved_cameras(found: Solved, similarity: Similarity) -> Cameras:
+    """Return the cameras that see what a similarity of every frame has moved as they saw it before."""
+    K = np.repeat(found.intrinsics[None], len(found.rotations), axis=0)
+    return Cameras(found.rotations, found.translations, K, found.affine).moved(similarity)
+
+
+def _true_cameras(sequence: Sequence) -> Cameras | None:
+    if sequence.rotations is None or sequence.translations is None:
+        return None
+    orthogonal = sequence.camera is CameraModel.ORTHOGONAL
+    K = np.eye(3) if orthogonal else sequence.intrinsics
+    if K is None:
+        return None
+    frames = sequence.frame_count
+    return Cameras(sequence.rotations, sequence.translations, np.repeat(K[None], frames, axis=0), orthogonal)
+
+
+@dataclass(frozen=True, eq=False)
+class _Background:
+    """What no update changes."""
+
+    truth: Floats | None  # (F, 3, P)
+    corners: Floats | None  # (3, 2) lowest and highest coordinates of the truth
+    covered: bool  # whether every frame has truth
+    image_extent: Floats  # (2, 2)
+
+
+@lru_cache(maxsize=4)
+def _background(sequence: Sequence) -> _Background:
+    truth = _spread_truth(sequence)
+    image_extent = frozen(_padded(_span(np.moveaxis(sequence.tracks, 1, 0)[:, sequence.visible])))
+    if truth is None:
+        return _Background(None, None, False, image_extent)
+    known = known_points(truth)
+    corners = _span(np.moveaxis(truth, 1, 0)[:, known])
+    return _Background(truth, corners, bool(known.any(axis=1).all()), image_extent)
+
+
+def _spread_truth(sequence: Sequence) -> Floats | None:
+    truth = sequence.truth
+    if truth is None or known_points(truth.points).sum(axis=1).max() < MIN_ALIGNED:
+        return None
+    if len(truth.frames) == sequence.frame_count:
+        return truth.points
+    spread = np.full((sequence.frame_count, 3, sequence.point_count), np.nan)
+    spread[truth.frames] = truth.points
+    return frozen(spread)
+
+
+def _span(values: Floats) -> Floats:
+    """Return where finite (D, N) values lie, (D, 2): all of them, but for strays far outside."""
+    low, high = np.percentile(values, ROBUST, axis=1)
+    slack = STRAY * (high - low).max()
+    return np.stack(
+        [np.maximum(values.min(axis=1), low - slack), np.minimum(values.max(axis=1), high + slack)], axis=1
+    )
+
+
+def _padded(spans: Floats) -> Floats:
+    """Return the (2, D) corners of a box around spans (D, N); no side is degenerate."""
+    low, high = spans.min(axis=1), spans.max(axis=1)
+    size = max(float((high - low).max()), 1e-12)
+    thin = np.maximum((high - low), 0.1 * size) - (high - low)
+    return np.stack([low - thin / 2 - PAD * size, high + thin / 2 + PAD * size])
+
+
+def _extent(background: _Background, points: Floats | None) -> Floats | None:
+    """Bounds of the truth where every frame has one, else of truth and estimate."""
+    corners = [] if background.corners is None else [background.corners]
+    if points is not None and not background.covered:
+        corners.append(_span(np.moveaxis(points, 1, 0).reshape(3, -1)))
+    if not corners:
+        return None
+    return frozen(_padded(np.concatenate(corners, axis=1)))

@@ -1,0 +1,132 @@
+"""One frame of a newer reconstruction among the shapes of an older one: what a hand that moves waits for.
+
+The shapes of a whole sequence take ten times as long as those of one frame. While parameters are dragged, or
+iterations are scrubbed through, the frame that is shown is made anew at once; the others, the errors of all
+frames and the scale of their colors follow when the hand rests. A frame that is aligned by itself is aligned
+anew, and keeps its handedness; where all frames are aligned together the last alignment is kept meanwhile.
+
+Copying the other frames would take longer than all the rest, so that shapes made before are written over once
+nobody shows them: two take turns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.data.sequence import GroundTruth
+from core.evaluation.alignment import MIN_ALIGNED, Alignment, Kind, Mirror, align, known_points
+from core.foundation.linalg import Similarity
+from nrsfm_gui.scene.coloring import share_scales
+from nrsfm_gui.scene.shapes import Cameras, moved_cameras, project
+from nrsfm_gui.scene.solver_geometry import Solved
+
+if TYPE_CHECKING:
+    from core.data.sequence import Sequence
+    from core.foundation.types import Floats
+    from core.reconstruction.reconstruct import Update
+    from nrsfm_gui.scene.shapes import Shapes
+
+
+def with_frame(
+    whole: Shapes, sequence: Sequence, update: Update, frame: int, spent: Shapes | None = None
+) -> Shapes | None:
+    """Return shapes in which one frame is of another update.
+
+    Parameters
+    ----------
+    whole
+        `build_shapes` of the sequence and any update of it.
+    sequence, update
+        the sequence, and the update that the frame is taken of.
+    frame
+        0-based.
+    spent
+        what was returned for the same `whole` and `frame` before and is not used any more: its arrays become
+        those of what is returned now.
+
+    Returns
+    -------
+    Shapes or None
+        None where a frame says nothing by itself: before any reconstruction, and where the solution is not
+        shown in coordinates of a scene. None, too, where cameras would have to be found for all frames first:
+        whoever waits for one frame does not wait for that.
+    """
+    if update.settings.problem == "lowrank" and not update.geometry_known:
+        return None
+    found = _solved_frame(update, frame)
+    if whole.points is None or whole.similarity is None or found is None:
+        return None
+    if not whole.figures.get("metric", True) or whole.still != bool(found.figures):
+        return None
+    similarity = _aligned(whole, found.points, frame)
+    Q = similarity.apply(found.points)
+    cameras = moved_cameras(found, similarity)
+    reprojected = project(cameras, Q) if found.reprojected is None else found.reprojected
+    residuals = np.linalg.norm(reprojected - sequence.tracks[frame], axis=1)
+    residuals = np.where(sequence.visible[frame], residuals, np.nan)
+    errors = None
+    if whole.errors is not None and whole.truth is not None:
+        errors = np.linalg.norm(Q - whole.truth[frame], axis=1)
+    new = {"points": Q, "reprojected": reprojected, "errors": errors, "residuals": residuals}
+    shapes = replace(
+        whole,
+        cameras=_with_camera(whole.cameras, frame, cameras),
+        **{
+            name: _placed(getattr(whole, name), frame, values, getattr(spent, name, None))
+            for name, values in new.items()
+        },
+    )
+    share_scales(whole, shapes)
+    return shapes
+
+
+def _solved_frame(update: Update, frame: int) -> Solved | None:
+    """Return one frame before it is moved to where it is drawn, with a leading axis of size 1."""
+    seen, one = update.geometry, slice(frame, frame + 1)
+    if not seen.figures.get("metric", True):
+        return None
+    points = (seen.B[one] @ seen.C.T).reshape(1, 3, -1)
+    own = None if seen.projective is None else seen.projective.reprojections()[one]
+    R, t = seen.rotations[one], seen.translations[one]
+    return Solved(points, R, t, seen.intrinsics, seen.affine, own, dict(seen.figures))
+
+
+def _aligned(whole: Shapes, points: Floats, frame: int) -> Similarity:
+    assert whole.similarity is not None  # the caller has looked
+    before = whole.similarity
+    kept = Similarity(
+        *(part[frame : frame + 1] for part in (before.scale, before.rotation, before.translation))
+    )
+    truth = whole.truth
+    if truth is None or whole.alignment.kind is not Kind.PER_FRAME:
+        return kept
+    if known_points(truth[frame : frame + 1]).sum() < MIN_ALIGNED:
+        return kept
+    mirror = Mirror.ON if whole.mirrored else Mirror.OFF
+    return align(
+        points, GroundTruth(np.array([0]), truth[frame : frame + 1], 0), Alignment(Kind.PER_FRAME, mirror)
+    )
+
+
+def _placed(
+    values: Floats | None, frame: int, new: Floats | None, spent: Floats | None = None
+) -> Floats | None:
+    """Return values with those of one frame in their place: a copy, or what was such a copy before."""
+    if values is None or new is None:
+        return None
+    placed = values.copy() if spent is None else spent
+    placed.setflags(write=True)
+    placed[frame] = new[0]
+    placed.setflags(write=False)  # `frozen` would copy it once more
+    return placed
+
+
+def _with_camera(whole: Cameras | None, frame: int, one: Cameras) -> Cameras | None:
+    if whole is None:
+        return None
+    R, t, K = (_placed(getattr(whole, name), frame, getattr(one, name)) for name in ("R", "t", "K"))
+    assert R is not None and t is not None and K is not None  # as they were given
+    return Cameras(R, t, K, one.orthogonal)

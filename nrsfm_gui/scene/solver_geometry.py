@@ -1,0 +1,90 @@
+"""A reconstruction before it is moved to where it is drawn: shapes, cameras, what is known of them. No Qt.
+
+A low-rank solution has cameras in three dimensions where it could be upgraded to a metric one
+(`geometry`). Where it could not, its matrix X is shown in the coordinates of each camera, with the K of
+the views where that is known and else a K as wide as the picture, so that depth and width compare.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.reconstruction.result import Result
+
+if TYPE_CHECKING:
+    from core.data.sequence import Sequence
+    from core.foundation.types import Floats
+    from core.reconstruction.reconstruct import Update
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """Shapes and cameras in the coordinates of the solver."""
+
+    points: Floats  # (F, 3, P)
+    rotations: Floats  # (F, 3, 3)
+    translations: Floats  # (F, 3)
+    intrinsics: Floats  # (3, 3) camera frame to the units of the tracks
+    affine: bool  # whether depth is ignored instead of divided by
+    reprojected: Floats | None = None  # (F, 2, P) where the cameras that were solved for are others
+    figures: dict[str, Any] = field(
+        default_factory=dict
+    )  # of a low-rank solution, see `core.reconstruction.geometry`
+
+    @property
+    def metric(self) -> bool:
+        """Whether the coordinates are those of a scene, so that they can be laid over a truth."""
+        return bool(self.figures.get("metric", True))
+
+    @property
+    def still(self) -> bool:
+        """Whether it is one rigid scene with all cameras around it."""
+        return bool(self.figures) and self.metric and bool(np.array_equal(*self.points[[0, -1]]))
+
+
+def solved(sequence: Sequence, source: Update | Result) -> Solved:
+    """Return what is drawn of an update (of its best point) or of a result."""
+    if isinstance(source, Result):
+        figures = dict(source.meta.get("low_rank") or {})
+        own = source.reprojections() if source.low_rank else None
+        found = Solved(
+            source.points,
+            source.rotations,
+            source.translations,
+            source.intrinsics,
+            source.eta == 1.0,
+            own,
+            figures,
+        )
+        calibration = None
+    else:
+        seen, calibration = source.geometry, source.calibration
+        own = None if seen.projective is None else seen.projective.reprojections()
+        found = Solved(
+            seen.points,
+            seen.rotations,
+            seen.translations,
+            seen.intrinsics,
+            seen.affine,
+            own,
+            dict(seen.figures),
+        )
+    return found if found.metric else _in_camera_coordinates(found, sequence, calibration)
+
+
+def _in_camera_coordinates(found: Solved, sequence: Sequence, calibration: Floats | None) -> Solved:
+    K = _as_wide_as_the_picture(sequence) if calibration is None else calibration
+    points = np.linalg.solve(K, found.intrinsics) @ found.points
+    return Solved(points, found.rotations, found.translations, K, False, found.reprojected, found.figures)
+
+
+def _as_wide_as_the_picture(sequence: Sequence) -> Floats:
+    """Return a K (3, 3) whose focal length is the longer side of what the tracks cover."""
+    seen = np.moveaxis(sequence.tracks, 1, 0)[:, sequence.visible]
+    low, high = seen.min(axis=1), seen.max(axis=1)
+    f = float((high - low).max()) or 1.0
+    (cx, cy) = (low + high) / 2
+    return np.array([[f, 0.0, cx], [0.0, f, cy], [0.0, 0.0, 1.0]])

@@ -1,0 +1,229 @@
+"""What the application says about a run, in words and numbers: pure functions, no Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.penalties.linear import PENALTY_TEXTS, penalty_name
+from nrsfm_gui.model.history import STARTS_AGAIN
+from nrsfm_gui.model.numbers import MINUS, NONE
+from nrsfm_gui.model.run import Run, RunState
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from core.data.sequence import Sequence
+    from core.penalties.linear import Penalty
+    from core.reconstruction.reconstruct import Update
+    from nrsfm_gui.scene.scene import Scene
+    from nrsfm_gui.scene.shapes import Shapes
+
+ETA_FROM_SECONDS = 1.0  # before that, what is left is not worth a word
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How good a reconstruction is, over all frames and points; None where it cannot be told."""
+
+    reprojection: float | None  # RMS, in the units of the tracks
+    error: float | None  # mean 3-D distance, in `unit`
+    unit: str
+    alignment: str
+    figures: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # of a low-rank solution, see `core.reconstruction.geometry`
+    loss: float | None = None  # of the same point, which lags behind the solver's while a run goes on
+
+
+def quality(shapes: Shapes, loss: float | None = None) -> Quality:
+    """Return the errors of what is drawn, beside its loss."""
+    reprojection = error = None
+    if shapes.residuals is not None:
+        seen = shapes.residuals[np.isfinite(shapes.residuals)]
+        reprojection = float(np.sqrt(np.mean(seen**2))) if seen.size else None
+    if shapes.errors is not None:
+        known = shapes.errors[np.isfinite(shapes.errors)]
+        error = float(known.mean()) if known.size else None
+    return Quality(reprojection, error, shapes.unit, shapes.alignment_name, shapes.figures, loss)
+
+
+def loss_beside(known: Quality | None, last: Update) -> float:
+    """Return the loss of the point whose errors are known: what stands side by side belongs together."""
+    return last.shown.loss if known is None or known.loss is None else known.loss
+
+
+def signed(value: float, digits: int) -> str:
+    """Return a fixed-point number with a true minus sign."""
+    return f"{value:.{digits}f}".replace("-", MINUS)
+
+
+def log_loss(loss: float, digits: int = 4) -> str:
+    """Return log10 of a loss as text."""
+    return signed(float(np.log10(loss)), digits) if loss > 0 and np.isfinite(loss) else NONE
+
+
+def measure(value: float | None, unit: str) -> str:
+    """Return a length with three digits and its unit; an exponent only where they would not tell."""
+    if value is None or not np.isfinite(value):
+        return NONE
+    if 0 < value < 5e-4:
+        return f"{value:.1e} {unit}"
+    if value >= 1e5:
+        return f"{value:.2e} {unit}"
+    digits = 3 if value < 1 else 2 if value < 100 else 1
+    return f"{value:.{digits}f} {unit}"
+
+
+def duration(seconds: float) -> str:
+    """Return a span of time: "4.2 ms", "0.31 s", "2 min 5 s"."""
+    if seconds < 0.1:
+        return f"{1000 * seconds:.1f} ms"
+    if seconds < 60:
+        return f"{seconds:.2f} s" if seconds < 10 and not isinstance(seconds, int) else f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s"
+
+
+def file_stem(sequence: Sequence | None, otherwise: str) -> str:
+    """Return what proposed names begin with: that of the sequence, in letters that every disk takes."""
+    name = otherwise if sequence is None else sequence.name
+    return "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
+
+
+def headline(
+    seen: Update | None, known: Quality | None, sequence: Sequence | None, *, past: bool = False
+) -> str:
+    """Return the numbers that matter most of what is looked at, for the tool bar.
+
+    The loss is known at once. An ellipsis stands behind errors that are of an older point: those of this one
+    are being computed. `past` says that a newer iteration is there.
+    """
+    if seen is None or sequence is None:
+        return ""
+    at = f"iteration {seen.record.iteration}: " if past else ""
+    parts = [f"{at}log10 loss {log_loss(seen.shown.loss)}"]
+    if known is None:
+        return parts[0]
+    later = "" if known.loss is None or known.loss == seen.shown.loss else " …"
+    parts.append(measure(known.reprojection, sequence.units) + later)
+    if known.error is not None:
+        parts.append(f"{measure(known.error, known.unit)}{later} ({known.alignment})")
+    elif sequence.truth is not None and known.figures.get("metric", True):
+        parts.append(known.alignment)
+    return "   ".join(parts)
+
+
+def activity(run: Run | None, *, past: Update | None = None) -> str:
+    """Return what the solver does or did, for the status bar; or that a `past` iteration is looked at."""
+    if run is None:
+        return "Ready"
+    if past is not None and not run.state.alive:
+        return (
+            f"Run {run.number} as it was at iteration {past.record.iteration} of {iterations(run)}: "
+            "press Newest in Loss for its result"
+        )
+    last = run.last
+    state = {
+        RunState.RUNNING: "Running",
+        RunState.PAUSED: "Paused",
+        RunState.FINISHED: "Done",
+        RunState.STOPPED: "Stopped",
+        RunState.FAILED: "Failed",
+    }[run.state]
+    if run.state is RunState.FAILED:
+        return f"Run {run.number} failed: {run.message}"
+    if last is None or not len(run.history):
+        return f"{state}: run {run.number}, preparing" if run.state.alive else f"{state}: run {run.number}"
+    warm = "" if run.warm_from is None else f" (from run {run.warm_from})"
+    parts = [f"{state}: run {run.number}{warm}"]
+    if run.state is RunState.FINISHED:
+        parts.append(last.status.value)
+    else:
+        parts.append(last.phase.split(":")[0])
+    ticks = run.history.ticks
+    if ticks and ticks[-1].restarts and not last.settled:
+        parts.append(f"starts again ({ticks[-1].text.removesuffix(STARTS_AGAIN)})")
+    parts.append(f"{iterations(run)} iterations in {seconds(run)}")
+    left = seconds_left(run)
+    if run.state is RunState.RUNNING and left is not None and left > ETA_FROM_SECONDS:
+        parts.append(f"about {duration(round(left))} left")
+    return " · ".join(parts)
+
+
+def left_behind(stopped: Run | None, penalty: Penalty | None) -> str:
+    """Return what opening another sequence did, "" if nothing.
+
+    Parameters
+    ----------
+    stopped
+        the run that was under way.
+    penalty
+        the one that took the place of explicit weights, None where it is the same.
+    """
+    sentences = []
+    if stopped is not None:
+        sentences.append(
+            f"Run {stopped.number} was stopped; opening {stopped.sequence.name} again shows what it has."
+        )
+    if penalty is not None:
+        title = PENALTY_TEXTS[penalty_name(penalty)].title
+        sentences.append(f"Weights set by hand suit one sequence only: the penalty is the {title} again.")
+    return " ".join(sentences)
+
+
+def seconds_left(run: Run) -> float | None:
+    """Return an estimate of the computing time that is left, None where nothing is known."""
+    last, history = run.last, run.history
+    if last is None or not len(history) or not 0 < last.fraction < 1:
+        return None
+    # After a change of the settings, the share that is done is of what began with it.
+    began = history.seconds[history.ticks[-1].first] if history.ticks else 0.0
+    return float(history.seconds[-1] - began) * (1 - last.fraction) / last.fraction
+
+
+def iterations(run: Run) -> str:
+    """Return the iterations of a run, without those of the run that it went on from."""
+    return f"{run.history.records[-1].iteration:,}".replace(",", "\u202f") if len(run.history) else NONE
+
+
+def seconds(run: Run) -> str:
+    """Return the computing time of a run, without that of the run that it went on from."""
+    return duration(run.history.records[-1].seconds) if len(run.history) else NONE
+
+
+def pair(values: np.ndarray, unit: str) -> str:
+    """Return two coordinates with their unit."""
+    return f"{signed(float(values[0]), 2)}, {signed(float(values[1]), 2)} {unit}"
+
+
+def sequence_title(sequence: Sequence) -> str:
+    """Return the name and the camera of a sequence."""
+    return f"{sequence.name} ({sequence.camera.value})"
+
+
+def sequence_facts(sequence: Sequence) -> str:
+    """Return the size of a sequence, for the status bar."""
+    parts = [f"{sequence.frame_count} frames", f"{sequence.point_count} points"]
+    hidden = 1.0 - float(sequence.visible.mean())
+    if hidden > 0:
+        parts.append(f"{100 * hidden:.0f} % hidden" if hidden >= 0.01 else "< 1 % hidden")
+    return " · ".join((sequence_title(sequence), *parts))
+
+
+def hover(scene: Scene | None, point: int) -> str:
+    """Return the values of a point under the mouse, "" where there is none."""
+    if scene is None or not 0 <= point < len(scene.measured):
+        return ""
+    parts = [f"point {point + 1}", f"frame {scene.frame + 1}"]
+    if not scene.visible[point]:
+        parts.append("hidden")
+    elif scene.residuals_px is not None:
+        parts.append(measure(float(scene.residuals_px[point]), scene.track_unit))
+    else:
+        parts.append(pair(scene.measured[point], scene.track_unit))
+    if scene.errors is not None and np.isfinite(scene.errors[point]):
+        parts.append(measure(float(scene.errors[point]), scene.error_unit))
+    return " · ".join(parts)

@@ -1,0 +1,177 @@
+"""Arrays and one JSON document in a zip file: written whole or not at all, read without trusting it.
+
+    session.json          the document; where it means an array it holds the array's name
+    arrays/NAME.npy       every array once, under the beginning of the SHA-256 of its shape, type and bytes
+
+Nothing is ever unpickled. What a file says of its own sizes is checked against what it takes on disk before
+any of it is unpacked, so that a small file cannot fill the memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import zipfile
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.foundation.atomic import replacing
+from core.foundation.exceptions import InputError
+from core.io.readers.npz_archive import check_unpacked
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    import numpy.typing as npt
+
+DOCUMENT = "session.json"
+LARGEST_DOCUMENT = 256_000_000  # bytes
+LARGEST_RATIO = 20  # times its own size a file may unpack to; arrays of numbers are stored as they are
+KINDS = "biuf"  # of array types: truth values and numbers
+NAME_LENGTH = 24  # hexadecimal digits
+
+
+class ArchiveWriter:
+    """Gathers arrays, each once, and writes them with a document that names them."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[str, npt.NDArray[Any]] = {}
+        self._names: dict[int, str] = {}  # of arrays by their identity; `_arrays` keeps them alive
+
+    def name(self, array: npt.ArrayLike) -> str:
+        """Return the name that an array will be found under."""
+        given = np.asarray(array)
+        known = self._names.get(id(array))
+        if known is not None and self._arrays[known] is given:
+            return known
+        flat = np.ascontiguousarray(given)
+        content = hashlib.sha256(f"{flat.dtype.str}{given.shape}".encode())
+        content.update(flat.tobytes() if not flat.size else flat.data)
+        name = content.hexdigest()[:NAME_LENGTH]
+        self._arrays.setdefault(name, given)
+        self._names[id(given)] = name
+        return name
+
+    def write(self, path: Path, document: Mapping[str, Any]) -> None:
+        """Write the file in place of the one that is there, or leave that one as it is.
+
+        Raises
+        ------
+        InputError
+            where it cannot be written.
+        """
+        text = json.dumps(document, separators=(",", ":")).encode()  # ASCII: a path need not be UTF-8
+        with replacing(path) as temporary, temporary.open("wb") as stream:
+            with zipfile.ZipFile(stream, "w") as archive:
+                _add(archive, DOCUMENT, text, compressed=True)
+                for name, array in self._arrays.items():
+                    content = io.BytesIO()
+                    np.lib.format.write_array(content, np.ascontiguousarray(array), allow_pickle=False)
+                    _add(
+                        archive, f"arrays/{name}.npy", content.getbuffer(), compressed=array.dtype.kind != "f"
+                    )
+            stream.flush()
+            os.fsync(stream.fileno())  # the old file goes only when all of the new one is on the disk
+
+
+def _add(archive: zipfile.ZipFile, name: str, content: bytes | memoryview, *, compressed: bool) -> None:
+    kind = zipfile.ZIP_DEFLATED if compressed else zipfile.ZIP_STORED
+    archive.writestr(zipfile.ZipInfo(name), content, compress_type=kind, compresslevel=1)
+
+
+class ArchiveReader:
+    """The document of a file, and its arrays by name.
+
+    Raises
+    ------
+    InputError
+        where the file is absent, is no such archive, or says of itself what cannot be.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._arrays: dict[str, npt.NDArray[Any]] = {}
+        try:
+            self._archive = zipfile.ZipFile(path)
+        except FileNotFoundError:
+            raise InputError(f"{path}: there is no such file") from None
+        except OSError as error:
+            raise InputError(f"{path}: cannot be read ({error.strerror or error})") from error
+        except (zipfile.BadZipFile, ValueError, RuntimeError) as error:  # the last of a newer kind of zip
+            raise InputError(f"{path}: is not a session, or only a part of one ({error})") from error
+        try:
+            check_unpacked(self._archive, path.stat().st_size, path, ratio=LARGEST_RATIO)
+            self.document = self._document()
+        except BaseException:
+            self._archive.close()
+            raise
+
+    def __enter__(self) -> ArchiveReader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._archive.close()
+
+    def array(self, name: str) -> npt.NDArray[Any]:
+        """Return an array, read-only; the same one each time.
+
+        Raises
+        ------
+        InputError
+            where there is none of that name, or it is damaged.
+        """
+        if name not in self._arrays:
+            content = self._bytes(f"arrays/{name}.npy")
+            try:
+                self._arrays[name] = _array_of(content)
+            except (ValueError, OverflowError, MemoryError, SyntaxError, TypeError) as error:
+                raise InputError(f"{self.path}: the array {name} cannot be read ({error})") from error
+        return self._arrays[name]
+
+    def _document(self) -> dict[str, Any]:
+        content = self._bytes(DOCUMENT)
+        try:
+            found = json.loads(content)
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{self.path}: {DOCUMENT} is not JSON text ({error})") from error
+        if not isinstance(found, dict):
+            raise InputError(f"{self.path}: {DOCUMENT} holds {type(found).__name__}; accepted is an object")
+        return found
+
+    def _bytes(self, name: str) -> bytes:
+        try:
+            member = self._archive.getinfo(name)
+        except KeyError:
+            raise InputError(f"{self.path}: lacks {name}; a session has it") from None
+        if name == DOCUMENT and member.file_size > LARGEST_DOCUMENT:
+            raise InputError(
+                f"{self.path}: {DOCUMENT} has {member.file_size / 1e6:.0f} MB; accepted are up to "
+                f"{LARGEST_DOCUMENT / 1e6:.0f} MB"
+            )
+        try:
+            return self._archive.read(member)
+        except Exception as error:  # damaged archives raise nearly anything: zip, zlib, struct, EOF errors
+            raise InputError(f"{self.path}: {name} is damaged ({error})") from error
+
+
+def _array_of(content: bytes) -> npt.NDArray[Any]:
+    """Return the array of an .npy whose header says what its bytes are."""
+    stream = io.BytesIO(content)
+    if np.lib.format.read_magic(stream) != (1, 0):
+        raise ValueError("its header is of another version than 1.0")
+    shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
+    if dtype.hasobject or dtype.kind not in KINDS:
+        raise ValueError(f"it holds {dtype}; accepted are numbers and truth values")
+    count = 1
+    for side in shape:
+        count *= side
+    if fortran or any(side < 0 for side in shape) or count * dtype.itemsize != len(content) - stream.tell():
+        raise ValueError(f"its header says {shape} of {dtype}, which its {len(content)} bytes are not")
+    array: npt.NDArray[Any] = np.empty(shape, dtype)
+    array.reshape(-1)[:] = np.frombuffer(content, dtype, count, stream.tell())
+    array.setflags(write=False)
+    return array

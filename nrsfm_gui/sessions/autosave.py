@@ -1,0 +1,279 @@
+"""The session saved by itself: some time after it changed, at the end of each run, when the window closes.
+
+Every process writes to one file of its own, beside a lock that ends with the process, however that ends. So a
+file whose lock can be taken is of a process that did not come to close its window, and is offered when the
+application starts next. A session that was closed without having been saved stays as the last one.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QLockFile, QObject, QTimer, pyqtSignal
+
+from core.foundation.exceptions import InputError
+from nrsfm_gui.engine.jobs import Job, Jobs
+from nrsfm_gui.sessions.archive import ArchiveReader
+from nrsfm_gui.sessions.session_file import SUFFIX, write_session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nrsfm_gui.sessions.session_file import SavedSession
+
+LAST = f"last{SUFFIX}"
+OWN = "autosave-"
+AFTER_RUN_MILLISECONDS = 500  # runs that follow one another are saved once they rest
+
+
+class Autosave(QObject):
+    """Writes snapshots beside the window.
+
+    Parameters
+    ----------
+    folder
+        where to.
+    snapshot
+        gives what is to be saved, None where there is nothing worth it.
+    seconds
+        gives how long a change may stay unsaved, 0 for as long as it likes.
+
+    Signals
+    -------
+    failed(str, str)
+        why nothing could be saved, and the traceback of a defect: the first time only.
+    works_again()
+        it could after that.
+    saved()
+        what there was is in the file of this process.
+    """
+
+    saved = pyqtSignal()
+    failed = pyqtSignal(str, str)
+    works_again = pyqtSignal()
+
+    def __init__(
+        self,
+        folder: Path,
+        snapshot: Callable[[], SavedSession | None],
+        seconds: Callable[[], float],
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._folder = folder
+        self._snapshot = snapshot
+        self._seconds = seconds
+        self._path = folder / f"{OWN}{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}"
+        self._lock: QLockFile | None = None  # taken with the first file
+        self._changed = self._failing = self._over = False
+        self._job: Job | None = None  # that writes the own file
+        self._jobs = Jobs()
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self.save)
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(AFTER_RUN_MILLISECONDS)
+        self._rest.timeout.connect(self.save)
+
+    def note_change(self) -> None:
+        """Let what changed be saved in time."""
+        self._changed = True
+        if self._timer.isActive() or self._over:
+            return
+        seconds = self._seconds()
+        if seconds > 0:
+            self._timer.start(round(1000 * seconds))
+
+    def note_end(self) -> None:
+        """Let a run that has ended be saved as soon as nothing follows it."""
+        self._changed = True
+        if self._seconds() > 0 and not self._over:
+            self._rest.start()
+
+    def save(self) -> None:
+        """Save now, in the background, where something has changed."""
+        if self._job is not None or not self._changed or self._over:
+            return
+        saved = self._snapshot()
+        self._changed = False
+        self._timer.stop()
+        self._rest.stop()
+        if saved is None:
+            return
+        self._job = self._made(lambda: self._write_own(saved))
+        self._job.done.connect(lambda _path: self.saved.emit())
+        self._job.failed.connect(self._try_again)
+        self._job.finished.connect(self._end_job)
+        self._job.start()
+
+    def keep_as_last(self) -> None:
+        """Let the session as it is now be found as the last one: it is about to be closed."""
+        saved = self._snapshot()
+        if saved is not None:
+            self._made(lambda: self._write(saved, self._folder / LAST)).start()
+
+    def adopt(self, path: Path) -> bool:
+        """Take a file of the folder as the one of this process, under whose lock it is from then on.
+
+        So what is opened again is never without a file. Returns False where it stays what it was.
+        """
+        self._changed = False
+        self._timer.stop()
+        self._rest.stop()
+        self._jobs.wait()  # what is being written yet is of before
+        try:
+            self._take_lock()
+            path.replace(self._path)
+        except (InputError, OSError):
+            return False
+        return True
+
+    def forget(self) -> None:
+        """Delete the file of this process: what it held is saved elsewhere, or not wanted."""
+        self._changed = False
+        self._timer.stop()
+        self._rest.stop()
+        self._jobs.wait()
+        self._path.unlink(missing_ok=True)
+
+    def shut_down(self, *, keep: bool) -> None:
+        """Stop; with `keep`, what was not saved stays as the last session, else nothing does."""
+        if self._over:
+            return
+        self._timer.stop()
+        self._rest.stop()
+        self._jobs.wait()
+        self._over = True
+        if keep:
+            self.keep_as_last()
+            self._jobs.wait()
+        self._path.unlink(missing_ok=True)
+        if self._lock is not None:
+            self._lock.unlock()
+
+    def _made(self, function: Callable[[], object]) -> Job:
+        return self._jobs.add(function, lambda _value: self._succeed(), self._fail)
+
+    def _write_own(self, saved: SavedSession) -> Path:
+        self._take_lock()
+        return self._write(saved, self._path)
+
+    def _take_lock(self) -> None:
+        """Come before the file, in whatever thread, so that no other process takes that for a lost one."""
+        if self._lock is None:
+            self._make_folder()
+            lock = _lock_of(self._path)
+            if not lock.tryLock(0):
+                raise InputError(f"no file can be made in {self._folder}")
+            self._lock = lock
+
+    def _write(self, saved: SavedSession, path: Path) -> Path:
+        self._make_folder()
+        return write_session(saved, path)
+
+    def _make_folder(self) -> None:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{self._folder} cannot be made: {error.strerror or error}") from error
+
+    def _succeed(self) -> None:
+        if self._failing:
+            self._failing = False
+            self.works_again.emit()
+
+    def _fail(self, sentence: str, details: str) -> None:
+        if not self._failing:
+            self._failing = True
+            self.failed.emit(sentence, details)
+
+    def _try_again(self, _sentence: str, _details: str) -> None:
+        self._changed = True
+
+    def _end_job(self) -> None:
+        self._job = None
+        if self._changed:
+            self.note_change()
+
+
+# -- what other processes left ------------------------------------------------------------------------------
+
+
+@dataclass(eq=False)
+class Lost:
+    """The session of a process that is no more, held so that no other window offers it."""
+
+    path: Path
+    lock: QLockFile
+
+    def describe(self) -> str:
+        """Return what it holds, and of when it is: "2 runs of balloon circle, of 18:32 today"."""
+        when = datetime.fromtimestamp(self.path.stat().st_mtime)
+        today = when.date() == datetime.now().date()
+        time = f"{when:%H:%M} today" if today else f"{when:%H:%M on %d %B %Y}"
+        try:
+            return f"{summary(self.path)}, saved at {time}"
+        except InputError:
+            return f"saved at {time}"
+
+    def release(self) -> None:
+        """Let it be offered again."""
+        self.lock.unlock()
+
+    def discard(self) -> None:
+        """Delete it."""
+        self.path.unlink(missing_ok=True)
+        self.lock.unlock()
+
+
+def lost_sessions(folder: Path) -> list[Lost]:
+    """Return the sessions whose processes ended without closing them, the newest first."""
+    found = []
+    stems = {path.stem for path in folder.glob(f"{OWN}*")}  # of files and of locks
+    stems |= {path.stem[1:].rsplit("-", 1)[0] for path in folder.glob(f".{OWN}*")}  # of halves
+    for stem in stems:
+        path = folder / f"{stem}{SUFFIX}"
+        lock = _lock_of(path)
+        if not lock.tryLock(0):
+            continue
+        for part in folder.glob(f".{stem}-*"):  # of a file that was being written
+            part.unlink(missing_ok=True)
+        if path.exists():
+            found.append(Lost(path, lock))
+        else:
+            lock.unlock()
+    return sorted(found, key=lambda lost: lost.path.stat().st_mtime, reverse=True)
+
+
+def summary(path: Path) -> str:
+    """Return what a session holds, without its arrays: "2 runs of balloon circle and 1 of face".
+
+    Raises
+    ------
+    InputError
+        where the file cannot be read.
+    """
+    with ArchiveReader(path) as archive:
+        sequences = archive.document.get("sequences")
+    parts = []
+    try:
+        for entry in sequences or ():
+            count, name = len(entry["runs"]), (entry["texts"] or {}).get("name") or Path(entry["source"]).stem
+            if count or len(sequences or ()) == 1:
+                runs = "" if parts else " run" if count == 1 else " runs"
+                parts.append(f"{count}{runs} of {name}")
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{path}: is not a session that can be read ({error})") from error
+    return " and ".join(parts)
+
+
+def _lock_of(path: Path) -> QLockFile:
+    lock = QLockFile(str(path.with_suffix(".lock")))
+    lock.setStaleLockTime(0)  # only a process that is gone makes a lock stale, however long it lived
+    return lock

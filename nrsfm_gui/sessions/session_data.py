@@ -1,0 +1,176 @@
+"""The sequence of a session: a copy of it, and the file that it is from.
+
+A session opens where the data is not, so that it keeps the tracks themselves, up to a size; where the file
+has changed since, its runs are still of the tracks that they were made of.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.data.sequence import CameraModel
+from core.foundation.exceptions import InputError
+from core.io.readers import read_sequence, stands_alone
+from core.io.readers.challenge_folder import challenge_file
+from core.io.readers.npz import entries_of, sequence_from
+from core.io.readers.samples import resolve, sample_name
+from core.io.readers.source import digest, naming, read_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from core.data.sequence import Sequence
+    from nrsfm_gui.sessions.archive import ArchiveWriter
+    from nrsfm_gui.sessions.json_reader import Node
+
+LARGE = 50_000_000  # bytes of a sequence's arrays, above which only the file is named
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What is kept of how a sequence was read from its file."""
+
+    digest: str  # SHA-256 of the file's bytes
+    content: str  # `Sequence.content`; "" where it was not kept, as earlier versions did not
+    reading: Mapping[str, Any]  # options of `read_sequence`
+
+    def are_bytes_of(self, path: Path) -> bool:
+        """Return whether a file is there with the bytes that were read."""
+        return os.path.isfile(path) and digest(read_bytes(path)) == self.digest
+
+    def read(self, path: Path) -> Sequence:
+        """Read a file in the same way."""
+        options = dict(self.reading)
+        if "camera" in options:
+            options["camera"] = CameraModel(options["camera"])
+        return read_sequence(path, **options)
+
+    def is_of(self, sequence: Sequence) -> bool:
+        """Return whether a sequence has the content, as far as that is known."""
+        return self.content in ("", sequence.content)
+
+
+def sequence_entry(sequence: Sequence, archive: ArchiveWriter) -> dict[str, Any]:
+    """Return where a sequence is from, and the sequence itself unless it is large and in a file."""
+    source = sequence.source
+    entry: dict[str, Any] = {
+        "source": None if source is None else sample_name(source) or str(source.resolve()),
+        "digest": sequence.digest,
+        "content": sequence.content,
+        "reading": dict(sequence.reading),
+        "arrays": None,
+        "texts": None,
+    }
+    entries = entries_of(sequence)
+    texts = {key: value for key, value in entries.items() if isinstance(value, str)}
+    arrays = {key: np.asarray(value) for key, value in entries.items() if key not in texts}
+    if source is None or not sequence.digest or sum(array.nbytes for array in arrays.values()) <= LARGE:
+        entry["texts"] = texts
+        entry["arrays"] = {key: archive.name(array) for key, array in arrays.items()}
+    return entry
+
+
+def read_sequence_entry(node: Node) -> tuple[Sequence, str]:
+    """Return a sequence and a sentence on what has become of its file, "" where nothing.
+
+    Raises
+    ------
+    InputError
+        where the entry is not what it should be, or the file that alone has the tracks is gone or changed.
+    """
+    source, content = node.optional("source"), node.optional("content")
+    recorded = Recorded(
+        node.child("digest").text(), "" if content is None else content.text(), _reading(node)
+    )
+    file = None if source is None else source.text()
+    arrays, texts = node.optional("arrays"), node.optional("texts")
+    if arrays is None or texts is None:
+        if file is None or not recorded.digest:
+            raise InputError(
+                f"{node.archive.path}: {node.where} holds neither tracks nor the file they are in"
+            )
+        return _read_from_file(node, file, recorded), ""
+    entries: dict[str, Any] = {key: texts.child(key).text() for key in texts.keys()}
+    for key in arrays.keys():
+        entries[key] = node.archive.array(arrays.child(key).text())
+    with naming(node.archive.path):
+        made = sequence_from(entries)
+        path = None if file is None else _resolved(file)
+    sequence = replace(made, source=path, digest=recorded.digest, reading=recorded.reading)
+    return sequence, "" if path is None else _change(path, recorded, sequence.name)
+
+
+def _read_from_file(node: Node, file: str, recorded: Recorded) -> Sequence:
+    """Read a large sequence from its file, or from one of that name beside the session."""
+    path, known = _resolved(file), recorded.digest
+    beside = node.archive.path.parent / path.name
+    movable = challenge_file(path) is None  # else it is read with what lies around it there
+    for candidate in (path, beside) if movable else (path,):
+        sequence = read_unchanged(candidate, recorded)
+        if sequence is not None:
+            return sequence
+    where = "there or beside the session" if movable else "there"
+    became, what = "which has changed since", f"the file as it was (SHA-256 {known[:12]}…) {where}"
+    if not os.path.exists(path):
+        became = "which is not there"
+    elif recorded.are_bytes_of(path):
+        became, what = "beside which something that is read with it has changed since", "that as it was"
+    raise InputError(f"{node.archive.path}: keeps no copy of the tracks of {file}, {became}; put {what}")
+
+
+def read_unchanged(path: Path, recorded: Recorded) -> Sequence | None:
+    """Return the sequence of a file, read as it was.
+
+    None where the file is gone, or it or what is read with it has changed.
+    """
+    if not recorded.are_bytes_of(path):
+        return None
+    sequence = recorded.read(path)
+    return sequence if recorded.is_of(sequence) else None
+
+
+def _change(path: Path, recorded: Recorded, name: str) -> str:
+    """Say what became of a file since, and of what is read with it, "" where nothing."""
+    shown = f"{name} is shown as the session keeps it."
+    if not os.path.isfile(path):
+        return f"{path} is not there any more: {shown}"
+    if not recorded.digest:
+        return ""
+    try:
+        content = read_bytes(path)
+        if digest(content) != recorded.digest:
+            return f"{path} has changed since: {shown}"
+        # Reading a large table takes seconds, and what stands alone has not changed with these bytes.
+        if recorded.content and not stands_alone(content) and not recorded.is_of(recorded.read(path)):
+            return f"What is read with {path} has changed since: {shown}"
+    except InputError as error:
+        return f"{error}: {shown}"
+    return ""
+
+
+def _resolved(file: str) -> Path:
+    try:
+        return resolve(Path(file))
+    except InputError:  # a sample that is not installed here
+        return Path(file)
+
+
+def _reading(node: Node) -> dict[str, str | int]:
+    reading: dict[str, str | int] = {}
+    given = node.child("reading")
+    for key in given.keys():
+        value = given.child(key)
+        if key == "camera":
+            reading[key] = value.one_of(model.value for model in CameraModel)
+        elif key == "frame_base":
+            reading[key] = value.whole(0, 1)
+        elif key == "layout":
+            reading[key] = value.text()
+        else:
+            raise given.refused("camera, layout and frame_base")
+    return reading

@@ -1,0 +1,263 @@
+"""A session in one file, `.nrsfm`: what is open, every run of it, and how it is looked at.
+
+The file is a zip archive (`keeping.archive`): `session.json`, and every array once as `arrays/NAME.npy`. It
+is written whole or not at all, and read without pickle. The entries of `session.json`, version 1 ("array" is
+the name of one, letters in brackets are its shape):
+
+    format, version       "nrsfm-session", 1
+    saved                 when, ISO 8601; versions: of the program and its parts
+    file                  where the session was saved by hand, of an automatic copy; else null
+    current               which of the sequences is open, from 0
+    settings              the parameters of the next run, as in a result's meta
+    sequences             a list; each has
+        source, digest    file (or "sample:NAME") and SHA-256 of its bytes, null and "" without one
+        content           `sequence.Sequence.content`, a hash of what was read from it and from what lies
+                          beside it; absent in files of earlier programs
+        reading           the options that it was read with
+        arrays, texts     the sequence itself, entries as in `npz`; both null where it takes more
+                          than 50 MB and is in a file
+        shown             number of the run that is shown, or null
+        runs              a list; each has
+            number, warm_from, shown_before, state, message, title, note, pinned, settings
+            history       columns: array (N, 5) of iteration, seconds, loss, primal and dual residual;
+                          phases: [first record, name]; ticks, changes of settings: first (record),
+                          text, restarts, before (the settings until then)
+            update        null, or the newest point: settings, record, status, phase, fraction, rotations,
+                          settled, starts, intrinsics (3, 3), calibration (3, 3), and
+                current, best     kind, eta, weights (K), tail, spectral, B, C, s, loss; rotations (F, 3, 3);
+                                  tracks (F, 2, P) and visible (F, P) only where they are not the
+                                  sequence's, calibrated (best is absent where it is the same)
+                view              what a low-rank solution looks like in three dimensions
+                lineage           steps (settings, updates) that lead there, from nothing or from `result`
+    view                  frame, point, selection, hidden, frame_range, alignment, theme, orbit, appearance,
+                          background: its file, opacity and frame offset
+    layout                docks: where the panels of the window stand, base64
+
+What a file does not hold: the moments of a run that can be scrubbed through, but for the newest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from core.foundation.exceptions import InputError
+from core.foundation.version import versions
+from core.reconstruction.recipes import settings_to_dict
+from nrsfm_gui.model.history import Tick
+from nrsfm_gui.model.run import Run, RunState
+from nrsfm_gui.sessions.archive import ArchiveReader, ArchiveWriter
+from nrsfm_gui.sessions.json_reader import Node
+from nrsfm_gui.sessions.session_data import read_sequence_entry, sequence_entry
+from nrsfm_gui.sessions.session_parts import (
+    history_entry,
+    read_history,
+    read_settings,
+    read_update,
+    update_entry,
+)
+
+if TYPE_CHECKING:
+    from core.data.sequence import Sequence
+    from core.reconstruction.reconstruct import Record, Update
+    from core.reconstruction.settings import Settings
+
+SUFFIX = ".nrsfm"
+FORMAT = "nrsfm-session"
+VERSION = 1
+ENDED = tuple(state.value for state in RunState if not state.alive)
+
+
+@dataclass(frozen=True, eq=False)
+class SavedRun:
+    """A run as it was at one moment."""
+
+    number: int
+    settings: Settings
+    warm_from: int | None
+    shown_before: int | None
+    state: RunState  # one that is over
+    message: str
+    title: str
+    note: str
+    pinned: bool
+    records: tuple[Record, ...]
+    ticks: tuple[Tick, ...]
+    update: Update | None
+
+    @classmethod
+    def of(cls, run: Run) -> SavedRun:
+        """Return what is to be kept of a run; one that goes on is kept as stopped."""
+        return cls(
+            number=run.number,
+            settings=run.settings,
+            warm_from=run.warm_from,
+            shown_before=run.shown_before,
+            state=RunState.STOPPED if run.state.alive else run.state,
+            message=run.message,
+            title=run.title,
+            note=run.note,
+            pinned=run.pinned,
+            records=tuple(run.history.records),
+            ticks=tuple(run.history.ticks),
+            update=run.last,
+        )
+
+    def run(self, sequence: Sequence) -> Run:
+        """Return a run of the session again."""
+        run = Run(self.number, sequence, self.settings, self.warm_from, self.shown_before, self.state)
+        run.history.extend(self.records)
+        run.history.ticks.extend(self.ticks)
+        run.last, run.message = self.update, self.message
+        if self.update is not None and self.records:
+            run.moments.add(len(self.records) - 1, self.update)
+        run.title, run.note, run.pinned = self.title, self.note, self.pinned
+        return run
+
+
+@dataclass(frozen=True, eq=False)
+class SavedSequence:
+    """A sequence with its runs."""
+
+    sequence: Sequence
+    runs: tuple[SavedRun, ...]
+    shown: int | None  # number of a run
+    change: str = ""  # of its file since it was saved, a sentence; only of one that was read
+
+
+@dataclass(frozen=True, eq=False)
+class SavedSession:
+    """Everything that a file holds; immutable, so that it can be written beside the window."""
+
+    sequences: tuple[SavedSequence, ...]
+    current: int
+    settings: Settings
+    view: dict[str, Any] = field(default_factory=dict)  # see `viewpoint`
+    layout: dict[str, str] = field(default_factory=dict)
+    file: Path | None = None  # where it was saved by hand
+
+
+# -- writing ------------------------------------------------------------------------------------------------
+
+
+def write_session(session: SavedSession, path: Path) -> Path:
+    """Write a session, whole or not at all, and return its path.
+
+    Raises
+    ------
+    InputError
+        where the file cannot be written.
+    """
+    archive = ArchiveWriter()
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "saved": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": versions(),
+        "file": None if session.file is None else str(session.file),
+        "current": session.current,
+        "settings": settings_to_dict(session.settings),
+        "sequences": [_saved_entry(saved, archive) for saved in session.sequences],
+        "view": session.view,
+        "layout": session.layout,
+    }
+    archive.write(path, document)
+    return path
+
+
+def _saved_entry(saved: SavedSequence, archive: ArchiveWriter) -> dict[str, Any]:
+    runs = [_run_entry(run, saved.sequence, archive) for run in saved.runs]
+    return sequence_entry(saved.sequence, archive) | {"shown": saved.shown, "runs": runs}
+
+
+def _run_entry(run: SavedRun, sequence: Sequence, archive: ArchiveWriter) -> dict[str, Any]:
+    names = ("number", "warm_from", "shown_before", "message", "title", "note", "pinned")
+    entry = {name: getattr(run, name) for name in names}
+    history = history_entry(run.records, archive)
+    history["ticks"] = [_tick_entry(tick) for tick in run.ticks]
+    return entry | {
+        "state": run.state.value,
+        "settings": settings_to_dict(run.settings),
+        "history": history,
+        "update": None if run.update is None else update_entry(run.update, sequence, archive),
+    }
+
+
+def _tick_entry(tick: Tick) -> dict[str, Any]:
+    before = None if tick.before is None else settings_to_dict(tick.before)
+    return {"first": tick.first, "text": tick.text, "restarts": tick.restarts, "before": before}
+
+
+# -- reading ------------------------------------------------------------------------------------------------
+
+
+def read_session(path: Path) -> SavedSession:
+    """Read a session.
+
+    Raises
+    ------
+    InputError
+        where the file is absent, damaged, of another version, says what cannot be, or leaves a large
+        sequence to a file that is gone or has changed.
+    """
+    with ArchiveReader(path) as archive:
+        whole = Node(archive, "", archive.document)
+        if archive.document.get("format") != FORMAT:
+            raise InputError(f"{path}: is not a session: its format is not {FORMAT!r}")
+        if archive.document.get("version") != VERSION:
+            found = archive.document.get("version")
+            raise InputError(
+                f"{path}: is a session of version {found!r}; this program reads version {VERSION}"
+            )
+        sequences = tuple(_read_saved(node) for node in whole.child("sequences").items())
+        if not sequences:
+            raise whole.child("sequences").refused("at least one sequence")
+        file = whole.optional("file")
+        return SavedSession(
+            sequences,
+            whole.child("current").whole(0, len(sequences) - 1),
+            read_settings(whole.child("settings")),
+            whole.child("view").mapping(),
+            {key: whole.child("layout").child(key).text() for key in whole.child("layout").keys()},
+            None if file is None else Path(file.text()),
+        )
+
+
+def _read_saved(node: Node) -> SavedSequence:
+    sequence, change = read_sequence_entry(node)
+    runs = tuple(_read_run(item, sequence) for item in node.child("runs").items())
+    numbers = [run.number for run in runs]
+    if len(set(numbers)) < len(numbers):
+        raise InputError(f"{node.archive.path}: {node.where}.runs holds two runs of the same number")
+    shown = node.optional("shown")
+    number = None if shown is None else shown.whole(1)
+    return SavedSequence(sequence, runs, number if number in numbers else None, change)
+
+
+def _read_run(node: Node, sequence: Sequence) -> SavedRun:
+    before, warm = node.optional("shown_before"), node.optional("warm_from")
+    history, update = node.child("history"), node.optional("update")
+    records = read_history(history)
+    return SavedRun(
+        number=node.child("number").whole(1),
+        settings=read_settings(node.child("settings")),
+        warm_from=None if warm is None else warm.whole(1),
+        shown_before=None if before is None else before.whole(1),
+        state=RunState(node.child("state").one_of(ENDED)),
+        message=node.child("message").text(),
+        title=node.child("title").text(),
+        note=node.child("note").text(),
+        pinned=node.child("pinned").flag(),
+        records=records,
+        ticks=tuple(_read_tick(tick, len(records)) for tick in history.child("ticks").items()),
+        update=None if update is None else read_update(update, sequence),
+    )
+
+
+def _read_tick(node: Node, records: int) -> Tick:
+    first = node.child("first").whole(0, max(records - 1, 0))
+    before = node.optional("before")
+    settings = None if before is None else read_settings(before)
+    return Tick(first, node.child("text").text(), node.child("restarts").flag(), settings)

@@ -1,0 +1,305 @@
+"""Updates, problems and histories as JSON and arrays, and back; `session_file` says what the entries mean."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.cameras.calibration import calibrate
+from core.foundation.exceptions import InputError
+from core.penalties.concave import ConcavePenalty
+from core.problem.factors import Factors
+from core.problem.low_rank import LowRankProblem
+from core.problem.nonrigid import NonRigidProblem
+from core.reconstruction.geometry import Geometry, Projective
+from core.reconstruction.provenance import Lineage, Recipe, Step
+from core.reconstruction.recipes import (
+    penalty_from_dict,
+    penalty_to_dict,
+    settings_from_dict,
+    settings_to_dict,
+    steps_from_list,
+    steps_to_list,
+)
+from core.reconstruction.reconstruct import Candidate, Record, StartReport, Update
+from core.solvers.solver import Status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from core.data.sequence import Sequence
+    from core.foundation.types import Floats
+    from core.problem.nonrigid import Problem
+    from core.reconstruction.settings import Settings
+    from nrsfm_gui.sessions.archive import ArchiveWriter
+    from nrsfm_gui.sessions.json_reader import Node
+
+COLUMNS = 5  # of a history: iteration, seconds, loss, primal and dual residual (NaN where there is none)
+
+
+# -- settings and history -------------------------------------------------------------------------------
+
+
+def read_settings(node: Node) -> Settings:
+    """Return settings, or refuse them naming their place."""
+    try:
+        return settings_from_dict(node.mapping())
+    except (InputError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"{node.archive.path}: {node.where}: {error}") from error
+
+
+def history_entry(records: Iterable[Record], archive: ArchiveWriter) -> dict[str, Any]:
+    """Return the columns of a history and the phases that its records belong to."""
+    lines, phases = [], []
+    for index, record in enumerate(records):
+        if not phases or phases[-1][1] != record.phase:
+            phases.append((index, record.phase))
+        residuals = (np.nan if value is None else value for value in (record.primal, record.dual))
+        lines.append((record.iteration, record.seconds, record.loss, *residuals))
+    columns = np.array(lines, dtype=float).reshape(-1, COLUMNS)
+    return {"columns": archive.name(columns), "phases": [list(phase) for phase in phases]}
+
+
+def read_history(node: Node) -> tuple[Record, ...]:
+    """Return the records of a history."""
+    columns = node.child("columns").array(None, COLUMNS)
+    names = [""] * len(columns)
+    for phase in node.child("phases").items():
+        first, name = _pair(phase)
+        first_record = first.whole(0, max(len(columns) - 1, 0))
+        names[first_record:] = [name.text()] * (len(columns) - first_record)
+    if not np.isfinite(columns[:, :2]).all():
+        raise InputError(
+            f"{node.archive.path}: {node.where} counts iterations or seconds that are not finite"
+        )
+    return tuple(
+        Record(int(iteration), seconds, loss, name, _number(primal), _number(dual))
+        for (iteration, seconds, loss, primal, dual), name in zip(columns.tolist(), names, strict=True)
+    )
+
+
+def _pair(node: Node) -> tuple[Node, Node]:
+    items = node.items()
+    if len(items) != 2:
+        raise node.refused("two values")
+    return items[0], items[1]
+
+
+def _number(residual: float) -> float | None:
+    return None if np.isnan(residual) else residual
+
+
+# -- updates --------------------------------------------------------------------------------------------
+
+
+def update_entry(update: Update, sequence: Sequence, archive: ArchiveWriter) -> dict[str, Any]:
+    """Return everything that a run needs to go on from an update."""
+    record = update.record
+    entry: dict[str, Any] = {
+        "settings": settings_to_dict(update.settings),
+        "record": asdict(record),
+        "status": update.status.value,
+        "phase": update.phase,
+        "fraction": update.fraction,
+        "intrinsics": archive.name(update.intrinsics),
+        "rotations": update.rotations,
+        "settled": update.settled,
+        "current": _candidate_entry(update.current, update, sequence, archive),
+        "starts": [asdict(start) for start in update.starts],
+        "calibration": None if update.calibration is None else archive.name(update.calibration),
+        "view": None if update.view is None else _view_entry(update.view, archive),
+        "lineage": _lineage_entry(update.lineage),
+    }
+    if update.best is not update.current:
+        entry["best"] = _candidate_entry(update.best, update, sequence, archive)
+    return entry
+
+
+def read_update(node: Node, sequence: Sequence) -> Update:
+    """Return an update of a sequence."""
+    record, intrinsics = node.child("record"), node.child("intrinsics").finite(3, 3)
+    current = _read_candidate(node.child("current"), intrinsics, sequence)
+    best, calibration = node.optional("best"), node.optional("calibration")
+    view = node.optional("view")
+    return Update(
+        settings=read_settings(node.child("settings")),
+        record=Record(
+            record.child("iteration").whole(),
+            record.child("seconds").number(),
+            record.child("loss").number(),
+            record.child("phase").text(),
+            *(None if part is None else part.number() for part in map(record.optional, ("primal", "dual"))),
+        ),
+        status=Status(node.child("status").one_of(status.value for status in Status)),
+        phase=node.child("phase").text(),
+        fraction=node.child("fraction").number(),
+        intrinsics=intrinsics,
+        rotations=node.child("rotations").text(),
+        settled=node.child("settled").flag(),
+        current=current,
+        best=current if best is None else _read_candidate(best, intrinsics, sequence),
+        starts=tuple(_read_start(start) for start in node.child("starts").items()),
+        calibration=None if calibration is None else calibration.finite(3, 3),
+        view=None if view is None else _read_view(view, sequence),
+        lineage=_read_lineage(node.optional("lineage")),
+    )
+
+
+def _read_start(node: Node) -> StartReport:
+    loss, agrees = node.child("loss").number(), node.child("agrees").flag()
+    return StartReport(node.child("name").text(), loss, agrees, node.child("note").text())
+
+
+# -- points and their problems --------------------------------------------------------------------------
+
+
+def _candidate_entry(
+    candidate: Candidate, update: Update, sequence: Sequence, archive: ArchiveWriter
+) -> dict[str, Any]:
+    problem, factors = candidate.problem, candidate.factors
+    entry: dict[str, Any] = {"kind": "lowrank" if isinstance(problem, LowRankProblem) else "nonrigid"}
+    posed = _posed_tracks(entry["kind"], update.intrinsics, sequence)
+    if not (np.array_equal(posed, problem.tracks) and np.array_equal(sequence.visible, problem.visible)):
+        entry["tracks"] = archive.name(problem.tracks)
+        entry["visible"] = archive.name(problem.visible)
+    if isinstance(problem, NonRigidProblem):
+        entry["rotations"] = archive.name(problem.rotations)
+    spectral = problem.spectral
+    return entry | {
+        "eta": problem.eta,
+        "weights": archive.name(problem.weights),
+        "tail": None if problem.tail is None else archive.name(problem.tail),
+        "spectral": penalty_to_dict(spectral) if isinstance(spectral, ConcavePenalty) else None,
+        "B": archive.name(factors.B),
+        "C": archive.name(factors.C),
+        "s": archive.name(factors.s),
+        "loss": candidate.loss,
+    }
+
+
+def _posed_tracks(kind: str, intrinsics: Floats, sequence: Sequence) -> Floats:
+    """Return the tracks (F, 2, P) as a run poses its problem on them."""
+    seen = sequence.visible[:, None]
+    if kind == "lowrank":
+        tracks: Floats = np.where(seen, sequence.tracks, 0.0) / float(intrinsics[0, 0])
+        return tracks
+    return np.where(seen, calibrate(sequence.observations, intrinsics, sequence.camera), 0.0)
+
+
+def _read_candidate(node: Node, intrinsics: Floats, sequence: Sequence) -> Candidate:
+    frames, points = sequence.visible.shape
+    kind = node.child("kind").one_of(("nonrigid", "lowrank"))
+    weights = node.child("weights").finite(None)
+    rank, tail = len(weights), node.optional("tail")
+    try:
+        if node.optional("tracks") is None:
+            tracks, visible = _posed_tracks(kind, intrinsics, sequence), sequence.visible
+            tracks.setflags(write=False)
+        else:
+            tracks = node.child("tracks").array(frames, 2, points)
+            visible = node.child("visible").array(frames, points, kind="b")
+        eta, rest = node.child("eta").number(), None if tail is None else tail.finite(None)
+        spectral = _read_spectral(node.optional("spectral"))
+        problem: Problem
+        if kind == "lowrank":
+            problem = LowRankProblem(tracks, visible, eta, weights, rest, spectral)
+        else:
+            rotations = node.child("rotations").finite(frames, 3, 3)
+            problem = NonRigidProblem(tracks, visible, rotations, eta, weights, rest, spectral)
+    except InputError as error:
+        named = str(error).startswith(str(node.archive.path))
+        raise error if named else InputError(f"{node.archive.path}: {node.where}: {error}") from error
+    rows, columns = problem.shape
+    factors = Factors(
+        node.child("B").array(rows, rank),
+        node.child("C").array(rank, 3, columns),
+        node.child("s").array(rows, 3),
+    )
+    return Candidate(problem, factors, node.child("loss").number())
+
+
+def _read_spectral(node: Node | None) -> ConcavePenalty | None:
+    if node is None:
+        return None
+    penalty = penalty_from_dict(node.mapping())
+    if not isinstance(penalty, ConcavePenalty):
+        raise node.refused("a penalty that is not linear")
+    return penalty
+
+
+def _view_entry(view: Geometry, archive: ArchiveWriter) -> dict[str, Any]:
+    names = ("B", "C", "rotations", "translations", "intrinsics")
+    entry: dict[str, Any] = {name: archive.name(getattr(view, name)) for name in names}
+    entry |= {"affine": view.affine, "flat": view.flat, "figures": view.figures}
+    if view.projective is not None:
+        entry["cameras"] = archive.name(view.projective.cameras)
+        entry["homogeneous"] = archive.name(view.projective.homogeneous)
+        entry["norm"] = view.projective.norm
+    return entry
+
+
+def _read_view(node: Node, sequence: Sequence) -> Geometry:
+    frames, points = sequence.visible.shape
+    B = node.child("B").array(frames, None)
+    projective = None
+    if node.optional("cameras") is not None:
+        cameras = node.child("cameras").array(frames, 3, None)
+        homogeneous = node.child("homogeneous").array(cameras.shape[2], points)
+        projective = Projective(cameras, homogeneous, node.child("norm").number())
+    return Geometry(
+        B,
+        node.child("C").array(3 * points, B.shape[1]),
+        node.child("rotations").array(frames, 3, 3),
+        node.child("translations").array(frames, 3),
+        node.child("intrinsics").array(3, 3),
+        node.child("affine").flag(),
+        projective,
+        node.child("figures").mapping(),
+        node.child("flat").flag(),
+    )
+
+
+# -- how they came to be --------------------------------------------------------------------------------
+
+
+def _lineage_entry(lineage: Lineage | None) -> dict[str, Any] | None:
+    if lineage is None:
+        return None
+    steps: list[Step] = []
+    link: Lineage | None = lineage
+    while link is not None and link.source is None:
+        steps.append(link.step)
+        link = link.before
+    entry: dict[str, Any] = {"steps": steps_to_list(reversed(steps))}
+    if link is not None:
+        entry["result"] = str(link.source)
+        entry["settings"] = settings_to_dict(link.step.settings)
+        made = link.made
+        entry["made"] = None if made is None else steps_to_list(made.steps)
+        entry["start"] = None if made is None or made.start is None else str(made.start)
+    return entry
+
+
+def _read_lineage(node: Node | None) -> Lineage | None:
+    if node is None:
+        return None
+    lineage: Lineage | None = None
+    result = node.optional("result")
+    if result is not None:
+        made, start = node.optional("made"), node.optional("start")
+        recipe = None if made is None else Recipe(_steps(made), None if start is None else Path(start.text()))
+        step = Step(read_settings(node.child("settings")))
+        lineage = Lineage(step, source=Path(result.text()), made=recipe)
+    for step in _steps(node.child("steps")):
+        lineage = Lineage(step, lineage)
+    return lineage
+
+
+def _steps(node: Node) -> tuple[Step, ...]:
+    try:
+        return steps_from_list(item.value for item in node.items())
+    except (InputError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"{node.archive.path}: {node.where}: {error}") from error

@@ -1,0 +1,149 @@
+"""How a window looks at its session, as a session file keeps it: camera, colors, frame, points, panels."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+from PyQt6.QtCore import QByteArray
+
+from core.evaluation.alignment import Alignment
+from core.foundation.exceptions import InputError
+from nrsfm_gui.model.appearance import Appearance
+from nrsfm_gui.model.theme import THEMES
+from nrsfm_gui.panels.scene_views.background_controller import checked
+from nrsfm_gui.panels.scene_views.orbit_camera import Orbit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from nrsfm_gui.main_window import MainWindow
+
+ACCEPTED = "accepted are the entries that the application writes"
+
+
+@dataclass(frozen=True)
+class Viewpoint:
+    """What is looked at, and how; points and frames outside a sequence are left to the session."""
+
+    frame: int
+    point: int
+    selection: tuple[int, ...]
+    hidden: tuple[int, ...]
+    frame_range: tuple[int, int] | None
+    alignment: Alignment
+    theme: str  # a key of THEMES
+    orbit: Orbit
+    appearance: Appearance
+    background: dict[str, Any] = field(default_factory=dict)  # pictures behind the tracks, {} for none
+
+    @classmethod
+    def of(cls, window: MainWindow) -> Viewpoint:
+        """Return that of a window."""
+        session = window.session
+        return cls(
+            session.frame,
+            session.point,
+            session.selection,
+            tuple(sorted(session.hidden)),
+            session.frame_range,
+            session.alignment,
+            session.theme.name,
+            window.scene_view.orbit,
+            window.display.appearance,
+            window.background.state(),
+        )
+
+    def as_plain(self) -> dict[str, Any]:
+        """Return values that JSON can hold."""
+        return {
+            "frame": self.frame,
+            "point": self.point,
+            "selection": list(self.selection),
+            "hidden": list(self.hidden),
+            "frame_range": None if self.frame_range is None else list(self.frame_range),
+            "alignment": self.alignment.key,
+            "theme": self.theme,
+            "orbit": asdict(self.orbit),
+            "appearance": self.appearance.as_plain(),
+            "background": self.background,
+        }
+
+    @classmethod
+    def from_plain(cls, values: Mapping[str, Any]) -> Viewpoint:
+        """Return what `as_plain` gave.
+
+        Raises
+        ------
+        InputError
+            where an entry is absent or is not what it should be.
+        """
+        try:
+            frames = values["frame_range"]
+            if values["theme"] not in THEMES:
+                raise InputError(f"theme is {values['theme']!r}; accepted are {', '.join(THEMES)}")
+            return cls(
+                _whole(values["frame"]),
+                _whole(values["point"]),
+                tuple(_whole(point) for point in values["selection"]),
+                tuple(_whole(point) for point in values["hidden"]),
+                None if frames is None else (_whole(frames[0]), _whole(frames[1])),
+                Alignment.from_key(values["alignment"]),
+                values["theme"],
+                _orbit(values["orbit"]),
+                Appearance.from_plain(values["appearance"]),
+                checked(values.get("background", {})),
+            )
+        except KeyError as error:
+            raise InputError(f"the view lacks {error}; {ACCEPTED}") from error
+        except InputError:
+            raise
+        except (TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+            raise InputError(f"the view cannot be read ({error}); {ACCEPTED}") from error
+
+    def show(self, window: MainWindow) -> None:
+        """Let a window look at its session like this."""
+        session, sequence = window.session, window.session.sequence
+        assert sequence is not None  # a session that is shown has one
+        inside = range(sequence.point_count)
+        window.display.set_appearance(self.appearance)
+        session.set_alignment(self.alignment)
+        session.set_theme(THEMES[self.theme])
+        session.set_frame(self.frame)
+        session.set_frame_range(self.frame_range)
+        session.set_hidden(point for point in self.hidden if point in inside)
+        session.set_selection((point for point in self.selection if point in inside), self.point)
+        window.display.refresh()
+        window.scene_view.set_orbit(self.orbit)
+        window.background.restore(self.background)
+
+
+def layout_of(window: MainWindow) -> dict[str, str]:
+    """Return where the panels of a window stand, as text; the window itself is its screen's matter."""
+    return {"docks": bytes(window.saveState().toBase64().data()).decode("ascii")}
+
+
+def show_layout(window: MainWindow, layout: Mapping[str, str]) -> None:
+    """Put the panels where they stood; what does not fit is left as it is."""
+    if "docks" in layout:
+        window.restoreState(QByteArray.fromBase64(layout["docks"].encode("ascii", "replace")))
+
+
+def _whole(value: object) -> int:
+    if type(value) is not int:
+        raise InputError(f"the view holds {value!r}; accepted is a whole number there")
+    return value
+
+
+def _orbit(values: Mapping[str, Any]) -> Orbit:
+    known = {entry.name for entry in fields(Orbit)}
+    if set(values) != known:
+        raise InputError(
+            f"the orbit holds {', '.join(sorted(values))}; accepted are {', '.join(sorted(known))}"
+        )
+    x, y, z = (float(part) for part in values["center"])
+    numbers = {name: float(values[name]) for name in ("distance", "azimuth", "elevation")}
+    if not all(map(math.isfinite, (x, y, z, *numbers.values()))) or not numbers["distance"] > 0:
+        raise InputError("the orbit holds a number that is not finite, or no distance")
+    return Orbit((x, y, z), orthographic=bool(values["orthographic"]), **numbers)

@@ -1,0 +1,76 @@
+"""Going from panel to panel with a key, each pointed out for a moment."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QObject, Qt
+from PyQt6.QtGui import QColor, QGuiApplication
+from PyQt6.QtWidgets import QApplication, QComboBox, QGraphicsView, QScrollArea, QWidget
+
+from nrsfm_gui.shell.layout import docks
+from nrsfm_gui.widgets.focus_ring import Ring
+
+if TYPE_CHECKING:
+    from nrsfm_gui.main_window import MainWindow
+    from nrsfm_gui.model.theme import Theme
+
+SHOWN_MILLISECONDS = 700
+SHOWN_BY_RING = (QComboBox, QGraphicsView, QScrollArea)  # they look the same with the focus and without
+
+
+class Panels(QObject):
+    """Moves the focus between the panels that can be seen: from the left to the right, then the bottom."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._ring = Ring(window, milliseconds=SHOWN_MILLISECONDS)
+        self._focus_ring = Ring(window, milliseconds=0)
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        app.focusChanged.connect(self._show_focus)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self._ring.color = self._focus_ring.color = QColor(theme.accent)
+
+    def current(self) -> QWidget | None:
+        """Return the panel that has the focus, None where none has."""
+        focused = QApplication.focusWidget()
+        return next((panel for panel in self._all() if panel is focused or panel.isAncestorOf(focused)), None)
+
+    def go(self, by: int) -> None:
+        """Move the focus by a number of panels."""
+        panels = self._all()
+        now = self.current()
+        place = panels.index(now) + by if now in panels else 0
+        panel = panels[place % len(panels)]
+        _first_to_focus(panel).setFocus(Qt.FocusReason.TabFocusReason)
+        panel.activateWindow()
+        if panel.window() is self._window:
+            self._ring.point_out(panel)
+
+    def _show_focus(self, _before: QWidget | None, now: QWidget | None) -> None:
+        """Frame what has the focus where it does not show that itself, and no mouse button put it there."""
+        by_mouse = QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton
+        if isinstance(now, SHOWN_BY_RING) and now.window() is self._window and not by_mouse:
+            self._focus_ring.point_out(now)
+        else:
+            self._focus_ring.hide()
+
+    def _all(self) -> list[QWidget]:
+        window = self._window
+        seen = [dock for dock in docks(window) if dock.isVisible() and not dock.visibleRegion().isEmpty()]
+        return [window.scene_view, *seen, window.timeline]
+
+
+def _first_to_focus(panel: QWidget) -> QWidget:
+    """Return the part of a panel that takes the focus: the first that the tab key would reach."""
+    for part in panel.findChildren(QWidget):
+        reachable = part.focusPolicy() & Qt.FocusPolicy.TabFocus
+        if reachable and part.isVisible() and part.isEnabled() and not part.visibleRegion().isEmpty():
+            return part
+    if panel.focusPolicy() == Qt.FocusPolicy.NoFocus:
+        panel.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    return panel

@@ -1,0 +1,178 @@
+"""The dialog of preferences: every change takes effect at once, but for those that say otherwise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtGui import QStandardItemModel
+from PyQt6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QLabel,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from nrsfm_gui.model.appearance import COLOR_MAPS, POINT_SIZES
+from nrsfm_gui.model.preferences import MOST_AUTOSAVE_SECONDS, PROCESSORS, SIZES, Preferences
+from nrsfm_gui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Mapping
+
+THEMES = {"system": "As the system", "dark": "Dark", "light": "Light"}
+RENDERERS = {"auto": "Automatic", "opengl": "OpenGL", "software": "Software"}
+
+
+class PreferencesDialog(QDialog):
+    """Shows preferences and lets them be changed; never modal.
+
+    Signals
+    -------
+    changed(str, object)
+        name of a field of `Preferences` and its new value.
+    defaults_requested()
+        all preferences are to be as they were at first.
+    first_steps_requested()
+        the card with the first steps is wanted again.
+    """
+
+    changed = pyqtSignal(str, object)
+    defaults_requested = pyqtSignal()
+    first_steps_requested = pyqtSignal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Preferences")
+        self._showing = False
+        layout = QVBoxLayout(self)
+        self._form = QFormLayout()
+        self._form.setHorizontalSpacing(18)
+        self._form.setVerticalSpacing(8)
+        self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        layout.addLayout(self._form)
+        self._heading("Looks")
+        self.theme = self._choice("theme", "Theme", THEMES, "Colors of the window")
+        self.size_of_all = self._choice(
+            "size", "Text and buttons", {size: f"{size} %" for size in SIZES},
+            "Size of text, buttons and lines, in percent of what suits the screen; "
+            "the variable QT_SCALE_FACTOR goes before it",
+        )  # fmt: skip
+        self.point_size = self._point_size()
+        maps = {name: name for name in COLOR_MAPS}
+        self.color_map = self._choice("color_map", "Color map", maps, "Colors of errors, depths and the like")
+        self.renderer = self._choice(
+            "renderer", "3-D drawing", RENDERERS,
+            "Automatic takes OpenGL where it works; software paints without it",
+        )  # fmt: skip
+        self._remark("Another size of text or way of drawing is taken at the next start.")
+        self._heading("Work")
+        self.autosave_seconds = self._number(
+            "autosave_seconds", "Save the session", (0, MOST_AUTOSAVE_SECONDS), " s",
+            "How often the session is saved by itself, in seconds; 0 for never",
+        )  # fmt: skip
+        self.autosave_seconds.setPrefix("every ")
+        self.autosave_seconds.setSpecialValueText("never")
+        self.threads = self._number(
+            "threads", "Solver's threads", (1, PROCESSORS), "",
+            "Threads of the solver's linear algebra, from the next run on",
+        )  # fmt: skip
+        self._remark("One is fastest below some thousand points.")
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.close)
+        for text, tip, signal in (
+            ("Restore defaults", "Set all preferences as they were at first", self.defaults_requested),
+            ("Show the first steps", "Show the card with the first steps again", self.first_steps_requested),
+        ):
+            button = QPushButton(text)
+            button.setToolTip(tip)
+            button.setAccessibleName(text)
+            button.setAutoDefault(False)
+            button.clicked.connect(signal)
+            buttons.addButton(button, QDialogButtonBox.ButtonRole.ResetRole)
+        close = buttons.button(QDialogButtonBox.StandardButton.Close)
+        assert close is not None
+        close.setDefault(True)
+        layout.addSpacing(12)
+        layout.addWidget(buttons)
+
+    def set_sizes(self, fitting: Container[int]) -> None:
+        """Offer the sizes of text and buttons at which the window fits its screen."""
+        model = self.size_of_all.model()
+        assert isinstance(model, QStandardItemModel)  # a combo box makes it
+        for row in range(self.size_of_all.count()):
+            fits = self.size_of_all.itemData(row) in fitting
+            item = model.item(row)
+            assert item is not None
+            item.setEnabled(fits)
+            item.setToolTip("" if fits else "The window would not fit this screen")
+
+    def set_preferences(self, preferences: Preferences) -> None:
+        """Show preferences; emits nothing."""
+        self._showing = True
+        for box, name in (
+            (self.theme, "theme"),
+            (self.size_of_all, "size"),
+            (self.color_map, "color_map"),
+            (self.renderer, "renderer"),
+        ):
+            box.setCurrentIndex(box.findData(getattr(preferences, name)))
+        self.point_size.setValue(preferences.point_size)
+        self.autosave_seconds.setValue(preferences.autosave_seconds)
+        self.threads.setValue(preferences.threads)
+        self._showing = False
+
+    def _tell(self, name: str, value: object) -> None:
+        if not self._showing:
+            self.changed.emit(name, value)
+
+    def _heading(self, text: str) -> None:
+        label = QLabel(text)
+        label.setProperty("role", "heading")
+        self._form.addRow(label)
+
+    def _remark(self, text: str) -> None:
+        label = QLabel(text)
+        label.setProperty("role", "muted")
+        label.setWordWrap(True)
+        self._form.addRow("", label)
+
+    def _choice(self, name: str, title: str, choices: Mapping[Any, str], tip: str) -> ComboBox:
+        box = ComboBox()
+        for key, text in choices.items():
+            box.addItem(text, key)
+        box.currentIndexChanged.connect(lambda _index: self._tell(name, box.currentData()))
+        self._add(box, title, tip)
+        return box
+
+    def _number(self, name: str, title: str, span: tuple[int, int], unit: str, tip: str) -> SpinBox:
+        box = SpinBox()
+        box.setRange(*span)
+        box.setSuffix(unit)
+        box.setKeyboardTracking(False)
+        box.valueChanged.connect(lambda value: self._tell(name, value))
+        self._add(box, title, tip)
+        return box
+
+    def _point_size(self) -> DoubleSpinBox:
+        box = DoubleSpinBox()
+        box.setRange(*POINT_SIZES)
+        box.setSingleStep(0.25)
+        box.setPrefix("× ")
+        box.setKeyboardTracking(False)
+        box.valueChanged.connect(lambda value: self._tell("point_size", value))
+        self._add(box, "Size of points", "Times the size that suits the number of points")
+        return box
+
+    def _add(self, box: QWidget, title: str, tip: str) -> None:
+        box.setToolTip(tip)
+        box.setAccessibleName(title)
+        box.setMinimumHeight(ComboBox().sizeHint().height())  # a spin box is lower by itself
+        box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        label = QLabel(title)
+        label.setToolTip(tip)
+        label.setBuddy(box)
+        self._form.addRow(label, box)

@@ -1,0 +1,139 @@
+"""The sheet of shortcuts: every action that has a key, the mouse and the fields; filtered by typing."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QSize, Qt
+from PyQt6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from nrsfm_gui.widgets.fit_to_screen import resize_within_screen
+from nrsfm_gui.widgets.fuzzy import match
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence as Items
+
+    from nrsfm_gui.shell.actions import ActionSpec
+
+SIZE = QSize(1000, 700)
+MOUSE = (
+    ("Left drag", "turn the 3-D view"),
+    ("Middle drag, Shift+left drag", "move it"),
+    ("Wheel", "zoom"),
+    ("Double click", "fit"),
+    ("Click", "select a point"),
+)
+FIELD_KEYS = (
+    ("Up, Down", "step a number by a tenth of a decade, or by one"),
+    ("Return, Escape", "leave the field, so that the keys of the window work again"),
+)
+
+
+Line = tuple[str, str, str]  # keys, what they do, and the title that it is found by, too
+
+
+def shortcut_sections(table: Items[ActionSpec]) -> dict[str, list[Line]]:
+    """Return the keys, tips and titles of all actions that have keys, by menu."""
+    sections: dict[str, list[Line]] = {}
+    for spec in table:
+        if spec.shortcuts:
+            sections.setdefault(spec.menu.replace("&", ""), []).append(
+                (spec.keys, spec.tip, spec.title.replace("&", ""))
+            )
+    sections["Mouse, in the 3-D view"] = [(keys, tip, "") for keys, tip in MOUSE]
+    sections["Fields of parameters"] = [(keys, tip, "") for keys, tip in FIELD_KEYS]
+    return sections
+
+
+class ShortcutSheet(QDialog):
+    """All shortcuts, in two columns of sections; words typed above leave the lines that have them."""
+
+    def __init__(self, table: Items[ActionSpec], parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Shortcuts")
+        self.field = QLineEdit()
+        self.field.setPlaceholderText("Find a key or what it does")
+        self.field.setAccessibleName("Find a shortcut")
+        self.field.setToolTip("Words of what is wanted, or a key")
+        self.field.setClearButtonEnabled(True)
+        content = QWidget()
+        row = QHBoxLayout(content)
+        row.setSpacing(36)
+        columns = [QVBoxLayout(), QVBoxLayout()]
+        heights = [0, 0]
+        for column in columns:
+            column.setSpacing(16)
+            row.addLayout(column, 1)
+        self.sections: list[Section] = []
+        for title, lines in shortcut_sections(table).items():
+            side = 0 if heights[0] <= heights[1] else 1
+            self.sections.append(Section(title, lines))
+            columns[side].addWidget(self.sections[-1])
+            heights[side] += len(lines) + 2
+        for column in columns:
+            column.addStretch(1)
+        area = QScrollArea()
+        area.setWidget(content)
+        area.setWidgetResizable(True)
+        area.setAccessibleName("Shortcuts")
+        self._nothing = QLabel("No shortcut is called so; Ctrl+K finds actions without a key, too.")
+        self._nothing.setProperty("role", "muted")
+        self._nothing.hide()
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        for part in (self.field, self._nothing, area, buttons):
+            layout.addWidget(part)
+        resize_within_screen(self, SIZE)
+        self.field.textChanged.connect(self._filter)
+        self.field.setFocus()
+
+    def _filter(self, pattern: str) -> None:
+        found = [section.filter(pattern) for section in self.sections]
+        self._nothing.setVisible(not any(found))
+
+
+class Section(QWidget):
+    """The shortcuts of one menu."""
+
+    def __init__(self, title: str, lines: Items[Line]) -> None:
+        super().__init__()
+        self._title = title
+        self._lines: list[tuple[Line, QLabel, QLabel]] = []
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setVerticalSpacing(4)
+        grid.setHorizontalSpacing(14)
+        heading = QLabel(title)
+        heading.setProperty("role", "heading")
+        grid.addWidget(heading, 0, 0, 1, 2)
+        for row, line in enumerate(lines, start=1):
+            key, text = QLabel(f"<b>{html.escape(line[0])}</b>"), QLabel(line[1])
+            text.setWordWrap(True)
+            grid.addWidget(key, row, 0, Qt.AlignmentFlag.AlignTop)
+            grid.addWidget(text, row, 1)
+            self._lines.append((line, key, text))
+        grid.setColumnMinimumWidth(0, 130)
+        grid.setColumnStretch(1, 1)
+
+    def filter(self, pattern: str) -> bool:
+        """Show the lines that have all words of a pattern; return whether there are any."""
+        shown = False
+        for (keys, tip, title), *labels in self._lines:
+            has = match(pattern, (title, tip, keys, self._title)) is not None
+            shown = shown or has
+            for label in labels:
+                label.setVisible(has)
+        self.setVisible(shown)
+        return shown

@@ -1,0 +1,104 @@
+"""What the table of two runs says: the parameters that differ, and the numbers of both. No Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nrsfm_gui.model.changes import differences
+from nrsfm_gui.model.numbers import NONE
+from nrsfm_gui.scene.comparison import why_losses_differ
+from nrsfm_gui.scene.summaries import Quality, iterations, log_loss, loss_beside, measure, seconds
+
+if TYPE_CHECKING:
+    from nrsfm_gui.model.run import Run
+    from nrsfm_gui.scene.comparison import Together
+
+SAME = 1e-3  # relative difference of errors below which neither is called the better one
+SAME_LOSS = 1e-6
+
+
+@dataclass(frozen=True)
+class CompareRow:
+    """A line: what it is, and its value of either run, as text."""
+
+    name: str
+    first: str
+    second: str
+    tip: str = ""
+    number: bool = False  # a result, not a parameter
+    better: int = 0  # 1 or 2 where that run has the lower error; 0 where that cannot be said
+
+
+def compare_rows(
+    first: Run, second: Run, qualities: tuple[Quality | None, Quality | None]
+) -> list[CompareRow]:
+    """Return the lines of the table: parameters that differ, then loss, errors, and what they took."""
+    rows = [
+        CompareRow(each.name, each.before, each.after)
+        for each in differences(first.settings, second.settings)
+    ]
+    if not rows:
+        rows.append(CompareRow("parameters", "the same", "the same"))
+    return [*rows, _loss(first, second, qualities), *_errors(first, qualities), *_efforts(first, second)]
+
+
+def _loss(first: Run, second: Run, qualities: tuple[Quality | None, Quality | None]) -> CompareRow:
+    losses = [
+        None if run.last is None else loss_beside(known, run.last)
+        for run, known in zip((first, second), qualities, strict=True)
+    ]
+    texts = [NONE if loss is None else log_loss(loss) for loss in losses]
+    why = why_losses_differ(first.settings, second.settings, first.sequence.camera)
+    if why:
+        return CompareRow("log10 loss", *texts, f"These are losses of different objectives: {why}.", True)
+    tip = "Of the same objective: the lower one is the better minimum."
+    return CompareRow("log10 loss", *texts, tip, True, _better(*losses, SAME_LOSS))
+
+
+def _errors(first: Run, qualities: tuple[Quality | None, Quality | None]) -> list[CompareRow]:
+    units = first.sequence.units
+    seen = [None if known is None else known.reprojection for known in qualities]
+    texts = [measure(value, units) for value in seen]
+    rows = [
+        CompareRow(
+            "reprojection", *texts, "Root mean square over visible points.", True, _better(*seen, SAME)
+        )
+    ]
+    errors = [None if known is None else known.error for known in qualities]
+    if any(error is not None for error in errors):
+        texts = [NONE if known is None else measure(known.error, known.unit) for known in qualities]
+        names = dict.fromkeys(known.alignment for known in qualities if known is not None)
+        tip = f"Mean distance to the ground truth, {'; '.join(names)}."
+        rows.append(CompareRow("3-D error", *texts, tip, True, _better(*errors, SAME)))
+    return rows
+
+
+def _efforts(first: Run, second: Run) -> list[CompareRow]:
+    tip = "Without those of the run that it went on from."
+    return [
+        CompareRow("iterations", iterations(first), iterations(second), tip, True),
+        CompareRow("computing time", seconds(first), seconds(second), tip, True),
+    ]
+
+
+def _better(one: float | None, other: float | None, same: float) -> int:
+    """Return which of two errors is lower, 1 or 2; 0 where they are about the same, or one is not known."""
+    if one is None or other is None or not np.isfinite([one, other]).all():
+        return 0
+    if abs(one - other) <= same * max(abs(one), abs(other)):
+        return 0
+    return 1 if one < other else 2
+
+
+def distance_words(together: Together | None, frame: int) -> str:
+    """Return how far apart two runs are in a frame and over all, with the alignment."""
+    if together is None:
+        return "Waiting for both reconstructions…"
+    here = (
+        float(np.nanmean(together.distances[frame])) if np.isfinite(together.distances[frame]).any() else None
+    )
+    mean = measure(together.mean, together.unit)
+    return f"Mean distance {mean}, in this frame {measure(here, together.unit)} · {together.alignment}"

@@ -1,0 +1,194 @@
+"""Why a frame is as bad as it is, in words: only what the numbers of the frame bear out. No Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nrsfm_gui.model.numbers import NONE, Number
+from nrsfm_gui.scene.summaries import measure
+
+if TYPE_CHECKING:
+    from core.foundation.types import Floats
+    from nrsfm_gui.scene.frame_analysis import Findings
+
+WORSE = 1.2  # times the median: below it, a frame needs no explanation
+MISFIT = 1.5  # times the median reprojection error: above it, the tracks of a frame do not fit
+NEARER = 0.75  # times the error: below it, a mirror image is nearer beyond doubt
+DEEP = 0.75  # share of the squared error along the view; of an error to all sides a third is
+MANY_HIDDEN = 0.08  # share of the points
+WORSE_HIDDEN = 1.5  # times the error of the points that are seen
+STILL = 0.5  # times the median turn of the cameras
+SPACE = "\N{NO-BREAK SPACE}"
+UNKNOWN = "none stands out"
+NONE_BETTER = "no worse than most frames"
+
+
+@dataclass(frozen=True)
+class Cause:
+    """What a frame most likely suffers from: its name, and the sentence that bears it out."""
+
+    name: str
+    sentence: str
+
+
+def cause_of(findings: Findings, frame: int) -> Cause | None:
+    """Return why a frame is bad; None where it is no worse than most, or where nothing stands out.
+
+    The first that holds: the mirror image is nearer; the tracks do not fit; hidden points are off; depth.
+    """
+    tracks, usual = _with_median(findings.tracks, frame)
+    misfit = usual > 0 and tracks > MISFIT * usual
+    error, middle = _with_median(findings.error, frame)
+    if not np.isfinite(error):
+        if not misfit:
+            return None
+        return Cause("tracks do not fit", _misfit(findings, frame))
+    if not error > WORSE * middle:
+        return None
+    fit = (
+        ""
+        if misfit or not np.isfinite(tracks)
+        else f"the tracks fit as elsewhere ({measure(tracks, findings.track_unit)})"
+    )
+    if findings.mirrored[frame] < NEARER * findings.plain[frame]:
+        return _flipped(findings, frame, fit)
+    if misfit:
+        return Cause("tracks do not fit", _misfit(findings, frame))
+    hidden, seen = float(findings.hidden_error[frame]), float(findings.seen_error[frame])
+    if findings.hidden[frame] >= MANY_HIDDEN and hidden > WORSE_HIDDEN * seen:
+        return Cause(
+            "hidden points",
+            f"{percent(findings.hidden[frame])} of the points are hidden here, and off by"
+            f" {measure(hidden, findings.unit)}; those that are seen by {measure(seen, findings.unit)}",
+        )
+    if findings.depth_share[frame] >= DEEP:
+        said = _depth(findings, frame, fit)
+        turn, usual_turn = _with_median(findings.turn, frame)
+        if turn < STILL * usual_turn:
+            return Cause(
+                "depth, camera nearly still",
+                f"{said}: the camera turns little around this frame"
+                f" ({turn:.2g}°, median {usual_turn:.2g}°), which leaves depth open",
+            )
+        return Cause("depth", f"{said}: the picture alone leaves this depth open" if fit else said)
+    return None
+
+
+def why(findings: Findings | None, frame: int) -> str:
+    """Return the sentence on a frame, "" where there is nothing to say."""
+    found = None if findings is None else cause_of(findings, frame)
+    return "" if found is None else found.sentence
+
+
+def frame_numbers(findings: Findings | None, frame: int) -> list[Number]:
+    """Return the lines of the panel of numbers on a frame, the likely cause of its error first."""
+    if findings is None or not 0 <= frame < len(findings.tracks):
+        return []
+    rows = [*_cause_numbers(findings, frame)]
+    if np.isfinite(findings.error[frame]):
+        rows += _error_numbers(findings, frame)
+    hidden = percent(findings.hidden[frame])
+    if findings.hidden[frame] > 0 and np.isfinite(findings.hidden_error[frame]):
+        hidden += f", off by {_whole(findings.hidden_error[frame], findings.unit)}"
+    turn, usual = _with_median(findings.turn, frame)
+    return [
+        *rows,
+        Number(
+            "tracks",
+            _beside(findings.tracks, frame, findings.track_unit),
+            "Mean reprojection error of the points that are seen, and the median frame.",
+        ),
+        Number("hidden points", hidden, "Share of the points, and their mean 3-D error."),
+        Number(
+            "camera turns",
+            f"{turn:.2g}° (median {usual:.2g}°)",
+            "Largest angle, about the object, to the cameras of up to 5 frames before and after: "
+            "a small one says little of depth.",
+        ),
+    ]
+
+
+def _cause_numbers(findings: Findings, frame: int) -> list[Number]:
+    found = cause_of(findings, frame)
+    if found is not None:
+        sentence = f"{found.sentence[:1].upper()}{found.sentence[1:]}."
+        return [Number("likely cause", found.name, sentence)]
+    if not np.isfinite(findings.error[frame]):
+        return []
+    bad = findings.error[frame] > WORSE * np.nanmedian(findings.error)
+    return [Number("likely cause", UNKNOWN if bad else NONE_BETTER, "Nothing stands out.")]
+
+
+def _error_numbers(findings: Findings, frame: int) -> list[Number]:
+    unit, share = findings.unit, findings.depth_share[frame]
+    split = "Share of the squared 3-D error {} of the aligned camera; root mean square of that part: {}."
+    return [
+        Number("3-D error", _beside(findings.error, frame, unit), "Mean; and the median frame."),
+        Number(
+            "of it in depth",
+            percent(share),
+            split.format("along the rays", _whole(findings.depth[frame], unit)),
+        ),
+        Number(
+            "of it sideways",
+            percent(1 - share),
+            split.format("across the rays", _whole(findings.sideways[frame], unit)),
+        ),
+        Number(
+            "mirror image",
+            _whole(findings.mirrored[frame], unit),
+            "Mean 3-D error of the mirror image of what is shown, this frame alone moved onto its truth; "
+            f"as it is, the same gives {measure(float(findings.plain[frame]), unit)}.",
+        ),
+    ]
+
+
+def percent(share: float) -> str:
+    """Return "28 %", which is not broken."""
+    return NONE if not np.isfinite(share) else f"{100 * share:.0f}{SPACE}%"
+
+
+def _flipped(findings: Findings, frame: int, fit: str) -> Cause:
+    known = np.isfinite(findings.mirrored)
+    nearer = int((findings.mirrored[known] < findings.plain[known]).sum())
+    said = fit
+    if findings.depth_share[frame] >= DEEP:  # a flipped shape that was turned to fit is off to all sides
+        said = _depth(findings, frame, fit)
+    said += ": " if said else ""
+    image = f"mirror image: {measure(float(findings.mirrored[frame]), findings.unit)}"
+    if 2 * nearer > known.sum():
+        words = f"{said}like {nearer} of {known.sum()} frames it is mirrored ({image})"
+        return Cause("mirrored, as most frames are", words)
+    return Cause("flipped in depth", f"{said}the reconstruction is flipped in depth here ({image})")
+
+
+def _depth(findings: Findings, frame: int, fit: str) -> str:
+    said = f"depth: {percent(findings.depth_share[frame])} of the error is along the view"
+    return f"{said}, {fit}" if fit else said
+
+
+def _misfit(findings: Findings, frame: int) -> str:
+    tracks, usual = _with_median(findings.tracks, frame)
+    unit = findings.track_unit
+    return (
+        f"the tracks do not fit here ({measure(tracks, unit)}, median frame {measure(usual, unit)}):"
+        " they are wrong, or the shape has too little freedom"
+    )
+
+
+def _beside(values: Floats, frame: int, unit: str) -> str:
+    value, middle = _with_median(values, frame)
+    return f"{_whole(value, unit)} (median{SPACE}{_whole(middle, unit)})"
+
+
+def _whole(value: float, unit: str) -> str:
+    """Return a length whose unit stays on its line."""
+    return measure(float(value), unit).replace(" ", SPACE)
+
+
+def _with_median(values: Floats, frame: int) -> tuple[float, float]:
+    known = values[np.isfinite(values)]
+    return float(values[frame]), float(np.median(known)) if known.size else float("nan")

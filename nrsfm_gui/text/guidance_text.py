@@ -1,0 +1,66 @@
+"""What a curve of held-out errors recommends, in words, and which of its values is the one to use. No Qt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nrsfm_gui.model.numbers import format_number
+from nrsfm_gui.scene.summaries import measure
+
+if TYPE_CHECKING:
+    from core.evaluation.cross_validation_curve import Curve
+    from core.evaluation.holdout_plan import Plan
+    from core.foundation.types import Floats
+
+TITLES = {"xi": "xi", "mu": "mu", "scale": "all weights ×", "rank": "rank K", "eta": "eta"}
+UNORDERED = ("rank", "eta")  # more of the others is a stronger penalty
+
+
+def advised(line: Curve, parameter: str) -> int:
+    """Return the index of the value to use: of those that predict equally well, the strongest penalty."""
+    if parameter in UNORDERED:  # the lowest rank is the best already; no eta is safer than another
+        return line.best
+    return int(np.flatnonzero(line.values == line.close[1])[0])
+
+
+def recommendation(line: Curve, plan: Plan, unit: str, *, widened: bool = False) -> str:
+    """Return what a curve says, how sure that is, and what "Use it" takes."""
+    name = plan.parameter
+    title, best, held = TITLES[name], float(line.values[line.best]), float(line.held[line.best])
+    words = f"{title} {format_number(best)} predicts best: {measure(held, unit)}"
+    deviation = float(line.deviation[line.best])
+    if np.isfinite(deviation):
+        words += f" ± {deviation:.2g}"
+    words += f" where hidden, {measure(float(line.kept[line.best]), unit)} where used."
+    low, high = line.close
+    if low < high:
+        words += f" {format_number(low)} to {format_number(high)} predict equally well"
+        strongest = name not in UNORDERED
+        words += f": Use it takes {format_number(high)}, the strongest and safest." if strongest else "."
+    if widened:
+        words += " The range was widened once, as the best was at its end."
+    if best in (line.values[0], line.values[-1]) and len(line.values) >= len(plan.values) > 1:
+        words += " It is still at the end." if widened else " It is at the end of the range: try a wider one."
+    return f"{words} Tracks say little of depth: compare the shapes, too."
+
+
+def by_truth(line: Curve, parameter: str, errors: Floats, unit: str) -> str:
+    """Return what the ground truth says of the value to use, which did not enter the choice.
+
+    Parameters
+    ----------
+    line, parameter
+        the curve, and what it is over.
+    errors
+        (N,) 3-D errors of its values in `unit`, NaN where they are not known.
+    unit
+        of the errors.
+    """
+    here = float(errors[advised(line, parameter)])
+    if not np.isfinite(here):
+        return ""
+    least = int(np.nanargmin(errors))
+    there = f"{measure(float(errors[least]), unit)} at {format_number(float(line.values[least]))}"
+    return f" By the truth, not used here: {measure(here, unit)} at the value to use, least {there}."

@@ -1,0 +1,81 @@
+"""What can be said of every point over all frames: errors, worst frame, how often it is seen. No Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from nrsfm_gui.scene.ranking import known_means
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from core.data.sequence import Sequence
+    from core.foundation.types import Floats
+    from nrsfm_gui.scene.shapes import Shapes
+
+
+@dataclass(frozen=True, eq=False)
+class PointTable:
+    """A row per point; NaN where there is none."""
+
+    reprojection: Floats  # (P,) mean over frames, in `track_unit`
+    error: Floats  # (P,) mean 3-D error over frames, in `unit`
+    worst_frame: Floats  # (P,) 0-based, by the 3-D error where the point has one, else by reprojection
+    seen: Floats  # (P,) share of the frames in which the point was measured
+    track_unit: str
+    unit: str
+    alignment: str = ""  # of the 3-D errors, in words
+
+
+@dataclass(frozen=True, eq=False)
+class PointCourse:
+    """One point over all frames; NaN, or None, where there is none."""
+
+    point: int
+    reprojection: Floats | None  # (F,) in the tracks' units
+    error: Floats | None  # (F,) in the unit of the shapes
+    path: Floats | None  # (F, 3) of the estimate
+    truth: Floats | None  # (F, 3)
+
+
+def point_table(sequence: Sequence, shapes: Shapes) -> PointTable:
+    """Return what there is to say about the points of a sequence and its reconstruction."""
+    none = np.full(sequence.point_count, np.nan)
+    residuals, errors = shapes.residuals, shapes.errors
+    worst = none if residuals is None else _worst_frames(residuals)
+    if errors is not None:
+        by_error = _worst_frames(errors)
+        worst = np.where(np.isfinite(by_error), by_error, worst)
+    return PointTable(
+        reprojection=none if residuals is None else known_means(residuals, 0),
+        error=none if errors is None else known_means(errors, 0),
+        worst_frame=worst,
+        seen=sequence.visible.mean(axis=0),
+        track_unit=sequence.units,
+        unit=shapes.unit,
+        alignment=shapes.alignment_name if errors is not None else "",
+    )
+
+
+def point_courses(shapes: Shapes, points: Iterable[int]) -> list[PointCourse]:
+    """Return some points over all frames."""
+    return [
+        PointCourse(
+            point,
+            None if shapes.residuals is None else shapes.residuals[:, point],
+            None if shapes.errors is None else shapes.errors[:, point],
+            None if shapes.points is None else shapes.points[:, :, point],
+            None if shapes.truth is None else shapes.truth[:, :, point],
+        )
+        for point in points
+    ]
+
+
+def _worst_frames(values: Floats) -> Floats:
+    """Return (P,) the frames with the largest of (F, P) values."""
+    known = np.isfinite(values)
+    frames = np.where(known, values, -np.inf).argmax(axis=0)
+    return np.where(known.any(axis=0), frames, np.nan)

@@ -1,0 +1,217 @@
+"""The lines of the panel of numbers: of a run, and of the selected point. Pure functions, no Qt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from core.problem.initialization import AGREEMENT
+from core.reconstruction.diagnostics import DEAD, remarks
+from core.reconstruction.low_rank_pipeline import ENOUGH
+from core.reconstruction.pipeline import GONE_ON
+from nrsfm_gui.model.changes import differences
+from nrsfm_gui.model.numbers import NONE, Number
+from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.run_names import settings_words
+from nrsfm_gui.scene.frame_analysis import along_view_in
+from nrsfm_gui.scene.summaries import iterations, log_loss, loss_beside, measure, pair, seconds, signed
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from core.data.sequence import Sequence
+    from core.reconstruction.reconstruct import Update
+    from core.reconstruction.settings import Settings
+    from nrsfm_gui.model.run import Run
+    from nrsfm_gui.scene.scene import Scene
+    from nrsfm_gui.scene.summaries import Quality
+
+RESIDUALS_TIP = "Of ADMM, relative: primal |X - Z| / max(|X|, |Z|), and dual |Z - Z before| / |U|."
+DEPTH_TIP = "The part of the 3-D error along the ray from the aligned camera to the estimate."
+REMARK_TIP = "What is degenerate in the best point of this run."
+LABELED = "no metric upgrade: "  # what the label says already
+MOST_STARTS = 40  # in the tip
+MOST_VALUES = 8  # singular values in one line
+STARTS_TIP = (
+    f"Starting points whose loss is within a relative {AGREEMENT:g} of the lowest. "
+    "How many are tried at most: see Parameters."
+)
+
+
+def numbers(
+    run: Run | None, known: Quality | None, sequence: Sequence | None, settings: Settings | None = None
+) -> list[Number]:
+    """Return the lines of the panel of numbers; with the settings of the next run, whether they are these."""
+    last = None if run is None else run.last
+    lost = None if last is None else loss_beside(known, last)
+    loss = NONE if lost is None else f"{lost:.4g} (log10 {log_loss(lost)})"
+    reprojection = measure(known.reprojection, sequence.units) if known and sequence else NONE
+    error = NONE
+    if last is not None and known is not None:
+        # A truth that nothing was laid over measures nothing.
+        why_not = "no ground truth here" if sequence is None or sequence.truth is None else known.alignment
+        why_not = why_not if known.figures.get("metric", True) else "needs a metric upgrade"
+        error = measure(known.error, known.unit) if known.error is not None else why_not
+    rows = [
+        Number("loss", loss, "The objective: squared pOSE residuals plus the weighted singular values."),
+        Number("reprojection RMS", reprojection, "Root mean square over all visible points of all frames."),
+        Number(
+            "mean 3-D error",
+            error,
+            "Mean distance to the ground truth, over all points and frames that have one.",
+        ),
+    ]
+    if known is not None and known.error is not None:
+        rows.append(Number("alignment", known.alignment, "How the estimate was laid over the ground truth."))
+    if last is not None and known is not None and known.figures and sequence is not None:
+        running = run is not None and run.state is RunState.RUNNING
+        rows += _low_rank_numbers(last, known.figures, sequence.units, running=running)
+    rows += [
+        Number(
+            "rank",
+            NONE if last is None else str(last.shown.factors.rank),
+            "Basis shapes, or the rank of the matrix, of the best point so far.",
+        ),
+        Number("iterations", NONE if run is None else iterations(run), "Of all phases of this run together."),
+        Number(
+            "computing time",
+            NONE if run is None else seconds(run),
+            "Of all phases of this run together; pauses are not counted.",
+        ),
+        *_residual_numbers(run),
+        Number("starts that agree", NONE if last is None else starts_that_agree(last), _starts_tip(last)),
+    ]
+    if run is not None and settings is not None:
+        rows.append(_parameters(run, settings))
+    rows += [Number("remark", remark, REMARK_TIP) for remark in remarks_on(run)]
+    if last is not None and last.rotations:
+        rows.append(Number("rotations", last.rotations, "Where the rotation of every frame came from."))
+    return rows
+
+
+def _parameters(run: Run, settings: Settings) -> Number:
+    """Return whether a run was made with the parameters of the panel, or which of them were others."""
+    names = dict.fromkeys(each.name for each in differences(run.settings, settings))
+    value = f"not those of the panel: {', '.join(names)}" if names else "those of the panel"
+    tip = (
+        f"Of run {run.number}: {settings_words(run.settings)}. The list of runs can put them into the panel."
+    )
+    return Number("parameters", value, tip)
+
+
+def _low_rank_numbers(last: Update, figures: Mapping[str, Any], unit: str, *, running: bool) -> list[Number]:
+    """Return what is special about a low-rank solution: its singular values, and how it became metric."""
+    values = np.sort(last.shown.factors.gamma())[::-1]
+    values = np.where(values > DEAD * values[0], values, 0.0)  # what rounding leaves of a zero says nothing
+    shown = ", ".join(f"{value:.3g}" for value in values[:MOST_VALUES])
+    rows = [
+        Number(
+            "singular values",
+            shown + (", …" if len(values) > MOST_VALUES else ""),
+            "Of the matrix, divided by the norm of the measurements. 4 are those of a rigid scene.",
+        )
+    ]
+    if figures["metric"]:
+        rows += [
+            Number("metric upgrade", str(figures["assumed"]), "Where K of the metric upgrade came from."),
+            Number(
+                "metric RMS",
+                measure(figures.get("metric_rms"), unit),
+                "Reprojection of the metric cameras that the 3-D view shows; above, of the projective ones.",
+            ),
+        ]
+    else:
+        # What an unfinished point lacks is no finding on the data.
+        reason = str(figures.get("reason", "")).replace(LABELED, "")
+        words = "none yet" if running else f"none: {reason}"
+        rows.append(Number("metric upgrade", words, "Why the scene is shown as its cameras see it."))
+    return rows
+
+
+def remarks_on(run: Run | None) -> list[str]:
+    """Return sentences on what is degenerate in what a run has come to; none while it goes on."""
+    if run is None or run.last is None or run.state.alive:
+        return []
+    best = run.last.best
+    return [
+        f"{words[0].upper()}{words[1:]}."
+        for words in remarks(best.problem, best.factors, run.settings.penalty)
+    ]
+
+
+def _residual_numbers(run: Run | None) -> list[Number]:
+    """Return the last residuals of ADMM, where the run has come to some."""
+    history = None if run is None else run.history
+    if history is None or not history.has_residuals:
+        return []
+    row = history.log_residuals[0]
+    record = history.records[int(np.flatnonzero(np.isfinite(row))[-1])]
+    return [Number("residuals", f"{record.primal:.2g}, {record.dual:.2g}", RESIDUALS_TIP)]
+
+
+def starts_that_agree(last: Update) -> str:
+    """Return "2 of 4", or a dash before any start has ended; "3 of 3, enough" where no more were needed.
+
+    A run that goes on from another has none: that it agrees with itself would say nothing.
+    """
+    if not last.starts:
+        return NONE
+    if [start.name for start in last.starts] == [GONE_ON]:
+        return "none: it went on"
+    agree = sum(start.agrees for start in last.starts)
+    return f"{agree} of {len(last.starts)}{', enough' if _ended_early(last) else ''}"
+
+
+def _ended_early(last: Update) -> bool:
+    """Whether a low-rank search has found what it looked for before all starts were tried."""
+    agree = sum(start.agrees for start in last.starts)
+    early = last.settings.problem == "lowrank" and len(last.starts) < last.settings.starts
+    return early and last.status.finished and agree >= ENOUGH
+
+
+def _starts_tip(last: Update | None) -> str:
+    """Return what agreeing means, and what became of every start, lowest first."""
+    starts = () if last is None else sorted(last.starts, key=lambda start: start.loss)
+    lines = [
+        f"{start.name}: {log_loss(start.loss, digits=6)}{', ' + start.note if start.note else ''}"
+        for start in starts[:MOST_STARTS]
+    ]
+    if len(starts) > MOST_STARTS:
+        lines.append(f"and {len(starts) - MOST_STARTS} more")
+    head = STARTS_TIP
+    if last is not None and _ended_early(last):
+        head += f" Of at most {last.settings.starts}, no more were made once {ENOUGH} agreed."
+    return "\n".join([head, *lines])
+
+
+def point_numbers(scene: Scene | None, point: int) -> list[Number]:
+    """Return the lines for a selected point in the frame that is shown; none where nothing is selected."""
+    if scene is None or point < 0 or point >= len(scene.measured):
+        return []
+    rows = [Number("measured", pair(scene.measured[point], scene.track_unit))]
+    if not scene.visible[point]:
+        rows[0] = Number("measured", "hidden in this frame")
+    if scene.reprojected is not None:
+        rows.append(Number("reprojected", pair(scene.reprojected[point], scene.track_unit)))
+    if scene.residuals_px is not None:
+        rows.append(Number("reprojection error", measure(float(scene.residuals_px[point]), scene.track_unit)))
+    if scene.estimate is not None:
+        rows.append(Number("estimate", _triple(scene.estimate[point], scene.unit)))
+    if scene.truth is not None:
+        rows.append(Number("ground truth", _triple(scene.truth[point], scene.unit)))
+    if scene.errors is not None:
+        tip = f"Distance to the ground truth: {scene.shapes.alignment_name}."
+        rows.append(Number("3-D error", measure(float(scene.errors[point]), scene.error_unit), tip))
+        along = along_view_in(scene.shapes, scene.frame)
+        if along is not None and np.isfinite(along[point]):
+            way = "too far" if along[point] > 0 else "too near"
+            of_depth = measure(abs(float(along[point])), scene.error_unit)
+            rows.append(Number("of it in depth", f"{of_depth} {way}", DEPTH_TIP))
+    return rows
+
+
+def _triple(values: np.ndarray, unit: str) -> str:
+    if not np.isfinite(values).all():
+        return NONE
+    return ", ".join(signed(float(value), 2) for value in values) + f"\N{NO-BREAK SPACE}{unit}"

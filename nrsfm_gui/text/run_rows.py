@@ -1,0 +1,97 @@
+"""The lines of the list of runs: pure functions, no Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from core.solvers.methods import METHODS
+from nrsfm_gui.model.numbers import NONE
+from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.run_names import option_words, penalty_words, run_title
+from nrsfm_gui.scene.comparison import why_losses_differ
+from nrsfm_gui.scene.summaries import log_loss, measure
+
+if TYPE_CHECKING:
+    from nrsfm_gui.model.run import Run
+    from nrsfm_gui.scene.summaries import Quality
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """A line of the list; the texts are ready to be shown."""
+
+    number: int
+    name: str  # the title, or "recommended", "bilinear, WNN"
+    rank: str
+    loss: str
+    reprojection: str
+    error: str
+    tip: str
+    note: str = ""
+    pinned: bool = False
+    compared: bool = False  # whether it stands beside the run that is shown
+    origin: str = ""  # "← 1" of one that went on from run 1, "stopped"
+    why_other_loss: str = ""  # why its loss does not compare with that of the run shown
+
+    @property
+    def marks(self) -> int:
+        """How many marks the line bears."""
+        return int(self.pinned) + int(bool(self.note))
+
+
+def run_row(
+    run: Run, known: Quality | None, *, shown: Run | None = None, compared: Run | None = None
+) -> RunRow:
+    """Return the line of a run in the list, beside the run that is shown and the one it is compared with."""
+    why = (
+        ""
+        if shown is None or shown is run
+        else why_losses_differ(run.settings, shown.settings, run.sequence.camera)
+    )
+    loss = NONE if run.last is None else log_loss(run.last.shown.loss, digits=3)
+    error = NONE if known is None else measure(known.error, known.unit)
+    return RunRow(
+        number=run.number,
+        name=run_title(run),
+        rank=str(run.settings.rank),
+        loss=loss,
+        reprojection=NONE if known is None else measure(known.reprojection, run.sequence.units),
+        error=error,
+        tip="\n".join(_run_tip(run, known, shown, why)),
+        note=run.note,
+        pinned=run.pinned,
+        compared=run is compared,
+        origin=_origin(run),
+        why_other_loss=why,
+    )
+
+
+def _origin(run: Run) -> str:
+    """Return what tells a run from others of the same name: what it went on from, and that it was stopped."""
+    parts = [] if run.warm_from is None else [f"← {run.warm_from}"]
+    if run.state in (RunState.STOPPED, RunState.FAILED):
+        parts.append(run.state.value)
+    return ", ".join(parts)
+
+
+def _run_tip(run: Run, known: Quality | None, shown: Run | None, why_other_loss: str) -> list[str]:
+    meaning = f"Run {run.number}: {METHODS[run.settings.method].meaning}"
+    lines = [
+        *([f"{run.title}"] if run.title else []),
+        *([f"Note: {run.note}"] if run.note else []),
+        ", ".join((meaning, *option_words(run.settings))),
+        f"rank {run.settings.rank}, eta {run.settings.eta:g}, {penalty_words(run.settings.penalty)}",
+        f"{run.state.value}, {len(run.history)} records" + (", pinned" if run.pinned else ""),
+    ]
+    if run.warm_from is not None:
+        lines.append(f"went on from run {run.warm_from}")
+    if why_other_loss and shown is not None:
+        lines.append(f"its loss does not compare with that of run {shown.number}: {why_other_loss}")
+    if known is not None and known.reprojection is not None:
+        lines.append(f"reprojection: {measure(known.reprojection, run.sequence.units)}, root mean square")
+    if known is not None and known.error is not None:
+        lines.append(
+            f"error: {measure(known.error, known.unit)}, mean over points and frames, {known.alignment}"
+        )
+    return lines

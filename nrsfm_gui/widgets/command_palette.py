@@ -1,0 +1,259 @@
+"""A field and a list over the window: type a few letters of what is wanted, and do it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QEvent, QModelIndex, QPoint, QRect, QSize, Qt
+from PyQt6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter
+from PyQt6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from nrsfm_gui.widgets.fuzzy import Match, match
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from collections.abc import Sequence as Items
+
+    from PyQt6.QtCore import QObject
+
+    from nrsfm_gui.model.theme import Theme
+
+WIDTH, ROWS = 640, 9  # pixels at most; lines of the list without scrolling
+MARGIN, GAP = 12, 3
+ROLE = Qt.ItemDataRole.UserRole
+PAGE = 8  # lines that Page Up and Page Down move
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing that can be done."""
+
+    title: str
+    place: str  # the menu it is in
+    tip: str
+    run: Callable[[], object]
+    keys: str = ""
+    enabled: bool = True
+    reason: str = ""  # why it is not possible now
+    checked: bool | None = None  # None where it cannot be switched on and off
+
+
+class CommandPalette(QFrame):
+    """Lies over its parent until something is chosen, Escape is pressed, or the focus goes elsewhere."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("command palette")
+        self.setAccessibleName("Command palette")
+        self._entries: tuple[Entry, ...] = ()
+        self._focused: QWidget | None = None  # what had the focus before
+        self.field = QLineEdit()
+        self.field.setPlaceholderText("Type what you want to do")
+        self.field.setAccessibleName("Find an action")
+        self.field.setToolTip("A few letters of an action, a sample or a recent file; Return does it")
+        self.field.setClearButtonEnabled(True)
+        self.list = QListWidget()
+        self.list.setAccessibleName("Actions")
+        self.list.setToolTip("What is possible now, and in gray what is not")
+        self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.list.setUniformItemSizes(True)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._delegate = _EntryDelegate(self.list)
+        self.list.setItemDelegate(self._delegate)
+        self._nothing = QLabel("Nothing is called so")
+        self._nothing.setProperty("role", "muted")
+        self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(MARGIN, MARGIN, MARGIN, MARGIN)
+        layout.addWidget(self.field)
+        layout.addWidget(self.list, 1)
+        layout.addWidget(self._nothing)
+        self.field.installEventFilter(self)
+        parent.installEventFilter(self)
+        self.field.textChanged.connect(self._filter)
+        self.list.itemClicked.connect(self._run)
+        self.hide()
+
+    def open(self, entries: Items[Entry]) -> None:
+        """Show all entries, with an empty field that has the focus."""
+        if not self.isVisible():
+            self._focused = QApplication.focusWidget()
+        self._entries = tuple(entries)
+        self.field.clear()
+        self._filter("")
+        self._place()
+        self.show()
+        self.raise_()
+        self.field.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def close_and_return(self) -> None:
+        """Go away, and give the focus back."""
+        before, self._focused = self._focused, None
+        self.hide()
+        if before is not None and before.isVisible():
+            before.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self.setStyleSheet(
+            f"QFrame#command\\ palette {{ background: {theme.window}; border: 1px solid {theme.accent};"
+            " border-radius: 8px; }"
+        )
+        self._delegate.theme = theme
+
+    def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
+        """Let the keys of a list work in the field, and keep to the middle of the window."""
+        if event is None:
+            return False
+        if watched is self.parent() and event.type() is QEvent.Type.Resize:
+            self._place()
+        if watched is self.field:
+            if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+                event.accept()  # no key of the window works while one types here
+            elif event.type() is QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+                return self._take_key(event)
+            elif event.type() is QEvent.Type.FocusOut and self.isVisible():
+                self._focused = None
+                self.hide()
+        return super().eventFilter(watched, event)
+
+    def _take_key(self, event: QKeyEvent) -> bool:
+        key = Qt.Key(event.key())
+        moves = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1, Qt.Key.Key_PageUp: -PAGE, Qt.Key.Key_PageDown: PAGE}
+        moves |= {Qt.Key.Key_Tab: 1, Qt.Key.Key_Backtab: -1}
+        if key == Qt.Key.Key_Escape:
+            self.close_and_return()
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._run(self.list.currentItem())
+        elif key in moves and self.list.count():
+            row = self.list.currentRow() + moves[key]
+            last = self.list.count() - 1
+            wrapped = row % (last + 1) if abs(moves[key]) == 1 else min(max(row, 0), last)
+            self.list.setCurrentRow(wrapped)
+        elif key not in moves:
+            return False
+        return True
+
+    def _filter(self, pattern: str) -> None:
+        found = []
+        for index, entry in enumerate(self._entries):
+            hit = match(pattern, (entry.title, entry.place, entry.tip, entry.keys))
+            if hit is not None:
+                found.append((hit.cost, index, entry, hit))
+        self.list.clear()
+        for _cost, _index, entry, hit in sorted(found, key=lambda each: each[:2]):
+            item = QListWidgetItem(entry.title, self.list)
+            item.setData(ROLE, (entry, hit))
+            spoken = ", ".join(part for part in (entry.title, entry.keys, entry.tip, entry.reason) if part)
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, spoken)
+            item.setToolTip(entry.reason or entry.tip)
+        self.list.setCurrentRow(0)
+        self.list.setVisible(bool(found))
+        self._nothing.setVisible(not found)
+        self._place()
+
+    def _run(self, item: QListWidgetItem | None) -> None:
+        if item is None:
+            return
+        entry, _hit = item.data(ROLE)
+        if not entry.enabled:
+            return  # the line says why; the palette stays open
+        self.close_and_return()
+        entry.run()
+
+    def _place(self) -> None:
+        parent = self.parentWidget()
+        assert parent is not None
+        width = min(WIDTH, parent.width() - 40)
+        rows = min(max(self.list.count(), 1), ROWS)
+        height = self._delegate.height() * rows + self.field.sizeHint().height() + 3 * MARGIN
+        top = max(20, parent.height() // 9)
+        self.setGeometry((parent.width() - width) // 2, top, width, min(height, parent.height() - top - 20))
+
+
+class _EntryDelegate(QStyledItemDelegate):
+    """Paints an entry: its title with the letters that were found, its menu and keys; below, what it does."""
+
+    theme: Theme | None = None
+
+    def height(self) -> int:
+        """Return the height of a line in pixels."""
+        parent = self.parent()
+        assert isinstance(parent, QWidget)
+        return (
+            parent.fontMetrics().height() + QFontMetrics(_small(parent.font())).height() + GAP + 2 * GAP + 4
+        )
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex) -> QSize:
+        """Return the size of a line."""
+        return QSize(200, self.height())
+
+    def paint(self, painter: QPainter | None, option: QStyleOptionViewItem, index: QModelIndex) -> None:
+        """Paint one entry."""
+        if painter is None or self.theme is None:
+            return
+        entry, hit = index.data(ROLE)
+        theme = self.theme
+        painter.save()
+        if option.state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(option.rect, QColor(theme.raised))
+            painter.fillRect(
+                QRect(option.rect.topLeft(), QSize(3, option.rect.height())), QColor(theme.accent)
+            )
+        box = option.rect.adjusted(10, GAP, -10, -GAP)
+        top = QRect(box.topLeft(), QSize(box.width(), QFontMetrics(option.font).height()))
+        below = QRect(top.bottomLeft() + QPoint(0, GAP), box.bottomRight())
+        muted = QColor(theme.muted)
+        painter.setFont(option.font)
+        painter.setPen(muted)
+        right = "   ".join(part for part in (entry.place, entry.keys) if part)
+        painter.drawText(top, int(Qt.AlignmentFlag.AlignRight), right)
+        text = QColor(theme.text) if entry.enabled else muted
+        room = top.adjusted(0, 0, -QFontMetrics(option.font).horizontalAdvance(right) - 12, 0)
+        mark = {True: "✓ ", False: "", None: ""}[entry.checked]
+        self._letters(painter, room, option.font, (mark, entry.title), hit, text)
+        painter.setFont(_small(option.font))
+        painter.setPen(muted if entry.enabled else QColor(theme.warning))
+        line = entry.tip if entry.enabled else (entry.reason or "Not possible now")
+        elided = painter.fontMetrics().elidedText(line, Qt.TextElideMode.ElideRight, below.width())
+        painter.drawText(below, int(Qt.AlignmentFlag.AlignLeft), elided)
+        painter.restore()
+
+    def _letters(
+        self, painter: QPainter, room: QRect, font: QFont, text: tuple[str, str], hit: Match, color: QColor
+    ) -> None:
+        """Draw a mark and a title, the letters that were found in bold and in the color of the accent."""
+        assert self.theme is not None
+        bold = QFont(font)
+        bold.setBold(True)
+        mark, title = text
+        found = hit.places[0] if hit.places else frozenset()
+        x = room.left()
+        for index, letter in enumerate(mark + title):
+            is_found = index - len(mark) in found
+            painter.setFont(bold if is_found else font)
+            painter.setPen(QColor(self.theme.accent) if is_found else color)
+            width = painter.fontMetrics().horizontalAdvance(letter)
+            if x + width > room.right():
+                break
+            painter.drawText(QRect(x, room.top(), width + 2, room.height()), 0, letter)
+            x += width
+
+
+def _small(font: QFont) -> QFont:
+    small = QFont(font)
+    small.setPointSizeF(max(font.pointSizeF() * 0.88, 7.0))
+    return small

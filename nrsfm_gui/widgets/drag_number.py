@@ -1,0 +1,224 @@
+"""Numbers under the hand: a scale, a slider that drags over it, and a label that moves the slider too.
+
+A drag says every number that it comes by, exactly; arrow keys go from step to step. With Shift
+a drag is coarse, with Ctrl it is fine, and both may change on the way without a jump.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QLabel, QWidget
+
+from nrsfm_gui.widgets.fields import Slider
+
+if TYPE_CHECKING:
+    from PyQt6.QtCore import QEvent
+    from PyQt6.QtGui import QEnterEvent, QMouseEvent
+
+STEP = 1.01  # from one step of a logarithmic scale to the next: 1 %
+LINEAR_STEPS = 200  # of a linear one
+PACE = 0.5  # of a slider's whole scale goes by while the mouse crosses it
+LABEL_PIXELS = 100  # that the mouse moves on a label for a decade, or for half of a linear scale
+PIXELS_PER_UNIT = 14  # of a whole number
+COARSE, FINE = 5.0, 0.1  # times the pace with Shift, with Ctrl
+DRAG_TIP = "Drag the label or the slider: with Shift coarse, with Ctrl fine."
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Between which numbers a slider goes, and by what steps."""
+
+    lowest: float
+    highest: float
+    logarithmic: bool = True
+    zero: bool = False  # whether the leftmost step is 0, below the lowest
+    whole: bool = False  # then it is linear, one step for each number
+
+    @property
+    def steps(self) -> int:
+        """The rightmost step; the leftmost is 0."""
+        if self.whole:
+            return round(self.highest - self.lowest)
+        if not self.logarithmic:
+            return LINEAR_STEPS
+        return round(math.log(self.highest / self.lowest) / math.log(STEP)) + self.zero
+
+    @property
+    def steps_per_pixel(self) -> float:
+        """How many steps a label goes for one pixel."""
+        if self.whole:
+            return 1 / PIXELS_PER_UNIT
+        if not self.logarithmic:
+            return self.steps / 2 / LABEL_PIXELS
+        return math.log(10) / math.log(STEP) / LABEL_PIXELS
+
+    def position(self, value: float) -> float:
+        """Return where a number stands, 0 to `steps`; numbers outside stand at the ends."""
+        if self.logarithmic and not self.whole:
+            if value <= 0:
+                return 0.0
+            share = math.log(value / self.lowest) / math.log(self.highest / self.lowest)
+        else:
+            share = (value - self.lowest) / (self.highest - self.lowest)
+        return self.zero + (self.steps - self.zero) * min(max(share, 0.0), 1.0)
+
+    def value(self, position: float) -> float:
+        """Return the number at a position, to four digits; half a step from the left of a zero it is 0."""
+        if self.whole:
+            return float(round(self.lowest + position))
+        if self.zero and position < 0.5:
+            return 0.0
+        share = min(max((position - self.zero) / (self.steps - self.zero), 0.0), 1.0)
+        if self.logarithmic:
+            return float(f"{self.lowest * (self.highest / self.lowest) ** share:.4g}")
+        return float(f"{self.lowest + (self.highest - self.lowest) * share:.4g}")
+
+
+class ScrubSlider(Slider):
+    """A slider over a scale: the mouse drags it at half its pace, keys move it by one step.
+
+    Signals
+    -------
+    moved(float)
+        a number that it was moved to, by whatever means but `set_number`.
+    """
+
+    moved = pyqtSignal(float)
+
+    def __init__(self, scale: Scale, parent: QWidget | None = None) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self.scale = scale
+        self._number = scale.lowest
+        self._position = 0.0  # while it is dragged, between the steps
+        self._x = 0.0
+        self.setRange(0, scale.steps)
+        self.setPageStep(max(scale.steps // 20, 1))
+        self.setMinimumWidth(50)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.valueChanged.connect(self._take_step)
+
+    @property
+    def number(self) -> float:
+        """The number that it shows, which may be between two steps or outside its scale."""
+        return self._number
+
+    def set_number(self, number: float) -> None:
+        """Show a number; the handle stays with the hand while it is dragged."""
+        self._number = number
+        if not self.isSliderDown():
+            self._show_step(self.scale.position(number))
+
+    def begin(self) -> None:
+        """Begin a drag; the number stays what it is until it moves."""
+        self._position = self.scale.position(self._number)
+        self.setSliderDown(True)
+
+    def drag(self, steps: float, modifiers: Qt.KeyboardModifier) -> None:
+        """Move by so many steps, more or less as the keys held ask for."""
+        if modifiers & Qt.KeyboardModifier.ShiftModifier:
+            steps *= COARSE
+        if modifiers & Qt.KeyboardModifier.ControlModifier:
+            steps *= FINE
+        self._position = min(max(self._position + steps, 0.0), float(self.scale.steps))
+        number = self.scale.value(self._position)
+        if number != self._number:
+            self._number = number
+            self._show_step(self._position)
+            self.moved.emit(number)
+
+    def end(self) -> None:
+        """End a drag."""
+        self.setSliderDown(False)
+        self.set_number(self._number)
+
+    def mousePressEvent(self, event: QMouseEvent | None) -> None:
+        """Begin a drag."""
+        assert event is not None
+        if event.button() is Qt.MouseButton.LeftButton:
+            self._x = event.position().x()
+            self.begin()
+
+    def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
+        """Move by what the mouse moved."""
+        assert event is not None
+        if self.isSliderDown():
+            x = event.position().x()
+            self.drag(PACE * self.scale.steps * (x - self._x) / self.width(), event.modifiers())
+            self._x = x
+
+    def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
+        """End a drag."""
+        assert event is not None
+        if event.button() is Qt.MouseButton.LeftButton:
+            self.end()
+
+    def _show_step(self, position: float) -> None:
+        self.blockSignals(True)
+        self.setValue(round(position))
+        self.blockSignals(False)
+
+    def _take_step(self, step: int) -> None:
+        self._number = self.scale.value(step)
+        self.moved.emit(self._number)
+
+
+class ScrubLabel(QLabel):
+    """A caption that moves a slider when it is dragged sideways.
+
+    Signals
+    -------
+    reset()
+        it was clicked twice.
+    """
+
+    reset = pyqtSignal()
+
+    def __init__(self, text: str, slider: ScrubSlider, parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self._slider = slider
+        self._x: float | None = None
+        self.setCursor(Qt.CursorShape.SizeHorCursor)
+
+    def mousePressEvent(self, event: QMouseEvent | None) -> None:
+        """Begin a drag."""
+        assert event is not None
+        if event.button() is Qt.MouseButton.LeftButton:
+            self._x = event.position().x()
+            self._slider.begin()
+
+    def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
+        """Move the slider's number by what the mouse moved."""
+        assert event is not None
+        if self._x is not None:
+            x = event.position().x()
+            self._slider.drag((x - self._x) * self._slider.scale.steps_per_pixel, event.modifiers())
+            self._x = x
+
+    def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
+        """End a drag."""
+        if self._x is not None:
+            self._x = None
+            self._slider.end()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent | None) -> None:
+        """Ask for the default."""
+        assert event is not None
+        if event.button() is Qt.MouseButton.LeftButton:
+            self.reset.emit()
+
+    def enterEvent(self, event: QEnterEvent | None) -> None:
+        """Show that it can be dragged."""
+        self._underline(self.isEnabled())
+
+    def leaveEvent(self, event: QEvent | None) -> None:
+        """Show that it is left."""
+        self._underline(False)
+
+    def _underline(self, on: bool) -> None:
+        font = self.font()
+        font.setUnderline(on)
+        self.setFont(font)

@@ -1,0 +1,188 @@
+"""What forms and headers are made of: buttons, boxes and sliders, and a field for numbers over many decades.
+
+The mouse wheel changes the value of none of them. Every combo box, spin box and slider of the application is
+one of the classes below, not the class of Qt that it extends: Qt's would take the wheel while the panel that
+they are in is scrolled.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import (
+    QComboBox,
+    QDoubleSpinBox,
+    QLineEdit,
+    QPushButton,
+    QSizePolicy,
+    QSlider,
+    QSpinBox,
+    QToolButton,
+    QWidget,
+)
+
+from nrsfm_gui.model.numbers import format_number
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PyQt6.QtGui import QKeyEvent, QWheelEvent
+
+# Ten presses of an arrow key are one decade, and every step is a round number.
+DECADE = (1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 5.0, 6.3, 8.0)
+
+
+def stepped(value: float, steps: int) -> float:
+    """Return a positive number moved along 1, 1.25, 1.6, 2 ... by a number of steps."""
+    exponent = math.floor(math.log10(value) + 1e-9)
+    nearest = min(
+        range(len(DECADE)), key=lambda k: abs(math.log10(DECADE[k]) - (math.log10(value) - exponent))
+    )
+    decades, k = divmod(nearest + steps, len(DECADE))
+    return float(f"{DECADE[k]:g}e{exponent + decades}")
+
+
+def push_button(title: str, tip: str, function: Callable[[], object]) -> QPushButton:
+    """Return a button that calls a function."""
+    button = QPushButton(title)
+    button.setToolTip(tip)
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+    button.clicked.connect(lambda _checked: function())
+    return button
+
+
+def tool_button(
+    text: str, tip: str, name: str = "", *, object_name: str = "", keyboard: bool = True
+) -> QToolButton:
+    """Return a flat button.
+
+    Parameters
+    ----------
+    text
+        what stands on it; "" where an icon will.
+    tip
+        what it does.
+    name
+        what a screen reader says, where the text is not enough.
+    object_name
+        what tests and style sheets find it by.
+    keyboard
+        whether the Tab key gets there; without, a click leaves the focus where it is.
+    """
+    button = QToolButton()
+    button.setObjectName(object_name)
+    button.setText(text)
+    button.setAutoRaise(True)
+    button.setToolTip(tip)
+    button.setAccessibleName(name)
+    button.setFocusPolicy(Qt.FocusPolicy.TabFocus if keyboard else Qt.FocusPolicy.NoFocus)
+    return button
+
+
+class IgnoresWheel:
+    """Leaves the mouse wheel to the parent widget, which scrolls; comes first among the bases of a class.
+
+    The list that a combo box opens is a widget of its own and is scrolled by the wheel.
+    """
+
+    def wheelEvent(self, event: QWheelEvent | None) -> None:
+        """Change nothing, with the focus as without it."""
+        assert event is not None
+        event.ignore()
+
+
+class ComboBox(IgnoresWheel, QComboBox):
+    """A combo box that the wheel does not change."""
+
+
+class SpinBox(IgnoresWheel, QSpinBox):
+    """A box for whole numbers that the wheel does not change."""
+
+
+class DoubleSpinBox(IgnoresWheel, QDoubleSpinBox):
+    """A box for numbers that the wheel does not change."""
+
+
+class Slider(IgnoresWheel, QSlider):
+    """A slider that the wheel does not change."""
+
+
+class NumberField(QLineEdit):
+    """A line for one number. Arrow keys step it: by a tenth of a decade, or by one if whole.
+
+    Signals
+    -------
+    edited()
+        the text was changed by the user, whether or not it is a number.
+    dragged()
+        a scrubbing slider or label put a number in, or its default was asked for: it counts at once.
+    """
+
+    edited = pyqtSignal()
+    dragged = pyqtSignal()
+
+    def __init__(self, *, whole: bool = False, optional: bool = False, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._whole = whole
+        self._optional = optional
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setMinimumWidth(56)
+        self.textEdited.connect(lambda _text: self.edited.emit())
+
+    def set_value(self, value: float | None) -> None:
+        """Show a number, unless the text already says just that (so as not to move the caret)."""
+        try:
+            if self.text().strip() and self.value() == value:
+                return
+        except ValueError:
+            pass
+        self.setText("" if value is None else str(int(value)) if self._whole else format_number(value))
+
+    def value(self) -> float | int | None:
+        """Return the number; None where the field is optional and empty.
+
+        Raises
+        ------
+        ValueError
+            with a sentence, where the text is not a number.
+        """
+        text = self.text().strip().replace(",", ".")
+        if not text and self._optional:
+            return None
+        kind = "a whole number" if self._whole else "a number"
+        try:
+            return int(text) if self._whole else float(text)
+        except ValueError:
+            found = f"{text!r} is not {kind}" if text else f"empty; accepted is {kind}"
+            raise ValueError(found) from None
+
+    def step_by(self, steps: int) -> None:
+        """Move the number by steps, as an arrow key does."""
+        try:
+            value = self.value()
+        except ValueError:
+            return
+        if self._whole:
+            stepped_value: float = (0 if value is None else int(value)) + steps
+        elif value is None or not 0 < value < math.inf:  # a NaN is neither
+            return
+        else:
+            stepped_value = stepped(float(value), steps)
+            if not 0 < stepped_value < math.inf:
+                return
+        self.set_value(stepped_value)
+        self.edited.emit()
+
+    def keyPressEvent(self, event: QKeyEvent | None) -> None:
+        """Step on Up and Down; leave the field on Return and Escape, so that the window has its keys."""
+        assert event is not None
+        steps = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1, Qt.Key.Key_PageUp: 10, Qt.Key.Key_PageDown: -10}
+        key = Qt.Key(event.key())
+        if key in steps:
+            self.step_by(steps[key])
+            return
+        super().keyPressEvent(event)
+        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Escape):
+            self.clearFocus()

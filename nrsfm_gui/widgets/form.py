@@ -1,0 +1,194 @@
+"""Forms of parameters: rows with a sentence below what is refused, numbers that can be dragged."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
+
+from nrsfm_gui.model.numbers import format_number
+from nrsfm_gui.widgets.drag_number import DRAG_TIP, ScrubLabel, ScrubSlider
+from nrsfm_gui.widgets.fields import tool_button
+
+if TYPE_CHECKING:
+    from nrsfm_gui.widgets.drag_number import Scale
+    from nrsfm_gui.widgets.fields import NumberField
+
+LABEL_WIDTH = 100  # the widest label, so that the fields of all sections stand below each other
+SCRUBBED_WIDTH = 70  # of a field with a slider beside it
+
+
+@dataclass(frozen=True, eq=False)
+class _Row:
+    caption: QLabel
+    editor: QWidget
+    note: QLabel
+    slider: ScrubSlider | None
+
+    @property
+    def parts(self) -> tuple[QWidget, ...]:
+        """What is enabled, shown and hidden together."""
+        return (
+            (self.caption, self.editor) if self.slider is None else (self.caption, self.editor, self.slider)
+        )
+
+
+class Form(QWidget):
+    """Rows of a label, an editor, and a sentence below the editor where its value is refused."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(10)
+        self._grid.setVerticalSpacing(5)
+        self._grid.setColumnMinimumWidth(0, LABEL_WIDTH)
+        self._grid.setColumnStretch(1, 1)
+        self._rows: dict[str, _Row] = {}
+        self._defaults: dict[str, float] = {}
+
+    @property
+    def spacing(self) -> int:
+        """Pixels between two rows; that of the sentence below a row is always there."""
+        return 2 * self._grid.verticalSpacing()
+
+    def add(self, name: str, label: str, editor: QWidget, *, tip: str) -> None:
+        """Append a row; `tip` gives meaning, unit and range."""
+        self._append(name, label, QLabel(label), editor, None)
+        self.set_tip(name, tip)
+
+    def add_scrubbed(
+        self, name: str, label: str, field: NumberField, scale: Scale, *, tip: str, default: float
+    ) -> None:
+        """Append a row whose number can be dragged; a double click on its label puts the default in."""
+        slider = ScrubSlider(scale)
+        slider.setObjectName(f"scrub {name}")
+        slider.setAccessibleName(label)
+        caption = ScrubLabel(label, slider)
+        caption.setObjectName(f"scrub label {name}")
+        field.setFixedWidth(SCRUBBED_WIDTH)
+
+        def take(number: float) -> None:
+            field.set_value(number)
+            field.dragged.emit()
+
+        slider.moved.connect(take)
+        caption.reset.connect(lambda: take(self._defaults[name]))
+        field.textChanged.connect(lambda _text: _follow(slider, field))
+        self._defaults[name] = default
+        self._append(name, label, caption, field, slider)
+        self.set_tip(name, tip)
+
+    def _append(
+        self, name: str, label: str, caption: QLabel, editor: QWidget, slider: ScrubSlider | None
+    ) -> None:
+        row = 2 * len(self._rows)
+        caption.setBuddy(editor)
+        editor.setObjectName(name)
+        editor.setAccessibleName(label)
+        note = QLabel()
+        note.setProperty("role", "warning")
+        note.setWordWrap(True)
+        note.setObjectName(f"{name}_note")
+        note.hide()
+        self._grid.addWidget(caption, row, 0, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        if slider is None:
+            self._grid.addWidget(editor, row, 1, 1, 2)
+        else:
+            self._grid.addWidget(slider, row, 1)
+            self._grid.addWidget(editor, row, 2)
+        self._grid.addWidget(note, row + 1, 0, 1, 3)
+        self._rows[name] = _Row(caption, editor, note, slider)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._rows
+
+    def set_row_visible(self, name: str, visible: bool) -> None:
+        """Show or hide a row."""
+        row = self._rows[name]
+        for part in row.parts:
+            part.setVisible(visible)
+        row.note.setVisible(visible and bool(row.note.text()))
+
+    def set_tip(self, name: str, tip: str) -> None:
+        """Give a row another tip."""
+        row = self._rows[name]
+        row.editor.setToolTip(tip)
+        if row.slider is not None:
+            tip += f"\n{DRAG_TIP}\nA double click on the label: {format_number(self._defaults[name])}."
+            row.slider.setToolTip(tip)
+        row.caption.setToolTip(tip)
+
+    def set_default(self, name: str, default: float) -> None:
+        """Give a row that can be dragged another default."""
+        self._defaults[name] = default
+        self.set_tip(name, self._rows[name].editor.toolTip())
+
+    def set_row_enabled(self, name: str, enabled: bool) -> None:
+        """Enable a row, or gray it out where it stands."""
+        for part in self._rows[name].parts:
+            part.setEnabled(enabled)
+
+    def set_note(self, name: str, sentence: str) -> None:
+        """Show a sentence below an editor and mark it; "" takes both away."""
+        row = self._rows[name]
+        if row.note.text() != sentence:
+            row.note.setText(sentence)
+        row.note.setVisible(bool(sentence) and not row.editor.isHidden())
+        if bool(row.editor.property("invalid")) != bool(sentence):
+            row.editor.setProperty("invalid", bool(sentence))
+            style = row.editor.style()
+            assert style is not None
+            style.unpolish(row.editor)
+            style.polish(row.editor)
+
+    def note(self, name: str) -> str:
+        """Return the sentence below an editor, "" where its value is accepted."""
+        return self._rows[name].note.text()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The rows from top to bottom."""
+        return tuple(self._rows)
+
+
+def _follow(slider: ScrubSlider, field: NumberField) -> None:
+    """Let a slider stand where the text of its field says, where that is a number."""
+    try:
+        number = field.value()
+    except ValueError:
+        return
+    if number is not None and math.isfinite(number):
+        slider.set_number(float(number))
+
+
+class Collapsible(QWidget):
+    """A heading that shows or hides what is below it; hidden at first."""
+
+    def __init__(self, title: str, content: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._content = content
+        self._button = tool_button(title, "Show what is changed less often, or hide it")
+        self._button.setCheckable(True)
+        self._button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._button.toggled.connect(self.set_expanded)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 4, 0, 0)
+        layout.setSpacing(4)
+        layout.addWidget(self._button)
+        layout.addWidget(content)
+        self.set_expanded(False)
+
+    @property
+    def expanded(self) -> bool:
+        """Whether the content is shown."""
+        return self._button.isChecked()
+
+    def set_expanded(self, expanded: bool) -> None:
+        """Show or hide the content."""
+        self._button.setChecked(expanded)
+        self._button.setArrowType(Qt.ArrowType.DownArrow if expanded else Qt.ArrowType.RightArrow)
+        self._content.setVisible(expanded)

@@ -1,0 +1,204 @@
+"""A line over the view for what went wrong, or wants to be known: it never blocks anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QElapsedTimer, Qt, QTimer, pyqtSignal
+from PyQt6.QtGui import QGuiApplication
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
+
+from nrsfm_gui.widgets.fields import tool_button
+
+if TYPE_CHECKING:
+    from PyQt6.QtCore import QEvent
+    from PyQt6.QtGui import QEnterEvent
+
+    from nrsfm_gui.model.theme import Theme
+
+NOTE_MILLISECONDS = 6000
+OFFER_MILLISECONDS = 12000  # a note with a button stays longer: a hand has to reach it
+REACH_MILLISECONDS = 300  # a mouse that enters earlier was there before the message
+READ_MILLISECONDS = 3000  # a warning that was on view for so long has been read
+
+Action = tuple[str, Callable[[], object]]  # what a button says, and what it does
+
+
+@dataclass(eq=False)
+class _Message:
+    sentence: str
+    warning: bool
+    actions: tuple[Action, ...]
+    seconds_read: float = 0.0  # how long it was on view
+
+
+class MessageBar(QFrame):
+    """Shows the newest sentence; what it covers before it could be read comes back when it goes.
+
+    A warning stays until it is closed or followed by another message, a note goes by itself. Each can offer
+    buttons ("Undo").
+
+    Signals
+    -------
+    said(str, bool)
+        a sentence was shown for the first time; whether it is a warning.
+    """
+
+    said = pyqtSignal(str, bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme: Theme | None = None
+        self._messages: list[_Message] = []  # the last one is on view
+        self._on_view = QElapsedTimer()
+        self._text = QLabel()
+        self._text.setWordWrap(True)
+        self._text.setTextFormat(Qt.TextFormat.PlainText)
+        self._text.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self._text.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._more = QLabel()
+        self._more.setProperty("role", "muted")
+        self._buttons = QHBoxLayout()
+        copy = tool_button("Copy", "Copy this sentence", "Copy this sentence", keyboard=False)
+        copy.clicked.connect(self._copy)
+        close = tool_button("✕", "Close this message", "Close this message", keyboard=False)
+        close.clicked.connect(self.dismiss)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(12, 6, 8, 6)
+        layout.addWidget(self._text, 1)
+        for part in (self._more, copy, close):
+            layout.addWidget(part, 0, Qt.AlignmentFlag.AlignVCenter)
+        layout.insertLayout(1, self._buttons)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self.dismiss)
+        super().hide()
+
+    @property
+    def text(self) -> str:
+        """The sentence that is shown, "" where none is."""
+        return "" if self.isHidden() else self._text.text()
+
+    def warn(self, sentence: str, *, action: Action | tuple[Action, ...] = ()) -> None:
+        """Show a sentence until it is closed or followed by another; `action` is a (text, callback)."""
+        self._add(_Message(sentence, True, _as_actions(action)))
+
+    def note(self, sentence: str, *, action: Action | tuple[Action, ...] = ()) -> None:
+        """Show a sentence for a few seconds, in place of a warning too: it tells of something newer."""
+        self._add(_Message(sentence, False, _as_actions(action)))
+
+    def dismiss(self) -> None:
+        """Close the message on view; one below it that could not be read yet comes back."""
+        if self._messages:
+            self._messages.pop()
+        self._show()
+
+    def hide(self) -> None:
+        """Close all messages: they are about something that is over."""
+        self._messages.clear()
+        self._show()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self._theme = theme
+        self._dress()
+
+    def enterEvent(self, event: QEnterEvent | None) -> None:
+        """Keep a note while the mouse is on it, unless it only came to lie under the mouse."""
+        if self._on_view.isValid() and self._on_view.elapsed() > REACH_MILLISECONDS:
+            self._timer.stop()
+        super().enterEvent(event)
+
+    def leaveEvent(self, event: QEvent | None) -> None:
+        """Let a note go some time after the mouse has left it."""
+        self._start_timer()
+        super().leaveEvent(event)
+
+    def _add(self, message: _Message) -> None:
+        self._count_reading()
+        before = next((other for other in self._messages if other.sentence == message.sentence), None)
+        if before is not None and not message.actions:
+            message.actions = before.actions  # the same sentence keeps what it offered
+        self._messages = [
+            other
+            for other in self._messages
+            if other.seconds_read < READ_MILLISECONDS / 1000 and other.sentence != message.sentence
+        ]
+        self._messages.append(message)
+        self._show()
+        self.said.emit(message.sentence, message.warning)
+
+    def _count_reading(self) -> None:
+        """Add to the message on view the time that it was there."""
+        if self._messages and self._on_view.isValid():
+            self._messages[-1].seconds_read += self._on_view.elapsed() / 1000
+
+    def _show(self) -> None:
+        while self._buttons.count():
+            item = self._buttons.takeAt(0)
+            button = None if item is None else item.widget()
+            if button is not None:
+                button.hide()
+                button.deleteLater()
+        if not self._messages:
+            self._timer.stop()
+            super().hide()
+            return
+        message = self._messages[-1]
+        self._text.setText(message.sentence)
+        self._text.setAccessibleName(message.sentence)
+        others = len(self._messages) - 1
+        self._more.setVisible(others > 0)
+        self._more.setText(f"{others} more")
+        for text, callback in message.actions:
+            button = QPushButton(text)
+            button.setAccessibleName(text)
+            button.setToolTip(f"{text}: {message.sentence}")
+            button.clicked.connect(
+                lambda _checked, message=message, callback=callback: self._act(message, callback)
+            )
+            self._buttons.addWidget(button)
+            button.show()
+        self._on_view.start()
+        self._dress()
+        self.show()
+        self._start_timer()
+
+    def _act(self, message: _Message, callback: Callable[[], object]) -> None:
+        if message in self._messages:
+            self._messages.remove(message)
+            self._show()
+        callback()
+
+    def _start_timer(self) -> None:
+        if self._messages and not self._messages[-1].warning:
+            self._timer.start(OFFER_MILLISECONDS if self._messages[-1].actions else NOTE_MILLISECONDS)
+        else:
+            self._timer.stop()
+
+    def _copy(self) -> None:
+        clipboard = QGuiApplication.clipboard()
+        if clipboard is not None:
+            clipboard.setText(self._text.text())
+
+    def _dress(self) -> None:
+        if self._theme is None:
+            return
+        warning = bool(self._messages) and self._messages[-1].warning
+        color = self._theme.warning if warning else self._theme.accent
+        self.setStyleSheet(
+            f"MessageBar {{ background: {self._theme.raised}; border: 1px solid {self._theme.border};"
+            f" border-left: 4px solid {color}; }}"
+        )
+
+
+def _as_actions(action: Action | tuple[Action, ...]) -> tuple[Action, ...]:
+    """Return buttons as a tuple of pairs, where one pair was given too."""
+    if action and isinstance(action[0], str):
+        return (action,)  # type: ignore[return-value]
+    return action  # type: ignore[return-value]

@@ -1,0 +1,178 @@
+"""How a theme becomes the look of the application: a palette for the Fusion style, and a style sheet on top.
+
+The sheet only touches what Fusion has no palette role for: dock titles, tool bars, tabs, headers, notes.
+Tabs cannot be moved among each other: where docks were shown and hidden meanwhile, Qt takes the order of its
+tabs for that of its docks, and the process ends.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import Qt
+from PyQt6.QtGui import QColor, QGuiApplication, QPalette
+from PyQt6.QtWidgets import QApplication, QStyleFactory
+
+from nrsfm_gui.model.preferences import SYSTEM
+from nrsfm_gui.model.theme import DARK, LIGHT, THEMES
+
+if TYPE_CHECKING:
+    from nrsfm_gui.model.theme import Theme
+
+TICK = Path(__file__).with_name("tick.svg")  # of a box that is checked: a style sheet draws none by itself
+SHEET = Template("""
+QMainWindow, QDialog { background: $window; }
+QMainWindow::separator { background: $window; width: 5px; height: 5px; }
+QMainWindow::separator:hover { background: $accent; }
+QDockWidget { color: $muted; font-weight: 600; }
+QDockWidget::title { background: $window; padding: 5px 8px 4px 8px; text-align: left; }
+QDockWidget > QWidget { border: 0; }
+QToolBar { background: $window; border: 0; spacing: 4px; padding: 4px 6px; }
+QToolBar::separator { background: $border; width: 1px; margin: 5px 6px; }
+QToolBar QToolButton { padding: 4px 8px; border: 1px solid transparent; border-radius: 5px; color: $text; }
+QToolBar QToolButton:hover { background: $raised; border-color: $border; }
+QToolBar QToolButton:pressed, QToolBar QToolButton:checked { background: $raised; border-color: $accent; }
+QToolBar QToolButton:disabled { color: $faint; }
+QToolBar QToolButton[popupMode="1"] { padding-right: 20px; }
+QToolButton::menu-button { border: 0; width: 16px; }
+QMenuBar { background: $window; padding: 1px 4px; }
+QMenuBar::item { padding: 4px 9px; border-radius: 4px; background: transparent; }
+QMenuBar::item:selected { background: $raised; }
+QStatusBar { background: $window; color: $muted; }
+QStatusBar::item { border: 0; }
+QStatusBar QLabel { color: $muted; padding: 0 6px; }
+QTabBar { qproperty-drawBase: 0; qproperty-movable: 0; }
+QTabBar::tab { background: $window; color: $muted; padding: 4px 12px; border: 0;
+    border-bottom: 2px solid transparent; }
+QTabBar::tab:selected { color: $text; border-bottom-color: $accent; }
+QTabBar::tab:hover { color: $text; }
+QHeaderView { background: $panel; border: 0; }
+QHeaderView::section { background: $panel; color: $muted; border: 0; border-bottom: 1px solid $border;
+    padding: 4px 5px; }
+QAbstractScrollArea { border: 0; }
+QTreeView, QListView, QTableView, QPlainTextEdit, QTextBrowser { background: $panel;
+    border: 1px solid $panel; alternate-background-color: $stripe; }
+QTreeView:focus, QListView:focus, QTableView:focus, QPlainTextEdit:focus, QTextBrowser:focus {
+    border-color: $accent; }
+QToolButton:focus, QToolBar QToolButton:focus { border: 1px solid $accent; border-radius: 4px; }
+QTreeView::item, QListView::item { padding: 2px 0; }
+QListView#reports::item { padding: 6px 8px; border-bottom: 1px solid $stripe; }
+QListView#reports::item:selected { background: $raised; color: $text; }
+QMenu { background: $raised; border: 1px solid $border; padding: 4px 0; }
+QMenu::item { padding: 5px 22px 5px 30px; color: $text; }
+QMenu::item:selected { background: $accent; color: #ffffff; }
+QMenu::item:disabled { color: $faint; background: transparent; }
+QMenu::separator { height: 1px; background: $border; margin: 4px 8px; }
+QMenu::icon { left: 8px; }
+QMenu::indicator { left: 9px; }
+QMenu::indicator, QCheckBox::indicator, QAbstractItemView::indicator { width: 12px; height: 12px;
+    border: 1px solid $muted; border-radius: 3px; background: $panel; }
+QMenu::indicator:exclusive { border-radius: 6px; }
+QMenu::indicator:checked, QCheckBox::indicator:checked, QAbstractItemView::indicator:checked {
+    border-color: $accent; background: $accent; image: url("$tick"); }
+QMenu::indicator:selected { border-color: #ffffff; }
+QCheckBox::indicator:hover, QCheckBox:focus::indicator { border-color: $accent; }
+QMenu::indicator:disabled, QCheckBox::indicator:disabled { border-color: $border; background: transparent; }
+QToolTip { background: $raised; color: $text; border: 1px solid $border; padding: 4px; }
+QLineEdit { background: $panel; border: 1px solid $border; border-radius: 3px; padding: 2px 4px; }
+QLineEdit:focus { border-color: $accent; }
+QLineEdit:disabled { color: $faint; border-color: $raised; }
+QScrollBar:vertical { background: transparent; width: 10px; margin: 0; }
+QScrollBar:horizontal { background: transparent; height: 10px; margin: 0; }
+QScrollBar::handle { background: $border; border-radius: 4px; margin: 1px; }
+QScrollBar::handle:vertical { min-height: 24px; }
+QScrollBar::handle:horizontal { min-width: 24px; }
+QScrollBar::handle:hover { background: $muted; }
+QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
+QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
+QProgressBar { background: $raised; border: 0; border-radius: 3px; max-height: 6px; }
+QProgressBar::chunk { background: $accent; border-radius: 3px; }
+QLineEdit[invalid="true"] { border-color: $warning; }
+QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
+QLabel[role="warning"] { color: $warning; }
+QLabel[role="muted"] { color: $muted; }
+QLabel[role="heading"] { color: $muted; font-weight: 600; }
+QLabel#headline { color: $text; font-size: 11pt; padding-right: 8px; }
+QFrame[role="line"] { background: $border; border: 0; min-height: 1px; max-height: 1px; }
+""")
+
+
+def palette(theme: Theme) -> QPalette:
+    """Return the palette of a theme."""
+    result = QPalette()
+    role = QPalette.ColorRole
+    for which, color in (
+        (role.Window, theme.window),
+        (role.WindowText, theme.text),
+        (role.Base, theme.panel),
+        (role.AlternateBase, theme.window),
+        (role.ToolTipBase, theme.raised),
+        (role.ToolTipText, theme.text),
+        (role.Text, theme.text),
+        (role.PlaceholderText, theme.muted),
+        (role.Button, theme.raised),
+        (role.ButtonText, theme.text),
+        (role.BrightText, theme.warning),
+        (role.Highlight, theme.accent),
+        (role.Accent, theme.accent),
+        (role.HighlightedText, "#ffffff"),
+        (role.Link, theme.accent),
+        (role.Light, theme.border),
+        (role.Midlight, theme.border),
+        (role.Mid, theme.border),
+        (role.Dark, theme.border),
+    ):
+        result.setColor(which, QColor(color))
+    faint = QColor(faint_text(theme))
+    for which in (role.WindowText, role.Text, role.ButtonText):
+        result.setColor(QPalette.ColorGroup.Disabled, which, faint)
+    result.setColor(QPalette.ColorGroup.Disabled, role.Highlight, QColor(theme.border))
+    return result
+
+
+def faint_text(theme: Theme) -> str:
+    """Return the color of disabled text: half way from muted to the window."""
+    return mixed(theme.muted, theme.window, 0.5)
+
+
+def mixed(first: str, second: str, share: float) -> str:
+    """Return a color between two "#rrggbb" colors, `share` of the way to the second."""
+    one, two = QColor(first), QColor(second)
+    channels = (
+        round(a + (b - a) * share)
+        for a, b in zip(one.getRgb()[:3], two.getRgb()[:3], strict=True)  # type: ignore[arg-type]
+    )
+    return "#{:02x}{:02x}{:02x}".format(*channels)
+
+
+def theme_named(name: str) -> Theme:
+    """Return a theme by its name; "system" is the desktop's choice, dark where it has none."""
+    if name == SYSTEM:
+        hints = QGuiApplication.styleHints()
+        light = hints is not None and hints.colorScheme() is Qt.ColorScheme.Light
+        return LIGHT if light else DARK
+    return THEMES.get(name, DARK)
+
+
+def apply_theme(app: QApplication, theme: Theme) -> None:
+    """Give the whole application the colors of a theme."""
+    if app.style() is None or app.style().objectName().lower() != "fusion":
+        app.setStyle(QStyleFactory.create("Fusion"))
+    app.setPalette(palette(theme))
+    app.setStyleSheet(
+        SHEET.substitute(
+            window=theme.window,
+            panel=theme.panel,
+            raised=theme.raised,
+            border=theme.border,
+            text=theme.text,
+            muted=theme.muted,
+            accent=theme.accent,
+            warning=theme.warning,
+            faint=faint_text(theme),
+            tick=TICK.as_posix(),
+            stripe=mixed(theme.panel, theme.window, 0.5),
+        )
+    )

@@ -1,0 +1,108 @@
+"""Lines over the view for what is being written: title, progress, what is left, Cancel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+
+from nrsfm_gui.widgets.labels import ElidedLabel
+
+if TYPE_CHECKING:
+    from nrsfm_gui.model.theme import Theme
+
+STEPS = 1000
+BAR_WIDTH = 220
+FLOATING_WIDTH = 640
+
+
+class TaskStrip(QFrame):
+    """A line for every task; hidden while there is none. A floating one is a small window of its own.
+
+    Signals
+    -------
+    cancel_requested(object)
+        the key of a task.
+    """
+
+    cancel_requested = pyqtSignal(object)
+
+    def __init__(self, parent: QWidget | None = None, *, floating: bool = False) -> None:
+        super().__init__(parent)
+        if floating:
+            self.setWindowFlag(Qt.WindowType.Tool)
+            self.setWindowTitle("Exporting")
+            self.setMinimumWidth(FLOATING_WIDTH)
+        self._rows: dict[int, _Row] = {}
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(12, 4, 8, 4)
+        self._layout.setSpacing(2)
+        self.hide()
+
+    def shows(self, key: int) -> bool:
+        """Return whether a task has its line."""
+        return key in self._rows
+
+    def show_task(self, key: int, title: str, words: str, share: float) -> None:
+        """Show how far a task is; a share below 0 is unknown."""
+        row = self._rows.get(key)
+        if row is None:
+            row = self._rows[key] = _Row(title)
+            row.cancel.clicked.connect(lambda _checked: self.cancel_requested.emit(key))
+            self._layout.addWidget(row)
+            self._show()
+        row.show_progress(title, words, share)
+
+    def _show(self) -> None:
+        """Appear; a floating strip does so over the lower edge of its window."""
+        parent = self.parentWidget()
+        if self.isWindow() and parent is not None and not self.isVisible():
+            size, below = self.sizeHint(), parent.frameGeometry()
+            self.move(below.center().x() - size.width() // 2, below.bottom() - 3 * size.height())
+        self.show()
+
+    def remove_task(self, key: int) -> None:
+        """Take a task's line away."""
+        row = self._rows.pop(key, None)
+        if row is not None:
+            row.hide()
+            self._layout.removeWidget(row)
+            row.deleteLater()
+        self.setVisible(bool(self._rows))
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self.setStyleSheet(f"TaskStrip {{ background: {theme.raised}; border: 1px solid {theme.border}; }}")
+
+
+class _Row(QWidget):
+    def __init__(self, title: str) -> None:
+        super().__init__()
+        self._title = ElidedLabel()
+        self._words = QLabel()
+        self._words.setProperty("role", "muted")
+        self._bar = QProgressBar()
+        self._bar.setTextVisible(False)
+        self._bar.setFixedWidth(BAR_WIDTH)
+        self._bar.setAccessibleName(title)
+        self._bar.setToolTip("Share of the frames that are written")
+        self.cancel = QPushButton("Cancel")
+        self.cancel.setToolTip("Stop; nothing half-written is left")
+        self.cancel.setAccessibleName(f"Cancel: {title}")
+        self.cancel.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(12)
+        layout.addWidget(self._title, 1)
+        for part in (self._words, self._bar, self.cancel):
+            layout.addWidget(part, 0, Qt.AlignmentFlag.AlignVCenter)
+
+    def show_progress(self, title: str, words: str, share: float) -> None:
+        self._title.set_whole(title)
+        self._words.setText(words)
+        if share < 0:
+            self._bar.setRange(0, 0)
+        else:
+            self._bar.setRange(0, STEPS)
+            self._bar.setValue(round(STEPS * share))
