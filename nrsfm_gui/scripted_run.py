@@ -42,7 +42,7 @@ class Script(QObject):
 
     def _check_paths(self) -> None:
         """Refuse what could not be written before the solver spends its time."""
-        from core.foundation.atomic import check_writable
+        from core.foundation import check_writable
         from core.io.writers import exporter_for
 
         try:

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.data.sequence import CameraModel, GroundTruth
-from core.reconstruction.result import Result
+from core import CameraModel, GroundTruth, Result
 
 ROOT = Path(__file__).resolve().parent.parent
 FRAMES, POINTS, RANK = 5, 7, 2

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..evaluation.cross_validation import Trial, sweep
 from ..evaluation.cross_validation_curve import Curve, curve
 from ..evaluation.holdout_plan import FOLDS, HIDING, SHARE, Plan
-from ..evaluation.sweep import parameters_of, suggested, values_between
+from ..evaluation.parameter_grid import parameters_of, suggested, values_between
 from ..foundation.exceptions import InputError
 from ..reconstruction.reconstruct import reconstruct
 from .progress import ProgressLine

@@ -51,7 +51,7 @@ from ..solvers.majorized import Majorized
 from ..solvers.solver import iterate
 from ..solvers.variable_projection import VariableProjection
 from .holdout_plan import SHARE, Plan
-from .sweep import changed, present
+from .parameter_grid import changed, present
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -24,7 +24,7 @@ class Plan:
         where there are none, one twice, or a share or number of folds is outside its range.
     """
 
-    parameter: str  # one of `core.evaluation.sweep.parameters_of`
+    parameter: str  # one of `core.evaluation.parameter_grid.parameters_of`
     values: tuple[float, ...]
     share: float = SHARE
     folds: int = FOLDS  # so many times something is hidden

@@ -1,1 +1,23 @@
 """What every room needs: types, exceptions, files written whole, linear algebra, the version."""
+
+from .atomic import check_writable, replacing, replacing_many
+from .exceptions import InputError
+from .linalg import Similarity, procrustes, rotation_from_vector
+from .types import Bools, Floats, Ints, frozen
+from .version import VERSION, versions
+
+__all__ = [
+    "VERSION",
+    "Bools",
+    "Floats",
+    "InputError",
+    "Ints",
+    "Similarity",
+    "check_writable",
+    "frozen",
+    "procrustes",
+    "replacing",
+    "replacing_many",
+    "rotation_from_vector",
+    "versions",
+]

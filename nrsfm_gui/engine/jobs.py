@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QObject, QThread, pyqtSignal
 
-from core.foundation.exceptions import InputError
+from core import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

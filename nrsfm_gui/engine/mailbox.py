@@ -7,8 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from core.reconstruction.reconstruct import Record, Update
-    from core.reconstruction.settings import Settings
+    from core import Record, Settings, Update
 
 
 class Outcome(Enum):

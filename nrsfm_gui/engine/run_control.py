@@ -22,7 +22,7 @@ from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.model.snapshots import LEAST
 
 if TYPE_CHECKING:
-    from core.reconstruction.settings import Settings
+    from core import Settings
     from nrsfm_gui.model.session import Session
 
 POLL_MILLISECONDS = 33  # every second refresh of a display: a picture of the window takes its time, too

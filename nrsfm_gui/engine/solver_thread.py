@@ -18,14 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QThread, pyqtSignal
 
-from core.foundation.exceptions import InputError
-from core.reconstruction.progress import shift_between, shifted
+from core import InputError
+from core.reconstruction import shift_between, shifted
 from nrsfm_gui.engine.mailbox import Change, Ending, Mail, Outcome
 
 if TYPE_CHECKING:
-    from core.data.sequence import Sequence
-    from core.reconstruction.reconstruct import Record, Update
-    from core.reconstruction.settings import Settings
+    from core import Record, Sequence, Settings, Update
 
 # While a hand moves: the seconds without a step, at least, and at least so many times what a step takes.
 STEP_EVERY, STEP_SHARE = 0.1, 40.0
@@ -39,7 +37,7 @@ Work = Callable[["Sequence", "Settings", "Update | None"], Iterator["Update"]]
 
 def real_work(sequence: Sequence, settings: Settings, start: Update | None) -> Iterator[Update]:
     """Return the stream of `core.reconstruct.reconstruct`, imported in the thread that runs it."""
-    from core.reconstruction.reconstruct import reconstruct
+    from core import reconstruct
 
     return reconstruct(sequence, settings, start=start)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nrsfm_gui.model.changes import named, one_gesture, parameters
 
 if TYPE_CHECKING:
-    from core.reconstruction.settings import Settings
+    from core import Settings
     from nrsfm_gui.engine.mailbox import Change
     from nrsfm_gui.model.run import Run
 

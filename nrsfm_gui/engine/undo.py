@@ -20,7 +20,7 @@ from nrsfm_gui.model.changes import differences, named, one_gesture, parameters
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from core.reconstruction.settings import Settings
+    from core import Settings
     from nrsfm_gui.main_window import MainWindow
     from nrsfm_gui.model.run import Run
 

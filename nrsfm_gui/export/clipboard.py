@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from core.data.sequence import Sequence
-    from core.reconstruction.settings import Settings
+    from core import Sequence, Settings
     from nrsfm_gui.model.run import Run
 
 

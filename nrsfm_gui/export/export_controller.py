@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from PyQt6.QtCore import QObject, pyqtSignal
 from PyQt6.QtGui import QGuiApplication
 
-from core.foundation.exceptions import InputError
+from core import InputError
 from nrsfm_gui.export.clipboard import recipe_of
 from nrsfm_gui.export.export_request import STEM, context_of
 from nrsfm_gui.export.tasks import Task, Tasks, Watch
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pyqtgraph as pg
     from PyQt6.QtGui import QImage
 
-    from core.reconstruction.result import Result
+    from core import Result
     from nrsfm_gui.export.export_dialog import ExportDialog
     from nrsfm_gui.export.export_request import ExportRequest
     from nrsfm_gui.export.movie_options import MovieOptions
@@ -99,7 +99,7 @@ class Exporting(QObject):
 
     def ask_for_reconstruction(self) -> None:
         """Ask for a file; its suffix chooses the format. PLY and OBJ hold the frame that is shown."""
-        from core.io.writers import EXPORTERS
+        from core import EXPORTERS
 
         filters = ";;".join(f"{entry.label} (*{suffix})" for suffix, entry in EXPORTERS.items())
         self._ask("Save the reconstruction", self._name(".npz"), filters, self.save_reconstruction)
@@ -181,7 +181,7 @@ class Exporting(QObject):
             return
 
         def write(watch: Watch) -> str:
-            from core.io.writers import export
+            from core import export
 
             files = export(make(), path, progress=watch, **options)
             return f"Saved {files[0]}" + (f" and {len(files) - 1} more" if len(files) > 1 else "")
@@ -224,13 +224,13 @@ class Exporting(QObject):
 
     def copy_python(self) -> None:
         """Put the Python program that gives these numbers onto the clipboard."""
-        from core.reconstruction.recipes import python_for
+        from core import python_for
 
         self._copy(python_for, "Python program")
 
     def copy_command(self) -> None:
         """Put the command that gives these numbers onto the clipboard."""
-        from core.reconstruction.recipes import command_for
+        from core import command_for
 
         self._copy(command_for, "command")
 
@@ -246,7 +246,7 @@ class Exporting(QObject):
             return None
 
         def make() -> Result:
-            from core.reconstruction.reconstruct import finish
+            from core import finish
 
             return finish(run.sequence, run.settings, last, run.history.records)
 

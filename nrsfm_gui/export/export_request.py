@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from core.evaluation.alignment import Kind, Mirror
-from core.io.writers import EXPORTERS
+from core import EXPORTERS
+from core.evaluation import Kind, Mirror
 from nrsfm_gui.export.movie_files import FORMATS as MOVIES
 from nrsfm_gui.scene.summaries import file_stem
 

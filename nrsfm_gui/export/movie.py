@@ -16,7 +16,7 @@ import numpy as np
 from PyQt6.QtCore import Qt, QTimer
 from PyQt6.QtGui import QColor, QImage, QPainter
 
-from core.foundation.exceptions import InputError
+from core import InputError
 from nrsfm_gui.export.movie_files import format_for
 from nrsfm_gui.export.tasks import Task, Watch
 from nrsfm_gui.panels.scene_views.scene_view import SceneView

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PyQt6.QtGui import QImage
 
-from core.foundation.atomic import replacing, replacing_many
-from core.foundation.exceptions import InputError
-from core.io.writers.options import numbered
+from core import InputError
+from core.foundation import replacing, replacing_many
+from core.io.writers import numbered
 from nrsfm_gui.text.missing_packages import needs
 from nrsfm_gui.widgets.plots import png_bytes
 

@@ -16,7 +16,7 @@ from nrsfm_gui.model.nice_ticks import ticks
 from nrsfm_gui.model.numbers import MINUS
 
 if TYPE_CHECKING:
-    from core.foundation.types import Floats
+    from core.foundation import Floats
 
 WIDTH, HEIGHT = 500, 256  # units of the drawing
 LEFT, RIGHT, TOP, BOTTOM = 62, 14, 14, 44  # around the axes

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.foundation.atomic import replacing
-from core.foundation.exceptions import InputError
+from core import InputError
+from core.foundation import replacing
 from nrsfm_gui.export.movie import ScenePainter
 from nrsfm_gui.export.movie_options import MovieOptions
 from nrsfm_gui.export.tasks import Task, Watch

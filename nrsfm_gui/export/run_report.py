@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.foundation.version import versions
-from core.io.readers.samples import sample_name
-from core.reconstruction.recipes import command_for, python_for
-from core.solvers.methods import METHODS
+from core import METHODS, command_for, python_for
+from core.foundation import versions
+from core.io.readers import sample_name
 from nrsfm_gui.export.report_charts import Mark, line_chart, spectrum_chart
 from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.run_names import penalty_words, run_title
@@ -24,10 +23,8 @@ from nrsfm_gui.scene.scene import error_series
 from nrsfm_gui.text.run_numbers import numbers
 
 if TYPE_CHECKING:
-    from core.data.sequence import Sequence
-    from core.foundation.types import Floats
-    from core.reconstruction.provenance import Recipe
-    from core.reconstruction.settings import Settings
+    from core import Recipe, Sequence, Settings
+    from core.foundation import Floats
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.scene.shapes import Shapes
 

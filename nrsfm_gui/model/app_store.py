@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QByteArray, QSettings, QStandardPaths
 
-from core.reconstruction.recipes import settings_from_dict, settings_to_dict
+from core.reconstruction import settings_from_dict, settings_to_dict
 from nrsfm_gui.model.preferences import Preferences, from_texts
 
 if TYPE_CHECKING:
-    from core.reconstruction.settings import Settings
+    from core import Settings
 
 ORGANIZATION = "nrsfm"
 APPLICATION = "nrsfm-gui"

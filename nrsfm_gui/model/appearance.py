@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from core.foundation.exceptions import InputError
+from core import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
 
-    from core.reconstruction.settings import Settings
+    from core import Settings
 
 DEFAULT_SIZE = (1440, 900)
 SMALLEST_SIZE = (800, 560)
@@ -104,8 +104,8 @@ def parse(argv: Items[str]) -> Arguments:
 
 def _settings(given: argparse.Namespace, parser: argparse.ArgumentParser) -> Settings | None:
     """Return the settings that the options say, None where there is none of them."""
+    from core import InputError
     from core.cli.settings_options import settings_from
-    from core.foundation.exceptions import InputError
 
     own = {entry.name for entry in fields(Arguments)} | {"version"}
     if all(value is None for name, value in vars(given).items() if name not in own):
@@ -119,7 +119,7 @@ def _settings(given: argparse.Namespace, parser: argparse.ArgumentParser) -> Set
 def version_text() -> str:
     """Return the version and where the parts are loaded from."""
     import core
-    from core.foundation.version import VERSION
+    from core import VERSION
 
     return f"nrsfm-gui {VERSION} (core loaded from {Path(core.__file__).parent})"
 

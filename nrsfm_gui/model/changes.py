@@ -6,14 +6,13 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.penalties.linear import ExplicitWeights, penalty_name
-from core.solvers.methods import METHODS
+from core import METHODS, ExplicitWeights
+from core.penalties import penalty_name
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.model.run_names import PENALTY_WORDS
 
 if TYPE_CHECKING:
-    from core.penalties.linear import Penalty
-    from core.reconstruction.settings import Settings
+    from core import Penalty, Settings
 
 # What a run can go on under from where it is; everything else asks for another search.
 CHEAP = ("penalty", "eta", "rank")

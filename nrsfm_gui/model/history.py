@@ -11,9 +11,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from core.foundation.types import Floats
-    from core.reconstruction.reconstruct import Record
-    from core.reconstruction.settings import Settings
+    from core import Record, Settings
+    from core.foundation import Floats
 
 FIRST_ROOM = 256
 # Losses are drawn by their logarithm: a loss of zero or a value that is not finite has none.

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.foundation.types import frozen
+from core.foundation import frozen
 
 if TYPE_CHECKING:
-    from core.data.sequence import Sequence
-    from core.foundation.types import Floats, Ints
+    from core import Sequence
+    from core.foundation import Floats, Ints
 
 LONGEST = 3.0  # times the median edge: triangles with a longer one bridge a gap and are dropped
 

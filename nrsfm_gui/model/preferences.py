@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
-from core.foundation.exceptions import InputError
+from core import InputError
 from nrsfm_gui.model.appearance import COLOR_MAPS, POINT_SIZES
 from nrsfm_gui.model.arguments import RENDERERS
 

@@ -10,9 +10,7 @@ from nrsfm_gui.model.history import History
 from nrsfm_gui.model.snapshots import Moments
 
 if TYPE_CHECKING:
-    from core.data.sequence import Sequence
-    from core.reconstruction.reconstruct import Update
-    from core.reconstruction.settings import Settings
+    from core import Sequence, Settings, Update
 
 
 class RunState(Enum):

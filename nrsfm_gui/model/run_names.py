@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from core.penalties.linear import PENALTIES, ExplicitWeights, penalty_name
-from core.reconstruction.recipes import preset_name
-from core.solvers.methods import METHODS
+from core import METHODS, PENALTIES, ExplicitWeights
+from core.penalties import penalty_name
+from core.reconstruction import preset_name
 
 if TYPE_CHECKING:
-    from core.penalties.linear import Penalty
-    from core.reconstruction.settings import Settings
+    from core import Penalty, Settings
     from nrsfm_gui.model.run import Run
 
 # A line of the list of runs has room for about twenty letters.

@@ -11,19 +11,15 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
-from core.data.sequence import CameraModel
-from core.evaluation.alignment import Alignment, Mirror
-from core.penalties.linear import ExplicitWeights
-from core.reconstruction.settings import Settings
+from core import Alignment, CameraModel, ExplicitWeights, Settings
+from core.evaluation import Mirror
 from nrsfm_gui.model.run import Run
 from nrsfm_gui.model.theme import DARK, Theme
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
 
-    from core.data.sequence import Sequence
-    from core.penalties.linear import Penalty
-    from core.reconstruction.reconstruct import Update
+    from core import Penalty, Sequence, Update
 
 
 @dataclass(eq=False, repr=False)

@@ -16,7 +16,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from core.reconstruction.reconstruct import Candidate, Update
+    from core import Candidate, Update
 
 MOST = 120  # moments of one run
 LARGEST = 64_000_000  # bytes of their points

@@ -24,9 +24,9 @@ INTERRUPTED = 130
 
 def main(words: Items[str]) -> int:
     """Make the report that the options of `nrsfm reproduce` ask for; return the exit code."""
+    from core import InputError
     from core.cli import parser
     from core.cli.reproduce import reproduced
-    from core.foundation.exceptions import InputError
 
     args = parser().parse_args(["reproduce", *words])
     try:

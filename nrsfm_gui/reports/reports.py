@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from core.foundation.exceptions import InputError
+from core import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

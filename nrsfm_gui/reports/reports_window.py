@@ -20,7 +20,7 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from core.foundation.exceptions import InputError
+from core import InputError
 from nrsfm_gui.reports.no_reports import NoReports
 from nrsfm_gui.reports.report_maker import ReportMaker
 from nrsfm_gui.reports.report_view import ReportView

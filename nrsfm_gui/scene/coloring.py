@@ -9,12 +9,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from core.foundation.types import frozen
+from core.foundation import frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from core.foundation.types import Floats
+    from core.foundation import Floats
     from nrsfm_gui.scene.shapes import Shapes
 
 TOP = 98.0  # percentile of a distance at which its scale ends: a few strays must not dim all others

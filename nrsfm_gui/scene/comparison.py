@@ -12,24 +12,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.data.sequence import CameraModel, GroundTruth
-from core.evaluation.alignment import (
-    NO_ALIGNMENT,
-    Alignment,
-    Kind,
-    Mirror,
-    align_all,
-    is_mirrored,
-    known_points,
-)
-from core.foundation.types import frozen
-from core.penalties.linear import ExplicitWeights
+from core import Alignment, CameraModel, ExplicitWeights, GroundTruth
+from core.data import known_points
+from core.evaluation import NO_ALIGNMENT, Kind, Mirror, align_all, is_mirrored
+from core.foundation import frozen
 from nrsfm_gui.scene.scene import ErrorSeries
 from nrsfm_gui.scene.shapes import MIN_ALIGNED
 
 if TYPE_CHECKING:
-    from core.foundation.types import Floats
-    from core.reconstruction.settings import Settings
+    from core import Settings
+    from core.foundation import Floats
     from nrsfm_gui.scene.shapes import Shapes
 
 SERIES_NAME = "run distance"

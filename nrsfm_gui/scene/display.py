@@ -25,7 +25,7 @@ from nrsfm_gui.scene.sequence_errors import Ahead, Picture, Wanted, ahead_of, ma
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from core.reconstruction.reconstruct import Update
+    from core import Update
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.scene.comparison import Together

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.evaluation.alignment import DEPTH_INVERTED, MIN_ALIGNED, Kind, known_points
-from core.foundation.linalg import procrustes
+from core.data import known_points
+from core.evaluation import DEPTH_INVERTED, MIN_ALIGNED, Kind
+from core.foundation import procrustes
 from nrsfm_gui.scene.ranking import known_means
 
 if TYPE_CHECKING:
-    from core.data.sequence import Sequence
-    from core.foundation.types import Bools, Floats
+    from core import Sequence
+    from core.foundation import Bools, Floats
     from nrsfm_gui.scene.shapes import Cameras, Shapes
 
 AROUND = 5  # frames before and after, in which a camera may show a shape from other sides

@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.foundation.exceptions import InputError
-from core.io.readers.npz_archive import load_arrays
-from core.io.readers.source import read_bytes
-from core.io.readers.text import parse_matrix
+from core import InputError
+from core.io.readers import load_arrays, parse_matrix, read_bytes
 from nrsfm_gui.model.mesh import Triangulation, triangulation_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from core.foundation.types import Ints
+    from core.foundation import Ints
 
 SUFFIXES = (".npz", ".obj", ".ply", ".txt")
 MOST_BYTES = 200_000_000

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from core.foundation.types import Floats, Ints
+    from core.foundation import Floats, Ints
 
 
 def known_means(values: Floats, axis: int) -> Floats:

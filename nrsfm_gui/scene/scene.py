@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.foundation.types import frozen
+from core.foundation import frozen
 from nrsfm_gui.model.appearance import DEFAULT_LAYERS, LAYERS, Appearance
 from nrsfm_gui.model.mesh import chosen_mesh
 from nrsfm_gui.scene.bounds import bounding_points
@@ -20,8 +20,8 @@ from nrsfm_gui.scene.ranking import known_means
 from nrsfm_gui.scene.shapes import Alignment, Cameras, Shapes, build_shapes
 
 if TYPE_CHECKING:
-    from core.data.sequence import Sequence
-    from core.foundation.types import Bools, Floats, Ints
+    from core import Sequence
+    from core.foundation import Bools, Floats, Ints
 
 __all__ = [
     "DEFAULT_LAYERS",

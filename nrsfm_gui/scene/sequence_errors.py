@@ -11,8 +11,7 @@ from nrsfm_gui.scene.single_frame import with_frame
 from nrsfm_gui.scene.summaries import Quality, quality
 
 if TYPE_CHECKING:
-    from core.data.sequence import Sequence
-    from core.reconstruction.reconstruct import Update
+    from core import Sequence, Update
     from nrsfm_gui.scene.shapes import Alignment, Shapes
 
 

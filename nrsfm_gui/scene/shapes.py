@@ -18,28 +18,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.data.sequence import CameraModel
-from core.evaluation.alignment import (
-    MIN_ALIGNED,
-    PER_FRAME,
-    Alignment,
-    Kind,
-    Views,
-    align_all,
-    is_mirrored,
-    known_points,
-)
-from core.foundation.linalg import Similarity
-from core.foundation.types import frozen
+from core import Alignment, CameraModel
+from core.data import known_points
+from core.evaluation import MIN_ALIGNED, PER_FRAME, Kind, Views, align_all, is_mirrored
+from core.foundation import Similarity, frozen
 from nrsfm_gui.scene.solver_geometry import Solved, solved
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from core.data.sequence import Sequence
-    from core.foundation.types import Floats
-    from core.reconstruction.reconstruct import Update
-    from core.reconstruction.result import Result
+    from core import Result, Sequence, Update
+    from core.foundation import Floats
 
 ROBUST = (1.0, 99.0)  # percentiles that tell where the points are
 STRAY = 0.35  # of their distance: farther outside, a point is a stray that must not shrink the view

@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.data.sequence import GroundTruth
-from core.evaluation.alignment import MIN_ALIGNED, Alignment, Kind, Mirror, align, known_points
-from core.foundation.linalg import Similarity
+from core import Alignment, GroundTruth, align
+from core.data import known_points
+from core.evaluation import MIN_ALIGNED, Kind, Mirror
+from core.foundation import Similarity
 from nrsfm_gui.scene.coloring import share_scales
 from nrsfm_gui.scene.shapes import Cameras, moved_cameras, project
 from nrsfm_gui.scene.solver_geometry import Solved
 
 if TYPE_CHECKING:
-    from core.data.sequence import Sequence
-    from core.foundation.types import Floats
-    from core.reconstruction.reconstruct import Update
+    from core import Sequence, Update
+    from core.foundation import Floats
     from nrsfm_gui.scene.shapes import Shapes
 
 

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.reconstruction.result import Result
+from core import Result
 
 if TYPE_CHECKING:
-    from core.data.sequence import Sequence
-    from core.foundation.types import Floats
-    from core.reconstruction.reconstruct import Update
+    from core import Sequence, Update
+    from core.foundation import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.penalties.linear import PENALTY_TEXTS, penalty_name
+from core.penalties import PENALTY_TEXTS, penalty_name
 from nrsfm_gui.model.history import STARTS_AGAIN
 from nrsfm_gui.model.numbers import MINUS, NONE
 from nrsfm_gui.model.run import Run, RunState
@@ -15,9 +15,7 @@ from nrsfm_gui.model.run import Run, RunState
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from core.data.sequence import Sequence
-    from core.penalties.linear import Penalty
-    from core.reconstruction.reconstruct import Update
+    from core import Penalty, Sequence, Update
     from nrsfm_gui.scene.scene import Scene
     from nrsfm_gui.scene.shapes import Shapes
 

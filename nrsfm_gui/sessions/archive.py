@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.foundation.atomic import replacing
-from core.foundation.exceptions import InputError
-from core.io.readers.npz_archive import check_unpacked
+from core import InputError
+from core.foundation import replacing
+from core.io.readers import check_unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

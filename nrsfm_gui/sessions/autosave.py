@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QLockFile, QObject, QTimer, pyqtSignal
 
-from core.foundation.exceptions import InputError
+from core import InputError
 from nrsfm_gui.engine.jobs import Job, Jobs
 from nrsfm_gui.sessions.archive import ArchiveReader
 from nrsfm_gui.sessions.session_file import SUFFIX, write_session

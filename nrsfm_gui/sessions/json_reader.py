@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.foundation.exceptions import InputError
+from core import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

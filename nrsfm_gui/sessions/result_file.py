@@ -9,18 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.cameras.calibration import to_pixels
-from core.data.sequence import CameraModel, Observations, Sequence
-from core.foundation.exceptions import InputError
-from core.reconstruction.reconstruct import Record
-from core.reconstruction.result import load_result
-from core.reconstruction.resume import start_from
+from core import CameraModel, InputError, Observations, Record, Sequence, load_result
+from core.cameras import to_pixels
+from core.reconstruction import start_from
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.sessions.session_data import Recorded, read_unchanged
 from nrsfm_gui.sessions.session_file import SavedRun
 
 if TYPE_CHECKING:
-    from core.reconstruction.result import Result
+    from core import Result
 
 OF_A_RESULT = {"B.npy", "C.npy", "weights.npy", "meta.npy"}
 

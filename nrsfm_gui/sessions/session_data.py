@@ -13,18 +13,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.data.sequence import CameraModel
-from core.foundation.exceptions import InputError
-from core.io.readers import read_sequence, stands_alone
-from core.io.readers.challenge_folder import challenge_file
-from core.io.readers.npz import entries_of, sequence_from
-from core.io.readers.samples import resolve, sample_name
-from core.io.readers.source import digest, naming, read_bytes
+from core import CameraModel, InputError, read_sequence
+from core.io.readers import (
+    challenge_file,
+    digest,
+    entries_of,
+    naming,
+    read_bytes,
+    resolve,
+    sample_name,
+    sequence_from,
+    stands_alone,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from core.data.sequence import Sequence
+    from core import Sequence
     from nrsfm_gui.sessions.archive import ArchiveWriter
     from nrsfm_gui.sessions.json_reader import Node
 

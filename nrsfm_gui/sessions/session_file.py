@@ -43,9 +43,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.foundation.exceptions import InputError
-from core.foundation.version import versions
-from core.reconstruction.recipes import settings_to_dict
+from core import InputError
+from core.foundation import versions
+from core.reconstruction import settings_to_dict
 from nrsfm_gui.model.history import Tick
 from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.sessions.archive import ArchiveReader, ArchiveWriter
@@ -60,9 +60,7 @@ from nrsfm_gui.sessions.session_parts import (
 )
 
 if TYPE_CHECKING:
-    from core.data.sequence import Sequence
-    from core.reconstruction.reconstruct import Record, Update
-    from core.reconstruction.settings import Settings
+    from core import Record, Sequence, Settings, Update
 
 SUFFIX = ".nrsfm"
 FORMAT = "nrsfm-session"

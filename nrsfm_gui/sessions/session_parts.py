@@ -8,15 +8,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.cameras.calibration import calibrate
-from core.foundation.exceptions import InputError
-from core.penalties.concave import ConcavePenalty
-from core.problem.factors import Factors
-from core.problem.low_rank import LowRankProblem
-from core.problem.nonrigid import NonRigidProblem
-from core.reconstruction.geometry import Geometry, Projective
-from core.reconstruction.provenance import Lineage, Recipe, Step
-from core.reconstruction.recipes import (
+from core import (
+    Candidate,
+    Factors,
+    InputError,
+    LowRankProblem,
+    NonRigidProblem,
+    Recipe,
+    Record,
+    StartReport,
+    Status,
+    Step,
+    Update,
+)
+from core.cameras import calibrate
+from core.penalties import ConcavePenalty
+from core.reconstruction import (
+    Geometry,
+    Lineage,
+    Projective,
     penalty_from_dict,
     penalty_to_dict,
     settings_from_dict,
@@ -24,16 +34,13 @@ from core.reconstruction.recipes import (
     steps_from_list,
     steps_to_list,
 )
-from core.reconstruction.reconstruct import Candidate, Record, StartReport, Update
-from core.solvers.solver import Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from core.data.sequence import Sequence
-    from core.foundation.types import Floats
-    from core.problem.nonrigid import Problem
-    from core.reconstruction.settings import Settings
+    from core import Sequence, Settings
+    from core.foundation import Floats
+    from core.problem import Problem
     from nrsfm_gui.sessions.archive import ArchiveWriter
     from nrsfm_gui.sessions.json_reader import Node
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, Qt
 
-from core.foundation.exceptions import InputError
+from core import InputError
 from nrsfm_gui.engine.jobs import Jobs
 from nrsfm_gui.model.log_records import Level
 from nrsfm_gui.scene import summaries
@@ -22,7 +22,7 @@ from nrsfm_gui.widgets.path_dialog import Wanted, ask_for_path
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from core.data.sequence import Sequence
+    from core import Sequence
     from nrsfm_gui.main_window import MainWindow
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.theme import Theme

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QByteArray
 
-from core.evaluation.alignment import Alignment
-from core.foundation.exceptions import InputError
+from core import Alignment, InputError
 from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.theme import THEMES
 from nrsfm_gui.panels.scene_views.background_controller import checked

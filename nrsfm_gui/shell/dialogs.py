@@ -28,7 +28,7 @@ def about_text() -> str:
     """Return version, licence and where the parts are loaded from."""
     from PyQt6.QtCore import PYQT_VERSION_STR, qVersion
 
-    from core.foundation.version import versions
+    from core.foundation import versions
     from nrsfm_gui.model.arguments import version_text
 
     parts = ", ".join(f"{name} {version}" for name, version in versions().items() if name != "core")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QObject
 from PyQt6.QtGui import QGuiApplication
 
-from core.solvers.solver import set_solver_threads
+from core.solvers import set_solver_threads
 from nrsfm_gui.model.preferences import SIZES, SYSTEM, Preferences
 from nrsfm_gui.shell.preferences_dialog import PreferencesDialog
 from nrsfm_gui.widgets.fit_to_screen import has_room, show_whole

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PyQt6.QtCore import QObject, QTimer
 
-from core.reconstruction.diagnostics import collapsed
+from core.reconstruction import collapsed
 from nrsfm_gui.engine.throttle import Pace
 from nrsfm_gui.model.changes import differences
 from nrsfm_gui.model.run import Run, RunState
@@ -18,7 +18,7 @@ from nrsfm_gui.text.run_rows import run_row
 from nrsfm_gui.text.selection_numbers import selection_numbers, selection_title
 
 if TYPE_CHECKING:
-    from core.reconstruction.reconstruct import Update
+    from core import Update
     from nrsfm_gui.main_window import MainWindow
     from nrsfm_gui.scene.scene import ErrorSeries
 

@@ -9,8 +9,7 @@ from PyQt6.QtCore import QObject
 from nrsfm_gui.scene import summaries
 
 if TYPE_CHECKING:
-    from core.data.sequence import Sequence
-    from core.io.readers import SequenceEntry
+    from core import Sequence, SequenceEntry
     from nrsfm_gui.main_window import MainWindow
 
 

@@ -15,7 +15,7 @@ from nrsfm_gui.scene import summaries
 from nrsfm_gui.widgets.state_card import StateCard
 
 if TYPE_CHECKING:
-    from core.data.sequence import Sequence
+    from core import Sequence
     from nrsfm_gui.main_window import MainWindow
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.theme import Theme

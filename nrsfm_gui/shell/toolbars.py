@@ -21,7 +21,7 @@ from nrsfm_gui.widgets.style import faint_text
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
 
-    from core.data.sequence import Sequence
+    from core import Sequence
     from nrsfm_gui.main_window import MainWindow
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.theme import Theme

@@ -11,7 +11,7 @@ from nrsfm_gui.model.numbers import NONE, Number
 from nrsfm_gui.scene.summaries import measure
 
 if TYPE_CHECKING:
-    from core.foundation.types import Floats
+    from core.foundation import Floats
     from nrsfm_gui.scene.frame_analysis import Findings
 
 WORSE = 1.2  # times the median: below it, a frame needs no explanation

@@ -10,9 +10,8 @@ from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.scene.summaries import measure
 
 if TYPE_CHECKING:
-    from core.evaluation.cross_validation_curve import Curve
-    from core.evaluation.holdout_plan import Plan
-    from core.foundation.types import Floats
+    from core.evaluation import Curve, Plan
+    from core.foundation import Floats
 
 TITLES = {"xi": "xi", "mu": "mu", "scale": "all weights ×", "rank": "rank K", "eta": "eta"}
 UNORDERED = ("rank", "eta")  # more of the others is a stronger penalty

@@ -12,8 +12,8 @@ from nrsfm_gui.scene.ranking import known_means
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from core.data.sequence import Sequence
-    from core.foundation.types import Floats
+    from core import Sequence
+    from core.foundation import Floats
     from nrsfm_gui.scene.shapes import Shapes
 
 

@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.problem.initialization import AGREEMENT
-from core.reconstruction.diagnostics import DEAD, remarks
-from core.reconstruction.low_rank_pipeline import ENOUGH
-from core.reconstruction.pipeline import GONE_ON
+from core.problem import AGREEMENT
+from core.reconstruction import DEAD, ENOUGH, GONE_ON, remarks
 from nrsfm_gui.model.changes import differences
 from nrsfm_gui.model.numbers import NONE, Number
 from nrsfm_gui.model.run import RunState
@@ -20,9 +18,7 @@ from nrsfm_gui.scene.summaries import iterations, log_loss, loss_beside, measure
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from core.data.sequence import Sequence
-    from core.reconstruction.reconstruct import Update
-    from core.reconstruction.settings import Settings
+    from core import Sequence, Settings, Update
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.scene.scene import Scene
     from nrsfm_gui.scene.summaries import Quality

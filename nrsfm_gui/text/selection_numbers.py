@@ -11,7 +11,7 @@ from nrsfm_gui.scene.summaries import measure
 from nrsfm_gui.text.run_numbers import point_numbers
 
 if TYPE_CHECKING:
-    from core.foundation.types import Floats
+    from core.foundation import Floats
     from nrsfm_gui.scene.scene import Scene
 
 

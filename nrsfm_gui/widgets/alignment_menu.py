@@ -8,7 +8,8 @@ from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtGui import QAction, QActionGroup
 from PyQt6.QtWidgets import QMenu, QWidget
 
-from core.evaluation.alignment import Alignment, Kind, Mirror
+from core import Alignment
+from core.evaluation import Kind, Mirror
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,7 +13,7 @@ from PyQt6.QtGui import QColor
 from nrsfm_gui.model.appearance import COLOR_MAPS
 
 if TYPE_CHECKING:
-    from core.foundation.types import Floats
+    from core.foundation import Floats
     from nrsfm_gui.model.theme import Theme
 
 Rgba: TypeAlias = npt.NDArray[np.uint8]  # (..., 4)

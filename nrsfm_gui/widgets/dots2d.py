@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from PyQt6.QtGui import QColor, QPaintDevice
     from PyQt6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
-    from core.foundation.types import Floats
+    from core.foundation import Floats
 
 FRAGMENT_FIELDS = 10  # of QPainter.PixmapFragment: x, y, source rectangle, scales, rotation, opacity
 LINE_FIELDS = 4

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from PyQt6.QtGui import QColor
     from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
 
-    from core.foundation.types import Floats
+    from core.foundation import Floats
     from nrsfm_gui.model.theme import Theme
 
 AXIS_HEIGHT, NO_AXIS_HEIGHT = 34, 5  # pixels below a plot that names its frames, and one that does not

@@ -13,7 +13,7 @@ from nrsfm_gui.widgets.colors import qcolor
 if TYPE_CHECKING:
     from PyQt6.QtWidgets import QWidget
 
-    from core.foundation.types import Bools, Floats
+    from core.foundation import Bools, Floats
     from nrsfm_gui.model.theme import Theme
 
 CLICK_TRAVEL = 4.0  # pixels that a click may move before it is a drag

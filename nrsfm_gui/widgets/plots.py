@@ -13,8 +13,8 @@ import pyqtgraph as pg
 from PyQt6.QtCore import QBuffer, QCoreApplication, QIODevice, QMarginsF, QPointF, QRectF, QSize, QSizeF
 from PyQt6.QtGui import QImage, QPageSize, QPainter, QPdfWriter, QResizeEvent
 
-from core.foundation.atomic import replacing
-from core.foundation.exceptions import InputError
+from core import InputError
+from core.foundation import replacing
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.svg_generator import SvgGenerator
 

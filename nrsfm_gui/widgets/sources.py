@@ -9,7 +9,7 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtGui import QStandardItem, QStandardItemModel
 from PyQt6.QtWidgets import QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
-from core.foundation.exceptions import InputError
+from core import InputError
 from nrsfm_gui.widgets.fields import ComboBox
 from nrsfm_gui.widgets.path_dialog import ask_for_path
 

@@ -30,17 +30,14 @@ from typing import Any
 
 import numpy as np
 
-from core.foundation.linalg import rotation_from_vector
-from core.foundation.types import frozen
-from core.penalties.linear import WeightedNuclearNorm
-from core.problem.closed_form import reference_singular_values
+from core import NonRigidProblem, VariableProjection, WeightedNuclearNorm, iterate, solve
+from core.foundation import frozen, rotation_from_vector
+from core.problem import reference_singular_values
 from core.problem.initialization import resized, rigid_start
-from core.problem.nonrigid import NonRigidProblem
 from core.problem.subsampling import rungs, subset
 from core.reconstruction.nonrigid_pipeline import COMPARED
 from core.reconstruction.pipeline import SHORT_TOLERANCE
-from core.solvers.solver import iterate, single_threaded, solve
-from core.solvers.variable_projection import VariableProjection
+from core.solvers import single_threaded
 
 PENALTY = WeightedNuclearNorm(xi=5e-3)
 SIZES = ["60x1500:4", "60x1500:10", "99x28880:4", "99x28880:10"]

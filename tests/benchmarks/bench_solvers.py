@@ -23,16 +23,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from core import LevenbergMarquardt, VariableProjection, solve
 from core.experiments.benchmark.problems import Case, grown
-from core.solvers.levenberg_marquardt import LevenbergMarquardt
-from core.solvers.solver import single_threaded, solve
-from core.solvers.variable_projection import VariableProjection
+from core.solvers import single_threaded
 from core.synthetic import KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from core.solvers.solver import Algorithm
+    from core.solvers import Algorithm
 
 WARM_DAMPING = 1e-9
 

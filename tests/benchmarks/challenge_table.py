@@ -25,12 +25,12 @@ from core import (
     Candidate,
     Sequence,
     Settings,
+    WeightedNuclearNorm,
     list_sequences,
+    procrustes_mm,
     read_sequence,
     reconstruct,
 )
-from core.evaluation.metrics import procrustes_mm
-from core.penalties.linear import WeightedNuclearNorm
 
 PLAIN = PRESETS["recommended"].with_changes(
     rank=2, penalty=WeightedNuclearNorm(xi=5e-3), intrinsics="gt", starts=60

@@ -14,9 +14,15 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 
-from core import Settings, read_sequence, solve_sequence
-from core.evaluation.result_errors import errors_of
-from core.penalties.linear import NuclearNorm, TruncatedNuclearNorm, WeightedNuclearNorm
+from core import (
+    NuclearNorm,
+    Settings,
+    TruncatedNuclearNorm,
+    WeightedNuclearNorm,
+    read_sequence,
+    solve_sequence,
+)
+from core.evaluation import errors_of
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

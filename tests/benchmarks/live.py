@@ -31,9 +31,7 @@ from machine import Meanwhile
 from PyQt6.QtCore import QCoreApplication, QEvent, QObject, QPointF, QSettings, Qt, QTimer
 from PyQt6.QtGui import QMouseEvent
 
-from core import simulate
-from core.reconstruction.reconstruct import reconstruct
-from core.reconstruction.settings import Settings
+from core import Settings, reconstruct, simulate
 from nrsfm_gui import main_window
 from nrsfm_gui.app import make_application, prepare_platform
 from nrsfm_gui.model.app_store import SettingsStore

@@ -27,21 +27,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core import CameraModel, Settings, list_sequences, read_sequence, reconstruct
+from core import (
+    ADMM,
+    CameraModel,
+    ExplicitWeights,
+    Settings,
+    VariableProjection,
+    WeightedNuclearNorm,
+    list_sequences,
+    read_sequence,
+    reconstruct,
+    solve,
+    svd_start,
+)
 from core.cameras.candidates import rotation_candidates
-from core.penalties.linear import ExplicitWeights, WeightedNuclearNorm
-from core.problem.closed_form import reference_singular_values, svd_start
+from core.problem import reference_singular_values
 from core.problem.factors import centered
 from core.problem.initialization import random_start
 from core.reconstruction.problem_setup import prepare
-from core.solvers.admm import ADMM
-from core.solvers.solver import solve
-from core.solvers.variable_projection import VariableProjection
 
 if TYPE_CHECKING:
-    from core import Sequence
-    from core.problem.factors import Factors
-    from core.problem.nonrigid import NonRigidProblem
+    from core import Factors, NonRigidProblem, Sequence
 
 SAME = 1e-6  # relative difference of losses
 RANDOM_TOLERANCE = 1e-10

@@ -24,7 +24,7 @@ from PyQt6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPen, QPolygonF
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QDockWidget
 
-from core.reconstruction.settings import PRESETS, Settings
+from core import PRESETS, Settings
 from nrsfm_gui.app import make_application, paints_without_opengl, prepare_platform
 from nrsfm_gui.main_window import MainWindow
 from nrsfm_gui.model.app_store import SettingsStore

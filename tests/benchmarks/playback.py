@@ -27,8 +27,7 @@ import pyqtgraph as pg
 from machine import Meanwhile
 from PyQt6.QtCore import QSettings
 
-from core import simulate
-from core.reconstruction.settings import Settings
+from core import Settings, simulate
 from nrsfm_gui.app import make_application, prepare_platform
 from nrsfm_gui.main_window import MainWindow
 from nrsfm_gui.model.app_store import SettingsStore
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
 
     from PyQt6.QtWidgets import QApplication
 
-    from core.data.sequence import Sequence
+    from core import Sequence
 
 SIZE = (1280, 800)
 FEW, MANY = (60, 500), (20, 28_880)  # frames, points

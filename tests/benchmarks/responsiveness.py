@@ -22,8 +22,7 @@ import numpy as np
 from machine import Meanwhile
 from PyQt6.QtCore import QSettings, Qt, QTimer
 
-from core import simulate
-from core.reconstruction.settings import Settings
+from core import Settings, simulate
 from nrsfm_gui.app import make_application, paints_without_opengl, prepare_platform
 from nrsfm_gui.main_window import MainWindow
 from nrsfm_gui.model.app_store import SettingsStore

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import pytest
 
-from core.problem.factors import Factors
-from core.problem.low_rank import LowRankProblem
-from core.problem.nonrigid import NonRigidProblem, Problem
+from core import Factors, LowRankProblem, NonRigidProblem
+
+if TYPE_CHECKING:
+    from core.problem import Problem
 
 
 def random_rotations(random: np.random.Generator, frames: int) -> np.ndarray:

@@ -9,13 +9,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from core.penalties.linear import LogPenalty, RankPenalty
-from core.problem.closed_form import reference_singular_values, svd_start
-from core.problem.factors import Factors
-from core.solvers.admm import ADMM, residuals
+from core import ADMM, Factors, LogPenalty, RankPenalty, Status, VariableProjection, iterate, solve, svd_start
+from core.problem import reference_singular_values
+from core.solvers.admm import residuals
 from core.solvers.matrix_form import evaluate
-from core.solvers.solver import Status, iterate, solve
-from core.solvers.variable_projection import VariableProjection
 
 
 @pytest.mark.parametrize("eta", [0.05, 1.0])

@@ -7,14 +7,25 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.foundation.exceptions import InputError
-from core.penalties.linear import MCP, SCAD, CappedNorm, LogPenalty, RankPenalty, SchattenNorm
-from core.problem.closed_form import svd_start, whole_start
-from core.solvers.agd import ACCEPTANCE, AGD, RESTARTS, STEPS, _proximal_step
-from core.solvers.irnn import IRNN
+from core import (
+    AGD,
+    IRNN,
+    MCP,
+    SCAD,
+    CappedNorm,
+    InputError,
+    LogPenalty,
+    RankPenalty,
+    SchattenNorm,
+    Status,
+    VariableProjection,
+    iterate,
+    solve,
+    svd_start,
+)
+from core.problem import whole_start
+from core.solvers.agd import ACCEPTANCE, RESTARTS, STEPS, _proximal_step
 from core.solvers.matrix_form import curvature, evaluate, prox
-from core.solvers.solver import Status, iterate, solve
-from core.solvers.variable_projection import VariableProjection
 
 ROUNDING = 1e-12
 PENALTIES = [

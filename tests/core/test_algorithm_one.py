@@ -8,12 +8,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from core import AlgorithmOne, Factors, LevenbergMarquardt, Status, iterate, solve, svd_start
 from core.problem import printed_form as residuals
-from core.problem.closed_form import svd_start
-from core.problem.factors import Factors
-from core.solvers.algorithm_one import AlgorithmOne
-from core.solvers.levenberg_marquardt import LevenbergMarquardt, exact_gauge
-from core.solvers.solver import Status, iterate, solve
+from core.solvers.levenberg_marquardt import exact_gauge
 
 
 def near_the_optimum(problem, true, *, balanced):

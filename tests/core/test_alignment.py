@@ -9,22 +9,19 @@ import pytest
 from scipy.optimize import minimize
 from scipy.spatial.transform import Rotation
 
+from core import Alignment, GroundTruth, InputError, align, procrustes_mm
 from core.data.masks import common_size
-from core.data.sequence import GroundTruth
-from core.evaluation.alignment import (
+from core.evaluation import (
     ALIGNMENTS,
     DEPTH_INVERTED,
     NO_ALIGNMENT,
-    Alignment,
     Kind,
     Mirror,
     Views,
-    align,
     align_all,
+    aligned_mm,
     is_mirrored,
 )
-from core.evaluation.metrics import aligned_mm, procrustes_mm
-from core.foundation.exceptions import InputError
 
 FRAMES, POINTS = 5, 9
 FITTED = (Kind.PER_FRAME, Kind.SEQUENCE, Kind.RIGID)

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core import Factors, InputError
 from core.cli import main
 from core.experiments.benchmark import growth, known_cameras, pyproximal, pyproximal_table, table
 from core.experiments.benchmark.contestants import CONTESTANTS, TIME_LIMIT
@@ -17,8 +18,6 @@ from core.experiments.benchmark.memory import PeakMemory
 from core.experiments.benchmark.problems import STARTS, Case, bilinear_start
 from core.experiments.benchmark.runs import STOPPED, Interrupted, Outcome, compare, measure, run
 from core.experiments.benchmark.stopwatch import Mark, Stopwatch
-from core.foundation.exceptions import InputError
-from core.problem.factors import Factors
 from core.solvers.methods import on_matrix
 
 CASE = Case(frames=12, points=15, rank=2)

@@ -7,11 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.foundation.exceptions import InputError
-from core.problem.closed_form import closed_form_structure, reference_singular_values, svd_start, whole_start
-from core.solvers.admm import ADMM
-from core.solvers.bmm import BMM, RBMM
-from core.solvers.solver import Status, iterate, solve
+from core import ADMM, BMM, RBMM, InputError, Status, iterate, solve, svd_start
+from core.problem import closed_form_structure, reference_singular_values, whole_start
 
 ROUNDING = 1e-12
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from core.cameras.bundle_adjustment import Bundle, _derivatives, _System, adjusted
-from core.foundation.linalg import procrustes, rotation_from_vector
+from core.foundation import procrustes, rotation_from_vector
 
 K = np.array([[800.0, 3.0, 320.0], [0.0, 790.0, 240.0], [0.0, 0.0, 1.0]])
 

@@ -8,29 +8,35 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.penalties.concave import MCP, SCAD, CappedNorm, LogPenalty, RankPenalty, SchattenNorm
-from core.penalties.linear import (
+from core import (
+    ADMM,
+    MCP,
+    METHODS,
     PENALTIES,
+    RBMM,
+    SCAD,
+    CappedNorm,
     ExplicitWeights,
+    LevenbergMarquardt,
+    LogPenalty,
+    LowRankProblem,
     NuclearNorm,
     RampWeights,
+    RankPenalty,
+    SchattenNorm,
     TruncatedNuclearNorm,
+    VariableProjection,
     WeightedNuclearNorm,
+    iterate,
+    svd_start,
 )
-from core.problem.closed_form import svd_start
 from core.problem.factors import centered
-from core.problem.low_rank import LowRankProblem
 from core.reconstruction.problem_setup import penalized
-from core.solvers.admm import ADMM
-from core.solvers.bmm import RBMM
-from core.solvers.levenberg_marquardt import LevenbergMarquardt
-from core.solvers.majorized import Majorized
-from core.solvers.methods import METHODS, PROBLEMS, refusal
-from core.solvers.solver import iterate
-from core.solvers.variable_projection import VariableProjection
+from core.solvers import PROBLEMS, Majorized
+from core.solvers.methods import refusal
 
 if TYPE_CHECKING:
-    from core.problem.nonrigid import Problem
+    from core.problem import Problem
 
 RANK = 3
 ITERATIONS = 25

@@ -7,15 +7,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core import Settings, simulate, solve_sequence
+from core import (
+    ExplicitWeights,
+    Factors,
+    LogPenalty,
+    LowRankProblem,
+    NuclearNorm,
+    Settings,
+    WeightedNuclearNorm,
+    simulate,
+    solve_sequence,
+)
 from core.cli.summary import as_lines, summary_of
-from core.penalties.concave import LogPenalty
-from core.penalties.linear import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
-from core.problem.closed_form import reference_singular_values
-from core.problem.factors import Factors
+from core.problem import reference_singular_values
 from core.problem.initialization import padded
-from core.problem.low_rank import LowRankProblem
-from core.reconstruction.diagnostics import reference_size, remarks, singular_values
+from core.reconstruction import remarks
+from core.reconstruction.diagnostics import reference_size, singular_values
 
 PENALTY = WeightedNuclearNorm()
 

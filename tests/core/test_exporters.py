@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 from scipy.io import loadmat
 
-from core.foundation.exceptions import InputError
-from core.foundation.linalg import procrustes
-from core.io.writers import EXPORTERS, ExportOptions, export
+from core import EXPORTERS, ExportOptions, InputError, export, load_result
+from core.foundation import procrustes
 from core.io.writers.options import common_scale, laid
-from core.reconstruction.result import arrays_of, load_result
+from core.reconstruction.result import arrays_of
 
 
 def read_ply(path):

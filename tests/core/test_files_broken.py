@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
-from core.data.sequence import CameraModel
-from core.foundation.exceptions import InputError
-from core.io.readers import list_sequences, read_sequence
+from core import CameraModel, InputError, list_sequences, read_sequence
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.data.sequence import CameraModel, Observations
-from core.foundation.exceptions import InputError
-from core.io.readers import challenge, list_sequences, read_sequence, source
-from core.synthetic import simulate, write_challenge
+from core import (
+    CameraModel,
+    InputError,
+    Observations,
+    list_sequences,
+    read_sequence,
+    simulate,
+    write_challenge,
+)
+from core.io.readers import challenge, source
 
 if TYPE_CHECKING:
     from pathlib import Path

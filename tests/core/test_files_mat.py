@@ -11,10 +11,7 @@ import numpy as np
 import pytest
 from scipy.io import savemat
 
-from core.data.sequence import CameraModel
-from core.foundation.exceptions import InputError
-from core.io.readers import list_sequences, read_sequence
-from core.synthetic import write_challenge
+from core import CameraModel, InputError, list_sequences, read_sequence, write_challenge
 
 if TYPE_CHECKING:
     from pathlib import Path

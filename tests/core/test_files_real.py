@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pytest
 
-from core.data.sequence import CameraModel
-from core.io.readers import list_sequences, read_sequence
+from core import CameraModel, list_sequences, read_sequence
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,11 +12,20 @@ import pytest
 from scipy.io import savemat
 
 import core
+from core import (
+    CameraModel,
+    GroundTruth,
+    InputError,
+    Observations,
+    Sequence,
+    list_sequences,
+    read_sequence,
+    simulate,
+    write_csv,
+    write_npz,
+)
 from core.cli.sequence_options import add_sequence_options
-from core.data.sequence import CameraModel, GroundTruth, Observations, Sequence
-from core.foundation.exceptions import InputError
-from core.io.readers import SUFFIXES, list_sequences, read_sequence, write_csv, write_npz
-from core.synthetic import simulate
+from core.io.readers import SUFFIXES
 
 if TYPE_CHECKING:
     from pathlib import Path

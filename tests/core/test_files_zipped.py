@@ -8,9 +8,9 @@ import zipfile
 import numpy as np
 import pytest
 
-from core.foundation.exceptions import InputError
+from core import InputError
+from core.io.readers import load_arrays
 from core.io.readers import npz_archive as zipped
-from core.io.readers.npz_archive import load_arrays
 
 
 def test_a_small_file_that_would_fill_the_memory_is_refused_before_it_is_unpacked(tmp_path):

@@ -7,13 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.cameras.metric_upgrade import metric_upgrade
-from core.penalties.linear import MCP, NuclearNorm, Penalty
-from core.problem.closed_form import svd_start
-from core.reconstruction.geometry import _deforming, geometry_of
+from core import MCP, NuclearNorm, Penalty, VariableProjection, solve, svd_start
+from core.cameras import metric_upgrade
+from core.reconstruction import geometry_of
+from core.reconstruction.geometry import _deforming
 from core.reconstruction.problem_setup import penalized
-from core.solvers.solver import solve
-from core.solvers.variable_projection import VariableProjection
 
 UNIT = np.eye(3)
 

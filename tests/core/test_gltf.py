@@ -10,10 +10,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.foundation.exceptions import InputError
-from core.io.writers import export
+from core import ExportOptions, InputError, export
 from core.io.writers.gltf import morph_targets
-from core.io.writers.options import ExportOptions, laid
+from core.io.writers.options import laid
 
 COMPONENTS = {5120: "i1", 5121: "u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 SIZES = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}

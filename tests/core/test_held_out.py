@@ -7,29 +7,36 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.data.sequence import CameraModel
-from core.evaluation.cross_validation import (
-    Misfit,
-    Trial,
-    grown,
-    hidden,
-    posed,
-    reprojected,
-    solved_from,
-    sweep,
+from core import (
+    PRESETS,
+    CameraModel,
+    ExplicitWeights,
+    InputError,
+    LogPenalty,
+    NuclearNorm,
+    Settings,
+    VariableProjection,
+    WeightedNuclearNorm,
+    finish,
+    procrustes_mm,
+    reconstruct,
+    simulate,
+    solve,
 )
-from core.evaluation.cross_validation_curve import curve
-from core.evaluation.holdout_plan import Plan
-from core.evaluation.metrics import procrustes_mm
-from core.evaluation.sweep import SCALE, changed, parameters_of, present, suggested, values_between
-from core.foundation.exceptions import InputError
-from core.penalties.linear import ExplicitWeights, LogPenalty, NuclearNorm, WeightedNuclearNorm
-from core.reconstruction.reconstruct import finish, reconstruct
-from core.reconstruction.settings import PRESETS, Settings
-from core.solvers.majorized import Majorized
-from core.solvers.solver import solve
-from core.solvers.variable_projection import VariableProjection
-from core.synthetic import simulate
+from core.evaluation import (
+    SCALE,
+    Plan,
+    Trial,
+    changed,
+    curve,
+    parameters_of,
+    present,
+    suggested,
+    sweep,
+    values_between,
+)
+from core.evaluation.cross_validation import Misfit, grown, hidden, posed, reprojected, solved_from
+from core.solvers import Majorized
 
 SETTINGS = Settings(starts=1, penalty=WeightedNuclearNorm(xi=0.5))
 XI = (0.01, 0.1, 0.3, 1.0, 3.0)

@@ -27,12 +27,19 @@ def python(code, folder):
 
 
 def test_importing_core_loads_no_window_and_no_slow_module(tmp_path):
-    done = python("import core, core.cli, sys; print('\\n'.join(sys.modules))", tmp_path)
+    done = python("import core, core.cli, sys; core.reconstruct; print('\\n'.join(sys.modules))", tmp_path)
     assert done.returncode == 0, done.stderr
     loaded = set(done.stdout.split())
     assert "core.reconstruction.reconstruct" in loaded
     for name in (*GRAPHICS, "scipy.io", "h5py", "matplotlib"):
         assert not any(module == name or module.startswith(name + ".") for module in loaded), name
+
+
+def test_importing_core_loads_numpy_and_solvers_only_when_asked_for(tmp_path):
+    done = python("import core, sys; print('\\n'.join(sys.modules))", tmp_path)
+    loaded = set(done.stdout.split())
+    assert "core" in loaded and not {"numpy", "scipy", "core.solvers"} & loaded
+    assert "AttributeError" in python("import core; core.no_such_name", tmp_path).stderr
 
 
 @pytest.mark.parametrize("path", CORE, ids=lambda path: str(path.relative_to(ROOT)))

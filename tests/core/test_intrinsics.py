@@ -1,19 +1,10 @@
 import numpy as np
 import pytest
 
-from core.cameras.calibration import (
-    ORTHOGONAL_SPREAD,
-    calibrate,
-    checked_intrinsics,
-    orthogonal_intrinsics,
-    project,
-    to_pixels,
-)
-from core.cameras.intrinsics import estimate_intrinsics, load_intrinsics
-from core.data.sequence import CameraModel, Observations
-from core.foundation.exceptions import InputError
-from core.foundation.linalg import rotation_from_vector
-from core.io.readers import read_sequence
+from core import CameraModel, InputError, Observations, read_sequence
+from core.cameras import calibrate, estimate_intrinsics, load_intrinsics, to_pixels
+from core.cameras.calibration import ORTHOGONAL_SPREAD, checked_intrinsics, orthogonal_intrinsics, project
+from core.foundation import rotation_from_vector
 
 K = np.array([[1400.0, 0.0, 640.0], [0.0, 1350.0, 480.0], [0.0, 0.0, 1.0]])
 R = rotation_from_vector(np.array([0.4, -0.7, 0.2]))

@@ -8,12 +8,21 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from core.penalties.linear import MCP, SCAD, CappedNorm, LogPenalty, SchattenNorm
-from core.problem.closed_form import svd_start, whole_start
-from core.solvers.irnn import IRNN
+from core import (
+    IRNN,
+    MCP,
+    SCAD,
+    CappedNorm,
+    LogPenalty,
+    SchattenNorm,
+    Status,
+    VariableProjection,
+    iterate,
+    solve,
+    svd_start,
+)
+from core.problem import whole_start
 from core.solvers.matrix_form import curvature, evaluate
-from core.solvers.solver import Status, iterate, solve
-from core.solvers.variable_projection import VariableProjection
 
 ROUNDING = 1e-12
 PENALTIES = [

@@ -8,12 +8,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from core import LevenbergMarquardt, Status, VariableProjection, iterate, solve, svd_start
 from core.problem import printed_form as residuals
-from core.problem.closed_form import svd_start
 from core.problem.initialization import resized, rigid_start
-from core.solvers.levenberg_marquardt import LevenbergMarquardt, damped_step, exact_gauge, normal_equations
-from core.solvers.solver import Status, iterate, solve
-from core.solvers.variable_projection import VariableProjection
+from core.solvers.levenberg_marquardt import damped_step, exact_gauge, normal_equations
 
 
 def dense_step(problem, factors, damping):

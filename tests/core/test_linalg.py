@@ -1,17 +1,10 @@
 import numpy as np
 import pytest
 
-from core.foundation.exceptions import InputError
+from core import InputError
+from core.foundation import procrustes, rotation_from_vector
 from core.foundation.least_squares import levenberg_marquardt
-from core.foundation.linalg import (
-    cross_matrix,
-    nearest_rotation,
-    procrustes,
-    rotation_angle,
-    rotation_from_vector,
-    rotation_onto_axis,
-    rq,
-)
+from core.foundation.linalg import cross_matrix, nearest_rotation, rotation_angle, rotation_onto_axis, rq
 
 QUARTER_TURN = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])  # about z
 CORNERS = np.array([[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 2.0, 0.0], [0.0, 0.0, 0.0, 3.0]])

@@ -5,14 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.foundation.exceptions import InputError
+from core import (
+    Factors,
+    InputError,
+    LevenbergMarquardt,
+    LowRankProblem,
+    Status,
+    VariableProjection,
+    iterate,
+    solve,
+    svd_start,
+)
+from core.problem import closed_form_structure, reference_singular_values
 from core.problem import printed_form as residuals
-from core.problem.closed_form import closed_form_structure, reference_singular_values, svd_start
-from core.problem.factors import Factors
-from core.problem.low_rank import LowRankProblem
-from core.solvers.levenberg_marquardt import LevenbergMarquardt, damped_step, normal_equations
-from core.solvers.solver import Status, iterate, solve
-from core.solvers.variable_projection import VariableProjection
+from core.solvers.levenberg_marquardt import damped_step, normal_equations
 
 WEIGHTS = (0.0, 1e-4, 1e-3, 2e-3)
 

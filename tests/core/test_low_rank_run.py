@@ -11,25 +11,37 @@ import numpy as np
 import pytest
 import scipy.io
 
+from core import (
+    CameraModel,
+    ExplicitWeights,
+    Factors,
+    GroundTruth,
+    InputError,
+    LowRankProblem,
+    NuclearNorm,
+    Observations,
+    RampWeights,
+    Sequence,
+    Settings,
+    TruncatedNuclearNorm,
+    VariableProjection,
+    command_for,
+    export,
+    finish,
+    load_result,
+    read_sequence,
+    reconstruct,
+    save_result,
+    solve,
+    solve_sequence,
+    write_npz,
+)
 from core.cameras.metric_upgrade import reprojection_rms
 from core.cli import main
 from core.cli.evaluate import optimality
-from core.data.sequence import CameraModel, GroundTruth, Observations, Sequence
-from core.foundation.exceptions import InputError
-from core.foundation.linalg import procrustes, rotation_from_vector
-from core.io.readers import read_sequence, write_npz
-from core.io.writers import export
-from core.penalties.linear import ExplicitWeights, NuclearNorm, RampWeights, TruncatedNuclearNorm
-from core.problem.factors import Factors
-from core.problem.low_rank import LowRankProblem
-from core.reconstruction.geometry import geometry_of
+from core.foundation import procrustes, rotation_from_vector
+from core.reconstruction import geometry_of, settings_from_dict, settings_to_dict
 from core.reconstruction.low_rank_pipeline import measurement_norm, some_points
-from core.reconstruction.recipes import command_for, settings_from_dict, settings_to_dict
-from core.reconstruction.reconstruct import finish, reconstruct, solve_sequence
-from core.reconstruction.result import load_result, save_result
-from core.reconstruction.settings import Settings
-from core.solvers.solver import solve
-from core.solvers.variable_projection import VariableProjection
 
 FREE = TruncatedNuclearNorm(1.0, 4)
 K = np.array([[900.0, 0.0, 320.0], [0.0, 900.0, 240.0], [0.0, 0.0, 1.0]])

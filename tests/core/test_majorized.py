@@ -8,14 +8,23 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from core.penalties.linear import MCP, SCAD, CappedNorm, LogPenalty, RankPenalty, SchattenNorm
-from core.problem.closed_form import svd_start
-from core.problem.factors import Factors
+from core import (
+    MCP,
+    SCAD,
+    CappedNorm,
+    Factors,
+    LevenbergMarquardt,
+    LogPenalty,
+    RankPenalty,
+    SchattenNorm,
+    Status,
+    VariableProjection,
+    iterate,
+    solve,
+    svd_start,
+)
 from core.problem.initialization import padded, random_start, resized, rigid_start
-from core.solvers.levenberg_marquardt import LevenbergMarquardt
-from core.solvers.majorized import Majorized
-from core.solvers.solver import Status, iterate, solve
-from core.solvers.variable_projection import VariableProjection
+from core.solvers import Majorized
 
 PENALTIES = {
     "schatten": SchattenNorm(mu=0.01, p=0.5, epsilon=0.01),

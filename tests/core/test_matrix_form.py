@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from core.penalties.linear import MCP, CappedNorm, LogPenalty, RankPenalty, SchattenNorm
-from core.problem.closed_form import whole_start
+from core import MCP, CappedNorm, LogPenalty, RankPenalty, SchattenNorm
+from core.problem import whole_start
 from core.solvers.matrix_form import (
     best_cut,
     curvature,

@@ -6,9 +6,7 @@ from dataclasses import fields
 
 import pytest
 
-from core.foundation.exceptions import InputError
-from core.reconstruction.settings import Settings
-from core.solvers.methods import METHODS
+from core import METHODS, InputError, Settings
 
 OPTIONS = [(name, option) for name, method in METHODS.items() for option in method.options]
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 import scipy.io
 
+from core import InputError, read_sequence
+from core.cameras import MetricUpgrade, metric_upgrade
 from core.cameras.absolute_quadric import _calibrated, _linear, _root, constraint_residuals
-from core.cameras.metric_upgrade import MetricUpgrade, metric_upgrade
-from core.foundation.exceptions import InputError
-from core.foundation.linalg import procrustes, rotation_angle, rotation_from_vector
-from core.io.readers import read_sequence
+from core.foundation import procrustes, rotation_from_vector
+from core.foundation.linalg import rotation_angle
 
 CENTER = (640.0, 480.0)
 

@@ -1,21 +1,10 @@
 import numpy as np
 import pytest
 
-from core.data.sequence import GroundTruth
+from core import Alignment, GroundTruth, InputError, align, challenge_v02, procrustes_mm, reprojection_px
+from core.evaluation import Kind, Mirror, e3d_global, frobenius_relative
 from core.evaluation.challenge_score import _score_residuals
-from core.evaluation.metrics import (
-    Alignment,
-    Kind,
-    Mirror,
-    align,
-    challenge_v02,
-    e3d_global,
-    frobenius_relative,
-    procrustes_mm,
-    reprojection_px,
-)
-from core.foundation.exceptions import InputError
-from core.foundation.linalg import rotation_from_vector
+from core.foundation import rotation_from_vector
 
 FRAMES, POINTS = 6, 12
 

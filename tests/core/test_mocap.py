@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import scipy.io
 
+from core import InputError
 from core.experiments.mocap import PUBLISHED, bmm_rows, rotation_error, tracked
-from core.foundation.exceptions import InputError
-from core.foundation.linalg import nearest_rotation, rotation_from_vector
+from core.foundation import rotation_from_vector
+from core.foundation.linalg import nearest_rotation
 
 FRAMES, POINTS = 40, 37
 

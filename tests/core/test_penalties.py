@@ -5,19 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.foundation.exceptions import InputError
-from core.penalties.base import LinearPenalty
-from core.penalties.linear import (
+from core import (
     MCP,
     PENALTIES,
     SCAD,
     CappedNorm,
+    Factors,
+    InputError,
     LogPenalty,
     RampWeights,
     RankPenalty,
     SchattenNorm,
 )
-from core.problem.factors import Factors, balanced
+from core.penalties import LinearPenalty
+from core.problem.factors import balanced
 
 CONCAVE = {
     "schatten": SchattenNorm(mu=0.7, p=0.4, epsilon=0.05),

@@ -5,10 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.foundation.exceptions import InputError
-from core.penalties.linear import ExplicitWeights, NuclearNorm, TruncatedNuclearNorm, WeightedNuclearNorm
-from core.problem.nonrigid import NonRigidProblem
-from core.reconstruction.settings import PRESETS, Settings
+from core import (
+    PRESETS,
+    ExplicitWeights,
+    InputError,
+    NonRigidProblem,
+    NuclearNorm,
+    Settings,
+    TruncatedNuclearNorm,
+    WeightedNuclearNorm,
+)
 
 
 @pytest.mark.parametrize(

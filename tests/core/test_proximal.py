@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from core.penalties.base import LinearPenalty
-from core.penalties.linear import MCP, SCAD, CappedNorm, LogPenalty, RankPenalty, SchattenNorm
+from core import MCP, SCAD, CappedNorm, LogPenalty, RankPenalty, SchattenNorm
+from core.penalties import LinearPenalty
 from core.penalties.proximal import shrink
 
 GRID = 800

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from core import Factors
 from core.foundation.batched_linalg import ELIMINATION_LIMIT, batched_inverse, multiply
 from core.problem import printed_form as residuals
 from core.problem.closed_form import best_offsets
-from core.problem.factors import Factors, balanced, centered
+from core.problem.factors import balanced, centered
 
 
 @pytest.mark.parametrize("size", [1, 3, 6, ELIMINATION_LIMIT, ELIMINATION_LIMIT + 3])

@@ -9,36 +9,33 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.cli import parser
-from core.cli.settings_options import settings_from
-from core.data.sequence import CameraModel, Observations, Sequence
-from core.foundation.exceptions import InputError
-from core.io.readers import read_sequence
-from core.penalties.linear import (
+from core import (
     MCP,
     PENALTIES,
+    PRESETS,
     SCAD,
+    CameraModel,
     CappedNorm,
     ExplicitWeights,
+    InputError,
     LogPenalty,
     NuclearNorm,
+    Observations,
     RampWeights,
     RankPenalty,
     SchattenNorm,
+    Sequence,
+    Settings,
     TruncatedNuclearNorm,
     WeightedNuclearNorm,
-)
-from core.reconstruction.recipes import (
     command_for,
-    nearest_preset,
-    options_for,
-    penalty_name,
-    preset_name,
     python_for,
-    settings_from_dict,
-    settings_to_dict,
+    read_sequence,
 )
-from core.reconstruction.settings import PRESETS, Settings
+from core.cli import parser
+from core.cli.settings_options import settings_from
+from core.reconstruction import options_for, preset_name, settings_from_dict, settings_to_dict
+from core.reconstruction.recipes import nearest_preset, penalty_name
 
 PAPER = PRESETS["paper"]
 VARIED = [

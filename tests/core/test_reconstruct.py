@@ -9,22 +9,24 @@ import numpy as np
 import pytest
 
 from core import (
+    METHODS,
     PRESETS,
     CameraModel,
+    ExplicitWeights,
     InputError,
+    NonRigidProblem,
+    NuclearNorm,
     Settings,
     Status,
+    WeightedNuclearNorm,
     finish,
+    procrustes_mm,
     reconstruct,
     simulate,
     solve_sequence,
 )
-from core.evaluation.metrics import procrustes_mm
-from core.penalties.linear import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
 from core.problem import printed_form as residuals
-from core.problem.nonrigid import NonRigidProblem
 from core.problem.subsampling import subset
-from core.solvers.methods import METHODS
 
 QUICK = Settings(rank=2, penalty=WeightedNuclearNorm(xi=5e-3), rotations="truth", starts=4)
 

@@ -13,12 +13,19 @@ import numpy as np
 import pytest
 
 from core import (
+    MCP,
+    PRESETS,
     ExplicitWeights,
     InputError,
+    NuclearNorm,
     Settings,
     Step,
+    TruncatedNuclearNorm,
+    command_for,
+    finish,
     load_result,
     load_start,
+    python_for,
     read_sequence,
     reconstruct,
     replay,
@@ -30,10 +37,7 @@ from core import (
 )
 from core.cli import main, parser
 from core.cli.step_options import steps_from
-from core.penalties.linear import MCP, NuclearNorm, TruncatedNuclearNorm
-from core.reconstruction.recipes import command_for, python_for, steps_from_list, steps_to_list
-from core.reconstruction.reconstruct import finish
-from core.reconstruction.settings import PRESETS
+from core.reconstruction import steps_from_list, steps_to_list
 
 DIGITS = 1e-12
 QUICK = Settings(rank=2, starts=3, rotations="truth")

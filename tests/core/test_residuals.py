@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from core import Factors, svd_start
+from core.problem import closed_form_structure, reference_singular_values
 from core.problem import printed_form as residuals
-from core.problem.closed_form import best_offsets, closed_form_structure, reference_singular_values, svd_start
-from core.problem.factors import Factors
+from core.problem.closed_form import best_offsets
 
 
 def test_pack_and_unpack_are_inverse_and_in_the_order_of_the_paper(simulated, random_factors):

@@ -8,14 +8,19 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from core.data.sequence import CameraModel, GroundTruth
-from core.evaluation.metrics import reprojection_px
-from core.foundation.atomic import replacing
-from core.foundation.exceptions import InputError
-from core.io.readers import read_sequence
-from core.reconstruction.reconstruct import solve_sequence
-from core.reconstruction.result import LOW_RANK, OPTIONAL, SHAPES, load_result, save_result
-from core.reconstruction.settings import Settings
+from core import (
+    CameraModel,
+    GroundTruth,
+    InputError,
+    Settings,
+    load_result,
+    read_sequence,
+    reprojection_px,
+    save_result,
+    solve_sequence,
+)
+from core.foundation import replacing
+from core.reconstruction.result import LOW_RANK, OPTIONAL, SHAPES
 
 
 def rewritten(path, **changes):

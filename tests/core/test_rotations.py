@@ -3,19 +3,17 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from core import CameraModel, InputError, Observations, Sequence, Settings, read_sequence, solve_sequence
+from core.cameras import estimate_rotations, load_rotations
 from core.cameras.calibration import project
 from core.cameras.candidates import rotation_candidates
 from core.cameras.completion import centered_and_complete
 from core.cameras.perspective import turned_to_object
 from core.cameras.rigid import refine_rigid
-from core.cameras.rotations import continuous, estimate_rotations, flip_depth, largest_rank, load_rotations
+from core.cameras.rotations import continuous, flip_depth, largest_rank
 from core.cameras.triplet import rigid_triplet, triplet_residuals
-from core.data.sequence import CameraModel, Observations, Sequence
-from core.foundation.exceptions import InputError
-from core.foundation.linalg import nearest_rotation, procrustes, rotation_angle, rotation_from_vector
-from core.io.readers import read_sequence
-from core.reconstruction.reconstruct import solve_sequence
-from core.reconstruction.settings import Settings
+from core.foundation import procrustes, rotation_from_vector
+from core.foundation.linalg import nearest_rotation, rotation_angle
 
 
 @dataclass

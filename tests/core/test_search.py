@@ -7,17 +7,24 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core import Settings, Status, reconstruct, simulate, solve_sequence
-from core.penalties.linear import WeightedNuclearNorm
+from core import (
+    Factors,
+    Settings,
+    Status,
+    VariableProjection,
+    WeightedNuclearNorm,
+    iterate,
+    reconstruct,
+    simulate,
+    solve,
+    solve_sequence,
+)
 from core.problem import printed_form as residuals
-from core.problem.factors import Factors
 from core.problem.initialization import search_starts
 from core.reconstruction.multistart import GROUP, SURVIVORS, End, groups, hopeless, met, phases, traced
 from core.solvers.batched_projection import _solve, _times, bundled, stepped
 from core.solvers.reduced_hessian import reduced_hessian
 from core.solvers.screening import NEAR, Screening, apart
-from core.solvers.solver import iterate, solve
-from core.solvers.variable_projection import VariableProjection
 
 TRUE_CAMERAS = Settings(rank=2, penalty=WeightedNuclearNorm(xi=5e-3), rotations="truth")
 

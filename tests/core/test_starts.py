@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.problem import closed_form_structure
 from core.problem import printed_form as residuals
-from core.problem.closed_form import closed_form_structure
 from core.problem.initialization import (
     SLOW,
     random_start,

@@ -5,20 +5,24 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from core import (
+    InputError,
+    LevenbergMarquardt,
+    LowRankProblem,
+    NonRigidProblem,
+    Status,
+    VariableProjection,
+    solve,
+    svd_start,
+)
 from core.foundation.batched_linalg import batched_inverse, multiply, solved
-from core.foundation.exceptions import InputError
+from core.problem import closed_form_structure, reference_singular_values
 from core.problem import data_term as quadratic
 from core.problem import observation_forms as planes
 from core.problem import printed_form as residuals
-from core.problem.closed_form import closed_form_structure, reference_singular_values, svd_start
 from core.problem.initialization import resized, rigid_start
-from core.problem.low_rank import LowRankProblem
-from core.problem.nonrigid import NonRigidProblem
 from core.problem.subsampling import rungs, subset
-from core.solvers.levenberg_marquardt import LevenbergMarquardt
 from core.solvers.reduced_hessian import reduced_hessian
-from core.solvers.solver import Status, solve
-from core.solvers.variable_projection import VariableProjection
 
 CASES = ["non-rigid", "hidden", "orthogonal", "low rank", "low rank, hidden"]
 

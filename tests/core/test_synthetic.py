@@ -7,17 +7,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from core.data.sequence import CameraModel
-from core.foundation.exceptions import InputError
-from core.io.readers import bundled_samples, list_sequences, read_sequence, sample_path
-from core.synthetic import KINDS, PATHS, SAMPLE_PATHS, simulate, write_challenge, write_samples
+from core import (
+    CameraModel,
+    InputError,
+    bundled_samples,
+    list_sequences,
+    read_sequence,
+    sample_path,
+    simulate,
+    write_challenge,
+)
+from core.synthetic import KINDS, PATHS, SAMPLE_PATHS, write_samples
 from core.synthetic.camera_paths import cameras
 from core.synthetic.occlusion import hidden
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from core.data.sequence import Sequence
+    from core import Sequence
 
 ORTHOGONAL = CameraModel.ORTHOGONAL
 

@@ -7,12 +7,11 @@ from itertools import islice
 import numpy as np
 import pytest
 
+from core import Factors, Status, iterate, solve
 from core.problem import printed_form as residuals
-from core.problem.factors import Factors
 from core.problem.initialization import resized, rigid_start
 from core.solvers import reduced_hessian
 from core.solvers import variable_projection as vp
-from core.solvers.solver import Status, iterate, solve
 
 RANKS = [(0.2,), (0.1, 0.3), (0.05, 0.1, 0.2, 0.4)]
 

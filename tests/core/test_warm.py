@@ -8,18 +8,23 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core import simulate
-from core.data.sequence import CameraModel
-from core.foundation.exceptions import InputError
-from core.penalties.linear import ExplicitWeights, WeightedNuclearNorm
-from core.problem.closed_form import reference_singular_values
-from core.problem.low_rank import LowRankProblem
-from core.problem.nonrigid import NonRigidProblem
+from core import (
+    CameraModel,
+    ExplicitWeights,
+    InputError,
+    LowRankProblem,
+    NonRigidProblem,
+    Settings,
+    Status,
+    VariableProjection,
+    WeightedNuclearNorm,
+    reconstruct,
+    simulate,
+    solve,
+)
+from core.problem import reference_singular_values
 from core.reconstruction.pipeline import FOLLOWING
-from core.reconstruction.reconstruct import reconstruct
-from core.reconstruction.settings import Settings
-from core.solvers.solver import Status, solve
-from core.solvers.variable_projection import MOST_PRODUCTS, VariableProjection
+from core.solvers.variable_projection import MOST_PRODUCTS
 
 SETTINGS = Settings(rank=3, starts=1, rotations="truth")
 

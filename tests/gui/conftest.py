@@ -19,15 +19,22 @@ if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.env
 from PyQt6.QtCore import QCoreApplication, QEvent, QObject, QSettings, Qt
 from PyQt6.QtGui import QColor, QImage, QSurfaceFormat
 
-from core.data.sequence import CameraModel, GroundTruth, Observations, Sequence
-from core.foundation.exceptions import InputError
-from core.foundation.linalg import rotation_from_vector
-from core.problem.factors import Factors
-from core.problem.nonrigid import NonRigidProblem
-from core.reconstruction.reconstruct import Candidate, Record, Update
-from core.reconstruction.result import Result
-from core.reconstruction.settings import Settings
-from core.solvers.solver import Status
+from core import (
+    CameraModel,
+    Candidate,
+    Factors,
+    GroundTruth,
+    InputError,
+    NonRigidProblem,
+    Observations,
+    Record,
+    Result,
+    Sequence,
+    Settings,
+    Status,
+    Update,
+)
+from core.foundation import rotation_from_vector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,7 +44,7 @@ if TYPE_CHECKING:
     from PyQt6.QtWidgets import QApplication, QWidget
     from pytestqt.qtbot import QtBot
 
-    from core.foundation.types import Floats
+    from core.foundation import Floats
     from nrsfm_gui.main_window import MainWindow
     from nrsfm_gui.model.app_store import SettingsStore
     from nrsfm_gui.panels.loss.loss_plot import LossPlot

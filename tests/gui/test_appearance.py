@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.foundation.exceptions import InputError
+from core import InputError
 from nrsfm_gui.model.appearance import COLOR_MAPS, COLORINGS, LAYERS, MESH_MODES, Appearance
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.scene.bounds import bounding_points

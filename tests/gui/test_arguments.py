@@ -10,10 +10,20 @@ from pathlib import Path
 import pytest
 from PyQt6.QtGui import QImage
 
-from core import finish, load_result, reconstruct, save_result, simulate, write_challenge
-from core.penalties.linear import ExplicitWeights, RampWeights, SchattenNorm
-from core.reconstruction.recipes import options_for
-from core.reconstruction.settings import PRESETS, Settings
+from core import (
+    PRESETS,
+    ExplicitWeights,
+    RampWeights,
+    SchattenNorm,
+    Settings,
+    finish,
+    load_result,
+    reconstruct,
+    save_result,
+    simulate,
+    write_challenge,
+)
+from core.reconstruction import options_for
 from nrsfm_gui.app import enlarged, prepare_platform
 from nrsfm_gui.model.app_store import APPLICATION, ORGANIZATION
 from nrsfm_gui.model.arguments import Arguments, parse

@@ -11,8 +11,7 @@ import pytest
 from PyQt6.QtCore import QPointF, QSize
 from PyQt6.QtGui import QColor, QImage
 
-from core import simulate
-from core.foundation.exceptions import InputError
+from core import InputError, simulate
 from nrsfm_gui.panels.scene_views import video as videos
 from nrsfm_gui.panels.scene_views.background_controller import checked, doubts
 from nrsfm_gui.panels.scene_views.background_reader import BackgroundReader

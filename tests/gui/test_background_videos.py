@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from core.foundation.exceptions import InputError
+from core import InputError
 from nrsfm_gui.panels.scene_views.background_reader import BackgroundReader
 from nrsfm_gui.panels.scene_views.image_sources import open_source
 from nrsfm_gui.panels.scene_views.video import PASSED

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.penalties.linear import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
-from core.reconstruction.settings import Settings
+from core import ExplicitWeights, NuclearNorm, Settings, WeightedNuclearNorm
 from nrsfm_gui.model.changes import GESTURE, followed, named, one_gesture, parameters, waiting
 
 WEIGHTS = Settings(rank=4, penalty=ExplicitWeights((0.0, 0.1, 0.2, 0.4)))

@@ -10,9 +10,7 @@ import pyqtgraph as pg
 import pytest
 from PyQt6.QtWidgets import QToolButton
 
-from core.penalties.linear import NuclearNorm
-from core.reconstruction.progress import Record
-from core.reconstruction.settings import Settings
+from core import NuclearNorm, Record, Settings
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK, THEMES
 from nrsfm_gui.scene.shapes import build_shapes

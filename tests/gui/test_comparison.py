@@ -8,10 +8,16 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from core.data.sequence import CameraModel, GroundTruth
-from core.evaluation.alignment import NO_ALIGNMENT, PER_FRAME, Alignment, Kind, Mirror
-from core.penalties.linear import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
-from core.reconstruction.settings import Settings
+from core import (
+    Alignment,
+    CameraModel,
+    ExplicitWeights,
+    GroundTruth,
+    NuclearNorm,
+    Settings,
+    WeightedNuclearNorm,
+)
+from core.evaluation import NO_ALIGNMENT, PER_FRAME, Kind, Mirror
 from nrsfm_gui.scene.comparison import lay_together, why_losses_differ
 from nrsfm_gui.scene.shapes import build_shapes
 

@@ -13,8 +13,7 @@ from PyQt6.QtCore import QThread, QTimer
 from PyQt6.QtGui import QGuiApplication, QPainter
 from PyQt6.QtWidgets import QPushButton, QWidget
 
-from core import simulate
-from core.reconstruction.settings import Settings
+from core import Settings, simulate
 from nrsfm_gui.engine.jobs import Job
 from nrsfm_gui.engine.solver_thread import real_work
 from nrsfm_gui.model.run import RunState

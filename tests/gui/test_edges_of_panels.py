@@ -9,7 +9,7 @@ import pytest
 from PyQt6.QtCore import QCoreApplication, QEvent, QPointF, Qt
 from PyQt6.QtGui import QMouseEvent
 
-from core.data.sequence import CameraModel, Observations, Sequence
+from core import CameraModel, Observations, Sequence
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.points.points_panel import PointsPanel
 from nrsfm_gui.panels.scene_views.tracks_view import TracksView

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from core import CameraModel, load_result, simulate
-from core.evaluation.alignment import Alignment, Kind
-from core.io.writers import EXPORTERS
-from core.reconstruction.settings import Settings
+from core import EXPORTERS, Alignment, CameraModel, Settings, load_result, simulate
+from core.evaluation import Kind
 from nrsfm_gui.export.export_dialog import ExportDialog
 from nrsfm_gui.export.export_request import KINDS, ExportContext, context_of
 from nrsfm_gui.export.movie_files import FORMATS

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.evaluation.alignment import Alignment, Mirror
+from core import Alignment
+from core.evaluation import Mirror
 from nrsfm_gui.scene.frame_analysis import along_view, along_view_in, find, moved_error, turns
 from nrsfm_gui.scene.scene import build_shapes
 from nrsfm_gui.scene.shapes import Cameras

@@ -9,13 +9,8 @@ import pyqtgraph as pg
 import pytest
 from PyQt6.QtWidgets import QApplication
 
-from core.data.sequence import CameraModel
-from core.evaluation.cross_validation import sweep
-from core.evaluation.cross_validation_curve import Curve, curve
-from core.evaluation.holdout_plan import FOLDS, Plan
-from core.penalties.linear import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
-from core.reconstruction.settings import Settings
-from core.synthetic import simulate
+from core import CameraModel, ExplicitWeights, NuclearNorm, Settings, WeightedNuclearNorm, simulate
+from core.evaluation import FOLDS, Curve, Plan, curve, sweep
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.guidance.guidance_panel import GuidancePanel
 from nrsfm_gui.panels.guidance.guidance_plot import GuidanceCurves, _ticks

@@ -5,10 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core import simulate
-from core.data.sequence import CameraModel, GroundTruth, Observations, Sequence
-from core.foundation.exceptions import InputError
-from core.reconstruction.settings import Settings
+from core import CameraModel, GroundTruth, InputError, Observations, Sequence, Settings, simulate
 
 QUICK = Settings(rank=1, starts=1, rotations="tracks")
 

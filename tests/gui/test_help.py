@@ -11,8 +11,7 @@ from PyQt6.QtCore import QPoint, QRect, Qt, QUrl
 from PyQt6.QtGui import QGuiApplication, QImage, QWhatsThisClickedEvent
 from PyQt6.QtWidgets import QApplication, QPushButton, QToolButton
 
-from core import simulate
-from core.reconstruction.settings import Settings
+from core import Settings, simulate
 from nrsfm_gui.model.arguments import Arguments, parse
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK, LIGHT

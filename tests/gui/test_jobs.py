@@ -8,7 +8,7 @@ import threading
 
 from PyQt6 import sip
 
-from core.foundation.exceptions import InputError
+from core import InputError
 from nrsfm_gui.engine.jobs import Job, Jobs
 
 

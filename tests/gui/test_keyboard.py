@@ -28,8 +28,7 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from core import simulate
-from core.reconstruction.settings import Settings
+from core import Settings, simulate
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.parameters.spectrum_canvas import SpectrumCanvas

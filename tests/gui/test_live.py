@@ -7,7 +7,7 @@ import pytest
 from PyQt6.QtCore import QPointF, Qt
 from PyQt6.QtTest import QTest
 
-from core.reconstruction.settings import Settings
+from core import Settings
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.widgets.drag_number import ScrubSlider

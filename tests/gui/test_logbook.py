@@ -13,8 +13,7 @@ import pytest
 from PyQt6.QtCore import QtMsgType, qInstallMessageHandler, qWarning
 from PyQt6.QtGui import QGuiApplication
 
-from core import simulate
-from core.reconstruction.settings import Settings
+from core import Settings, simulate
 from nrsfm_gui.model import log_records as module
 from nrsfm_gui.model.log_records import Level, Logbook
 from nrsfm_gui.model.run import RunState

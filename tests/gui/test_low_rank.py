@@ -9,13 +9,21 @@ import numpy as np
 import pytest
 from PyQt6.QtGui import QGuiApplication
 
-from core import load_result, simulate, write_npz
+from core import (
+    CameraModel,
+    GroundTruth,
+    NuclearNorm,
+    Observations,
+    Sequence,
+    Settings,
+    TruncatedNuclearNorm,
+    load_result,
+    reconstruct,
+    simulate,
+    write_npz,
+)
 from core.cli import main as command_line
-from core.data.sequence import CameraModel, GroundTruth, Observations, Sequence
-from core.foundation.linalg import rotation_from_vector
-from core.penalties.linear import NuclearNorm, TruncatedNuclearNorm
-from core.reconstruction.reconstruct import reconstruct
-from core.reconstruction.settings import Settings
+from core.foundation import rotation_from_vector
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.session import Session
 from nrsfm_gui.model.theme import DARK

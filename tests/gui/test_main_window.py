@@ -14,10 +14,18 @@ from PyQt6.QtCore import QEvent, QMimeData, QPointF, Qt, QThread, QUrl
 from PyQt6.QtGui import QDropEvent, QGuiApplication, QKeyEvent, QKeySequence
 from PyQt6.QtWidgets import QLabel, QPushButton
 
-from core import CameraModel, load_result, simulate, write_challenge
-from core.evaluation.alignment import Kind, Mirror
-from core.penalties.linear import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
-from core.reconstruction.settings import PRESETS, Settings
+from core import (
+    PRESETS,
+    CameraModel,
+    ExplicitWeights,
+    NuclearNorm,
+    Settings,
+    WeightedNuclearNorm,
+    load_result,
+    simulate,
+    write_challenge,
+)
+from core.evaluation import Kind, Mirror
 from nrsfm_gui.model.arguments import Arguments
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.scene.shapes import Alignment

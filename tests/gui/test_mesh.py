@@ -7,7 +7,7 @@ import struct
 import numpy as np
 import pytest
 
-from core.foundation.exceptions import InputError
+from core import InputError
 from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.mesh import (
     chosen_mesh,

@@ -8,10 +8,8 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLabel, QWidget
 
-from core.data.sequence import CameraModel
-from core.penalties.linear import LogPenalty, NuclearNorm
-from core.reconstruction.settings import PRESETS, Settings
-from core.solvers.methods import METHODS, PROBLEMS
+from core import METHODS, PRESETS, CameraModel, LogPenalty, NuclearNorm, Settings
+from core.solvers import PROBLEMS
 from nrsfm_gui.model.app_store import SettingsStore
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
 from nrsfm_gui.widgets.fields import NumberField

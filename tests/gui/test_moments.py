@@ -7,12 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from core import simulate
-from core.problem.factors import Factors
-from core.problem.nonrigid import NonRigidProblem
-from core.reconstruction.reconstruct import Candidate, Record, Update, reconstruct
-from core.reconstruction.settings import Settings
-from core.solvers.solver import Status
+from core import Candidate, Factors, NonRigidProblem, Record, Settings, Status, Update, reconstruct, simulate
 from nrsfm_gui.model.snapshots import LARGEST, MOST, Moments
 
 FRAMES, POINTS, RANK = 3, 4, 2

@@ -22,8 +22,7 @@ from PyQt6.QtGui import QDrag, QGuiApplication, QKeySequence, QWheelEvent
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QWidget
 
-from core import simulate
-from core.reconstruction.settings import Settings
+from core import Settings, simulate
 from nrsfm_gui.model.theme import DARK
 
 if TYPE_CHECKING:

@@ -11,9 +11,7 @@ import pytest
 from PyQt6.QtCore import QCoreApplication, QEvent
 from PyQt6.QtGui import QColor, QImage
 
-from core import simulate
-from core.foundation.exceptions import InputError
-from core.reconstruction.settings import Settings
+from core import InputError, Settings, simulate
 from nrsfm_gui.export import movie_files
 from nrsfm_gui.export.movie import ScenePainter, WindowPainter, fitted
 from nrsfm_gui.export.movie_files import FORMATS, format_for, pixels

@@ -7,11 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core import simulate
-from core.data.sequence import CameraModel
-from core.evaluation.alignment import Alignment, Kind, Mirror
-from core.reconstruction.reconstruct import reconstruct
-from core.reconstruction.settings import Settings
+from core import Alignment, CameraModel, Settings, reconstruct, simulate
+from core.evaluation import Kind, Mirror
 from nrsfm_gui.scene.coloring import coloring
 from nrsfm_gui.scene.scene import build_scene
 from nrsfm_gui.scene.shapes import build_shapes

@@ -10,8 +10,7 @@ from PyQt6.QtCore import QTimer
 from PyQt6.QtWidgets import QFileDialog, QLineEdit, QMessageBox, QWidget
 
 import nrsfm_gui.widgets.path_dialog as module
-from core import simulate
-from core.reconstruction.settings import Settings
+from core import Settings, simulate
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.widgets.path_dialog import Wanted, ask_for_path, first_suffix
 

@@ -11,10 +11,9 @@ import pytest
 from PyQt6.QtCore import QSettings, QSize, Qt
 from PyQt6.QtGui import QScreen
 
-from core import simulate
-from core.foundation.exceptions import InputError
-from core.reconstruction.settings import Settings
-from core.solvers.solver import _blas, set_solver_threads, single_threaded
+from core import InputError, Settings, simulate
+from core.solvers import set_solver_threads, single_threaded
+from core.solvers.solver import _blas
 from nrsfm_gui.model.app_store import SettingsStore
 from nrsfm_gui.model.preferences import PROCESSORS, SIZES, Preferences
 from nrsfm_gui.model.theme import DARK, LIGHT

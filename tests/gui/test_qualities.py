@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from core.evaluation.alignment import PER_FRAME, Alignment, Kind
+from core import Alignment
+from core.evaluation import PER_FRAME, Kind
 from nrsfm_gui.scene.run_quality import Qualities
 from nrsfm_gui.scene.sequence_errors import Wanted, make_picture
 

@@ -10,6 +10,7 @@ from PyQt6.QtCore import QUrl
 from PyQt6.QtGui import QDesktopServices, QGuiApplication, QImage
 from PyQt6.QtWidgets import QLineEdit, QPushButton
 
+from core import InputError
 from core.experiments.document import (
     Cell,
     Heading,
@@ -21,7 +22,6 @@ from core.experiments.document import (
     as_html,
     as_markdown,
 )
-from core.foundation.exceptions import InputError
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.reports.report_page import page_for
 from nrsfm_gui.reports.reports import find_reports, report_at

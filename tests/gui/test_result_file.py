@@ -8,20 +8,20 @@ import numpy as np
 import pytest
 
 from core import (
+    PRESETS,
     CameraModel,
+    InputError,
     Settings,
+    TruncatedNuclearNorm,
     load_result,
+    read_sequence,
     reconstruct,
     save_result,
     simulate,
     solve_sequence,
+    write_challenge,
     write_npz,
 )
-from core.foundation.exceptions import InputError
-from core.io.readers import read_sequence
-from core.penalties.linear import TruncatedNuclearNorm
-from core.reconstruction.settings import PRESETS
-from core.synthetic import write_challenge
 from nrsfm_gui.sessions.result_file import is_result, read_opened_result
 
 QUICK = Settings(rank=2, starts=2, rotations="truth")

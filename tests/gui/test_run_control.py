@@ -7,9 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from core.foundation.exceptions import InputError
-from core.reconstruction.reconstruct import Record
-from core.reconstruction.settings import Settings
+from core import InputError, Record, Settings
 from nrsfm_gui.engine.run_control import RunControl
 from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.model.session import Session

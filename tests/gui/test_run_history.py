@@ -10,8 +10,7 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QColor
 from PyQt6.QtWidgets import QLabel, QLineEdit, QPushButton, QToolButton
 
-from core.penalties.linear import NuclearNorm
-from core.reconstruction.settings import Settings
+from core import NuclearNorm, Settings
 from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import run_title

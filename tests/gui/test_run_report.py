@@ -13,10 +13,7 @@ from PyQt6.QtCore import QBuffer, QByteArray, QSize
 from PyQt6.QtGui import QColor, QGuiApplication, QImage, QPainter
 from PyQt6.QtWidgets import QLabel
 
-from core import load_result, simulate
-from core.evaluation.metrics import procrustes_mm
-from core.reconstruction.recipes import command_for
-from core.reconstruction.settings import Settings
+from core import Settings, command_for, load_result, procrustes_mm, simulate
 from nrsfm_gui.export.movie_files import pixels
 from nrsfm_gui.export.report_charts import HEIGHT, WIDTH, Mark, line_chart, spectrum_chart
 from nrsfm_gui.export.run_report import make_report, worst_frames

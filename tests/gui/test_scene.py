@@ -9,13 +9,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.data.sequence import GroundTruth
-from core.evaluation.alignment import ALIGNMENTS, NO_ALIGNMENT, Kind, Mirror
-from core.penalties.linear import WeightedNuclearNorm
-from core.problem.nonrigid import Factors, NonRigidProblem
-from core.reconstruction.progress import Candidate, Record, Update
-from core.reconstruction.settings import Settings
-from core.solvers.solver import Status
+from core import (
+    Candidate,
+    Factors,
+    GroundTruth,
+    NonRigidProblem,
+    Record,
+    Settings,
+    Status,
+    Update,
+    WeightedNuclearNorm,
+)
+from core.evaluation import ALIGNMENTS, NO_ALIGNMENT, Kind, Mirror
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.scene_views.scene3d_parts import scene_parts
 from nrsfm_gui.scene.scene import LAYERS, Alignment, Appearance, build_scene, build_shapes, error_series

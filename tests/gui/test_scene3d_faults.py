@@ -9,7 +9,7 @@ import pytest
 from PyQt6.QtCore import QPointF, QSize, Qt
 from PyQt6.QtWidgets import QDockWidget, QMainWindow
 
-from core.data.sequence import CameraModel, Observations, Sequence
+from core import CameraModel, Observations, Sequence
 from nrsfm_gui.model.appearance import COLORINGS, LAYERS, Appearance
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.scene_views import scene3d_renderer as renderer3d

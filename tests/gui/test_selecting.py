@@ -8,8 +8,7 @@ from PyQt6.QtCore import QCoreApplication, QEvent, QItemSelectionModel, QPoint, 
 from PyQt6.QtGui import QMouseEvent
 from PyQt6.QtWidgets import QComboBox, QDialog, QLabel, QSpinBox
 
-from core import simulate
-from core.reconstruction.settings import Settings
+from core import Settings, simulate
 from nrsfm_gui.engine.solver_thread import real_work
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK

@@ -14,12 +14,20 @@ import numpy as np
 import pytest
 
 import nrsfm_gui.sessions.session_data as session_data
-from core import CameraModel, Settings, reconstruct, simulate, write_npz
-from core.foundation.exceptions import InputError
-from core.io.readers import read_sequence, write_csv
-from core.penalties.linear import MCP, ExplicitWeights
-from core.reconstruction.settings import PRESETS
-from core.synthetic import write_challenge
+from core import (
+    MCP,
+    PRESETS,
+    CameraModel,
+    ExplicitWeights,
+    InputError,
+    Settings,
+    read_sequence,
+    reconstruct,
+    simulate,
+    write_challenge,
+    write_csv,
+    write_npz,
+)
 from nrsfm_gui.model.history import Tick
 from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.sessions.archive import DOCUMENT

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from PyQt6.QtCore import QByteArray, QSettings
 
-from core.penalties.linear import ExplicitWeights, NuclearNorm, TruncatedNuclearNorm, WeightedNuclearNorm
-from core.reconstruction.settings import PRESETS, Settings
+from core import PRESETS, ExplicitWeights, NuclearNorm, Settings, TruncatedNuclearNorm, WeightedNuclearNorm
 from nrsfm_gui.model.app_store import RECENT_FILES, SettingsStore
 
 

@@ -10,12 +10,18 @@ import pytest
 from PyQt6.QtCore import QSettings
 from PyQt6.QtWidgets import QLabel, QSlider
 
-from core import simulate
-from core.data.sequence import CameraModel, Observations, Sequence
-from core.io.readers import read_sequence
-from core.penalties.linear import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
-from core.reconstruction.settings import Settings
-from core.synthetic import write_challenge
+from core import (
+    CameraModel,
+    ExplicitWeights,
+    NuclearNorm,
+    Observations,
+    Sequence,
+    Settings,
+    WeightedNuclearNorm,
+    read_sequence,
+    simulate,
+    write_challenge,
+)
 from nrsfm_gui.engine.solver_thread import real_work
 from nrsfm_gui.main_window import MainWindow
 from nrsfm_gui.model.app_store import SettingsStore

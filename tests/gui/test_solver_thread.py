@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.foundation.exceptions import InputError
-from core.reconstruction.settings import Settings
+from core import InputError, Settings
 from nrsfm_gui.engine.mailbox import Outcome
 from nrsfm_gui.engine.solver_thread import SolverThread
 

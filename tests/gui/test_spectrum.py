@@ -8,8 +8,7 @@ from PyQt6.QtCore import QPoint, QPointF, Qt
 from PyQt6.QtGui import QMouseEvent
 from PyQt6.QtWidgets import QApplication
 
-from core.penalties.linear import ExplicitWeights, NuclearNorm, WeightedNuclearNorm
-from core.reconstruction.settings import Settings
+from core import ExplicitWeights, NuclearNorm, Settings, WeightedNuclearNorm
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.parameters.spectrum_plot import HINT, SpectrumPlot
 from nrsfm_gui.panels.parameters.spectrum_scale import Decades, decades_of

@@ -9,8 +9,7 @@ from PyQt6.QtCore import QPoint
 from PyQt6.QtGui import QStatusTipEvent
 from PyQt6.QtWidgets import QApplication, QProgressBar
 
-from core import simulate
-from core.reconstruction.settings import Settings
+from core import Settings, simulate
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.widgets import memory

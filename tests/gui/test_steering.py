@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from PyQt6.QtCore import QPointF, Qt
 
-from core.penalties.linear import WeightedNuclearNorm
-from core.reconstruction.settings import Settings
+from core import Settings, WeightedNuclearNorm
 from nrsfm_gui.engine.undo import MOST_STEPS, NOT_KEPT, Steps
 from nrsfm_gui.model.changes import GESTURE
 from nrsfm_gui.model.run import RunState

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.penalties.linear import PENALTIES, ExplicitWeights
-from core.reconstruction.settings import PRESETS, Settings
-from core.solvers.methods import METHODS
+from core import METHODS, PENALTIES, PRESETS, ExplicitWeights, Settings
 from nrsfm_gui.model.run_names import run_name
 from nrsfm_gui.scene.summaries import measure
 

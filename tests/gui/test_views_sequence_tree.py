@@ -8,8 +8,7 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLineEdit, QTreeWidget
 
-from core.data.sequence import CameraModel
-from core.io.readers import SequenceEntry
+from core import CameraModel, SequenceEntry
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.sequences.sequence_tree import SequenceTree
 

@@ -21,9 +21,7 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from core import simulate
-from core.penalties.linear import WeightedNuclearNorm
-from core.reconstruction.settings import Settings
+from core import Settings, WeightedNuclearNorm, simulate
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
 from nrsfm_gui.panels.timeline.frame_slider import FrameSlider

@@ -14,10 +14,10 @@ from .entry import SequenceEntry, entry_of
 from .known_layouts import CAMERA_FILE
 from .layouts import sequence_of
 from .mat import is_mat, load_variables
-from .npz import read_npz, write_npz
-from .npz_archive import is_zip
-from .samples import PREFIX, bundled_samples, resolve, sample_path
-from .source import check_camera, read_bytes, sequence_name
+from .npz import entries_of, read_npz, sequence_from, write_npz
+from .npz_archive import check_unpacked, is_zip, load_arrays
+from .samples import PREFIX, bundled_samples, resolve, sample_name, sample_path
+from .source import check_camera, digest, naming, read_bytes, sequence_name
 from .text import parse_matrix
 
 if TYPE_CHECKING:
@@ -28,9 +28,20 @@ if TYPE_CHECKING:
 __all__ = [
     "SequenceEntry",
     "bundled_samples",
+    "challenge_file",
+    "check_unpacked",
+    "digest",
+    "entries_of",
     "list_sequences",
+    "load_arrays",
+    "naming",
+    "parse_matrix",
+    "read_bytes",
     "read_sequence",
+    "resolve",
+    "sample_name",
     "sample_path",
+    "sequence_from",
     "stands_alone",
     "write_csv",
     "write_npz",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ...foundation.atomic import check_writable
 from ...foundation.exceptions import InputError
 from . import csv, gltf, mat, npz, obj, ply, trajectories
-from .options import ALIGNMENTS, COORDINATES, FRAMES, INTERPOLATIONS, ExportOptions, unwatched
+from .options import ALIGNMENTS, COORDINATES, FRAMES, INTERPOLATIONS, ExportOptions, numbered, unwatched
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,6 +29,7 @@ __all__ = [
     "Exporter",
     "export",
     "exporter_for",
+    "numbered",
 ]
 
 

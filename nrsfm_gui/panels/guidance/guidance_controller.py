@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PyQt6.QtCore import QObject, QTimer
 
-from core.data.sequence import CameraModel
-from core.evaluation.cross_validation_curve import curve
-from core.evaluation.holdout_plan import Plan
-from core.evaluation.sweep import SCALE, changed, parameters_of, present, suggested
-from core.penalties.linear import ExplicitWeights
+from core import CameraModel, ExplicitWeights
+from core.evaluation import SCALE, Plan, changed, curve, parameters_of, present, suggested
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.panels.guidance.guidance_panel import MEANINGS
 from nrsfm_gui.panels.guidance.guidance_plot import GuidanceCurves
@@ -20,8 +17,8 @@ from nrsfm_gui.scene.summaries import ETA_FROM_SECONDS, duration
 from nrsfm_gui.text.guidance_text import TITLES, advised, by_truth, recommendation
 
 if TYPE_CHECKING:
-    from core.evaluation.cross_validation import Trial
-    from core.reconstruction.settings import Settings
+    from core import Settings
+    from core.evaluation import Trial
     from nrsfm_gui.main_window import MainWindow
 
 

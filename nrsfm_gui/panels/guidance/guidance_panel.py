@@ -17,8 +17,7 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from core.evaluation.holdout_plan import HIDING
-from core.evaluation.sweep import values_between
+from core.evaluation import HIDING, values_between
 from nrsfm_gui.panels.guidance.guidance_plot import GuidanceCurves, GuidancePlot
 from nrsfm_gui.text.guidance_text import TITLES
 from nrsfm_gui.widgets.clamped_label import AnswerText

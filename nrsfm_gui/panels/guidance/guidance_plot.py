@@ -15,7 +15,7 @@ from nrsfm_gui.widgets.labels import EmptyLabel
 from nrsfm_gui.widgets.plots import dress, log_ticks
 
 if TYPE_CHECKING:
-    from core.foundation.types import Floats
+    from core.foundation import Floats
     from nrsfm_gui.model.theme import Theme
 
 TIP = (

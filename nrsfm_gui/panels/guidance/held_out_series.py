@@ -9,21 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PyQt6.QtCore import QObject, pyqtSignal
 
-from core.data.sequence import CameraModel
-from core.evaluation.alignment import Alignment, Mirror
-from core.evaluation.cross_validation_curve import Curve, curve
-from core.evaluation.metrics import aligned_mm
-from core.evaluation.sweep import values_beyond
-from core.reconstruction.geometry import geometry_of
+from core import Alignment, CameraModel
+from core.evaluation import Curve, Mirror, aligned_mm, curve, values_beyond
+from core.reconstruction import geometry_of
 from nrsfm_gui.engine.jobs import Job
 
 if TYPE_CHECKING:
-    from core.data.sequence import Sequence
-    from core.evaluation.cross_validation import Trial
-    from core.evaluation.holdout_plan import Plan
-    from core.foundation.types import Floats
-    from core.reconstruction.reconstruct import Update
-    from core.reconstruction.settings import Settings
+    from core import Sequence, Settings, Update
+    from core.evaluation import Plan, Trial
+    from core.foundation import Floats
 
 
 class _Cancelled(Exception):
@@ -79,9 +73,7 @@ class HeldOutSeries(QObject):
         return np.asarray(np.mean(errors, axis=0))
 
     def _work(self) -> None:
-        from core.evaluation.cross_validation import (
-            sweep,  # here, because the window opens before the solvers are imported
-        )
+        from core.evaluation import sweep
 
         try:
             plan, found = self.plan, []

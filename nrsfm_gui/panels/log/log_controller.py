@@ -8,9 +8,9 @@ from weakref import WeakKeyDictionary
 
 from PyQt6.QtCore import QObject, QTimer
 
-from core.foundation.atomic import replacing
-from core.foundation.exceptions import InputError
-from core.reconstruction.recipes import settings_to_dict
+from core import InputError
+from core.foundation import replacing
+from core.reconstruction import settings_to_dict
 from nrsfm_gui.model.log_records import Level, Logbook
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import run_name
@@ -18,7 +18,7 @@ from nrsfm_gui.scene import summaries
 from nrsfm_gui.widgets.path_dialog import Wanted, ask_for_path
 
 if TYPE_CHECKING:
-    from core.data.sequence import Sequence
+    from core import Sequence
     from nrsfm_gui.main_window import MainWindow
     from nrsfm_gui.model.run import Run
 

@@ -12,7 +12,7 @@ from PyQt6.QtCore import Qt
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from core.foundation.types import Floats
+    from core.foundation import Floats
     from nrsfm_gui.model.history import History
     from nrsfm_gui.model.theme import Theme
 

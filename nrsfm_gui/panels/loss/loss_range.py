@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from core.foundation.types import Floats
+    from core.foundation import Floats
     from nrsfm_gui.model.history import History
 
 SELECTION = "rotations"  # how the names of the phases begin that choose rotations

@@ -9,7 +9,7 @@ import pyqtgraph as pg
 from PyQt6.QtCore import Qt
 
 if TYPE_CHECKING:
-    from core.foundation.types import Floats
+    from core.foundation import Floats
     from nrsfm_gui.model.history import History
     from nrsfm_gui.model.theme import Theme
 

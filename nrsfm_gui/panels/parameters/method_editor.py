@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
-from core.foundation.exceptions import InputError
-from core.solvers.methods import METHODS
+from core import METHODS, InputError
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.panels.parameters.parameter_rows import TIPS
 from nrsfm_gui.widgets.fields import NumberField
@@ -18,7 +17,7 @@ from nrsfm_gui.widgets.sources import Choice
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from core.solvers.methods import Method, Option, OptionValue
+    from core.solvers import Method, Option, OptionValue
 
 Options = tuple[tuple[str, "OptionValue"], ...]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
-from core.reconstruction.settings import INTRINSICS_SOURCES, PRESETS, ROTATION_SOURCES
-from core.solvers.methods import PROBLEMS
+from core import PRESETS
+from core.reconstruction import INTRINSICS_SOURCES, ROTATION_SOURCES
+from core.solvers import PROBLEMS
 from nrsfm_gui.panels.parameters.method_editor import MethodEditor
 from nrsfm_gui.panels.parameters.parameter_rows import (
     ADVANCED,

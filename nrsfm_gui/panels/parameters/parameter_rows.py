@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from core.data.sequence import CameraModel
-from core.reconstruction.settings import Settings
-from core.solvers.methods import METHODS
+from core import METHODS, CameraModel, Settings
 from nrsfm_gui.widgets.drag_number import Scale
 
 PRESET_TIPS = {

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING, Any
 from PyQt6.QtCore import Qt, QTimer, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QScrollArea, QWidget
 
-from core.foundation.exceptions import InputError
-from core.penalties.linear import Penalty, WeightedNuclearNorm
-from core.reconstruction.settings import PRESETS, Settings
+from core import PRESETS, InputError, Penalty, Settings, WeightedNuclearNorm
 from nrsfm_gui.panels.parameters.difference_bar import DiffersBar
 from nrsfm_gui.panels.parameters.parameter_form import ParameterForm
 from nrsfm_gui.panels.parameters.parameter_rows import ADVANCED, tips, without_effect
@@ -17,8 +15,8 @@ from nrsfm_gui.panels.parameters.parameter_rows import ADVANCED, tips, without_e
 if TYPE_CHECKING:
     from PyQt6.QtGui import QResizeEvent
 
-    from core.data.sequence import Sequence
-    from core.foundation.types import Floats
+    from core import Sequence
+    from core.foundation import Floats
     from nrsfm_gui.model.theme import Theme
 
 COMMIT_MILLISECONDS = 200  # typing "12" should not first solve for 1

@@ -8,18 +8,9 @@ import numpy as np
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
-from core.foundation.exceptions import InputError
-from core.penalties.linear import (
-    PENALTIES,
-    PENALTY_TEXTS,
-    ExplicitWeights,
-    NuclearNorm,
-    Penalty,
-    WeightedNuclearNorm,
-    is_spectral,
-    penalty_name,
-)
-from core.reconstruction.settings import RECOMMENDED_PENALTY
+from core import PENALTIES, ExplicitWeights, InputError, NuclearNorm, Penalty, WeightedNuclearNorm
+from core.penalties import PENALTY_TEXTS, is_spectral, penalty_name
+from core.reconstruction import RECOMMENDED_PENALTY
 from nrsfm_gui.panels.parameters.weights_editor import WeightsEditor
 from nrsfm_gui.widgets.drag_number import Scale
 from nrsfm_gui.widgets.fields import NumberField
@@ -27,7 +18,7 @@ from nrsfm_gui.widgets.form import Form
 from nrsfm_gui.widgets.sources import Choice
 
 if TYPE_CHECKING:
-    from core.foundation.types import Floats
+    from core.foundation import Floats
     from nrsfm_gui.model.theme import Theme
 
 EXPLICIT = "weights"

@@ -13,7 +13,7 @@ from PyQt6.QtCore import QRectF, Qt
 from PyQt6.QtWidgets import QGraphicsRectItem
 
 if TYPE_CHECKING:
-    from core.foundation.types import Floats
+    from core.foundation import Floats
     from nrsfm_gui.model.theme import Theme
 
 BAR_WIDTH = 0.56

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     import pyqtgraph as pg
 
-    from core.foundation.types import Floats
+    from core.foundation import Floats
     from nrsfm_gui.model.theme import Theme
 
 EMPTY = "Singular values and weights appear here with the first run"

@@ -11,7 +11,7 @@ import numpy as np
 from nrsfm_gui.widgets.plots import log_ticks
 
 if TYPE_CHECKING:
-    from core.foundation.types import Floats
+    from core.foundation import Floats
 
 DEEPEST = 6.0  # decades below the largest value at which smaller ones stand: zero has no logarithm
 ZERO_ROOM = 0.12  # share of a scale with a zero that lies below its lowest number

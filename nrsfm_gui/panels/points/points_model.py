@@ -10,7 +10,7 @@ from PyQt6.QtCore import QAbstractTableModel, QModelIndex, Qt
 from PyQt6.QtGui import QBrush, QColor
 
 if TYPE_CHECKING:
-    from core.foundation.types import Bools, Floats, Ints
+    from core.foundation import Bools, Floats, Ints
     from nrsfm_gui.text.point_table import PointTable
 
 NONE = "–"

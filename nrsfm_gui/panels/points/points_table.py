@@ -14,7 +14,7 @@ from nrsfm_gui.panels.points.points_model import COLUMNS, PointsModel
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from core.foundation.types import Ints
+    from core.foundation import Ints
     from nrsfm_gui.text.point_table import PointTable
 
 ROW_PADDING = 5  # pixels

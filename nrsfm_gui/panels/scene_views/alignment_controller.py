@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QObject, Qt
 from PyQt6.QtWidgets import QToolButton
 
-from core.evaluation.alignment import Kind
+from core.evaluation import Kind
 from nrsfm_gui.scene.shapes import obstacle
 from nrsfm_gui.widgets.alignment_menu import AlignmentMenu
 

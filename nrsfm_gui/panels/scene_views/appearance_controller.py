@@ -9,14 +9,14 @@ from PyQt6.QtCore import QObject
 from PyQt6.QtGui import QAction
 from PyQt6.QtWidgets import QFileDialog
 
-from core.foundation.exceptions import InputError
+from core import InputError
 from nrsfm_gui.model.appearance import LAYERS, MESH_MODES, Appearance
 from nrsfm_gui.model.mesh import chosen_mesh
 from nrsfm_gui.panels.scene_views.appearance_panel import AppearancePanel
 from nrsfm_gui.scene.mesh_files import SUFFIXES, read_triangulation
 
 if TYPE_CHECKING:
-    from core.data.sequence import Sequence
+    from core import Sequence
     from nrsfm_gui.main_window import MainWindow
     from nrsfm_gui.model.theme import Theme
 

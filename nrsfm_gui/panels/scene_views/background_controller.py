@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PyQt6.QtCore import QObject, QSize
 
-from core.foundation.exceptions import InputError
+from core import InputError
 from nrsfm_gui.panels.scene_views.background_bar import BackgroundBar
 from nrsfm_gui.panels.scene_views.background_reader import BackgroundReader
 from nrsfm_gui.panels.scene_views.image_sources import VIDEO_SUFFIXES, image_suffixes
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from PyQt6.QtGui import QImage
 
-    from core.data.sequence import Sequence
+    from core import Sequence
     from nrsfm_gui.main_window import MainWindow
     from nrsfm_gui.model.theme import Theme
     from nrsfm_gui.panels.scene_views.background_reader import Pictures

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QThread, pyqtSignal
 from PyQt6.QtGui import QImage
 
-from core.foundation.exceptions import InputError
+from core import InputError
 from nrsfm_gui.panels.scene_views.image_sources import ImageSource, open_source
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from PyQt6.QtGui import QImageReader
 
-from core.foundation.exceptions import InputError
+from core import InputError
 from nrsfm_gui.panels.scene_views.video import Video
 
 if TYPE_CHECKING:

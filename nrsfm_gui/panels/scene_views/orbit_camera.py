@@ -14,7 +14,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from core.foundation.types import Floats
+    from core.foundation import Floats
     from nrsfm_gui.scene.scene import Camera
 
 FIELD_OF_VIEW = 30.0  # degrees, vertical

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from core.foundation.types import Floats
+    from core.foundation import Floats
     from nrsfm_gui.panels.scene_views.orbit_camera import Projection
     from nrsfm_gui.scene.scene import Scene
 

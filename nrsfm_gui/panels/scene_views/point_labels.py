@@ -13,7 +13,7 @@ from nrsfm_gui.widgets.colors import qcolor
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
 
-    from core.foundation.types import Floats
+    from core.foundation import Floats
     from nrsfm_gui.model.theme import Theme
 
 MOST_LABELS = 80  # more could not be read

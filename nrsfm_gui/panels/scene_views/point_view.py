@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from PyQt6.QtCore import QPointF
     from PyQt6.QtWidgets import QWidget
 
-    from core.foundation.types import Floats
+    from core.foundation import Floats
     from nrsfm_gui.model.theme import Theme
     from nrsfm_gui.scene.scene import Scene
 

@@ -13,7 +13,7 @@ from nrsfm_gui.model.numbers import MINUS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from core.foundation.types import Floats
+    from core.foundation import Floats
     from nrsfm_gui.panels.scene_views.orbit_camera import Projection
 
 MIN_LABEL_GAP = 26.0  # pixels between ticks below which an axis is not labeled

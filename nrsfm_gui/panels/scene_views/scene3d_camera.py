@@ -11,7 +11,7 @@ from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
 from nrsfm_gui.panels.scene_views.orbit_camera import Orbit, Projection, locked_projection
 
 if TYPE_CHECKING:
-    from core.foundation.types import Floats
+    from core.foundation import Floats
     from nrsfm_gui.scene.scene import Scene
 
 DEGREES_PER_PIXEL = 0.4

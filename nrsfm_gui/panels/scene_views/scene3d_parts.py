@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.foundation.types import frozen
+from core.foundation import frozen
 from nrsfm_gui.model.mesh import vertex_normals
 from nrsfm_gui.panels.scene_views.scene3d_axes import floor_segments
 from nrsfm_gui.panels.scene_views.scene3d_primitives import Points, Segments, Triangles
 from nrsfm_gui.widgets.colors import Rgba, filled, rgba_bytes, value_colors
 
 if TYPE_CHECKING:
-    from core.foundation.types import Bools, Floats, Ints
+    from core.foundation import Bools, Floats, Ints
     from nrsfm_gui.model.theme import Theme
     from nrsfm_gui.panels.scene_views.scene3d_primitives import Part
     from nrsfm_gui.scene.scene import Camera, Scene

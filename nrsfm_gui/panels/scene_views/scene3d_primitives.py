@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from core.foundation.types import frozen
+from core.foundation import frozen
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QColor
 
-    from core.foundation.types import Floats, Ints
+    from core.foundation import Floats, Ints
     from nrsfm_gui.panels.scene_views.orbit_camera import Projection
     from nrsfm_gui.widgets.colors import Rgba
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from core.foundation.types import Bools, Floats
+    from core.foundation import Bools, Floats
     from nrsfm_gui.panels.scene_views.orbit_camera import Projection
     from nrsfm_gui.widgets.colors import Rgba
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from PyQt6.QtGui import QPaintEvent, QResizeEvent
 
-    from core.foundation.types import Floats
+    from core.foundation import Floats
     from nrsfm_gui.panels.scene_views.orbit_camera import Orbit, Projection
     from nrsfm_gui.scene.scene import Scene
 

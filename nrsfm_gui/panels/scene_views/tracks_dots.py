@@ -17,7 +17,7 @@ from nrsfm_gui.widgets.style import mixed
 if TYPE_CHECKING:
     import pyqtgraph as pg
 
-    from core.foundation.types import Bools, Floats
+    from core.foundation import Bools, Floats
     from nrsfm_gui.scene.scene import Scene
 
 RING = 17  # diameter around the hovered point and the one that was selected last, pixels

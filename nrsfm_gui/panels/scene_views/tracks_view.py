@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from PyQt6.QtGui import QImage, QPaintEvent, QResizeEvent
     from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
 
-    from core.foundation.types import Floats
+    from core.foundation import Floats
     from nrsfm_gui.scene.scene import Scene
 
 NARROW, FEW_ENTRIES = 240, 3  # width of a plot in pixels, and of how many signs it has room

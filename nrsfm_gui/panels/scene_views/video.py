@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from PyQt6.QtCore import QSize
 from PyQt6.QtGui import QImage
 
-from core.foundation.exceptions import InputError
+from core import InputError
 from nrsfm_gui.text.missing_packages import needs
 
 if TYPE_CHECKING:

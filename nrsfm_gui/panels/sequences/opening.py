@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
     from PyQt6.QtWidgets import QWidget
 
-    from core.data.sequence import Sequence
-    from core.io.readers import SequenceEntry
+    from core import Sequence, SequenceEntry
     from nrsfm_gui.model.app_store import SettingsStore
     from nrsfm_gui.sessions.result_file import OpenedResult
     from nrsfm_gui.sessions.session_file import SavedSession
@@ -89,8 +88,7 @@ class Opening(QObject):
 
     def samples(self) -> list[tuple[str, str, str]]:
         """Return title, tip and path of the perspective tracks of every bundled sample."""
-        from core.data.sequence import CameraModel
-        from core.io.readers import bundled_samples
+        from core import CameraModel, bundled_samples
 
         return [
             (
@@ -155,8 +153,7 @@ class Opening(QObject):
 
 def _read(path: str | Path) -> Read:
     """Return what a path holds and its first sequence that can be read; beside a sample, all samples."""
-    from core.foundation.exceptions import InputError
-    from core.io.readers import bundled_samples, list_sequences, read_sequence
+    from core import InputError, bundled_samples, list_sequences, read_sequence
     from nrsfm_gui.sessions.result_file import is_result, read_opened_result
     from nrsfm_gui.sessions.session_file import SUFFIX, read_session
 
@@ -191,9 +188,8 @@ def _hashed(read: Read) -> Read:
 
 def _listed_beside(sequence: Sequence) -> tuple[SequenceEntry, ...]:
     """Return what opening the file of a sequence would list, nothing where it is gone."""
-    from core.foundation.exceptions import InputError
-    from core.io.readers import bundled_samples, list_sequences
-    from core.io.readers.samples import sample_name
+    from core import InputError, bundled_samples, list_sequences
+    from core.io.readers import sample_name
 
     if sequence.source is None:
         return ()
@@ -206,6 +202,6 @@ def _listed_beside(sequence: Sequence) -> tuple[SequenceEntry, ...]:
 
 
 def _read_entry(entry: SequenceEntry) -> Read:
-    from core.io.readers import read_sequence
+    from core import read_sequence
 
     return (), entry, read_sequence(entry.file)

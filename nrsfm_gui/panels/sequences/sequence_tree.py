@@ -20,14 +20,14 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from core.data.sequence import CameraModel
+from core import CameraModel
 from nrsfm_gui.model.theme import DARK, Theme
 from nrsfm_gui.widgets.colors import qcolor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
 
-    from core.io.readers import SequenceEntry
+    from core import SequenceEntry
 
 COLUMNS = {CameraModel.PERSPECTIVE: 1, CameraModel.ORTHOGONAL: 2}
 LETTERS = {CameraModel.PERSPECTIVE: "P", CameraModel.ORTHOGONAL: "O"}

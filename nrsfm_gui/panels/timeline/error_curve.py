@@ -22,7 +22,7 @@ from nrsfm_gui.widgets.frame_range import FrameRange
 if TYPE_CHECKING:
     from PyQt6.QtGui import QMouseEvent, QPaintEvent, QResizeEvent
 
-    from core.foundation.types import Floats
+    from core.foundation import Floats
 
 TOLD_MILLISECONDS = 10_000  # that a sentence about a frame stays
 TOLD_COLUMNS, TOLD_ABOVE = 64, 44  # characters in a line, and pixels between the curve and the last one

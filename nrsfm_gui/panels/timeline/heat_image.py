@@ -10,7 +10,7 @@ from PyQt6.QtGui import QImage
 from nrsfm_gui.widgets.colors import error_levels, error_table
 
 if TYPE_CHECKING:
-    from core.foundation.types import Bools, Floats, Ints
+    from core.foundation import Bools, Floats, Ints
 
 TOP_PERCENTILE = 98.0
 MANY_IN_A_PIXEL = 100

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from PyQt6.QtGui import QMouseEvent, QPaintEvent
     from PyQt6.QtWidgets import QWidget
 
-    from core.foundation.types import Floats, Ints
+    from core.foundation import Floats, Ints
 
 TICK = 6.0  # length of the mark beside a selected point
 MOST_LINES = 8  # selected points that are marked across the whole strip

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from core import write_challenge
 from core.cli import main
-from core.synthetic import write_challenge
 
 
 @pytest.fixture(scope="session")

@@ -8,11 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.cameras.calibration import calibrate, orthogonal_intrinsics
+from core import CameraModel, Result, load_result, save_result, simulate
+from core.cameras import calibrate
+from core.cameras.calibration import orthogonal_intrinsics
 from core.cli import main
-from core.data.sequence import CameraModel
-from core.reconstruction.result import Result, load_result, save_result
-from core.synthetic import simulate
 
 
 def test_evaluate_agrees_with_the_loss_and_finds_no_slope(solved, capsys):

@@ -6,15 +6,9 @@ import json
 
 import pytest
 
+from core import Settings, WeightedNuclearNorm, read_sequence, reconstruct, write_challenge
 from core.cli import main
-from core.evaluation.cross_validation import sweep
-from core.evaluation.cross_validation_curve import curve
-from core.evaluation.holdout_plan import Plan
-from core.io.readers import read_sequence
-from core.penalties.linear import WeightedNuclearNorm
-from core.reconstruction.reconstruct import reconstruct
-from core.reconstruction.settings import Settings
-from core.synthetic import write_challenge
+from core.evaluation import Plan, curve, sweep
 
 OPTIONS = ["--rank", "3", "--starts", "1", "--rotations", "truth", "--penalty", "wnn", "--xi", "0.5"]
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from core import read_sequence, simulate
 from core.cli import main
-from core.io.readers import read_sequence
-from core.synthetic import simulate
 
 if TYPE_CHECKING:
     from pathlib import Path

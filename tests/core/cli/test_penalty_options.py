@@ -7,13 +7,10 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
+from core import PENALTIES, LogPenalty, Settings, load_result, simulate, write_npz
 from core.cli import main, parser
 from core.cli.settings_options import settings_from
-from core.io.readers import write_npz
-from core.penalties.linear import PENALTIES, PENALTY_TEXTS, LogPenalty, is_spectral
-from core.reconstruction.result import load_result
-from core.reconstruction.settings import Settings
-from core.synthetic import simulate
+from core.penalties import PENALTY_TEXTS, is_spectral
 
 FAST = ["--rank", "3", "--rotations", "truth", "--starts", "2", "--quiet"]
 

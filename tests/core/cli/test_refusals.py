@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core import simulate, write_npz
 from core.cli import main
-from core.io.readers import write_npz
-from core.synthetic import simulate
 
 REFUSED = {
     "no command": ([], "COMMAND"),

@@ -16,12 +16,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core import Settings, load_result, read_sequence, simulate, solve_sequence, write_npz
 from core.cli import main
-from core.io.readers import read_sequence, write_npz
-from core.reconstruction.reconstruct import solve_sequence
-from core.reconstruction.result import load_result
-from core.reconstruction.settings import Settings
-from core.synthetic import simulate
 
 FAST = ["--rank", "2", "--rotations", "truth"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.synthetic import write_challenge
+from core import write_challenge
 
 
 @pytest.fixture(scope="session")

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from core import solve, svd_start
 from core.experiments import run
 from core.experiments.figure1 import figure_jobs, figure_tracks, panels
 from core.experiments.job import Finished
 from core.experiments.matrix_job import METHODS as CURVES
 from core.experiments.store import Store
-from core.problem.closed_form import svd_start
-from core.solvers.solver import solve
 
 
 @pytest.fixture(scope="module")

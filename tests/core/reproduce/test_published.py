@@ -8,7 +8,7 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-from core.data.sequence import CameraModel
+from core import CameraModel, simulate, write_challenge
 from core.experiments.document import as_markdown
 from core.experiments.job import Finished
 from core.experiments.mocap import PUBLISHED, MocapRow
@@ -17,7 +17,7 @@ from core.experiments.published import mean_log_loss, published
 from core.experiments.sections import loss_blocks
 from core.experiments.sources import Item, Source, challenge_source
 from core.experiments.tables import Entries, Entry
-from core.synthetic import PATHS, simulate, write_challenge
+from core.synthetic import PATHS
 
 PERSPECTIVE = CameraModel.PERSPECTIVE
 

@@ -12,8 +12,8 @@ import sys
 import numpy as np
 import pytest
 
+from core import CameraModel, load_result, write_challenge
 from core.cli import main
-from core.data.sequence import CameraModel
 from core.experiments import pictures, run
 from core.experiments.document import Cell, Code, Heading, Paragraph, Row, Table, as_html, as_markdown
 from core.experiments.published import SLIPS
@@ -22,8 +22,6 @@ from core.experiments.sequence_job import SequenceJob
 from core.experiments.sources import challenge_source
 from core.experiments.store import Store
 from core.experiments.tables import METHODS
-from core.reconstruction.result import load_result
-from core.synthetic import write_challenge
 
 ORTHOGONAL = CameraModel.ORTHOGONAL
 

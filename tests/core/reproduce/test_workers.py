@@ -17,6 +17,7 @@ import joblib
 import numpy as np
 import pytest
 
+from core import read_sequence
 from core.cli import main
 from core.experiments import run
 from core.experiments.job import Finished
@@ -24,7 +25,6 @@ from core.experiments.matrix_job import MatrixJob
 from core.experiments.sequence_job import SequenceJob
 from core.experiments.sources import challenge_source
 from core.experiments.store import Store
-from core.io.readers import read_sequence
 
 
 def has_workers(process):

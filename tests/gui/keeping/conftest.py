@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 from PyQt6.QtGui import QGuiApplication
 
-from core import reconstruct, simulate, write_npz
-from core.io.readers import read_sequence
-from core.reconstruction.settings import Settings
+from core import Settings, read_sequence, reconstruct, simulate, write_npz
 from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.sessions.session_file import SavedRun, SavedSequence, SavedSession
 

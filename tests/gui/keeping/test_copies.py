@@ -10,9 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from core import load_result
-from core.penalties.linear import ExplicitWeights, NuclearNorm, TruncatedNuclearNorm
-from core.reconstruction.settings import PRESETS, Settings
+from core import PRESETS, ExplicitWeights, NuclearNorm, Settings, TruncatedNuclearNorm, load_result
 from nrsfm_gui.model.run import RunState
 
 ROOT = Path(__file__).parents[3]

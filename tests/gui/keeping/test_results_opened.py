@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core import save_result, solve_sequence
-from core.penalties.linear import TruncatedNuclearNorm
-from core.reconstruction.settings import PRESETS, Settings
+from core import PRESETS, Settings, TruncatedNuclearNorm, save_result, solve_sequence
 from nrsfm_gui.model.run import RunState
 
 QUICK = Settings(rank=2, starts=2, rotations="truth")

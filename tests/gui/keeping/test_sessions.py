@@ -15,11 +15,7 @@ import pytest
 from PyQt6.QtWidgets import QFileDialog, QLineEdit
 
 import core.foundation.atomic
-from core import write_npz
-from core.foundation.exceptions import InputError
-from core.io.readers import read_sequence
-from core.penalties.linear import TruncatedNuclearNorm
-from core.reconstruction.settings import PRESETS, Settings
+from core import PRESETS, InputError, Settings, TruncatedNuclearNorm, read_sequence, write_npz
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.sessions.autosave import summary
 from nrsfm_gui.sessions.session_file import read_session, write_session

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from PyQt6.QtWidgets import QLabel, QSlider
 
-from core.penalties.linear import WeightedNuclearNorm
-from core.reconstruction.settings import Settings
+from core import Settings, WeightedNuclearNorm
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
 from nrsfm_gui.widgets.fields import NumberField
 from nrsfm_gui.widgets.sources import Choice

@@ -10,17 +10,18 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QFileDialog, QWidget
 
-from core.data.sequence import CameraModel
-from core.penalties.linear import (
+from core import (
     MCP,
     PENALTIES,
+    PRESETS,
+    CameraModel,
     ExplicitWeights,
     NuclearNorm,
     RampWeights,
     SchattenNorm,
+    Settings,
     TruncatedNuclearNorm,
 )
-from core.reconstruction.settings import PRESETS, Settings
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.fields import NumberField, stepped
 from nrsfm_gui.widgets.form import Collapsible

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.penalties.linear import PENALTIES, PENALTY_TEXTS, LogPenalty
-from core.reconstruction.settings import Settings
+from core import PENALTIES, LogPenalty, Settings
+from core.penalties import PENALTY_TEXTS
 from nrsfm_gui.panels.parameters.weights_editor import WEIGHTS
 
 

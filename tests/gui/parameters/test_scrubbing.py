@@ -9,9 +9,7 @@ from PyQt6.QtCore import QPoint, QPointF, Qt
 from PyQt6.QtGui import QMouseEvent
 from PyQt6.QtWidgets import QApplication, QWidget
 
-from core.data.sequence import CameraModel
-from core.penalties.linear import TruncatedNuclearNorm
-from core.reconstruction.settings import Settings
+from core import CameraModel, Settings, TruncatedNuclearNorm
 from nrsfm_gui.widgets.drag_number import PIXELS_PER_UNIT, ScrubLabel, ScrubSlider
 
 

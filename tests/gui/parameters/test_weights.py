@@ -9,8 +9,7 @@ import pytest
 from PyQt6.QtCore import QPoint, Qt
 from PyQt6.QtWidgets import QApplication, QSlider
 
-from core.penalties.linear import ExplicitWeights
-from core.reconstruction.settings import Settings
+from core import ExplicitWeights, Settings
 from nrsfm_gui.panels.parameters.weight_order import ordered
 from nrsfm_gui.panels.parameters.weights_editor import WEIGHTS
 from nrsfm_gui.widgets.drag_number import Scale, ScrubLabel

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PyQt6.QtGui import QImage
 
-from core.reconstruction.reconstruct import Record
+from core import Record
 from nrsfm_gui.model.history import History
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.loss.loss_plot import LossPlot

@@ -12,8 +12,7 @@ import pytest
 from PyQt6.QtCore import QPoint, QPointF, Qt
 from PyQt6.QtWidgets import QToolButton
 
-from core.reconstruction.reconstruct import Record
-from core.reconstruction.settings import Settings
+from core import Record, Settings
 from nrsfm_gui.model.history import History
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.model.theme import DARK, LIGHT

@@ -13,7 +13,7 @@ from PyQt6.QtPdf import QPdfDocument
 from PyQt6.QtWidgets import QTabWidget
 from scipy.ndimage import binary_dilation, binary_erosion
 
-from core.foundation.exceptions import InputError
+from core import InputError
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
