@@ -1,0 +1,268 @@
+"""Results and sessions that commit a4c4b43 saved open with the numbers that they were saved with.
+
+`tests/fixtures/a4c4b43` holds them, with the script that made them and what that commit read in them.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import shlex
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core import command_for, finish, load_result, load_start, python_for, read_sequence, reconstruct
+from core.cli import parser
+from core.cli.step_options import steps_from
+from core.evaluation import errors_of
+from core.reconstruction import settings_from_dict, settings_to_dict, steps_from_list
+from nrsfm_gui.sessions.result_file import is_result, read_opened_result
+from nrsfm_gui.sessions.session_file import read_session, write_session
+
+FOLDER = Path(__file__).parents[2] / "fixtures" / "a4c4b43"
+EXPECTED = json.loads((FOLDER / "expected.json").read_text())
+SAME = 1e-12  # relative
+
+
+def assert_same(found, expected, where=""):
+    """Compare values as JSON holds them: numbers to twelve digits, lists of numbers by their largest."""
+    if isinstance(expected, dict):
+        assert found.keys() == expected.keys(), where
+        for name, value in expected.items():
+            assert_same(found[name], value, f"{where}.{name}")
+    elif isinstance(expected, list) and expected and all(isinstance(value, float) for value in expected):
+        assert np.shape(found) == np.shape(expected), where
+        np.testing.assert_allclose(
+            found, expected, rtol=0, atol=SAME * max(map(abs, expected)), err_msg=where
+        )
+    elif isinstance(expected, list):
+        assert len(found) == len(expected), where
+        for index, value in enumerate(expected):
+            assert_same(found[index], value, f"{where}[{index}]")
+    elif isinstance(expected, float):
+        assert found == pytest.approx(expected, rel=SAME), where
+    else:
+        assert found == expected, where
+
+
+def moments(array):
+    """Return the norm of an array, and a sum in which every place has a weight of its own."""
+    flat = np.asarray(array, dtype=float).ravel()
+    return [float(np.linalg.norm(flat)), float(flat @ np.cos(np.arange(flat.size)))]
+
+
+def numbers_of(result):
+    return {
+        "loss": result.loss,
+        "errors": errors_of(result),
+        "eta": result.eta,
+        "weights": result.weights.tolist(),
+        "singular_values": result.singular_values.tolist(),
+        "iterations": result.iterations,
+        "seconds": result.seconds,
+        "camera": result.camera.value,
+        "shape": [result.frame_count, result.point_count, result.rank],
+        "points": moments(result.points),
+        "rotations": moments(result.rotations),
+        "translations": moments(result.translations),
+        "tracks": moments(result.tracks),
+        "visible": int(result.visible.sum()),
+        "edges": None if result.edges is None else int(np.sum(result.edges)),
+        "faces": None if result.faces is None else int(np.sum(result.faces)),
+        "truth": None if result.truth is None else moments(result.truth.points),
+    }
+
+
+def plain(settings):
+    """Return settings as JSON keeps them."""
+    return json.loads(json.dumps(settings_to_dict(settings)))
+
+
+def plain_recipe(recipe):
+    if recipe is None:
+        return None
+    steps = [{"settings": plain(step.settings), "updates": step.updates} for step in recipe.steps]
+    return {"start": None if recipe.start is None else str(recipe.start), "steps": steps}
+
+
+def numbers_of_run(sequence, run):
+    numbers = {
+        "number": run.number,
+        "title": run.title,
+        "note": run.note,
+        "pinned": run.pinned,
+        "state": run.state.value,
+        "message": run.message,
+        "warm_from": run.warm_from,
+        "shown_before": run.shown_before,
+        "settings": plain(run.settings),
+        "records": len(run.records),
+        "losses": [run.records[0].loss, run.records[-1].loss],
+        "phases": sorted({record.phase for record in run.records}),
+        "ticks": [
+            [tick.first, tick.text, tick.restarts, tick.before and plain(tick.before)] for tick in run.ticks
+        ],
+    }
+    update = run.update
+    numbers["update"] = {
+        "phase": update.phase,
+        "status": update.status.value,
+        "rotations": update.rotations,
+        "settings": plain(update.settings),
+        "current": update.current.loss,
+        "starts": [start.name for start in update.starts],
+        "result": numbers_of(finish(sequence, update.settings, update, run.records)),
+        "recipe": plain_recipe(update.lineage and update.lineage.recipe()),
+    }
+    return numbers
+
+
+def assert_run_is(sequence, run, expected):
+    """Compare a run; its command and program are those of today, and must lead to the same steps."""
+    expected = expected | {"update": dict(expected["update"])}
+    steps = recorded_steps(expected["update"])
+    for text in (expected["update"].pop("command"), command_for(sequence, run.update.lineage.recipe())):
+        assert steps_of_command(text) == steps
+    assert ast.parse(expected["update"].pop("python"))
+    assert steps_of_program(python_for(sequence, run.update.lineage.recipe())) == steps
+    assert_same(numbers_of_run(sequence, run), expected, f"run {run.number}")
+
+
+def recorded_steps(update):
+    return steps_from_list(update["recipe"]["steps"])
+
+
+def steps_of_command(text):
+    words = shlex.split(text, comments=True)
+    return steps_from(parser().parse_args(words[1:]))
+
+
+def steps_of_program(text):
+    """Run the imports and the settings of a program, and return the steps that it would solve."""
+    program = ast.parse(text)
+    kept = [
+        node
+        for node in program.body
+        if isinstance(node, ast.ImportFrom)
+        or (isinstance(node, ast.Assign) and node.targets[0].id in ("settings", "steps"))
+    ]
+    names: dict[str, object] = {}
+    exec(compile(ast.Module(kept, []), "program", "exec"), names)
+    if "steps" in names:
+        return tuple(names["steps"])
+    return (names["Step"](names["settings"]),) if "Step" in names else step_of(names["settings"])
+
+
+def step_of(settings):
+    return steps_from_list([{"settings": plain(settings), "updates": None}])
+
+
+@pytest.mark.parametrize("name", EXPECTED["sequences"])
+def test_a_sequence_is_known_by_the_same_hashes(name):
+    sequence = read_sequence(FOLDER / name)
+    expected = EXPECTED["sequences"][name]
+    assert {"digest": sequence.digest, "content": sequence.content, "name": sequence.name} == expected
+
+
+@pytest.mark.parametrize("name", EXPECTED["results"])
+def test_a_result_holds_the_same_numbers(name):
+    expected = dict(EXPECTED["results"][name])
+    opened, recipe, meta = (expected.pop(key) for key in ("opened", "recipe", "meta"))
+    path = FOLDER / f"{name}.npz"
+    result = load_result(path)
+    assert_same(numbers_of(result), expected)
+    assert result.meta == meta
+    assert is_result(path)
+    read = read_opened_result(path)
+    assert_same(plain_recipe(read.run.update.lineage.recipe()), recipe)
+    if recipe is None:  # a run that was stopped says no steps
+        assert meta["status"] == "stopped"
+        opened["update"] = {
+            key: value for key, value in opened["update"].items() if key not in ("command", "python")
+        }
+        assert_same(numbers_of_run(read.sequence, read.run), opened)
+    else:
+        assert_run_is(read.sequence, read.run, opened)
+    assert plain(settings_from_dict(meta["settings"])) == meta["settings"]
+    assert steps_of_command(meta["command"])[-1].settings == settings_from_dict(meta["settings"])
+
+
+@pytest.mark.parametrize("name", ["truth_and_faces", "low_rank", "steered"])
+def test_a_result_is_gone_on_from(name):
+    sequence = read_sequence(FOLDER / "balloon.npz")
+    start = load_start(FOLDER / f"{name}.npz", sequence)
+    first, *_, last = reconstruct(sequence, start.settings, start=start)
+    assert first.record.loss <= start.record.loss * (1 + 1e-3)  # bases of no weight are begun anew
+    assert last.best.loss <= start.best.loss * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("name", EXPECTED["sessions"])
+def test_a_session_holds_the_same_runs(name, tmp_path):
+    expected = EXPECTED["sessions"][name]
+    saved = read_session(FOLDER / name)
+    assert_session_is(saved, expected)
+    for file in ("balloon.npz", "orthogonal.npz"):  # tracks that a session leaves out are beside it
+        shutil.copy(FOLDER / file, tmp_path)
+    assert_session_is(read_session(write_session(saved, tmp_path / name)), expected)
+
+
+def assert_session_is(saved, expected):
+    assert (saved.current, str(saved.file)) == (expected["current"], expected["file"])
+    assert plain(saved.settings) == expected["settings"]
+    assert_same(saved.view, expected["view"])
+    assert len(saved.sequences) == len(expected["sequences"])
+    for each, wanted in zip(saved.sequences, expected["sequences"], strict=True):
+        sequence = each.sequence
+        assert (sequence.name, each.shown) == (wanted["name"], wanted["shown"])
+        assert sequence.content == wanted["content"]
+        for run, numbers in zip(each.runs, wanted["runs"], strict=True):
+            assert_run_is(sequence, run, numbers)
+
+
+def test_a_session_keeps_its_tracks_or_finds_them_beside_it(tmp_path):
+    paths = [shutil.copy(FOLDER / name, tmp_path) for name in ("inside.nrsfm", "outside.nrsfm")]
+    assert "is not there any more" in read_session(Path(paths[0])).sequences[0].change
+    with pytest.raises(ValueError, match="keeps no copy of the tracks"):
+        read_session(Path(paths[1]))
+    for file in ("balloon.npz", "orthogonal.npz"):
+        shutil.copy(FOLDER / file, tmp_path)
+    sources = [each.sequence.source for each in read_session(Path(paths[1])).sequences]
+    assert sources == [tmp_path / "orthogonal.npz", tmp_path / "balloon.npz"]
+
+
+def test_a_session_is_shown_as_it_was(qtbot, make_window, opened):
+    expected = EXPECTED["sessions"]["inside.nrsfm"]
+    view, (balloon, paper) = expected["view"], expected["sequences"]
+    window = make_window()
+    opened(qtbot, window, FOLDER / "inside.nrsfm")
+    session = window.session
+    assert session.sequence.name == balloon["name"]
+    assert [run.number for run in session.runs] == [run["number"] for run in balloon["runs"]]
+    assert [run.title for run in session.runs] == [run["title"] for run in balloon["runs"]]
+    assert (session.shown.number, session.shown.pinned) == (1, True)
+    assert session.frame == view["frame"]
+    assert list(session.frame_range) == view["frame_range"]
+    assert list(session.selection) == view["selection"] and session.point == view["point"]
+    assert sorted(session.hidden) == view["hidden"]
+    assert session.alignment.key == view["alignment"]
+    assert session.theme.name == view["theme"]
+    assert plain(session.settings) == expected["settings"]
+    assert plain(window.parameters.settings) == expected["settings"]
+    orbit = window.scene_view.orbit
+    assert orbit.azimuth == view["orbit"]["azimuth"] and orbit.orthographic
+    (other,) = [runs for sequence, runs, _shown in session.everything() if sequence.name == paper["name"]]
+    assert [run.last.best.loss for run in other] == pytest.approx(
+        [run["update"]["result"]["loss"] for run in paper["runs"]], rel=SAME
+    )
+
+
+@pytest.mark.parametrize("name", ["recommended", "orthogonal_bmm", "low_rank"])
+def test_a_result_is_shown_as_one_more_run(qtbot, make_window, opened, name):
+    window = make_window()
+    opened(qtbot, window, FOLDER / f"{name}.npz")
+    (run,) = window.session.runs
+    assert run.title == f"opened: {name}"
+    assert run.last.best.loss == EXPECTED["results"][name]["loss"]
