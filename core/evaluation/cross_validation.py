@@ -39,8 +39,7 @@ import numpy as np
 from ..cameras.calibration import project
 from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
-from ..problem.closed_form import svd_start
-from ..problem.initialization import resized, rigid_start
+from ..problem.initialization import resized, rigid_start, svd_start
 from ..problem.low_rank import LowRankProblem
 from ..problem.nonrigid import NonRigidProblem
 from ..reconstruction.diagnostics import collapsed

@@ -27,7 +27,8 @@ from ..foundation.exceptions import InputError
 from ..foundation.linalg import nearest_rotation, rotation_angle
 from ..io.readers import read_sequence
 from ..penalties.linear import WeightedNuclearNorm
-from ..problem.closed_form import reference_singular_values, svd_start
+from ..problem.closed_form import reference_singular_values
+from ..problem.initialization import svd_start
 from ..problem.nonrigid import NonRigidProblem
 from ..solvers.bmm import BMM, RBMM
 from ..solvers.solver import Snapshot, single_threaded, solve
@@ -193,7 +194,7 @@ def _fixed_camera(W: Floats, S: Floats, path: Path) -> Floats:
 
 def _solved(problem: NonRigidProblem, method: str) -> tuple[Snapshot[Any], Floats]:
     """Return the end of a method and its shapes (F, 3, P), cut to rank K, in the object's coordinates."""
-    reference = reference_singular_values(problem)
+    reference = reference_singular_values(problem.data)
     algorithm: BMM | RBMM
     if method == "BMM":
         algorithm = BMM(tau=TAU, max_iterations=LIMIT)

@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from ..foundation.exceptions import InputError
 from ..foundation.types import frozen
 from .proximal import shrink
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence as Items
+
     from ..foundation.types import Floats
 
 
@@ -59,3 +62,31 @@ class LinearPenalty:
 def continued(values: Floats, count: int) -> Floats:
     """Return the first `count` of some values, the last one repeated where there are fewer."""
     return np.pad(values[:count], (0, max(0, count - len(values))), mode="edge")
+
+
+def checked_weights(weights: Items[float] | Floats) -> Floats:
+    """Return the singular-value weights as a (K,) array.
+
+    Raises
+    ------
+    InputError
+        where a weight is negative or not finite, or the vector decreases: then a'gamma is no longer equal
+        to the weighted nuclear norm (paper, Section 4), which is a different problem.
+    """
+    a = np.asarray(weights, dtype=float)
+    if a.ndim != 1 or not a.size:
+        raise InputError(f"weights have shape {a.shape}; accepted is a list of at least one number")
+    if not np.isfinite(a).all():
+        raise InputError(f"weight {int(np.flatnonzero(~np.isfinite(a))[0]) + 1} is not a finite number")
+    if (a < 0).any():
+        k = int(np.flatnonzero(a < 0)[0])
+        raise InputError(
+            f"weight {k + 1} is {a[k]:g}; weights must not be negative, or the problem has no minimum"
+        )
+    if (np.diff(a) < 0).any():
+        k = int(np.flatnonzero(np.diff(a) < 0)[0])
+        raise InputError(
+            f"weights decrease from {a[k]:g} (weight {k + 1}) to {a[k + 1]:g} (weight {k + 2}); they must be "
+            "non-decreasing, because only then is the bilinear form equal to the weighted nuclear norm"
+        )
+    return a

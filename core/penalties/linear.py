@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
 import numpy as np
 
 from ..foundation.exceptions import InputError
-from ..problem.nonrigid import checked_weights
-from .base import continued
+from .base import checked_weights, continued
 from .concave import (
     MCP,
     SCAD,

@@ -1,8 +1,8 @@
 """The two pOSE problems: their data term, factors, closed form and starting points."""
 
-from .closed_form import closed_form_structure, reference_singular_values, svd_start, whole_start
+from .closed_form import closed_form_structure, reference_singular_values
 from .factors import Factors
-from .initialization import AGREEMENT
+from .initialization import AGREEMENT, full_rank_start, svd_start
 from .low_rank import LowRankProblem
 from .nonrigid import NonRigidProblem, Problem
 
@@ -13,7 +13,7 @@ __all__ = [
     "NonRigidProblem",
     "Problem",
     "closed_form_structure",
+    "full_rank_start",
     "reference_singular_values",
     "svd_start",
-    "whole_start",
 ]

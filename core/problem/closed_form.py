@@ -1,4 +1,4 @@
-"""The closed-form minimizer of the pOSE term without t, and the start that the paper cuts from it.
+"""The closed-form minimizer X0# of the pOSE term without t, its singular values and its cuts.
 
 Without t and without a penalty every observation has a shape of its own: all four residuals vanish at
 S = R' (m, 1).  At eta = 1 depth is free, and the minimum-norm solution is R' (m, 0); where nothing is seen
@@ -8,7 +8,6 @@ it is 0.  The singular values of this F x 3P matrix X0# set the weights of the w
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,60 +17,41 @@ from .factors import Factors, balanced
 if TYPE_CHECKING:
     from ..foundation.types import Floats
     from .data_term import DataTerm
-    from .nonrigid import Problem
 
 # Relative size below which a direction of a frame's summed H counts as not measured.
 UNMEASURED = 1e-12
 TALL = 4  # rows per column from which a QR factorization before the SVD pays
 
 
-def closed_form_structure(problem: Problem) -> Floats:
+def closed_form_structure(data: DataTerm) -> Floats:
     """Return X0#, the minimum-norm minimizer of the pOSE term without t, shape (rows, 3 columns).
 
     That is y, R' (m, 1), of every observation: at eta = 1 its depth is 0, and where nothing is seen it is 0.
     """
-    return problem.data.y.reshape(len(problem.data.y), -1)
+    return data.y.reshape(data.frames, -1)
 
 
-def reference_singular_values(problem: Problem) -> Floats:
+def reference_singular_values(data: DataTerm) -> Floats:
     """Return the singular values of X0#, descending: what the weights refer to."""
-    if _by_gram(problem):
-        squares = np.linalg.eigvalsh(_gram(problem))[::-1]
+    if _by_gram(data):
+        squares = np.linalg.eigvalsh(_gram(data))[::-1]
         return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
-    X = closed_form_structure(problem)
+    X = closed_form_structure(data)
     # The triangular factor of a tall matrix has the same singular values, and is small.
     tall = X if X.shape[0] >= X.shape[1] else X.T
     core = np.linalg.qr(tall, mode="r") if len(tall) > TALL * tall.shape[1] else tall
     return np.asarray(np.linalg.svd(core, compute_uv=False))
 
 
-def _by_gram(problem: Problem) -> bool:
-    """Whether X0# is large and wide, so that only its Gram matrix of the rows is formed.
-
-    That is exact to rounding for singular values above 1e-8 of the largest, which noise alone exceeds.
-    """
-    rows, columns = problem.shape
-    return problem.data.streamed and rows <= 3 * columns
-
-
-def _gram(problem: Problem) -> Floats:
-    """Return X0# X0#', (rows, rows), formed chunk by chunk."""
-    rows = problem.shape[0]
-    gram = np.zeros((rows, rows))
-    for chunk in problem.data.chunks():
-        X = chunk.y.reshape(rows, -1)
-        gram += X @ X.T
-    return gram
-
-
-def _streamed_cut(problem: Problem, rank: int) -> Factors:
-    """Return what `leading_cut` returns of X0#, formed chunk by chunk."""
-    rows, columns = problem.shape
-    U = np.linalg.eigh(_gram(problem)).eigenvectors[:, : -rank - 1 : -1]
-    C = np.empty((rank, 3, columns))
-    for chunk in problem.data.chunks():
-        C[:, :, chunk.part] = (U.T @ chunk.y.reshape(rows, -1)).reshape(rank, 3, -1)
-    return balanced(Factors(U, C, np.zeros((rows, 3))))
+def closed_form_cut(data: DataTerm, rank: int) -> Factors:
+    """Return the best approximation of X0# by rank `rank`, with the best offsets."""
+    if _by_gram(data):
+        cut = _streamed_cut(data, rank)
+    else:
+        cut = leading_cut(closed_form_structure(data), rank)
+    if not data.offsets:
+        return cut
+    return Factors(cut.B, cut.C, _offsets(data, -data.force_sums(cut)[rank:].T))
 
 
 def leading_cut(structure: Floats, rank: int) -> Factors:
@@ -91,12 +71,11 @@ def leading_cut(structure: Floats, rank: int) -> Factors:
     return balanced(Factors(B, C, np.zeros((frames, 3))))
 
 
-def best_offsets(problem: Problem, shapes: Floats) -> Floats:
+def best_offsets(data: DataTerm, shapes: Floats) -> Floats:
     """Return the offsets s (F, 3) that minimize the data term at fixed shapes (F, 3, P); 0 where not free.
 
     Directions that a frame does not measure (at eta = 1 the depth) get 0.
     """
-    data = problem.data
     if not data.offsets:
         return np.zeros((len(shapes), 3))
     return _offsets(data, data.times_H(data.y - shapes).sum(axis=2))
@@ -109,23 +88,29 @@ def _offsets(data: DataTerm, moments: Floats) -> Floats:
     return s
 
 
-def svd_start(problem: Problem, rank: int | None = None) -> Factors:
-    """Return the best cut of X0# to `rank` (default: the problem's), with the best offsets.
+def _by_gram(data: DataTerm) -> bool:
+    """Whether X0# is large and wide, so that only its Gram matrix of the rows is formed.
 
-    At full rank, min(F, 3P), the shapes are X0# itself: the paper's start for the methods on X#.
+    That is exact to rounding for singular values above 1e-8 of the largest, which noise alone exceeds.
     """
-    rank = problem.rank if rank is None else rank
-    if _by_gram(problem):
-        cut = _streamed_cut(problem, rank)
-    else:
-        cut = leading_cut(closed_form_structure(problem), rank)
-    data = problem.data
-    if not data.offsets:
-        return cut
-    return replace(cut, s=_offsets(data, -data.force_sums(cut)[rank:].T))
+    return data.streamed and data.frames <= 3 * data.points
 
 
-def whole_start(problem: Problem) -> Factors:
-    """Return X0# itself, at full rank, with the best offsets: where methods on the matrix start."""
-    rows, columns = problem.shape
-    return svd_start(problem, min(rows, 3 * columns))
+def _gram(data: DataTerm) -> Floats:
+    """Return X0# X0#', (rows, rows), formed chunk by chunk."""
+    rows = data.frames
+    gram = np.zeros((rows, rows))
+    for chunk in data.chunks():
+        X = chunk.y.reshape(rows, -1)
+        gram += X @ X.T
+    return gram
+
+
+def _streamed_cut(data: DataTerm, rank: int) -> Factors:
+    """Return what `leading_cut` returns of X0#, formed chunk by chunk."""
+    rows, columns = data.frames, data.points
+    U = np.linalg.eigh(_gram(data)).eigenvectors[:, : -rank - 1 : -1]
+    C = np.empty((rank, 3, columns))
+    for chunk in data.chunks():
+        C[:, :, chunk.part] = (U.T @ chunk.y.reshape(rows, -1)).reshape(rank, 3, -1)
+    return balanced(Factors(U, C, np.zeros((rows, 3))))

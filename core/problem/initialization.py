@@ -12,17 +12,31 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .closed_form import best_offsets, closed_form_structure, leading_cut
+from .closed_form import best_offsets, closed_form_cut, closed_form_structure, leading_cut
 from .factors import Factors, balanced
 
 if TYPE_CHECKING:
     from ..foundation.types import Floats
-    from .nonrigid import NonRigidProblem
+    from .nonrigid import NonRigidProblem, Problem
 
 AGREEMENT = 1e-5  # relative difference of two losses that counts as the same minimum
 SLOW = 6  # half-waves over the sequence, at least, that slow coefficients are made of
 DEAD = 1e-9  # gamma of a column relative to the largest, below which it is as good as zero
 NEW_COLUMN = 1e-2  # size of a new column of B relative to the largest
+
+
+def svd_start(problem: Problem, rank: int | None = None) -> Factors:
+    """Return the best cut of X0# to `rank` (default: the problem's), with the best offsets.
+
+    At full rank, min(F, 3P), the shapes are X0# itself: the paper's start for the methods on X#.
+    """
+    return closed_form_cut(problem.data, problem.rank if rank is None else rank)
+
+
+def full_rank_start(problem: Problem) -> Factors:
+    """Return X0# itself, at full rank, with the best offsets: where methods on the matrix start."""
+    rows, columns = problem.shape
+    return svd_start(problem, min(rows, 3 * columns))
 
 
 def rigid_start(problem: NonRigidProblem) -> Factors:
@@ -61,9 +75,9 @@ def search_starts(problem: NonRigidProblem, count: int, rng: np.random.Generator
     slow coefficients alone, and white noise beside a rigid column.
     """
     frames, points = problem.shape
-    X = closed_form_structure(problem).reshape(frames, 3, points)
+    X = closed_form_structure(problem.data).reshape(frames, 3, points)
     cut = leading_cut((X - X.mean(axis=2, keepdims=True)).reshape(frames, -1), problem.rank)
-    starts = {"closed form, cut": Factors(cut.B, cut.C, best_offsets(problem, cut.shapes()))}
+    starts = {"closed form, cut": Factors(cut.B, cut.C, best_offsets(problem.data, cut.shapes()))}
     rigid = rigid_start(problem)
     C = np.zeros((problem.rank, 3, points))
     for index in range(count - 1):

@@ -33,6 +33,8 @@ import numpy as np
 
 from ..foundation.exceptions import InputError
 from ..foundation.types import Bools, Floats, frozen
+from ..penalties.base import checked_weights
+from .closed_form import reference_singular_values
 from .data_term import DataTerm, data_term
 from .factors import Factors, balanced, centered, penalty
 from .observation_forms import Features
@@ -43,37 +45,9 @@ if TYPE_CHECKING:
 
     from ..penalties.base import SpectralPenalty
 
-__all__ = ["Factors", "NonRigidProblem", "Problem", "checked_weights"]
+__all__ = ["Factors", "NonRigidProblem", "Problem"]
 
 ROTATION_TOLERANCE = 1e-6
-
-
-def checked_weights(weights: Items[float] | Floats) -> Floats:
-    """Return the singular-value weights as a (K,) array.
-
-    Raises
-    ------
-    InputError
-        where a weight is negative or not finite, or the vector decreases: then a'gamma is no longer equal
-        to the weighted nuclear norm (paper, Section 4), which is a different problem.
-    """
-    a = np.asarray(weights, dtype=float)
-    if a.ndim != 1 or not a.size:
-        raise InputError(f"weights have shape {a.shape}; accepted is a list of at least one number")
-    if not np.isfinite(a).all():
-        raise InputError(f"weight {int(np.flatnonzero(~np.isfinite(a))[0]) + 1} is not a finite number")
-    if (a < 0).any():
-        k = int(np.flatnonzero(a < 0)[0])
-        raise InputError(
-            f"weight {k + 1} is {a[k]:g}; weights must not be negative, or the problem has no minimum"
-        )
-    if (np.diff(a) < 0).any():
-        k = int(np.flatnonzero(np.diff(a) < 0)[0])
-        raise InputError(
-            f"weights decrease from {a[k]:g} (weight {k + 1}) to {a[k + 1]:g} (weight {k + 2}); they must be "
-            "non-decreasing, because only then is the bilinear form equal to the weighted nuclear norm"
-        )
-    return a
 
 
 class Problem(ABC):
@@ -163,9 +137,7 @@ class Problem(ABC):
 
         They depend on neither weights nor eta, but for eta = 1: `with_weights` and `with_eta` share them.
         """
-        from .closed_form import reference_singular_values  # which has Problem's methods as users
-
-        return frozen(reference_singular_values(self))
+        return frozen(reference_singular_values(self.data))
 
     @abstractmethod
     def _check_eta(self) -> None:

@@ -26,9 +26,8 @@ import numpy as np
 from ..data.sequence import CameraModel
 from ..foundation.batched_linalg import batched_inverse, multiply
 from ..foundation.exceptions import InputError
-from ..problem.closed_form import svd_start
 from ..problem.factors import Factors
-from ..problem.initialization import AGREEMENT, resized
+from ..problem.initialization import AGREEMENT, resized, svd_start
 from ..problem.low_rank import LowRankProblem
 from ..solvers.solver import single_threaded
 from .diagnostics import collapsed

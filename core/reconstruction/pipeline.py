@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..problem.closed_form import whole_start
 from ..problem.factors import centered
-from ..problem.initialization import AGREEMENT, padded
+from ..problem.initialization import AGREEMENT, full_rank_start, padded
 from ..solvers.admm import ADMMState, residuals
 from ..solvers.levenberg_marquardt import LevenbergMarquardt
 from ..solvers.majorized import Majorized
@@ -181,5 +180,5 @@ def candidate_at(problem: Problem, factors: Factors) -> Candidate:
 
 def _closed_form(problem: Problem) -> Factors:
     """Return X0, whole; centered, so that the translations need not move out of it through the penalty."""
-    whole = whole_start(problem)
+    whole = full_rank_start(problem)
     return centered(whole) if problem.offsets else whole

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..cameras.calibration import from_pixels, to_pixels
 from ..data.sequence import CameraModel
+from ..foundation.version import versions
+from .diagnostics import remarks
 from .geometry import Geometry, geometry_of
-from .recipes import provenance
+from .recipes import as_recipe, command_for, preset_name, python_for, settings_to_dict, steps_to_list
 from .result import Result
 
 if TYPE_CHECKING:
@@ -146,3 +148,39 @@ def finish(sequence: Sequence, settings: Settings, last: Update, history: Iterab
         homogeneous=None if solved is None else solved.homogeneous,
         norm=None if solved is None else solved.norm,
     )
+
+
+def provenance(sequence: Sequence, settings: Settings, last: Update) -> dict[str, Any]:
+    """Return the `meta` of a result: what it was made of, with what, and how to make it again.
+
+    `status` is "stopped" where the run had not ended.
+    """
+    status = last.status.value if last.status.finished else "stopped"
+    known = None if last.lineage is None else last.lineage.recipe()
+    recipe = known or as_recipe(settings)
+    steered: dict[str, Any] = {} if recipe.plain else {"steps": steps_to_list(recipe.steps)}
+    if recipe.start is not None:
+        steered["start"] = str(recipe.start.resolve())
+    return {
+        "name": sequence.name,
+        "method": settings.method,
+        "settings": settings_to_dict(settings),
+        "preset": preset_name(settings),
+        "versions": versions(),
+        "source": str(sequence.source.resolve()) if sequence.source else None,
+        "digest": sequence.digest,
+        "content": sequence.content,
+        "provenance": sequence.provenance,
+        "units": sequence.units,
+        "truth_units": sequence.truth_units,
+        "rotations": last.rotations,
+        "starts": [asdict(start) for start in last.starts],
+        "remarks": remarks(last.best.problem, last.best.factors, settings.penalty),
+        "status": status,
+        "phase": last.phase,
+        "seconds": last.record.seconds,
+        "iterations": last.record.iteration,
+        "reading": dict(sequence.reading),
+        "command": command_for(sequence, recipe),
+        "python": python_for(sequence, recipe),
+    } | steered

@@ -11,10 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..foundation.exceptions import InputError
-from ..foundation.version import versions
 from ..io.readers.samples import sample_name
 from ..penalties.linear import PENALTIES, ExplicitWeights, Penalty, penalty_name
-from .diagnostics import remarks
 from .provenance import Recipe, Step
 from .settings import DEFAULT_PRESETS, PRESETS, Settings
 
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ..data.sequence import Sequence
-    from .progress import Update
 
 UNSAVED = "sequence.npz"  # stands for a sequence that is in no file
 UNSAVED_NOTE = f"the sequence is in no file yet: save it as {UNSAVED} first"
@@ -45,7 +42,7 @@ def command_for(sequence: Sequence, how: Settings | Recipe, output: str | Path =
 
     A sequence that is in no file is named `sequence.npz`, and a comment says so.
     """
-    recipe = _recipe(how)
+    recipe = as_recipe(how)
     words = ["nrsfm", "solve", _source(sequence)]
     for name, value in sequence.reading.items():
         words += [f"--{_dashed(name)}", str(value)]
@@ -82,7 +79,7 @@ def options_for(settings: Settings) -> list[str]:
 
 def python_for(sequence: Sequence, how: Settings | Recipe, output: str | Path = "result.npz") -> str:
     """Return the Python program that makes this reconstruction and saves it."""
-    recipe, source = _recipe(how), _source(sequence)
+    recipe, source = as_recipe(how), _source(sequence)
     reading = {
         name: f"CameraModel({value!r})" if name == "camera" else repr(value)
         for name, value in sequence.reading.items()
@@ -215,43 +212,8 @@ def steps_from_list(values: Iterable[Mapping[str, Any]]) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def provenance(sequence: Sequence, settings: Settings, last: Update) -> dict[str, Any]:
-    """Return the `meta` of a result: what it was made of, with what, and how to make it again.
-
-    `status` is "stopped" where the run had not ended.
-    """
-    status = last.status.value if last.status.finished else "stopped"
-    known = None if last.lineage is None else last.lineage.recipe()
-    recipe = known or _recipe(settings)
-    steered: dict[str, Any] = {} if recipe.plain else {"steps": steps_to_list(recipe.steps)}
-    if recipe.start is not None:
-        steered["start"] = str(recipe.start.resolve())
-    return {
-        "name": sequence.name,
-        "method": settings.method,
-        "settings": settings_to_dict(settings),
-        "preset": preset_name(settings),
-        "versions": versions(),
-        "source": str(sequence.source.resolve()) if sequence.source else None,
-        "digest": sequence.digest,
-        "content": sequence.content,
-        "provenance": sequence.provenance,
-        "units": sequence.units,
-        "truth_units": sequence.truth_units,
-        "rotations": last.rotations,
-        "starts": [asdict(start) for start in last.starts],
-        "remarks": remarks(last.best.problem, last.best.factors, settings.penalty),
-        "status": status,
-        "phase": last.phase,
-        "seconds": last.record.seconds,
-        "iterations": last.record.iteration,
-        "reading": dict(sequence.reading),
-        "command": command_for(sequence, recipe),
-        "python": python_for(sequence, recipe),
-    } | steered
-
-
-def _recipe(how: Settings | Recipe) -> Recipe:
+def as_recipe(how: Settings | Recipe) -> Recipe:
+    """Return a recipe as it is, and settings as one step from nothing to its end."""
     return how if isinstance(how, Recipe) else Recipe((Step(how),))
 
 

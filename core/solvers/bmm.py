@@ -113,7 +113,7 @@ class BMM:
 
 def _bmm_state(problem: Problem, X: Floats, sigma: Floats, mu: float, change: float) -> BMMState:
     shapes = X.reshape(problem.data.y.shape)
-    e = shapes + best_offsets(problem, shapes)[:, :, None] - problem.data.y
+    e = shapes + best_offsets(problem.data, shapes)[:, :, None] - problem.data.y
     force = problem.data.times_H(e)
     loss = float(np.vdot(e, force)) + 2.0 * mu * float(sigma.sum())
     return BMMState(X, force.reshape(X.shape), mu, loss, change)
@@ -155,7 +155,7 @@ class RBMM:
     def step(self, problem: Problem, state: RBMMState) -> RBMMState:
         """Update X and s, then Z, then the dual, then rho."""
         V = (state.Z - state.dual).reshape(problem.data.y.shape)
-        e = problem.data.y - V - best_offsets(problem, V)[:, :, None]
+        e = problem.data.y - V - best_offsets(problem.data, V)[:, :, None]
         X = (V + problem.data.times_H(e) / (1.0 + 0.5 * state.rho)).reshape(state.X.shape)
         target = X + state.dual
         if not np.isfinite(target).all():

@@ -68,7 +68,7 @@ class Point:
 def evaluate(problem: Problem, X: Floats, sigma: Floats) -> Point:
     """Return the point at X (rows, 3 columns), whose singular values the caller knows."""
     shapes = X.reshape(problem.data.y.shape)
-    s = best_offsets(problem, shapes)
+    s = best_offsets(problem.data, shapes)
     e = shapes + s[:, :, None] - problem.data.y
     force = problem.data.times_H(e)
     loss = float(np.vdot(e, force)) + problem.penalty(sigma)
@@ -129,4 +129,4 @@ def best_cut(problem: Problem, X: Floats) -> Factors:
     if problem.offsets:  # centering first makes the cut that of the centered shapes, completed by s
         shapes = shapes - shapes.mean(axis=2, keepdims=True)
     cut = leading_cut(shapes.reshape(X.shape), problem.rank)
-    return replace(cut, s=best_offsets(problem, cut.shapes()))
+    return replace(cut, s=best_offsets(problem.data, cut.shapes()))

@@ -125,7 +125,7 @@ def measured(path: Path, rank: int) -> dict[str, Any]:
     with single_threaded():
         began = time.process_time()
         unpenalized = NonRigidProblem(tracks, visible, rotations, ETA, np.zeros(1))
-        problem = unpenalized.with_weights(PENALTY.weights(rank, reference_singular_values(unpenalized)))
+        problem = unpenalized.with_weights(PENALTY.weights(rank, reference_singular_values(unpenalized.data)))
         posed = time.process_time()
         some = subset(problem, COMPARED)
         factors = rigid_start(some.small)

@@ -148,7 +148,7 @@ def posed(sequence: Sequence, settings: Settings, xi: float) -> NonRigidProblem:
         sequence, prepared.tracks, source=settings.rotations, rank=settings.rotation_rank
     )
     plain = prepared.problem(candidates[0].compute(), ExplicitWeights((0.0,)), 1, settings.eta)
-    weights = WeightedNuclearNorm(xi).weights(settings.rank, reference_singular_values(plain))
+    weights = WeightedNuclearNorm(xi).weights(settings.rank, reference_singular_values(plain.data))
     return plain.with_weights(weights)
 
 

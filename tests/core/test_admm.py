@@ -79,7 +79,7 @@ def test_loss_counts_all_singular_values_and_factors_are_the_best_cut(simulated)
 
 def test_increasing_weights_end_feasible_and_below_the_start(simulated):
     problem, _ = simulated(frames=12, points=20, missing=0.1)
-    sigma = reference_singular_values(problem)
+    sigma = reference_singular_values(problem.data)
     full = 5e-3 / (sigma + 1e-6)
     problem = replace(problem, weights=full[:2], tail=full[2:])
     method = ADMM(max_iterations=1000)

@@ -23,7 +23,7 @@ from core import (
     solve,
     svd_start,
 )
-from core.problem import whole_start
+from core.problem import full_rank_start
 from core.solvers.agd import ACCEPTANCE, RESTARTS, STEPS, _proximal_step
 from core.solvers.matrix_form import curvature, evaluate, prox
 
@@ -52,7 +52,7 @@ def convex(simulated):
 
 
 def states_of(problem, method):
-    return [snapshot.state for snapshot in iterate(problem, method, whole_start(problem))]
+    return [snapshot.state for snapshot in iterate(problem, method, full_rank_start(problem))]
 
 
 @pytest.mark.parametrize("step_size", STEPS)
@@ -114,7 +114,7 @@ def test_with_a_nuclear_norm_it_reaches_the_optimum_of_the_bilinear_form(
 ):
     bilinear = solve(convex, VariableProjection(), svd_start(convex))
     method = AGD(acceptance=acceptance, restart=restart, step_size=step_size)
-    end = solve(convex, method, whole_start(convex))
+    end = solve(convex, method, full_rank_start(convex))
     assert end.status is Status.CONVERGED
     assert end.progress.loss == pytest.approx(bilinear.progress.loss, rel=1e-8)
     assert convex.loss(method.factors(convex, end.state)) == pytest.approx(end.progress.loss, rel=1e-7)
@@ -123,16 +123,16 @@ def test_with_a_nuclear_norm_it_reaches_the_optimum_of_the_bilinear_form(
 def test_it_reaches_the_optimum_of_the_low_rank_problem(simulated_low_rank):
     problem, _ = simulated_low_rank(frames=5, points=12, weights=np.full(12, 2e-3), missing=0.2)
     bilinear = solve(problem, VariableProjection(), svd_start(problem))
-    end = solve(problem, AGD(), whole_start(problem))
+    end = solve(problem, AGD(), full_rank_start(problem))
     assert end.progress.loss == pytest.approx(bilinear.progress.loss, rel=1e-7)
 
 
 def test_acceleration_and_restarts_save_iterations(convex):
     counts = {
-        "plain": solve(convex, IRNN(), whole_start(convex)).progress.iteration,
-        "none": solve(convex, AGD(restart="none"), whole_start(convex)).progress.iteration,
-        "gradient": solve(convex, AGD(), whole_start(convex)).progress.iteration,
-        "loss": solve(convex, AGD(restart="loss"), whole_start(convex)).progress.iteration,
+        "plain": solve(convex, IRNN(), full_rank_start(convex)).progress.iteration,
+        "none": solve(convex, AGD(restart="none"), full_rank_start(convex)).progress.iteration,
+        "gradient": solve(convex, AGD(), full_rank_start(convex)).progress.iteration,
+        "loss": solve(convex, AGD(restart="loss"), full_rank_start(convex)).progress.iteration,
     }
     assert counts["none"] < counts["plain"]
     assert max(counts["gradient"], counts["loss"]) < 0.5 * counts["none"]
@@ -141,7 +141,7 @@ def test_acceleration_and_restarts_save_iterations(convex):
 def test_two_iterations_are_those_of_the_paper(problem):
     """Algorithm 1 of Li and Lin 2015, written out with dense decompositions."""
     L = curvature(problem) / (1 - 1e-9)
-    start = whole_start(problem)
+    start = full_rank_start(problem)
 
     def proximal(X):
         N = X - evaluate(problem, X, np.zeros(min(X.shape))).gradient / L
@@ -165,7 +165,7 @@ def test_two_iterations_are_those_of_the_paper(problem):
 
 
 def test_backtracking_takes_the_first_step_that_the_data_term_stays_below(problem):
-    start = whole_start(problem)
+    start = full_rank_start(problem)
     Y = start.shapes().reshape(len(start.B), -1)
     Y += 0.1 * np.random.default_rng(2).standard_normal(Y.shape)
     zero = np.zeros(min(Y.shape))
@@ -191,7 +191,7 @@ def test_backtracking_takes_the_first_step_that_the_data_term_stays_below(proble
 @pytest.mark.parametrize("acceptance", ACCEPTANCE)
 def test_a_resumed_run_equals_an_uninterrupted_one(problem, acceptance):
     method = AGD(acceptance=acceptance, step_size="backtracking", max_iterations=40)
-    snapshots = list(iterate(problem, method, whole_start(problem)))
+    snapshots = list(iterate(problem, method, full_rank_start(problem)))
     again = solve(problem, method, snapshots[17])
     np.testing.assert_array_equal(again.state.x.X, snapshots[-1].state.x.X)
     assert again.progress.loss == snapshots[-1].progress.loss
@@ -208,7 +208,7 @@ def test_a_start_that_is_not_finite_is_reported_as_diverged(problem, method):
 @pytest.mark.parametrize("method", [AGD(), IRNN()], ids=lambda method: type(method).__name__)
 def test_a_penalty_that_leaves_nothing_ends_at_zero(problem, method):
     heavy = problem.with_weights((1e3,))
-    end = solve(heavy, method, whole_start(problem))
+    end = solve(heavy, method, full_rank_start(problem))
     assert end.status is Status.CONVERGED
     cut = method.factors(heavy, end.state)
     assert not cut.shapes().any()  # of the leading singular value: there are no others

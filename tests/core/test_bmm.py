@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core import ADMM, BMM, RBMM, InputError, Status, iterate, solve, svd_start
-from core.problem import closed_form_structure, reference_singular_values, whole_start
+from core.problem import closed_form_structure, full_rank_start, reference_singular_values
 
 ROUNDING = 1e-12
 
@@ -27,8 +27,8 @@ def blocks(problem, X):
 
 def test_a_step_of_bmm_is_that_of_the_paper_on_centered_tracks(orthogonal):
     method = BMM(mu=0.1, tau=0.2)
-    state = method.init(orthogonal, whole_start(orthogonal))
-    X0 = closed_form_structure(orthogonal).reshape(9, 3, 11)
+    state = method.init(orthogonal, full_rank_start(orthogonal))
+    X0 = closed_form_structure(orthogonal.data).reshape(9, 3, 11)
     centered = (X0 - X0.mean(axis=2, keepdims=True)).reshape(9, -1)
     U, sigma, Vt = np.linalg.svd(centered, full_matrices=False)
     X = (U[:, :2] * sigma[:2]) @ Vt[:2]  # R^+ W of the centered tracks, cut to rank K
@@ -48,7 +48,7 @@ def test_a_step_of_bmm_is_that_of_the_paper_on_centered_tracks(orthogonal):
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_bmm_never_raises_its_objective_through_all_mu(simulated, missing):
     problem, _ = simulated(frames=9, points=11, eta=1.0, missing=missing)
-    states = [snapshot.state for snapshot in iterate(problem, BMM(tolerance=1e-4), whole_start(problem))]
+    states = [snapshot.state for snapshot in iterate(problem, BMM(tolerance=1e-4), full_rank_start(problem))]
     losses = np.array([state.loss for state in states])
     assert (np.diff(losses) <= ROUNDING * losses[:-1]).all()
     levels = sorted({state.mu for state in states}, reverse=True)
@@ -57,7 +57,7 @@ def test_bmm_never_raises_its_objective_through_all_mu(simulated, missing):
 
 
 def test_bmm_ends_at_the_least_nuclear_norm_that_reproduces_the_tracks(orthogonal):
-    end = solve(orthogonal, BMM(tolerance=1e-7, tau=1.0, last_mu=1e-3), whole_start(orthogonal))
+    end = solve(orthogonal, BMM(tolerance=1e-7, tau=1.0, last_mu=1e-3), full_rank_start(orthogonal))
     assert end.status is Status.CONVERGED
     projected, W = blocks(orthogonal, end.state.X)
     np.testing.assert_allclose(projected, W, atol=2e-3)
@@ -79,7 +79,7 @@ def test_bmm_ends_at_the_least_nuclear_norm_that_reproduces_the_tracks(orthogona
 
 def test_rbmm_minimizes_the_augmented_lagrangian_over_each_copy(orthogonal):
     method = RBMM(rho=0.7, growth=1.2)
-    state = method.step(orthogonal, method.init(orthogonal, whole_start(orthogonal)))
+    state = method.step(orthogonal, method.init(orthogonal, full_rank_start(orthogonal)))
     after = method.step(orthogonal, state)
     assert after.rho == pytest.approx(0.7 * 1.2**2)
     rho, V = state.rho, state.Z - state.dual
@@ -102,7 +102,7 @@ def test_rbmm_minimizes_the_augmented_lagrangian_over_each_copy(orthogonal):
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_rbmm_with_equal_weights_and_slow_growth_reaches_the_convex_optimum(simulated, missing):
     problem, _ = simulated(frames=8, points=10, weights=np.full(8, 0.05), eta=1.0, missing=missing)
-    start = whole_start(problem)
+    start = full_rank_start(problem)
     optimum = solve(problem, ADMM(tolerance=1e-9), start).progress.loss
     end = solve(problem, RBMM(rho=0.05, growth=1.002, max_iterations=10_000), start)
     assert end.status is Status.CONVERGED
@@ -110,9 +110,9 @@ def test_rbmm_with_equal_weights_and_slow_growth_reaches_the_convex_optimum(simu
 
 
 def test_rbmm_with_its_own_weights_ends_feasible_and_below_its_start(orthogonal):
-    weights = 0.05 / (reference_singular_values(orthogonal) + 1e-6)
+    weights = 0.05 / (reference_singular_values(orthogonal.data) + 1e-6)
     problem = replace(orthogonal, weights=weights[:2], tail=weights[2:])
-    start = whole_start(problem)
+    start = full_rank_start(problem)
     method = RBMM()
     end = solve(problem, method, start)
     assert end.status is Status.CONVERGED
@@ -125,7 +125,7 @@ def test_rbmm_with_its_own_weights_ends_feasible_and_below_its_start(orthogonal)
 @pytest.mark.parametrize("method", [BMM(), RBMM()])
 def test_a_resumed_run_equals_an_uninterrupted_one(orthogonal, method):
     method = replace(method, max_iterations=40)
-    snapshots = list(iterate(orthogonal, method, whole_start(orthogonal)))
+    snapshots = list(iterate(orthogonal, method, full_rank_start(orthogonal)))
     again = solve(orthogonal, method, snapshots[21])
     np.testing.assert_array_equal(again.state.X, snapshots[-1].state.X)
     assert again.progress.loss == snapshots[-1].progress.loss

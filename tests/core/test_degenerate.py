@@ -89,7 +89,7 @@ def test_numbers_that_are_not_finite_are_named(simulated, random_factors):
 @pytest.mark.parametrize("eta", [0.05, 1.0])
 def test_the_size_that_zero_is_measured_against_is_that_of_the_closed_form(simulated, eta):
     problem, _ = simulated(eta=eta, missing=0.3)
-    norm = np.linalg.norm(reference_singular_values(problem))
+    norm = np.linalg.norm(reference_singular_values(problem.data))
     assert reference_size(problem) == pytest.approx(norm, rel=1e-12)
 
 

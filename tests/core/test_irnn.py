@@ -21,7 +21,7 @@ from core import (
     solve,
     svd_start,
 )
-from core.problem import whole_start
+from core.problem import full_rank_start
 from core.solvers.matrix_form import curvature, evaluate
 
 ROUNDING = 1e-12
@@ -53,7 +53,7 @@ def problem(request, simulated, simulated_low_rank):
 def test_the_objective_never_rises_and_falls_by_what_is_promised(problem, penalty):
     problem = replace(problem, spectral=penalty)
     method = IRNN(max_iterations=200, margin=1.05)
-    states = [snapshot.state for snapshot in iterate(problem, method, whole_start(problem))]
+    states = [snapshot.state for snapshot in iterate(problem, method, full_rank_start(problem))]
     beta = 1.05 * curvature(problem)
     for before, after in pairwise(states):
         moved = np.sum((after.point.X - before.point.X) ** 2)
@@ -67,7 +67,7 @@ def test_the_objective_never_rises_and_falls_by_what_is_promised(problem, penalt
 
 def test_with_linear_weights_a_step_is_one_of_plain_proximal_gradient(problem):
     method = IRNN()
-    state = method.init(problem, whole_start(problem))
+    state = method.init(problem, full_rank_start(problem))
     X = state.point.X
     for _ in range(3):
         state = method.step(problem, state)
@@ -82,7 +82,7 @@ def test_with_a_nuclear_norm_it_reaches_the_optimum_of_the_bilinear_form(simulat
     problem, _ = simulated(frames=8, points=10, weights=np.full(8, 0.05), missing=0.2, eta=0.5)
     bilinear = solve(problem, VariableProjection(), svd_start(problem))
     method = IRNN()
-    end = solve(problem, method, whole_start(problem))
+    end = solve(problem, method, full_rank_start(problem))
     assert end.status is Status.CONVERGED
     assert end.progress.loss == pytest.approx(bilinear.progress.loss, rel=1e-8)
     assert problem.loss(method.factors(problem, end.state)) == pytest.approx(end.progress.loss, rel=1e-7)
@@ -92,7 +92,7 @@ def test_with_a_nuclear_norm_it_reaches_the_optimum_of_the_bilinear_form(simulat
 def test_the_end_is_stationary_for_the_penalty_itself(simulated, penalty):
     problem, _ = simulated(frames=6, points=8, eta=1.0)
     problem = replace(problem, spectral=penalty)
-    end = solve(problem, IRNN(tolerance=1e-9), whole_start(problem))
+    end = solve(problem, IRNN(tolerance=1e-9), full_rank_start(problem))
     assert end.status is Status.CONVERGED
     point = end.state.point
     U, sigma, Vt = np.linalg.svd(point.X, full_matrices=False)
@@ -108,7 +108,7 @@ def test_the_end_is_stationary_for_the_penalty_itself(simulated, penalty):
 
 def test_a_resumed_run_equals_an_uninterrupted_one(problem):
     problem = replace(problem, spectral=LogPenalty(0.02, 0.1))
-    snapshots = list(iterate(problem, IRNN(max_iterations=30), whole_start(problem)))
+    snapshots = list(iterate(problem, IRNN(max_iterations=30), full_rank_start(problem)))
     again = solve(problem, IRNN(max_iterations=30), snapshots[12])
     np.testing.assert_array_equal(again.state.point.X, snapshots[-1].state.point.X)
     assert again.progress.loss == snapshots[-1].progress.loss

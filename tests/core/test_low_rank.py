@@ -112,7 +112,7 @@ def test_hidden_observations_are_recovered_from_the_rest(simulated_low_rank):
 def test_the_closed_form_has_no_residual_and_is_zero_where_nothing_is_seen(simulated_low_rank, missing):
     problem, _ = simulated_low_rank(missing=missing)
     points, frames = problem.shape
-    X = closed_form_structure(problem).reshape(points, 3, frames)
+    X = closed_form_structure(problem.data).reshape(points, 3, frames)
     seen = problem.visible.T
     np.testing.assert_allclose(X[:, :2], problem.tracks.transpose(2, 1, 0))
     np.testing.assert_array_equal(X[:, 2], seen)
@@ -120,7 +120,7 @@ def test_the_closed_form_has_no_residual_and_is_zero_where_nothing_is_seen(simul
     free = LowRankProblem(problem.tracks, problem.visible, problem.eta, np.zeros(full))
     assert free.loss(svd_start(free)) < 1e-24
     np.testing.assert_allclose(
-        reference_singular_values(problem),
+        reference_singular_values(problem.data),
         np.linalg.svd(X.reshape(points, -1), compute_uv=False),
         rtol=1e-9,
         atol=1e-15,

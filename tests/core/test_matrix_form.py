@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import minimize
 
 from core import MCP, CappedNorm, LogPenalty, RankPenalty, SchattenNorm
-from core.problem import whole_start
+from core.problem import full_rank_start
 from core.solvers.matrix_form import (
     best_cut,
     curvature,
@@ -152,7 +152,7 @@ def test_the_cut_is_the_best_of_its_rank_in_exact_gauge(problem):
 
 
 def test_a_start_of_full_rank_costs_only_its_penalty_and_one_that_is_not_finite_is_nan(problem):
-    start = whole_start(problem)
+    start = full_rank_start(problem)
     point = starting_point(problem, start)
     assert point.loss == pytest.approx(problem.penalty(singular_values(point.X)), rel=1e-9)
     broken = starting_point(problem, replace(start, B=np.full_like(start.B, np.nan)))

@@ -119,6 +119,6 @@ def test_with_weights_shares_the_planes(simulated):
 def test_offsets_of_the_closed_form_zero_their_gradient(simulated, random_factors):
     problem, _ = simulated(frames=5, points=6, missing=0.2)
     factors = random_factors(problem)
-    best = Factors(factors.B, factors.C, best_offsets(problem, factors.shapes()))
+    best = Factors(factors.B, factors.C, best_offsets(problem.data, factors.shapes()))
     gradient = residuals.unpack(problem, residuals.gradient(problem, best))
     assert np.abs(gradient.s).max() < 1e-11

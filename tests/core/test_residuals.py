@@ -75,7 +75,7 @@ def test_relative_gradient_vanishes_only_at_a_stationary_point(simulated):
     start = svd_start(problem)
     assert 1e-3 < residuals.relative_gradient(problem, start) <= 1
     # B = C = 0 with the best offsets is stationary, although far from a minimum.
-    zero = Factors(0 * start.B, 0 * start.C, best_offsets(problem, 0 * start.shapes()))
+    zero = Factors(0 * start.B, 0 * start.C, best_offsets(problem.data, 0 * start.shapes()))
     assert residuals.relative_gradient(problem, zero) < 1e-13
     moved = Factors(zero.B, zero.C, zero.s + 0.01)
     assert residuals.relative_gradient(problem, moved) > 1e-3
@@ -84,7 +84,7 @@ def test_relative_gradient_vanishes_only_at_a_stationary_point(simulated):
 @pytest.mark.parametrize("eta", [0.05, 1.0])
 def test_closed_form_structure_is_the_minimum_norm_minimizer_without_translation(simulated, eta):
     problem, _ = simulated(frames=5, points=6, eta=eta, missing=0.3)
-    X = closed_form_structure(problem).reshape(5, 3, 6)
+    X = closed_form_structure(problem.data).reshape(5, 3, 6)
     H = problem.data.H.reshape(5, 6, 6)
     table = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])
     for frame in range(5):
@@ -99,25 +99,25 @@ def test_closed_form_structure_is_the_minimum_norm_minimizer_without_translation
 
 def test_reference_singular_values_are_those_of_the_closed_form(simulated):
     problem, _ = simulated(missing=0.2)
-    X = closed_form_structure(problem)
+    X = closed_form_structure(problem.data)
     squares = np.linalg.eigvalsh(X @ X.T)[::-1]
-    np.testing.assert_allclose(reference_singular_values(problem) ** 2, squares, atol=1e-12)
+    np.testing.assert_allclose(reference_singular_values(problem.data) ** 2, squares, atol=1e-12)
 
 
 @pytest.mark.parametrize("eta", [0.05, 1.0])
 def test_best_offsets_leave_no_slope_in_the_translation(simulated, random_factors, eta):
     problem, _ = simulated(eta=eta, missing=0.2)
     factors = random_factors(problem)
-    s = best_offsets(problem, factors.shapes())
+    s = best_offsets(problem.data, factors.shapes())
     gradient = residuals.gradient(problem, Factors(factors.B, factors.C, s))
     np.testing.assert_allclose(gradient[-30:], 0, atol=1e-9)
 
 
 def test_svd_start_is_the_best_cut_and_at_full_rank_the_closed_form_itself(simulated):
     problem, _ = simulated()
-    X = closed_form_structure(problem)
+    X = closed_form_structure(problem.data)
     start = svd_start(problem)
-    sigma = reference_singular_values(problem)
+    sigma = reference_singular_values(problem.data)
     assert np.linalg.norm(start.shapes().reshape(10, -1) - X) == pytest.approx(np.linalg.norm(sigma[2:]))
     np.testing.assert_allclose(start.gamma(), sigma[:2], rtol=1e-12)  # balanced
     np.testing.assert_allclose(svd_start(problem, rank=10).shapes().reshape(10, -1), X, atol=1e-12)

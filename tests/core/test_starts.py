@@ -73,7 +73,7 @@ def test_search_starts_are_many_kinds_of_the_asked_rank_and_repeat_for_a_seed(si
 def test_the_cut_is_the_best_one_of_the_centered_closed_form(simulated):
     problem, _ = simulated(frames=20, missing=0.2)
     cut = search_starts(problem, 1, np.random.default_rng(0))["closed form, cut"]
-    X = closed_form_structure(problem).reshape(20, 3, -1)
+    X = closed_form_structure(problem.data).reshape(20, 3, -1)
     centered = (X - X.mean(axis=2, keepdims=True)).reshape(20, -1)
     U, sigma, Vt = np.linalg.svd(centered, full_matrices=False)
     np.testing.assert_allclose(cut.shapes().reshape(20, -1), (U[:, :2] * sigma[:2]) @ Vt[:2], atol=1e-10)

@@ -72,9 +72,9 @@ def test_another_eta_gives_the_problem_posed_anew(ended, low_rank, kind):
 
 def test_the_reference_is_that_of_the_closed_form_also_at_eta_one(ended):
     problem = ended.current.problem
-    assert problem.reference == pytest.approx(reference_singular_values(problem))
+    assert problem.reference == pytest.approx(reference_singular_values(problem.data))
     affine = problem.with_eta(1.0)
-    assert affine.reference == pytest.approx(reference_singular_values(affine))
+    assert affine.reference == pytest.approx(reference_singular_values(affine.data))
     assert affine.reference[0] < 0.9 * problem.reference[0]  # the depth is not in it
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...problem.closed_form import whole_start
+from ...problem.initialization import full_rank_start
 from ...problem.printed_form import jacobian, pack, residual_vector, unpack
 from ...solvers.admm import ADMM
 from ...solvers.agd import AGD
@@ -47,7 +47,7 @@ class Contestant:
             if self.algorithm is None:
                 return _least_squares(problem, start, watch)
             if on_matrix(self.algorithm):
-                start = whole_start(problem)
+                start = full_rank_start(problem)
             return _iterated(problem, self.algorithm, start, watch)
 
 

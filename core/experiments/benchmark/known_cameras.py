@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ...foundation.exceptions import InputError
-from ...problem.closed_form import svd_start
 from ...problem.data_term import DataTerm, data_term
 from ...problem.factors import Factors
+from ...problem.initialization import svd_start
 from ...problem.nonrigid import Problem
 from ...problem.observation_forms import Source, plane_basis
 from ...solvers.solver import iterate, single_threaded

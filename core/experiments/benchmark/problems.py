@@ -15,9 +15,8 @@ import numpy as np
 
 from ...foundation.exceptions import InputError
 from ...penalties.linear import NuclearNorm, WeightedNuclearNorm
-from ...problem.closed_form import svd_start
 from ...problem.factors import Factors
-from ...problem.initialization import resized, rigid_start
+from ...problem.initialization import resized, rigid_start, svd_start
 from ...problem.low_rank import LowRankProblem
 from ...problem.nonrigid import NonRigidProblem
 from ...reconstruction.low_rank_pipeline import measurement_norm
