@@ -198,13 +198,10 @@ class Exporting(QObject):
             self.failed.emit(str(refusal), "")
 
     def save_report(self, path: Path) -> None:
-        """Write one page about the run that is shown, HTML or PDF by the suffix."""
-        from nrsfm_gui.export.report_controller import report_task
+        """Write one HTML page about the run that is shown."""
+        from nrsfm_gui.export.run_report import save_report
 
-        try:
-            self.tasks.start(report_task(self._window, path))
-        except InputError as refusal:
-            self.failed.emit(str(refusal), "")
+        self._try(lambda: save_report(self._window, path), path)
 
     def save_picture(self, which: str, path: Path) -> None:
         """Write the picture of the "view" or the "tracks", as large as it is."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 STEM = "reconstruction"  # of proposed names, where there is no sequence
 PLOTS = {"loss": "loss", "spectrum": "singular values and weights"}
 PLOT_LABELS = {".png": "PNG picture", ".svg": "SVG drawing", ".pdf": "PDF drawing"}
-REPORT_LABELS = {".html": "HTML page, everything inside", ".pdf": "PDF, one page"}
+REPORT_LABELS = {".html": "HTML page, everything inside"}
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ KINDS: dict[str, ExportKind] = {
     "plot": ExportKind("Plot", "A plot as it is shown now", PLOT_LABELS, ("plot",)),
     "report": ExportKind(
         "Report of this run",
-        "One page: settings, numbers, plots, the worst frames and how to make it again",
+        "One page: settings, numbers, plots, the worst frames and how to make it again; a browser prints it",
         REPORT_LABELS,
         (),
     ),

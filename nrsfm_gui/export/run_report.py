@@ -1,33 +1,51 @@
-"""A report of one run on one page: what is in it. No Qt.
+"""A report of one run as one HTML page: settings, numbers, plots, worst frames, and how to make it again.
 
-`run_report_html` and `run_report_pdf` lay it out.
+Everything is inside the page: no other file, no script, no network. A browser prints it or makes a PDF of it.
+The plots are those of the window in the light theme, drawn by widgets that are never shown.
 """
 
 from __future__ import annotations
 
+import base64
+import html
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyqtgraph as pg
+from PyQt6.QtCore import QSize, Qt
 
-from core import METHODS, command_for, python_for
-from core.foundation import versions
+from core import METHODS, InputError, command_for, python_for
+from core.foundation import replacing, versions
 from core.io.readers import sample_name
-from nrsfm_gui.export.report_charts import Mark, line_chart, spectrum_chart
+from nrsfm_gui.export.movie import ScenePainter
+from nrsfm_gui.export.movie_options import MovieOptions
 from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.run_names import penalty_words, run_title
+from nrsfm_gui.model.theme import LIGHT
+from nrsfm_gui.panels.loss.loss_plot import LossPlot
+from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
 from nrsfm_gui.scene import summaries
 from nrsfm_gui.scene.ranking import worst_first
 from nrsfm_gui.scene.scene import error_series
 from nrsfm_gui.text.run_numbers import numbers
+from nrsfm_gui.widgets.plots import dress, plot_svg, png_bytes
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from core import Recipe, Sequence, Settings
     from core.foundation import Floats
+    from nrsfm_gui.main_window import MainWindow
     from nrsfm_gui.model.run import Run
+    from nrsfm_gui.scene.scene import ErrorSeries
     from nrsfm_gui.scene.shapes import Shapes
 
+PICTURE = (800, 410)  # pixels: small, so that its labels can be read on a page
+CHART = QSize(500, 260)  # likewise
+AREA_ALPHA = 36  # of 255: of the area below the errors
+HEADROOM = 1.12  # times the largest error: room for the name of the worst frame
 WORST = 5  # frames in the table
 LEFT_OUT = {"problem", "method", "penalty", "options"}  # of the settings, which are said otherwise
 REMARK = "remark"
@@ -35,6 +53,60 @@ IN_TILES = {"reprojection RMS", "mean 3-D error", "alignment", "iterations", "co
 TITLES = {"max_iterations": "iterations at most", "rotation_rank": "rank of the rotations"}
 
 Rows = tuple[tuple[str, str], ...]
+
+STYLE = """
+:root { color-scheme: light; --ink: #1c2024; --muted: #5c6670; --line: #dfe3e8; --soft: #f5f7f9; }
+* { box-sizing: border-box; }
+body { margin: 0; background: #eef0f3; color: var(--ink);
+  font: 14px/1.45 system-ui, "DejaVu Sans", sans-serif; }
+main { max-width: 1040px; margin: 24px auto; padding: 32px 40px; background: #fff; border-radius: 8px; }
+header { display: flex; justify-content: space-between; align-items: baseline; gap: 24px; }
+h1 { font-size: 24px; margin: 0; }
+h2 { font-size: 14px; margin: 0 0 8px; font-weight: 600; }
+.muted { color: var(--muted); }
+.tiles { display: grid; grid-template-columns: repeat(4, 1fr); gap: 12px; margin: 20px 0 24px; }
+.tile { background: var(--soft); border-radius: 6px; padding: 12px 14px; }
+.tile b { display: block; font-size: 21px; font-weight: 600; white-space: nowrap; }
+.two { display: grid; grid-template-columns: 1fr 1fr; gap: 24px 32px; margin-bottom: 24px; }
+.three { display: grid; grid-template-columns: 1fr 1fr 1fr; gap: 24px; margin-bottom: 24px; }
+.two > *, .three > * { min-width: 0; }
+.remark { margin: -8px 0 20px; padding: 8px 12px; border-left: 4px solid #c4560f; background: var(--soft); }
+.wide { margin-bottom: 24px; }
+svg, img { width: 100%; height: auto; display: block; }
+img { border: 1px solid var(--line); border-radius: 4px; }
+table { border-collapse: collapse; width: 100%; font-size: 13px; font-variant-numeric: tabular-nums; }
+th { text-align: left; font-weight: 500; color: var(--muted); }
+td, th { padding: 3px 12px 3px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+td { overflow-wrap: anywhere; }
+table.pairs th { width: 42%; font-weight: 400; }
+pre { background: var(--soft); border-radius: 6px; padding: 10px 12px; margin: 0 0 12px; font-size: 12.5px;
+  white-space: pre-wrap; overflow-wrap: anywhere; }
+footer { border-top: 1px solid var(--line); padding-top: 10px; font-size: 12px; }
+@media screen and (max-width: 760px) {
+  .two, .three { grid-template-columns: 1fr; }
+  .tiles { grid-template-columns: 1fr 1fr; }
+}
+@media print {
+  * { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
+  body { background: #fff; font-size: 10px; line-height: 1.3; }
+  main { margin: 0; padding: 0; max-width: none; }
+  h1 { font-size: 18px; }
+  h2 { font-size: 11px; margin-bottom: 4px; break-after: avoid; }
+  table { font-size: 9.5px; }
+  td, th { padding-top: 1.5px; padding-bottom: 1.5px; }
+  pre { font-size: 8.5px; padding: 5px 8px; margin-bottom: 6px; }
+  footer { font-size: 8.5px; padding-top: 4px; }
+  svg, img { width: auto; max-width: 100%; max-height: 43mm; }
+  .tiles { margin: 10px 0 14px; gap: 8px; }
+  .tile { padding: 5px 10px; }
+  .tile b { font-size: 15px; }
+  .remark { margin: -6px 0 12px; padding: 4px 10px; }
+  .two, .three { gap: 10px 20px; margin-bottom: 10px; }
+  .wide { margin-bottom: 10px; }
+  section, tr, .tile { break-inside: avoid; }
+}
+@page { size: A4; margin: 12mm; }
+"""
 
 
 @dataclass(frozen=True)
@@ -47,7 +119,7 @@ class Table:
 
 @dataclass(frozen=True)
 class RunReport:
-    """What a report says, as text and drawings."""
+    """The content of a report, as text and drawings."""
 
     title: str
     subtitle: str
@@ -57,7 +129,7 @@ class RunReport:
     numbers: Rows  # label, value; those that are not among the tiles
     settings: Rows
     facts: Rows  # of the sequence
-    loss: str  # SVG
+    loss: str  # an svg element, as are the next two
     spectrum: str
     errors: str
     errors_title: str
@@ -68,6 +140,31 @@ class RunReport:
     command: str
     python: str
     versions: str
+
+
+def save_report(window: MainWindow, path: Path) -> None:
+    """Write a report of what is looked at.
+
+    Raises
+    ------
+    InputError
+        where the suffix is not `.html`, there is no reconstruction yet, or the file cannot be written.
+    """
+    session = window.session
+    run = session.seen_run
+    if path.suffix.lower() != ".html":
+        raise InputError(f"{path} has {path.suffix or 'no suffix'}; accepted for reports is .html")
+    if run is None or session.seen is None:
+        raise InputError(f"{path} is not written: there is no reconstruction yet")
+    painter = ScenePainter(window, MovieOptions(width=PICTURE[0], height=PICTURE[1]), theme=LIGHT)
+    painter.fit(session.frame)
+    picture = png_bytes(painter.picture(session.frame, 0.0))
+    painter.close()
+    scene = window.display.scene
+    assert scene is not None  # the painter has drawn it
+    report = make_report(run, scene.shapes, picture, f"3-D view, frame {session.frame + 1}")
+    with replacing(path) as temporary:
+        temporary.write_text(html_report(report), encoding="utf-8")
 
 
 def make_report(run: Run, shapes: Shapes, picture: bytes, picture_title: str) -> RunReport:
@@ -113,16 +210,8 @@ def make_report(run: Run, shapes: Shapes, picture: bytes, picture_title: str) ->
         settings=_settings(run.settings),
         facts=_facts(sequence),
         loss=_loss_chart(run),
-        spectrum=spectrum_chart(values, np.asarray(shown.problem.slopes(shown.factors))),
-        errors=line_chart(
-            np.arange(1, sequence.frame_count + 1, dtype=float),
-            series.per_frame,
-            x_label="frame",
-            y_label=f"{series.name} ({series.unit})",
-            marks=_worst_mark(series.per_frame),
-            from_zero=True,
-            filled=True,
-        ),
+        spectrum=_spectrum_chart(values, np.asarray(shown.problem.slopes(shown.factors))),
+        errors=error_chart(series),
         errors_title=f"Mean {series.name} of every frame"
         + (f", {known.alignment}" if series.name.startswith("3-D") else ""),
         worst=_worst_table(shapes, sequence, series.per_frame),
@@ -138,10 +227,6 @@ def make_report(run: Run, shapes: Shapes, picture: bytes, picture_title: str) ->
 def worst_frames(per_frame: Floats, count: int = WORST) -> list[int]:
     """Return the 0-based frames with the largest errors, the worst first; those without are left out."""
     return [int(frame) for frame in worst_first(per_frame)[:count] if np.isfinite(per_frame[frame])]
-
-
-def _worst_mark(per_frame: Floats) -> tuple[Mark, ...]:
-    return tuple(Mark(frame + 1.0, f"worst: {frame + 1}") for frame in worst_frames(per_frame, 1))
 
 
 def _worst_table(shapes: Shapes, sequence: Sequence, per_frame: Floats) -> Table:
@@ -166,17 +251,56 @@ def _worst_table(shapes: Shapes, sequence: Sequence, per_frame: Floats) -> Table
 
 
 def _loss_chart(run: Run) -> str:
-    history = run.history
-    # Phases of a few iterations leave no room for their names: the last one says most.
-    began = [phase for phase in history.phases if phase.first > 0][-1:]
-    marks = [Mark(float(history.iterations[phase.first]), phase.name.split(":")[0]) for phase in began]
-    return line_chart(
-        history.iterations,
-        history.log_losses,
-        x_label="iteration",
-        y_label="log₁₀ loss",
-        marks=tuple(marks),
-    )
+    plot = LossPlot()
+    plot.set_theme(LIGHT)
+    plot.set_histories({run.number: run.history}, run.number)
+    chart = plot_svg(plot.plot_widget, CHART, name="loss")
+    plot.deleteLater()
+    return chart
+
+
+def _spectrum_chart(values: Floats, weights: Floats) -> str:
+    plot = SpectrumPlot()
+    plot.set_theme(LIGHT)
+    plot.set_values(values, weights)
+    chart = plot_svg(plot.plot_widget, CHART, name="spectrum")
+    plot.deleteLater()
+    return chart
+
+
+def error_chart(series: ErrorSeries) -> str:
+    """Return the mean error of every frame as an `svg` element; frames without one leave gaps."""
+    errors = series.per_frame
+    frames = np.arange(1.0, len(errors) + 1)
+    widget = pg.PlotWidget()
+    widget.setAccessibleName(f"mean {series.name} of every frame")
+    dress(widget, LIGHT)
+    plot: pg.PlotItem = widget.getPlotItem()
+    plot.hideButtons()
+    plot.setLabel("bottom", "frame")
+    plot.setLabel("left", f"{series.name} ({series.unit})")
+    for side in ("left", "bottom"):
+        plot.getAxis(side).enableAutoSIPrefix(False)
+    area = pg.mkColor(LIGHT.accent)
+    area.setAlpha(AREA_ALPHA)
+    pen = pg.mkPen(LIGHT.accent, width=1)
+    plot.addItem(pg.PlotCurveItem(frames, errors, connect="finite", pen=pen, fillLevel=0, brush=area))
+    alone = np.isfinite(np.pad(errors, 1, constant_values=np.nan))
+    alone = alone[1:-1] & ~alone[:-2] & ~alone[2:]  # a curve of one point is not seen
+    plot.addItem(pg.ScatterPlotItem(frames[alone], errors[alone], size=6, pen=None, brush=LIGHT.accent))
+    top = 0.0
+    for worst in worst_frames(errors, 1):
+        top, right = float(errors[worst]) * HEADROOM, 2 * worst > len(errors)
+        line = pg.mkPen(LIGHT.muted, width=1, style=Qt.PenStyle.DashLine)
+        plot.addItem(pg.InfiniteLine(worst + 1, angle=90, pen=line), ignoreBounds=True)
+        text = pg.TextItem(f"worst: {worst + 1}", color=LIGHT.muted, anchor=(float(right), 0.0))
+        text.setPos(worst + 1, top or 1.0)
+        plot.addItem(text, ignoreBounds=True)
+    plot.setXRange(0.5, len(errors) + 0.5, padding=0)
+    plot.setYRange(0.0, top or 1.0, padding=0)
+    chart = plot_svg(widget, CHART, name="errors")
+    widget.deleteLater()
+    return chart
 
 
 def _settings(settings: Settings) -> Rows:
@@ -213,3 +337,59 @@ def _facts(sequence: Sequence) -> Rows:
     if sequence.digest:
         rows.append(("SHA-256", sequence.digest[:16] + "…"))
     return tuple(rows)
+
+
+def html_report(report: RunReport) -> str:
+    """Return the page of a report."""
+    picture = base64.b64encode(report.picture).decode("ascii")
+    escaped = {name: html.escape(str(getattr(report, name))) for name in ("title", "subtitle", "date")}
+    tiles = "".join(
+        f'<div class="tile"><b>{html.escape(value)}</b>'
+        f'<span class="muted">{html.escape(meaning)}</span></div>'
+        for value, meaning in report.tiles
+    )
+    remarks = "".join(f'<p class="remark">{html.escape(remark)}</p>' for remark in report.remarks)
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escaped["title"]}</title><style>{STYLE}</style></head>
+<body><main>
+<header><div><h1>{escaped["title"]}</h1><div class="muted">{escaped["subtitle"]}</div></div>
+<div class="muted">{escaped["date"]}</div></header>
+<div class="tiles">{tiles}</div>
+{remarks}
+<div class="two">
+{_figure(report.picture_title, f'<img alt="3-D view" src="data:image/png;base64,{picture}">')}
+{_figure(report.errors_title, report.errors)}
+{_figure("Loss", report.loss)}
+{_figure("Singular values and their weights", report.spectrum)}
+</div>
+<section class="wide"><h2>{html.escape(report.worst_title)}</h2>{_table(report.worst)}</section>
+<div class="three">
+<section><h2>Numbers</h2>{_pairs(report.numbers)}</section>
+<section><h2>Settings</h2>{_pairs(report.settings)}</section>
+<section><h2>Sequence</h2>{_pairs(report.facts)}</section>
+</div>
+<h2>How to make it again</h2>
+<pre>{html.escape(report.command)}</pre>
+<pre>{html.escape(report.python)}</pre>
+<footer class="muted">{html.escape(report.versions)}</footer>
+</main></body></html>
+"""
+
+
+def _figure(title: str, drawing: str) -> str:
+    return f"<section><h2>{html.escape(title)}</h2>{drawing}</section>"
+
+
+def _pairs(rows: Rows) -> str:
+    lines = (f"<tr><th>{html.escape(name)}</th><td>{html.escape(value)}</td></tr>" for name, value in rows)
+    return f'<table class="pairs">{"".join(lines)}</table>'
+
+
+def _table(table: Table) -> str:
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in table.headings)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in table.rows
+    )
+    return f"<table><tr>{head}</tr>{body}</table>"

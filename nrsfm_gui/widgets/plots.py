@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pyqtgraph as pg
 from PyQt6.QtCore import QBuffer, QCoreApplication, QIODevice, QMarginsF, QPointF, QRectF, QSize, QSizeF
 from PyQt6.QtGui import QImage, QPageSize, QPainter, QPdfWriter, QResizeEvent
+from PyQt6.QtWidgets import QGraphicsItem
 
 from core import InputError
 from core.foundation import replacing
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.theme import Theme
 
 EXPORT_SIZE = QSize(1000, 600)
+ONLY_FOR_USE = 1  # key of QGraphicsItem.data: whether an item serves the mouse and is left out of exports
 DECADES = 300  # of the numbers that a computer has, on either side of 1
 PICTURE_SCALE = 2  # a PNG for print or for a slide
 
@@ -67,10 +69,16 @@ def save_plot(widget: pg.PlotWidget, path: Path) -> None:
         raise InputError(
             f"{path} has {path.suffix or 'no suffix'}; accepted for plots are {', '.join(PLOT_FORMATS)}"
         )
-    with _export_size(widget):
+    with _export_size(widget, EXPORT_SIZE):
         content = writer(widget)
     with replacing(path) as temporary:
         temporary.write_bytes(content)
+
+
+def plot_svg(widget: pg.PlotWidget, size: QSize, *, name: str) -> str:
+    """Return what a plot shows as an `svg` element of a page; no two elements of a page share a `name`."""
+    with _export_size(widget, size):
+        return _svg_element(widget, size, name)
 
 
 def save_image(image: QImage, path: Path) -> None:
@@ -109,9 +117,15 @@ def _png(widget: pg.PlotWidget) -> bytes:
 
 
 def _svg(widget: pg.PlotWidget) -> bytes:
-    page = SvgGenerator(EXPORT_SIZE, resolution=widget.logicalDpiX(), title=widget.accessibleName())
-    _paint(widget, page, QRectF(QPointF(0, 0), QSizeF(EXPORT_SIZE)))
-    return b'<?xml version="1.0" encoding="UTF-8"?>\n' + page.svg.encode("utf-8")
+    element = _svg_element(widget, EXPORT_SIZE, "plot")
+    return b'<?xml version="1.0" encoding="UTF-8"?>\n' + element.encode("utf-8")
+
+
+def _svg_element(widget: pg.PlotWidget, size: QSize, name: str) -> str:
+    title = widget.accessibleName()
+    page = SvgGenerator(size, resolution=widget.logicalDpiX(), title=title, name=name)
+    _paint(widget, page, QRectF(QPointF(0, 0), QSizeF(size)))
+    return page.svg
 
 
 def _pdf(widget: pg.PlotWidget) -> bytes:
@@ -149,25 +163,32 @@ def _resize(widget: pg.PlotWidget, size: QSize) -> None:
 
 
 @contextmanager
-def _export_size(widget: pg.PlotWidget) -> Iterator[None]:
-    """Give a plot the size for exports, whatever room its panel has, even none while its tab is hidden.
+def _export_size(widget: pg.PlotWidget, size: QSize) -> Iterator[None]:
+    """Give a plot a size for an export, whatever room its panel has, even none while its tab is hidden.
 
-    Its symbols are drawings, not pictures of symbols, while it has that size.
+    Meanwhile symbols are drawings, not pictures of symbols, and what only serves the mouse is hidden.
     """
-    size = widget.size()
-    _resize(widget, EXPORT_SIZE)
-    items = [item for item in widget.scene().items() if isinstance(item, pg.GraphicsItem)]
+    before = widget.size()
+    _resize(widget, size)
+    everything = widget.scene().items()
+    items = [item for item in everything if isinstance(item, pg.GraphicsItem)]
+    # Scatter plots of pyqtgraph have something else by the name of `data`.
+    left_out = [item for item in everything if QGraphicsItem.data(item, ONLY_FOR_USE) and item.isVisible()]
     for item in items:
         item.setExportMode(True)
+    for item in left_out:
+        item.hide()
     try:
-        _paint(widget, QImage(EXPORT_SIZE, QImage.Format.Format_RGB32), QRectF(widget.rect()))
+        _paint(widget, QImage(size, QImage.Format.Format_RGB32), QRectF(widget.rect()))
         # The axes know how wide their labels are only once they have painted them.
         widget.getPlotItem().layout.activate()
         yield
     finally:
         for item in items:
             item.setExportMode(False)
-        _resize(widget, size)
+        for item in left_out:
+            item.show()
+        _resize(widget, before)
 
 
 PLOT_FORMATS: dict[str, Callable[[pg.PlotWidget], bytes]] = {".png": _png, ".svg": _svg, ".pdf": _pdf}

@@ -3,13 +3,14 @@
     xvfb-run -a -s '-screen 0 2600x1500x24' python tests/benchmarks/pictures.py [--only NAME ...] [-o FOLDER]
 
 Without `-o` they go to assets/pictures. An arrow is drawn where the mouse is, since a picture of a window has
-none. The animation needs Pillow (the `video` extra).
+none. The animation needs Pillow (the `video` extra), the picture of the report needs Chromium.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
-from PyQt6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, QSettings, QSize, Qt
+from PyQt6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, QSettings, Qt
 from PyQt6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPen, QPolygonF
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QDockWidget
@@ -277,25 +278,14 @@ def difference(app: QApplication, folder: Path, out: Path) -> None:
 
 
 def report(app: QApplication, folder: Path, out: Path) -> None:
-    """The one-page report of a run."""
-    from PyQt6.QtPdf import QPdfDocument
-
+    """The one-page report of a run, as Chromium shows it."""
     studio = Studio(app, folder, SMALL)
     studio.open("sample:paper/tricky")
     studio.solve(PRESETS["recommended"])
-    path = folder / "report.pdf"
-    studio.window.exporting.save_report(path)
-    studio.wait(lambda: path.exists() and not studio.window.exporting.busy)
-    document = QPdfDocument(None)
-    document.load(str(path))
-    size = document.pagePointSize(0)
-    page = document.render(0, QSize(1000, round(1000 * size.height() / size.width())))
-    sheet = QImage(page.size(), QImage.Format.Format_RGB32)
-    sheet.fill(QColor("white"))
-    painter = QPainter(sheet)
-    painter.drawImage(0, 0, page)
-    painter.end()
-    sheet.save(str(out / "report.png"))
+    page = folder / "report.html"
+    studio.window.exporting.save_report(page)
+    browser = ["chromium", "--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1100,1580"]
+    subprocess.run([*browser, f"--screenshot={out / 'report.png'}", page.as_uri()], check=True)
     studio.close()
 
 

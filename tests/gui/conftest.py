@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
+import subprocess
 import sys
 import time
 from dataclasses import dataclass
@@ -225,6 +227,23 @@ def legend_of() -> Callable[[LossPlot], list[str]]:
 def near() -> Callable[..., npt.NDArray[np.bool_]]:
     """Return a function that tells which pixels of a picture have about a color."""
     return _near
+
+
+@pytest.fixture
+def render_svg() -> Callable[..., QImage]:
+    """Render an SVG file with librsvg; Qt's own renderer does not clip as other programs do."""
+    program = shutil.which("rsvg-convert")
+    if program is None:
+        pytest.skip("rsvg-convert is absent; it is in the Debian package librsvg2-bin")
+
+    def render(path: Path, *, zoom: int = 1) -> QImage:
+        picture = path.with_suffix(".rendered.png")
+        subprocess.run([program, "--zoom", str(zoom), "--output", str(picture), str(path)], check=True)
+        image = QImage(str(picture))
+        picture.unlink()
+        return image
+
+    return render
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nrsfm_gui.model.nice_ticks import nice_step
+from nrsfm_gui.model.nice_ticks import nice_step, ticks
 from nrsfm_gui.panels.scene_views.orbit_camera import MARGINS, Orbit, image_window, locked_projection
 from nrsfm_gui.panels.scene_views.scene3d_axes import (
     floor_box,
@@ -192,3 +192,12 @@ def test_numbers_have_the_decimals_of_their_step():
     assert number(-20.0, 20.0) == "−20"
     assert number(0.5, 0.5) == "0.5"
     assert number(0.04, 0.02) == "0.04"
+
+
+def test_ticks_are_round_and_inside():
+    for low, high in ((0, 1), (-3.2, 4.1), (1e-9, 3e-9), (12345, 12399)):
+        found = ticks(low, high)
+        assert 2 <= len(found) <= 8 and low - 1e-9 <= found[0] and found[-1] <= high + 1e-9
+        step = found[1] - found[0]
+        mantissa = step / 10.0 ** np.floor(np.log10(step) + 1e-9)
+        assert min(abs(mantissa - wanted) for wanted in (1, 2, 5, 10)) < 1e-6

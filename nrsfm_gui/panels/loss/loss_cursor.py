@@ -9,6 +9,8 @@ import pyqtgraph as pg
 from PyQt6.QtCore import QObject, Qt, pyqtSignal
 from PyQt6.QtWidgets import QGraphicsEllipseItem
 
+from nrsfm_gui.widgets.plots import ONLY_FOR_USE
+
 if TYPE_CHECKING:
     from core.foundation import Floats
     from nrsfm_gui.model.history import History
@@ -125,6 +127,7 @@ class IterationCursor(QObject):
             last = len(self._x) - 1
             record = last if self._moment is None else min(self._moment, last)
             self._line.setValue(float(self._x[record]))
+            self._line.setData(ONLY_FOR_USE, self._moment is None)  # at the end of the curve it tells nothing
 
     def go_to(self, place: float) -> None:
         """Ask for the record that is nearest to a place on the horizontal axis."""

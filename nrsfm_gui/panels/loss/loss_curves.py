@@ -94,8 +94,6 @@ class LossCurves:
         for number, history in histories.items():
             if number not in self._curves:
                 item = pg.PlotDataItem(connect="all", antialias=False)
-                item.setDownsampling(auto=True, method="peak")
-                item.setClipToView(True)
                 self._plot.addItem(item)
                 self._curves[number] = _Curve(history, item, "")
         for number, curve in self._curves.items():

@@ -12,6 +12,8 @@ import pyqtgraph as pg
 from PyQt6.QtCore import QRectF, Qt
 from PyQt6.QtWidgets import QGraphicsRectItem
 
+from nrsfm_gui.widgets.plots import ONLY_FOR_USE
+
 if TYPE_CHECKING:
     from core.foundation import Floats
     from nrsfm_gui.model.theme import Theme
@@ -40,6 +42,8 @@ class SpectrumItems:
         ):
             item.setZValue(depth)
             plot.addItem(item, ignoreBounds=True)
+        for item in (self._ghost, self._plus):
+            item.setData(ONLY_FOR_USE, True)
         self._number.hide()
         self._heights = np.zeros(0)
         self._shares = np.zeros(0)

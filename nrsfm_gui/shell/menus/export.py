@@ -18,7 +18,7 @@ def export_rows(w: MainWindow) -> tuple[ActionSpec, ...]:
                    "Everything that can be exported: shapes, glTF, tables, movies, pictures, plots, a report",
                    exporting.ask, ("Ctrl+E",), with_sequence, icon="export"),
         ActionSpec("export_report", "E&xport", "Repor&t of this run…",
-                   "One page on the run that is shown, as PDF or HTML: settings, numbers, worst frames",
+                   "One HTML page on the run that is shown: settings, numbers, plots, worst frames",
                    exporting.ask_for_report, (), with_reconstruction, icon="reports"),
         ActionSpec("export_result", "E&xport", "&Reconstruction…",
                    "Save the reconstruction that is shown, in the format that the suffix names",

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
-from PyQt6.QtGui import QImage
 
 from core import Record
 from nrsfm_gui.model.history import History
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 
 @pytest.fixture
@@ -30,23 +21,6 @@ def history():
         return made
 
     return make
-
-
-@pytest.fixture
-def render_svg() -> Callable[..., QImage]:
-    """Render an SVG file with librsvg; Qt's own renderer does not clip as other programs do."""
-    program = shutil.which("rsvg-convert")
-    if program is None:
-        pytest.skip("rsvg-convert is absent; it is in the Debian package librsvg2-bin")
-
-    def render(path: Path, *, zoom: int = 1) -> QImage:
-        picture = path.with_suffix(".rendered.png")
-        subprocess.run([program, "--zoom", str(zoom), "--output", str(picture), str(path)], check=True)
-        image = QImage(str(picture))
-        picture.unlink()
-        return image
-
-    return render
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from PyQt6.QtCore import QSize
 from PyQt6.QtGui import QImage
 from PyQt6.QtPdf import QPdfDocument
-from PyQt6.QtWidgets import QTabWidget
+from PyQt6.QtWidgets import QGraphicsRectItem, QTabWidget
 from scipy.ndimage import binary_dilation, binary_erosion
 
 from core import InputError
@@ -105,8 +105,6 @@ def test_vector_plots_show_what_the_picture_shows(
         curve = near(found, theme.accent, tolerance=60)
         left, right = np.flatnonzero(curve.any(axis=0))[[0, -1]]
         assert right - left > 1500 and curve[:, left:right].any(axis=0).all()
-        cursor = near(found, theme.muted, tolerance=100).sum(axis=0).max()
-        assert cursor > 1100  # pixels: from the top to the axis, without a gap
     else:
         square = np.ones((7, 7))
         diamonds = [
@@ -160,6 +158,24 @@ def test_a_curve_whose_values_hardly_differ_is_no_staircase(plot, tmp_path, near
     y, x = np.nonzero(near(rendered(path), DARK.accent, tolerance=60))
     line = np.polynomial.Polynomial.fit(x, y, 1)
     assert len(x) > 1500 and np.abs(line(x) - y).max() < 4
+
+
+def test_what_only_serves_the_mouse_is_left_out_of_exports(plot, spectrum, tmp_path, history):
+    def lines() -> int:
+        save_plot(plot.plot_widget, tmp_path / "loss.svg")
+        return (tmp_path / "loss.svg").read_text(encoding="utf-8").count(f'stroke="{DARK.muted}"')
+
+    plot.set_histories({1: history(200)}, 1)
+    assert lines() == 0  # the line of the iteration that is shown stands at the end of the curve
+    plot.set_moment(60)
+    assert lines() > 0
+    items = spectrum.plot_widget.scene().items()
+    frames = [item for item in items if isinstance(item, QGraphicsRectItem) and item.isVisible()]
+    assert frames  # the place for one more basis shape
+    save_plot(spectrum.plot_widget, tmp_path / "spectrum.svg")
+    content = (tmp_path / "spectrum.svg").read_text(encoding="utf-8")
+    assert "stroke-dasharray" not in content and ">+<" not in content
+    assert all(item.isVisible() for item in frames)
 
 
 def test_a_plot_whose_tab_is_hidden_is_saved_as_if_it_were_shown(qtbot, show, tmp_path, history):

@@ -88,7 +88,7 @@ def gray(image: QImage) -> np.ndarray:
 
 
 def page() -> SvgGenerator:
-    return SvgGenerator(SIZE, resolution=96, title="a <page>")
+    return SvgGenerator(SIZE, resolution=96, title="a <page>", name="page")
 
 
 @pytest.mark.parametrize("draw", [clips, lines, shapes, pictures])
