@@ -21,7 +21,11 @@ def add_penalty_options(parser: argparse.ArgumentParser) -> None:
     """Add --penalty, one option for every number of any penalty, and --weights."""
     group = parser.add_argument_group("penalty on the singular values")
     titles = "; ".join(f"{name}: {text.title}, {text.formula}" for name, text in PENALTY_TEXTS.items())
-    group.add_argument("--penalty", choices=list(PENALTIES), help=titles)
+    group.add_argument(
+        "--penalty",
+        choices=list(PENALTIES),
+        help=f"{titles} (default by the preset, or by a method that takes no other)",
+    )
     for name in _number_names():
         group.add_argument(
             f"--{name}", type=int if name in WHOLE else float, metavar=name[0].upper(), help=_help(name)
@@ -32,7 +36,7 @@ def add_penalty_options(parser: argparse.ArgumentParser) -> None:
 
 
 def penalty_from(args: argparse.Namespace, base: Penalty) -> Penalty:
-    """Return the penalty that the options ask for, where `base` is that of the preset.
+    """Return the penalty that the options ask for, where `base` is the penalty without any of them.
 
     Raises
     ------

@@ -10,7 +10,14 @@ import numpy as np
 from ..cameras.intrinsics import from_four
 from ..foundation.exceptions import InputError
 from ..penalties.linear import ExplicitWeights
-from ..reconstruction.settings import DEFAULT_PRESETS, INTRINSICS_SOURCES, PRESETS, ROTATION_SOURCES, Settings
+from ..reconstruction.settings import (
+    DEFAULT_PRESETS,
+    INTRINSICS_SOURCES,
+    PRESETS,
+    ROTATION_SOURCES,
+    Settings,
+    suited_penalty,
+)
 from .method_options import add_method_options, method_changes
 from .penalty_options import add_penalty_options, numbers, penalty_from
 
@@ -86,7 +93,8 @@ def settings_from(args: argparse.Namespace) -> Settings:
         changes["rank"] = args.rank
     if args.intrinsics is not None:
         changes["intrinsics"] = _intrinsics(args.intrinsics)
-    changes["penalty"] = penalty_from(args, base.penalty)
+    method = changes.get("method", base.method)
+    changes["penalty"] = penalty_from(args, suited_penalty(method, problem, base.penalty))
     if isinstance(changes["penalty"], ExplicitWeights):
         count = len(changes["penalty"].a)
         if changes.setdefault("rank", count) != count:

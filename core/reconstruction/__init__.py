@@ -22,7 +22,14 @@ from .reconstruct import reconstruct, solve_sequence
 from .replay import replay, solve_steps
 from .result import Result, load_result, save_result
 from .resume import load_start, start_from
-from .settings import INTRINSICS_SOURCES, PRESETS, RECOMMENDED_PENALTY, ROTATION_SOURCES, Settings
+from .settings import (
+    INTRINSICS_SOURCES,
+    PRESETS,
+    RECOMMENDED_PENALTY,
+    ROTATION_SOURCES,
+    Settings,
+    suited_penalty,
+)
 
 __all__ = [
     "DEAD",
@@ -67,4 +74,5 @@ __all__ = [
     "start_from",
     "steps_from_list",
     "steps_to_list",
+    "suited_penalty",
 ]

@@ -14,7 +14,7 @@ from ..foundation.exceptions import InputError
 from ..io.readers.samples import sample_name
 from ..penalties.linear import PENALTIES, ExplicitWeights, Penalty, penalty_name
 from .provenance import Recipe, Step
-from .settings import DEFAULT_PRESETS, PRESETS, Settings
+from .settings import DEFAULT_PRESETS, PRESETS, Settings, suited_penalty
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -67,11 +67,13 @@ def options_for(settings: Settings) -> list[str]:
     changes = _changes(settings, PRESETS[preset])
     if isinstance(settings.penalty, ExplicitWeights):
         changes.pop("rank", None)  # their number says it
+    changes["penalty"] = settings.penalty  # that of the preset is not what every method begins with
+    base = suited_penalty(settings.method, settings.problem, PRESETS[preset].penalty)
     for name, value in changes.items():
         if name == "options":
             words += [word for option, number in value for word in (f"--{_dashed(option)}", _word(number))]
         elif name == "penalty":
-            words += _penalty_options(value, PRESETS[preset].penalty)
+            words += _penalty_options(value, base)
         else:
             words += [f"--{_dashed(name)}", _word(value)]
     return words

@@ -9,7 +9,7 @@ from typing import Any
 from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
 from ..penalties.linear import Penalty, TruncatedNuclearNorm, WeightedNuclearNorm
-from ..solvers.methods import METHODS, PROBLEMS, OptionValue, refusal
+from ..solvers.methods import METHODS, PROBLEMS, OptionValue, penalty_refusal, refusal
 
 RECOMMENDED_PENALTY = WeightedNuclearNorm(xi=0.5)
 
@@ -110,3 +110,10 @@ PRESETS: dict[str, Settings] = {
     "lowrank": Settings(problem="lowrank", rank=4, penalty=TruncatedNuclearNorm(mu=1.0, free=4)),
 }
 DEFAULT_PRESETS = {"nonrigid": "recommended", "lowrank": "lowrank"}  # of each problem
+
+
+def suited_penalty(method: str, problem: str, penalty: Penalty) -> Penalty:
+    """Return a penalty where a method takes it, else the method's own, else that of the problem's preset."""
+    if penalty_refusal(method, penalty) is None:
+        return penalty
+    return METHODS[method].penalty or PRESETS[DEFAULT_PRESETS[problem]].penalty

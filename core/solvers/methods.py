@@ -84,6 +84,7 @@ class Method:
     options: tuple[Option, ...] = ()
     on_matrix: bool = False  # whether it works on X itself, from the closed form, and is cut to rank K
     refined: type[Any] | None = None  # the second step's algorithm
+    penalty: Penalty | None = None  # that of its paper, where it takes no other kind
 
     def default(self, option: str) -> OptionValue:
         """Return the value that an option has where it is not given."""
@@ -180,6 +181,7 @@ METHODS: dict[str, Method] = {
             Option("shrinkage", "Of mu, from one to the next.", most=0.9, open_below=True),
         ),
         on_matrix=True,
+        penalty=NuclearNorm(),
     ),
     "r-bmm": Method(
         "R-BMM",
@@ -187,6 +189,7 @@ METHODS: dict[str, Method] = {
         RBMM,
         (RHO, Option("growth", "Of rho, at every iteration.", least=1.0, most=10.0, open_below=True)),
         on_matrix=True,
+        penalty=WeightedNuclearNorm(),
     ),
 }
 
@@ -203,12 +206,17 @@ def refusal(method: str, problem: str, penalty: Penalty, *, affine: bool) -> str
     """
     if problem == "lowrank" and affine:
         return "the low-rank problem needs eta below 1: at 1 nothing measures the third row of a camera"
+    if method in ("bmm", "r-bmm") and (problem == "lowrank" or not affine):
+        return f"{METHODS[method].title} is for orthogonal cameras of known rotations (eta = 1); choose admm"
+    return penalty_refusal(method, penalty)
+
+
+def penalty_refusal(method: str, penalty: Penalty) -> str | None:
+    """Say why a method does not take a penalty, whatever the problem; None where it does."""
     if method == "paper" and isinstance(penalty, ConcavePenalty):
         return "Algorithm 1 takes penalties that are linear in the singular values; choose bilinear or lm"
     if method == "irnn" and isinstance(penalty, RankPenalty):
         return "IRNN weighs singular values by the slope of the penalty, and the rank has none; choose agd"
-    if method in ("bmm", "r-bmm") and (problem == "lowrank" or not affine):
-        return f"{METHODS[method].title} is for orthogonal cameras of known rotations (eta = 1); choose admm"
     if method == "bmm" and not isinstance(penalty, NuclearNorm):
         return "BMM minimizes the nuclear norm, by its own continuation; choose the penalty nn"
     if method == "r-bmm" and not isinstance(penalty, WeightedNuclearNorm):

@@ -132,18 +132,14 @@ class Form(QWidget):
         for part in self._rows[name].parts:
             part.setEnabled(enabled)
 
-    def set_note(self, name: str, sentence: str) -> None:
-        """Show a sentence below an editor and mark it; "" takes both away."""
+    def set_note(self, name: str, sentence: str, *, refused: bool = True) -> None:
+        """Show a sentence below an editor, and mark both where it says why a value is refused."""
         row = self._rows[name]
         if row.note.text() != sentence:
             row.note.setText(sentence)
         row.note.setVisible(bool(sentence) and not row.editor.isHidden())
-        if bool(row.editor.property("invalid")) != bool(sentence):
-            row.editor.setProperty("invalid", bool(sentence))
-            style = row.editor.style()
-            assert style is not None
-            style.unpolish(row.editor)
-            style.polish(row.editor)
+        _set_property(row.note, "role", "warning" if refused else "muted")
+        _set_property(row.editor, "invalid", bool(sentence) and refused)
 
     def note(self, name: str) -> str:
         """Return the sentence below an editor, "" where its value is accepted."""
@@ -153,6 +149,16 @@ class Form(QWidget):
     def names(self) -> tuple[str, ...]:
         """The rows from top to bottom."""
         return tuple(self._rows)
+
+
+def _set_property(widget: QWidget, name: str, value: str | bool) -> None:
+    """Set a property that the style sheet depends on."""
+    if (widget.property(name) or False) != value:
+        widget.setProperty(name, value)
+        style = widget.style()
+        assert style is not None
+        style.unpolish(widget)
+        style.polish(widget)
 
 
 def _follow(slider: ScrubSlider, field: NumberField) -> None:

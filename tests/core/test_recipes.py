@@ -11,6 +11,7 @@ import pytest
 
 from core import (
     MCP,
+    METHODS,
     PENALTIES,
     PRESETS,
     SCAD,
@@ -74,6 +75,15 @@ def sequence_at(source, **changes):
 def test_the_command_line_understands_the_options_that_are_printed(settings):
     words = ["solve", "tracks.txt", *options_for(settings), "-o", "out.npz"]
     assert settings_from(parser().parse_args(words)) == settings
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_options_of_a_method_say_its_penalty_too(method):
+    for preset in PRESETS.values():
+        for penalty in (preset.penalty, *(kind() for kind in PENALTIES.values())):
+            settings = preset.with_changes(method=method, penalty=penalty)
+            words = ["solve", "tracks.txt", *options_for(settings), "-o", "out.npz"]
+            assert settings_from(parser().parse_args(words)) == settings
 
 
 @pytest.mark.parametrize("settings", VARIED, ids=range(len(VARIED)))

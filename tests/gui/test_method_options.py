@@ -8,7 +8,17 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLabel, QWidget
 
-from core import METHODS, PRESETS, CameraModel, LogPenalty, NuclearNorm, Settings
+from core import (
+    METHODS,
+    PRESETS,
+    CameraModel,
+    ExplicitWeights,
+    LogPenalty,
+    NuclearNorm,
+    Settings,
+    WeightedNuclearNorm,
+)
+from core.reconstruction import RECOMMENDED_PENALTY
 from core.solvers import PROBLEMS
 from nrsfm_gui.model.app_store import SettingsStore
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
@@ -84,18 +94,20 @@ def test_every_option_is_written_read_refused_and_given_back(qtbot, tmp_path, pa
         assert note(panel, name) == ""
         panel.flush()
     assert panel.valid
-    assert panel.settings == Settings(method=method, options=((name, value),))
+    penalty = METHODS[method].penalty if method == "bmm" else RECOMMENDED_PENALTY
+    changed = Settings(method=method, options=((name, value),), penalty=penalty)
+    assert panel.settings == changed
     store = SettingsStore()
     store.set_parameters(panel.settings)
     assert store.parameters() == panel.settings
     panel.set_settings(Settings())
-    panel.set_settings(Settings(method=method, options=((name, value),)))
+    panel.set_settings(changed)
     panel.flush()
     assert panel.settings.options == ((name, value),)
     if not option.choices:
         write(qtbot, panel, name, "")  # left empty, it is the default again
         panel.flush()
-        assert panel.settings == Settings(method=method)
+        assert panel.settings == Settings(method=method, penalty=penalty)
 
 
 def test_what_was_set_of_a_shared_option_stays_with_the_next_method(qtbot, panel):
@@ -120,12 +132,74 @@ def test_what_is_not_offered_together_is_said_below_the_method_until_it_is_chang
     assert not panel.valid
     assert emitted == []
     panel.set_sequence(replace(known.sequence, camera=CameraModel.ORTHOGONAL))
+    choose(panel, "penalty", "wnn")
     assert note(panel, "method").startswith("BMM minimizes the nuclear norm")
+    panel.flush()
+    assert not panel.valid and emitted == []
     choose(panel, "penalty", "nn")
     panel.flush()
-    assert note(panel, "method") == ""
     assert panel.valid
     assert emitted == [Settings(method="bmm", penalty=NuclearNorm())]
+
+
+GIVEN = [
+    RECOMMENDED_PENALTY,
+    WeightedNuclearNorm(xi=0.02),
+    LogPenalty(mu=0.3),
+    ExplicitWeights((0.1, 0.2, 0.3)),
+]
+
+
+@pytest.mark.parametrize("given", GIVEN, ids=lambda penalty: type(penalty).__name__)
+def test_a_method_brings_its_penalty_and_the_one_before_comes_back(panel, known, given):
+    panel.set_sequence(replace(known.sequence, camera=CameraModel.ORTHOGONAL))
+    before = Settings(rank=3, penalty=given)
+    panel.set_settings(before)
+    emitted = []
+    panel.settings_changed.connect(emitted.append)
+    choose(panel, "method", "bmm")
+    assert panel.valid
+    assert emitted == [replace(before, method="bmm", penalty=NuclearNorm())]  # at once, not in two steps
+    words = note(panel, "method")
+    assert words.startswith("BMM brings its own penalty (nuclear norm)") and "comes back" in words
+    assert not panel.findChild(Choice, "method").property("invalid")
+    choose(panel, "method", "r-bmm")
+    kept = isinstance(given, WeightedNuclearNorm)
+    assert panel.settings.penalty == (given if kept else WeightedNuclearNorm())
+    assert (note(panel, "method") == "") is kept
+    choose(panel, "method", "bilinear")
+    assert panel.settings == before
+    assert note(panel, "method") == ""
+
+
+def test_a_penalty_that_was_changed_under_its_method_stays(qtbot, panel, known):
+    panel.set_sequence(replace(known.sequence, camera=CameraModel.ORTHOGONAL))
+    choose(panel, "method", "bmm")
+    write(qtbot, panel, "mu", "0.02")
+    panel.flush()
+    assert note(panel, "method") == ""
+    choose(panel, "method", "bilinear")
+    assert panel.settings == Settings(penalty=NuclearNorm(mu=0.02))
+
+
+def test_explicit_weights_come_back_for_the_rank_of_now(qtbot, panel, known):
+    panel.set_sequence(replace(known.sequence, camera=CameraModel.ORTHOGONAL))
+    panel.set_settings(Settings(rank=2, penalty=ExplicitWeights((0.1, 0.2))))
+    choose(panel, "method", "bmm")
+    write(qtbot, panel, "rank", "3")
+    panel.flush()
+    choose(panel, "method", "bilinear")
+    assert panel.settings == Settings(rank=3, penalty=ExplicitWeights((0.1, 0.2, 0.2)))
+
+
+def test_another_run_s_parameters_are_not_mixed_with_a_penalty_that_was_replaced(panel, known):
+    panel.set_sequence(replace(known.sequence, camera=CameraModel.ORTHOGONAL))
+    panel.set_settings(Settings(penalty=LogPenalty()))
+    choose(panel, "method", "bmm")
+    panel.set_settings(Settings(method="bmm", penalty=NuclearNorm(), rank=4))
+    assert note(panel, "method") == ""
+    choose(panel, "method", "bilinear")
+    assert panel.settings == Settings(rank=4, penalty=NuclearNorm())
 
 
 def test_settings_that_a_sequence_refuses_are_marked_when_it_is_opened(panel, known):

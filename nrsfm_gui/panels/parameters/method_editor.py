@@ -65,9 +65,9 @@ class MethodEditor(QWidget):
         self._choice.set_key(method)
         self._show_options(dict(options))
 
-    def set_note(self, sentence: str) -> None:
-        """Say below the method why it is not offered, "" where it is."""
-        self._form.set_note("method", sentence)
+    def set_note(self, sentence: str, *, refused: bool) -> None:
+        """Show below the method why it is not offered, or what else it changed; "" for neither."""
+        self._form.set_note("method", sentence, refused=refused)
 
     def read(self) -> Options:
         """Return the options that are not empty.

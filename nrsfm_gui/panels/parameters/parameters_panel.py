@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import Qt, QTimer, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QScrollArea, QWidget
 
-from core import PRESETS, InputError, Penalty, Settings, WeightedNuclearNorm
+from core import METHODS, PRESETS, InputError, Penalty, Settings, WeightedNuclearNorm
+from core.penalties import penalty_name
+from core.reconstruction import suited_penalty
 from nrsfm_gui.panels.parameters.difference_bar import DiffersBar
 from nrsfm_gui.panels.parameters.parameter_form import ParameterForm
 from nrsfm_gui.panels.parameters.parameter_rows import ADVANCED, tips, without_effect
+from nrsfm_gui.panels.parameters.penalty_editor import TITLES as PENALTY_TITLES
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QResizeEvent
@@ -25,6 +29,14 @@ FIRST_MODELS: dict[str, tuple[int, Penalty]] = {
     "nonrigid": (PRESETS["recommended"].rank, PRESETS["recommended"].penalty),
     "lowrank": (PRESETS["lowrank"].rank, PRESETS["lowrank"].penalty),
 }
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """A penalty that a method does not take, and the one that it brought instead."""
+
+    given: Penalty
+    brought: Penalty
 
 
 class ParametersPanel(QScrollArea):
@@ -50,6 +62,7 @@ class ParametersPanel(QScrollArea):
         self._settings = Settings()
         self._refusal = ""
         self._sequence: Sequence | None = None
+        self._replaced: Replaced | None = None  # penalty, while a method has another one in its place
         self._models = dict(FIRST_MODELS)  # of each problem, as they were when another was chosen
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -63,7 +76,7 @@ class ParametersPanel(QScrollArea):
         self._penalty = form.penalty
         form.edited.connect(self._schedule)
         form.dragged.connect(self._flush_next)
-        form.chosen.connect(self.flush)
+        form.chosen.connect(self._choose_method)
         form.preset.chosen.connect(self._choose_preset)
         form.problem.chosen.connect(self._choose_problem)
         form.penalty.shown.connect(self._tell_penalty)
@@ -95,6 +108,8 @@ class ParametersPanel(QScrollArea):
 
     def set_settings(self, settings: Settings) -> None:
         """Show parameters."""
+        if settings != self._settings:
+            self._replaced = None
         self._settings = settings
         for name, field in self._fields.items():
             field.set_value(getattr(settings, name))
@@ -253,9 +268,23 @@ class ParametersPanel(QScrollArea):
             form.set_row_enabled(name, name not in reasons)
             form.set_tip(name, reasons.get(name) or words[name])
         refusal = None if camera is None else settings.refusal(camera)
-        note = f"{refusal[0].upper()}{refusal[1:]}." if refusal else ""
-        self._form.method.set_note(note)
-        return [note] if note else []
+        if refusal:
+            note = f"{refusal[0].upper()}{refusal[1:]}."
+            self._form.method.set_note(note, refused=True)
+            return [note]
+        self._form.method.set_note(self._replacement(settings), refused=False)
+        return []
+
+    def _replacement(self, settings: Settings) -> str:
+        """Return the sentence on the penalty that the method brought, "" where it is not the one shown."""
+        replaced = self._replaced
+        if replaced is None or settings.penalty != replaced.brought:
+            return ""
+        brought, given = (PENALTY_TITLES[penalty_name(each)] for each in (replaced.brought, replaced.given))
+        return (
+            f"{METHODS[settings.method].title} brings its own penalty ({brought}); "
+            f"the {given} comes back with a method that takes it."
+        )
 
     def _check_rank(self, rank: int) -> None:
         """Raise ValueError where the open sequence does not allow a rank."""
@@ -274,6 +303,26 @@ class ParametersPanel(QScrollArea):
             rank, penalty = self._models[problem]
             self._fields["rank"].set_value(rank)
             self._penalty.set_penalty(penalty, rank)
+        self.flush()
+
+    def _choose_method(self) -> None:
+        """Take up a method or a word of its options; a method that does not take the penalty brings its own.
+
+        A penalty that was replaced comes back with the next method that takes it, unless it was changed
+        meanwhile.
+        """
+        method, rank = self._form.method.method, self._settings.rank
+        try:
+            present = self._penalty.read(rank)
+        except InputError:  # noted by the editor
+            self.flush()
+            return
+        replaced = self._replaced
+        given = replaced.given if replaced is not None and replaced.brought == present else present
+        suited = suited_penalty(method, self._form.problem.key, given)
+        self._replaced = Replaced(given, suited) if suited != given else None
+        if suited != present:
+            self._penalty.set_penalty(suited, rank)
         self.flush()
 
     def _choose_preset(self, name: str) -> None:

@@ -112,8 +112,10 @@ class PenaltyEditor(QWidget):
         return self._form
 
     def set_penalty(self, penalty: Penalty, rank: int) -> None:
-        """Show a penalty for a rank."""
+        """Show a penalty for a rank; explicit weights are cut, or continued with their last."""
         self._rank = rank
+        if isinstance(penalty, ExplicitWeights):
+            penalty = _of_rank(penalty.a, rank)
         kind = penalty_name(penalty)
         self._choice.set_key(kind)
         if kind != EXPLICIT:
@@ -166,7 +168,7 @@ class PenaltyEditor(QWidget):
     def _read_explicit(self, rank: int) -> Penalty:
         weights = self._weights.weights or (NuclearNorm().mu,)
         try:
-            penalty = ExplicitWeights((weights + weights[-1:] * rank)[:rank])
+            penalty = _of_rank(weights, rank)
         except InputError as refusal:
             self._weights.set_warning(str(refusal))
             raise
@@ -243,3 +245,7 @@ class PenaltyEditor(QWidget):
             self._show_kind()
         self.shown.emit()
         self.moved.emit()
+
+
+def _of_rank(weights: tuple[float, ...], rank: int) -> ExplicitWeights:
+    return ExplicitWeights((weights + weights[-1:] * rank)[:rank])

@@ -16,8 +16,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core import Settings, load_result, read_sequence, simulate, solve_sequence, write_npz
-from core.cli import main
+from core import (
+    METHODS,
+    PRESETS,
+    NuclearNorm,
+    Settings,
+    WeightedNuclearNorm,
+    load_result,
+    read_sequence,
+    simulate,
+    solve_sequence,
+    write_npz,
+)
+from core.cli import main, parser
+from core.cli.settings_options import settings_from
+from core.reconstruction import settings_to_dict
 
 FAST = ["--rank", "2", "--rotations", "truth"]
 
@@ -154,6 +167,58 @@ def test_every_method_runs_from_the_command_line(tracks, tmp_path, method):
     ]
     assert main(words) == 0
     assert load_result(path).meta["method"] == method
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_method_alone_is_enough_on_the_cameras_that_it_is_for(tmp_path, method):
+    path, solved = tmp_path / "a.npz", []
+    for sample in ("sample:balloon/circle", "sample:balloon/circle/orthogonal"):
+        words = ["solve", sample, "--method", method, "--quiet", "-o", str(path)]
+        if settings_from(parser().parse_args(words)).refusal(read_sequence(sample).camera) is None:
+            assert main([*words, "--max-iterations", "3", "--starts", "1"]) == 0
+            meta = load_result(path).meta
+            assert meta["method"] == method
+            again = parser().parse_args(shlex.split(meta["command"])[1:])
+            assert settings_to_dict(settings_from(again)) == meta["settings"]
+            solved.append(sample)
+    assert solved
+
+
+@pytest.mark.parametrize(
+    ("words", "penalty"),
+    [
+        ("--method bmm", NuclearNorm()),
+        ("--method bmm --mu 0.02", NuclearNorm(mu=0.02)),
+        ("--method r-bmm", PRESETS["recommended"].penalty),
+        ("--method r-bmm --preset paper", PRESETS["paper"].penalty),
+        ("--method r-bmm --preset lowrank --problem nonrigid", WeightedNuclearNorm()),
+        ("--method r-bmm --preset lowrank --problem nonrigid --xi 0.3", WeightedNuclearNorm(xi=0.3)),
+        ("--method admm", PRESETS["recommended"].penalty),
+        ("--method paper --problem lowrank", PRESETS["lowrank"].penalty),
+        ("--method bmm --penalty nn --mu 0.1", NuclearNorm(mu=0.1)),
+    ],
+)
+def test_a_method_brings_a_penalty_where_that_of_the_preset_does_not_suit(words, penalty):
+    args = parser().parse_args(["solve", "a.txt", "-o", "a.npz", *words.split()])
+    assert settings_from(args).penalty == penalty
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("--method bmm --penalty wnn", "BMM minimizes the nuclear norm"),
+        ("--method bmm --xi 0.1", "--xi does not belong to the penalty 'nn', which takes --mu"),
+        ("--method bmm --weights 1,2", "BMM minimizes the nuclear norm"),
+        ("--method r-bmm --penalty log", "R-BMM's weights are xi / (sigma_k + gamma)"),
+        ("--method irnn --penalty rank", "IRNN weighs singular values by the slope"),
+        ("--method paper --penalty mcp", "Algorithm 1 takes penalties that are linear"),
+    ],
+)
+def test_a_penalty_that_was_asked_for_is_refused_and_not_replaced(tmp_path, capsys, words, sentence):
+    out = tmp_path / "a.npz"
+    assert main(["solve", "sample:balloon/circle/orthogonal", *words.split(), "-o", str(out)]) == 2
+    assert sentence in capsys.readouterr().err
+    assert not out.exists()
 
 
 def test_rotations_and_intrinsics_come_from_files_and_numbers(tracks, folder, tmp_path):
