@@ -7,7 +7,7 @@ one); `core.cameras.calibration` turns them into the calibrated observations tha
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -34,12 +34,18 @@ class CameraModel(Enum):
     ORTHOGONAL = "orthogonal"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Observations:
-    """2-D tracks and which of them were seen.
+    """2-D tracks and which of them are visible.
 
     `tracks` is (F, 2, P); a hidden entry keeps the value that the file gives, or is NaN where it gives none.
     `visible` is (F, P).
+
+    Raises
+    ------
+    InputError
+        where shapes disagree, a visible observation is not finite, a frame has no visible point, or there are
+        fewer than 2 frames or 4 points.
     """
 
     tracks: Floats  # (F, 2, P)
@@ -49,7 +55,9 @@ class Observations:
         object.__setattr__(self, "tracks", frozen(self.tracks))
         object.__setattr__(self, "visible", frozen(self.visible, np.bool_))
         if self.tracks.ndim != 3 or self.tracks.shape[1] != 2:
-            raise InputError(f"tracks have shape {self.tracks.shape}; accepted is (frames, 2, points)")
+            last = self.tracks.ndim == 3 and self.tracks.shape[2] == 2
+            hint = "; tracks.transpose(0, 2, 1) has it" if last else ""
+            raise InputError(f"tracks have shape {self.tracks.shape}; accepted is (frames, 2, points){hint}")
         frames, _, points = self.tracks.shape
         if self.visible.shape != (frames, points):
             raise InputError(
@@ -75,8 +83,12 @@ class Observations:
                 f"frame {empty[0]} (0-based) has no visible point; every frame needs at least one"
             )
 
+    def __repr__(self) -> str:
+        frames, points = self.visible.shape
+        return f"Observations({frames} frames, {points} points, {self.visible.mean():.0%} visible)"
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class GroundTruth:
     """The true 3-D shape of one, several or all frames, in millimeters unless the sequence says otherwise.
 
@@ -97,27 +109,67 @@ class GroundTruth:
         if self.reference not in self.frames:
             raise InputError(f"ground truth has no frame {self.reference} (0-based)")
 
+    def __repr__(self) -> str:
+        return f"GroundTruth({len(self.frames)} frames, {self.points.shape[2]} points)"
+
+    @classmethod
+    def of_all_frames(cls, points: npt.ArrayLike) -> GroundTruth:
+        """Return the truth (F, 3, P) of every frame; its reference is the frame with most known points."""
+        shapes = np.asarray(points, dtype=np.float64)
+        known = np.isfinite(shapes).all(axis=1).sum(axis=1)
+        return cls(np.arange(len(shapes)), shapes, int(known.argmax()))
+
     def at(self, frame: int) -> Floats | None:
         """Return the (3, P) truth of a frame, or None where there is none."""
         where = np.flatnonzero(self.frames == frame)
         return self.points[where[0]] if where.size else None
 
 
+WHERE_FINITE = frozen(np.zeros((0, 0)), np.bool_)  # a point is visible in a frame where its track is finite
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Sequence:
     """One camera's view of one deforming object. Immutable; arrays are read-only.
+
+    Parameters
+    ----------
+    tracks
+        (F, 2, P) the observations, in `units`; NaN where a point is hidden.
+    visible
+        (F, P) whether a point is seen in a frame; by default where its track is finite.
+    camera
+        the camera model, or its name.
+    name
+        what the sequence is called in titles and messages.
+    intrinsics
+        (3, 3) K of a perspective camera in the units of the tracks; the identity where they are calibrated,
+        None where K is unknown.
 
     Raises
     ------
     InputError
         where shapes disagree, a visible observation is not finite, a frame shows nothing, or there are
         fewer than 2 frames or 4 points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> tracks = np.random.default_rng(0).normal(size=(5, 2, 10))
+    >>> tracks[2, :, 3] = np.nan
+    >>> sequence = Sequence(tracks, intrinsics=np.diag([900.0, 900.0, 1.0]), name="cloth")
+    >>> sequence
+    Sequence('cloth', perspective, 5 frames, 10 points)
+    >>> int(sequence.visible.sum())
+    49
     """
 
-    observations: Observations
-    camera: CameraModel
-    name: str
-    intrinsics: Floats | None = None  # (3, 3); the identity where tracks are calibrated, None where unknown
+    tracks: Floats  # (F, 2, P)
+    visible: Bools = field(default_factory=lambda: WHERE_FINITE)  # (F, P)
+    camera: CameraModel = CameraModel.PERSPECTIVE
+    name: str = "tracks"
+    _: KW_ONLY
+    intrinsics: Floats | None = None  # (3, 3)
     truth: GroundTruth | None = None
     rotations: Floats | None = None  # (F, 3, 3) true world-to-camera rotations
     translations: Floats | None = None  # (F, 3) true translations, in the units of the truth
@@ -132,6 +184,17 @@ class Sequence:
     reading: Mapping[str, str | int] = field(default_factory=dict)  # options that `read_sequence` was given
 
     def __post_init__(self) -> None:
+        tracks = np.asarray(self.tracks, dtype=np.float64)
+        finite = self.visible is WHERE_FINITE and tracks.ndim == 3
+        visible: Bools = np.asarray(np.isfinite(tracks).all(axis=1)) if finite else self.visible
+        try:
+            object.__setattr__(self, "camera", CameraModel(self.camera))
+        except ValueError as error:
+            names = ", ".join(repr(model.value) for model in CameraModel)
+            raise InputError(f"camera is {self.camera!r}; accepted are {names}") from error
+        seen = Observations(tracks, visible)
+        object.__setattr__(self, "tracks", seen.tracks)
+        object.__setattr__(self, "visible", seen.visible)
         frames, points = self.visible.shape
         expected = {
             "intrinsics": (3, 3),
@@ -181,14 +244,9 @@ class Sequence:
         return f"Sequence({self.name!r}, {self.camera.value}, {size})"
 
     @property
-    def tracks(self) -> Floats:
-        """(F, 2, P) observations, in `units`."""
-        return self.observations.tracks
-
-    @property
-    def visible(self) -> Bools:
-        """(F, P) whether a point is seen in a frame."""
-        return self.observations.visible
+    def observations(self) -> Observations:
+        """The tracks with their visibility."""
+        return Observations(self.tracks, self.visible)
 
     @property
     def frame_count(self) -> int:

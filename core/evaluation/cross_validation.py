@@ -262,13 +262,11 @@ def _chosen_again(
     sequence: Sequence, start: Update, settings: Settings, held: Bools
 ) -> tuple[Problem, Factors]:
     """Return the problem and the end of a run that has never seen what is hidden, nor has its companion."""
-
-    def without(observations: Any) -> Any:
-        return None if observations is None else replace(observations, visible=observations.visible & ~held)
-
-    blind = replace(
-        sequence, observations=without(sequence.observations), companion=without(sequence.companion)
-    )
+    seen = ~held
+    companion = sequence.companion
+    if companion is not None:
+        companion = replace(companion, visible=companion.visible & seen)
+    blind = replace(sequence, visible=sequence.visible & seen, companion=companion)
     best = start.best
     for last in reconstruct(blind, settings.with_changes(starts=1)):
         best = last.best

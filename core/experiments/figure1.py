@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..cameras.calibration import project
-from ..data.sequence import CameraModel, Observations, Sequence
+from ..data.sequence import CameraModel, Sequence
 from ..foundation.exceptions import InputError
 from ..io.readers import read_sequence
 from ..synthetic import simulate
@@ -87,7 +87,7 @@ def _rigid(sequence: Sequence) -> Sequence:
     assert shape is not None
     tracks = project(R @ shape + t[:, :, None], K, CameraModel.PERSPECTIVE)
     noise = np.random.default_rng(0).normal(scale=0.3, size=tracks.shape)
-    return replace(sequence, observations=Observations(tracks + noise, sequence.visible), truth=None)
+    return replace(sequence, tracks=tracks + noise, visible=sequence.visible, truth=None)
 
 
 def figure_jobs(tracks: tuple[Tracks, ...], seconds: float) -> list[MatrixJob]:

@@ -74,7 +74,8 @@ def simulate(
     }
     tracks = models[camera].tracks
     return Sequence(
-        models[camera],
+        models[camera].tracks,
+        models[camera].visible,
         camera,
         f"{kind} {path}",
         intrinsics=INTRINSICS if perspective else None,

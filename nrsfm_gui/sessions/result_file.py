@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core import CameraModel, InputError, Observations, Record, Sequence, load_result
+from core import CameraModel, InputError, Record, Sequence, load_result
 from core.cameras import to_pixels
 from core.reconstruction import start_from
 from nrsfm_gui.model.run import RunState
@@ -89,7 +89,8 @@ def _from_itself(result: Result, path: Path) -> Sequence:
     metric = bool((meta.get("low_rank") or {}).get("metric", True))  # else K is a scale and no camera's
     tracks = np.where(seen[:, None], to_pixels(result.tracks, result.intrinsics), np.nan)
     return Sequence(
-        Observations(tracks, seen),
+        tracks,
+        seen,
         result.camera,
         str(meta.get("name") or path.stem),
         intrinsics=result.intrinsics if metric and result.camera is CameraModel.PERSPECTIVE else None,

@@ -12,7 +12,6 @@ import pytest
 from core import (
     CameraModel,
     InputError,
-    Observations,
     list_sequences,
     read_sequence,
     simulate,
@@ -125,9 +124,9 @@ def test_what_a_file_says_of_hidden_points_is_no_content(balloon: Path) -> None:
     known = read_sequence(balloon)
     assert not known.visible.all()
     tracks = np.where(known.visible[:, None], known.tracks, 7.0)
-    other = replace(known, observations=Observations(tracks, known.visible))
+    other = replace(known, tracks=tracks, visible=known.visible)
     assert other.content == known.content
-    moved = replace(known, observations=Observations(tracks + 1.0, known.visible))
+    moved = replace(known, tracks=tracks + 1.0, visible=known.visible)
     assert moved.content != known.content
 
 

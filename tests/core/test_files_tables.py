@@ -57,7 +57,8 @@ def awkward() -> Sequence:
     truth = full.truth.points[1:4].copy()
     truth[0, :, 5] = np.nan
     return Sequence(
-        Observations(tracks, visible),
+        tracks,
+        visible,
         CameraModel.PERSPECTIVE,
         "a name with Ünicode",
         intrinsics=full.intrinsics,
@@ -85,9 +86,7 @@ def test_npz_round_trip_loses_nothing(tmp_path: Path) -> None:
 
 
 def test_npz_round_trip_of_the_least_there_can_be(tmp_path: Path) -> None:
-    original = Sequence(
-        Observations(np.arange(16.0).reshape(2, 2, 4), np.ones((2, 4), bool)), CameraModel.ORTHOGONAL, ""
-    )
+    original = Sequence(np.arange(16.0).reshape(2, 2, 4), np.ones((2, 4), bool), CameraModel.ORTHOGONAL, "")
     write_npz(original, tmp_path / "s.npz")
     read = read_sequence(tmp_path / "s.npz")
     for name in set(vars(original)) - {"source", "digest"}:

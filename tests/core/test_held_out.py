@@ -119,7 +119,7 @@ def test_what_is_hidden_does_not_enter_the_solution(case):
     sequence, updates = case
     held = hidden(sequence.visible, 6, seed=(0, 0))
     tracks = np.where(held[:, None], sequence.tracks + 300.0, sequence.tracks)
-    moved = replace(sequence, observations=replace(sequence.observations, tracks=tracks))
+    moved = replace(sequence, tracks=tracks)
     problem = updates[-1].best.problem
     shifted = problem.tracks + np.where(held[:, None], 300.0 / updates[-1].intrinsics[0, 0], 0.0)
     start = replace(updates[-1], best=replace(updates[-1].best, problem=replace(problem, tracks=shifted)))

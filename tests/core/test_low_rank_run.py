@@ -19,7 +19,6 @@ from core import (
     InputError,
     LowRankProblem,
     NuclearNorm,
-    Observations,
     RampWeights,
     Sequence,
     Settings,
@@ -63,7 +62,8 @@ def rigid_scene(
     tracks = Y[:, :2] / Y[:, 2:] + noise * random.standard_normal((views, 2, points))
     visible = random.random((views, points)) >= missing
     return Sequence(
-        Observations(np.where(visible[:, None], tracks, np.nan), visible),
+        np.where(visible[:, None], tracks, np.nan),
+        visible,
         CameraModel.PERSPECTIVE,
         "scene",
         intrinsics=K,
@@ -146,21 +146,23 @@ def test_missing_data_end_in_the_minimum_that_a_start_from_the_truth_reaches(sce
 
 
 def test_without_k_the_focal_length_is_found(scene):
-    unknown = Sequence(scene.observations, scene.camera, "unknown")
+    unknown = Sequence(scene.tracks, scene.visible, scene.camera, "unknown")
     result = solve_sequence(unknown, settings(eta=5e-4))
     assert "found from the views" in result.meta["low_rank"]["assumed"]
     assert result.intrinsics[0, 0] == pytest.approx(900, rel=0.05)
 
 
 def test_without_k_the_ground_truth_frame_gives_it(scene):
-    unknown = Sequence(scene.observations, scene.camera, "unknown", truth=scene.truth)
+    unknown = Sequence(
+        scene.observations.tracks, scene.observations.visible, scene.camera, "unknown", truth=scene.truth
+    )
     result = solve_sequence(unknown, settings(eta=5e-4))
     assert result.meta["low_rank"]["assumed"] == "K as given"
     assert result.intrinsics == pytest.approx(K, rel=0.02, abs=5)
 
 
 def test_intrinsics_that_cannot_be_had_are_refused(scene):
-    unknown = Sequence(scene.observations, scene.camera, "unknown")
+    unknown = Sequence(scene.tracks, scene.visible, scene.camera, "unknown")
     with pytest.raises(InputError, match="intrinsics are unknown"):
         solve_sequence(unknown, settings(intrinsics="gt"))
 

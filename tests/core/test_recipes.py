@@ -68,7 +68,9 @@ VARIED = [
 def sequence_at(source, **changes):
     tracks = np.arange(40, dtype=float).reshape(4, 2, 5)
     observations = Observations(tracks, np.ones((4, 5), dtype=bool))
-    return Sequence(observations, CameraModel.PERSPECTIVE, "small", source=source, **changes)
+    return Sequence(
+        observations.tracks, observations.visible, CameraModel.PERSPECTIVE, "small", source=source, **changes
+    )
 
 
 @pytest.mark.parametrize("settings", VARIED, ids=range(len(VARIED)))

@@ -199,7 +199,9 @@ def perspective_sequence(scene: World, *, noise: float = 0.0, **known) -> tuple[
     tracks = project(Y, np.eye(3), CameraModel.PERSPECTIVE)
     tracks += noise * np.random.default_rng(8).normal(size=tracks.shape)
     observations = Observations(tracks, np.ones((frames, points), dtype=bool))
-    return Sequence(observations, CameraModel.PERSPECTIVE, "world", **known), tracks
+    return Sequence(
+        observations.tracks, observations.visible, CameraModel.PERSPECTIVE, "world", **known
+    ), tracks
 
 
 def with_companion(scene: World) -> tuple[Sequence, np.ndarray]:
@@ -285,7 +287,7 @@ def test_rotations_from_perspective_tracks_are_close_to_the_truth():
 
 def test_an_orthogonal_sequence_is_its_own_companion():
     tracks = orthographic(world(2))
-    sequence = Sequence(Observations(tracks, everything(tracks)), CameraModel.ORTHOGONAL, "flat")
+    sequence = Sequence(tracks, everything(tracks), CameraModel.ORTHOGONAL, "flat")
     for source in ("best", "companion", "tracks"):
         found = names(rotation_candidates(sequence, tracks, source=source))
         assert found == [f"tracks, rank {rank}" for rank in (1, 2, 3, 4)]  # no depth, no reflection
@@ -344,7 +346,8 @@ def test_rotations_of_a_real_face_are_within_a_few_degrees(data):
 def test_perspective_tracks_that_all_coincide_are_refused(place, source):
     drift = np.arange(6.0)[:, None, None] * place  # every frame's points in one place, which may move
     sequence = Sequence(
-        Observations(np.full((6, 2, 9), place) + drift, np.arange(54).reshape(6, 9) % 7 > 0),
+        np.full((6, 2, 9), place) + drift,
+        np.arange(54).reshape(6, 9) % 7 > 0,
         CameraModel.PERSPECTIVE,
         "heap",
         rotations=np.repeat(np.eye(3)[None], 6, axis=0),

@@ -28,7 +28,6 @@ from core import (
     GroundTruth,
     InputError,
     NonRigidProblem,
-    Observations,
     Record,
     Result,
     Sequence,
@@ -112,7 +111,8 @@ def known_case(*, frames: int = 12, rows: int = 4, columns: int = 5, affine: boo
     visible[:, 3] = visible[:, 11] = False
     tracks[0, :, 3] = np.nan  # hidden, and the file gives nothing there
     sequence = Sequence(
-        Observations(tracks, visible),
+        tracks,
+        visible,
         CameraModel.ORTHOGONAL if affine else CameraModel.PERSPECTIVE,
         "sheet",
         intrinsics=K,

@@ -9,7 +9,7 @@ import pytest
 from PyQt6.QtCore import QCoreApplication, QEvent, QPointF, Qt
 from PyQt6.QtGui import QMouseEvent
 
-from core import CameraModel, Observations, Sequence
+from core import CameraModel, Sequence
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.points.points_panel import PointsPanel
 from nrsfm_gui.panels.scene_views.tracks_view import TracksView
@@ -85,7 +85,7 @@ def test_panels_survive_sequences_with_almost_no_points(show, frames, points, se
     visible = np.zeros((frames, points), dtype=bool)
     visible[:, :seen] = True
     tracks[:, :, seen:] = np.nan
-    sequence = Sequence(Observations(tracks, visible), CameraModel.PERSPECTIVE, "few", intrinsics=np.eye(3))
+    sequence = Sequence(tracks, visible, CameraModel.PERSPECTIVE, "few", intrinsics=np.eye(3))
     shapes = build_shapes(sequence, None)
     view = shown(show, TracksView(), 400, 300)
     panel = shown(show, PointsPanel(), 700, 250)

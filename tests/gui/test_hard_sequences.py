@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core import CameraModel, GroundTruth, InputError, Observations, Sequence, Settings, simulate
+from core import CameraModel, GroundTruth, InputError, Sequence, Settings, simulate
 
 QUICK = Settings(rank=1, starts=1, rotations="tracks")
 
@@ -13,7 +13,7 @@ QUICK = Settings(rank=1, starts=1, rotations="tracks")
 def sequence_of(tracks, visible, *, name="hard", truth=None):
     """Return a perspective sequence with the camera of the simulated ones."""
     K = np.array([[1400.0, 0.0, 640.0], [0.0, 1400.0, 480.0], [0.0, 0.0, 1.0]])
-    return Sequence(Observations(tracks, visible), CameraModel.PERSPECTIVE, name, intrinsics=K, truth=truth)
+    return Sequence(tracks, visible, CameraModel.PERSPECTIVE, name, intrinsics=K, truth=truth)
 
 
 def once_only():

@@ -13,7 +13,6 @@ from core import (
     CameraModel,
     GroundTruth,
     NuclearNorm,
-    Observations,
     Sequence,
     Settings,
     TruncatedNuclearNorm,
@@ -52,7 +51,8 @@ def scene() -> Sequence:
     tracks = Y[:, :2] / Y[:, 2:] + rng.normal(0, NOISE, (FRAMES, 2, POINTS))
     visible = rng.uniform(size=(FRAMES, POINTS)) > 0.2
     return Sequence(
-        Observations(np.where(visible[:, None], tracks, np.nan), visible),
+        np.where(visible[:, None], tracks, np.nan),
+        visible,
         CameraModel.PERSPECTIVE,
         "scene",
         intrinsics=K,

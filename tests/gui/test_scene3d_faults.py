@@ -9,7 +9,7 @@ import pytest
 from PyQt6.QtCore import QPointF, QSize, Qt
 from PyQt6.QtWidgets import QDockWidget, QMainWindow
 
-from core import CameraModel, Observations, Sequence
+from core import CameraModel, Sequence
 from nrsfm_gui.model.appearance import COLORINGS, LAYERS, Appearance
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.scene_views import scene3d_renderer as renderer3d
@@ -259,7 +259,7 @@ def test_two_frames_of_four_points_one_of_them_seen(view):
     tracks = np.random.default_rng(0).uniform(0, 100, (2, 2, 4))
     visible = np.zeros((2, 4), dtype=bool)
     visible[:, 0] = True
-    sequence = Sequence(Observations(tracks, visible), CameraModel.PERSPECTIVE, "one point")
+    sequence = Sequence(tracks, visible, CameraModel.PERSPECTIVE, "one point")
     for color_by in COLORINGS:
         appearance = Appearance(EVERYTHING, color_by, mesh_source="tracks")
         scene = build_scene(sequence, build_shapes(sequence, None), frame=1, appearance=appearance)
@@ -323,9 +323,7 @@ def test_the_compared_run_has_its_own_color_and_name(view, known, shapes, near):
 def test_30_000_points_neither_fail_nor_freeze(show):
     rng = np.random.default_rng(0)
     tracks = rng.uniform(0, 1000, (2, 2, 30_000))
-    sequence = Sequence(
-        Observations(tracks, np.ones((2, 30_000), dtype=bool)), CameraModel.ORTHOGONAL, "many"
-    )
+    sequence = Sequence(tracks, np.ones((2, 30_000), dtype=bool), CameraModel.ORTHOGONAL, "many")
     view = shown(show, software=not opengl_available())
     points = np.concatenate([tracks, rng.uniform(0, 1000, (2, 1, 30_000))], axis=1)
     shapes = replace(build_shapes(sequence, None), points=points, extent=np.array([[0.0] * 3, [1000.0] * 3]))

@@ -14,7 +14,6 @@ from core import (
     CameraModel,
     ExplicitWeights,
     NuclearNorm,
-    Observations,
     Sequence,
     Settings,
     WeightedNuclearNorm,
@@ -38,9 +37,7 @@ def tracked(name: str, digest: str) -> Sequence:
     """Return a sequence of the size that the streams of these tests reconstruct."""
     tracks = np.random.default_rng(len(name)).normal(size=(3, 2, 4))
     seen = np.ones((3, 4), dtype=bool)
-    return Sequence(
-        Observations(tracks, seen), CameraModel.PERSPECTIVE, name, intrinsics=np.eye(3), digest=digest
-    )
+    return Sequence(tracks, seen, CameraModel.PERSPECTIVE, name, intrinsics=np.eye(3), digest=digest)
 
 
 @pytest.fixture

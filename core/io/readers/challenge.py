@@ -65,7 +65,8 @@ def read(item: ChallengeFile, frame_base: int) -> Sequence:
     truth, rotations, translations = _truth(item, frames, points, frame_base)
     with naming(item.file):
         return Sequence(
-            observations,
+            observations.tracks,
+            observations.visible,
             item.camera,
             item.name,
             truth=truth,

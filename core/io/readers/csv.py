@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...data.sequence import CameraModel, Observations, Sequence
+from ...data.sequence import CameraModel, Sequence
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError
 from .source import digest, naming, read_bytes, sequence_name
@@ -75,7 +75,8 @@ def read_csv(path: Path, *, camera: CameraModel | None = None) -> Sequence:
             "" if camera else "the file does not name its camera: orthogonal is assumed (camera=, --camera)"
         )
         return Sequence(
-            Observations(tracks, visible),
+            tracks,
+            visible,
             model,
             sequence_name(path),
             units="px" if model is CameraModel.PERSPECTIVE else "units",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...data.sequence import MIN_FRAMES, MIN_POINTS, CameraModel, GroundTruth, Observations, Sequence
+from ...data.sequence import MIN_FRAMES, MIN_POINTS, CameraModel, GroundTruth, Sequence
 from ...foundation.exceptions import InputError
 from . import known_layouts as known
 from .source import check_camera, digest, naming, sequence_name
@@ -159,11 +159,12 @@ def sequence_of(
         perspective = model is CameraModel.PERSPECTIVE
         unseen = np.isnan(parts.tracks[:, 0]) | np.isnan(parts.tracks[:, 1])
         return Sequence(
-            Observations(parts.tracks, ~unseen if parts.visible is None else parts.visible),
+            parts.tracks,
+            ~unseen if parts.visible is None else parts.visible,
             model,
             sequence_name(path),
             intrinsics=parts.intrinsics if perspective else None,
-            truth=None if parts.shapes is None else _ground_truth(parts.shapes),
+            truth=None if parts.shapes is None else GroundTruth.of_all_frames(parts.shapes),
             rotations=parts.rotations,
             translations=parts.translations,
             edges=parts.edges,
@@ -173,12 +174,6 @@ def sequence_of(
             digest=digest(content),
             provenance="; ".join(notes),
         )
-
-
-def _ground_truth(shapes: Floats) -> GroundTruth:
-    """Return the truth of all frames; the one with most known points serves to estimate intrinsics."""
-    known_points = np.isfinite(shapes).all(axis=1).sum(axis=1)
-    return GroundTruth(np.arange(len(shapes)), shapes, int(known_points.argmax()))
 
 
 def _read_found(variables: Variables, path: Path, camera: CameraModel | None) -> Parts:

@@ -71,7 +71,8 @@ def sequence_from(arrays: Mapping[str, Any]) -> Sequence:
         where an entry is absent or is not what it should be.
     """
     return Sequence(
-        Observations(_numbers(arrays, "tracks"), _numbers(arrays, "visible")),
+        _numbers(arrays, "tracks"),
+        _numbers(arrays, "visible"),
         _camera(arrays),
         str(_get(arrays, "name")),
         truth=_truth(arrays),
