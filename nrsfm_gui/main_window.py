@@ -15,6 +15,12 @@ from nrsfm_gui.model.app_store import SettingsStore
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.session import Session
 from nrsfm_gui.model.theme import DARK, LIGHT, Theme
+from nrsfm_gui.panels.alignment.alignment_controller import Aligning
+from nrsfm_gui.panels.appearance.appearance_controller import Looks
+from nrsfm_gui.panels.background.background_controller import Background
+from nrsfm_gui.panels.comparison.compare_controller import Comparing
+from nrsfm_gui.panels.comparison.compare_panel import ComparePanel
+from nrsfm_gui.panels.comparison.compare_stage import CompareStage
 from nrsfm_gui.panels.guidance.guidance_controller import Guidance
 from nrsfm_gui.panels.guidance.guidance_panel import GuidancePanel
 from nrsfm_gui.panels.log.log_panel import LogPanel
@@ -28,19 +34,13 @@ from nrsfm_gui.panels.points.points_controller import PointDetails
 from nrsfm_gui.panels.points.points_panel import PointsPanel
 from nrsfm_gui.panels.runs.run_list import RunList
 from nrsfm_gui.panels.runs.runs_controller import RunHistory
-from nrsfm_gui.panels.scene_views.alignment_controller import Aligning
-from nrsfm_gui.panels.scene_views.appearance_controller import Looks
-from nrsfm_gui.panels.scene_views.background_controller import Background
-from nrsfm_gui.panels.scene_views.compare_controller import Comparing
-from nrsfm_gui.panels.scene_views.compare_panel import ComparePanel
-from nrsfm_gui.panels.scene_views.compare_stage import CompareStage
-from nrsfm_gui.panels.scene_views.scene_view import SceneView
-from nrsfm_gui.panels.scene_views.tracks_view import TracksView
 from nrsfm_gui.panels.sequences.opening import FIRST_SAMPLE, Opening
 from nrsfm_gui.panels.sequences.sequence_tree import SequenceTree
 from nrsfm_gui.panels.timeline.navigation import Navigation
 from nrsfm_gui.panels.timeline.timeline import Timeline
 from nrsfm_gui.panels.timeline.worst_frame import Worst
+from nrsfm_gui.panels.view2d.tracks_view import TracksView
+from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.reports.reports_window import ReportsWindow
 from nrsfm_gui.scene.display import Display
 from nrsfm_gui.sessions.session_saver import Keeping

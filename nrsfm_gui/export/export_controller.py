@@ -18,7 +18,7 @@ from nrsfm_gui.export.export_request import STEM, context_of
 from nrsfm_gui.export.tasks import Task, Tasks, Watch
 from nrsfm_gui.scene.summaries import file_stem
 from nrsfm_gui.widgets.path_dialog import Wanted, ask_for_path
-from nrsfm_gui.widgets.plots import PLOT_FORMATS, save_image, save_plot
+from nrsfm_gui.widgets.plots.plots import PLOT_FORMATS, save_image, save_plot
 from nrsfm_gui.widgets.task_strip import TaskStrip
 
 if TYPE_CHECKING:

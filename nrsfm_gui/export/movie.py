@@ -19,8 +19,8 @@ from PyQt6.QtGui import QColor, QImage, QPainter
 from core import InputError
 from nrsfm_gui.export.movie_files import format_for
 from nrsfm_gui.export.tasks import Task, Watch
-from nrsfm_gui.panels.scene_views.scene_view import SceneView
-from nrsfm_gui.panels.scene_views.tracks_view import TracksView
+from nrsfm_gui.panels.view2d.tracks_view import TracksView
+from nrsfm_gui.panels.view3d.scene_view import SceneView
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -30,7 +30,7 @@ from nrsfm_gui.scene import summaries
 from nrsfm_gui.scene.ranking import worst_first
 from nrsfm_gui.scene.scene import error_series
 from nrsfm_gui.text.run_numbers import numbers
-from nrsfm_gui.widgets.plots import dress, plot_svg, png_bytes
+from nrsfm_gui.widgets.plots.plots import dress, plot_svg, png_bytes
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -112,6 +112,11 @@ class Scene:
         return bounding_points(self.shapes)
 
     @property
+    def color_title(self) -> str:
+        """What the color scale shows: the colored points, the quantity, its unit."""
+        return f"{'ground truth' if self.estimate is None else 'estimate'}: {self.color_label}"
+
+    @property
     def colored(self) -> bool:
         """Whether the estimate and its reprojections take the colors of `color_values`."""
         return self.color_values is not None and self.color_limits is not None

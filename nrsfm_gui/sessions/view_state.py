@@ -11,8 +11,8 @@ from PyQt6.QtCore import QByteArray
 from core import Alignment, InputError
 from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.theme import THEMES
-from nrsfm_gui.panels.scene_views.background_controller import checked
-from nrsfm_gui.panels.scene_views.orbit_camera import Orbit
+from nrsfm_gui.panels.background.background_controller import checked
+from nrsfm_gui.scene.orbit_camera import Orbit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -36,7 +36,7 @@ from nrsfm_gui import main_window
 from nrsfm_gui.app import make_application, prepare_platform
 from nrsfm_gui.model.app_store import SettingsStore
 from nrsfm_gui.model.theme import DARK
-from nrsfm_gui.panels.scene_views.scene_view import SceneView
+from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.widgets.drag_number import ScrubSlider
 
 if TYPE_CHECKING:

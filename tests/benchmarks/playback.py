@@ -34,13 +34,13 @@ from nrsfm_gui.model.app_store import SettingsStore
 from nrsfm_gui.model.appearance import DEFAULT_LAYERS
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK
-from nrsfm_gui.panels.scene_views.scene3d_image import ScenePicture
-from nrsfm_gui.panels.scene_views.scene_view import SceneView
-from nrsfm_gui.panels.scene_views.tracks_view import TracksView
 from nrsfm_gui.panels.timeline.error_curve import ErrorCurve
 from nrsfm_gui.panels.timeline.frame_slider import FrameSlider
 from nrsfm_gui.panels.timeline.heat_strip import HeatStrip
 from nrsfm_gui.panels.timeline.timeline import Timeline
+from nrsfm_gui.panels.view2d.tracks_view import TracksView
+from nrsfm_gui.panels.view3d.picture import ScenePicture
+from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.scene import display as display_module
 
 if TYPE_CHECKING:

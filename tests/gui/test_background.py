@@ -12,11 +12,11 @@ from PyQt6.QtCore import QPointF, QSize
 from PyQt6.QtGui import QColor, QImage
 
 from core import InputError, simulate
-from nrsfm_gui.panels.scene_views import video as videos
-from nrsfm_gui.panels.scene_views.background_controller import checked, doubts
-from nrsfm_gui.panels.scene_views.background_reader import BackgroundReader
-from nrsfm_gui.panels.scene_views.image_sources import open_source
-from nrsfm_gui.panels.scene_views.video import as_image
+from nrsfm_gui.panels.background import video as videos
+from nrsfm_gui.panels.background.background_controller import checked, doubts
+from nrsfm_gui.panels.background.background_reader import BackgroundReader
+from nrsfm_gui.panels.background.image_sources import open_source
+from nrsfm_gui.panels.background.video import as_image
 
 WIDTH, HEIGHT = 64, 48
 

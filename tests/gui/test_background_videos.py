@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from core import InputError
-from nrsfm_gui.panels.scene_views.background_reader import BackgroundReader
-from nrsfm_gui.panels.scene_views.image_sources import open_source
-from nrsfm_gui.panels.scene_views.video import PASSED
+from nrsfm_gui.panels.background.background_reader import BackgroundReader
+from nrsfm_gui.panels.background.image_sources import open_source
+from nrsfm_gui.panels.background.video import PASSED
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QImage

@@ -12,9 +12,9 @@ from PyQt6.QtGui import QMouseEvent
 from core import CameraModel, Sequence
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.points.points_panel import PointsPanel
-from nrsfm_gui.panels.scene_views.tracks_view import TracksView
 from nrsfm_gui.panels.timeline.timeline import Timeline
 from nrsfm_gui.panels.timeline.worst_frame import frame_sentence
+from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.scene.ranking import known_means
 from nrsfm_gui.scene.scene import ErrorSeries, build_scene, build_shapes
 from nrsfm_gui.text.point_table import point_courses, point_table

@@ -11,10 +11,10 @@ from PyQt6.QtCore import QPoint, QPointF, QRectF, Qt
 from PyQt6.QtGui import QPainterPath, QPolygonF
 
 from nrsfm_gui.model.theme import DARK
-from nrsfm_gui.panels.scene_views.tracks_view import TracksView
+from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.scene.scene import build_scene, build_shapes
-from nrsfm_gui.widgets.dots2d import INK, MOST_SEGMENTS, _longest_seen
 from nrsfm_gui.widgets.lasso import inside
+from nrsfm_gui.widgets.plots.dots2d import INK, MOST_SEGMENTS, _longest_seen
 
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 LEFT = Qt.MouseButton.LeftButton
@@ -192,14 +192,14 @@ def test_the_wheel_zooms_around_the_mouse(view, qtbot):
 def test_numbers_of_points_never_overlap_and_are_of_the_first_ones(view, near):
     from PyQt6.QtGui import QImage, QPainter
 
-    from nrsfm_gui.panels.scene_views.point_labels import MOST_LABELS, _Room, paint_point_numbers
+    from nrsfm_gui.widgets.picture_labels import MOST_LABELS, _FreeSpace, paint_point_numbers
 
     rng = np.random.default_rng(4)
-    room, places = _Room(40.0, 20.0), []
+    space, places = _FreeSpace(40.0, 20.0), []
     for x, y, width in zip(*rng.uniform(0, 300, (2, 900)), rng.uniform(5, 40, 900), strict=True):
         place = QRectF(x, y, width, 15.0)
         free = not any(place.intersects(other) for other in places)
-        assert room.take(place) == free
+        assert space.occupy(place) == free
         places += [place] if free else []
     image = QImage(400, 100, QImage.Format.Format_RGB32)
     image.fill(0)

@@ -10,8 +10,8 @@ from PyQt6.QtWidgets import QApplication
 
 from nrsfm_gui.model.appearance import COLORINGS, LAYERS, Appearance
 from nrsfm_gui.model.theme import DARK, LIGHT
-from nrsfm_gui.panels.scene_views.colorbar import INSET, ColorBar, number
 from nrsfm_gui.scene.scene import build_scene, build_shapes
+from nrsfm_gui.widgets.color_bar import INSET, ColorBar, number
 from nrsfm_gui.widgets.colors import color_table
 
 
@@ -37,7 +37,8 @@ def bar(qtbot, known):
 
     def draw(limits):
         appearance = Appearance(color_by="error", limits=limits)
-        shown.set_scene(build_scene(known.sequence, shapes, frame=2, appearance=appearance))
+        scene = build_scene(known.sequence, shapes, frame=2, appearance=appearance)
+        shown.set_scale(scene.appearance, scene.color_limits, scene.color_title)
 
     shown.limits_requested.connect(lambda limits: (shown.asked.append(limits), draw(limits)))
     draw(None)

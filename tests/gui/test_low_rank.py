@@ -26,7 +26,7 @@ from core.foundation import rotation_from_vector
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.session import Session
 from nrsfm_gui.model.theme import DARK
-from nrsfm_gui.panels.scene_views.scene3d_parts import scene_parts
+from nrsfm_gui.panels.view3d.parts import scene_parts
 from nrsfm_gui.scene.scene import MOST_CAMERAS, build_scene, build_shapes
 from nrsfm_gui.scene.sequence_errors import Wanted, make_picture
 from nrsfm_gui.scene.shapes import Alignment, project

@@ -22,7 +22,7 @@ from core import (
 )
 from core.evaluation import ALIGNMENTS, NO_ALIGNMENT, Kind, Mirror
 from nrsfm_gui.model.theme import DARK
-from nrsfm_gui.panels.scene_views.scene3d_parts import scene_parts
+from nrsfm_gui.panels.view3d.parts import scene_parts
 from nrsfm_gui.scene.scene import LAYERS, Alignment, Appearance, build_scene, build_shapes, error_series
 from nrsfm_gui.text.point_table import point_table
 from nrsfm_gui.text.run_numbers import point_numbers

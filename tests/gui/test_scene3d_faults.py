@@ -12,14 +12,14 @@ from PyQt6.QtWidgets import QDockWidget, QMainWindow
 from core import CameraModel, Sequence
 from nrsfm_gui.model.appearance import COLORINGS, LAYERS, Appearance
 from nrsfm_gui.model.theme import DARK
-from nrsfm_gui.panels.scene_views import scene3d_renderer as renderer3d
-from nrsfm_gui.panels.scene_views import scene_view as scene3d
-from nrsfm_gui.panels.scene_views.opengl_probe import opengl_available
-from nrsfm_gui.panels.scene_views.orbit_camera import Orbit, image_window
-from nrsfm_gui.panels.scene_views.scene3d_parts import MOVING, exceeds, scene_parts
-from nrsfm_gui.panels.scene_views.scene3d_primitives import Segments, Triangles
-from nrsfm_gui.panels.scene_views.scene_view import SceneView
-from nrsfm_gui.panels.scene_views.tracks_view import TracksView
+from nrsfm_gui.panels.view2d.tracks_view import TracksView
+from nrsfm_gui.panels.view3d import picture as renderer3d
+from nrsfm_gui.panels.view3d import scene_view as scene3d
+from nrsfm_gui.panels.view3d.opengl_probe import opengl_available
+from nrsfm_gui.panels.view3d.parts import MOVING, exceeds, scene_parts
+from nrsfm_gui.panels.view3d.primitives import Segments, Triangles
+from nrsfm_gui.panels.view3d.scene_view import SceneView
+from nrsfm_gui.scene.orbit_camera import Orbit, image_window
 from nrsfm_gui.scene.scene import build_scene, build_shapes
 
 SIZE = (640, 480)
@@ -172,9 +172,9 @@ def test_a_context_that_cannot_be_initialized_leaves_the_software_picture(
 ):
     if not opengl_available():
         pytest.skip("no OpenGL context can be made here")
-    from nrsfm_gui.panels.scene_views import scene3d_gl
+    from nrsfm_gui.panels.view3d import gl_renderer
 
-    monkeypatch.setattr(scene3d_gl, "VERTEX", "this is no shader")
+    monkeypatch.setattr(gl_renderer, "VERTEX", "this is no shader")
     view = shown(show)
     assert not view.uses_opengl
     assert "OpenGL does not work" in view.drawn_by

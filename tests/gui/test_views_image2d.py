@@ -9,8 +9,8 @@ import pytest
 from PyQt6.QtCore import QPoint, QPointF, Qt
 
 from nrsfm_gui.model.theme import DARK, LIGHT
-from nrsfm_gui.panels.scene_views.tracks_dots import described
-from nrsfm_gui.panels.scene_views.tracks_view import TracksView
+from nrsfm_gui.panels.view2d.tracks_dots import described
+from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.scene.scene import Appearance, build_scene, build_shapes
 from nrsfm_gui.widgets.style import mixed
 

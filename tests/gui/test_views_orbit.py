@@ -6,14 +6,8 @@ import numpy as np
 import pytest
 
 from nrsfm_gui.model.nice_ticks import nice_step, ticks
-from nrsfm_gui.panels.scene_views.orbit_camera import MARGINS, Orbit, image_window, locked_projection
-from nrsfm_gui.panels.scene_views.scene3d_axes import (
-    floor_box,
-    floor_segments,
-    number,
-    rulers,
-    without_overlaps,
-)
+from nrsfm_gui.panels.view3d.axes import floor_box, floor_segments, number, rulers, without_overlaps
+from nrsfm_gui.scene.orbit_camera import MARGINS, Orbit, image_window, locked_projection
 from nrsfm_gui.scene.scene import build_scene, build_shapes
 
 BOX = np.array([[-40.0, -30.0, -90.0], [60.0, 50.0, 30.0]])

@@ -11,13 +11,13 @@ from PyQt6.QtGui import QImage, QMouseEvent, QPainter, QWheelEvent
 from PyQt6.QtWidgets import QApplication, QToolButton
 
 from nrsfm_gui.model.theme import DARK, LIGHT
-from nrsfm_gui.panels.scene_views import scene3d_overlay as overlay3d
-from nrsfm_gui.panels.scene_views import scene3d_renderer as renderer3d
-from nrsfm_gui.panels.scene_views.opengl_probe import opengl_available
-from nrsfm_gui.panels.scene_views.scene3d_axes import without_overlaps
-from nrsfm_gui.panels.scene_views.scene3d_parts import scene_parts
-from nrsfm_gui.panels.scene_views.scene3d_primitives import Points, Segments, Triangles
-from nrsfm_gui.panels.scene_views.scene_view import SceneView
+from nrsfm_gui.panels.view3d import overlay as overlay3d
+from nrsfm_gui.panels.view3d import picture as renderer3d
+from nrsfm_gui.panels.view3d.axes import without_overlaps
+from nrsfm_gui.panels.view3d.opengl_probe import opengl_available
+from nrsfm_gui.panels.view3d.parts import scene_parts
+from nrsfm_gui.panels.view3d.primitives import Points, Segments, Triangles
+from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.scene.scene import DEFAULT_LAYERS, LAYERS, Appearance, build_scene, build_shapes
 from nrsfm_gui.widgets.colors import error_table
 
@@ -367,12 +367,14 @@ def test_a_fitted_view_stays_fitted_when_resized(view, known, shapes):
 def test_only_what_changed_is_sent_to_opengl(view, known, shapes, monkeypatch):
     if not view.uses_opengl:
         pytest.skip("the software picture is painted as a whole")
-    from nrsfm_gui.panels.scene_views import scene3d_gl
+    from nrsfm_gui.panels.view3d import gl_renderer
 
     written = []
-    original = scene3d_gl._Buffer.write
+    original = gl_renderer._Buffer.write
     monkeypatch.setattr(
-        scene3d_gl._Buffer, "write", lambda buffer, values: (written.append(values), original(buffer, values))
+        gl_renderer._Buffer,
+        "write",
+        lambda buffer, values: (written.append(values), original(buffer, values)),
     )
     view.set_scene(build_scene(known.sequence, shapes, frame=2))
     first = view.grab_image()

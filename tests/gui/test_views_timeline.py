@@ -17,7 +17,7 @@ from nrsfm_gui.scene.ranking import known_means, next_worst, worst_first
 from nrsfm_gui.scene.scene import ErrorSeries
 from nrsfm_gui.widgets.colors import error_table
 from nrsfm_gui.widgets.fields import NumberField
-from nrsfm_gui.widgets.frame_axis import LEFT, RIGHT, FrameAxis
+from nrsfm_gui.widgets.plots.frame_axis import LEFT, RIGHT, FrameAxis
 
 FRAMES, POINTS = 37, 12
 

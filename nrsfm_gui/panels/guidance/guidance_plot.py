@@ -12,7 +12,7 @@ from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.labels import EmptyLabel
-from nrsfm_gui.widgets.plots import dress, log_ticks
+from nrsfm_gui.widgets.plots.plots import dress, log_ticks
 
 if TYPE_CHECKING:
     from core.foundation import Floats

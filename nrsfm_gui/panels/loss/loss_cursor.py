@@ -9,7 +9,7 @@ import pyqtgraph as pg
 from PyQt6.QtCore import QObject, Qt, pyqtSignal
 from PyQt6.QtWidgets import QGraphicsEllipseItem
 
-from nrsfm_gui.widgets.plots import ONLY_FOR_USE
+from nrsfm_gui.widgets.plots.plots import ONLY_FOR_USE
 
 if TYPE_CHECKING:
     from core.foundation import Floats

@@ -21,8 +21,8 @@ from nrsfm_gui.panels.loss.loss_range import Follow, followed_range
 from nrsfm_gui.panels.loss.phase_marks import PhaseMarks
 from nrsfm_gui.panels.loss.residual_curves import ResidualCurves
 from nrsfm_gui.widgets.labels import EmptyLabel
-from nrsfm_gui.widgets.plots import dress, log_ticks
-from nrsfm_gui.widgets.signed_axis import SignedAxis
+from nrsfm_gui.widgets.plots.plots import dress, log_ticks
+from nrsfm_gui.widgets.plots.signed_axis import SignedAxis
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

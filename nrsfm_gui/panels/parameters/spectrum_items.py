@@ -12,7 +12,7 @@ import pyqtgraph as pg
 from PyQt6.QtCore import QRectF, Qt
 from PyQt6.QtWidgets import QGraphicsRectItem
 
-from nrsfm_gui.widgets.plots import ONLY_FOR_USE
+from nrsfm_gui.widgets.plots.plots import ONLY_FOR_USE
 
 if TYPE_CHECKING:
     from core.foundation import Floats

@@ -20,7 +20,7 @@ from nrsfm_gui.panels.parameters.weight_order import held, ordered, reason
 from nrsfm_gui.panels.parameters.weights_editor import WEIGHTS, short
 from nrsfm_gui.widgets.hint_line import HintLine
 from nrsfm_gui.widgets.labels import EmptyLabel
-from nrsfm_gui.widgets.plots import dress
+from nrsfm_gui.widgets.plots.plots import dress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nrsfm_gui.widgets.plots import log_ticks
+from nrsfm_gui.widgets.plots.plots import log_ticks
 
 if TYPE_CHECKING:
     from core.foundation import Floats

@@ -9,7 +9,7 @@ from PyQt6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from nrsfm_gui.model.theme import DARK, Theme
 from nrsfm_gui.widgets.colors import qcolor
-from nrsfm_gui.widgets.frame_chart import AXIS_HEIGHT, NO_AXIS_HEIGHT, FrameChart, Plot
+from nrsfm_gui.widgets.plots.frame_chart import AXIS_HEIGHT, NO_AXIS_HEIGHT, FrameChart, Plot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items

@@ -11,8 +11,8 @@ from nrsfm_gui.model.theme import DARK, Theme
 from nrsfm_gui.panels.points.points_curves import MOST_POINTS, PointsCurves
 from nrsfm_gui.panels.points.points_table import PointsTable
 from nrsfm_gui.widgets.fields import tool_button
-from nrsfm_gui.widgets.frame_chart import Plot
 from nrsfm_gui.widgets.labels import ElidedLabel
+from nrsfm_gui.widgets.plots.frame_chart import Plot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items

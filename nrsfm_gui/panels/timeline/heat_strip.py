@@ -14,10 +14,10 @@ from nrsfm_gui.panels.timeline.heat_image import heat_image, top_of
 from nrsfm_gui.panels.timeline.heat_strip_scales import paint_scales
 from nrsfm_gui.scene.ranking import known_means, worst_first
 from nrsfm_gui.widgets.colors import qcolor
-from nrsfm_gui.widgets.frame_axis import FrameAxis
-from nrsfm_gui.widgets.frame_range import FrameRange
 from nrsfm_gui.widgets.lasso import CLICK_TRAVEL
-from nrsfm_gui.widgets.point_signals import PointSignals
+from nrsfm_gui.widgets.plots.frame_axis import FrameAxis
+from nrsfm_gui.widgets.plots.frame_range import FrameRange
+from nrsfm_gui.widgets.point_view import PointSignals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

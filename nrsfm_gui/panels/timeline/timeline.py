@@ -12,7 +12,7 @@ from nrsfm_gui.panels.timeline.error_curve import ErrorCurve
 from nrsfm_gui.panels.timeline.frame_slider import FrameSlider
 from nrsfm_gui.panels.timeline.heat_strip import HeatStrip
 from nrsfm_gui.panels.timeline.transport import Transport
-from nrsfm_gui.widgets.point_signals import PointSignals
+from nrsfm_gui.widgets.point_view import PointSignals
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -18,7 +18,7 @@ from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.loss.phase_marks import short_phases
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
-from nrsfm_gui.widgets.plots import log_ticks
+from nrsfm_gui.widgets.plots.plots import log_ticks
 
 if TYPE_CHECKING:
     from nrsfm_gui.panels.loss.loss_plot import LossPlot

@@ -9,7 +9,7 @@ import pytest
 from PyQt6.QtCore import QPointF, QRectF, QSize, Qt
 from PyQt6.QtGui import QColor, QImage, QPainter, QPainterPath, QPen, QPixmap, QPolygonF
 
-from nrsfm_gui.widgets.svg_generator import SvgGenerator
+from nrsfm_gui.widgets.plots.svg_generator import SvgGenerator
 
 SIZE = QSize(200, 120)
 RED = QColor("#c02020")

@@ -1,0 +1,1 @@
+"""The alignment of the estimate with the ground truth."""

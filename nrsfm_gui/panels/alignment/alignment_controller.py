@@ -1,0 +1,98 @@
+"""Choosing how the estimate is laid over the ground truth: the menu, its key, the button by the numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QObject, Qt
+from PyQt6.QtWidgets import QToolButton
+
+from core.evaluation import Kind
+from nrsfm_gui.panels.alignment.alignment_menu import AlignmentMenu
+from nrsfm_gui.scene.shapes import obstacle
+
+if TYPE_CHECKING:
+    from PyQt6.QtGui import QAction
+    from PyQt6.QtWidgets import QToolBar
+
+    from nrsfm_gui.main_window import MainWindow
+    from nrsfm_gui.scene.shapes import Alignment
+
+
+class Aligning(QObject):
+    """Keeps the menu of alignments in step with the session, and changes the session by it."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._said = ""  # of the last alignment that the key took
+        self.menu = AlignmentMenu("Ali&gnment of the ground truth", window)
+        self.menu.alignment_requested.connect(self.choose)
+        self.button = QToolButton()
+        self.button.setArrowType(Qt.ArrowType.DownArrow)
+        self.button.setMenu(self.menu)
+        self.button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.button.setAutoRaise(True)
+        self.button.setObjectName("alignment")
+        self._place: QAction | None = None  # of the button in its tool bar
+        self._possible = False  # whether there is a truth to be aligned with
+        self.button.setStyleSheet("QToolButton::menu-indicator { image: none; }")  # it is an arrow already
+        for signal in (window.session.alignment_changed, window.session.sequence_changed):
+            signal.connect(lambda _: self.show())
+        for signal in (
+            window.session.shown_changed,
+            window.session.moment_changed,
+            window.session.run_changed,
+        ):
+            signal.connect(self._show_button)
+        self.show()
+
+    def place_in(self, bar: QToolBar) -> None:
+        """Put the button into a tool bar, where it is seen beside the error that it belongs to."""
+        self._place = bar.addWidget(self.button)
+        self.show()
+
+    def choose(self, alignment: Alignment) -> None:
+        """Take an alignment."""
+        self._window.session.set_alignment(alignment)
+        self.show()
+
+    def cycle(self) -> None:
+        """Take the next kind that is possible, and say what it does."""
+        current = self._window.session.alignment
+        obstacles, kinds = self._obstacles(), list(Kind)
+        start = kinds.index(current.kind)
+        turned = [*kinds[start + 1 :], *kinds[: start + 1]]
+        possible = [kind for kind in turned if not obstacles.get(kind)]
+        if not possible:
+            self._window.messages.note(f"There is nothing to align with: {obstacles[current.kind]}.")
+            return
+        chosen = replace(current, kind=possible[0])
+        self.choose(chosen)
+        if self._window.messages.text == self._said:
+            self._window.messages.dismiss()  # the one before is over
+        self._said = f"{chosen.words().capitalize()}: {chosen.kind.meaning}."
+        self._window.messages.note(self._said)
+
+    def show(self) -> None:
+        """Check what is in force, and offer what is possible."""
+        session = self._window.session
+        obstacles = self._obstacles()
+        self.menu.set_state(session.alignment, obstacles)
+        why_not = obstacles.get(session.alignment.kind, "")
+        tip = f"{session.alignment.words()}: {why_not or session.alignment.kind.meaning}"
+        self.button.setToolTip(f"How the estimate is laid over the ground truth (A): {tip}.")
+        self._possible = any(not obstacles.get(kind) for kind in Kind)
+        self._show_button()
+        self.button.setAccessibleName(f"Alignment: {session.alignment.words()}")
+
+    def _show_button(self, _changed: object = None) -> None:
+        """Show the button where there is a truth and an estimate: alone, an arrow says nothing."""
+        if self._place is not None:
+            self._place.setVisible(self._possible and self._window.session.seen is not None)
+
+    def _obstacles(self) -> dict[Kind, str]:
+        sequence = self._window.session.sequence
+        return {} if sequence is None else {kind: obstacle(sequence, kind) for kind in Kind}

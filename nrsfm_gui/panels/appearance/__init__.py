@@ -1,0 +1,1 @@
+"""The appearance of the scene: colors, layers, sizes, mesh."""

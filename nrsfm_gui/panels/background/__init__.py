@@ -1,0 +1,1 @@
+"""Images and videos behind the tracks."""

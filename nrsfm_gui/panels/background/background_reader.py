@@ -1,0 +1,166 @@
+"""Reading background pictures beside the window: only the newest request is served, then a few ahead."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QThread, pyqtSignal
+from PyQt6.QtGui import QImage
+
+from core import InputError
+from nrsfm_gui.panels.background.image_sources import ImageSource, open_source
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from PyQt6.QtCore import QObject
+
+KEPT_BYTES = 256 * 2**20
+AHEAD = 4  # pictures read in the direction of the last two requests
+
+
+class Pictures:
+    """The pictures of a source, the newest of them in memory, for all who use it: the last closes it."""
+
+    def __init__(self, source: ImageSource) -> None:
+        self.count, self.size = source.count, source.size
+        self._source = source
+        self._kept: OrderedDict[int, QImage] = OrderedDict()
+        self._users = 1
+        self._changing = threading.Lock()  # around what is kept, and the users
+        self._reading = threading.Lock()  # around the source, which is no friend of two threads
+
+    def share(self) -> Pictures:
+        """Return the pictures for one more user."""
+        with self._changing:
+            self._users += 1
+        return self
+
+    def release(self) -> None:
+        """Do without them; called once by every user."""
+        with self._changing:
+            self._users -= 1
+            last = self._users == 0
+        if last:
+            with self._reading:
+                self._source.close()
+
+    def kept(self, index: int) -> QImage | None:
+        """Return a picture that is in memory."""
+        with self._changing:
+            return self._kept.get(index)
+
+    def read(self, index: int) -> QImage:
+        """Return a picture.
+
+        Raises
+        ------
+        InputError
+            where it cannot be read.
+        """
+        kept = self.kept(index)
+        if kept is not None:
+            return kept
+        with self._reading:
+            image = self._source.read(index)
+        with self._changing:
+            self._kept[index] = image
+            total = sum(each.sizeInBytes() for each in self._kept.values())
+            while total > KEPT_BYTES and len(self._kept) > 1:
+                _, gone = self._kept.popitem(last=False)
+                total -= gone.sizeInBytes()
+        return image
+
+
+class BackgroundReader(QThread):
+    """Opens a source and reads its pictures by their number.
+
+    Attributes
+    ----------
+    pictures
+        those of the source, None until it is open.
+
+    Signals
+    -------
+    opened(int, QSize)
+        the number of pictures, and their size.
+    refused(str)
+        why it cannot be opened.
+    read(int, QImage)
+        a picture that was asked for, the null image where it cannot be read.
+    failed(str)
+        why a picture cannot be read.
+    """
+
+    opened = pyqtSignal(int, object)
+    refused = pyqtSignal(str)
+    read = pyqtSignal(int, object)
+    failed = pyqtSignal(str)
+
+    def __init__(self, path: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.path = path
+        self._condition = threading.Condition()
+        self._wanted: int | None = None
+        self._ahead: list[int] = []
+        self._last = 0
+        self._over = False
+        self.pictures: Pictures | None = None
+
+    def request(self, index: int) -> None:
+        """Ask for a picture; an earlier request that was not served yet is forgotten."""
+        with self._condition:
+            step = 1 if index >= self._last else -1
+            self._ahead = [index + step * k for k in range(1, AHEAD + 1)]
+            self._wanted = self._last = index
+            self._condition.notify()
+
+    def kept(self, index: int) -> QImage | None:
+        """Return a picture that is in memory."""
+        return None if self.pictures is None else self.pictures.kept(index)
+
+    def stop(self) -> None:
+        """End as soon as what is being read is read."""
+        with self._condition:
+            self._over = True
+            self._condition.notify()
+
+    def run(self) -> None:
+        """Open the source and serve requests until told to stop."""
+        try:
+            pictures = Pictures(open_source(self.path, lambda: self._over))
+        except InputError as refusal:
+            self.refused.emit(str(refusal))
+            return
+        self.pictures = pictures
+        self.opened.emit(pictures.count, pictures.size)
+        while True:
+            index, asked = self._next(pictures)
+            if index is None:
+                break
+            try:
+                image = pictures.read(index)
+            except InputError as refusal:
+                image = QImage()
+                if asked:
+                    self.failed.emit(str(refusal))
+            if asked:
+                self.read.emit(index, image)
+        pictures.release()
+
+    def _next(self, pictures: Pictures) -> tuple[int | None, bool]:
+        """Wait for what to read, and whether it was asked for; None ends the thread."""
+        with self._condition:
+            while True:
+                if self._over:
+                    return None, False
+                if self._wanted is not None:
+                    index, self._wanted = self._wanted, None
+                    return index, True
+                while self._ahead:
+                    index = self._ahead.pop(0)
+                    if 0 <= index < pictures.count and pictures.kept(index) is None:
+                        return index, False
+                self._condition.wait()

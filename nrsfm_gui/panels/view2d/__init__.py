@@ -1,0 +1,1 @@
+"""The 2-D view: tracks of the current frame."""

@@ -1,0 +1,165 @@
+"""What the 2-D panel draws of a scene: dots, rings and residuals, and the legend that tells them apart."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PyQt6.QtGui import QColor
+
+from nrsfm_gui.model.theme import DARK, Theme
+from nrsfm_gui.widgets.colors import color_table, qcolor, value_levels
+from nrsfm_gui.widgets.picture_labels import LegendEntry
+from nrsfm_gui.widgets.plots.dots2d import Dots, Segments
+from nrsfm_gui.widgets.style import mixed
+
+if TYPE_CHECKING:
+    import pyqtgraph as pg
+
+    from core.foundation import Bools, Floats
+    from nrsfm_gui.scene.scene import Scene
+
+RING = 17  # diameter around the hovered point and the one that was selected last, pixels
+SMALL_RING = 13  # around the other selected ones
+MANY_SELECTED = 300  # from which on rings must be tight
+FAINTNESS = 0.6  # of predicted dots where points are many
+MANY_SIZE = 4  # diameter of dots where points are many
+
+
+class TracksDots:
+    """The items of a plot that show the points of a scene."""
+
+    def __init__(self, plot: pg.PlotWidget) -> None:
+        self.residuals = Segments()
+        self.predicted, self.hidden, self.measured, self.reprojected = Dots(), Dots(), Dots(), Dots()
+        self.rings, self.last_ring, self.hover_ring = Dots(), Dots(), Dots()
+        self._theme = DARK
+        self._faint = ""
+        for item in (
+            self.residuals, self.predicted, self.hidden, self.measured, self.reprojected,
+            self.rings, self.last_ring, self.hover_ring,
+        ):  # fmt: skip
+            plot.addItem(item)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme; dots take them when they are shown again."""
+        self._theme = theme
+        self._faint = mixed(theme.reprojected, theme.panel, FAINTNESS)
+        self.residuals.set_pen(qcolor(theme.residual))
+        self.hover_ring.set_look([qcolor(theme.text)], RING, pen_width=1.2)
+        self.last_ring.set_look([qcolor(theme.selection)], RING, pen_width=2.4)
+
+    def show_points(self, scene: Scene) -> None:
+        """Show where points were measured, where they reproject, and what lies between."""
+        size = _dot_size(len(scene.visible))
+        self.measured.set_look([qcolor(self._theme.measured)], size)
+        self.measured.set_dots(scene.measured[scene.visible & scene.drawn])
+        self.hidden.set_look([qcolor(self._theme.measured, 0.85)], size + 1, pen_width=1.2)
+        self.hidden.set_dots(scene.measured[scene.drawn & ~scene.visible & _known(scene.measured)])
+        if scene.reprojected is None:
+            for item in (self.reprojected, self.predicted):
+                item.set_dots(np.zeros((0, 2)))
+            self.residuals.set_segments(np.zeros((0, 2, 2)))
+            return
+        finite = _known(scene.reprojected) & scene.drawn
+        seen, unseen = finite & scene.visible, finite & ~scene.visible
+        self._show_reprojected(self.reprojected, scene, seen)
+        self._show_reprojected(self.predicted, scene, unseen)
+        if "residuals" not in scene.layers:
+            seen = np.zeros_like(seen)
+        self.residuals.set_segments(np.stack([scene.measured[seen], scene.reprojected[seen]], axis=1))
+
+    def _show_reprojected(self, item: Dots, scene: Scene, which: Bools) -> None:
+        """Show some of the reprojected points: in the colors of their errors, or all in one."""
+        assert scene.reprojected is not None  # the caller asks only where there are some
+        theme, full = self._theme, _dot_size(len(which))
+        size, predicted = max(full - 2, 2), item is self.predicted
+        if scene.color_values is not None and scene.color_limits is not None:
+            item.set_look(_colors(scene.appearance.color_map), size)
+            item.set_dots(
+                scene.reprojected[which], value_levels(scene.color_values[which], scene.color_limits)
+            )
+            return
+        if predicted and full > MANY_SIZE:
+            item.set_look([qcolor(theme.reprojected)], size + 1, pen_width=1.2)
+        else:  # rings of many would cover each other
+            item.set_look([qcolor(self._faint if predicted else theme.reprojected)], size)
+        item.set_dots(scene.reprojected[which])
+
+    def show_rings(self, scene: Scene, hovered: int) -> None:
+        """Circle the hovered point (or none, -1) and the selected points that are drawn."""
+        where = places(scene)
+        shown = scene.drawn & _known(where)
+        last = -1 if scene.selected is None else scene.selected
+        many = len(scene.selection) > MANY_SELECTED
+        small = _dot_size(len(shown)) + 3 if many else SMALL_RING
+        self.rings.set_look([qcolor(self._theme.selection)], small, pen_width=1.2 if many else 1.8)
+        selection = np.array(scene.selection, dtype=int)
+        for item, points in (
+            (self.rings, selection[selection != last]),
+            (self.last_ring, np.array([last])),
+            (self.hover_ring, np.array([hovered])),
+        ):
+            chosen = points[(points >= 0) & (points < len(shown))]
+            item.set_dots(where[chosen[shown[chosen]]])
+
+    def legend(self, scene: Scene) -> list[LegendEntry]:
+        """Return the signs that are on the plot and what they stand for, the most important ones first."""
+        theme = self._theme
+        entries = [LegendEntry("measured", theme.measured)]
+        if scene.reprojected is not None and not scene.colored:
+            entries.append(LegendEntry("reprojected", theme.reprojected))
+        if len(self.residuals.positions):
+            words = "longest residuals" if self.residuals.reduced else "residual"
+            entries.append(LegendEntry(words, theme.residual, line=True))
+        if len(self.hidden.positions):
+            entries.append(LegendEntry("hidden", theme.measured, hollow=True))
+        if len(self.predicted.positions) and not scene.colored:
+            color = self.predicted.colors[0].name()
+            entries.append(LegendEntry("predicted", color, hollow=self.predicted.hollow))
+        return entries
+
+
+def places(scene: Scene) -> Floats:
+    """Return (P, 2) where points are measured, or else where they reproject."""
+    if scene.reprojected is None:
+        return scene.measured
+    return np.where(_known(scene.measured)[:, None], scene.measured, scene.reprojected)
+
+
+def drawn_places(scene: Scene) -> list[Floats]:
+    """Return the (P, 2) places in the plot that belong to points, NaN for those that are not drawn."""
+    found = [scene.measured] if scene.reprojected is None else [scene.measured, scene.reprojected]
+    return [np.where(scene.drawn[:, None], each, np.nan) for each in found]
+
+
+def described(scene: Scene, index: int) -> str:
+    """Return a point's number, position, error and state in words."""
+    parts = [f"point {index + 1}"]
+    x, y = scene.measured[index]
+    if np.isfinite(x) and np.isfinite(y):
+        parts.append(f"({x:.1f}, {y:.1f}) {scene.track_unit}")
+    if not scene.visible[index]:
+        parts.append("hidden")
+    elif scene.residuals_px is not None:
+        parts.append(f"residual {scene.residuals_px[index]:.3g} {scene.track_unit}")
+    if scene.errors is not None and np.isfinite(scene.errors[index]):
+        parts.append(f"3-D error {scene.errors[index]:.3g} {scene.error_unit}")
+    return " · ".join(parts)
+
+
+@lru_cache(maxsize=8)
+def _colors(name: str) -> tuple[QColor, ...]:
+    """Return the colors of a scale, lowest first."""
+    return tuple(QColor(*color) for color in color_table(name)[:, :3].tolist())
+
+
+def _known(where: Floats) -> Bools:
+    """(P,) which of (P, 2) places are places; a sum of columns is faster than asking for all of a row."""
+    return np.isfinite(where[:, 0] + where[:, 1])
+
+
+def _dot_size(count: int) -> int:
+    """Diameter in pixels: smaller where points are many, so that they stay apart."""
+    return 7 if count <= 600 else 4 if count <= 4000 else 3

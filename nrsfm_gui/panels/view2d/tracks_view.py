@@ -1,0 +1,307 @@
+"""The 2-D panel: measured and reprojected points of the current frame, as the image has them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyqtgraph as pg
+from PyQt6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt
+from PyQt6.QtGui import QMouseEvent, QPainter, QPixmap
+from PyQt6.QtWidgets import QGraphicsPixmapItem, QToolTip, QVBoxLayout, QWidget
+
+from nrsfm_gui.model.theme import DARK, Theme
+from nrsfm_gui.panels.view2d.tracks_dots import TracksDots, described, drawn_places, places
+from nrsfm_gui.scene.scene import NO_SEQUENCE
+from nrsfm_gui.widgets.colors import qcolor
+from nrsfm_gui.widgets.lasso import Lasso
+from nrsfm_gui.widgets.picture_labels import paint_legend, paint_message, paint_point_numbers
+from nrsfm_gui.widgets.point_view import PointView, nearest_of
+
+if TYPE_CHECKING:
+    from PyQt6.QtGui import QImage, QPaintEvent, QResizeEvent
+    from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
+
+    from core.foundation import Floats
+    from nrsfm_gui.scene.scene import Scene
+
+BEHIND = -1000.0  # everything else in a plot
+NARROW, FEW_ENTRIES = 240, 3  # width of a plot in pixels, and of how many signs it has room
+LEGEND_ROOM, MOST_ROOM = 26.0, 0.25  # pixels above fitted points, and of the height at most
+ALL_LEFT_OUT = "All points are left out: Shift+H shows them"
+
+
+class PictureItem(QGraphicsPixmapItem):
+    """Draws a picture behind what is measured in it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._key = 0
+        self.setZValue(BEHIND)
+        self.setOffset(-0.5, -0.5)  # pixel centers are at whole numbers
+        self.setTransformationMode(Qt.TransformationMode.SmoothTransformation)
+        self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
+        self.hide()
+
+    def set_image(self, image: QImage | None, opacity: float) -> None:
+        """Show a picture, or none."""
+        self.setVisible(image is not None)
+        self.setOpacity(opacity)
+        if image is not None and image.cacheKey() != self._key:
+            self._key = image.cacheKey()
+            self.setPixmap(QPixmap.fromImage(image))
+
+
+class _Overlay(QWidget):
+    """A transparent sheet over the plot."""
+
+    def __init__(self, view: TracksView) -> None:
+        super().__init__(view)
+        self._view = view
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+
+    def paintEvent(self, event: QPaintEvent | None) -> None:
+        painter = QPainter(self)
+        self._view.paint_labels(painter)
+        painter.end()
+
+
+class TracksView(PointView):
+    """Measured points blue, hidden ones hollow, reprojected ones green, residuals between them.
+
+    Left button moves, the wheel zooms, a double click fits, a click selects the nearest point; with Ctrl, a
+    click adds or removes a point and a drag draws a lasso.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._scene: Scene | None = None
+        self.setAccessibleName("2-D view")
+        self._fitted = False  # whether nobody moved what is seen since it was fitted
+        self._fitting = False
+        self._plot = pg.PlotWidget()
+        self._plot.setMenuEnabled(False)
+        self._plot.hideButtons()
+        self._plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._plot.setFrameShape(pg.QtWidgets.QFrame.Shape.NoFrame)
+        self._box = self._plot.getPlotItem().getViewBox()
+        self._box.setAspectLocked(True)
+        self._box.invertY(True)
+        self._box.disableAutoRange()
+        self._background = PictureItem()
+        self._box.addItem(self._background, ignoreBounds=True)
+        self._box.sigRangeChanged.connect(lambda *_: self._overlay.update())
+        self._box.sigRangeChangedManually.connect(self._let_go)
+        self._box.sigResized.connect(self._refit)
+        self._plot.getAxis("left").setWidth(60)
+        self._plot.getAxis("bottom").setHeight(42)
+        self._dots = TracksDots(self._plot)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._plot)
+        self._overlay = _Overlay(self)
+        self._lasso = Lasso(self._plot.viewport())
+        self._lasso.clicked.connect(lambda position: self._toggle(self._plot.mapToScene(position.toPoint())))
+        self._lasso.closed.connect(self._select_inside)
+        self._lasso.changed.connect(self._overlay.update)
+        self._plot.viewport().installEventFilter(self)
+        self._plot.scene().sigMouseMoved.connect(self._moved)
+        self._plot.scene().sigMouseClicked.connect(self._clicked)
+        self.set_theme(DARK)
+
+    def sizeHint(self) -> QSize:
+        """Return a size that leaves room for the other panels."""
+        return QSize(420, 320)
+
+    # What is shown
+
+    def set_scene(self, scene: Scene) -> None:
+        """Show a scene; the range stays as it is unless the subject is another one."""
+        old, self._scene = self._scene, scene
+        self._dots.show_points(scene)
+        self._dots.show_rings(scene, self._hovered)
+        if old is None or old.track_unit != scene.track_unit:
+            self._name_axes()
+        if old is None or not np.array_equal(old.image_extent, scene.image_extent):
+            self._hovered = -1
+            self._plot.getPlotItem().layout.activate()  # axes that are shown now take their room at once
+            self.fit()
+        self._overlay.update()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self._theme = theme
+        self._dots.set_theme(theme)
+        self._plot.setBackground(qcolor(theme.panel))
+        for side in ("left", "bottom"):
+            axis = self._plot.getAxis(side)
+            axis.enableAutoSIPrefix(False)  # a unit has its prefix already
+            axis.setPen(qcolor(theme.border))
+            axis.setTextPen(qcolor(theme.muted))
+        self._name_axes()
+        if self._scene is not None:
+            self._dots.show_points(self._scene)
+            self._dots.show_rings(self._scene, self._hovered)
+        self._overlay.update()
+
+    def set_hovered(self, index: int) -> None:
+        """Circle a point that the mouse is on elsewhere, or none with -1. Emits nothing."""
+        if index != self._hovered and self._scene is not None:
+            self._hovered = index
+            self._dots.show_rings(self._scene, index)
+
+    def set_background(self, image: QImage | None, opacity: float) -> None:
+        """Show a picture behind the points, whose pixel centers are at whole numbers, or none."""
+        self._background.set_image(image, opacity)
+
+    def add_below(self, widget: QWidget) -> None:
+        """Put a widget below the plot."""
+        layout = self.layout()
+        assert layout is not None  # made with the view
+        layout.addWidget(widget)
+
+    @property
+    def range_shown(self) -> QRectF:
+        """The part of the picture that is seen, in the units of the tracks."""
+        return QRectF(self._box.viewRect())
+
+    def show_range(self, part: QRectF) -> None:
+        """Show a part of the picture: all of it, and more where the shape of the view differs."""
+        self._fitted = False
+        self._box.setRange(part, padding=0)
+
+    def fit(self) -> None:
+        """Show the range that holds all tracks of the sequence."""
+        if self._scene is None:
+            return
+        (x0, y0), (x1, y1) = self._scene.image_extent
+        share = min(LEGEND_ROOM / max(self._box.height(), 1.0), MOST_ROOM)  # of the height, for the legend
+        above = (y1 - y0) * share / (1.0 - share)
+        self._fitting = True
+        self._box.setRange(QRectF(x0, y0 - above, x1 - x0, y1 - y0 + above), padding=0.02)
+        self._fitting = False
+        self._fitted = True
+
+    def _let_go(self, *_: object) -> None:
+        self._fitted = False
+
+    def _refit(self, *_: object) -> None:
+        """Keep what is fitted as large as the plot."""
+        if self._fitted and not self._fitting:
+            self.fit()
+
+    def grab_image(self) -> QImage:
+        """Return what is shown."""
+        return self.grab().toImage()
+
+    def paint_labels(self, painter: QPainter) -> None:
+        """Paint the legend and, where there is nothing to show, what to do."""
+        painter.setFont(self.font())
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        area = self._box.sceneBoundingRect()
+        theme, scene = self._theme, self._scene
+        if scene is None:
+            paint_message(painter, NO_SEQUENCE, self.width(), self.height(), theme)
+            return
+        self._lasso.paint(painter, theme)
+        labeled = {"none": (), "selected": scene.selection, "all": range(len(scene.drawn))}
+        chosen = np.array(labeled[scene.appearance.labels], dtype=int)
+        if len(chosen):
+            pixels = self._to_pixels(places(scene)[chosen])
+            seen = (
+                scene.drawn[chosen]
+                & (pixels > 0).all(axis=1)
+                & (pixels < (self.width(), self.height())).all(axis=1)
+            )
+            paint_point_numbers(painter, chosen[seen], pixels[seen], theme)
+        self._paint_left_out(painter, area, int(np.count_nonzero(~scene.drawn)), len(scene.drawn))
+        entries = self._dots.legend(scene)
+        if area.width() < NARROW:  # the whole legend would cover the points
+            entries = entries[:FEW_ENTRIES]
+        x, y = area.left() + 8, area.top() + 6
+        paint_legend(painter, entries, theme, x, y, horizontal_to=area.right() - 8)
+
+    def _paint_left_out(self, painter: QPainter, area: QRectF, left_out: int, count: int) -> None:
+        """Say where points are not drawn because somebody said so, and how they come back."""
+        if left_out == 0:
+            return
+        if left_out == count:
+            paint_message(painter, ALL_LEFT_OUT, self.width(), self.height(), self._theme)
+            return
+        painter.setPen(qcolor(self._theme.muted))
+        text = f"{left_out} of {count} points left out (Shift+H: show all)"
+        flags = int(Qt.AlignmentFlag.AlignBottom) | int(Qt.TextFlag.TextWordWrap)
+        painter.drawText(area.adjusted(8, 0, -8, -4), flags, text)
+
+    def _name_axes(self) -> None:
+        if self._scene is None:
+            for side in ("left", "bottom"):
+                self._plot.hideAxis(side)  # there is nothing to measure yet, only what to do about it
+            return
+        unit = self._scene.track_unit
+        style = {"color": self._theme.muted, "font-size": "9pt"}
+        self._plot.setLabel("bottom", f"x ({unit})", **style)
+        self._plot.setLabel("left", f"y ({unit})", **style)
+
+    def _to_pixels(self, where: Floats) -> Floats:
+        """Return where (N, 2) places of the plot are seen in this widget."""
+        low, high = np.array(self._box.viewRange()).T
+        corners = [self._box.mapViewToScene(QPointF(*place)) for place in (low, high)]
+        seen = [self._plot.viewportTransform().map(corner) for corner in corners]
+        first, second = (np.array([corner.x(), corner.y()]) for corner in seen)
+        pixels: Floats = first + (where - low) / (high - low) * (second - first)
+        return pixels
+
+    # Mouse
+
+    def point_at(self, position: QPointF) -> int:
+        """Return the index of the point nearest to a pixel of the plot, or -1 where none is near."""
+        scene = self._scene
+        if scene is None:
+            return -1
+        origin = self._box.mapSceneToView(position)
+        per_pixel = np.array(self._box.viewPixelSize())
+        return nearest_of(
+            [(points - (origin.x(), origin.y())) / per_pixel for points in drawn_places(scene)], (0.0, 0.0)
+        )
+
+    def _moved(self, position: QPointF) -> None:
+        inside_box = self._box.sceneBoundingRect().contains(position)
+        self._hover(self.point_at(position) if inside_box and not self._lasso.active else -1)
+        if self._hovered >= 0 and self._scene is not None:
+            place = self._plot.mapToGlobal(self._plot.mapFromScene(position))
+            QToolTip.showText(place, described(self._scene, self._hovered), self)
+        else:
+            QToolTip.hideText()
+
+    def _clicked(self, event: MouseClickEvent) -> None:
+        if event.button() != Qt.MouseButton.LeftButton:
+            return
+        if not event.double() and self._box.sceneBoundingRect().contains(event.scenePos()):
+            self.point_selected.emit(self.point_at(event.scenePos()))
+
+    def _point_pixels(self) -> list[Floats]:
+        """Return the pixels of the points in this widget."""
+        if self._scene is None:
+            return []
+        return [self._to_pixels(where) for where in drawn_places(self._scene)]
+
+    def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
+        """Fit on a double click into the plot."""
+        if isinstance(event, QMouseEvent) and _is_plain_double_click(event):
+            self.fit()
+        return super().eventFilter(watched, event)
+
+    def leaveEvent(self, event: QEvent | None) -> None:
+        """Nothing is under the mouse any more."""
+        self._hover(-1)
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        """Keep the overlay over the plot."""
+        self._overlay.setGeometry(self.rect())
+        self._overlay.raise_()
+
+
+def _is_plain_double_click(event: QMouseEvent) -> bool:
+    control = event.modifiers() & Qt.KeyboardModifier.ControlModifier
+    return event.type() == QEvent.Type.MouseButtonDblClick and not control

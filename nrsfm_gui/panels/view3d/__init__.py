@@ -1,0 +1,1 @@
+"""The 3-D view of a scene."""

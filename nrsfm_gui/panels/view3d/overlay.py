@@ -1,0 +1,248 @@
+"""What is written over the 3-D picture: axis labels, legend, caption, color bar, the marked points."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PyQt6.QtCore import QPointF, QRectF, Qt
+from PyQt6.QtGui import QFont, QFontMetricsF, QPainter, QPen
+
+from nrsfm_gui.panels.view3d.axes import Rectangle, Ruler, rulers, without_overlaps
+from nrsfm_gui.panels.view3d.parts import MOST_RINGS
+from nrsfm_gui.scene.orbit_camera import image_window
+from nrsfm_gui.widgets.color_bar import HEIGHT, WIDTH, paint_color_bar
+from nrsfm_gui.widgets.colors import qcolor
+from nrsfm_gui.widgets.picture_labels import (
+    GROUND,
+    LegendEntry,
+    paint_legend,
+    paint_message,
+    paint_point_numbers,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from nrsfm_gui.model.theme import Theme
+    from nrsfm_gui.scene.orbit_camera import Projection
+    from nrsfm_gui.scene.scene import Scene
+
+MARGIN = 12.0
+ABOVE = 6.0  # pixels between a note and what lies below it
+COARSE = 24.0  # pixels: the steps in which a covered area grows to the right
+RING = 7.0  # radius around the selected point, pixels
+
+
+def paint_overlay(
+    painter: QPainter,
+    scene: Scene,
+    projection: Projection,
+    theme: Theme,
+    *,
+    hovered: int = -1,
+    note: str = "",
+    locked: bool = False,
+    covered: Iterable[QRectF] = (),
+    color_bar: bool = False,
+) -> None:
+    """Paint all that is flat over a picture of the scene.
+
+    Parameters
+    ----------
+    painter
+        active on something of the projection's size.
+    scene, projection, theme
+        what the picture shows, from where, in which colors.
+    hovered
+        index of the point under the mouse, or -1.
+    note
+        the state of the view that needs saying: "camera of frame 51", "orthographic".
+    locked
+        whether the picture is that of the frame's camera: its border is painted then.
+    color_bar
+        paint the scale of the colors, where no widget shows it.
+    covered
+        where something lies over the picture: no label of an axis is written under it.
+    """
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
+    if scene.message:
+        paint_message(painter, scene.message, projection.width, projection.height, theme)
+        return
+    if locked:
+        _paint_border(painter, scene, projection, theme)
+    _paint_rings(painter, scene, projection, theme, hovered)
+    caption = _paint_caption(painter, scene, theme, note)
+    legend = _paint_legend(painter, scene, theme, caption.bottom() + 4.0, projection.width)
+    areas = [*covered, caption, legend]
+    if scene.color_missing:
+        areas.append(_paint_missing(painter, scene.color_missing, projection, theme, areas))
+    if color_bar and scene.color_limits is not None and scene.colored:
+        area = QRectF(MARGIN, projection.height - MARGIN - HEIGHT, WIDTH, HEIGHT)
+        paint_color_bar(
+            painter, area, theme, color_map=scene.appearance.color_map, limits=scene.color_limits,
+            label=scene.color_title,
+        )  # fmt: skip
+        areas.append(area)
+    if "grid" in scene.layers and scene.extent is not None:
+        _paint_rulers(painter, scene, projection, theme, areas)
+
+
+def _font(painter: QPainter, *, scale: float = 1.0, bold: bool = False) -> QFont:
+    font = QFont(painter.font())
+    if font.pointSizeF() > 0:
+        font.setPointSizeF(font.pointSizeF() * scale)
+    font.setBold(bold)
+    return font
+
+
+def _paint_rulers(
+    painter: QPainter, scene: Scene, projection: Projection, theme: Theme, areas: list[QRectF]
+) -> None:
+    assert scene.extent is not None  # the caller asks only where there is one
+    painter.save()
+    painter.setFont(_font(painter, scale=0.88))
+    metrics = QFontMetricsF(painter.font())
+    covered = [_outward(area) for area in areas if not area.isEmpty()]
+    for ruler in _kept_rulers.of(scene, projection, metrics, covered):
+        painter.setPen(QPen(qcolor(theme.muted, 0.7), 1.0))
+        painter.drawLine(QPointF(*ruler.start), QPointF(*ruler.end))
+        for label in ruler.labels:
+            painter.setPen(qcolor(theme.text if label.title else theme.muted))
+            area = QRectF(label.x - 60, label.y - 10, 120, 20)
+            painter.drawText(area, Qt.AlignmentFlag.AlignCenter, label.text)
+    painter.restore()
+
+
+def _outward(area: QRectF) -> Rectangle:
+    """Return an area a little larger: the same one where a caption changes by a digit from frame to frame."""
+    right = -(-area.right() // COARSE) * COARSE
+    return area.left(), area.top(), right, area.bottom()
+
+
+class _KeptRulers:
+    """The rulers that were found last: they stay where they are while frames are played."""
+
+    def __init__(self) -> None:
+        self._key: tuple[object, ...] = ()
+        self._found: list[Ruler] = []
+
+    def of(
+        self, scene: Scene, projection: Projection, metrics: QFontMetricsF, covered: list[Rectangle]
+    ) -> list[Ruler]:
+        """Return the rulers of a scene without the labels that would be covered."""
+        assert scene.extent is not None  # the caller asks only where there is one
+        character, height = metrics.horizontalAdvance("0"), metrics.height()
+        key = projection.key, scene.extent.tobytes(), scene.unit, character, height, tuple(covered)
+        if key != self._key:
+            found = rulers(scene.extent, projection, scene.unit)
+            edges = _around(projection.width, projection.height)  # half a number says another one
+            self._found = without_overlaps(found, character, height, covered=[*covered, *edges])
+            self._key = key
+        return self._found
+
+
+_kept_rulers = _KeptRulers()
+
+
+def _around(width: float, height: float) -> list[Rectangle]:
+    """Return what lies on the four sides of a picture."""
+    far = float("inf")
+    return [(-far, -far, 0, far), (width, -far, far, far), (-far, -far, far, 0), (-far, height, far, far)]
+
+
+def _paint_border(painter: QPainter, scene: Scene, projection: Projection, theme: Theme) -> None:
+    """Paint the rectangle that holds all tracks: what the 2-D panel shows when it is fitted."""
+    corners = image_window(scene.image_extent, projection.width, projection.height)
+    (x0, y0), (x1, y1) = scene.image_extent * corners[0, 0] + corners[:2, 2]
+    painter.setPen(QPen(qcolor(theme.muted, 0.8), 1.0, Qt.PenStyle.DashLine))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawRect(QRectF(QPointF(x0, y0), QPointF(x1, y1)))
+
+
+def _paint_rings(painter: QPainter, scene: Scene, projection: Projection, theme: Theme, hovered: int) -> None:
+    """Circle the points that are selected, the last one thicker, and the one under the mouse; number them."""
+    everywhere = [
+        (name, points)
+        for name, points in (("estimate", scene.estimate), ("truth", scene.truth))
+        if points is not None and name in scene.layers
+    ]
+    many = len(scene.selection) > MOST_RINGS  # those are marked otherwise
+    last = () if scene.selected is None else (scene.selected,)
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    for indices, color, width in (
+        (() if many else scene.selection, theme.selection, 1.6),
+        ((hovered,) if hovered >= 0 else (), theme.text, 1.2),
+        (last, theme.selection, 2.6),
+    ):
+        chosen = [index for index in indices if index < len(scene.drawn) and scene.drawn[index]]
+        painter.setPen(QPen(qcolor(color), width))
+        for _, points in everywhere if chosen else ():
+            pixels, _ = projection.pixels(points[chosen])
+            for x, y in pixels[np.isfinite(pixels).all(axis=1)].tolist():
+                painter.drawEllipse(QPointF(x, y), RING, RING)
+    labeled = {"none": (), "selected": scene.selection, "all": range(len(scene.drawn))}
+    numbered = [index for index in labeled[scene.appearance.labels] if scene.drawn[index]]
+    if numbered and everywhere:
+        pixels, _ = projection.pixels(everywhere[0][1][numbered])
+        paint_point_numbers(painter, numbered, pixels, theme)
+
+
+def _paint_missing(
+    painter: QPainter, text: str, projection: Projection, theme: Theme, areas: list[QRectF]
+) -> QRectF:
+    """Write why there are no colors into the lower left corner, above what lies there."""
+    metrics = QFontMetricsF(painter.font())
+    place = QRectF(
+        MARGIN,
+        projection.height - MARGIN - metrics.height(),
+        metrics.horizontalAdvance(text),
+        metrics.height(),
+    )
+    for area in areas:
+        if area.intersects(place):
+            place.moveBottom(area.top() - ABOVE)
+    painter.fillRect(place.adjusted(-3, 0, 3, 0), qcolor(theme.panel, GROUND))
+    painter.setPen(qcolor(theme.muted))
+    painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
+    return place
+
+
+def _paint_caption(painter: QPainter, scene: Scene, theme: Theme, note: str) -> QRectF:
+    """Write the caption in the upper left corner; return where it stands."""
+    text = scene.caption + (f" · {note}" if note else "")
+    painter.save()
+    painter.setFont(_font(painter, bold=True))
+    metrics = QFontMetricsF(painter.font())
+    place = QRectF(MARGIN, MARGIN, metrics.horizontalAdvance(text), metrics.height())
+    painter.fillRect(place.adjusted(-3, 0, 3, 0), qcolor(theme.panel, GROUND))
+    painter.setPen(qcolor(theme.text))
+    painter.drawText(QPointF(MARGIN, MARGIN + metrics.ascent()), text)
+    painter.restore()
+    return place
+
+
+def _paint_legend(painter: QPainter, scene: Scene, theme: Theme, top: float, width: float) -> QRectF:
+    """Paint what the colors stand for; return where."""
+    known = scene.truth is not None and bool(np.isfinite(scene.truth).any())
+    present = [
+        (
+            "estimate",
+            scene.estimate is not None and not scene.colored,
+            LegendEntry("estimate", theme.estimate),
+        ),
+        ("truth", known, LegendEntry("ground truth", theme.truth)),
+        (
+            "residuals",
+            known and scene.estimate is not None,
+            LegendEntry("residual", theme.residual, line=True),
+        ),
+        (
+            "estimate",
+            scene.other is not None and scene.appearance.color_by != "difference",
+            LegendEntry(scene.other_name or "compared run", theme.other),
+        ),
+    ]
+    entries = [entry for layer, there, entry in present if there and layer in scene.layers]
+    return paint_legend(painter, entries, theme, MARGIN, top, horizontal_to=width - MARGIN)

@@ -1,0 +1,213 @@
+"""What is drawn of a scene, as points, segments and triangles: pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.foundation import frozen
+from nrsfm_gui.model.mesh import vertex_normals
+from nrsfm_gui.panels.view3d.axes import floor_segments
+from nrsfm_gui.panels.view3d.primitives import Points, Segments, Triangles
+from nrsfm_gui.widgets.colors import Rgba, filled, rgba_bytes, value_colors
+
+if TYPE_CHECKING:
+    from core.foundation import Bools, Floats, Ints
+    from nrsfm_gui.model.theme import Theme
+    from nrsfm_gui.panels.view3d.primitives import Part
+    from nrsfm_gui.scene.scene import Camera, Scene
+
+LIGHT = np.array([-0.35, -0.8, -0.5])  # towards the light: from above, in front
+AMBIENT = 0.4  # brightness of what the light only grazes
+FRUSTUM_DEPTH = 0.14  # of the extent's diagonal
+OTHER_DEPTH = 0.06
+MOST_RINGS = 150  # selected points that are circled; more are marked by larger dots behind them
+
+
+@lru_cache(maxsize=4)
+def _steps(moments: int, points: int) -> Ints:
+    """Return the rows ((moments - 1) * points, 2) of a trail (moments * points) from a moment to the next."""
+    rows = np.arange(moments * points).reshape(moments, points)
+    return frozen(np.stack([rows[:-1], rows[1:]], axis=2).reshape(-1, 2), np.int64)
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much is drawn: of more segments some are left out, and meshes with more are not drawn."""
+
+    segments: int
+    edges: int
+    faces: int
+
+
+AT_REST = Budget(segments=100_000, edges=200_000, faces=200_000)
+MOVING = Budget(segments=12_000, edges=10_000, faces=20_000)  # without a graphics card many times a second
+
+
+def exceeds(scene: Scene, budget: Budget) -> bool:
+    """Return whether a scene has more than a budget, so that something would be left out."""
+    points = len(scene.drawn)
+    steps = len(scene.trail) - 1 if scene.trail is not None and "trails" in scene.layers else 0
+    return (
+        max(points if "residuals" in scene.layers else 0, points * steps) > budget.segments
+        or ("edges" in scene.layers and len(scene.edges) > budget.edges)
+        or ("faces" in scene.layers and len(scene.faces) > budget.faces)
+    )
+
+
+def scene_parts(scene: Scene, theme: Theme, budget: Budget = AT_REST) -> dict[str, Part]:
+    """Return what is drawn within a budget, by name, from back to front."""
+    parts: dict[str, Part] = {}
+    show, drawn = scene.layers, scene.drawn
+    if "grid" in show and scene.extent is not None:
+        lines = floor_segments(scene.extent)
+        parts["grid"] = Segments.between(lines, filled(theme.grid, len(lines)))
+    parts |= _cameras(scene, theme)
+    colors = estimate_colors(scene, theme)
+    truth_colors = filled(theme.truth, len(drawn))
+    if scene.estimate is None and scene.colored:  # of the truth, then
+        truth_colors = colors
+    for name, points, vertex_colors, opacity in (
+        ("truth", scene.truth, truth_colors, 0.3),
+        ("estimate", scene.estimate, colors, 0.85),
+    ):
+        if points is None or name not in show:
+            continue
+        known = np.isfinite(points).all(axis=1) & drawn
+        if "faces" in show and 0 < len(scene.faces) <= budget.faces:
+            parts[f"{name} mesh"] = _surface(points, _rows(scene.faces, known), vertex_colors, opacity)
+        if "edges" in show and 0 < len(scene.edges) <= budget.edges:
+            parts[f"{name} edges"] = Segments(points, _faded(vertex_colors, 0.55), _rows(scene.edges, known))
+    if "trails" in show and scene.trail is not None and len(scene.trail) > 1:
+        trail = scene.trail if drawn.all() else scene.trail[:, drawn]
+        trail = trail[:, :: _stride(trail.shape[1] * (len(trail) - 1), budget.segments)]
+        parts["trails"] = _trails(trail, theme.estimate if scene.estimate is not None else theme.truth)
+    parts |= _differences(scene, theme, budget)
+    size = dot_size(len(drawn)) * scene.appearance.point_size
+    if len(scene.selection) > MOST_RINGS:
+        parts |= _marks(scene, theme, size)
+    if "truth" in show and scene.truth is not None:
+        parts["truth"] = _dots(scene.truth, drawn, _faded(truth_colors, 0.9), size)
+    if scene.other is not None and scene.appearance.color_by != "difference":
+        parts["other"] = _dots(scene.other, drawn, filled(theme.other, len(drawn)), size)
+    if "estimate" in show and scene.estimate is not None:
+        parts["estimate"] = _dots(scene.estimate, drawn, colors, size + 1.0)
+    return parts
+
+
+def estimate_colors(scene: Scene, theme: Theme) -> Rgba:
+    """Return the color (P, 4) of every point of the estimate."""
+    if scene.color_values is None or scene.color_limits is None:
+        return filled(theme.estimate, len(scene.visible))
+    return value_colors(scene.color_values, scene.color_limits, scene.appearance.color_map, theme)
+
+
+def dot_size(count: int) -> float:
+    """Return a diameter in pixels: smaller where points are many, so that they stay apart."""
+    return 8.0 if count <= 120 else 6.0 if count <= 600 else 4.0 if count <= 4000 else 2.5
+
+
+def _dots(points: Floats, drawn: Bools, colors: Rgba, size: float) -> Points:
+    shown = np.isfinite(points).all(axis=1) & drawn
+    return Points(points, colors, size) if shown.all() else Points(points[shown], colors[shown], size)
+
+
+def _marks(scene: Scene, theme: Theme, size: float) -> dict[str, Part]:
+    """Return larger dots behind the selected points: thousands of rings would take too long."""
+    chosen = np.zeros(len(scene.drawn), dtype=bool)
+    chosen[list(scene.selection)] = True
+    found: dict[str, Part] = {}
+    for name, points in (("truth", scene.truth), ("estimate", scene.estimate)):
+        if points is not None and name in scene.layers:
+            color = filled(theme.selection, len(points))
+            found[f"selected {name}"] = _dots(points, scene.drawn & chosen, color, size + 6.0)
+    return found
+
+
+def _stride(count: int, most: int) -> int:
+    """Return the k of which every k-th of `count` are at most `most`."""
+    return max(1, -(-count // most))
+
+
+def _differences(scene: Scene, theme: Theme, budget: Budget) -> dict[str, Part]:
+    """Return the segments from the estimate to the truth, and to the compared run."""
+    found: dict[str, Part] = {}
+    if "residuals" not in scene.layers or scene.estimate is None:
+        return found
+    for name, points, color, opacity in (
+        ("residuals", scene.truth, theme.residual, 0.9),
+        ("differences", scene.other, theme.other, 0.7),
+    ):
+        if points is None:
+            continue
+        every = slice(None, None, _stride(len(points), budget.segments))
+        pairs = np.stack([points[every], scene.estimate[every]], axis=1)
+        pairs = pairs[np.isfinite(pairs).all(axis=(1, 2)) & scene.drawn[every]].reshape(-1, 3)
+        found[name] = Segments.between(pairs, filled(color, len(pairs), opacity))
+    return found
+
+
+def _cameras(scene: Scene, theme: Theme) -> dict[str, Part]:
+    """Return the camera of the frame, and those of other frames: parallel rays have no center to draw."""
+    found: dict[str, Part] = {}
+    camera, others = scene.camera, scene.other_cameras
+    if camera is None or camera.orthogonal or scene.extent is None:
+        return found
+    if scene.path is not None and len(scene.path) > 1:
+        steps = np.stack([scene.path[:-1], scene.path[1:]], axis=1).reshape(-1, 3)
+        found["path"] = Segments.between(steps, filled(theme.accent, len(steps), 0.7))
+    if others and ("camera" in scene.layers or scene.path is not None):
+        lines = np.concatenate([_frustum(other, scene, OTHER_DEPTH) for other in others])
+        found["other cameras"] = Segments.between(lines, filled(theme.muted, len(lines), 0.45))
+    if "camera" in scene.layers or scene.path is not None:
+        lines = _frustum(camera, scene, FRUSTUM_DEPTH)
+        found["camera"] = Segments.between(
+            lines, filled(theme.accent if others else theme.muted, len(lines), 0.9)
+        )
+    return found
+
+
+def _frustum(camera: Camera, scene: Scene, share: float) -> Floats:
+    """Return the pyramid from the camera's center through the corners of the picture."""
+    assert scene.extent is not None  # the caller asks only where there is one
+    depth = share * float(np.linalg.norm(scene.extent[1] - scene.extent[0]))
+    (x0, y0), (x1, y1) = scene.image_extent
+    pixels = np.array([[x0, y0, 1], [x1, y0, 1], [x1, y1, 1], [x0, y1, 1]])
+    corners = depth * np.linalg.solve(camera.K, pixels.T).T
+    segments = [(corners[k], corners[(k + 1) % 4]) for k in range(4)]
+    segments += [(np.zeros(3), corner) for corner in corners]
+    return (np.array(segments).reshape(-1, 3) - camera.t) @ camera.R
+
+
+def _rows(indices: Ints, known: Bools) -> Ints:
+    """Return the rows of point indices whose points are all known."""
+    return indices if known.all() else indices[known[indices].all(axis=1)]
+
+
+def _faded(colors: Rgba, opacity: float) -> Rgba:
+    faded = colors.copy()
+    faded[:, 3] = round(255 * opacity)
+    return faded
+
+
+def _trails(trail: Floats, color: str) -> Segments:
+    """One segment per point and step of a trail (T, P, 3), fading into the past."""
+    colors = np.empty((*trail.shape[:2], 4), dtype=np.uint8)
+    colors[...] = rgba_bytes(color)
+    colors[..., 3] = np.rint(255 * np.linspace(0.08, 0.7, len(trail)))[:, None]
+    known = np.isfinite(trail).all(axis=2).ravel()
+    steps = _rows(_steps(*trail.shape[:2]), known)
+    return Segments(trail.reshape(-1, 3), colors.reshape(-1, 4), steps)
+
+
+def _surface(points: Floats, faces: Ints, colors: Rgba, opacity: float) -> Triangles:
+    """Shade triangles of points (P, 3) by diffuse light on both of their sides."""
+    points = np.nan_to_num(points)  # of unknown points, which have no triangle
+    light = np.abs(vertex_normals(points, faces) @ (LIGHT / np.linalg.norm(LIGHT)))
+    shaded = colors.copy()
+    shaded[:, :3] = np.rint(colors[:, :3] * (AMBIENT + (1.0 - AMBIENT) * light)[:, None])
+    shaded[:, 3] = round(255 * opacity)
+    return Triangles(points, shaded, faces, solid=opacity > 0.5)

@@ -1,0 +1,227 @@
+"""The 3-D picture without its labels: made only where it changed, in full only where nothing moves."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QObject, QSize, QTimer, pyqtSignal
+
+from nrsfm_gui.panels.view3d.opengl_probe import opengl_available
+from nrsfm_gui.panels.view3d.parts import MOVING, exceeds, scene_parts
+from nrsfm_gui.panels.view3d.primitives import Shot, line_ends
+from nrsfm_gui.panels.view3d.software_renderer import SoftwareRenderer, left_out
+from nrsfm_gui.widgets.colors import qcolor
+
+if TYPE_CHECKING:
+    from PyQt6.QtGui import QImage
+
+    from nrsfm_gui.model.theme import Theme
+    from nrsfm_gui.panels.view3d.gl_renderer import OpenGLRenderer
+    from nrsfm_gui.panels.view3d.primitives import Part
+    from nrsfm_gui.scene.orbit_camera import Projection
+    from nrsfm_gui.scene.scene import Scene
+
+FEW_LINES = 2500  # ends of lines that are smoothed even while the picture moves
+REST_MILLISECONDS = 150
+
+
+class Renderer:
+    """Makes pictures of parts, and goes on without OpenGL when that fails.
+
+    Parameters
+    ----------
+    software
+        do without OpenGL even where it is available.
+    """
+
+    def __init__(self, *, software: bool) -> None:
+        self.sentence = "Drawn without OpenGL"
+        self._painter: OpenGLRenderer | SoftwareRenderer = SoftwareRenderer()
+        if software:
+            return
+        if not opengl_available():
+            self.sentence = "Drawn without OpenGL: none works on this machine"
+            return
+        from nrsfm_gui.panels.view3d.gl_renderer import ContextLost, OpenGLRenderer
+
+        try:
+            self._painter = OpenGLRenderer()
+        except ContextLost as error:
+            self.sentence = f"Drawn without OpenGL: {error}"
+            return
+        self.sentence = f"Drawn by OpenGL ({self._painter.card})"
+
+    @property
+    def uses_opengl(self) -> bool:
+        """Whether OpenGL makes the pictures."""
+        return not isinstance(self._painter, SoftwareRenderer)
+
+    def leaves_out(self, parts: dict[str, Part]) -> bool:
+        """Return whether a surface is not drawn, because it would take too long without OpenGL."""
+        return not self.uses_opengl and left_out(parts)
+
+    def begin(self, parts: dict[str, Part], shot: Shot) -> None:
+        """Begin a picture that is asked for soon, where that can be done beside other things."""
+        if not isinstance(self._painter, SoftwareRenderer):
+            from nrsfm_gui.panels.view3d.gl_renderer import ContextLost
+
+            with suppress(ContextLost):  # `image` finds out, and goes on without
+                self._painter.begin(parts, shot)
+
+    def image(self, parts: dict[str, Part], shot: Shot) -> QImage:
+        """Return a picture of parts."""
+        if not isinstance(self._painter, SoftwareRenderer):
+            from nrsfm_gui.panels.view3d.gl_renderer import ContextLost
+
+            try:
+                return self._painter.image(parts, shot)
+            except ContextLost as error:
+                self._painter = SoftwareRenderer()
+                self.sentence = f"The 3-D view is drawn without OpenGL from now on: {error}"
+        return self._painter.image(parts, shot)
+
+
+class ScenePicture(QObject):
+    """Holds the parts of a scene and the last picture of them.
+
+    Parameters
+    ----------
+    parent
+        as of any QObject.
+    software
+        paint without OpenGL even where it is available.
+
+    Signals
+    -------
+    refined()
+        nothing has moved for a while: the picture is to be painted again, in full.
+    degraded(str)
+        why OpenGL draws no longer, in a sentence.
+    """
+
+    refined = pyqtSignal()
+    degraded = pyqtSignal(str)
+
+    def __init__(self, parent: QObject, *, software: bool) -> None:
+        super().__init__(parent)
+        self.renderer = Renderer(software=software)
+        self.parts: dict[str, Part] = {}  # what is drawn while the picture moves
+        self._all_parts: dict[str, Part] | None = {}  # what is drawn at rest; None where it is not known yet
+        self._heavy = False  # the two differ
+        self._scene: Scene | None = None
+        self._theme: Theme | None = None
+        self._last: QImage | None = None  # None where it is to be made anew
+        self._begun: tuple[dict[str, Part], Shot] | None = None  # the next one, which is under way
+        self._resting = False
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(REST_MILLISECONDS)
+        self._rest.timeout.connect(self._refine)
+
+    def set_scene(self, scene: Scene, theme: Theme) -> None:
+        """Draw a scene from now on."""
+        self._scene, self._theme = scene, theme
+        self._heavy = not scene.message and exceeds(scene, MOVING)
+        self.parts = {} if scene.message else scene_parts(scene, theme, MOVING)
+        self._all_parts = None if self._heavy else self.parts
+        self.invalidate()
+
+    def invalidate(self) -> None:
+        """Make the picture anew when it is next asked for."""
+        self._last, self._resting, self._begun = None, False, None
+
+    @property
+    def note(self) -> str:
+        """What is left out for good, "" for nothing."""
+        return "no mesh: too large without OpenGL" if self.renderer.leaves_out(self.parts) else ""
+
+    def image(self, theme: Theme, projection: Projection, ratio: float, *, locked: bool) -> QImage:
+        """Return the picture for the screen; the parameters are those of `taken`."""
+        size = _pixels(projection, ratio)
+        if self._last is None or self._last.size() != QSize(*size):
+            if self._begun is None or self._begun[1].size != size or self._begun[1].ratio != ratio:
+                self._begun = self._asked(theme, projection, ratio, size, locked=locked, full=self._full)
+            (parts, shot), self._begun = self._begun, None
+            self._last = self._made(parts, shot)
+            if not shot.smooth:
+                self._rest.start()
+        return self._last
+
+    def begin(self, theme: Theme, projection: Projection, ratio: float, *, locked: bool) -> None:
+        """Begin the picture that the screen will ask for; the parameters are those of `taken`."""
+        size = _pixels(projection, ratio)
+        self._begun = self._asked(theme, projection, ratio, size, locked=locked, full=self._full)
+        self.renderer.begin(*self._begun)
+
+    @property
+    def _full(self) -> bool:
+        """Whether the picture for the screen is drawn in full."""
+        return self._resting or (not self._heavy and line_ends(self.parts) <= FEW_LINES)
+
+    def taken(
+        self,
+        theme: Theme,
+        projection: Projection,
+        ratio: float,
+        size: tuple[int, int] | None = None,
+        *,
+        locked: bool,
+        full: bool = True,
+    ) -> QImage:
+        """Return a picture of its own.
+
+        Parameters
+        ----------
+        theme
+            colors of the background.
+        projection
+            from where.
+        ratio
+            pixels of the picture to one of the projection.
+        size
+            width and height in pixels; None for those of the projection.
+        locked
+            whether it is the camera of the frame: its own frustum is the border of the picture then.
+        full
+            draw all parts, lines with soft edges.
+        """
+        return self._made(*self._asked(theme, projection, ratio, size, locked=locked, full=full))
+
+    def _asked(
+        self,
+        theme: Theme,
+        projection: Projection,
+        ratio: float,
+        size: tuple[int, int] | None,
+        *,
+        locked: bool,
+        full: bool,
+    ) -> tuple[dict[str, Part], Shot]:
+        parts = self._at_rest() if full else self.parts
+        if locked:
+            parts = {name: part for name, part in parts.items() if name != "camera"}
+        return parts, Shot(projection, qcolor(theme.panel), size or _pixels(projection, ratio), ratio, full)
+
+    def _made(self, parts: dict[str, Part], shot: Shot) -> QImage:
+        before = self.renderer.uses_opengl
+        image = self.renderer.image(parts, shot)
+        if before and not self.renderer.uses_opengl:
+            self.degraded.emit(self.renderer.sentence)
+        return image
+
+    def _at_rest(self) -> dict[str, Part]:
+        """Return all parts, where some are left out while the picture moves."""
+        if self._all_parts is None:
+            assert self._scene is not None  # it is what has too many parts
+            assert self._theme is not None
+            self._all_parts = scene_parts(self._scene, self._theme)
+        return self._all_parts
+
+    def _refine(self) -> None:
+        self._last, self._resting, self._begun = None, True, None
+        self.refined.emit()
+
+
+def _pixels(projection: Projection, ratio: float) -> tuple[int, int]:
+    return max(round(projection.width * ratio), 1), max(round(projection.height * ratio), 1)

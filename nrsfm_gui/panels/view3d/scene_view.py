@@ -1,0 +1,567 @@
+"""The 3-D panel: mouse, picking and labels over an OpenGL or a software picture."""
+
+from __future__ import annotations
+
+from string import Template
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PyQt6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, pyqtSignal
+from PyQt6.QtGui import QImage, QMouseEvent, QPainter, QRegion, QWheelEvent
+from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QWidget
+
+from nrsfm_gui.model.theme import DARK, Theme
+from nrsfm_gui.panels.view3d.camera import ViewCamera
+from nrsfm_gui.panels.view3d.overlay import paint_overlay
+from nrsfm_gui.panels.view3d.picture import ScenePicture
+from nrsfm_gui.scene.scene import NO_SEQUENCE
+from nrsfm_gui.widgets.color_bar import ColorBar
+from nrsfm_gui.widgets.lasso import CLICK_TRAVEL, Lasso
+from nrsfm_gui.widgets.picture_labels import paint_message
+from nrsfm_gui.widgets.point_view import PointView, nearest_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from PyQt6.QtGui import QPaintEvent, QResizeEvent
+
+    from core.foundation import Floats
+    from nrsfm_gui.scene.orbit_camera import Orbit, Projection
+    from nrsfm_gui.scene.scene import Scene
+
+BUTTON_SHEET = Template("""
+ViewButtons { background: $panel; }
+QToolButton { background: $raised; color: $muted; border: 1px solid $border; border-radius: 4px;
+              padding: 2px 7px; }
+QToolButton:hover { color: $text; border-color: $muted; }
+QToolButton:checked { color: $text; border-color: $accent; }
+QToolButton:disabled { color: $border; background: transparent; }
+""")
+PRESETS = {
+    "front": ("Front", "Look along the z axis"),
+    "side": ("Side", "Look against the x axis"),
+    "top": ("Top", "Look down the y axis"),
+    "iso": ("Iso", "Look from the upper right"),
+}
+EDGE = 10  # pixels between the border and what lies over the picture
+ZOOM_PER_NOTCH = 1.15
+LABELED_SIZE = (900, 560)  # of a picture whose labels are as large as on the screen, pixels
+
+
+class ViewButtons(QWidget):
+    """Axis presets, orthographic projection, the camera of the frame, turntable, appearance, and fit."""
+
+    preset_requested = pyqtSignal(str)
+    orthographic_requested = pyqtSignal(bool)
+    lock_requested = pyqtSignal(bool)
+    turntable_requested = pyqtSignal(bool)
+    look_requested = pyqtSignal()
+    fit_requested = pyqtSignal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        # Opaque, so that the picture behind them can change without a need to paint them again.
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(3)
+        self._presets: list[QToolButton] = []
+        for name, (text, tip) in PRESETS.items():
+            button = self._add(text, tip, name)
+            self._presets.append(button)
+            button.clicked.connect(lambda _, name=name: self.preset_requested.emit(name))
+        self._row.addSpacing(6)
+        self._orthographic = self._add("Ortho", "Orthographic: project along parallel rays", "orthographic")
+        self._orthographic.setCheckable(True)
+        self._orthographic.clicked.connect(self.orthographic_requested)
+        self._lock = self._add(
+            "Camera", "See through the camera of the current frame, as in the 2-D panel", "lock"
+        )
+        self._lock.setCheckable(True)
+        self._lock.clicked.connect(self.lock_requested)
+        self._turntable = self._add("Turn", "Turn slowly around the object (R)", "turntable")
+        self._turntable.setCheckable(True)
+        self._turntable.clicked.connect(self.turntable_requested)
+        self._row.addSpacing(6)
+        self.look = self._add("Look…", "Colors, trails, mesh, sizes and layers (B)", "look")
+        self.look.clicked.connect(lambda _on: self.look_requested.emit())
+        fit = self._add("Fit", "Show the whole sequence (double-click)", "fit")
+        fit.clicked.connect(self.fit_requested)
+
+    def set_state(self, *, orthographic: bool, locked: bool, lockable: bool, turning: bool) -> None:
+        """Show what is on; `lockable` is whether the camera of the frame is known."""
+        self._orthographic.setChecked(orthographic)
+        self._lock.setChecked(locked)
+        self._lock.setEnabled(lockable)
+        self._turntable.setChecked(turning)
+
+    def set_room(self, width: int) -> None:
+        """Leave the presets to their keys where there is not enough room for all."""
+        for button in self._presets:
+            button.show()
+        enough = self.sizeHint().width() <= width
+        for button in self._presets:
+            button.setVisible(enough)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self.setStyleSheet(
+            BUTTON_SHEET.substitute(
+                panel=theme.panel,
+                raised=theme.raised,
+                muted=theme.muted,
+                border=theme.border,
+                text=theme.text,
+                accent=theme.accent,
+            )
+        )
+
+    def _add(self, text: str, tip: str, name: str) -> QToolButton:
+        button = QToolButton()
+        button.setText(text)
+        button.setToolTip(tip)
+        button.setObjectName(name)
+        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        button.setCursor(Qt.CursorShape.ArrowCursor)
+        self._row.addWidget(button)
+        return button
+
+
+class SceneControls:
+    """Makes the two, keeps them in their places, and shows them where there is a scene."""
+
+    def __init__(self, view: QWidget) -> None:
+        self._view = view
+        self.buttons = ViewButtons(view)
+        self.color_bar = ColorBar(view)
+
+    @property
+    def covered(self) -> list[QRectF]:
+        """Where something lies over the view."""
+        parts = (self.buttons, self.color_bar)
+        return [QRectF(part.geometry()) for part in parts if part.isVisible()]
+
+    @property
+    def open(self) -> QRegion:
+        """Where the picture can be seen: not behind the buttons, which would be painted with it."""
+        everything = QRegion(self._view.rect())
+        return everything - QRegion(self.buttons.geometry()) if self.buttons.isVisible() else everything
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self.buttons.set_theme(theme)
+        self.color_bar.set_theme(theme)
+
+    def show(self, scene: Scene | None, camera: ViewCamera) -> None:
+        """Show what a scene has to be pressed, in the state of the camera."""
+        self.buttons.set_state(
+            orthographic=camera.orbit.orthographic,
+            locked=camera.locked,
+            lockable=scene is not None and scene.camera is not None,
+            turning=camera.turning,
+        )
+        shown = scene is not None and not scene.message
+        self.buttons.setVisible(shown)
+        self.color_bar.setVisible(shown and scene is not None and scene.colored)
+
+    def place(self) -> None:
+        """Put the buttons into the lower right corner, and the color bar to the left of them or above."""
+        width, height = self._view.width(), self._view.height()
+        self.buttons.set_room(width - 2 * EDGE)
+        size = self.buttons.sizeHint()
+        left, top = width - size.width() - EDGE, height - size.height() - EDGE
+        self.buttons.setGeometry(left, top, size.width(), size.height())
+        bar = self.color_bar.sizeHint()
+        beside = bar.width() + 3 * EDGE <= left
+        bottom = height - EDGE if beside else top - EDGE
+        self.color_bar.setGeometry(EDGE, bottom - bar.height(), bar.width(), bar.height())
+
+
+class CameraMouse(QObject):
+    """Turns with the left button, moves with the middle one (or Shift and left), zooms with the wheel.
+
+    Signals
+    -------
+    clicked(QPointF)
+        the left button was pressed and released in one place.
+    pointed(QPointF)
+        the mouse moved, no button held.
+    left()
+        it is not over the widget any more.
+    double_clicked()
+        as its name says.
+    """
+
+    clicked = pyqtSignal(QPointF)
+    pointed = pyqtSignal(QPointF)
+    left = pyqtSignal()
+    double_clicked = pyqtSignal()
+
+    def __init__(self, surface: QWidget, camera: ViewCamera) -> None:
+        super().__init__(surface)
+        self._surface, self._camera = surface, camera
+        self._pressed: QPointF | None = None
+        self._last = QPointF()
+        self._dragging = False
+        surface.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
+        """Take what moves the camera or points at something."""
+        if isinstance(event, QWheelEvent):
+            self._camera.take()
+            self._camera.zoom(ZOOM_PER_NOTCH ** (event.angleDelta().y() / 120.0))
+            event.accept()
+            return True
+        if event is not None and event.type() == QEvent.Type.Leave:
+            self.left.emit()
+        if not isinstance(event, QMouseEvent):
+            return False
+        kind = event.type()
+        if kind == QEvent.Type.MouseButtonPress:
+            self._camera.set_turning(False)
+            self._pressed = self._last = event.position()
+            self._dragging = False
+        elif kind == QEvent.Type.MouseButtonDblClick:
+            self._pressed = None
+            self.double_clicked.emit()
+        elif kind == QEvent.Type.MouseMove and self._pressed is None:
+            self.pointed.emit(event.position())
+        elif kind == QEvent.Type.MouseMove:
+            self._drag(event)
+        elif kind == QEvent.Type.MouseButtonRelease:
+            if (
+                self._pressed is not None
+                and not self._dragging
+                and event.button() == Qt.MouseButton.LeftButton
+            ):
+                self.clicked.emit(event.position())
+            self._pressed = None
+        return False
+
+    def _drag(self, event: QMouseEvent) -> None:
+        assert self._pressed is not None  # the caller asks only while a button is held
+        if not self._dragging:
+            if (event.position() - self._pressed).manhattanLength() < CLICK_TRAVEL:
+                return
+            self._dragging = True
+            self._last = self._pressed
+        delta, self._last = event.position() - self._last, event.position()
+        buttons, shift = event.buttons(), event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+        self._camera.take()
+        if buttons & Qt.MouseButton.MiddleButton or (buttons & Qt.MouseButton.LeftButton and shift):
+            self._camera.pan(delta.x(), delta.y(), self._surface.height())
+        elif buttons & Qt.MouseButton.LeftButton:
+            self._camera.turn(delta.x(), delta.y())
+
+
+class SceneView(PointView):
+    """Estimate, ground truth and residuals in 3-D.
+
+    Left button turns, middle button (or shift and left) moves, the wheel zooms, a double click fits, a click
+    selects the nearest point; with Ctrl, a click adds or removes a point and a drag draws a lasso. While the
+    camera is locked to the frame's, turning or zooming takes it back.
+
+    Parameters
+    ----------
+    parent
+        as of any widget.
+    software
+        paint without OpenGL even where it is available.
+
+    Signals
+    -------
+    orthographic_changed(bool), camera_locked_changed(bool), turntable_changed(bool)
+        as their names say.
+    camera_changed(Orbit)
+        the camera was moved here, and not by `set_orbit`.
+    limits_requested((float, float) or None), color_map_requested(str), coloring_requested(str)
+        what was chosen on the color bar.
+    degraded(str)
+        why OpenGL draws no longer, in a sentence.
+    """
+
+    orthographic_changed = pyqtSignal(bool)
+    camera_locked_changed = pyqtSignal(bool)
+    turntable_changed = pyqtSignal(bool)
+    camera_changed = pyqtSignal(object)
+    limits_requested = pyqtSignal(object)
+    color_map_requested = pyqtSignal(str)
+    coloring_requested = pyqtSignal(str)
+    degraded = pyqtSignal(str)
+
+    def __init__(self, parent: QWidget | None = None, *, software: bool = False) -> None:
+        super().__init__(parent)
+        self._scene: Scene | None = None
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setMouseTracking(True)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.setAccessibleName("3-D view")
+        self._picture = ScenePicture(self, software=software)
+        self._picture.refined.connect(self.update)
+        self._picture.degraded.connect(self.degraded)
+        self._camera = ViewCamera(self)
+        self._camera.moved.connect(self._redraw)
+        self._camera.orbit_changed.connect(self.camera_changed)
+        self._camera.orthographic_changed.connect(self.orthographic_changed)
+        self._camera.locked_changed.connect(self.camera_locked_changed)
+        self._camera.turning_changed.connect(self.turntable_changed)
+        self._camera.turning_changed.connect(lambda _on: self._show_controls())
+        self._mouse = CameraMouse(self, self._camera)
+        self._mouse.clicked.connect(lambda position: self.point_selected.emit(self.point_at(position)))
+        self._mouse.pointed.connect(lambda position: self._hover(self.point_at(position)))
+        self._mouse.left.connect(lambda: self._hover(-1))
+        self._mouse.double_clicked.connect(self.fit)
+        self._lasso = Lasso(self)  # before the camera's mouse: the last filter is asked first
+        self._lasso.clicked.connect(self._toggle)
+        self._lasso.closed.connect(self._select_inside)
+        self._lasso.changed.connect(self.update)
+        self._controls = SceneControls(self)
+        self.buttons, self.color_bar = self._controls.buttons, self._controls.color_bar
+        self.buttons.preset_requested.connect(self.set_axis_preset)
+        self.buttons.orthographic_requested.connect(self.set_orthographic)
+        self.buttons.lock_requested.connect(self.set_camera_locked)
+        self.buttons.turntable_requested.connect(self.set_turntable)
+        self.buttons.fit_requested.connect(self.fit)
+        self.color_bar.limits_requested.connect(self.limits_requested)
+        self.color_bar.color_map_requested.connect(self.color_map_requested)
+        self.color_bar.coloring_requested.connect(self.coloring_requested)
+        self.set_theme(DARK)
+        self._redraw()
+
+    def sizeHint(self) -> QSize:
+        """Return a size that leaves room for the other panels."""
+        return QSize(640, 480)
+
+    @property
+    def uses_opengl(self) -> bool:
+        """Whether the picture is drawn by OpenGL."""
+        return self._picture.renderer.uses_opengl
+
+    @property
+    def drawn_by(self) -> str:
+        """What draws the picture, in a sentence."""
+        return self._picture.renderer.sentence
+
+    @property
+    def orbit(self) -> Orbit:
+        """Where it is seen from while the camera is not locked to the frame's."""
+        return self._camera.orbit
+
+    @property
+    def fitted(self) -> bool:
+        """Whether the view holds the whole sequence, as nobody has moved the camera since."""
+        return self._camera.fitted
+
+    @property
+    def orthographic(self) -> bool:
+        """Whether rays are parallel."""
+        return self._camera.orbit.orthographic
+
+    @property
+    def camera_locked(self) -> bool:
+        """Whether the view is seen through the camera of the current frame."""
+        return self._camera.locked
+
+    @property
+    def turntable(self) -> bool:
+        """Whether the view turns by itself."""
+        return self._camera.turning
+
+    # What is shown
+
+    def set_scene(self, scene: Scene) -> None:
+        """Show a scene; the camera stays where it is unless the subject is another one."""
+        old, self._scene = self._scene, scene
+        if scene.extent is not None and (old is None or old.subject != scene.subject or old.extent is None):
+            self._fit()
+        self._picture.set_scene(scene, self._theme)
+        self.color_bar.set_scale(scene.appearance, scene.color_limits, scene.color_title)
+        self._controls.place()
+        self._redraw()
+        if self.isVisible():
+            self._picture.begin(
+                self._theme, self._projection(), self.devicePixelRatioF(), locked=self._sees_through_frame
+            )
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self._theme = theme
+        self._controls.set_theme(theme)
+        if self._scene is not None:
+            self.set_scene(self._scene)
+        else:
+            self._controls.place()
+            self._redraw()
+
+    def set_hovered(self, index: int) -> None:
+        """Circle a point that the mouse is on elsewhere, or none with -1. Emits nothing."""
+        if index != self._hovered:
+            self._hovered = index
+            self.update()
+
+    def grab_image(self) -> QImage:
+        """Return what is seen, without the buttons, at the resolution of the screen."""
+        return self._image_of(self._projection(), self.devicePixelRatioF())
+
+    def render_image(self, width: int, height: int, orbit: Orbit | None = None) -> QImage:
+        """Return a picture of any size with its labels, which grow with the picture. The view stays as it is.
+
+        Parameters
+        ----------
+        width, height
+            pixels.
+        orbit
+            where it is seen from; None as the view sees it.
+        """
+        ratio = max(1.0, min(width / LABELED_SIZE[0], height / LABELED_SIZE[1]))
+        size = max(round(width / ratio), 1), max(round(height / ratio), 1)
+        projection = self._projection(*size) if orbit is None else orbit.projection(*size)
+        image = self._image_of(projection, ratio, (width, height))
+        image.setDevicePixelRatio(1.0)
+        return image
+
+    def _image_of(self, projection: Projection, ratio: float, size: tuple[int, int] | None = None) -> QImage:
+        image = self._picture.taken(self._theme, projection, ratio, size, locked=self._sees_through_frame)
+        painter = QPainter(image)
+        self.paint_labels(painter, projection, color_bar=True)
+        painter.end()
+        return image
+
+    def paint_labels(
+        self,
+        painter: QPainter,
+        projection: Projection,
+        *,
+        covered: Iterable[QRectF] = (),
+        color_bar: bool = False,
+    ) -> None:
+        """Paint what is flat: legend, caption, rings, and the labels of axes where nothing is `covered`."""
+        painter.setFont(self.font())
+        if self._scene is None:
+            paint_message(painter, NO_SEQUENCE, projection.width, projection.height, self._theme)
+            return
+        locked = self._sees_through_frame
+        note = f"camera of frame {self._scene.frame + 1}" if locked else ""
+        if self.orthographic and not locked:
+            note = "orthographic"
+        paint_overlay(
+            painter,
+            self._scene,
+            projection,
+            self._theme,
+            hovered=self._hovered,
+            note=" · ".join(each for each in (note, self._picture.note) if each),
+            locked=locked,
+            covered=covered,
+            color_bar=color_bar,
+        )
+
+    # Where it is seen from
+
+    def fit(self) -> None:
+        """Move the camera so that the whole sequence fills the view."""
+        self._fit()
+
+    def set_axis_preset(self, name: str) -> None:
+        """Look from the "front", "side", "top" or "iso"."""
+        self._camera.preset(name)
+        self._fit()
+
+    def set_orbit(self, orbit: Orbit) -> None:
+        """Look from there, as another view does; `camera_changed` is not emitted."""
+        self._camera.set_orbit(orbit)
+
+    def set_orthographic(self, on: bool) -> None:
+        """Project along parallel rays, or towards a point; what is at the center keeps its size."""
+        self._camera.set_orthographic(on)
+        if self._camera.fitted:
+            self._fit()
+
+    def set_camera_locked(self, on: bool) -> None:
+        """See through the camera of the current frame, or through the orbiting one."""
+        self._camera.set_locked(on)
+
+    def set_turntable(self, on: bool) -> None:
+        """Turn slowly around the object until the mouse takes the camera."""
+        self._camera.set_turning(on)
+        if on and self._camera.fitted:
+            self._fit()
+
+    def _fit(self) -> None:
+        scene = self._scene
+        if scene is None or scene.bounds is None:
+            return
+        points = scene.bounds if scene.path is None else np.concatenate([scene.bounds, scene.path])
+        self._camera.fit(points, self.width(), self.height())
+
+    @property
+    def _sees_through_frame(self) -> bool:
+        return self._camera.sees_through_frame(self._scene)
+
+    def _projection(self, width: int | None = None, height: int | None = None) -> Projection:
+        size = max(width or self.width(), 1), max(height or self.height(), 1)
+        return self._camera.projection(self._scene, *size)
+
+    # The picture
+
+    def _redraw(self) -> None:
+        """Make the picture anew when it is next painted."""
+        self._picture.invalidate()
+        self._show_controls()
+        self.update(self._controls.open)
+
+    def repaint(self) -> None:  # type: ignore[override]
+        """Paint the picture before returning, and not the buttons over it."""
+        super().repaint(self._controls.open)
+
+    def paintEvent(self, event: QPaintEvent | None) -> None:
+        """Paint the picture, made anew only where it changed, and the labels."""
+        projection = self._projection()
+        picture = self._picture.image(
+            self._theme, projection, self.devicePixelRatioF(), locked=self._sees_through_frame
+        )
+        painter = QPainter(self)
+        painter.drawImage(0, 0, picture)
+        self.paint_labels(painter, projection, covered=self._controls.covered)
+        self._lasso.paint(painter, self._theme)
+        painter.end()
+
+    def _show_controls(self) -> None:
+        self._controls.show(self._scene, self._camera)
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        """Keep what is fitted as large as the view."""
+        self._controls.place()
+        if self._camera.fitted:
+            self._fit()
+        self._redraw()
+
+    # Mouse
+
+    def point_at(self, position: QPointF) -> int:
+        """Return the index of the point nearest to a pixel, or -1 where none is near."""
+        if self._scene is None or self._scene.message:
+            return -1
+        return nearest_point(self._scene, self._projection(), (position.x(), position.y()))
+
+    def _point_pixels(self) -> list[Floats]:
+        """Return the pixels of the points, no array where a message replaces the scene."""
+        if self._scene is None or self._scene.message:
+            return []
+        return shown_pixels(self._scene, self._projection())
+
+
+def shown_pixels(scene: Scene, projection: Projection) -> list[Floats]:
+    """Return where points are seen in the 3-D picture, (P, 2) for each kind of them; NaN if not drawn."""
+    shown = [("estimate", scene.estimate), ("truth", scene.truth)]
+    found = []
+    for name, points in shown:
+        if points is not None and name in scene.layers:
+            pixels, _ = projection.pixels(points)
+            found.append(pixels if scene.drawn.all() else np.where(scene.drawn[:, None], pixels, np.nan))
+    return found
+
+
+def nearest_point(scene: Scene, projection: Projection, position: tuple[float, float]) -> int:
+    """Return the index of the shown point nearest to a pixel of the 3-D picture, or -1."""
+    return nearest_of(shown_pixels(scene, projection), position)

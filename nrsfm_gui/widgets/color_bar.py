@@ -1,0 +1,257 @@
+"""The color bar: a scale with its name, its unit and its limits, which the mouse drags."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QPointF, QRectF, QSize, Qt, pyqtSignal
+from PyQt6.QtGui import QColor, QFont, QFontMetricsF, QLinearGradient, QPainter, QPen
+from PyQt6.QtWidgets import QMenu, QWidget
+
+from nrsfm_gui.model.appearance import COLOR_MAPS, COLORINGS
+from nrsfm_gui.model.numbers import MINUS
+from nrsfm_gui.model.theme import DARK, Theme
+from nrsfm_gui.widgets.colors import LEVELS, color_table, qcolor
+
+if TYPE_CHECKING:
+    from PyQt6.QtGui import QContextMenuEvent, QMouseEvent, QPaintEvent
+
+    from nrsfm_gui.model.appearance import Appearance
+
+STOPS = 32
+WIDTH, HEIGHT = 230, 40  # of the widget, pixels
+BAR = 10.0  # height of the colors
+GRIP = 12.0  # pixels from an end within which the mouse drags it
+INSET = 5.0  # room for the handles beside the ends
+FONT = 0.88  # of the size of other text
+GROUND = 0.7  # opacity of what is behind the text
+LEAST_SPAN = 1e-3  # of the span before a drag, that one leaves
+
+
+def number(value: float, span: float) -> str:
+    """Return an end of a scale with three figures of the span: 1480.2 of 0.4, 12 of 300."""
+    digits = 3
+    if value and span > 0:
+        magnitude = math.floor(math.log10(abs(value)))
+        # All figures before the point: nobody reads 1.2e+03 on a scale.
+        digits = max(3, magnitude + 1, magnitude - math.floor(math.log10(span)) + 3)
+    text = f"{value:.{min(digits, 9)}g}"
+    return text.replace("-", MINUS)
+
+
+def paint_color_bar(
+    painter: QPainter,
+    area: QRectF,
+    theme: Theme,
+    *,
+    color_map: str,
+    limits: tuple[float, float],
+    label: str,
+    handles: tuple[float, float] | None = None,
+) -> None:
+    """Paint a horizontal bar, the values at its ends, and above it what it stands for.
+
+    Parameters
+    ----------
+    painter
+        active; its state is restored.
+    area
+        where.
+    theme, color_map
+        colors.
+    limits
+        values at the ends; what lies outside has the color of the end.
+    label
+        name and unit.
+    handles
+        where along the bar, from 0 to 1, handles are painted; None for none.
+    """
+    painter.save()
+    font = QFont(painter.font())
+    if font.pointSizeF() > 0:
+        font.setPointSizeF(font.pointSizeF() * FONT)
+    painter.setFont(font)
+    metrics = QFontMetricsF(font)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.fillRect(area, qcolor(theme.panel, GROUND))
+    bar = QRectF(area.left() + INSET, area.top() + metrics.height() + 2, area.width() - 2 * INSET, BAR)
+    low, high = handles or (0.0, 1.0)
+    gradient = QLinearGradient(bar.topLeft(), bar.topRight())
+    for share, color in _stops(color_map):  # between the handles: ends go on with their colors
+        gradient.setColorAt(min(max(low + (high - low) * share, 0.0), 1.0), color)
+    painter.setPen(QPen(qcolor(theme.border), 1.0))
+    painter.setBrush(gradient)
+    painter.drawRect(bar)
+    if handles is not None:
+        painter.setPen(QPen(qcolor(theme.panel), 1.0))
+        painter.setBrush(qcolor(theme.text))
+        for place in handles:
+            x = bar.left() + min(max(place, 0.0), 1.0) * bar.width()
+            painter.drawRoundedRect(QRectF(x - 2.5, bar.top() - 2.5, 5.0, BAR + 5.0), 2.0, 2.0)
+    painter.setPen(qcolor(theme.text))
+    left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+    right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+    name = QRectF(bar.left(), area.top(), bar.width(), metrics.height())
+    painter.drawText(name, left, metrics.elidedText(label, Qt.TextElideMode.ElideRight, bar.width()))
+    painter.setPen(qcolor(theme.muted))
+    ends = QRectF(bar.left(), bar.bottom() + 2, bar.width(), metrics.height())
+    span = limits[1] - limits[0]
+    painter.drawText(ends, left, number(limits[0], span))
+    painter.drawText(ends, right, number(limits[1], span))
+    painter.restore()
+
+
+@lru_cache(maxsize=16)
+def _stops(color_map: str) -> tuple[tuple[float, QColor], ...]:
+    """Return some fractions of a scale and their colors."""
+    table = color_table(color_map)
+    shares = [k / STOPS for k in range(STOPS + 1)]
+    return tuple((share, QColor(*table[round(share * (LEVELS - 1))].tolist())) for share in shares)
+
+
+def paint_upright_bar(painter: QPainter, area: QRectF, theme: Theme) -> None:
+    """Paint the scale of errors upright, 0 at the bottom, without text."""
+    gradient = QLinearGradient(QPointF(0, area.bottom()), QPointF(0, area.top()))
+    for share, color in _stops(COLOR_MAPS[0]):
+        gradient.setColorAt(share, color)
+    painter.setPen(QPen(qcolor(theme.border), 1.0))
+    painter.setBrush(gradient)
+    painter.drawRect(area)
+
+
+class ColorBar(QWidget):
+    """A color scale. Dragging an end moves that limit; a double click resets the limits to those of the data.
+
+    Signals
+    -------
+    limits_requested((float, float) or None)
+        other limits, or None for those of the data.
+    color_map_requested(str), coloring_requested(str)
+        what was chosen in the menu: of `appearance.COLOR_MAPS`, a key of `appearance.COLORINGS`.
+    """
+
+    limits_requested = pyqtSignal(object)
+    color_map_requested = pyqtSignal(str)
+    coloring_requested = pyqtSignal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._appearance: Appearance | None = None
+        self._limits: tuple[float, float] | None = None
+        self._label = ""
+        self._theme = DARK
+        self._dragged_end = -1  # which end is dragged: 0 low, 1 high, -1 none
+        self._start = (0.0, 1.0)  # limits when the drag began: the bar keeps that scale
+        self.setMouseTracking(True)
+        self.setAccessibleName("Color scale")
+        self.setToolTip(
+            "Drag an end to change the limits of the colors.\nDouble-click: limits from the data.\n"
+            "Right click: other colors, other values."
+        )
+        self.hide()
+
+    def sizeHint(self) -> QSize:
+        """Return a fixed size that holds name, bar and numbers."""
+        return QSize(WIDTH, max(HEIGHT, round(2 * self.fontMetrics().height() * FONT + BAR + 6)))
+
+    def set_scale(self, appearance: Appearance, limits: tuple[float, float] | None, label: str) -> None:
+        """Show a color scale; `limits` are the values at its ends, None for no scale. Emits nothing."""
+        if (appearance, limits, label) != (self._appearance, self._limits, self._label):
+            self._appearance, self._limits, self._label = appearance, limits, label
+            self.update()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self._theme = theme
+        self.update()
+
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        """The values at the ends of the scale, None for no scale."""
+        return self._limits
+
+    def paintEvent(self, event: QPaintEvent | None) -> None:
+        """Paint it."""
+        appearance, limits = self._appearance, self._limits
+        if appearance is None or limits is None:
+            return
+        low, high = self._start if self._dragged_end >= 0 else limits
+        handles = tuple((end - low) / (high - low) for end in limits)
+        painter = QPainter(self)
+        paint_color_bar(
+            painter, QRectF(self.rect()), self._theme, color_map=appearance.color_map,
+            limits=limits, label=self._label, handles=(handles[0], handles[1]),
+        )  # fmt: skip
+        painter.end()
+
+    def _end_at(self, x: float) -> int:
+        """Return which end is near, or -1."""
+        distances = abs(x - INSET), abs(x - (self.width() - INSET))
+        nearest = min((0, 1), key=lambda end: distances[end])
+        return nearest if distances[nearest] <= GRIP else -1
+
+    def mousePressEvent(self, event: QMouseEvent | None) -> None:
+        """Start dragging an end."""
+        assert event is not None
+        if event.button() == Qt.MouseButton.LeftButton and self.limits is not None:
+            self._dragged_end, self._start = self._end_at(event.position().x()), self.limits
+
+    def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
+        """Drag an end; beyond the bar, the limit goes beyond the present ones."""
+        assert event is not None
+        x = event.position().x()
+        if self._dragged_end < 0:
+            near = self._end_at(x) >= 0
+            self.setCursor(Qt.CursorShape.SizeHorCursor if near else Qt.CursorShape.ArrowCursor)
+            return
+        low, high = self._start
+        value = low + (x - INSET) / max(self.width() - 2 * INSET, 1.0) * (high - low)
+        least = LEAST_SPAN * (high - low)
+        if self._dragged_end == 0:
+            self.limits_requested.emit((min(value, high - least), high))
+        else:
+            self.limits_requested.emit((low, max(value, low + least)))
+
+    def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
+        """Stop dragging: the bar spans the limits again."""
+        self._dragged_end = -1
+        self.update()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent | None) -> None:
+        """Take the limits from the data."""
+        self._dragged_end = -1
+        self.limits_requested.emit(None)
+
+    def contextMenuEvent(self, event: QContextMenuEvent | None) -> None:
+        """Offer other colors and other values."""
+        assert event is not None
+        if self._appearance is not None:
+            self.menu().popup(event.globalPos())
+
+    def menu(self) -> QMenu:
+        """Return a menu of color maps and of what they can stand for; it deletes itself when it closes."""
+        assert self._appearance is not None  # a bar without a scale is hidden
+        appearance = self._appearance
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        automatic = menu.addAction("Limits from the data")
+        assert automatic is not None
+        automatic.setEnabled(appearance.limits is not None)
+        automatic.triggered.connect(lambda: self.limits_requested.emit(None))
+        menu.addSeparator()
+        for name in COLOR_MAPS:
+            action = menu.addAction(name.capitalize())
+            assert action is not None
+            action.setCheckable(True)
+            action.setChecked(name == appearance.color_map)
+            action.triggered.connect(lambda _on, name=name: self.color_map_requested.emit(name))
+        menu.addSeparator()
+        for key, title in COLORINGS.items():
+            action = menu.addAction(title)
+            assert action is not None
+            action.setCheckable(True)
+            action.setChecked(key == appearance.color_by)
+            action.triggered.connect(lambda _on, key=key: self.coloring_requested.emit(key))
+        return menu

@@ -1,0 +1,135 @@
+"""Text over a picture: the legend, the numbers of points, a message."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PyQt6.QtCore import QPointF, QRectF, Qt
+from PyQt6.QtGui import QFontMetricsF, QPainter, QPen
+
+from nrsfm_gui.widgets.colors import qcolor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from collections.abc import Sequence as Items
+
+    from core.foundation.types import Floats
+    from nrsfm_gui.model.theme import Theme
+
+SIGN = 10.0  # width of a sign, pixels
+GAP = 7.0  # between sign and text
+GROUND = 0.7  # opacity of what is behind the entries: points may lie there
+BETWEEN = 16.0  # between entries in a row
+MOST_LABELS = 80  # more could not be read
+BESIDE = (9.0, -5.0)  # pixels from a point to the lower left corner of its number
+
+
+@dataclass(frozen=True)
+class LegendEntry:
+    """A sign and what it stands for."""
+
+    text: str
+    color: str
+    hollow: bool = False
+    line: bool = False
+
+
+def paint_legend(
+    painter: QPainter,
+    entries: Iterable[LegendEntry],
+    theme: Theme,
+    x: float,
+    y: float,
+    *,
+    horizontal_to: float | None = None,
+) -> QRectF:
+    """Paint entries from (x, y) on: below each other, or in rows up to an x where that is given.
+
+    Returns where they stand, an empty rectangle where there are none.
+    """
+    metrics = QFontMetricsF(painter.font())
+    left, height = x, metrics.height() + 2
+    middle = y + height / 2
+    area = QRectF()
+    for entry in entries:
+        width = SIGN + GAP + metrics.horizontalAdvance(entry.text)
+        if horizontal_to is not None and x > left and x + width > horizontal_to:
+            x, middle = left, middle + height
+        place = QRectF(x, middle - height / 2, width, height)
+        painter.fillRect(place.adjusted(-3, 0, 3, 0), qcolor(theme.panel, GROUND))
+        _paint_sign(painter, entry, x, middle)
+        painter.setPen(qcolor(theme.muted))
+        painter.drawText(QPointF(x + SIGN + GAP, middle + metrics.ascent() / 2 - 1), entry.text)
+        area = area.united(place)
+        if horizontal_to is None:
+            middle += height
+        else:
+            x += width + BETWEEN
+    return area
+
+
+def _paint_sign(painter: QPainter, entry: LegendEntry, x: float, middle: float) -> None:
+    if entry.line:
+        painter.setPen(QPen(qcolor(entry.color), 1.6))
+        painter.drawLine(QPointF(x, middle), QPointF(x + SIGN, middle))
+        return
+    painter.setPen(QPen(qcolor(entry.color), 1.4) if entry.hollow else Qt.PenStyle.NoPen)
+    painter.setBrush(Qt.BrushStyle.NoBrush if entry.hollow else qcolor(entry.color))
+    painter.drawEllipse(QPointF(x + SIGN / 2, middle), 3.8, 3.8)
+
+
+def paint_point_numbers(painter: QPainter, points: Items[int], pixels: Floats, theme: Theme) -> None:
+    """Write 1-based numbers beside points.
+
+    Parameters
+    ----------
+    painter
+        active on the widget.
+    points
+        N indices; at most MOST_LABELS are written, the first ones, and none over another one.
+    pixels
+        (N, 2) where the points are seen; NaN for those that are not.
+    theme
+        colors.
+    """
+    metrics = QFontMetricsF(painter.font())
+    digit, height = metrics.horizontalAdvance("0"), metrics.ascent() - metrics.descent() + 1
+    known = np.isfinite(pixels).all(axis=1)
+    free = _FreeSpace(6 * digit, 2 * height)
+    for point, x, y in zip(np.asarray(points)[known].tolist(), *pixels[known].T.tolist(), strict=True):
+        if free.written == MOST_LABELS:
+            break
+        text = f"{point + 1}"
+        place = QRectF(x + BESIDE[0] - 2, y + BESIDE[1] - height - 2, digit * len(text) + 4, height + 4)
+        if free.occupy(place):
+            painter.fillRect(place, qcolor(theme.panel, 0.65))
+            painter.setPen(qcolor(theme.selection))
+            painter.drawText(QPointF(x + BESIDE[0], y + BESIDE[1]), text)
+
+
+class _FreeSpace:
+    """Rectangles that must not overlap, indexed by the cells of a grid."""
+
+    def __init__(self, width: float, height: float) -> None:
+        self._size = width, height
+        self._cells: dict[tuple[int, int], list[QRectF]] = {}
+        self.written = 0
+
+    def occupy(self, place: QRectF) -> bool:
+        """Occupy a rectangle; return False if it overlaps an occupied one."""
+        column, row = int(place.left() // self._size[0]), int(place.top() // self._size[1])
+        for cell in ((column + i, row + j) for i in (-1, 0, 1) for j in (-1, 0, 1)):
+            if any(place.intersects(other) for other in self._cells.get(cell, ())):
+                return False
+        self._cells.setdefault((column, row), []).append(place)
+        self.written += 1
+        return True
+
+
+def paint_message(painter: QPainter, message: str, width: int, height: int, theme: Theme) -> None:
+    """Write a message in the middle of a picture."""
+    painter.setPen(qcolor(theme.muted))
+    area = QRectF(24, 0, max(width - 48, 0), height)
+    painter.drawText(area, int(Qt.AlignmentFlag.AlignCenter) | int(Qt.TextFlag.TextWordWrap), message)

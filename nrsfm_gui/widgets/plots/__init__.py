@@ -1,0 +1,1 @@
+"""Plots and what they are drawn with."""

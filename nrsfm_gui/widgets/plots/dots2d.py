@@ -1,0 +1,201 @@
+"""Many dots and segments in a plot, drawn by one call each.
+
+pyqtgraph's scatter plot builds a record for every dot whenever the data change, 47 ms for 28 880 dots; here
+the positions go to Qt in one array, and every look a dot can have is a sprite of one pixmap.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyqtgraph as pg
+from PyQt6.QtCore import QLineF, QPointF, QRectF
+from PyQt6.QtGui import QPainter, QPen, QPixmap
+
+from nrsfm_gui.widgets.abstract import AbstractQt
+from nrsfm_gui.widgets.plots.primitives import Primitives
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence as Items
+
+    import numpy.typing as npt
+    from PyQt6.QtGui import QColor, QPaintDevice
+    from PyQt6.QtWidgets import QStyleOptionGraphicsItem, QWidget
+
+    from core.foundation import Floats
+
+FRAGMENT_FIELDS = 10  # of QPainter.PixmapFragment: x, y, source rectangle, scales, rotation, opacity
+LINE_FIELDS = 4
+FAR = 1e6  # pixels; Qt's rasterizer works with 32 bits
+MOST_SEGMENTS, FEWEST_SEGMENTS = 1500, 20
+INK = 0.2  # of the picture that more than the fewest segments may cover, or they would hide it
+SHORTEST = 1.0  # pixels; a shorter segment is covered by its dots
+
+
+class _Flat(pg.GraphicsObject, metaclass=AbstractQt):
+    """Something in a plot whose range follows nothing and which is painted in pixels."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._xy: Floats = np.zeros((0, 2))
+
+    @property
+    def positions(self) -> Floats:
+        """(N, 2) what is shown, in the coordinates of the plot."""
+        return self._xy
+
+    def boundingRect(self) -> QRectF:
+        """Return all that is seen: finding out where the dots lie would cost more than it spares."""
+        return QRectF(self.viewRect())
+
+    def viewTransformChanged(self) -> None:
+        """Another part of the plot is seen."""
+        super().viewTransformChanged()
+        self.prepareGeometryChange()
+
+    def paint(
+        self, painter: QPainter | None, option: QStyleOptionGraphicsItem | None, widget: QWidget | None = None
+    ) -> None:
+        """Paint what may be seen."""
+        assert painter is not None
+        device = painter.device()
+        assert device is not None
+        if len(self._xy):
+            self._draw(painter, device)
+
+    @abstractmethod
+    def _draw(self, painter: QPainter, device: QPaintDevice) -> None:
+        """Paint what is shown, of which there is some."""
+
+    def _pixels(self, painter: QPainter) -> tuple[Floats, Floats]:
+        """Return x and y in pixels of the painted device, which is painted in from now on."""
+        transform = painter.worldTransform()  # a plot neither turns nor shears
+        x = self._xy[..., 0] * transform.m11() + transform.dx()
+        y = self._xy[..., 1] * transform.m22() + transform.dy()
+        painter.resetTransform()
+        return x, y
+
+
+class Dots(_Flat):
+    """Dots of one size, each of one of several colors."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._levels: npt.NDArray[np.uint8] | None = None
+        self._looks: tuple[tuple[QColor, ...], float, float] = ((), 1.0, 0.0)
+        self._sprites: tuple[float, QPixmap] | None = None  # for a device pixel ratio
+        self._fragments = Primitives(QPainter.PixmapFragment, FRAGMENT_FIELDS)
+
+    @property
+    def diameter(self) -> float:
+        """In pixels."""
+        return self._looks[1]
+
+    @property
+    def hollow(self) -> bool:
+        """Whether rings are drawn instead of disks."""
+        return self._looks[2] > 0
+
+    @property
+    def colors(self) -> tuple[QColor, ...]:
+        """The colors that dots can have."""
+        return self._looks[0]
+
+    def set_look(self, colors: Items[QColor], diameter: float, *, pen_width: float = 0.0) -> None:
+        """Choose the colors that dots can have, their diameter in pixels, and the width of rings or 0."""
+        looks = tuple(colors), diameter, pen_width
+        if looks != self._looks:
+            self._looks = looks
+            self._sprites = None
+            self.update()
+
+    def set_dots(self, xy: Floats, levels: npt.NDArray[np.uint8] | None = None) -> None:
+        """Show dots at (N, 2) positions, no NaN among them, with the (N,) indices of their colors."""
+        self._xy, self._levels = xy, levels
+        self.update()
+
+    def _draw(self, painter: QPainter, device: QPaintDevice) -> None:
+        ratio = device.devicePixelRatioF()
+        side, sprites = self._sprite_row(ratio)
+        x, y = self._pixels(painter)
+        # Column by column: numpy takes ten times as long for short rows.
+        seen = (x > -side) & (x < device.width() + side) & (y > -side) & (y < device.height() + side)
+        self._fragments.resize(int(np.count_nonzero(seen)))
+        fragments = self._fragments.ndarray()
+        fragments[:, 0], fragments[:, 1] = x[seen], y[seen]
+        fragments[:, 2] = 0.0 if self._levels is None else self._levels[seen] * float(side)
+        fragments[:, 3:] = (0.0, side, side, 1.0 / ratio, 1.0 / ratio, 0.0, 1.0)
+        painter.drawPixmapFragments(*self._fragments.drawargs(), sprites)
+
+    def _sprite_row(self, ratio: float) -> tuple[int, QPixmap]:
+        """Return the side of a sprite in pixels of the device, and one sprite beside the other."""
+        colors, diameter, width = self._looks
+        side = int(np.ceil((diameter + width + 2.0) * ratio))
+        if self._sprites is None or self._sprites[0] != ratio:
+            row = QPixmap(side * max(len(colors), 1), side)
+            row.fill(pg.mkColor((0, 0, 0, 0)))
+            painter = QPainter(row)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            radius = diameter * ratio / 2
+            for place, color in enumerate(colors):
+                painter.setPen(QPen(color, width * ratio) if width else pg.mkPen(None))
+                painter.setBrush(pg.mkBrush(None) if width else pg.mkBrush(color))
+                painter.drawEllipse(QPointF((place + 0.5) * side, 0.5 * side), radius, radius)
+            painter.end()
+            self._sprites = ratio, row
+        return side, self._sprites[1]
+
+
+class Segments(_Flat):
+    """Straight segments, one pixel wide; where there are very many, the longest of those that are seen."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._pen = QPen()
+        self._reduced = False
+        self._lines = Primitives(QLineF, LINE_FIELDS)
+
+    @property
+    def reduced(self) -> bool:
+        """Whether the shorter ones of those that are seen were left out the last time."""
+        return self._reduced
+
+    def set_pen(self, color: QColor) -> None:
+        """Choose the color."""
+        self._pen = QPen(color, 0)
+        self.update()
+
+    def set_segments(self, ends: Floats) -> None:
+        """Show segments (N, 2, 2), from and to, no NaN among them."""
+        self._xy = ends
+        self.update()
+
+    def _draw(self, painter: QPainter, device: QPaintDevice) -> None:
+        chosen, self._reduced = _longest_seen(*self._pixels(painter), device.width(), device.height())
+        self._lines.resize(len(chosen))
+        self._lines.ndarray()[:] = chosen
+        painter.setPen(self._pen)
+        painter.drawLines(*self._lines.drawargs())
+
+
+def _longest_seen(x: Floats, y: Floats, width: float, height: float) -> tuple[Floats, bool]:
+    """Return the longest segments that touch a picture, no more than flood it, and whether there are more.
+
+    `x` and `y` are (N, 2), from and to, in pixels; (M, 4) x, y, x, y are returned.
+    """
+    x0, x1, y0, y1 = x[:, 0], x[:, 1], y[:, 0], y[:, 1]
+    seen = (np.maximum(x0, x1) > 0) & (np.minimum(x0, x1) < width)
+    seen &= (np.maximum(y0, y1) > 0) & (np.minimum(y0, y1) < height)
+    for values in (x0, x1, y0, y1):
+        seen &= np.abs(values) < FAR
+    length = np.minimum(np.hypot(x1 - x0, y1 - y0), np.hypot(width, height))
+    found = np.flatnonzero(seen & (length >= SHORTEST))
+    chosen = found
+    if len(found) > MOST_SEGMENTS:
+        chosen = found[np.argpartition(length[found], -MOST_SEGMENTS)[-MOST_SEGMENTS:]]
+    chosen = chosen[np.argsort(-length[chosen])]
+    affordable = int(np.searchsorted(np.cumsum(length[chosen]), INK * width * height))
+    chosen = chosen[: max(affordable, FEWEST_SEGMENTS)]
+    return np.stack([x0[chosen], y0[chosen], x1[chosen], y1[chosen]], axis=1), len(chosen) < len(found)

@@ -1,0 +1,160 @@
+"""One plot of curves over the frames, with a cursor at the current frame and the range that is played."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyqtgraph as pg
+from PyQt6.QtCore import Qt, pyqtSignal
+
+from nrsfm_gui.widgets.colors import qcolor
+from nrsfm_gui.widgets.plots.plots import dress
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence as Items
+
+    from PyQt6.QtGui import QColor
+    from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
+
+    from core.foundation import Floats
+    from nrsfm_gui.model.theme import Theme
+
+AXIS_HEIGHT, NO_AXIS_HEIGHT = 34, 5  # pixels below a plot that names its frames, and one that does not
+AXIS_WIDTH = 52  # pixels, so that the plots stand below each other
+TOP_MARGIN = 6  # pixels, or the highest number of the axis would be cut
+TITLE_ROOM = 0.25  # of the range of values, above them
+LONE = 5  # diameter of a value whose neighbors are missing
+TIP = "Click: go to the frame. Wheel: zoom; drag: move; double click: fit"
+
+
+@dataclass(frozen=True, eq=False)
+class Plot:
+    """What a chart shows: a curve (F,) for every point; the second ones are dashed."""
+
+    title: str
+    unit: str
+    curves: tuple[Floats, ...]
+    dashed: tuple[Floats, ...] = ()
+
+
+class FrameChart(pg.PlotWidget):
+    """Keeps its curves and gives them other values: making new ones takes ten times as long."""
+
+    frame_requested = pyqtSignal(int)  # 0-based
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._curves: list[pg.PlotCurveItem] = []
+        self._text: tuple[str, bool, str] = ("", False, "")
+        self._plot: pg.PlotItem = self.getPlotItem()
+        self._plot.hideButtons()
+        self._plot.setMenuEnabled(False)
+        self._plot.setContentsMargins(0, TOP_MARGIN, 0, 0)
+        for side in ("left", "bottom"):
+            self._plot.getAxis(side).enableAutoSIPrefix(False)
+        self._plot.getAxis("left").setWidth(AXIS_WIDTH)
+        self._plot.getViewBox().setDefaultPadding(0.04)
+        self._plot.getViewBox().disableAutoRange()  # which would be sought again for every curve
+        self._lone = pg.ScatterPlotItem(size=LONE)
+        self._cursor = pg.InfiniteLine(pos=1, angle=90)
+        self._cursor.setZValue(10)
+        self._band = pg.LinearRegionItem(movable=False)
+        self._band.setZValue(-10)
+        self._band.hide()
+        self._title = pg.LabelItem(justify="left")  # lying: upright, it is longer than a low plot is high
+        self._title.setParentItem(self._plot.getViewBox())
+        self._title.setZValue(20)
+        for item in (self._cursor, self._band, self._lone):
+            self._plot.addItem(item, ignoreBounds=True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setMinimumHeight(40)
+        self.setToolTip(TIP)
+        self.scene().sigMouseClicked.connect(self._clicked)
+
+    def show_plot(self, plot: Plot, colors: Items[QColor], *, names_frames: bool, color: str) -> None:
+        """Show curves in colors, one for each point; labels have a "#rrggbb" color."""
+        self._name_axes(f"{plot.title} ({plot.unit})" if plot.unit else plot.title, names_frames, color)
+        lines = [
+            (values, pen, Qt.PenStyle.DashLine) for values, pen in zip(plot.dashed, colors, strict=False)
+        ]
+        lines += [
+            (values, pen, Qt.PenStyle.SolidLine) for values, pen in zip(plot.curves, colors, strict=False)
+        ]
+        while len(self._curves) < len(lines):
+            self._curves.append(pg.PlotCurveItem(connect="finite"))
+            self._plot.addItem(self._curves[-1])
+        spots = []
+        for place, curve in enumerate(self._curves):
+            curve.setVisible(place < len(lines))
+            if place < len(lines):
+                values, pen, style = lines[place]
+                curve.setData(np.arange(1, len(values) + 1), values, pen=pg.mkPen(pen, width=1, style=style))
+                spots += _lone_values(values, pen, filled=style == Qt.PenStyle.SolidLine)
+        self._lone.setData(spots=spots)
+        self._show_all([values for values, _, _ in lines])
+
+    def set_frame(self, frame: int) -> None:
+        """Mark a frame, 0-based."""
+        self._cursor.setValue(frame + 1)
+
+    def set_range(self, frames: tuple[int, int] | None) -> None:
+        """Show which frames are played, None for all."""
+        self._band.setVisible(frames is not None)
+        if frames is not None:
+            self._band.setRegion((frames[0] + 0.5, frames[1] + 1.5))
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        dress(self, theme)
+        self._cursor.setPen(pg.mkPen(qcolor(theme.text)))
+        self._band.setBrush(pg.mkBrush(qcolor(theme.accent, 0.14)))
+        for line in self._band.lines:
+            line.setPen(pg.mkPen(qcolor(theme.accent, 0.6)))
+
+    def _name_axes(self, title: str, names_frames: bool, color: str) -> None:
+        if (title, names_frames, color) == self._text:
+            return
+        self._text = title, names_frames, color
+        self.setAccessibleName(f"{title} over the frames")
+        style = {"color": color, "font-size": "8pt"}  # a plot may be low
+        self._title.setText(title, color=color, size="8pt")
+        self._title.anchor(itemPos=(0, 0), parentPos=(0, 0), offset=(4, -3))
+        bottom = self._plot.getAxis("bottom")
+        bottom.setStyle(showValues=names_frames)
+        self._plot.setLabel("bottom", "frame" if names_frames else None, **style)
+        bottom.setHeight(AXIS_HEIGHT if names_frames else NO_AXIS_HEIGHT)
+
+    def _show_all(self, lines: list[Floats]) -> None:
+        known = np.concatenate([values[np.isfinite(values)] for values in lines]) if lines else np.zeros(0)
+        if known.size:
+            low, high = float(known.min()), float(known.max())
+            margin = 0.0 if high > low else 0.5 * abs(high) or 0.5
+            count = max(len(values) for values in lines)
+            room = TITLE_ROOM * (high - low)
+            self._plot.getViewBox().setRange(
+                xRange=(1, max(count, 2)), yRange=(low - margin, high + margin + room)
+            )
+
+    def _clicked(self, event: MouseClickEvent) -> None:
+        box = self._plot.getViewBox()
+        if event.button() != Qt.MouseButton.LeftButton or not box.sceneBoundingRect().contains(
+            event.scenePos()
+        ):
+            return
+        if event.double():
+            self._show_all([curve.getData()[1] for curve in self._curves if curve.isVisible()])
+        else:
+            self.frame_requested.emit(round(box.mapSceneToView(event.scenePos()).x()) - 1)
+
+
+def _lone_values(values: Floats, color: QColor, *, filled: bool) -> list[dict[str, object]]:
+    """Return spots for the values without neighbors, where no line would show."""
+    finite = np.isfinite(values)
+    padded = np.concatenate([[False], finite, [False]])
+    lone = np.flatnonzero(finite & ~padded[:-2] & ~padded[2:])
+    brush = pg.mkBrush(color if filled else None)
+    return [
+        {"pos": (frame + 1, values[frame]), "pen": pg.mkPen(color), "brush": brush} for frame in lone.tolist()
+    ]
