@@ -51,9 +51,8 @@ from nrsfm_gui.shell.selection_controller import Selecting
 from nrsfm_gui.shell.sequence_loading import Arriving
 from nrsfm_gui.shell.shell import Habits
 from nrsfm_gui.shell.toolbars import Chrome
-from nrsfm_gui.widgets.banners import Banners
 from nrsfm_gui.widgets.icons import application_icon
-from nrsfm_gui.widgets.message_bar import MessageBar
+from nrsfm_gui.widgets.message_bar import Banners, MessageBar
 from nrsfm_gui.widgets.style import apply_theme, theme_named
 
 if TYPE_CHECKING:

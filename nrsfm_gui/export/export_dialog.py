@@ -7,21 +7,182 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import pyqtSignal
-from PyQt6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QVBoxLayout, QWidget
+from PyQt6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QVBoxLayout,
+    QWidget,
+)
 
-from nrsfm_gui.export.export_form import ExportForm
-from nrsfm_gui.export.export_request import KINDS, ExportContext, ExportRequest
-from nrsfm_gui.export.movie_options import MovieOptions
+from core.io.writers import ALIGNMENTS, COORDINATES, INTERPOLATIONS
+from nrsfm_gui.export.export_request import KINDS, PLOTS, TURNINGS, WHICH_FRAMES, ExportContext, ExportRequest
+from nrsfm_gui.export.movie_options import VIEWS, MovieOptions
 from nrsfm_gui.widgets.fields import NumberField, push_button
+from nrsfm_gui.widgets.form import Form
+from nrsfm_gui.widgets.path_dialog import Wanted, ask_for_path
+from nrsfm_gui.widgets.sources import Choice
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QShowEvent
 
+SIZE = (1280, 720)  # pixels, at first
+ALIGN_TITLES = {
+    "none": "none: calibrated units",
+    "scale": "size of the ground truth",
+    "truth": "every frame by a similarity",
+    "sequence": "all frames by one similarity",
+}
 WIDTH = 560
 ALWAYS_SHOWN = ("what", "format", "path")
 NOTE_LINES, MARGINS = 2, 60  # lines of the sentence below the form; pixels around everything
 NO_TRUTH = "The sequence has no ground truth."
 NO_RECONSTRUCTION = "There is no reconstruction yet: press Run (Ctrl+R)."
+
+
+class PairField(QWidget):
+    """Two whole numbers with a word between them.
+
+    Signals
+    -------
+    edited()
+        one of them was changed.
+    """
+
+    edited = pyqtSignal()
+
+    def __init__(self, between: str, names: tuple[str, str]) -> None:
+        super().__init__()
+        self.first, self.second = NumberField(whole=True), NumberField(whole=True)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(6)
+        for field, name, word in zip((self.first, self.second), names, (between, ""), strict=True):
+            field.setAccessibleName(name)
+            field.setToolTip(name)
+            field.textChanged.connect(lambda _text: self.edited.emit())
+            row.addWidget(field, 1)
+            if word:
+                row.addWidget(QLabel(word))
+
+    def set_values(self, values: tuple[int, int]) -> None:
+        """Show two numbers."""
+        self.first.set_value(values[0])
+        self.second.set_value(values[1])
+
+    def values(self) -> tuple[int, int]:
+        """Return the two numbers.
+
+        Raises
+        ------
+        ValueError
+            with a sentence, where a text is not a number.
+        """
+        return int(self.first.value() or 0), int(self.second.value() or 0)
+
+
+class PathField(QWidget):
+    """A line for the file to write, with a button that asks for it.
+
+    Signals
+    -------
+    edited()
+        another path was typed or chosen.
+    """
+
+    edited = pyqtSignal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.filter = ""
+        self.line = QLineEdit()
+        self.line.setAccessibleName("File to write")
+        self.line.textEdited.connect(lambda _text: self.edited.emit())
+        button = push_button("…", "Choose the file to write", self._ask)
+        button.setAccessibleName("Choose the file to write")
+        button.setFixedWidth(32)
+        button.setAutoDefault(False)  # Return in a field exports
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.line, 1)
+        row.addWidget(button)
+
+    @property
+    def path(self) -> Path:
+        """What the line says."""
+        return Path(self.line.text().strip())
+
+    def set_path(self, path: Path) -> None:
+        """Show a path; its end stays in view."""
+        self.line.setText(str(path))
+
+    def _ask(self) -> None:
+        ask_for_path(
+            self, "Export", self._take, wanted=Wanted.NEW_FILE, start=self.line.text(), filters=self.filter
+        )
+
+    def _take(self, path: Path) -> None:
+        self.line.setText(str(path))
+        self.edited.emit()
+
+
+class ExportForm(Form):
+    """All rows; which of them matter is the dialog's to say."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.what = Choice(
+            {key: kind.tip for key, kind in KINDS.items()},
+            titles={key: kind.title for key, kind in KINDS.items()},
+        )
+        self.format = Choice({})
+        self.view = Choice(VIEWS, titles=VIEWS)
+        self.plot = Choice(PLOTS, titles=PLOTS)
+        self.frames = Choice(WHICH_FRAMES, titles=WHICH_FRAMES)
+        self.range = PairField("to", ("First frame, counted from 1", "Last frame"))
+        self.seconds = NumberField()
+        self.seconds.set_value(6.0)
+        self.coordinates = Choice(COORDINATES, titles={"object": "of the object", "camera": "of each camera"})
+        self.align = Choice(ALIGNMENTS, titles=ALIGN_TITLES)
+        self.mirror = QCheckBox("take it where it is nearer to the truth")
+        self.text = QCheckBox("readable text, not binary")
+        self.size_field = PairField("×", ("Width in pixels", "Height in pixels"))
+        self.size_field.set_values(SIZE)
+        self.fps = NumberField()
+        self.fps.set_value(15.0)
+        self.turning = Choice(TURNINGS, titles={"none": "none", "once": "one turn", "speed": "at a speed"})
+        self.speed = NumberField()
+        self.speed.set_value(30.0)
+        self.interpolation = Choice(INTERPOLATIONS, titles={"linear": "straight lines", "step": "steps"})
+        self.path = PathField()
+        for name, label, editor, tip in (
+            ("what", "export", self.what, "What is written."),
+            ("format", "format", self.format, "The file format; its suffix ends the file's name."),
+            ("view", "view", self.view, "Which view, as it is drawn now."),
+            ("plot", "plot", self.plot, "Which plot is written."),
+            ("frames", "frames", self.frames, "Which frames; numbered files count from 1, as the window."),
+            ("range", "frames", self.range, "First and last frame of the movie, counted from 1."),
+            ("seconds", "duration (s)", self.seconds, "How long a single frame is shown, in seconds."),
+            ("coordinates", "coordinates", self.coordinates, "Of the object, S, or of each camera, R S + t."),
+            (
+                "align",
+                "alignment",
+                self.align,
+                "How shapes are laid over the ground truth, and its unit.",
+            ),
+            ("mirror", "mirror image", self.mirror, "Take the mirror image if the ground truth is nearer."),
+            ("text", "text", self.text, "Write a PLY file that can be read, not a smaller one."),
+            ("size", "size (px)", self.size_field, "Width and height in pixels; an MP4 takes even numbers."),
+            ("fps", "frames per second", self.fps, "How fast the frames follow: above 0, up to 240."),
+            ("turning", "turntable", self.turning, "Whether the 3-D camera turns around the object."),
+            ("speed", "degrees per second", self.speed, "Speed of the turntable; below 0 it turns back."),
+            ("interpolation", "between frames", self.interpolation, "How points move between frames."),
+            ("path", "file", self.path, "Where to; other files of the name are replaced."),
+        ):
+            self.add(name, label, editor, tip=tip)
 
 
 class ExportDialog(QDialog):

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QEvent, QRect, QSize, Qt
 from PyQt6.QtGui import QHelpEvent, QPainter
-from PyQt6.QtWidgets import QLabel, QSizePolicy
+from PyQt6.QtWidgets import QFrame, QLabel, QScrollArea, QSizePolicy
 
 if TYPE_CHECKING:
-    from PyQt6.QtGui import QPaintEvent
+    from PyQt6.QtGui import QPaintEvent, QResizeEvent
     from PyQt6.QtWidgets import QWidget
 
 PADDING = 6  # pixels on each side
 LEAST_SHOWN = 6  # characters of a shortened text: fewer tell nothing
+MOST_LINES = 3
 
 
 class ElidedLabel(QLabel):
@@ -93,3 +94,64 @@ class EmptyLabel(QLabel):
     def fill(self) -> None:
         """Lie over the whole plot, as large as it is now."""
         self.setGeometry(self._plot.rect().adjusted(self._margin, 0, -self._margin, 0))
+
+
+class AnswerText(QScrollArea):
+    """Text that can be selected; none of it is ever cut."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.label = QLabel()
+        self.label.setWordWrap(True)
+        self.label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.label.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+        self.label.setContentsMargins(8, 0, 4, 0)
+        self.setWidget(self.label)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+
+    def set_text(self, text: str) -> None:
+        """Show another text from its beginning."""
+        if text != self.label.text():
+            self.label.setText(text)
+            bar = self.verticalScrollBar()
+            assert bar is not None  # a scroll area has one
+            bar.setValue(0)
+            self._fit()
+
+    def sizeHint(self) -> QSize:
+        """Return the size of the text at the present width, of a few lines at most."""
+        lines = self.fontMetrics().lineSpacing()
+        return QSize(60, min(max(self.label.heightForWidth(self.width()), lines), MOST_LINES * lines + 2))
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        """Take the height that the text needs at another width."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        if self.maximumHeight() != self.sizeHint().height():
+            self.setFixedHeight(self.sizeHint().height())
+
+
+class HintLine(ElidedLabel):
+    """A sentence in up to two lines."""
+
+    def sizeHint(self) -> QSize:
+        """Return the height of two lines; the width is given by the layout."""
+        return QSize(60, 2 * self.fontMetrics().height() + 4)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the height of two lines; there is no least width."""
+        return QSize(0, self.sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent | None) -> None:
+        """Paint the text, broken where it has to be."""
+        painter = QPainter(self)
+        painter.setPen(self.palette().color(self.foregroundRole()))
+        room = self.rect().adjusted(8, 1, -8, -1)
+        painter.drawText(room, int(Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignVCenter), self.whole)
+        painter.end()

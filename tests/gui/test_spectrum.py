@@ -10,9 +10,8 @@ from PyQt6.QtWidgets import QApplication
 
 from core import ExplicitWeights, NuclearNorm, Settings, WeightedNuclearNorm
 from nrsfm_gui.model.theme import DARK
-from nrsfm_gui.panels.parameters.spectrum_plot import HINT, SpectrumPlot
-from nrsfm_gui.panels.parameters.spectrum_scale import Decades, decades_of
-from nrsfm_gui.panels.parameters.weight_order import held, ordered
+from nrsfm_gui.panels.parameters.spectrum_plot import HINT, Decades, SpectrumPlot, decades_of
+from nrsfm_gui.panels.parameters.weights_editor import enforce_order, limit_weight
 
 SIGMA = np.array([30.0, 9.0, 4.0, 1.0])
 WEIGHTS = (0.01, 0.05, 0.1, 0.5)
@@ -212,12 +211,12 @@ def test_a_weight_is_held_by_its_neighbors_or_brings_them_along():
     for _ in range(200):
         weights = tuple(np.sort(random.random(5)))
         k, wanted = int(random.integers(5)), float(random.random())
-        value, barrier = held(weights, k, wanted)
+        value, barrier = limit_weight(weights, k, wanted)
         moved = (*weights[:k], value, *weights[k + 1 :])
         assert np.all(np.diff(moved) >= 0)
         assert (barrier is None) == (value == wanted)
         assert barrier is None or value == weights[barrier]
-        along = ordered((*weights[:k], wanted, *weights[k + 1 :]), k)
+        along = enforce_order((*weights[:k], wanted, *weights[k + 1 :]), k)
         assert along[k] == wanted and np.all(np.diff(along) >= 0)
 
 

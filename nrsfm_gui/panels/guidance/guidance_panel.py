@@ -20,8 +20,8 @@ from PyQt6.QtWidgets import (
 from core.evaluation import HIDING, values_between
 from nrsfm_gui.panels.guidance.guidance_plot import GuidanceCurves, GuidancePlot
 from nrsfm_gui.text.guidance_text import TITLES
-from nrsfm_gui.widgets.clamped_label import AnswerText
 from nrsfm_gui.widgets.fields import NumberField, push_button
+from nrsfm_gui.widgets.labels import AnswerText
 from nrsfm_gui.widgets.sources import Choice
 
 if TYPE_CHECKING:

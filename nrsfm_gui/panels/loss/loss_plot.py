@@ -6,36 +6,180 @@ in front takes it back.
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
 from PyQt6.QtCore import Qt, QTimer, pyqtSignal
-from PyQt6.QtWidgets import QVBoxLayout, QWidget
+from PyQt6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from nrsfm_gui.model.numbers import MINUS
 from nrsfm_gui.panels.loss.loss_cursor import ChangeTicks, CurveReading, IterationCursor
-from nrsfm_gui.panels.loss.loss_curves import AXES, LossCurves
-from nrsfm_gui.panels.loss.loss_header import LossHeader
-from nrsfm_gui.panels.loss.loss_range import Follow, followed_range
+from nrsfm_gui.panels.loss.loss_curves import AXES, LossCurves, ResidualCurves
 from nrsfm_gui.panels.loss.phase_marks import PhaseMarks
-from nrsfm_gui.panels.loss.residual_curves import ResidualCurves
-from nrsfm_gui.widgets.labels import EmptyLabel
+from nrsfm_gui.widgets.fields import ComboBox, tool_button
+from nrsfm_gui.widgets.labels import ElidedLabel, EmptyLabel
 from nrsfm_gui.widgets.plots.plots import dress, log_ticks
-from nrsfm_gui.widgets.plots.signed_axis import SignedAxis
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Sequence as Items
 
     from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
 
+    from core.foundation import Floats
     from nrsfm_gui.model.history import History
     from nrsfm_gui.model.theme import Theme
 
+SELECTION = "rotations"  # how the names of the phases begin that choose rotations
 REFRESH_MILLISECONDS = 150  # a picture of a plot costs as much as one of the scene
 LEAST_SPAN = 0.01  # decades of loss that the vertical axis holds at least
 PADDING = 0.04
 EMPTY = "The loss appears here while a run goes on"
+
+
+class SignedAxis(pg.AxisItem):
+    """An axis of a plot."""
+
+    def tickStrings(self, values: Items[float], scale: float, spacing: float) -> list[str]:
+        """Return the names of places."""
+        return [name.replace("-", MINUS) for name in super().tickStrings(values, scale, spacing)]
+
+
+class LossHeader(QWidget):
+    """Buttons and a reading.
+
+    Signals
+    -------
+    axis_chosen(str), fit_requested(), final_requested(bool), all_requested(bool), residuals_requested(bool),
+    newest_requested()
+        what was pressed.
+    """
+
+    axis_chosen = pyqtSignal(str)
+    fit_requested = pyqtSignal()
+    final_requested = pyqtSignal(bool)
+    all_requested = pyqtSignal(bool)
+    residuals_requested = pyqtSignal(bool)
+    newest_requested = pyqtSignal()
+
+    def __init__(self, axes: Iterable[str]) -> None:
+        super().__init__()
+        self.reading = ElidedLabel()
+        self.reading.setProperty("role", "muted")
+        self._moment = ""
+        self._newest = tool_button("Newest", "go back to the newest iteration, and to its parameters")
+        self._newest.clicked.connect(lambda _checked: self.newest_requested.emit())
+        self._newest.hide()
+        policy = self._newest.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)  # the panel would become wider with it
+        self._newest.setSizePolicy(policy)
+        self._axis = ComboBox()
+        self._axis.setAccessibleName("Horizontal axis of the loss")
+        self._axis.addItems(list(axes))
+        self._axis.setToolTip("what the horizontal axis counts")
+        self._axis.currentTextChanged.connect(self.axis_chosen)
+        self._residuals = tool_button(
+            "Residuals", "ADMM's relative residuals too: dashed primal, dotted dual"
+        )
+        self._residuals.hide()
+        self._fit = tool_button("Fit", "show the whole run again, and follow it")
+        self._final = tool_button("Final", "follow only the part after the rotations were chosen")
+        self._all = tool_button("All", "follow all runs, to compare them")
+        for button, signal in (
+            (self._residuals, self.residuals_requested),
+            (self._final, self.final_requested),
+            (self._all, self.all_requested),
+        ):
+            button.setCheckable(True)
+            button.clicked.connect(signal)
+        self._fit.clicked.connect(lambda _checked: self.fit_requested.emit())
+        bar = QHBoxLayout(self)
+        bar.setContentsMargins(8, 2, 4, 2)
+        bar.addWidget(self.reading, 1)
+        for widget in (self._newest, self._residuals, self._axis, self._fit, self._final, self._all):
+            bar.addWidget(widget)
+
+    @property
+    def residuals(self) -> bool:
+        """Whether residuals are asked for."""
+        return self._residuals.isChecked()
+
+    def set_reading(self, text: str) -> None:
+        """Show what is under the mouse; "" shows which iteration is looked at."""
+        self.reading.set_whole(text or self._moment)
+
+    def set_moment(self, text: str, *, newest: bool) -> None:
+        """Say which iteration is looked at, with the way back to the newest one."""
+        if self.reading.whole in ("", self._moment):
+            self.reading.set_whole(text)
+        self._moment = text
+        self._newest.setVisible(not newest)
+
+    def set_axis(self, axis: str) -> None:
+        """Show what the axis counts."""
+        self._axis.setCurrentText(axis)
+
+    def set_followed(self, *, final: bool, all_runs: bool) -> None:
+        """Show what the range follows."""
+        self._final.setChecked(final)
+        self._all.setChecked(all_runs)
+
+    def offer_residuals(self, there: bool) -> None:
+        """Show the button for residuals, or hide it where there are none."""
+        self._residuals.setVisible(there)
+
+
+class Follow(Enum):
+    """What the range follows."""
+
+    WHOLE = "the whole run in front"
+    FINAL = "its part after the choice of rotations"
+    ALL = "all runs"
+    NOTHING = "nothing since the mouse zoomed"
+
+
+def followed_range(
+    follow: Follow, front: History, histories: Iterable[History], place: Callable[[History], Floats]
+) -> tuple[float, float, float, float]:
+    """Return what is to be seen: left, right, least and largest logarithm of the loss.
+
+    Parameters
+    ----------
+    follow
+        anything but `NOTHING`.
+    front
+        the history of the run in front.
+    histories
+        those of all runs that are drawn.
+    place
+        where a history has its records along the horizontal axis.
+    """
+    x, y = place(front), front.log_losses
+    low, high = float(y.min()), float(y.max())
+    if follow is Follow.FINAL:
+        first = _final_part(front)
+        x, y = x[first:], y[first:]
+        # The first steps of a phase may lie far above all others.
+        low, high = float(y.min()), float(np.quantile(y, 0.9))
+    left, right = float(x[0]), float(x[-1])
+    if follow is Follow.ALL:
+        every = list(histories)
+        left, right = (f(float(place(h)[end]) for h in every) for f, end in ((min, 0), (max, -1)))
+        low = min(float(h.log_losses.min()) for h in every)
+        high = max(float(h.log_losses.max()) for h in every)
+    return left, right, low, high
+
+
+def _final_part(history: History) -> int:
+    """Return the record after the last choice of rotations; 0 where there is none yet."""
+    first = 0
+    for phase in reversed(history.phases):
+        if phase.name.startswith(SELECTION):
+            break
+        first = phase.first
+    return first
 
 
 class LossPlot(QWidget):

@@ -9,7 +9,6 @@ from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from core import METHODS, InputError
 from nrsfm_gui.model.numbers import format_number
-from nrsfm_gui.panels.parameters.parameter_rows import TIPS
 from nrsfm_gui.widgets.fields import NumberField
 from nrsfm_gui.widgets.form import Form
 from nrsfm_gui.widgets.sources import Choice
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
     from core.solvers import Method, Option, OptionValue
 
 Options = tuple[tuple[str, "OptionValue"], ...]
+
+METHOD_TIP = "How the minimum is searched."
 
 
 class MethodEditor(QWidget):
@@ -44,7 +45,7 @@ class MethodEditor(QWidget):
         )
         self._choice.chosen.connect(self._choose)
         self._form = Form()
-        self._form.add("method", "method", self._choice, tip=TIPS["method"])
+        self._form.add("method", "method", self._choice, tip=METHOD_TIP)
         self._editors: dict[str, NumberField | Choice] = {}
         for option in _all_options():
             editor = self._editor(option)

@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import Qt, QTimer, pyqtSignal
-from PyQt6.QtWidgets import QFrame, QScrollArea, QWidget
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QWidget
 
 from core import METHODS, PRESETS, InputError, Penalty, Settings, WeightedNuclearNorm
 from core.penalties import penalty_name
 from core.reconstruction import suited_penalty
-from nrsfm_gui.panels.parameters.difference_bar import DiffersBar
-from nrsfm_gui.panels.parameters.parameter_form import ParameterForm
-from nrsfm_gui.panels.parameters.parameter_rows import ADVANCED, tips, without_effect
+from nrsfm_gui.panels.parameters.parameter_form import ADVANCED, ParameterForm, tips, without_effect
 from nrsfm_gui.panels.parameters.penalty_editor import TITLES as PENALTY_TITLES
+from nrsfm_gui.widgets.labels import ElidedLabel
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QResizeEvent
@@ -29,6 +28,43 @@ FIRST_MODELS: dict[str, tuple[int, Penalty]] = {
     "nonrigid": (PRESETS["recommended"].rank, PRESETS["recommended"].penalty),
     "lowrank": (PRESETS["lowrank"].rank, PRESETS["lowrank"].penalty),
 }
+
+
+class DiffersBar(QFrame):
+    """Says which parameters differ, and offers those of the run.
+
+    Signals
+    -------
+    wanted(int)
+        the number of the run whose parameters are to be used.
+    """
+
+    wanted = pyqtSignal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._number = -1
+        self.text = ElidedLabel()
+        self.text.setProperty("role", "warning")
+        self.use = QPushButton()
+        self.use.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.use.clicked.connect(lambda _checked: self.wanted.emit(self._number))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(6, 3, 10, 3)
+        row.addWidget(self.text, 1)
+        row.addWidget(self.use)
+        self.hide()
+
+    def set_difference(self, number: int, names: str) -> None:
+        """Name what differs from a run: "rank, xi"; "" hides the line."""
+        self._number = number
+        self.text.set_whole(f"Not those of run {number}: {names}")
+        self.use.setText(f"Use run {number}'s")
+        tip = f"Run {number} is shown, and it was made with other parameters than these: {names}."
+        self.use.setToolTip(f"{tip}\nPress to put its parameters here.")
+        self.use.setAccessibleName(f"Use the parameters of run {number}")
+        self.setToolTip(tip)
+        self.setVisible(bool(names))
 
 
 @dataclass(frozen=True)

@@ -7,20 +7,27 @@ in a bar keeps that many basis shapes.
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import QTimer, pyqtSignal
-from PyQt6.QtWidgets import QVBoxLayout, QWidget
+from PyQt6.QtCore import Qt, QTimer, pyqtSignal
+from PyQt6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
+from nrsfm_gui.panels.parameters.penalty_editor import EXPLANATIONS, EXPLICIT, TITLES
 from nrsfm_gui.panels.parameters.spectrum_canvas import SpectrumCanvas, Target
-from nrsfm_gui.panels.parameters.spectrum_header import SpectrumHeader
-from nrsfm_gui.panels.parameters.spectrum_scale import Decades, decades_of
-from nrsfm_gui.panels.parameters.weight_order import held, ordered, reason
-from nrsfm_gui.panels.parameters.weights_editor import WEIGHTS, short
-from nrsfm_gui.widgets.hint_line import HintLine
-from nrsfm_gui.widgets.labels import EmptyLabel
-from nrsfm_gui.widgets.plots.plots import dress
+from nrsfm_gui.panels.parameters.weights_editor import (
+    WEIGHTS,
+    describe_limit,
+    enforce_order,
+    limit_weight,
+    short,
+)
+from nrsfm_gui.widgets.fields import tool_button
+from nrsfm_gui.widgets.labels import EmptyLabel, HintLine
+from nrsfm_gui.widgets.plots.plots import dress, log_ticks
+from nrsfm_gui.widgets.sources import Choice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
@@ -30,6 +37,10 @@ if TYPE_CHECKING:
     from core.foundation import Floats
     from nrsfm_gui.model.theme import Theme
 
+DEEPEST = 6.0  # decades below the largest value at which smaller ones stand: zero has no logarithm
+ZERO_ROOM = 0.12  # share of a scale with a zero that lies below its lowest number
+ZERO = 0.03  # where in it the zero stands
+CLEAR = 0.14  # above the zero begin the ticks, so that their texts do not touch
 EMPTY = "Singular values and weights appear here with the first run"
 HINT = "Drag a diamond to change its weight. Click low in a bar to keep so many bases, + to add one."
 KEYS_HINT = "Left and right choose a weight, up and down change it by 1 % (Shift 10 %); Esc leaves."
@@ -43,6 +54,121 @@ TIP = (
 UNSEEN_MILLISECONDS = 100  # until a plot that is hidden is drawn anew
 FLASH_MILLISECONDS = 600
 WEIGHT_MARGIN, WEIGHT_SPAN = 1.0, 4.0  # decades around the weights, and at least in all
+
+
+@dataclass(frozen=True)
+class Decades:
+    """A logarithmic scale from one power of ten to another."""
+
+    low: float  # exponents
+    high: float
+    zero: bool = False  # whether there is room for 0 at the bottom
+
+    def holds(self, other: Decades) -> bool:
+        """Whether it reaches as far as another scale, and not by more than two decades too far."""
+        inside = self.low <= other.low and other.high <= self.high
+        return inside and (self.high - self.low) <= (other.high - other.low) + 2
+
+    def shares(self, values: Floats) -> Floats:
+        """Return where values stand, 0 to 1; what is outside stands at an end."""
+        bottom = ZERO_ROOM * self.zero
+        values = np.nan_to_num(values, nan=0.0, posinf=10.0**self.high)
+        exponents = np.log10(np.maximum(values, 10.0 ** (self.low - 1)))
+        along = np.clip((exponents - self.low) / (self.high - self.low), 0.0, 1.0)
+        places = bottom + (1 - bottom) * along
+        return np.where(values > 0, places, ZERO) if self.zero else np.asarray(places)
+
+    def value(self, share: float) -> float:
+        """Return what stands at a place, to four digits; nearer to the zero than to the lowest it is 0."""
+        bottom = ZERO_ROOM * self.zero
+        if self.zero and share < (ZERO + ZERO_ROOM) / 2:
+            return 0.0
+        along = min(max((share - bottom) / (1 - bottom), 0.0), 1.0)
+        return float(f"{10.0 ** (self.low + along * (self.high - self.low)):.4g}")
+
+    def ticks(self) -> list[tuple[float, str]]:
+        """Return places and texts of round numbers."""
+        bottom = ZERO_ROOM * self.zero
+        found = [
+            (bottom + (1 - bottom) * (place - self.low) / (self.high - self.low), text)
+            for place, text in log_ticks(self.low, self.high)
+            if float(text) == 10.0 ** round(place)
+        ]
+        return [(ZERO, "0"), *(tick for tick in found if tick[0] > CLEAR)] if self.zero else found
+
+
+def decades_of(values: Floats, *, zero: bool, margin: float, least: float) -> Decades:
+    """Return a scale for values with some decades of room around them, in half decades.
+
+    Parameters
+    ----------
+    values
+        of which those that are not positive, or not finite, do not count.
+    zero
+        whether there is room for 0.
+    margin
+        decades of room below the lowest and above the highest value.
+    least
+        decades that it spans at least.
+    """
+    positive = values[np.isfinite(values) & (values > 0)]
+    if not positive.size:
+        return Decades(-3.0 - margin, -3.0 - margin + max(least, 1.0), zero)
+    top = math.log10(positive.max())
+    bottom = max(math.log10(positive.min()), top - DEEPEST)
+    low, high = math.floor(2 * (bottom - margin)) / 2, math.ceil(2 * (top + margin)) / 2
+    missing = max(least - (high - low), 0.0)
+    return Decades(low - math.ceil(missing) / 2, high + math.ceil(missing) / 2, zero)
+
+
+class SpectrumHeader(QWidget):
+    """A legend, a choice of the penalty, and a button.
+
+    Signals
+    -------
+    rule_requested(str)
+        a key of `core.penalties.linear.PENALTIES`, or "weights".
+    """
+
+    rule_requested = pyqtSignal(str)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._legend = QLabel()
+        self._legend.setTextFormat(Qt.TextFormat.RichText)
+        self._choice = Choice(EXPLANATIONS, titles=TITLES)
+        self._choice.setMinimumContentsLength(8)
+        self._choice.setToolTip("The rule that the weights follow, as in Parameters")
+        self._choice.setAccessibleName("penalty")
+        self._choice.chosen.connect(self.rule_requested)
+        self._back = tool_button("To the rule", "")
+        self._back.clicked.connect(lambda _checked: self.rule_requested.emit(self._rule))
+        self._rule = "wnn"
+        self.set_rule("wnn", "wnn")
+        bar = QHBoxLayout(self)
+        bar.setContentsMargins(8, 2, 4, 2)
+        bar.addWidget(self._legend)
+        bar.addWidget(self._choice, 1)
+        bar.addWidget(self._back)
+
+    @property
+    def back(self) -> QToolButton:
+        """The button that gives the rule back, there while weights are explicit."""
+        return self._back
+
+    def set_rule(self, kind: str, rule: str) -> None:
+        """Show the penalty, and the rule to which weights that were set one by one can go back."""
+        self._choice.set_key(kind)
+        self._rule = rule
+        self._back.setToolTip(f"Let the weights follow the {TITLES[rule]} again")
+        self._back.setVisible(kind == EXPLICIT)
+
+    def set_theme(self, theme: Theme) -> None:
+        """Take the colors of a theme."""
+        self._legend.setText(
+            f'<span style="color:{theme.estimate}">&#9632;</span> σ'
+            f'&nbsp;&nbsp;<span style="color:{theme.residual}">&#9670;</span> weight'
+        )
 
 
 class SpectrumPlot(QWidget):
@@ -273,16 +399,16 @@ class SpectrumPlot(QWidget):
         """Bring a weight to a value, or as far as the others let it; tell of it where it moved."""
         barrier = None
         if not along:
-            wanted, barrier = held(base, handle, wanted)
+            wanted, barrier = limit_weight(base, handle, wanted)
         moved = (*base[:handle], wanted, *base[handle + 1 :])
-        weights = ordered(moved, handle) if along else moved
+        weights = enforce_order(moved, handle) if along else moved
         if barrier is None:
             self._items.set_barrier(None)
             self._say("The others come along." if along else HINT)
         else:
             self._items.set_barrier(barrier)
             self._flash.start()
-            self._say(reason(base, handle, barrier), role="warning")
+            self._say(describe_limit(base, handle, barrier), role="warning")
         if weights != self._weights:
             self._weights = weights
             self._active = handle

@@ -10,7 +10,6 @@ from PyQt6.QtGui import QColor, QPainter
 from PyQt6.QtWidgets import QGridLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from nrsfm_gui.model.numbers import format_number
-from nrsfm_gui.panels.parameters.weight_order import ordered
 from nrsfm_gui.widgets.drag_number import DRAG_TIP, Scale, ScrubLabel, ScrubSlider
 from nrsfm_gui.widgets.fields import NumberField
 
@@ -27,6 +26,30 @@ NEGLIGIBLE = 1e-9  # of the largest: shown as 0, the tip has the digits
 ROWS_BEFORE_SCROLLING = 8
 BROUGHT_ALONG = "Weights never decrease with k: moving one brings others along."
 RESET_TIP = "A double click on its number k: what the rule gives."
+
+
+def enforce_order(weights: Items[float], moved: int) -> tuple[float, ...]:
+    """Return non-decreasing weights: `moved` keeps its value, the others are raised or lowered to it."""
+    pivot = weights[moved]
+    return tuple(min(weight, pivot) if k < moved else max(weight, pivot) for k, weight in enumerate(weights))
+
+
+def limit_weight(weights: Items[float], moved: int, wanted: float) -> tuple[float, int | None]:
+    """Return the nearest value to `wanted` that keeps the order, and the index of the limiting weight."""
+    if moved > 0 and wanted < weights[moved - 1]:
+        return weights[moved - 1], moved - 1
+    if moved + 1 < len(weights) and wanted > weights[moved + 1]:
+        return weights[moved + 1], moved + 1
+    return wanted, None
+
+
+def describe_limit(weights: Items[float], moved: int, barrier: int) -> str:
+    """Return a sentence: which weight limits another one, and how to move both."""
+    verb = "fall below" if barrier < moved else "rise above"
+    return (
+        f"a{moved + 1} cannot {verb} a{barrier + 1} = {weights[barrier]:.3g}: weights must not decrease. "
+        "Shift brings the others along."
+    )
 
 
 class SingularBar(QWidget):
@@ -222,7 +245,7 @@ class WeightsEditor(QWidget):
         weights = list(self._weights)
         weights[k] = weight
         self._say("")
-        self._weights = ordered(weights, k)
+        self._weights = enforce_order(weights, k)
         others = sum(now != before for now, before in zip(self._weights, weights, strict=True))
         self._brought = BROUGHT_ALONG if others else ""
         for other, (_label, _bar, slider, field) in enumerate(self._rows):

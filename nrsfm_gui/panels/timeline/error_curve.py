@@ -13,11 +13,10 @@ from PyQt6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from nrsfm_gui.model.nice_ticks import nice_step
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.model.theme import DARK, Theme
-from nrsfm_gui.panels.timeline.heat_strip_scales import small_font
+from nrsfm_gui.panels.timeline.heat_strip import small_font
 from nrsfm_gui.scene.comparison import SERIES_NAME
 from nrsfm_gui.widgets.colors import qcolor
-from nrsfm_gui.widgets.plots.frame_axis import FrameAxis
-from nrsfm_gui.widgets.plots.frame_range import FrameRange
+from nrsfm_gui.widgets.plots.frame_axis import FrameAxis, FrameRange
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QMouseEvent, QPaintEvent, QResizeEvent

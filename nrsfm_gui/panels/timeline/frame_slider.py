@@ -10,8 +10,7 @@ from PyQt6.QtWidgets import QAbstractSlider, QSizePolicy, QToolTip, QWidget
 
 from nrsfm_gui.model.theme import DARK, Theme
 from nrsfm_gui.widgets.colors import qcolor
-from nrsfm_gui.widgets.plots.frame_axis import FrameAxis
-from nrsfm_gui.widgets.plots.frame_range import FrameRange
+from nrsfm_gui.widgets.plots.frame_axis import FrameAxis, FrameRange
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QMouseEvent, QPaintEvent

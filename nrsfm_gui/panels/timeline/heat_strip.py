@@ -6,17 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PyQt6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt, QTimer, pyqtSignal
-from PyQt6.QtGui import QCursor, QImage, QPainter, QPen
+from PyQt6.QtGui import QCursor, QFont, QImage, QPainter, QPen
 from PyQt6.QtWidgets import QSizePolicy, QToolTip
 
 from nrsfm_gui.model.theme import DARK, Theme
-from nrsfm_gui.panels.timeline.heat_image import heat_image, top_of
-from nrsfm_gui.panels.timeline.heat_strip_scales import paint_scales
 from nrsfm_gui.scene.ranking import known_means, worst_first
-from nrsfm_gui.widgets.colors import qcolor
+from nrsfm_gui.widgets.color_bar import number, paint_upright_bar
+from nrsfm_gui.widgets.colors import error_levels, error_table, qcolor
 from nrsfm_gui.widgets.lasso import CLICK_TRAVEL
-from nrsfm_gui.widgets.plots.frame_axis import FrameAxis
-from nrsfm_gui.widgets.plots.frame_range import FrameRange
+from nrsfm_gui.widgets.plots.frame_axis import FrameAxis, FrameRange
 from nrsfm_gui.widgets.point_view import PointSignals
 
 if TYPE_CHECKING:
@@ -25,12 +23,112 @@ if TYPE_CHECKING:
     from PyQt6.QtGui import QMouseEvent, QPaintEvent
     from PyQt6.QtWidgets import QWidget
 
-    from core.foundation import Floats, Ints
+    from core.foundation import Bools, Floats, Ints
 
+TOP_PERCENTILE = 98.0
+MANY_IN_A_PIXEL = 100
+HIDDEN_OPACITY = 90  # of 255
+LUMINANCE = (0.30, 0.59, 0.11)
+BAR_WIDTH = 8.0
+LEFT_GAP, RIGHT_GAP, TEXT_GAP = 8.0, 10.0, 5.0  # pixels
 TICK = 6.0  # length of the mark beside a selected point
 MOST_LINES = 8  # selected points that are marked across the whole strip
 REST_MILLISECONDS = 900
 GESTURES = "click: go there · drag: play only these frames · with Shift: select the points, too"
+
+
+def heat_image(values: Floats, size: tuple[int, int], top: float, *, hidden: Bools) -> QImage:
+    """Return a picture with one column per frame, or fewer where frames outnumber pixels.
+
+    Parameters
+    ----------
+    values
+        (P, F), in the order of the rows; NaN is left transparent.
+    size
+        columns and rows of the picture at most. Where frames or points outnumber them, the largest value of a
+        group shows; of many points it would always be a large one: then the mean of the points shows.
+    top
+        the value at which the color scale ends.
+    hidden
+        (P,) points that count only where all of a group are hidden; they are gray.
+    """
+    columns, rows = min(size[0], values.shape[1]), min(size[1], len(values))
+    if columns < values.shape[1]:
+        values = np.fmax.reduceat(values, np.arange(columns) * values.shape[1] // columns, axis=1)
+    starts = np.arange(rows) * len(values) // rows
+    by_mean = len(values) > MANY_IN_A_PIXEL * rows
+    gray = np.logical_and.reduceat(hidden, starts)
+    counted = ~hidden | np.repeat(gray, np.diff([*starts, len(values)]))
+    pooled = values
+    if rows < len(values):
+        pooled = _pooled(np.where(counted[:, None], values, np.nan), starts, by_mean=by_mean)
+    pixels = error_table()[error_levels(pooled, top)]
+    if gray.any():
+        pixels[gray, :, :3] = (pixels[gray, :, :3] @ LUMINANCE)[:, :, None]
+        pixels[gray, :, 3] = HIDDEN_OPACITY
+    pixels[~np.isfinite(pooled)] = 0
+    pixels = np.ascontiguousarray(pixels)
+    return QImage(pixels.tobytes(), columns, rows, 4 * columns, QImage.Format.Format_RGBA8888).copy()
+
+
+def top_of(values: Floats) -> float:
+    """Return the value at which the color scale ends, so that few are beyond it; 1 where all are 0."""
+    return float(np.percentile(values[np.isfinite(values)], TOP_PERCENTILE)) or 1.0
+
+
+def _pooled(values: Floats, starts: Ints, *, by_mean: bool) -> Floats:
+    """Return the largest or the mean value of every group of rows, NaN where there is none."""
+    known = np.isfinite(values)
+    if by_mean:
+        counts = np.add.reduceat(known, starts, axis=0, dtype=float)
+        totals = np.add.reduceat(np.where(known, values, 0.0), starts, axis=0)
+        return np.where(counts > 0, totals / np.maximum(counts, 1.0), np.nan)
+    largest = np.maximum.reduceat(np.where(known, values, -1.0), starts, axis=0)
+    return np.where(largest < 0, np.nan, largest)
+
+
+def paint_scales(
+    painter: QPainter, area: QRectF, theme: Theme, *, ends: tuple[str, str], top: float, unit: str
+) -> None:
+    """Write the names of the first and the last row beside an area, and paint the color bar opposite.
+
+    Parameters
+    ----------
+    painter
+        active on the widget of the strip.
+    area
+        of the picture.
+    theme
+        colors.
+    ends
+        names of the first and of the last row.
+    top
+        the error at which the scale of colors ends, in `unit`.
+    unit
+        of the errors.
+    """
+    painter.setFont(small_font(painter.font()))
+    painter.setPen(qcolor(theme.muted))
+    metrics = painter.fontMetrics()
+    beside = QRectF(0, area.top(), area.left() - LEFT_GAP, area.height())
+    right = Qt.AlignmentFlag.AlignRight
+    painter.drawText(beside, right | Qt.AlignmentFlag.AlignTop, ends[0])
+    painter.drawText(beside, right | Qt.AlignmentFlag.AlignBottom, ends[1])
+    bar = QRectF(area.right() + RIGHT_GAP, area.top() + 1, BAR_WIDTH, area.height() - 2)
+    paint_upright_bar(painter, bar, theme)
+    painter.setPen(qcolor(theme.muted))
+    x = bar.right() + TEXT_GAP
+    painter.drawText(QPointF(x, bar.top() + metrics.ascent() - 2), f"≥{number(float(f'{top:.2g}'), top)}")
+    painter.drawText(QPointF(x, bar.bottom()), "0")
+    painter.drawText(QPointF(x, bar.center().y() + metrics.ascent() / 2 - 1), unit)
+
+
+def small_font(font: QFont) -> QFont:
+    """Return a font a little smaller, for scales."""
+    small = QFont(font)
+    if small.pointSizeF() > 0:
+        small.setPointSizeF(small.pointSizeF() * 0.85)
+    return small
 
 
 class HeatStrip(PointSignals):

@@ -3,8 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QPointF, QRectF, Qt
+from PyQt6.QtGui import QPainter, QPen
+
+from nrsfm_gui.widgets.colors import qcolor
+
+if TYPE_CHECKING:
+    from nrsfm_gui.model.theme import Theme
 
 LEFT, RIGHT = 58, 74  # pixels beside the frames: axis labels, color bar
+GRASP = (7.0, 2.0)  # pixels outside and inside of an edge from which the mouse takes it
+BRACKET = 4.0  # width of the brackets that mark the edges
+SHADE = 0.62  # opacity over the frames that are not played
 
 
 @dataclass(frozen=True)
@@ -37,3 +49,81 @@ class FrameAxis:
         """Return the frame at an x, the nearest one beyond the ends."""
         frame = int((x - self.left) * self.count // self.span)
         return min(max(frame, 0), max(self.count - 1, 0))
+
+
+class FrameRange:
+    """First and last frame, and the edge that the mouse holds."""
+
+    def __init__(self) -> None:
+        self.frames: tuple[int, int] | None = None
+        self._held: int | None = None  # 0: the first frame, 1: the last
+
+    @property
+    def held(self) -> bool:
+        """Whether the mouse holds an edge."""
+        return self._held is not None
+
+    def edge_at(self, axis: FrameAxis, x: float) -> int | None:
+        """Return 0 or 1 where the left or the right edge can be taken, else None."""
+        if self.frames is None:
+            return None
+        left, right = self._edges(axis)
+        outside, inside = GRASP
+        if -outside <= x - left <= inside:
+            return 0
+        return 1 if -inside <= x - right <= outside else None
+
+    def take(self, axis: FrameAxis, x: float) -> bool:
+        """Hold the edge at an x; False where there is none."""
+        self._held = self.edge_at(axis, x)
+        return self.held
+
+    def moved(self, axis: FrameAxis, x: float) -> tuple[int, int]:
+        """Return the range with the held edge moved to an x; beyond the other edge, that one is held on."""
+        assert self.frames is not None
+        assert self._held is not None  # the caller holds an edge
+        ends = list(self.frames)
+        ends[self._held] = axis.frame_at(x)
+        if ends[0] > ends[1]:
+            ends.reverse()
+            self._held = 1 - self._held
+        return ends[0], ends[1]
+
+    def release(self) -> None:
+        """Hold nothing."""
+        self._held = None
+
+    def paint_shade(self, painter: QPainter, axis: FrameAxis, area: QRectF, theme: Theme) -> None:
+        """Shade what is not played, and draw both edges."""
+        if self.frames is None:
+            return
+        left, right = self._edges(axis)
+        shade = qcolor(theme.panel, SHADE)
+        painter.fillRect(QRectF(area.left(), area.top(), left - area.left(), area.height()), shade)
+        painter.fillRect(QRectF(right, area.top(), area.right() - right, area.height()), shade)
+        self._paint_brackets(painter, area, left, right, theme)
+
+    def paint_band(self, painter: QPainter, axis: FrameAxis, area: QRectF, theme: Theme) -> None:
+        """Fill the frames that are played, and draw both edges."""
+        if self.frames is None:
+            return
+        left, right = self._edges(axis)
+        painter.fillRect(QRectF(left, area.top(), right - left, area.height()), qcolor(theme.accent, 0.22))
+        self._paint_brackets(painter, area, left, right, theme)
+
+    def _edges(self, axis: FrameAxis) -> tuple[float, float]:
+        assert self.frames is not None  # the callers ask only where there is one
+        half = 0.5 * axis.span / max(axis.count, 1)
+        return axis.center(self.frames[0]) - half, axis.center(self.frames[1]) + half
+
+    @staticmethod
+    def _paint_brackets(painter: QPainter, area: QRectF, left: float, right: float, theme: Theme) -> None:
+        painter.setPen(QPen(qcolor(theme.accent), 2.0, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap))
+        top, bottom = area.top() + 1, area.bottom() - 1
+        for x, out in ((left, -BRACKET), (right, BRACKET)):
+            for start, end in (
+                ((x, top), (x, bottom)),
+                ((x, top), (x + out, top)),
+                ((x, bottom), (x + out, bottom)),
+            ):
+                painter.drawLine(QPointF(*start), QPointF(*end))

@@ -10,8 +10,7 @@ from PyQt6.QtCore import QPoint, Qt
 from PyQt6.QtWidgets import QApplication, QSlider
 
 from core import ExplicitWeights, Settings
-from nrsfm_gui.panels.parameters.weight_order import ordered
-from nrsfm_gui.panels.parameters.weights_editor import WEIGHTS
+from nrsfm_gui.panels.parameters.weights_editor import WEIGHTS, enforce_order
 from nrsfm_gui.widgets.drag_number import Scale, ScrubLabel
 from nrsfm_gui.widgets.fields import NumberField
 
@@ -54,9 +53,9 @@ def test_weights_of_a_run_tell_what_another_strength_would_give(panel, form):
 
 
 def test_weights_are_ordered_around_the_one_that_was_moved():
-    assert ordered((1.0, 2.0, 3.0, 4.0), 1) == (1.0, 2.0, 3.0, 4.0)
-    assert ordered((1.0, 9.0, 3.0, 4.0), 1) == (1.0, 9.0, 9.0, 9.0)
-    assert ordered((1.0, 2.0, 0.5, 4.0), 2) == (0.5, 0.5, 0.5, 4.0)
+    assert enforce_order((1.0, 2.0, 3.0, 4.0), 1) == (1.0, 2.0, 3.0, 4.0)
+    assert enforce_order((1.0, 9.0, 3.0, 4.0), 1) == (1.0, 9.0, 9.0, 9.0)
+    assert enforce_order((1.0, 2.0, 0.5, 4.0), 2) == (0.5, 0.5, 0.5, 4.0)
 
 
 def test_a_scale_spans_its_range_and_zero_and_gives_back_what_it_is_given():
