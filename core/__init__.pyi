@@ -55,7 +55,7 @@ from .io.readers import (
     write_npz as write_npz,
 )
 from .io.writers import (
-    EXPORTERS as EXPORTERS,
+    WRITERS as WRITERS,
 )
 from .io.writers import (
     ExportOptions as ExportOptions,
@@ -225,7 +225,6 @@ __all__ = [
     "ADMM",
     "AGD",
     "BMM",
-    "EXPORTERS",
     "IRNN",
     "MCP",
     "METHODS",
@@ -234,6 +233,7 @@ __all__ = [
     "RBMM",
     "SCAD",
     "VERSION",
+    "WRITERS",
     "AlgorithmOne",
     "Alignment",
     "CameraModel",

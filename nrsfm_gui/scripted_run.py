@@ -43,11 +43,11 @@ class Script(QObject):
     def _check_paths(self) -> None:
         """Refuse what could not be written before the solver spends its time."""
         from core.foundation import check_writable
-        from core.io.writers import exporter_for
+        from core.io.writers import writer_for
 
         try:
             for path in self._exports:
-                exporter_for(path)
+                writer_for(path)
                 check_writable(path)
             if self._arguments.screenshot is not None:
                 check_writable(self._arguments.screenshot)

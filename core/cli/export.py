@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..foundation.exceptions import InputError
-from ..io.writers import ALIGNMENTS, EXPORTERS, INTERPOLATIONS, ExportOptions, export, exporter_for
+from ..io.writers import ALIGNMENTS, INTERPOLATIONS, WRITERS, ExportOptions, export, writer_for
 from ..reconstruction.result import load_result
 from .outputs import check_outputs
 
@@ -48,7 +48,7 @@ def add_parser(subparsers: Subparsers) -> None:
         action="append",
         required=True,
         metavar="FILE",
-        help=f"file to write, {', '.join(EXPORTERS)}; may be repeated",
+        help=f"file to write, {', '.join(WRITERS)}; may be repeated",
     )
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--frame", type=int, metavar="N", help="write this frame, counted from 0")
@@ -113,11 +113,11 @@ def run(args: argparse.Namespace) -> None:
 
 def _check_heeded(given: dict[str, Any], paths: list[Path]) -> None:
     """Refuse an option that means nothing for any of the files."""
-    heeded = frozenset[str]().union(*(exporter_for(path).heeds for path in paths))
+    heeded = frozenset[str]().union(*(writer_for(path).options for path in paths))
     plain = ExportOptions()
     for name, option in OPTIONS.items():
         if given[name] != getattr(plain, name) and name not in heeded:
-            takers = ", ".join(suffix for suffix, exporter in EXPORTERS.items() if name in exporter.heeds)
+            takers = ", ".join(suffix for suffix, exporter in WRITERS.items() if name in exporter.options)
             raise InputError(
                 f"{option} has no effect on {', '.join(path.name for path in paths)}; it is for {takers}"
             )

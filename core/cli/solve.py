@@ -12,7 +12,7 @@ import numpy as np
 from ..data.sequence import CameraModel
 from ..foundation.atomic import check_writable, replacing
 from ..foundation.exceptions import InputError
-from ..io.writers import EXPORTERS, export, exporter_for
+from ..io.writers import WRITERS, export, writer_for
 from ..reconstruction.recipes import command_for
 from ..reconstruction.reconstruct import finish
 from ..reconstruction.replay import replay
@@ -58,7 +58,7 @@ def add_parser(subparsers: Subparsers) -> None:
         action="append",
         required=True,
         metavar="OUT",
-        help=f"file to write, its format by its suffix ({', '.join(EXPORTERS)}); may be repeated",
+        help=f"file to write, its format by its suffix ({', '.join(WRITERS)}); may be repeated",
     )
     output.add_argument("--history", type=Path, metavar="CSV", help="write the loss of every iteration")
     output.add_argument("--json", action="store_true", help="print the summary as one JSON object")
@@ -68,7 +68,7 @@ def add_parser(subparsers: Subparsers) -> None:
 def run(args: argparse.Namespace) -> int:
     """Solve, write every output, print the summary; after Ctrl-C with the best so far."""
     for path in args.output:
-        exporter_for(path)
+        writer_for(path)
         check_writable(path)
     if args.history:
         check_writable(args.history)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from PyQt6.QtCore import QObject, pyqtSignal
 from PyQt6.QtGui import QGuiApplication
 
-from core import InputError
+from core import WRITERS, InputError
+from core.io.writers import writer_for
 from nrsfm_gui.export.clipboard import recipe_of
 from nrsfm_gui.export.export_request import STEM, context_of
 from nrsfm_gui.export.tasks import Task, Tasks, Watch
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 
 PLOT_FILTER = ";;".join(f"{suffix[1:].upper()} (*{suffix})" for suffix in PLOT_FORMATS)
 PICTURE_FILTER = "PNG (*.png)"
-FRAME_FORMATS = (".ply", ".obj")
 
 
 class Exporting(QObject):
@@ -99,15 +99,15 @@ class Exporting(QObject):
 
     def ask_for_reconstruction(self) -> None:
         """Ask for a file; its suffix chooses the format. PLY and OBJ hold the frame that is shown."""
-        from core import EXPORTERS
-
-        filters = ";;".join(f"{entry.label} (*{suffix})" for suffix, entry in EXPORTERS.items())
+        filters = ";;".join(f"{entry.label} (*{suffix})" for suffix, entry in WRITERS.items())
         self._ask("Save the reconstruction", self._name(".npz"), filters, self.save_reconstruction)
 
     def ask_for_frames(self) -> None:
         """Ask for the name that every frame's file begins with."""
         filters = ";;".join(
-            f"{suffix[1:].upper()}, one file per frame (*{suffix})" for suffix in FRAME_FORMATS
+            f"{suffix[1:].upper()}, one file per frame (*{suffix})"
+            for suffix, writer in WRITERS.items()
+            if "frames" in writer.options
         )
         save = partial(self.save_reconstruction, all_frames=True)
         self._ask("Save all frames", self._name(".ply"), filters, save)
@@ -163,10 +163,8 @@ class Exporting(QObject):
 
     def save_reconstruction(self, path: Path, *, all_frames: bool = False) -> None:
         """Write what is looked at of the run that is shown; PLY and OBJ hold one frame, or all of them."""
-        from core.io.writers import exporter_for
-
         try:
-            shapes = exporter_for(path).suffix in FRAME_FORMATS
+            shapes = "frames" in writer_for(path).options
         except InputError as refusal:
             self.failed.emit(str(refusal), "")
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from core import EXPORTERS
+from core import WRITERS
 from core.evaluation import Kind, Mirror
 from nrsfm_gui.export.movie_files import FORMATS as MOVIES
 from nrsfm_gui.scene.summaries import file_stem
@@ -33,8 +33,9 @@ class ExportKind:
     needs: str = "reconstruction"  # or "sequence": what must be there
 
 
-def _labels(*suffixes: str) -> dict[str, str]:
-    return {suffix: EXPORTERS[suffix].label for suffix in suffixes}
+def _formats(content: str) -> dict[str, str]:
+    """Return the labels of the writers of some content, by suffix."""
+    return {suffix: writer.label for suffix, writer in WRITERS.items() if writer.content == content}
 
 
 PLACED = ("coordinates", "align", "mirror")
@@ -42,25 +43,25 @@ KINDS: dict[str, ExportKind] = {
     "result": ExportKind(
         "Reconstruction",
         "The whole result: shapes, cameras, settings and how it was made",
-        _labels(".npz", ".mat"),
+        _formats("result"),
         (),
     ),
     "shapes": ExportKind(
         "Shapes of frames",
         "Points with their triangles or edges, for other 3-D programs",
-        _labels(".ply", ".obj"),
+        _formats("shapes"),
         ("frames", *PLACED, "text"),
     ),
     "animation": ExportKind(
         "Animation (glTF)",
         "The deformation as morph targets moving in time; in meters, y up",
-        _labels(".glb", ".gltf"),
+        _formats("animation"),
         (*PLACED, "fps", "interpolation"),
     ),
     "table": ExportKind(
         "Table",
         "A row for every frame and point, both counted from 0",
-        _labels(".trajectories.csv", ".csv"),
+        _formats("table"),
         PLACED,
     ),
     "movie": ExportKind(
@@ -104,7 +105,7 @@ class ExportRequest:
 
     kind: str  # a key of KINDS
     path: Path
-    options: dict[str, Any] = field(default_factory=dict)  # of `core.io.writers.export`
+    options: dict[str, Any] = field(default_factory=dict)  # of `core.export`
     movie: MovieOptions | None = None  # of a picture, too, which has one frame
     plot: str = ""  # a key of PLOTS
 

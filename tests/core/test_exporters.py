@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.io import loadmat
 
-from core import EXPORTERS, ExportOptions, InputError, export, load_result
+from core import WRITERS, ExportOptions, InputError, export, load_result
 from core.foundation import procrustes
 from core.io.writers.options import common_scale, laid
 from core.reconstruction.result import arrays_of
@@ -56,12 +56,10 @@ def read_ply(path):
 
 
 def test_the_table_names_every_format_of_the_command_line():
-    assert list(EXPORTERS) == [
-        *(".npz", ".mat", ".csv", ".trajectories.csv", ".ply", ".obj", ".gltf", ".glb")
-    ]
+    assert list(WRITERS) == [*(".npz", ".mat", ".csv", ".trajectories.csv", ".ply", ".obj", ".gltf", ".glb")]
 
 
-@pytest.mark.parametrize("suffix", EXPORTERS)
+@pytest.mark.parametrize("suffix", WRITERS)
 def test_every_format_writes_the_file_that_it_was_asked_for(small_result, tmp_path, suffix):
     path = tmp_path / f"shape{suffix}"
     assert export(small_result, path) == [path]
@@ -363,7 +361,7 @@ def small_disk():
     resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-@pytest.mark.parametrize("suffix", EXPORTERS)
+@pytest.mark.parametrize("suffix", WRITERS)
 def test_a_disk_that_refuses_the_bytes_leaves_nothing_and_says_so(small_result, tmp_path, small_disk, suffix):
     frames = "numbered" if suffix in (".ply", ".obj") else "one"
     path = tmp_path / f"a{suffix}"

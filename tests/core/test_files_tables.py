@@ -25,7 +25,7 @@ from core import (
     write_npz,
 )
 from core.cli.sequence_options import add_sequence_options
-from core.io.readers import SUFFIXES
+from core.io.readers import READERS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -153,7 +153,7 @@ def test_a_layout_is_accepted_of_the_formats_that_its_help_names(tmp_path: Path)
     savemat(tmp_path / "w.mat", {"W": W})
     write_csv(awkward(), tmp_path / "w.csv")
     accepted = set()
-    for suffix in SUFFIXES:
+    for suffix in READERS:
         with suppress(InputError):
             read = read_sequence(tmp_path / f"w{suffix}", layout="blocked")
             np.testing.assert_array_equal(read.tracks[:, 1], W[5:])

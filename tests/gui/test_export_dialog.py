@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core import EXPORTERS, Alignment, CameraModel, Settings, load_result, simulate
+from core import WRITERS, Alignment, CameraModel, Settings, load_result, simulate
 from core.evaluation import Kind
 from nrsfm_gui.export.export_dialog import ExportDialog
 from nrsfm_gui.export.export_request import KINDS, ExportContext, context_of
@@ -63,9 +63,9 @@ def test_every_kind_shows_its_rows_and_proposes_a_file(dialog, context, kind):
 def test_rows_are_options_that_the_formats_heed():
     for kind in KINDS.values():
         for suffix in kind.formats:
-            if suffix in EXPORTERS:
+            if suffix in WRITERS:
                 options = set(kind.rows) - ({"text"} if suffix != ".ply" else set())
-                assert options <= EXPORTERS[suffix].heeds, suffix
+                assert options <= WRITERS[suffix].options, suffix
 
 
 def test_every_editor_has_a_tip_and_a_name(dialog):

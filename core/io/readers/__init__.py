@@ -1,31 +1,18 @@
-"""Sequences from files: the NRSfM Challenge's folders, MATLAB, npz and csv, chosen by what the file is."""
+"""Sequences from files, one format a module; the table `READERS` lists them."""
 
-from __future__ import annotations
-
-from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from ...foundation.exceptions import InputError
-from . import challenge
-from .challenge_folder import ChallengeFile, challenge_file, find
-from .csv import is_csv, read_csv, write_csv
-from .entry import SequenceEntry, entry_of
-from .known_layouts import CAMERA_FILE
-from .layouts import sequence_of
-from .mat import is_mat, load_variables
-from .npz import entries_of, read_npz, sequence_from, write_npz
-from .npz_archive import check_unpacked, is_zip, load_arrays
-from .samples import PREFIX, bundled_samples, resolve, sample_name, sample_path
-from .source import check_camera, digest, naming, read_bytes, sequence_name
+from .challenge_folder import challenge_file
+from .csv import write_csv
+from .entry import SequenceEntry
+from .npz import entries_of, sequence_from, write_npz
+from .npz_archive import check_unpacked, load_arrays
+from .read import READERS, Reader, list_sequences, read_sequence, stands_alone
+from .samples import bundled_samples, resolve, sample_name, sample_path
+from .source import digest, naming, read_bytes
 from .text import parse_matrix
 
-if TYPE_CHECKING:
-    import os
-
-    from ...data.sequence import CameraModel, Sequence
-
 __all__ = [
+    "READERS",
+    "Reader",
     "SequenceEntry",
     "bundled_samples",
     "challenge_file",
@@ -46,182 +33,3 @@ __all__ = [
     "write_csv",
     "write_npz",
 ]
-
-DEPTH_OF_FILES = 2  # how far below a folder without files of its own they are looked for
-SUFFIXES = (".txt", ".mat", ".npz", ".csv")
-_FOLDERS = (
-    "accepted is a folder of the NRSfM Challenge, <object>/sequence/{orthogonal,perspective}/<path>.txt, "
-    "the folder above it, or a folder of .mat, .npz or .csv files, up to two levels deep"
-)
-
-
-def read_sequence(
-    path: str | os.PathLike[str],
-    *,
-    camera: CameraModel | None = None,
-    layout: str | None = None,
-    frame_base: int = 1,
-    path_name: str | None = None,
-) -> Sequence:
-    """Read the tracks of one camera, and everything that lies beside them.
-
-    Parameters
-    ----------
-    path
-        a file (`.txt`, `.mat`, `.npz`, `.csv`), the folder of one NRSfM Challenge object, or "sample:NAME"
-        with a name that `sample_path` accepts.
-    camera
-        which of an object's cameras to read (the default: perspective where it is there). For a file that
-        does not say what camera it is of: the model to assume (the default: perspective where the file gives
-        intrinsics, else orthogonal; `provenance` says so).
-    layout
-        name of the layout of a `.mat`, `.npz` or single `.txt`, where its variables fit several or none: a
-        key of `core.io.readers.layouts.LAYOUTS`, or of `SHAPES` with ":" and the variable.
-    frame_base
-        number of the first frame in the Challenge's `gt_frame_N`: 1 or 0.
-    path_name
-        which of an object's camera paths to read; the default is the first there, "circle" in the Challenge.
-
-    Raises
-    ------
-    InputError
-        one sentence with the file, the variable or row, what was found and what is accepted.
-    """
-    path = resolve(Path(path))
-    if frame_base not in (0, 1):
-        raise InputError(f"frame base is {frame_base}; accepted are 1 and 0")
-    if path.is_dir():
-        return _with_options(
-            challenge.read(_chosen(path, camera, path_name), frame_base), frame_base=frame_base
-        )
-    item = challenge_file(path)
-    if item is not None and layout is None:
-        check_camera(item.camera, camera, path)
-        return _with_options(challenge.read(item, frame_base), frame_base=frame_base)
-    return _with_options(_read_file(path, camera, layout), camera=camera, layout=layout)
-
-
-def _with_options(
-    sequence: Sequence,
-    *,
-    camera: CameraModel | None = None,
-    layout: str | None = None,
-    frame_base: int = 1,
-) -> Sequence:
-    """Return the sequence with the options that its file must be read with to give it again."""
-    reading: dict[str, str | int] = {}
-    if camera is not None:
-        reading["camera"] = camera.value
-    if layout is not None:
-        reading["layout"] = layout
-    if frame_base != 1:
-        reading["frame_base"] = frame_base
-    return replace(sequence, reading=reading) if reading else sequence
-
-
-def _read_file(path: Path, camera: CameraModel | None, layout: str | None) -> Sequence:
-    """Read a file that holds one sequence, by its first bytes, and by its suffix where they say nothing."""
-    content = read_bytes(path)
-    if is_zip(content) or path.suffix.lower() == ".npz":
-        return read_npz(path, camera=camera, layout=layout)
-    if is_mat(content) or path.suffix.lower() == ".mat":
-        return sequence_of(load_variables(content, path), path, content, camera=camera, layout=layout)
-    if is_csv(content) or path.suffix.lower() == ".csv":
-        if layout is not None:
-            raise InputError(f"{path}: layout is {layout!r}; a csv file has only one and accepts none")
-        return read_csv(path, camera=camera)
-    if path.suffix.lower() == ".txt":
-        variables = {"text": parse_matrix(content, path)}
-        return sequence_of(variables, path, content, camera=camera, layout=layout or "interleaved:text")
-    raise InputError(f"{path}: is none of the formats that can be read: {', '.join(SUFFIXES)}")
-
-
-def stands_alone(content: bytes) -> bool:
-    """Return whether a file of these bytes is read without what lies beside it, as npz and csv are.
-
-    The others may have visibility, truth, a companion or a camera there.
-    """
-    return is_zip(content) or is_csv(content)
-
-
-def list_sequences(path: str | os.PathLike[str], *, frame_base: int = 1) -> tuple[SequenceEntry, ...]:
-    """Return what can be read in a folder or file, with the cheap facts about each.
-
-    A file that is broken is listed too, with its problem; only an absent path and a folder without any
-    sequence are refused.
-
-    Parameters
-    ----------
-    path
-        a Challenge object's folder, a folder of such folders (up to three levels deep), a folder of `.mat`,
-        `.npz` or `.csv` files, a folder of such folders (up to two levels deep), one file, or "sample:NAME";
-        "sample:" lists all bundled ones.
-    frame_base
-        as in `read_sequence`.
-
-    Raises
-    ------
-    InputError
-        where there is no such path, or nothing in it that can be read.
-    """
-    if str(path) == PREFIX:
-        return bundled_samples()
-    path = resolve(Path(path))
-    if not path.exists():
-        raise InputError(f"{path}: there is no such file or folder")
-    if path.is_dir():
-        entries = [challenge.entry(item, frame_base) for item in find(path)]
-        entries += _entries_of_files(path, DEPTH_OF_FILES)
-        if not entries:
-            raise InputError(f"{path}: holds no sequence; {_FOLDERS}")
-        return tuple(entries)
-    item = challenge_file(path)
-    return (_entry(path)[0] if item is None else challenge.entry(item, frame_base),)
-
-
-def _entries_of_files(folder: Path, depth: int) -> list[SequenceEntry]:
-    """Return the entries of a folder's `.mat`, `.npz` and `.csv` files, or if it has none, of those below."""
-    try:
-        inside = sorted(item for item in folder.iterdir() if not item.name.startswith("."))
-    except OSError as error:
-        problem = f"{folder}: cannot be listed ({error.strerror or error})"
-        return [SequenceEntry(folder.name, None, "", folder.absolute(), problem=problem)]
-    files = [item for item in inside if item.suffix.lower() in SUFFIXES[1:] and item.is_file()]
-    if files:
-        return _entries(files)
-    if depth == 0 or (folder / "sequence").is_dir():  # below an object of the Challenge lie its own parts
-        return []
-    return [entry for item in inside if item.is_dir() for entry in _entries_of_files(item, depth - 1)]
-
-
-def _entries(files: list[Path]) -> list[SequenceEntry]:
-    """Return the entries of files in one folder, without the camera's file where a sequence uses it."""
-    read = [_entry(item) for item in files]
-    used = any(uses_camera_file for _, uses_camera_file in read)
-    return [entry for entry, _ in read if not (used and entry.file.name == CAMERA_FILE)]
-
-
-def _entry(path: Path) -> tuple[SequenceEntry, bool]:
-    """Return the entry of a file, and whether its sequence took K from the camera's file beside it."""
-    try:
-        sequence = _read_file(path, None, None)
-    except InputError as error:
-        return SequenceEntry(sequence_name(path), None, "", path.absolute(), problem=str(error)), False
-    return entry_of(sequence), CAMERA_FILE in sequence.provenance
-
-
-def _chosen(folder: Path, camera: CameraModel | None, path_name: str | None) -> ChallengeFile:
-    """Return the one sequence of a folder that the camera and path ask for."""
-    found = find(folder)
-    if not found:
-        raise InputError(f"{folder}: holds no sequence of the Challenge; {_FOLDERS}")
-    objects = list(dict.fromkeys(item.root for item in found))
-    if len(objects) > 1:
-        names = ", ".join(root.name for root in objects)
-        raise InputError(f"{folder}: holds {len(objects)} objects ({names}); accepted is the folder of one")
-    wanted = [item for item in found if camera in (None, item.camera) and path_name in (None, item.path_name)]
-    if not wanted:
-        there = ", ".join(f"{item.camera.value}/{item.path_name}" for item in found)
-        asked = "/".join((camera.value if camera else "any", path_name or "any"))
-        raise InputError(f"{folder}: has no {asked}; there are {there}")
-    return wanted[0]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
+from core.io.readers import READERS
 from nrsfm_gui.engine.jobs import Jobs
 from nrsfm_gui.widgets.path_dialog import Wanted, ask_for_path
 
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 
 # What was listed, the entry to show ("sample:NAME" has one too) and what was read.
 Read = tuple[tuple["SequenceEntry", ...], "SequenceEntry | None", "Sequence | SavedSession | OpenedResult"]
+_TRACKS = " ".join(f"*{suffix}" for suffix in READERS)
 FILTER = (
-    "All that can be opened (*.txt *.mat *.npz *.csv *.nrsfm);;Sequences (*.txt *.mat *.npz *.csv);;"
+    f"All that can be opened ({_TRACKS} *.nrsfm);;Sequences ({_TRACKS});;"
     "Sessions (*.nrsfm);;Results (*.npz);;All files (*)"
 )
 SAMPLE = "sample:"

@@ -1,0 +1,139 @@
+"""Results to files: the table of writers by suffix, each a pure function of a result and a few options.
+
+A new format is a module here and a line in `WRITERS`: the command line and the dialog of the window read the
+table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...foundation.atomic import check_writable
+from ...foundation.exceptions import InputError
+from . import csv, gltf, mat, npz, obj, ply, trajectories
+from .options import ExportOptions, unwatched
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ...reconstruction.result import Result
+
+PLACED = frozenset({"coordinates", "align", "mirror"})
+SHAPES = PLACED | {"frame", "frames"}
+ANIMATED = PLACED | {"frame", "fps", "interpolation"}
+
+
+@dataclass(frozen=True)
+class Writer:
+    """One file format: `write` returns the files that it wrote."""
+
+    suffix: str
+    label: str  # for a file dialog
+    write: Callable[[Result, Path, ExportOptions], list[Path]]
+    content: str = "result"  # or "shapes", "animation", "table": what the dialog offers the format for
+    options: frozenset[str] = frozenset()  # names of the options of `export` that have a meaning for it
+
+
+WRITERS: dict[str, Writer] = {
+    writer.suffix: writer
+    for writer in (
+        Writer(".npz", "Result of this program, NumPy arrays", npz.write),
+        Writer(".mat", "Result as MATLAB variables", mat.write),
+        Writer(".csv", "Table: shapes, tracks and reprojections", csv.write, "table", PLACED | {"frame"}),
+        Writer(".trajectories.csv", "Table: trajectories and errors", trajectories.write, "table", PLACED),
+        Writer(".ply", "PLY points with edges or faces", ply.write, "shapes", SHAPES | {"text"}),
+        Writer(".obj", "Wavefront OBJ points with edges or faces", obj.write, "shapes", SHAPES),
+        Writer(".gltf", "glTF, the deformation as an animation", gltf.write, "animation", ANIMATED),
+        Writer(".glb", "glTF in one binary file", gltf.write, "animation", ANIMATED),
+    )
+}
+
+
+def writer_for(path: str | Path) -> Writer:
+    """Return the writer that the end of a path's name chooses, the longest where several fit.
+
+    Raises
+    ------
+    InputError
+        where the suffix belongs to no format.
+    """
+    name = Path(path).name.lower()
+    fitting = [suffix for suffix in WRITERS if name.endswith(suffix) and name != suffix]
+    if not fitting:
+        suffix = Path(path).suffix.lower()
+        found = f"the suffix {suffix!r}" if suffix else "no suffix"
+        raise InputError(f"{path} has {found}; accepted are {', '.join(WRITERS)}")
+    return WRITERS[max(fitting, key=len)]
+
+
+def export(
+    result: Result,
+    path: str | Path,
+    *,
+    frame: int | None = None,
+    frames: str = "one",
+    coordinates: str = "object",
+    align: str = "none",
+    mirror: bool = False,
+    text: bool = False,
+    fps: float = 15.0,
+    interpolation: str = "linear",
+    progress: Callable[[int, int], None] = unwatched,
+) -> list[Path]:
+    """Write a result in the format that the suffix of `path` names, and return the files written.
+
+    `.npz` and `.mat` hold the whole result. `.csv` is a table of shapes, tracks and reprojections,
+    `.trajectories.csv` one of trajectories with their errors; `.ply` and `.obj` hold shapes, `.gltf` and
+    `.glb` the deformation as an animation.
+
+    Parameters
+    ----------
+    result, path
+        what is written, and where; each file appears whole or not at all, and so do numbered files together.
+    frame
+        0-based frame to write; None is all frames for csv and glTF, and the first one for ply and obj.
+    frames
+        "one"; "numbered", a file for every frame, counted from 1 as the window does (`name_0001.ply`); or
+        "stacked", all frames in one ply file with a property `frame`.
+    coordinates
+        "object", the S of every frame; or "camera", Y = R S + t.
+    align
+        "none", calibrated units; "scale", multiplied by the one factor that fits the sizes of the ground
+        truth; "truth", every frame that has a ground truth moved onto it by a similarity (trajectories and
+        glTF hold all frames: the others take the similarity of the nearest that has one); or "sequence", all
+        frames moved by one similarity.
+    mirror
+        whether the mirror image stands for the shape where that is nearer to the truth, in all frames.
+    text
+        whether a ply file is text and not binary.
+    fps
+        frames per second of a glTF animation.
+    interpolation
+        "linear" or "step": what a glTF animation shows between two frames.
+    progress
+        called with (done, total) as the work goes on; what it raises ends the export, and nothing is written.
+
+    Raises
+    ------
+    InputError
+        where an option is out of range, the ground truth that it needs is absent, or the file cannot be
+        written.
+    """
+    path = Path(path)
+    writer = writer_for(path)
+    check_writable(path)
+    options = ExportOptions(
+        frame=frame,
+        frames=frames,
+        coordinates=coordinates,
+        align=align,
+        mirror=mirror,
+        text=text,
+        fps=fps,
+        interpolation=interpolation,
+        progress=progress,
+    )
+    progress(0, 1)
+    return writer.write(result, path, options)
