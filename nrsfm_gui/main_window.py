@@ -41,10 +41,10 @@ from nrsfm_gui.panels.timeline.timeline import Timeline
 from nrsfm_gui.panels.timeline.worst_frame import Worst
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.panels.view3d.scene_view import SceneView
-from nrsfm_gui.reports.reports_window import ReportsWindow
 from nrsfm_gui.scene.display import Display
 from nrsfm_gui.sessions.session_saver import Keeping
 from nrsfm_gui.shell.actions import Situation, action_table
+from nrsfm_gui.shell.experiment_reports import ExperimentReports
 from nrsfm_gui.shell.layout import arrange, reset, restore
 from nrsfm_gui.shell.presenter import Presenter
 from nrsfm_gui.shell.selection_controller import Selecting
@@ -114,7 +114,7 @@ class MainWindow(QMainWindow):
             plots={"loss": self.loss_plot.plot_widget, "spectrum": self.spectrum_plot.plot_widget},
             parent=self,
         )
-        self.reports = ReportsWindow(self.store, parent=self)
+        self.reports = ExperimentReports(self.store, self.messages, self)
         self._closing = False
         self._remembers = True
         self._build()
@@ -235,12 +235,6 @@ class MainWindow(QMainWindow):
         self.store.forget_layout()
         reset(self, self._first_state)
 
-    def show_reports(self) -> None:
-        """Show the reports beside this window."""
-        self.reports.show()
-        self.reports.raise_()
-        self.reports.activateWindow()
-
     def report(self, sentence: str, details: str) -> None:
         """Say that something could not be done; with details, that it is a defect."""
         self.reported.emit(sentence)
@@ -276,7 +270,7 @@ class MainWindow(QMainWindow):
         apply_theme(app, theme)
         for part in (
             self.scene_view, self.tracks_view, self.timeline, self.parameters, self.loss_plot,
-            self.spectrum_plot, self.messages, self.tree, self.chrome, self.reports, self.habits,
+            self.spectrum_plot, self.messages, self.tree, self.chrome, self.habits,
             self.keeping,
             self.exporting, self.background,
             self.run_list, self.looks, self.comparing, self.guidance_panel,
@@ -326,7 +320,6 @@ class MainWindow(QMainWindow):
         self.opening.shut_down()
         self.exporting.shut_down()
         self.background.shut_down()
-        self.reports.shut_down()
         self.guidance.shut_down()
         self.habits.shut_down()
         if self._remembers:

@@ -15,7 +15,6 @@ from .sequence_options import add_frame_base
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
 
     from ..experiments.run import Standing
     from . import Subparsers
@@ -70,21 +69,6 @@ def add_parser(subparsers: Subparsers) -> None:
     add_frame_base(parser)
 
 
-def reproduced(args: argparse.Namespace, progress: Callable[[Standing], None]) -> Path:
-    """Make the report that the options ask for, and return its path."""
-    return reproduce(
-        args.experiment,
-        args.output,
-        data=args.data,
-        real=args.real,
-        frame_base=args.frame_base,
-        seconds=args.seconds,
-        processes=args.jobs or os.cpu_count(),
-        command=command_of(args),
-        progress=progress,
-    )
-
-
 def run(args: argparse.Namespace) -> int:
     """Compute what is not yet there, write the report, and name it."""
     check_installed()
@@ -98,7 +82,17 @@ def run(args: argparse.Namespace) -> int:
         line.write(progress_text(now))
 
     try:
-        written = reproduced(args, progress)
+        written = reproduce(
+            args.experiment,
+            args.output,
+            data=args.data,
+            real=args.real,
+            frame_base=args.frame_base,
+            seconds=args.seconds,
+            processes=args.jobs or os.cpu_count(),
+            command=command_of(args),
+            progress=progress,
+        )
     except KeyboardInterrupt:
         line.clear()
         if not standing:

@@ -58,8 +58,6 @@ QTreeView:focus, QListView:focus, QTableView:focus, QPlainTextEdit:focus, QTextB
     border-color: $accent; }
 QToolButton:focus, QToolBar QToolButton:focus { border: 1px solid $accent; border-radius: 4px; }
 QTreeView::item, QListView::item { padding: 2px 0; }
-QListView#reports::item { padding: 6px 8px; border-bottom: 1px solid $stripe; }
-QListView#reports::item:selected { background: $raised; color: $text; }
 QMenu { background: $raised; border: 1px solid $border; padding: 4px 0; }
 QMenu::item { padding: 5px 22px 5px 30px; color: $text; }
 QMenu::item:selected { background: $accent; color: #ffffff; }

@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 WINDOW = sorted((ROOT / "nrsfm_gui").rglob("*.py"))
 VIEWS = [path for path in WINDOW if "widgets" in path.parts]
-BEHIND = ("engine", "panels", "sessions", "export", "shell", "reports", "scene", "text", "main_window")
+BEHIND = ("engine", "panels", "sessions", "export", "shell", "scene", "text", "main_window")
 BEHIND_STATE = ("model.session", "model.app_store")  # the rest of `model` is values
 QT = ("PyQt6", "pyqtgraph", "OpenGL")
 

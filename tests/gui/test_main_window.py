@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from PyQt6 import sip
-from PyQt6.QtCore import QEvent, QMimeData, QPointF, Qt, QThread, QUrl
-from PyQt6.QtGui import QDropEvent, QGuiApplication, QKeyEvent, QKeySequence
+from PyQt6.QtCore import QMimeData, QPointF, Qt, QThread, QUrl
+from PyQt6.QtGui import QDesktopServices, QDropEvent, QGuiApplication, QKeySequence
 from PyQt6.QtWidgets import QLabel, QPushButton
 
 from core import (
@@ -26,6 +26,7 @@ from core import (
     write_challenge,
 )
 from core.evaluation import Kind, Mirror
+from core.experiments.report import write_report
 from nrsfm_gui.model.arguments import Arguments
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.scene.shapes import Alignment
@@ -206,18 +207,16 @@ def test_shortcuts_are_unambiguous_and_all_are_listed(window):
     sheet.deleteLater()
 
 
-def test_reports_open_beside_the_window_in_its_colors(qtbot, window, near):
-    window.set_light(True)
+def test_f2_opens_the_newest_report_of_the_experiments(window, tmp_path, monkeypatch):
+    opened = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda link: opened.append(link.toLocalFile()) or True)
+    monkeypatch.chdir(tmp_path)
     window.chrome.actions["reports"].trigger()
-    qtbot.waitUntil(window.reports.isVisible)
-    assert window.reports.isWindow()
-    picture = window.reports.grab().toImage()
-    assert near(picture, window.session.theme.window, tolerance=8).mean() > 0.3
-    window.set_light(False)
-    assert near(window.reports.grab().toImage(), window.session.theme.window, tolerance=8).mean() > 0.3
-    escape = QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_Escape.value, Qt.KeyboardModifier.NoModifier)
-    window.reports.keyPressEvent(escape)
-    assert not window.reports.isVisible()
+    assert "nrsfm reproduce" in window.messages.text and not opened
+    (tmp_path / "report").mkdir()
+    page = write_report([], "Table 1, run again", tmp_path / "report")
+    window.chrome.actions["reports"].trigger()
+    assert opened == [str(page)]
 
 
 def test_a_dropped_folder_is_listed_and_its_first_sequence_shown(qtbot, make_window, folder, store):

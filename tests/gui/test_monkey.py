@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from PyQt6 import sip
 from PyQt6.QtCore import QEvent, QObject, QPoint, QPointF, Qt, QTimer
-from PyQt6.QtGui import QDrag, QGuiApplication, QKeySequence, QWheelEvent
+from PyQt6.QtGui import QDesktopServices, QDrag, QGuiApplication, QKeySequence, QWheelEvent
 from PyQt6.QtTest import QTest
 from PyQt6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMenu, QWidget
 
@@ -252,6 +252,7 @@ def soak_seconds(request: pytest.FixtureRequest) -> float:
 @pytest.mark.qt_no_exception_capture  # by the test itself
 def test_a_monkey_at_the_window_breaks_nothing(qtbot, make_window, tmp_path, monkeypatch, soak_seconds):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda _link: True)  # no browser
     seed = FIRST_SEED if soak_seconds < 60 else int(time.time())
     LOG.info("seed %d", seed)
     window = make_window(simulate("paper", frames=24, points=40), settings=Settings(rank=2, starts=2))

@@ -25,7 +25,6 @@ from core import Settings, WeightedNuclearNorm, simulate
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
 from nrsfm_gui.panels.timeline.frame_slider import FrameSlider
-from nrsfm_gui.reports.make_report import MakeReportDialog
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.widgets.fields import NumberField
 
@@ -113,13 +112,6 @@ def test_the_wheel_changes_no_field_of_a_dialog(qtbot, window, action, least):
     assert len(dialogs) == 1
     assert len(fields_of(dialogs[0])) >= least
     assert changed_by_the_wheel(dialogs[0]) == []
-
-
-def test_the_wheel_changes_no_field_of_the_dialog_that_makes_reports(qtbot, window):
-    window.show_reports()
-    window.reports.ask_for_making()
-    dialog = window.reports.findChild(MakeReportDialog)
-    assert fields_of(dialog) and changed_by_the_wheel(dialog) == []
 
 
 def test_the_wheel_changes_no_field_of_the_appearance(qtbot, window):

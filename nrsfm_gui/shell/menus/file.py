@@ -23,8 +23,8 @@ def file_rows(w: MainWindow) -> tuple[ActionSpec, ...]:
         ActionSpec("save_as", "&File", "Save session &as…", "Save the session in another file",
                    w.keeping.save_as, ("Ctrl+Shift+S",), with_sequence),
         ActionSpec("reports", "&File", "&Paper's experiments…",
-                   "Read reports of the paper's experiments, or make one",
-                   w.show_reports, ("F2",), separated=True),
+                   "Open the newest report of `nrsfm reproduce` in the browser",
+                   w.reports.open_newest, ("F2",), separated=True),
         ActionSpec("quit", "&File", "&Quit", "Stop the solver and close the window", w.close, ("Ctrl+Q",),
                    separated=True),
     )  # fmt: skip

@@ -1,1 +1,0 @@
-"""The reports of the paper's experiments: making and reading them."""

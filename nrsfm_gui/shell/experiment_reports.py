@@ -1,0 +1,75 @@
+"""The reports of `nrsfm reproduce`, opened in the browser."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QObject, QUrl
+from PyQt6.QtGui import QDesktopServices, QGuiApplication
+
+from nrsfm_gui.widgets.path_dialog import ask_for_path
+
+if TYPE_CHECKING:
+    from PyQt6.QtWidgets import QWidget
+
+    from nrsfm_gui.model.app_store import SettingsStore
+    from nrsfm_gui.widgets.message_bar import MessageBar
+
+COMMAND = "nrsfm reproduce table1 -o reports/table1"
+PLACES = ("report.html", "*/report.html", "reports/*/report.html")  # below the working folder
+FILTER = "Reports (*.html *.htm)"
+
+
+class ExperimentReports(QObject):
+    """Opens the newest report, or one that is asked for, and remembers it.
+
+    Parameters
+    ----------
+    store
+        keeps the reports that were opened last.
+    messages
+        gets a sentence about what was opened, or how to make a report where there is none.
+    parent
+        of the dialog that asks for a report.
+    """
+
+    def __init__(self, store: SettingsStore, messages: MessageBar, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._messages = messages
+        self._window = parent
+
+    def open_newest(self) -> None:
+        """Open the report that was written last, of those in the working folder and those opened before."""
+        found = (page.resolve() for place in PLACES for page in Path.cwd().glob(place))
+        pages = {page for page in found if page.with_suffix(".md").is_file()}  # `nrsfm reproduce` writes both
+        pages |= {page for page in self._store.recent_reports() if os.path.isfile(page)}
+        if pages:
+            self.open(max(pages, key=os.path.getmtime))
+            return
+        self._messages.warn(
+            f"{Path.cwd()} holds no report of the paper's experiments. This command makes one: {COMMAND}",
+            action=(("Copy the command", self._copy_command), ("Open a report…", self.ask)),
+        )
+
+    def ask(self) -> None:
+        """Ask for a report, and open it."""
+        known = self._store.recent_reports()
+        start = known[0].parent if known else Path.cwd()
+        ask_for_path(self._window, "Open a report", self.open, start=start, filters=FILTER)
+
+    def open(self, page: Path) -> None:
+        """Open a report in the browser."""
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(page))):
+            self._messages.warn(f"No program was found that opens {page}")
+            return
+        self._store.add_recent_report(page)
+        self._messages.note(f"Opened {page} in the browser", action=("Open another…", self.ask))
+
+    def _copy_command(self) -> None:
+        clipboard = QGuiApplication.clipboard()
+        assert clipboard is not None
+        clipboard.setText(COMMAND)
+        self._messages.note(f"Copied: {COMMAND}")

@@ -1,0 +1,123 @@
+"""Reports of `nrsfm reproduce` open in the browser; where there is none, the command for one is given."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+
+import pytest
+from PyQt6.QtGui import QDesktopServices, QGuiApplication
+from PyQt6.QtWidgets import QFileDialog, QPushButton, QWidget
+
+from core.cli import parser
+from core.experiments.document import Heading
+from core.experiments.report import write_report
+from nrsfm_gui.shell.experiment_reports import ExperimentReports
+from nrsfm_gui.widgets.message_bar import MessageBar
+
+
+@pytest.fixture
+def opened(monkeypatch) -> list[str]:
+    """Return the paths that the browser was asked for."""
+    paths: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda link: paths.append(link.toLocalFile()) or True)
+    return paths
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    """Return the working folder."""
+    folder = tmp_path / "working"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def window(qtbot) -> QWidget:
+    made = QWidget()
+    qtbot.addWidget(made)
+    return made
+
+
+@pytest.fixture
+def messages(qtbot) -> MessageBar:
+    made = MessageBar()
+    qtbot.addWidget(made)
+    return made
+
+
+@pytest.fixture
+def reports(store, messages, window) -> ExperimentReports:
+    return ExperimentReports(store, messages, window)
+
+
+def write(folder: Path, *, age: float) -> str:
+    """Write a report as `nrsfm reproduce` does, some seconds ago; return its page."""
+    folder.mkdir(parents=True, exist_ok=True)
+    page = write_report([Heading("Table 1, run again", 1)], "Table 1, run again", folder)
+    stamp = page.stat().st_mtime - age
+    os.utime(page, (stamp, stamp))
+    return str(page)
+
+
+def press(messages: MessageBar, title: str) -> None:
+    next(button for button in messages.findChildren(QPushButton) if button.text() == title).click()
+
+
+@pytest.mark.parametrize("place", [".", "report", "reports/table1"])
+def test_the_newest_report_of_the_working_folder_is_opened(folder, opened, reports, messages, place):
+    write(folder / "old", age=100)
+    page = write(folder / place, age=10)
+    (folder / "other").mkdir()
+    (folder / "other" / "report.html").write_text("<h1>Of another program</h1>")
+    reports.open_newest()
+    assert opened == [page]
+    assert page in messages.text
+
+
+def test_a_report_that_was_opened_is_found_again_from_anywhere(tmp_path, folder, opened, reports, store):
+    elsewhere = write(tmp_path / "elsewhere" / "deep", age=50)
+    reports.open(Path(elsewhere))
+    reports.open_newest()
+    assert opened == [elsewhere, elsewhere]
+    newer = write(folder / "report", age=5)
+    reports.open_newest()
+    assert opened[-1] == newer
+    for page in (elsewhere, newer):
+        os.unlink(page)
+    assert store.recent_reports() == []
+
+
+def test_without_a_report_the_command_for_one_can_be_copied(folder, opened, reports, messages):
+    reports.open_newest()
+    assert not opened
+    command = messages.text.split(": ")[1]
+    assert str(folder) in messages.text
+    press(messages, "Copy the command")
+    assert QGuiApplication.clipboard().text() == command
+    program, *words = shlex.split(command)
+    assert program == "nrsfm"
+    page = write(folder / parser().parse_args(words).output, age=0)
+    reports.open_newest()  # what the command writes is found
+    assert opened == [page]
+
+
+def test_another_report_can_be_asked_for(qtbot, tmp_path, folder, opened, reports, messages, window):
+    write(folder / "report", age=0)
+    other = write(tmp_path / "other", age=100)
+    reports.open_newest()
+    press(messages, "Open another…")
+    dialog = window.findChild(QFileDialog)
+    dialog.fileSelected.emit(other)
+    assert opened[-1] == other
+    dialog.reject()
+
+
+def test_a_desktop_without_a_browser_is_named_with_the_page(folder, reports, messages, store, monkeypatch):
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda _link: False)
+    page = write(folder / "report", age=0)
+    reports.open_newest()
+    assert messages.text == f"No program was found that opens {page}"
+    assert store.recent_reports() == []
