@@ -7,11 +7,14 @@ need not be the rank of the shape.
 
 The sign of a frame's first two rows is arbitrary where a basis shape's coefficient may change its sign: the
 smaller turn from the frame before is taken.  The reflection in depth, (R, S) -> (D R D, D S) with
-D = diag(1, 1, -1), leaves an affine camera's tracks as they are: both are candidates.
+D = diag(1, 1, -1), leaves an affine camera's tracks as they are: both are candidates.  So does a turn of the
+object, (R, S) -> (R Q', Q S).  Both are fixed by a convention (`canonical`), and singular values that only
+rounding leaves are dropped: the estimate is a function of the tracks, whatever the order of summation.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,6 +33,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RANDOM_STARTS = 5
+NEGLIGIBLE = 1e-10  # a singular value relative to the largest, below which it may be rounding
+TILTED = 0.3  # of the largest tilt out of the image plane
+RIGHTWARD = np.array([1.0, 0.2])
 FLIP = np.diag([1.0, 1.0, -1.0])
 NOT_A_ROTATION = 1e-4  # largest accepted entry of R'R - I in a file
 
@@ -78,9 +84,11 @@ def estimate_rotations(tracks: Floats, visible: Bools, *, rank: int, seed: int =
     spread(tracks, visible)  # refuses tracks that coincide, of which nothing is left
     W = centered_and_complete(tracks, visible, 3 * rank)
     U, sigma, _ = np.linalg.svd(W.reshape(2 * frames, points), full_matrices=False)
-    motion = (U[:, : 3 * rank] * np.sqrt(sigma[: 3 * rank] / sigma[0])).reshape(frames, 2, 3 * rank)
+    size = np.where(sigma > NEGLIGIBLE * sigma[0], np.sqrt(sigma / sigma[0]), 0.0)
+    columns = min(3 * rank, 3 * math.ceil(np.count_nonzero(size) / 3))  # the further ones are zero
+    motion = (U[:, :columns] * size[:columns]).reshape(frames, 2, columns)
     g, cost = corrective_triplet(motion, np.random.default_rng(seed), RANDOM_STARTS)
-    return Rotations(continuous(rotations_from_rows(motion @ g)), cost)
+    return Rotations(canonical(continuous(rotations_from_rows(motion @ g))), cost)
 
 
 def rotations_from_rows(rows: Floats) -> Floats:
@@ -98,6 +106,19 @@ def continuous(R: Floats) -> Floats:
     R = R.copy()
     R[:, :2] *= sign[:, None, None]
     return R
+
+
+def canonical(R: Floats) -> Floats:
+    """Return rotations that explain the same affine tracks, in one form: (F, 3, 3), the first one I.
+
+    Of the two depth reflections that one is taken whose first considerable tilt (R_13, R_23), the shift of
+    what is in front, goes to the right; it is a little inclined, so that vertical tilts count too.
+    """
+    R = R @ R[0].T
+    tilt = R[:, :2, 2]
+    size = np.linalg.norm(tilt, axis=1)
+    first = tilt[np.argmax(size >= TILTED * size.max())]
+    return R if first @ RIGHTWARD >= 0 else flip_depth(R)
 
 
 def flip_depth(R: Floats) -> Floats:

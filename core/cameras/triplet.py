@@ -5,9 +5,18 @@ two rows m_1, m_2 of every frame parallel to the first two rows of its rotation:
 
     1 - |b|^2 / |a|^2 = 0    and    2 a' b / |a|^2 = 0.
 
-Ratios leave each frame its own scale, as a weak-perspective camera has.  The sum of squares is minimized from
-the rigid solution and from random starts; no semidefinite program is needed.  g is defined up to a rotation
-on its right and a factor: the damping of Levenberg-Marquardt takes care of these directions.
+Ratios leave each frame its own scale, as a weak-perspective camera has.  g is defined up to an orthogonal
+matrix on its right and a factor: the damping of Levenberg-Marquardt takes care of these directions.
+
+The sum of squares has local minima, and no semidefinite program is needed where several starts are tried.
+Each rank from 1 to K starts from the end of the rank below with three rows of zeros, so that the cost does
+not rise with K; from the rigid solution; and from random g.  Which end is returned must not depend on
+rounding:
+
+- random starts are unit' Z with the columns of M normalized and Z (2F x 3) random, so that a singular vector
+  of the other sign leads to the same point;
+- every start is followed until rounding ends it, and costs closer than `SAME` are of one minimum;
+- of equal costs the first start counts, so that a lower rank which explains the tracks is kept.
 """
 
 from __future__ import annotations
@@ -16,13 +25,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..foundation.least_squares import levenberg_marquardt
+from ..foundation.least_squares import Minimum, levenberg_marquardt
 
 if TYPE_CHECKING:
     from ..foundation.types import Floats
 
-TOLERANCE = 1e-10
-MAX_ITERATIONS = 200
+TOLERANCE = 1e-16
+MAX_ITERATIONS = 500
+SAME = 1e-9  # relative difference of two costs
+EXACT = 1e-16  # mean square of the residuals that only rounding leaves
+DEFINITE = 1e-9  # least ratio of the eigenvalues of a Q that counts as positive definite
 
 
 def triplet_residuals(motion: Floats, g: Floats) -> tuple[Floats, Floats]:
@@ -51,22 +63,38 @@ def triplet_residuals(motion: Floats, g: Floats) -> tuple[Floats, Floats]:
 
 
 def corrective_triplet(motion: Floats, rng: np.random.Generator, starts: int) -> tuple[Floats, float]:
-    """Return the g (3K, 3) of the lowest cost, and the cost, from the rigid and from random starts."""
-    size = motion.shape[2]
+    """Return the g (3K, 3) of the lowest cost, and the cost.
+
+    Parameters
+    ----------
+    motion
+        (F, 2, 3K) rows of M, its columns in the order of their singular values.
+    rng
+        makes the random starts.
+    starts
+        number of random starts of each rank above 1.
+    """
+    frames, _, size = motion.shape
+    best = _followed(motion[:, :, :3], rigid_triplet(motion[:, :, :3]))
+    for columns in range(6, size + 1, 3):
+        part = motion[:, :, :columns]
+        norms = np.linalg.norm(part, axis=(0, 1))
+        unit = part / np.where(norms > 0, norms, 1.0)
+        points = [np.concatenate((best.x.reshape(-1, 3), np.zeros((3, 3)))), rigid_triplet(part)]
+        points += [np.einsum("fam,fac->mc", unit, rng.normal(size=(frames, 2, 3))) for _ in range(starts)]
+        ends = [_followed(part, point) for point in points]
+        limit = (1 + SAME) * min(end.cost for end in ends) + EXACT * 2 * frames
+        best = next(end for end in ends if end.cost <= limit)
+    return best.x.reshape(size, 3), best.cost
+
+
+def _followed(motion: Floats, start: Floats) -> Minimum:
+    """Return the minimum that a start leads to."""
 
     def residuals(x: Floats) -> tuple[Floats, Floats]:
-        return triplet_residuals(motion, x.reshape(size, 3))
+        return triplet_residuals(motion, x.reshape(-1, 3))
 
-    best = None
-    for index in range(1 + starts if size > 3 else 1):
-        start = rigid_triplet(motion) if index == 0 else rng.normal(size=(size, 3))
-        end = levenberg_marquardt(
-            residuals, start.ravel(), tolerance=TOLERANCE, max_iterations=MAX_ITERATIONS
-        )
-        if best is None or end.cost < best.cost:
-            best = end
-    assert best is not None  # there is at least one start
-    return best.x.reshape(size, 3), best.cost
+    return levenberg_marquardt(residuals, start.ravel(), tolerance=TOLERANCE, max_iterations=MAX_ITERATIONS)
 
 
 def rigid_triplet(motion: Floats) -> Floats:
@@ -89,5 +117,5 @@ def rigid_triplet(motion: Floats) -> Floats:
     Q[row, column] = Q[column, row] = vectors[:, 0]
     values, axes = np.linalg.eigh(Q * np.sign(np.trace(Q)))
     g = np.zeros((motion.shape[2], 3))
-    g[:3] = axes * np.sqrt(values) if values[0] > 0 else np.eye(3)
+    g[:3] = axes * np.sqrt(values) if values[0] > DEFINITE * values[2] else np.eye(3)
     return g

@@ -7,6 +7,7 @@ import pytest
 import scipy.io
 
 from core import InputError
+from core.cameras import estimate_rotations
 from core.experiments.mocap import PUBLISHED, bmm_rows, rotation_error, tracked
 from core.foundation import rotation_from_vector
 from core.foundation.linalg import nearest_rotation
@@ -95,6 +96,14 @@ def test_what_the_table_cannot_use_is_refused(tmp_path):
         bmm_rows(save(tmp_path / "other.mat", S, (R @ S)[:, :2], R))
     with pytest.raises(InputError, match="no fixed one makes its tracks"):
         bmm_rows(save(tmp_path / "dance.mat", S, (R @ S)[:, :2]))
+
+
+@pytest.mark.parametrize("rank", [5, 7])
+def test_rotations_of_stretch_are_found_at_ranks_of_many_local_minima(data, rank):
+    sequence = tracked(data / "real" / "mocap" / "stretch.mat")
+    everywhere = np.ones((len(sequence.tracks), sequence.tracks.shape[2]), dtype=bool)
+    found = estimate_rotations(sequence.tracks, everywhere, rank=rank).R
+    assert rotation_error(found, sequence.rotations) < 8  # degrees; 41 and 71 in the nearest other minima
 
 
 def test_pickup_is_as_measured(data):

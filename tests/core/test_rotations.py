@@ -1,4 +1,9 @@
+import os
+import platform
+import subprocess
+import sys
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,7 +15,7 @@ from core.cameras.candidates import rotation_candidates
 from core.cameras.completion import centered_and_complete
 from core.cameras.perspective import turned_to_object
 from core.cameras.rigid import refine_rigid
-from core.cameras.rotations import continuous, flip_depth, largest_rank
+from core.cameras.rotations import canonical, continuous, flip_depth, largest_rank
 from core.cameras.triplet import rigid_triplet, triplet_residuals
 from core.foundation import procrustes, rotation_from_vector
 from core.foundation.linalg import nearest_rotation, rotation_angle
@@ -105,6 +110,70 @@ def test_the_same_seed_gives_the_same_rotations():
     first = estimate_rotations(tracks, everything(tracks), rank=3, seed=5)
     second = estimate_rotations(tracks, everything(tracks), rank=3, seed=5)
     np.testing.assert_array_equal(first.R, second.R)
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3, 10])
+@pytest.mark.parametrize("noise", [0.0, 1e-3])
+def test_rotations_do_not_depend_on_the_last_bits_of_the_tracks(rank, noise):
+    scene = world(2, frames=40, points=37)
+    rng = np.random.default_rng(6)
+    tracks = orthographic(scene) + noise * rng.normal(size=(40, 2, 37))
+    found = estimate_rotations(tracks, everything(tracks), rank=rank)
+    for _ in range(3):
+        rounded = (tracks * (1.0 + 1e-14 * rng.normal(size=tracks.shape)))[:, :, rng.permutation(37)]
+        again = estimate_rotations(rounded, everything(tracks), rank=rank)
+        np.testing.assert_allclose(again.R, found.R, atol=1e-5)
+    if rank > 1 and not noise:
+        assert angles(found.R, scene.R).max() < 1e-3
+
+
+def test_singular_values_that_only_rounding_leaves_are_not_used():
+    scene = world(2, frames=40, points=37)
+    tracks = orthographic(scene)
+    found, same = (estimate_rotations(tracks, everything(tracks), rank=rank) for rank in (2, 10))
+    np.testing.assert_array_equal(found.R, same.R)
+
+
+@pytest.mark.parametrize(("shapes", "seed"), [(5, 0), (5, 3), (6, 0)])
+def test_the_cost_of_the_triplet_does_not_rise_with_the_rank(shapes, seed):
+    tracks = orthographic(world(shapes, points=40, seed=seed))
+    costs = [estimate_rotations(tracks, everything(tracks), rank=rank).cost for rank in range(1, 8)]
+    assert all(b <= (1 + 1e-8) * a + 1e-14 for a, b in pairwise(costs)), costs
+
+
+ON_A_KERNEL = """
+import sys
+import numpy as np
+from core.cameras import estimate_rotations
+tracks = np.load(sys.argv[1])
+everything = np.ones((len(tracks), tracks.shape[2]), dtype=bool)
+np.save(sys.argv[2], [estimate_rotations(tracks, everything, rank=rank).R for rank in (2, 4, 10)])
+"""
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="the kernels are of x86-64")
+@pytest.mark.parametrize("noise", [0.0, 1e-3])
+def test_rotations_do_not_depend_on_the_kernel_of_the_processor(tmp_path, noise):
+    tracks = orthographic(world(2, frames=40, points=37))
+    tracks += noise * np.random.default_rng(6).normal(size=tracks.shape)
+    np.save(tmp_path / "tracks.npy", tracks)
+    found = []
+    for kernel in ("Prescott", "Nehalem"):  # every processor of today runs these
+        arguments = [sys.executable, "-c", ON_A_KERNEL, tmp_path / "tracks.npy", tmp_path / f"{kernel}.npy"]
+        subprocess.run(arguments, env={**os.environ, "OPENBLAS_CORETYPE": kernel}, check=True)
+        found.append(np.load(tmp_path / f"{kernel}.npy"))
+    here = [estimate_rotations(tracks, everything(tracks), rank=rank).R for rank in (2, 4, 10)]
+    for other in found:
+        np.testing.assert_allclose(other, here, atol=1e-5)
+
+
+def test_rotations_that_the_tracks_cannot_tell_apart_have_one_canonical_form():
+    R = canonical(world(1).R)
+    np.testing.assert_allclose(R[0], np.eye(3), atol=1e-14)
+    turn = rotation_from_vector(np.array([0.4, -1.0, 2.0]))
+    for same in (R, R @ turn, flip_depth(R), flip_depth(R) @ turn):
+        np.testing.assert_allclose(canonical(same), R, atol=1e-14)
+    np.testing.assert_array_equal(canonical(np.tile(np.eye(3), (4, 1, 1))), np.tile(np.eye(3), (4, 1, 1)))
 
 
 def test_both_depth_reflections_explain_the_same_tracks():

@@ -11,7 +11,7 @@ from core import write_challenge
 def folder(tmp_path_factory):
     """A balloon along two paths, by both cameras."""
     root = tmp_path_factory.mktemp("objects")
-    write_challenge(root, "balloon", paths=("circle", "line"), frames=9, points=16, seed=3)
+    write_challenge(root, "balloon", paths=("circle", "zigzag"), frames=9, points=16, seed=3)
     return root
 
 

@@ -43,7 +43,7 @@ def test_every_method_is_run_on_every_sequence(report):
     found = {(row["object"], row["path"], row["camera"], row["method"]) for row in numbers(report)}
     assert found == {
         ("balloon", path, camera.value, method)
-        for path in ("circle", "line")
+        for path in ("circle", "zigzag")
         for camera in METHODS
         for method in METHODS[camera]
     }
