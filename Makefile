@@ -5,9 +5,10 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 VIRTUAL_DISPLAY := xvfb-run -a -s '-screen 0 1600x1000x24'
+KERNELS ?= Haswell SkylakeX Prescott
 SAMPLE ?= sample:balloon/circle
 
-.PHONY: help run test soak lint format wheel wheel-check clean
+.PHONY: help run test test-kernels soak lint format wheel wheel-check clean
 .DEFAULT_GOAL := help
 
 help:  ## List the targets
@@ -28,6 +29,15 @@ run: $(INSTALLED)  ## Open the application on a bundled sequence and solve it
 test: $(INSTALLED)  ## Run all tests, on a virtual display
 	@.ci/system-packages
 	OPENBLAS_NUM_THREADS=1 $(VIRTUAL_DISPLAY) env -u QT_QPA_PLATFORM $(BIN)/python -m pytest $(TESTS)
+
+test-kernels: $(INSTALLED)  ## Run all tests under the linear algebra of other processors, one after the other
+	@for kernel in $(KERNELS); do \
+	    if [ "$$kernel" = SkylakeX ] && ! grep -qw avx512f /proc/cpuinfo; then \
+	        echo "$$kernel needs AVX-512, which this processor does not have: left out"; continue; \
+	    fi; \
+	    echo "OPENBLAS_CORETYPE=$$kernel"; \
+	    OPENBLAS_CORETYPE=$$kernel $(MAKE) --no-print-directory test || exit 1; \
+	done
 
 soak: $(INSTALLED)  ## Let a monkey play with the window for ten minutes, then watch the memory for an hour
 	@.ci/system-packages
