@@ -35,7 +35,8 @@ def add_sequence_options(parser: argparse.ArgumentParser) -> None:
         "--layout",
         metavar="NAME",
         help="layout of a .mat or .npz file that fits several or none, or of a .txt file (default there: "
-        "interleaved, rows x, y of each frame)",
+        "interleaved, rows x, y of each frame): NAME or NAME:VARIABLE; with :MASK appended, the variable "
+        "that is 1 where a point is seen, ~MASK hidden, MASK@0.5 from 0.5 on, or none",
     )
     add_frame_base(parser)
 

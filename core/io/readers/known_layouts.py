@@ -51,6 +51,7 @@ def read_mocap(variables: Variables, path: Path, camera: CameraModel | None) -> 
         edges=_edges(variables, tracks.shape[2]),
         units="units",
         truth_units="units",
+        read=("W", "S", "Rs", "list"),
     )
 
 
@@ -87,6 +88,8 @@ def read_blocked_shape(variables: Variables, path: Path, camera: CameraModel | N
         units="units",
         truth_units="units",
         provenance="tracks are x and y of the 3-D shapes in the file (orthogonal projection)",
+        shape="blocked",
+        read=("P3_gt",),
     )
 
 
@@ -98,15 +101,6 @@ def read_masked(variables: Variables, path: Path, camera: CameraModel | None) ->
     if mask.shape != tracks.shape:
         raise InputError(f"W is {mask.shape[0] * 2} x {mask.shape[2]}; accepted is the size of {name}")
     visible: Bools = (mask != 0).all(axis=1)
-    unknown: Bools = np.isnan(tracks).any(axis=1) & visible
-    if unknown.any():
-        frame, point = np.argwhere(unknown)[0]
-        raise InputError(
-            f"{name} is NaN at frame {frame + 1}, point {point + 1}, which W says is seen; "
-            "accepted is NaN only where W is 0"
-        )
-    nowhere: Bools = (tracks == 0).all(axis=1) & ~visible  # 0 says that there is nothing, not where it is
-    tracks = np.where(nowhere[:, None], np.nan, tracks)
     intrinsics = intrinsics_of(variables)
     return Parts(
         tracks,
@@ -115,6 +109,7 @@ def read_masked(variables: Variables, path: Path, camera: CameraModel | None) ->
         visible=visible,
         intrinsics=intrinsics,
         units="units" if intrinsics is None else "px",
+        read=(name, "W"),
     )
 
 
@@ -126,7 +121,13 @@ def read_back(variables: Variables, path: Path, camera: CameraModel | None) -> P
         raise InputError("L_tracks must be 2 x points x frames, track3D 3 x points x frames")
     check_same_points(tracks, shapes, ("L_tracks", "track3D"))
     absent = (shapes == 0).all(axis=1, keepdims=True)
-    return Parts(tracks, PERSPECTIVE, shapes=np.where(absent, np.nan, shapes))
+    return Parts(
+        tracks,
+        PERSPECTIVE,
+        shapes=np.where(absent, np.nan, shapes),
+        shape="xy-points-frames",
+        read=("L_tracks", "track3D"),
+    )
 
 
 def read_kinect(variables: Variables, path: Path, camera: CameraModel | None) -> Parts:
@@ -139,7 +140,9 @@ def read_kinect(variables: Variables, path: Path, camera: CameraModel | None) ->
     shapes = cells(variables["Pgth"] if name == "Pgth" else variables["res"]["Pg"], name, 3)
     if camera is ORTHOGONAL:
         tracks = f"tracks are x and y of the 3-D points {name} of the file (orthogonal projection)"
-        return Parts(shapes[:, :2], ORTHOGONAL, shapes=shapes, units="mm", provenance=tracks)
+        return Parts(
+            shapes[:, :2], ORTHOGONAL, shapes=shapes, units="mm", provenance=tracks, read=("Pgth", "res")
+        )
     intrinsics, origin = intrinsics_of(variables), "K of the file"
     beside = path.parent / CAMERA_FILE
     if intrinsics is None and beside.is_file():
@@ -156,6 +159,7 @@ def read_kinect(variables: Variables, path: Path, camera: CameraModel | None) ->
         intrinsics=intrinsics,
         shapes=shapes,
         provenance=f"tracks are projected from the 3-D points {name} with {origin}, without noise",
+        read=("Pgth", "res"),
     )
 
 
@@ -187,6 +191,7 @@ def read_views(variables: Variables, path: Path, camera: CameraModel | None) -> 
         translations=translations,
         truth_units="units",
         provenance="a rigid scene: one 3-D shape for all views",
+        read=(name, "P", "U"),
     )
 
 
@@ -234,4 +239,12 @@ def read_estimated(variables: Variables, path: Path, camera: CameraModel | None)
     shapes = interleaved(numbers(variables, "X_gt"), "X_gt", 3)
     check_same_points(tracks, shapes, ("M", "X_gt"))
     note = "R of the file is an estimate and is not used as the true camera" if "R" in variables else ""
-    return Parts(tracks, ORTHOGONAL, shapes=shapes, units="units", truth_units="units", provenance=note)
+    return Parts(
+        tracks,
+        ORTHOGONAL,
+        shapes=shapes,
+        units="units",
+        truth_units="units",
+        provenance=note,
+        read=("M", "X_gt", "R"),
+    )

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...data.sequence import MIN_FRAMES, MIN_POINTS, CameraModel, GroundTruth, Sequence
+from ...data.sequence import CameraModel, GroundTruth, Sequence
 from ...foundation.exceptions import InputError
 from . import known_layouts as known
+from .array_shapes import SHAPES
 from .source import check_camera, digest, naming, sequence_name
-from .variables import Parts, blocked, describe, interleaved, intrinsics_of, is_array, numbers
+from .variables import Parts, describe, intrinsics_of, is_array, numbers
+from .visibility import could_be_tracks, with_visibility
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from ...foundation.types import Floats
+    from ...foundation.types import Bools
     from .variables import Variables
 
 
@@ -28,23 +30,6 @@ class Layout:
     summary: str
     matches: Callable[[Variables], bool]
     read: Callable[[Variables, Path, CameraModel | None], Parts]
-
-
-@dataclass(frozen=True)
-class Shape:
-    """A layout of one array, recognized by its shape; NaN stands for a missing point."""
-
-    summary: str
-    dimensions: int
-    frames_and_points: Callable[[tuple[int, ...]], tuple[int, int] | None]  # of a shape; None where it is not
-    arrange: Callable[[Floats, str], Floats]  # the array and its name, to (F, 2, P)
-
-    def fits(self, value: Any) -> bool:
-        """Return whether a value has this shape, for a sequence of at least the least size."""
-        if not is_array(value, self.dimensions):
-            return False
-        size = self.frames_and_points(value.shape)
-        return size is not None and size[0] >= MIN_FRAMES and size[1] >= MIN_POINTS
 
 
 def _has_mask(variables: Variables) -> bool:
@@ -89,35 +74,6 @@ LAYOUTS: dict[str, Layout] = {
         known.read_estimated,
     ),
 }
-SHAPES: dict[str, Shape] = {
-    "interleaved": Shape(
-        "2F x P, rows x, y of each frame",
-        2,
-        lambda s: (s[0] // 2, s[1]) if s[0] % 2 == 0 else None,
-        lambda array, name: interleaved(array, name, 2),
-    ),
-    "blocked": Shape(
-        "2F x P, x of all frames, then y",
-        2,
-        lambda s: (s[0] // 2, s[1]) if s[0] % 2 == 0 else None,
-        lambda array, name: blocked(array, name, 2),
-    ),
-    "frames-points-xy": Shape(
-        "F x P x 2",
-        3,
-        lambda s: (s[0], s[1]) if s[2] == 2 else None,
-        lambda array, _: array.transpose(0, 2, 1),
-    ),
-    "xy-points-frames": Shape(
-        "2 x P x F",
-        3,
-        lambda s: (s[2], s[1]) if s[0] == 2 else None,
-        lambda array, _: array.transpose(2, 0, 1),
-    ),
-    "frames-xy-points": Shape(
-        "F x 2 x P", 3, lambda s: (s[0], s[2]) if s[1] == 2 else None, lambda array, _: array
-    ),
-}
 
 
 def sequence_of(
@@ -134,18 +90,25 @@ def sequence_of(
     camera
         the model to assume where the file does not say.
     layout
-        a key of `LAYOUTS`, or of `SHAPES` with ":" and the name of the array where several fit.
+        a key of `LAYOUTS`, or of `SHAPES`, with ":" and the name of the array where several fit, and after
+        another ":" what says which points are seen, as `with_visibility` takes it.
 
     Raises
     ------
     InputError
-        where the variables fit no layout, or two, or break the one that they fit.
+        where the variables fit no layout, or two, or break the one that they fit, and where it is not clear
+        whether or how one of them says which points are seen.
     """
+    layout, _, rest = (layout or "").partition(":")
+    variable, _, mask = rest.partition(":")
     # Numbers near the limit of the format overflow in checks, which then refuse them.
     with naming(path), np.errstate(over="ignore", invalid="ignore"):
         parts = (
-            _read_named(variables, path, camera, layout) if layout else _read_found(variables, path, camera)
+            _read_named(variables, path, camera, layout, variable)
+            if layout
+            else _read_found(variables, path, camera)
         )
+        parts = with_visibility(variables, parts, mask)
         notes = [parts.provenance] if parts.provenance else []
         model = parts.camera
         if parts.camera_assumed:
@@ -157,10 +120,10 @@ def sequence_of(
         else:
             check_camera(model, camera, path)
         perspective = model is CameraModel.PERSPECTIVE
-        unseen = np.isnan(parts.tracks[:, 0]) | np.isnan(parts.tracks[:, 1])
+        finite: Bools = np.asarray(np.isfinite(parts.tracks).all(axis=1))
         return Sequence(
             parts.tracks,
-            ~unseen if parts.visible is None else parts.visible,
+            finite if parts.visible is None else parts.visible,
             model,
             sequence_name(path),
             intrinsics=parts.intrinsics if perspective else None,
@@ -180,14 +143,16 @@ def _read_found(variables: Variables, path: Path, camera: CameraModel | None) ->
     """Read the only layout that the variables fit."""
     fitting = [name for name, layout in LAYOUTS.items() if layout.matches(variables)]
     if len(fitting) == 1:
-        return LAYOUTS[fitting[0]].read(variables, path, camera)
+        return _read_layout(variables, path, camera, fitting[0])
     if not fitting:
         # Both orders of the rows have one shape: blocked ones are known by the name of the dense sets.
         pairs = [
             (shape, name)
             for name, value in sorted(variables.items())
             for shape in SHAPES
-            if SHAPES[shape].fits(value) and shape != ("interleaved" if name == "W2D" else "blocked")
+            if SHAPES[shape].fits(value)
+            and could_be_tracks(name, value)
+            and shape != ("interleaved" if name == "W2D" else "blocked")
         ]
         if len(pairs) == 1:
             return _read_shape(variables, *pairs[0])
@@ -196,18 +161,24 @@ def _read_found(variables: Variables, path: Path, camera: CameraModel | None) ->
     raise InputError(f"{what}; it holds {describe(variables)}; name one by --layout (layout=): {_known()}")
 
 
-def _read_named(variables: Variables, path: Path, camera: CameraModel | None, layout: str) -> Parts:
+def _read_named(
+    variables: Variables, path: Path, camera: CameraModel | None, name: str, variable: str
+) -> Parts:
     """Read the layout that was asked for."""
-    name, _, variable = layout.partition(":")
     if name in LAYOUTS and not variable:
         if not LAYOUTS[name].matches(variables):
             raise InputError(
                 f"layout {name} needs {LAYOUTS[name].summary}; the file holds {describe(variables)}"
             )
-        return LAYOUTS[name].read(variables, path, camera)
+        return _read_layout(variables, path, camera, name)
     if name not in SHAPES:
-        raise InputError(f"there is no layout {layout!r}; accepted are {_known()}")
-    fitting = [key for key, value in sorted(variables.items()) if SHAPES[name].fits(value)]
+        asked = f"{name}:{variable}" if variable else name
+        raise InputError(f"there is no layout {asked!r}; accepted are {_known()}")
+    fitting = [
+        key
+        for key, value in sorted(variables.items())
+        if SHAPES[name].fits(value) and could_be_tracks(key, value)
+    ]
     if not variable and len(fitting) != 1:
         which = ", ".join(f"{name}:{key}" for key in fitting) or "none"
         raise InputError(
@@ -215,6 +186,10 @@ def _read_named(variables: Variables, path: Path, camera: CameraModel | None, la
             f"accepted is {name}:VARIABLE"
         )
     return _read_shape(variables, name, variable or fitting[0])
+
+
+def _read_layout(variables: Variables, path: Path, camera: CameraModel | None, name: str) -> Parts:
+    return replace(LAYOUTS[name].read(variables, path, camera), layout=f"{name}:")
 
 
 def _read_shape(variables: Variables, shape: str, name: str) -> Parts:
@@ -231,9 +206,13 @@ def _read_shape(variables: Variables, shape: str, name: str) -> Parts:
         intrinsics=intrinsics,
         units="units",
         provenance=f"tracks are {name} of the file, read as {SHAPES[shape].summary}",
+        layout=f"{shape}:{name}",
+        shape=shape,
+        read=(name,),
     )
 
 
 def _known() -> str:
     table = [f"{name} ({layout.summary})" for name, layout in LAYOUTS.items()]
-    return "; ".join(table + [f"{name}:VARIABLE ({shape.summary})" for name, shape in SHAPES.items()])
+    table += [f"{name}:VARIABLE ({shape.summary})" for name, shape in SHAPES.items()]
+    return f"{'; '.join(table)}; with :MASK appended, what says which points are seen"

@@ -23,8 +23,9 @@ from ...data.sequence import CameraModel, GroundTruth, Observations, Sequence
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError
 from .layouts import sequence_of
-from .npz_archive import load_arrays
+from .npz_archive import load_arrays, names_in
 from .source import check_camera, digest, naming, read_bytes
+from .variables import PythonObjects
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,7 +54,8 @@ def read_npz(path: Path, *, camera: CameraModel | None = None, layout: str | Non
             raise InputError(
                 f"{path}: is a reconstruction, not a sequence; `nrsfm evaluate` and `nrsfm export` read it"
             )
-        return sequence_of(dict(arrays), path, content, camera=camera, layout=layout)
+        variables = dict.fromkeys(names_in(content), PythonObjects()) | arrays
+        return sequence_of(variables, path, content, camera=camera, layout=layout)
     if str(arrays["format"]) != FORMAT:
         raise InputError(f"{path}: format is {str(arrays['format'])[:40]!r}; accepted is {FORMAT!r}")
     with naming(path):

@@ -82,3 +82,9 @@ def load_arrays(content: bytes, path: Path) -> dict[str, npt.NDArray[Any]]:
     except Exception as error:  # a damaged archive raises nearly anything: zip, zlib, header, memory errors
         raise InputError(f"{path}: is not an .npz file that can be read ({error})") from error
     return arrays
+
+
+def names_in(content: bytes) -> list[str]:
+    """Return the names of all arrays of an .npz that `load_arrays` reads, of those that it leaves out too."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return [name.removesuffix(".npy") for name in archive.namelist()]

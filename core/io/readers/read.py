@@ -57,7 +57,8 @@ def read_sequence(
         intrinsics, else orthogonal; `provenance` says so).
     layout
         name of the layout of a `.mat`, `.npz` or single `.txt`, where its variables fit several or none: a
-        key of `core.io.readers.layouts.LAYOUTS`, or of `SHAPES` with ":" and the variable.
+        key of `core.io.readers.layouts.LAYOUTS`, or of `array_shapes.SHAPES` with ":" and the variable. After
+        another ":", the variable that says which points are seen: "frames-points-xy:tracks:visible".
     frame_base
         number of the first frame in the Challenge's `gt_frame_N`: 1 or 0.
     path_name

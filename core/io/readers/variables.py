@@ -37,18 +37,28 @@ class Parts:
     units: str = "px"
     truth_units: str = "mm"
     provenance: str = ""
+    layout: str = ""  # as `layout` names it, up to the second ":"
+    shape: str = "interleaved"  # a key of SHAPES: that of the tracks in the file
+    read: tuple[str, ...] = ()  # the variables that were taken
+
+
+class PythonObjects:
+    """Stands for an array that would need unpickling."""
 
 
 def describe(variables: Variables) -> str:
     """Return the names and shapes of variables, as a sentence lists them."""
-    return ", ".join(f"{name} {_shape(value)}" for name, value in sorted(variables.items())) or "none"
+    return ", ".join(f"{name} {size_of(value)}" for name, value in sorted(variables.items())) or "none"
 
 
-def _shape(value: Any) -> str:
+def size_of(value: Any) -> str:
+    """Return the shape of a variable, as a sentence says it."""
+    if isinstance(value, PythonObjects):
+        return "Python objects, which are not read"
     if isinstance(value, dict):
         return f"struct ({', '.join(value)})"
     if isinstance(value, list):
-        first = f" of {_shape(value[0])}" if value and value[0] is not None else ""
+        first = f" of {size_of(value[0])}" if value and value[0] is not None else ""
         return f"{len(value)} cells{first}"
     return " x ".join(str(size) for size in np.shape(value)) or "1 number"
 
@@ -80,7 +90,7 @@ def numbers(variables: Variables, name: str, *, dimensions: int = 2, missing: bo
         raise InputError(f"{name} is absent; there are {describe(variables)}")
     value = variables[name]
     if not is_array(value, dimensions):
-        raise InputError(f"{name} is {_shape(value)}; accepted is an array of {dimensions} dimensions")
+        raise InputError(f"{name} is {size_of(value)}; accepted is an array of {dimensions} dimensions")
     if value.dtype.kind == "c":
         raise InputError(f"{name} holds complex numbers; accepted are real ones")
     array: Floats = np.asarray(value, dtype=np.float64)
@@ -113,7 +123,7 @@ def blocked(array: Floats, name: str, rows: int) -> Floats:
 def _check_divides(array: Floats, name: str, rows: int) -> None:
     if array.shape[0] % rows:
         raise InputError(
-            f"{name} is {_shape(array)}; accepted is {rows} rows per frame, and {array.shape[0]} does not "
+            f"{name} is {size_of(array)}; accepted is {rows} rows per frame, and {array.shape[0]} does not "
             f"divide by {rows}"
         )
 
@@ -131,10 +141,10 @@ def check_same_points(first: Floats, second: Floats, names: tuple[str, str]) -> 
 def cells(value: Any, name: str, rows: int) -> Floats:
     """Return F cells of rows x P as (F, rows, P)."""
     if not isinstance(value, list) or not value:
-        raise InputError(f"{name} is {_shape(value)}; accepted are cells of {rows} x points, one per frame")
+        raise InputError(f"{name} is {size_of(value)}; accepted are cells of {rows} x points, one per frame")
     for number, cell in enumerate(value, 1):
         if not is_array(cell, 2) or cell.shape[0] != rows or cell.shape != np.shape(value[0]):
-            found = "empty" if cell is None else _shape(cell)
+            found = "empty" if cell is None else size_of(cell)
             raise InputError(f"cell {number} of {name} is {found}; accepted is {rows} x points, all alike")
     array: Floats = np.stack(value).astype(np.float64)
     check_finite(array, name)

@@ -1,0 +1,212 @@
+"""Which array of a foreign file says which points are seen: paired by its name, or asked for.
+
+An array that could be such a mask is never left out without a word. It is used where it is the only one, its
+name says what its numbers mean, and it holds only 0 and 1; else the file is refused with what settles it. A
+mask is F x P or P x F, with further axes of length 1, or has the shape of the tracks.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...foundation.exceptions import InputError
+from .array_shapes import SHAPES
+from .variables import PythonObjects, size_of
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ...foundation.types import Bools, Floats
+    from .variables import Parts, Variables
+
+# The words of a name that say that 1 is a point that is seen, or one that is hidden. "mask" is neither: in
+# some programs it marks what is valid, in others what is not.
+SEEN = frozenset(
+    "visibility visibilities visible visibles vis seen observed valid validity confidence confidences conf "
+    "score scores likelihood likelihoods probability probabilities prob certainty".split()
+)
+HIDDEN = frozenset("occluded occlusion occlusions hidden invisible missing invalid".split())
+TRACKS = frozenset("tracks track trajectories points point coords coordinates positions xy uv".split())
+NEGATIONS = frozenset(("not", "no", "non"))
+INTRINSICS = ("K", "KK")
+NO_MASK = "none"
+
+
+def could_be_tracks(name: str, value: Any) -> bool:
+    """Return whether an array is no mask, neither by its name nor by holding only 0 and 1."""
+    return _meaning(name) is None and not _is_binary(value)
+
+
+def with_visibility(variables: Variables, parts: Parts, asked: str = "") -> Parts:
+    """Return what a layout made of a file's variables, with the mask among the others that says what is seen.
+
+    Parameters
+    ----------
+    variables
+        all of the file.
+    parts
+        what the layout made of them.
+    asked
+        the array that is the mask: "NAME" where 1 is a point that is seen, "~NAME" where 1 is one that is
+        hidden, "NAME@0.5" where it is seen from 0.5 on; "none" for the visibility that the layout gives; ""
+        for what the names tell.
+
+    Raises
+    ------
+    InputError
+        where an array could be a mask and it is not clear whether or how, where the one that is asked for is
+        none, and where a point that is seen is NaN.
+    """
+    others = {name: value for name, value in variables.items() if name not in (*parts.read, *INTRINSICS)}
+    mask = "" if asked == NO_MASK else asked or _paired(others, parts)
+    name = _split(mask)[0]
+    visible = _visible(variables, parts, mask) if mask else parts.visible
+    notes = [parts.provenance, f"{name} says which points are seen" if mask else ""]
+    left_out = [f"{n} ({size_of(v)})" for n, v in sorted(others.items()) if n != name and _fits(v, parts)]
+    if left_out:
+        notes.append(f"not read: {', '.join(left_out)}")
+    parts = replace(parts, provenance="; ".join(note for note in notes if note))
+    if visible is None:
+        return parts
+    tracks = _masked(parts.tracks, visible, (parts.read[0], name or parts.read[-1]))
+    return replace(parts, tracks=tracks, visible=visible)
+
+
+def _masked(tracks: Floats, visible: Bools, names: tuple[str, str]) -> Floats:
+    """Return tracks with NaN for a hidden (0, 0): that says there is nothing, not where it is."""
+    unknown: Bools = np.isnan(tracks).any(axis=1) & visible
+    if unknown.any():
+        frame, point = np.argwhere(unknown)[0]
+        raise InputError(
+            f"{names[0]} is NaN at frame {frame + 1}, point {point + 1}, which {names[1]} says is seen; "
+            "accepted is NaN only where a point is hidden"
+        )
+    nowhere: Bools = (tracks == 0).all(axis=1) & ~visible
+    return np.where(nowhere[:, None], np.nan, tracks)
+
+
+def _paired(others: Variables, parts: Parts) -> str:
+    """Return the only array that could be a mask as `asked` has it, "" where there is none."""
+    suspects = [
+        name
+        for name, value in sorted(others.items())
+        if _could_be_mask(name, value, parts) and not _belongs_to_others(name, others, parts)
+    ]
+    if not suspects:
+        return ""
+    name = suspects[0]
+    listed = ", ".join(f"{each} ({size_of(others[each])})" for each in suspects)
+    if len(suspects) > 1 or _meaning(name) is None:
+        found = f"{listed} could say which points are seen"
+    elif not _fits(others[name], parts):
+        found = f"{listed} is named as what says which points are seen; accepted is {_accepted(parts)}"
+    elif not _is_binary(others[name]):
+        found = f"{listed} says which points are seen, and holds not only 0 and 1"
+    elif parts.visible is not None:
+        found = f"{listed} could say which points are seen, and so does {parts.read[-1]}"
+    else:
+        return name if _meaning(name) else f"~{name}"
+    layout = parts.layout
+    raise InputError(
+        f"{found}; settle it by --layout (layout=): {layout}:{name} where 1 is seen, {layout}:~{name} where "
+        f"1 is hidden, {layout}:{name}@0.5 where it is seen from 0.5 on, {layout}:{NO_MASK} to do without"
+    )
+
+
+def _could_be_mask(name: str, value: Any, parts: Parts) -> bool:
+    """Whether a variable is named as a mask, or has the size of one and no numbers outside 0 to 1."""
+    if _meaning(name) is not None:
+        return isinstance(value, list | PythonObjects) or (isinstance(value, np.ndarray) and value.size > 1)
+    if not _fits(value, parts) or _is_binary(value):
+        return _fits(value, parts)
+    # Confidences; a NaN may stand for a point that has none.
+    return not _is_of_tracks(value, parts) and not ((value < 0) | (value > 1)).any()
+
+
+def _belongs_to_others(name: str, others: Variables, parts: Parts) -> bool:
+    """Whether a mask is that of other tracks by the rest of its name: right_visible, of right_tracks."""
+    rest = _rest(name)
+    if _meaning(name) is None or rest == _rest(parts.read[0]):
+        return False
+    return any(
+        _rest(each) == rest and could_be_tracks(each, value) and SHAPES[parts.shape].fits(value)
+        for each, value in others.items()
+    )
+
+
+def _split(mask: str) -> tuple[str, bool, str]:
+    """Return the name of a mask, whether 1 is hidden, and the threshold, "" for none, of "~NAME@0.5"."""
+    name, _, least = mask.removeprefix("~").partition("@")
+    return name, mask.startswith("~"), least
+
+
+def _visible(variables: Variables, parts: Parts, mask: str) -> Bools:
+    """Return which points (F, P) are seen by a mask "~NAME@0.5"."""
+    name, hidden, least = _split(mask)
+    value = variables.get(name)
+    if value is None or not _fits(value, parts):
+        found = "absent" if value is None else size_of(value)
+        raise InputError(f"{name} is {found}; accepted is {_accepted(parts)}, or {NO_MASK!r}")
+    if least:
+        try:
+            return _arranged(value >= float(least), hidden, parts)
+        except ValueError:
+            raise InputError(f"{mask!r} has no number after @; accepted is like {name}@0.5") from None
+    if not _is_binary(value):
+        raise InputError(
+            f"{name} ({size_of(value)}) holds not only 0 and 1; accepted is a threshold too, like {name}@0.5"
+        )
+    return _arranged(value != 0, hidden, parts)
+
+
+def _meaning(name: str) -> bool | None:
+    """Return whether 1 is a point that is seen, by the words of a name; None where they do not tell."""
+    words = set(_words(name))
+    seen, hidden = bool(words & SEEN), bool(words & HIDDEN)
+    return None if seen == hidden or words & NEGATIONS else seen
+
+
+def _rest(name: str) -> tuple[str, ...]:
+    return tuple(word for word in _words(name) if word not in SEEN | HIDDEN | TRACKS)
+
+
+def _words(name: str) -> list[str]:
+    """Return the words of a name like pred_visibility or predVisibility."""
+    return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+|\d+", name)]
+
+
+def _is_binary(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.kind in "biuf" and bool(np.isin(value, (0, 1)).all())
+
+
+def _accepted(parts: Parts) -> str:
+    frames, _, points = parts.tracks.shape
+    return f"a mask of {frames} frames and {points} points, {frames} x {points} or {points} x {frames}"
+
+
+def _fits(value: Any, parts: Parts) -> bool:
+    """Whether an array has the size of a mask of the tracks, or the tracks' own."""
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in "biuf":
+        return False
+    frames, _, points = parts.tracks.shape
+    return np.squeeze(value).shape in ((frames, points), (points, frames)) or _is_of_tracks(value, parts)
+
+
+def _is_of_tracks(value: npt.NDArray[Any], parts: Parts) -> bool:
+    shape, (frames, _, points) = SHAPES[parts.shape], parts.tracks.shape
+    return shape.fits(value) and shape.frames_and_points(value.shape) == (frames, points)
+
+
+def _arranged(ones: Bools, hidden: bool, parts: Parts) -> Bools:
+    """Return a mask as (F, P); of one with the shape of the tracks, a point is seen where both rows are."""
+    seen = ~ones if hidden else ones
+    frames, _, points = parts.tracks.shape
+    if _is_of_tracks(seen, parts):
+        return np.asarray(SHAPES[parts.shape].arrange(seen, "mask").all(axis=1))
+    squeezed = np.squeeze(seen)
+    turned = SHAPES[parts.shape].points_first if frames == points else squeezed.shape != (frames, points)
+    return squeezed.T if turned else squeezed
