@@ -118,13 +118,16 @@ from .reconstruction import (
     PRESETS as PRESETS,
 )
 from .reconstruction import (
-    Candidate as Candidate,
+    HistoryEntry as HistoryEntry,
 )
 from .reconstruction import (
-    Recipe as Recipe,
+    Iterate as Iterate,
 )
 from .reconstruction import (
-    Record as Record,
+    Point as Point,
+)
+from .reconstruction import (
+    Provenance as Provenance,
 )
 from .reconstruction import (
     Result as Result,
@@ -133,13 +136,10 @@ from .reconstruction import (
     Settings as Settings,
 )
 from .reconstruction import (
+    SolveStep as SolveStep,
+)
+from .reconstruction import (
     StartReport as StartReport,
-)
-from .reconstruction import (
-    Step as Step,
-)
-from .reconstruction import (
-    Update as Update,
 )
 from .reconstruction import (
     command_for as command_for,
@@ -237,13 +237,14 @@ __all__ = [
     "AlgorithmOne",
     "Alignment",
     "CameraModel",
-    "Candidate",
     "CappedNorm",
     "ExplicitWeights",
     "ExportOptions",
     "Factors",
     "GroundTruth",
+    "HistoryEntry",
     "InputError",
+    "Iterate",
     "LevenbergMarquardt",
     "LogPenalty",
     "LowRankProblem",
@@ -251,22 +252,21 @@ __all__ = [
     "NuclearNorm",
     "Observations",
     "Penalty",
+    "Point",
     "Progress",
+    "Provenance",
     "RampWeights",
     "RankPenalty",
-    "Recipe",
-    "Record",
     "Result",
     "SchattenNorm",
     "Sequence",
     "SequenceEntry",
     "Settings",
     "Snapshot",
+    "SolveStep",
     "StartReport",
     "Status",
-    "Step",
     "TruncatedNuclearNorm",
-    "Update",
     "VariableProjection",
     "WeightedNuclearNorm",
     "align",

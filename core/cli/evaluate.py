@@ -21,7 +21,7 @@ from ..problem import printed_form as residuals
 from ..problem.factors import Factors
 from ..problem.low_rank import LowRankProblem
 from ..problem.nonrigid import NonRigidProblem
-from ..reconstruction.recipes import settings_from_dict
+from ..reconstruction.provenance import settings_from_dict
 from ..reconstruction.result import load_result
 from .summary import as_json, error_lines
 

@@ -20,7 +20,7 @@ from .summary import as_json
 
 if TYPE_CHECKING:
     from ..data.sequence import Sequence
-    from ..reconstruction.reconstruct import Update
+    from ..reconstruction.progress import Iterate
     from ..reconstruction.settings import Settings
     from . import Subparsers
 
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _trials(sequence: Sequence, settings: Settings, plan: Plan, line: ProgressLine) -> list[Trial]:
-    start: Update | None = None
+    start: Iterate | None = None
     for start in reconstruct(sequence, settings):
         line.show(start)
     assert start is not None  # a run yields at least where it begins

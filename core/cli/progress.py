@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
-    from ..reconstruction.reconstruct import Update
+    from ..reconstruction.progress import Iterate
 
 INTERVAL = 0.1  # seconds between two drawings
 
@@ -22,7 +22,7 @@ class ProgressLine:
         self._began = self._drawn = time.monotonic()
         self._width = 0
 
-    def show(self, update: Update) -> None:
+    def show(self, update: Iterate) -> None:
         """Draw an update, at most ten times a second."""
         now = time.monotonic()
         if self._shown and now - self._drawn >= INTERVAL:
@@ -46,7 +46,7 @@ class ProgressLine:
             self._width = 0
 
 
-def progress_text(update: Update, elapsed: float) -> str:
+def progress_text(update: Iterate, elapsed: float) -> str:
     """Return the line: the rate counts computing time, the time left assumes equally long phases."""
     record = update.record
     parts = []

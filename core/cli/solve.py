@@ -13,10 +13,10 @@ from ..data.sequence import CameraModel
 from ..foundation.atomic import check_writable, replacing
 from ..foundation.exceptions import InputError
 from ..io.writers import WRITERS, export, writer_for
-from ..reconstruction.recipes import command_for
-from ..reconstruction.reconstruct import finish
-from ..reconstruction.replay import replay
-from ..reconstruction.resume import load_start
+from ..reconstruction.progress import finish
+from ..reconstruction.provenance import command_for
+from ..reconstruction.reconstruct import replay
+from ..reconstruction.restart import load_start
 from .outputs import check_outputs, files_of
 from .progress import ProgressLine
 from .sequence_options import add_sequence_options, chosen_sequence
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..data.sequence import Sequence
-    from ..reconstruction.provenance import Step
-    from ..reconstruction.reconstruct import Record, Update
+    from ..reconstruction.progress import HistoryEntry, Iterate
+    from ..reconstruction.provenance import SolveStep
     from ..reconstruction.result import Result
     from ..reconstruction.settings import Settings
     from . import Subparsers
@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     if last is None:  # interrupted before there was anything to keep
         raise KeyboardInterrupt
     result = finish(sequence, last.settings, last, records)
-    known = None if last.lineage is None else last.lineage.recipe()
+    known = None if last.provenance is None else last.provenance.flatten()
     if known is not None:
         result.meta["command"] = command_for(sequence, known, args.output[0])
     written = _write(result, args.output)
@@ -98,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _check_overwriting(args: argparse.Namespace, steps: tuple[Step, ...], sequence: Sequence) -> None:
+def _check_overwriting(args: argparse.Namespace, steps: tuple[SolveStep, ...], sequence: Sequence) -> None:
     """Refuse an output that is a file of the input or of the cameras, or another output."""
     inputs = files_of(sequence)
     if args.start is not None:
@@ -125,10 +125,10 @@ def _warn_of_pixels(sequence: Sequence, settings: Settings) -> None:
         )
 
 
-def _drain(updates: Iterator[Update], *, quiet: bool) -> tuple[list[Record], Update | None, bool]:
+def _drain(updates: Iterator[Iterate], *, quiet: bool) -> tuple[list[HistoryEntry], Iterate | None, bool]:
     """Run to the end or to Ctrl-C; return the records, the last update and whether it was Ctrl-C."""
-    records: list[Record] = []
-    last: Update | None = None
+    records: list[HistoryEntry] = []
+    last: Iterate | None = None
     line = ProgressLine(sys.stderr, shown=not quiet)
     try:
         for update in updates:
@@ -158,7 +158,7 @@ def _write(result: Result, outputs: list[Path]) -> list[str]:
     return written
 
 
-def _write_history(path: Path, records: list[Record]) -> None:
+def _write_history(path: Path, records: list[HistoryEntry]) -> None:
     with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
         table = csv.writer(stream, lineterminator="\n")
         table.writerow(("iteration", "seconds", "loss", "phase", "primal", "dual"))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from ..foundation.exceptions import InputError
-from ..reconstruction.provenance import Step
+from ..reconstruction.provenance import SolveStep
 from .settings_options import add_settings_options, settings_from
 
 
@@ -25,7 +25,7 @@ def add_step_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--start", type=Path, metavar="RESULT", help="an .npz of solve to go on from")
 
 
-def steps_from(args: argparse.Namespace) -> tuple[Step, ...]:
+def steps_from(args: argparse.Namespace) -> tuple[SolveStep, ...]:
     """Return the steps that the options ask for.
 
     Raises
@@ -40,8 +40,8 @@ def _add_updates(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--updates", type=int, metavar="N", help="stop after N updates (default: at the end)")
 
 
-def _step(args: argparse.Namespace) -> Step:
-    return Step(settings_from(args), args.updates)
+def _step(args: argparse.Namespace) -> SolveStep:
+    return SolveStep(settings_from(args), args.updates)
 
 
 def _parsed(text: str) -> argparse.Namespace:

@@ -44,7 +44,7 @@ from ..problem.low_rank import LowRankProblem
 from ..problem.nonrigid import NonRigidProblem
 from ..reconstruction.diagnostics import collapsed
 from ..reconstruction.problem_setup import penalized
-from ..reconstruction.progress import Candidate
+from ..reconstruction.progress import Point
 from ..reconstruction.reconstruct import reconstruct
 from ..solvers.majorized import Majorized
 from ..solvers.solver import iterate
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from ..foundation.types import Bools, Floats
     from ..problem.factors import Factors
     from ..problem.nonrigid import Problem
-    from ..reconstruction.progress import Update
+    from ..reconstruction.progress import Iterate
     from ..reconstruction.settings import Settings
     from ..solvers.solver import Algorithm
 
@@ -91,7 +91,7 @@ class Trial:
     fold: int  # 0-based
     held: Misfit  # of what was hidden
     kept: Misfit  # of what was used
-    solution: Candidate | None  # None once it was taken away, where only figures are kept
+    solution: Point | None  # None once it was taken away, where only figures are kept
     done: int  # trials, with this one
     count: int  # of all trials
     seconds: float  # since the sweep began
@@ -143,7 +143,7 @@ def _runs(visible: Bools, rng: np.random.Generator) -> Iterator[tuple[int, int]]
 
 def sweep(
     sequence: Sequence,
-    start: Update,
+    start: Iterate,
     settings: Settings,
     plan: Plan,
     *,
@@ -172,9 +172,9 @@ def sweep(
     InputError
         where rotations are not chosen yet, a value is refused, or nothing can be hidden.
     """
-    if not start.settled:
+    if not start.rotations_chosen:
         raise InputError("the rotations are not chosen yet; wait until the run refines its solution")
-    whole = start.shown.problem
+    whole = start.displayed.problem
     if whole.offsets != (settings.problem == "nonrigid"):
         raise InputError("the reconstruction is of the other problem; run again first")
     series = {value: changed(settings, plan.parameter, value) for value in plan.values}
@@ -182,7 +182,7 @@ def sweep(
     now, began, done = present(settings, plan.parameter), time.perf_counter(), 0
     for fold in range(plan.folds):
         held = hidden(whole.visible, highest, share=plan.share, hiding=plan.hiding, seed=(plan.seed, fold))
-        base, point = replace(whole, visible=whole.visible & ~held), start.shown.factors  # type: ignore[type-var]
+        base, point = replace(whole, visible=whole.visible & ~held), start.displayed.factors  # type: ignore[type-var]
         if again:
             base, point = _chosen_again(sequence, start, settings, held)
         pose = partial(_posed_at, base, series, sequence.camera)
@@ -210,7 +210,7 @@ def _posed_at(base: Problem, series: dict[float, Settings], camera: CameraModel,
     return posed(base, series[value], camera)
 
 
-def solved_from(problem: Problem, start: Factors, watch: Watch = _nothing) -> Candidate:
+def solved_from(problem: Problem, start: Factors, watch: Watch = _nothing) -> Point:
     """Return the minimum that a start leads to, its rank padded or cut; from nothing it is grown."""
     if collapsed(problem, start):
         return grown(problem, watch)
@@ -219,7 +219,7 @@ def solved_from(problem: Problem, start: Factors, watch: Watch = _nothing) -> Ca
     return _solved(problem, factors, algorithm, watch)
 
 
-def grown(problem: Problem, watch: Watch = _nothing) -> Candidate:
+def grown(problem: Problem, watch: Watch = _nothing) -> Point:
     """Return the minimum that a rigid shape leads to by adding one basis shape at a time."""
     last = VariableProjection(TOLERANCE, MOST_ITERATIONS)
     if isinstance(problem, LowRankProblem):
@@ -233,18 +233,18 @@ def grown(problem: Problem, watch: Watch = _nothing) -> Candidate:
     return _solved(problem, factors, last, watch)
 
 
-def _solved(problem: Problem, factors: Factors, algorithm: VariableProjection, watch: Watch) -> Candidate:
+def _solved(problem: Problem, factors: Factors, algorithm: VariableProjection, watch: Watch) -> Point:
     method: Algorithm[Any] = algorithm if problem.spectral is None else Majorized(algorithm)
     end = factors
     for snapshot in iterate(problem, method, factors):
         end = method.factors(problem, snapshot.state)
         watch()
-    return Candidate(problem, end, problem.loss(end))
+    return Point(problem, end, problem.loss(end))
 
 
 def _chained(
     values: tuple[float, ...], pose: Callable[[float], Problem], point: Factors, now: float, watch: Watch
-) -> Iterator[tuple[float, Candidate]]:
+) -> Iterator[tuple[float, Point]]:
     """Solve the value nearest to the present one, then outwards, each from its neighbor's end."""
     values = tuple(sorted(values))
     middle = min(range(len(values)), key=lambda k: abs(np.log(max(values[k], 1e-12) / max(now, 1e-12))))
@@ -259,7 +259,7 @@ def _chained(
 
 
 def _chosen_again(
-    sequence: Sequence, start: Update, settings: Settings, held: Bools
+    sequence: Sequence, start: Iterate, settings: Settings, held: Bools
 ) -> tuple[Problem, Factors]:
     """Return the problem and the end of a run that has never seen what is hidden, nor has its companion."""
     seen = ~held
@@ -273,7 +273,7 @@ def _chosen_again(
     return best.problem, best.factors
 
 
-def reprojected(solution: Candidate, intrinsics: Floats, camera: CameraModel) -> Floats:
+def reprojected(solution: Point, intrinsics: Floats, camera: CameraModel) -> Floats:
     """Return where a solution is seen, (F, 2, P), in the units of the tracks; NaN at depth 0."""
     problem, factors = solution.problem, solution.factors
     if isinstance(problem, LowRankProblem):
@@ -282,9 +282,7 @@ def reprojected(solution: Candidate, intrinsics: Floats, camera: CameraModel) ->
     return project(problem.rotations @ (factors.shapes() + factors.s[:, :, None]), intrinsics, camera)
 
 
-def _misfit(
-    solution: Candidate, which: Bools, whole: Problem, intrinsics: Floats, camera: CameraModel
-) -> Misfit:
+def _misfit(solution: Point, which: Bools, whole: Problem, intrinsics: Floats, camera: CameraModel) -> Misfit:
     scale = intrinsics[:2, :2]
     measured = scale @ whole.tracks + intrinsics[:2, 2:]
     distance = np.linalg.norm(reprojected(solution, intrinsics, camera) - measured, axis=1)[which]

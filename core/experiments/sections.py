@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..data.sequence import CameraModel
-from ..reconstruction.recipes import options_for
+from ..reconstruction.provenance import options_for
 from .document import Block, Cell, Heading, Paragraph, Row, Table
 from .published import mean_log_loss
 from .tables import METHODS, PERSPECTIVE_WNN, Entries, Entry, average_table, comparison, sequence_table

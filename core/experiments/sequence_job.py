@@ -24,9 +24,9 @@ from ..foundation.linalg import procrustes
 from ..penalties.linear import NuclearNorm, WeightedNuclearNorm
 from ..problem.factors import centered
 from ..problem.initialization import full_rank_start
-from ..reconstruction.progress import Candidate
-from ..reconstruction.recipes import command_for, settings_to_dict
-from ..reconstruction.reconstruct import finish, reconstruct
+from ..reconstruction.progress import Point, finish
+from ..reconstruction.provenance import command_for, settings_to_dict
+from ..reconstruction.reconstruct import reconstruct
 from ..reconstruction.settings import PRESETS, Settings
 from ..solvers.admm import ADMM
 from ..solvers.bmm import BMM, RBMM
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ..penalties.linear import Penalty
     from ..problem.factors import Factors
     from ..problem.nonrigid import Problem
-    from ..reconstruction.progress import Update
+    from ..reconstruction.progress import Iterate
     from ..reconstruction.result import Result
     from ..solvers.solver import Algorithm
 
@@ -90,7 +90,7 @@ class SequenceJob:
         last, rotation_seconds, seconds = self._search()
         rows, arrays = [], {}
 
-        def add(name: str, candidate: Candidate, seconds: float, **more: Any) -> None:
+        def add(name: str, candidate: Point, seconds: float, **more: Any) -> None:
             # Of the history only its length is asked for, and every end has its own.
             result = finish(self.sequence, self.settings, replace(last, best=candidate), [])
             rows.append(
@@ -156,12 +156,12 @@ class SequenceJob:
     def _first_order(self) -> tuple[str, str, Algorithm[Any]]:
         return FIRST_ORDER[self.sequence.camera, self.penalty]
 
-    def _search(self) -> tuple[Update, float, float]:
+    def _search(self) -> tuple[Iterate, float, float]:
         """Return the last update, and the CPU seconds of choosing rotations and of the search itself."""
         choosing, searching, before = 0.0, 0.0, time.process_time()
         for last in reconstruct(self.sequence, self.settings):
             now = time.process_time()
-            if last.settled:
+            if last.rotations_chosen:
                 searching += now - before
             else:
                 choosing += now - before
@@ -171,7 +171,7 @@ class SequenceJob:
 
 def _solved(
     problem: Problem, algorithm: Algorithm[Any], start: Factors
-) -> tuple[Candidate, float, dict[str, Any]]:
+) -> tuple[Point, float, dict[str, Any]]:
     """Return the end of a method, cut to the problem's rank, its CPU seconds, and how it ended."""
     began = time.process_time()
     last = solve(problem, algorithm, start)
@@ -182,7 +182,7 @@ def _solved(
         "status": last.status.value,
         "loss_before_cut": last.progress.loss,
     }
-    return Candidate(problem, factors, problem.loss(factors)), seconds, said
+    return Point(problem, factors, problem.loss(factors)), seconds, said
 
 
 def _errors(result: Result, sequence: Sequence) -> dict[str, float]:

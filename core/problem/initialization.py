@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 AGREEMENT = 1e-5  # relative difference of two losses that counts as the same minimum
 SLOW = 6  # half-waves over the sequence, at least, that slow coefficients are made of
-DEAD = 1e-9  # gamma of a column relative to the largest, below which it is as good as zero
+NEGLIGIBLE = 1e-9  # gamma of a column relative to the largest, below which it is as good as zero
 NEW_COLUMN = 1e-2  # size of a new column of B relative to the largest
 
 
@@ -99,7 +99,7 @@ def resized(factors: Factors, rank: int, rng: np.random.Generator) -> Factors:
     Columns that are all but zero, as a strong penalty leaves them, are replaced: no solver revives them.
     """
     gamma = factors.gamma()
-    alive = gamma > DEAD * gamma.max()
+    alive = gamma > NEGLIGIBLE * gamma.max()
     if alive.any() and not alive.all():
         factors = Factors(factors.B[:, alive], factors.C[alive], factors.s)
     if rank == factors.rank:

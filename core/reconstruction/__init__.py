@@ -1,12 +1,14 @@
 """From a sequence and settings to a result: calibration, starts, solve, refinement, provenance."""
 
-from .diagnostics import DEAD, collapsed, remarks
+from .diagnostics import NEGLIGIBLE, collapsed, remarks
 from .geometry import Geometry, Projective, geometry_of
-from .low_rank_pipeline import ENOUGH
-from .pipeline import GONE_ON
-from .progress import Candidate, Record, StartReport, Update, finish, shift_between, shifted
-from .provenance import Lineage, Recipe, Step
-from .recipes import (
+from .low_rank_pipeline import ENOUGH_AGREEING
+from .pipeline import CONTINUED
+from .progress import HistoryEntry, Iterate, Point, StartReport, count_shift, finish, shift_counts
+from .provenance import (
+    Provenance,
+    ProvenanceChain,
+    SolveStep,
     command_for,
     options_for,
     penalty_from_dict,
@@ -18,10 +20,9 @@ from .recipes import (
     steps_from_list,
     steps_to_list,
 )
-from .reconstruct import reconstruct, solve_sequence
-from .replay import replay, solve_steps
+from .reconstruct import reconstruct, replay, solve_sequence, solve_steps
+from .restart import load_start, start_from
 from .result import Result, load_result, save_result
-from .resume import load_start, start_from
 from .settings import (
     INTRINSICS_SOURCES,
     PRESETS,
@@ -32,26 +33,27 @@ from .settings import (
 )
 
 __all__ = [
-    "DEAD",
-    "ENOUGH",
-    "GONE_ON",
+    "CONTINUED",
+    "ENOUGH_AGREEING",
     "INTRINSICS_SOURCES",
+    "NEGLIGIBLE",
     "PRESETS",
     "RECOMMENDED_PENALTY",
     "ROTATION_SOURCES",
-    "Candidate",
     "Geometry",
-    "Lineage",
+    "HistoryEntry",
+    "Iterate",
+    "Point",
     "Projective",
-    "Recipe",
-    "Record",
+    "Provenance",
+    "ProvenanceChain",
     "Result",
     "Settings",
+    "SolveStep",
     "StartReport",
-    "Step",
-    "Update",
     "collapsed",
     "command_for",
+    "count_shift",
     "finish",
     "geometry_of",
     "load_result",
@@ -67,8 +69,7 @@ __all__ = [
     "save_result",
     "settings_from_dict",
     "settings_to_dict",
-    "shift_between",
-    "shifted",
+    "shift_counts",
     "solve_sequence",
     "solve_steps",
     "start_from",

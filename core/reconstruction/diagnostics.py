@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..problem.factors import Factors
     from ..problem.nonrigid import Problem
 
-DEAD = 1e-9  # relative size of a singular value that counts as zero
+NEGLIGIBLE = 1e-9  # relative size of a singular value that counts as zero
 
 
 def remarks(problem: Problem, factors: Factors, penalty: Penalty) -> list[str]:
@@ -38,7 +38,7 @@ def remarks(problem: Problem, factors: Factors, penalty: Penalty) -> list[str]:
     lower = _lower(penalty)
     if _nothing(problem, sigma):
         return [f"the penalty is stronger than the data: everything was shrunk to zero; {lower}"]
-    alive = int(np.count_nonzero(sigma > DEAD * sigma[0]))
+    alive = int(np.count_nonzero(sigma > NEGLIGIBLE * sigma[0]))
     if alive < problem.rank:
         used = "is used" if alive == 1 else "are used"
         what = "basis shapes" if problem.offsets else "singular values"  # those of the low-rank problem's X
@@ -52,7 +52,7 @@ def collapsed(problem: Problem, factors: Factors) -> bool:
 
 
 def _nothing(problem: Problem, sigma: Floats) -> bool:
-    return bool(sigma[0] <= DEAD * reference_size(problem))
+    return bool(sigma[0] <= NEGLIGIBLE * reference_size(problem))
 
 
 def singular_values(factors: Factors) -> Floats:

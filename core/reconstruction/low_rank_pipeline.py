@@ -32,7 +32,7 @@ from ..problem.low_rank import LowRankProblem
 from ..solvers.solver import single_threaded
 from .diagnostics import collapsed
 from .multistart import CLOSE, hopeless
-from .pipeline import GONE_ON, LEFT_BEHIND, SHORT_TOLERANCE, Run, candidate_at
+from .pipeline import CONTINUED, GIVEN_UP, SHORT_TOLERANCE, Run, candidate_at
 from .problem_setup import Prepared, penalized, resolve_intrinsics
 from .upgraded_view import metric_view
 
@@ -43,10 +43,10 @@ if TYPE_CHECKING:
     from ..foundation.types import Bools, Floats, Ints
     from ..problem.nonrigid import Problem
     from ..solvers.solver import Algorithm
-    from .progress import Update
+    from .progress import Iterate
     from .settings import Settings
 
-ENOUGH = 3  # starts that end in the lowest minimum, after which no more are made
+ENOUGH_AGREEING = 3  # starts that end in the lowest minimum, after which no more are made
 SHORT_ITERATIONS = 40  # of a start, most of which take 10 to 30 where they end in a minimum at all
 SEARCHED = 12_000  # observations, about, that starts are compared on
 
@@ -86,9 +86,9 @@ def known_calibration(sequence: Sequence, settings: Settings) -> Floats | None:
 class LowRankRun(Run):
     """The phases of a run of a low-rank problem."""
 
-    def updates(self, start: Update | None) -> Iterator[Update]:
+    def updates(self, start: Iterate | None) -> Iterator[Iterate]:
         """Return the updates of all phases; the last one is marked finished."""
-        self.settled = True  # there are no rotations to choose
+        self.rotations_chosen = True  # there are no rotations to choose
         self.calibration = known_calibration(self.sequence, self.settings)
         before = None if start is None else start.current.problem
         if start is not None and isinstance(before, LowRankProblem):
@@ -107,24 +107,24 @@ class LowRankRun(Run):
         bare = LowRankProblem(tracks, sequence.visible, settings.eta, np.zeros(1))
         return penalized(bare, settings.penalty, settings.rank)
 
-    def _go_on(self, problem: LowRankProblem, factors: Factors) -> Iterator[Update]:
+    def _go_on(self, problem: LowRankProblem, factors: Factors) -> Iterator[Iterate]:
         nothing = collapsed(problem, factors)  # a strong penalty has left nothing to go on from
         point = svd_start(problem) if nothing else resized(factors, problem.rank, self._rng(0))
         if self.method.on_matrix:
             return self._on_matrix(problem, point)
         follower = self._follower(whole=point is factors)
-        return self._last(problem, follower, point, "refine", GONE_ON)
+        return self._last(problem, follower, point, "refine", CONTINUED)
 
-    def _starts_of(self, problem: LowRankProblem) -> Iterator[Update]:
+    def _starts_of(self, problem: LowRankProblem) -> Iterator[Iterate]:
         """Follow starts for a limited number of steps; refine the lowest end."""
         some = some_points(problem, SEARCHED)
         whole = some.small is problem
         if not whole:
             self.shown, self.share = candidate_at(problem, svd_start(problem)), some.share
         ends: dict[str, Factors] = {}
-        while len(ends) < self.settings.starts and self._agreeing() < ENOUGH:
+        while len(ends) < self.settings.starts and self._agreeing() < ENOUGH_AGREEING:
             index = len(ends)
-            self.phase_count = self.phases_done + max(ENOUGH - self._agreeing(), 1) + 1
+            self.phase_count = self.phases_done + max(ENOUGH_AGREEING - self._agreeing(), 1) + 1
             name = ("closed form, cut", "grown")[index] if index < 2 else f"random {index - 1}"
             name += "" if whole else " (subset)"
             yield from self._start(some, index, name)
@@ -137,7 +137,7 @@ class LowRankRun(Run):
         last = self._polisher(warm=whole)
         yield from self._last(problem, last, factors, "refine", lowest if whole else "")
 
-    def _start(self, some: SomePoints, index: int, name: str) -> Iterator[Update]:
+    def _start(self, some: SomePoints, index: int, name: str) -> Iterator[Iterate]:
         """Yield one start, and where only some points are solved show the best of all points so far."""
         small, random, phase = some.small, self._rng(index), f"start {index + 1}: {name}"
         short = self._algorithm(SHORT_TOLERANCE, SHORT_ITERATIONS)
@@ -161,7 +161,7 @@ class LowRankRun(Run):
 
     def _followed(
         self, problem: LowRankProblem, short: Algorithm[Any], start: Factors, phase: str, name: str
-    ) -> Iterator[Update]:
+    ) -> Iterator[Iterate]:
         """Yield a phase up to where it cannot get below the lowest end that is known."""
         losses: list[float] = []
         lowest = self.share * min(self.reports.values(), default=np.inf) * (1 + CLOSE)
@@ -169,18 +169,18 @@ class LowRankRun(Run):
             losses.append(self.point_loss)
             yield update
             if not self.phase_status.finished and hopeless(losses, lowest):
-                self.notes[name] = LEFT_BEHIND
+                self.notes[name] = GIVEN_UP
                 self.phases_done += 1
                 return
 
     def _last(
         self, problem: Problem, algorithm: Algorithm[Any], start: Factors, phase: str, name: str
-    ) -> Iterator[Update]:
+    ) -> Iterator[Iterate]:
         """Yield the phase that ends the run; its end is shown by the adjusted metric view."""
         for update in super()._last(problem, algorithm, start, phase, name):
             yield self._viewed(update) if update.status.finished else update
 
-    def _viewed(self, update: Update) -> Update:
+    def _viewed(self, update: Iterate) -> Iterate:
         best = update.best
         assert isinstance(best.problem, LowRankProblem)  # as all of this run are
         began = time.perf_counter()

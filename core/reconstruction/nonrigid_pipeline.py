@@ -28,14 +28,14 @@ from ..solvers.solver import Algorithm, single_threaded
 from ..solvers.variable_projection import VariableProjection
 from .diagnostics import collapsed
 from .multistart import SURVIVORS, End, groups, hopeless, met, phases, traced
-from .pipeline import GONE_ON, LEFT_BEHIND, SHORT_TOLERANCE, Run, candidate_at
+from .pipeline import CONTINUED, GIVEN_UP, SHORT_TOLERANCE, Run, candidate_at
 from .problem_setup import Prepared, penalized, prepare
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
     from collections.abc import Sequence as Items
 
-    from .progress import Candidate, Update
+    from .progress import Iterate, Point
     from .settings import Settings
 
 GROWN = "rigid, grown"  # the first start
@@ -47,14 +47,14 @@ SCREENED = 2_500  # observations, about, that starts take their first steps on
 class NonRigidRun(Run):
     """The phases of a run of a non-rigid problem."""
 
-    def updates(self, start: Update | None) -> Iterator[Update]:
+    def updates(self, start: Iterate | None) -> Iterator[Iterate]:
         """Return the updates of all phases; the last one is marked finished."""
         if start is not None and _compatible(start, self.settings):
             self.goes_on = True
             return self._warm(start)
         return self._cold()
 
-    def _cold(self) -> Iterator[Update]:
+    def _cold(self) -> Iterator[Iterate]:
         settings = self.settings
         prepared = self.prepared = prepare(self.sequence, settings)
         candidates = rotation_candidates(
@@ -70,7 +70,7 @@ class NonRigidRun(Run):
         else:
             self.rotations, factors = candidates[0].name, None
             problem = self._problem(prepared, candidates[0])
-        self.best, self.settled = None, True
+        self.best, self.rotations_chosen = None, True
         yield from self._on_matrix(problem) if self.method.on_matrix else self._search(problem, factors)
 
     def _problem(self, prepared: Prepared, candidate: RotationCandidate) -> NonRigidProblem:
@@ -82,14 +82,14 @@ class NonRigidRun(Run):
 
     def _choose(
         self, prepared: Prepared, candidates: Items[RotationCandidate]
-    ) -> Generator[Update, None, Candidate]:
+    ) -> Generator[Iterate, None, Point]:
         """Grow a reconstruction on each candidate's rotations; return the end of the best one.
 
         Losses are comparable at equal rank, penalty and eta only, and a candidate that wins at one rank may
         overfit there: the mean of the logarithms over ranks 2 to K decides. (The rigid fit says little.)
         """
         quick = VariableProjection(tolerance=COMPARISON_TOLERANCE)
-        ends: dict[float, tuple[str, Candidate]] = {}
+        ends: dict[float, tuple[str, Point]] = {}
         for index, candidate in enumerate(candidates):
             self.rotations = candidate.name
             problem = self._problem(prepared, candidate)
@@ -112,9 +112,9 @@ class NonRigidRun(Run):
         self.rotations, chosen = ends[min(ends)]
         return chosen
 
-    def _warm(self, start: Update) -> Iterator[Update]:
+    def _warm(self, start: Iterate) -> Iterator[Iterate]:
         settings = self.settings
-        self.rotations, self.settled = start.rotations, True
+        self.rotations, self.rotations_chosen = start.rotations, True
         old = start.current.problem
         assert isinstance(old, NonRigidProblem)  # `_compatible` compares the problems
         prepared = self.prepared = Prepared(old.tracks, old.visible, start.intrinsics, self.sequence.camera)
@@ -128,9 +128,9 @@ class NonRigidRun(Run):
             yield from self._on_matrix(problem, factors)
             return
         follower = self._follower(whole=factors is start.current.factors)
-        yield from self._last(problem, follower, factors, "refine", GONE_ON)
+        yield from self._last(problem, follower, factors, "refine", CONTINUED)
 
-    def _search(self, problem: NonRigidProblem, grown: Factors | None) -> Iterator[Update]:
+    def _search(self, problem: NonRigidProblem, grown: Factors | None) -> Iterator[Iterate]:
         """Find the lowest minimum that starts lead to, of a subset where the problem is large; refine it."""
         short, count = self._algorithm(SHORT_TOLERANCE), self.settings.starts
         searched = subset(problem, COMPARED)
@@ -161,7 +161,7 @@ class NonRigidRun(Run):
 
     def _compete(
         self, problem: NonRigidProblem, short: Algorithm[Any], ends: list[End], suffix: str
-    ) -> Iterator[Update]:
+    ) -> Iterator[Iterate]:
         """Let groups of starts take a few steps side by side, follow the best that differ, add their ends."""
         count, share, shown = self.settings.starts, self.share, self.shown
         screened = subset(problem, SCREENED)
@@ -176,7 +176,7 @@ class NonRigidRun(Run):
             yield from self._phase(small, screening, self.point, phase)
             state = self.state
             for start, loss in state.dropped:
-                self.reports[names[start]], self.notes[names[start]] = loss / self.share, LEFT_BEHIND
+                self.reports[names[start]], self.notes[names[start]] = loss / self.share, GIVEN_UP
             self.share, self.shown = share, shown
             for r, start in enumerate(state.bundle.starts):
                 phase = f"start {group.start + start + 2} of {count}: {names[start]}"
@@ -196,7 +196,7 @@ class NonRigidRun(Run):
         phase: str,
         name: str,
         ends: list[End],
-    ) -> Iterator[Update]:
+    ) -> Iterator[Iterate]:
         """Run one start until it converges, meets a known end, or cannot get below the lowest of them."""
         losses: list[float] = []
         lowest = min(end.loss for end in ends)
@@ -209,14 +209,14 @@ class NonRigidRun(Run):
             if end := met(self.point, self.point_loss, ends):
                 self.reports[name], self.notes[name] = self.reports[end.name], f"joined {end.name}"
             elif hopeless(losses, lowest):
-                self.notes[name] = LEFT_BEHIND
+                self.notes[name] = GIVEN_UP
             else:
                 continue
             self.phases_done += 1
             return
         ends.append(End(name, self.point, self.point_loss))
 
-    def _grow(self, problem: NonRigidProblem, algorithm: Algorithm[Any], phase: str) -> Iterator[Update]:
+    def _grow(self, problem: NonRigidProblem, algorithm: Algorithm[Any], phase: str) -> Iterator[Iterate]:
         """Solve at rank 1, then add one column at a time up to the problem's rank."""
         factors = rigid_start(problem)
         self.whole = problem
@@ -228,17 +228,17 @@ class NonRigidRun(Run):
         self.whole = None
 
 
-def _first_look(problem: NonRigidProblem) -> Candidate:
+def _first_look(problem: NonRigidProblem) -> Point:
     """Return the best shape for fronto-parallel cameras, to show before there is another."""
     start = rigid_start(problem)
     C = problem.data.best_C(start.B, start.s, problem.weights[:1]).C
     return candidate_at(problem, Factors(start.B, C, start.s))
 
 
-def _compatible(start: Update, settings: Settings) -> bool:
+def _compatible(start: Iterate, settings: Settings) -> bool:
     """Whether a run can go on from an update: its cameras are settled, and stay what they are."""
     before = start.settings
-    return start.settled and (
+    return start.rotations_chosen and (
         (before.problem, before.rotations, before.rotation_rank, before.intrinsics)
         == (settings.problem, settings.rotations, settings.rotation_rank, settings.intrinsics)
     )

@@ -18,7 +18,7 @@ from ..solvers.majorized import Majorized
 from ..solvers.methods import METHODS, on_matrix
 from ..solvers.solver import ROUNDING, Algorithm, Status, iterate
 from ..solvers.variable_projection import VariableProjection
-from .progress import Candidate, Record, StartReport, Update
+from .progress import HistoryEntry, Iterate, Point, StartReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,8 +30,10 @@ if TYPE_CHECKING:
     from .settings import Settings
 
 SHORT_TOLERANCE = 1e-8  # of a start that is only compared with others
-LEFT_BEHIND = "left behind"
-GONE_ON = "from where it was"  # the one start of a run that goes on from another: it searches for no minimum
+GIVEN_UP = "left behind"
+CONTINUED = (
+    "from where it was"  # the one start of a run that goes on from another: it searches for no minimum
+)
 WARM_DAMPING = 1e-9
 FOLLOWING = 6  # products in a step of a run that goes on under changed settings
 
@@ -48,14 +50,14 @@ class Run:
         self.method = METHODS[settings.method]
         self.iteration = 0
         self.seconds = 0.0
-        self.best: Candidate | None = None
+        self.best: Point | None = None
         self.point: Factors  # where the phase under way is, and with what loss
         self.point_loss = np.inf
-        self.shown: Candidate | None = None  # stands for that point while only a subset is solved
+        self.shown: Point | None = None  # stands for that point while only a subset is solved
         self.whole: Problem | None = None  # the problem at full rank, while the rank grows
         self.share = 1.0  # of the observations that are in that subset
         self.rotations = ""
-        self.settled = False
+        self.rotations_chosen = False
         self.goes_on = False  # whether it begins where an earlier one was
         self.phases_done = 0
         self.phase_count = 1
@@ -66,24 +68,24 @@ class Run:
         self.phase_status = Status.RUNNING  # of the phase under way
         self.state: Any = None  # and the state of its algorithm
 
-    def _on_matrix(self, problem: Problem, factors: Factors | None = None) -> Iterator[Update]:
+    def _on_matrix(self, problem: Problem, factors: Factors | None = None) -> Iterator[Iterate]:
         """Run a method that works on X itself; of two, the second goes on from the cut of the first."""
         options, title = dict(self.settings.options), self.method.title
         first = self.method.first(options, max_iterations=self.settings.max_iterations)
         goes_on = factors is not None
         factors = factors or _closed_form(problem)
         if self.method.refined is None:
-            yield from self._last(problem, first, factors, title, GONE_ON if goes_on else title)
+            yield from self._last(problem, first, factors, title, CONTINUED if goes_on else title)
             return
         for update in self._phase(problem, first, factors, "ADMM"):
             factors = update.current.factors
             yield update
-        name = GONE_ON if goes_on else "ADMM, refined"
+        name = CONTINUED if goes_on else "ADMM, refined"
         yield from self._last(problem, self._polisher(warm=False), factors, "refine", name)
 
     def _last(
         self, problem: Problem, algorithm: Algorithm[Any], start: Factors, phase: str, name: str
-    ) -> Iterator[Update]:
+    ) -> Iterator[Iterate]:
         """Yield the phase that ends the run, and report where the start of that name, if any, ended."""
         for update in self._phase(problem, algorithm, start, phase):
             if not self.phase_status.finished:
@@ -95,7 +97,7 @@ class Run:
 
     def _phase(
         self, problem: Problem, algorithm: Algorithm[Any], start: Factors, phase: str
-    ) -> Iterator[Update]:
+    ) -> Iterator[Iterate]:
         iteration, seconds = self.iteration, self.seconds
         if problem.spectral is not None and isinstance(algorithm, LevenbergMarquardt | VariableProjection):
             algorithm = Majorized(algorithm)
@@ -108,7 +110,7 @@ class Run:
             loss = problem.loss(factors) if exact else snapshot.progress.loss
             self.point, self.point_loss, self.state = factors, loss, snapshot.state
             whole = self.whole or problem
-            current = self.shown or Candidate(whole, padded(factors, whole.rank), loss)
+            current = self.shown or Point(whole, padded(factors, whole.rank), loss)
             # Where a phase ends its gradient is least: it stands before points that differ by rounding.
             margin = ROUNDING if snapshot.status.finished else 0.0
             # A method on X is not asked for cuts on its way, but for that of the matrix where it ends.
@@ -119,16 +121,16 @@ class Run:
             self.phase_status = snapshot.status
             state = snapshot.state
             primal, dual = residuals(state) if isinstance(state, ADMMState) else (None, None)
-            yield Update(
+            yield Iterate(
                 settings=self.settings,
-                record=Record(self.iteration, self.seconds, loss / self.share, phase, primal, dual),
+                record=HistoryEntry(self.iteration, self.seconds, loss / self.share, phase, primal, dual),
                 status=Status.RUNNING,
                 phase=phase,
                 fraction=min(self.phases_done / self.phase_count, 1.0),
                 intrinsics=self.prepared.intrinsics,
                 calibration=self.calibration,
                 rotations=self.rotations,
-                settled=self.settled,
+                rotations_chosen=self.rotations_chosen,
                 current=current,
                 best=self.best,
                 starts=self._starts(),
@@ -164,18 +166,18 @@ class Run:
     def _starts(self) -> tuple[StartReport, ...]:
         """Return what became of the starts; losses of those left behind are of no minimum, or of a subset."""
         notes = {name: self.notes.get(name, "") for name in self.reports}
-        ended = [loss for name, loss in self.reports.items() if notes[name] != LEFT_BEHIND]
+        ended = [loss for name, loss in self.reports.items() if notes[name] != GIVEN_UP]
         limit = min(ended, default=0.0) * (1 + AGREEMENT)
         return tuple(
-            StartReport(name, loss, loss <= limit and notes[name] != LEFT_BEHIND, notes[name])
+            StartReport(name, loss, loss <= limit and notes[name] != GIVEN_UP, notes[name])
             for name, loss in self.reports.items()
         )
 
 
-def candidate_at(problem: Problem, factors: Factors) -> Candidate:
+def candidate_at(problem: Problem, factors: Factors) -> Point:
     """Return a point of up to the problem's rank with its loss."""
     point = padded(factors, problem.rank)
-    return Candidate(problem, point, problem.loss(point))
+    return Point(problem, point, problem.loss(point))
 
 
 def _closed_form(problem: Problem) -> Factors:

@@ -1,4 +1,4 @@
-"""What a run says while it goes on, and the result that is made of what it has said so far."""
+"""The values that a run yields while it goes on, and the result that is made of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ from ..data.sequence import CameraModel
 from ..foundation.version import versions
 from .diagnostics import remarks
 from .geometry import Geometry, geometry_of
-from .recipes import as_recipe, command_for, preset_name, python_for, settings_to_dict, steps_to_list
+from .provenance import (
+    as_provenance,
+    command_for,
+    preset_name,
+    python_for,
+    settings_to_dict,
+    steps_to_list,
+)
 from .result import Result
 
 if TYPE_CHECKING:
@@ -24,12 +31,12 @@ if TYPE_CHECKING:
     from ..problem.factors import Factors
     from ..problem.nonrigid import Problem
     from ..solvers.solver import Status
-    from .provenance import Lineage
+    from .provenance import ProvenanceChain
     from .settings import Settings
 
 
 @dataclass(frozen=True)
-class Record:
+class HistoryEntry:
     """One line of the history of a run, numbered through all its phases."""
 
     iteration: int
@@ -51,7 +58,7 @@ class StartReport:
 
 
 @dataclass(frozen=True, eq=False)
-class Candidate:
+class Point:
     """A point together with the problem whose objective its loss is."""
 
     problem: Problem
@@ -60,37 +67,37 @@ class Candidate:
 
 
 @dataclass(frozen=True, eq=False)
-class Update:
-    """An immutable moment of a reconstruction; also what a changed run starts from."""
+class Iterate:
+    """The state of a reconstruction after an iteration. Immutable; `reconstruct` can start from it."""
 
     settings: Settings
-    record: Record
-    status: Status  # of the whole run: finished only on the last update
+    record: HistoryEntry
+    status: Status  # of the whole run: finished only in the last iterate
     phase: str  # in words: "rotations 2 of 7", "rigid", "rank 3", "start 2 of 4", "ADMM", "refine"
     fraction: float  # of the phases that are done, for an ETA
     intrinsics: Floats  # (3, 3)
     rotations: str  # the name of the rotation candidate in `current`
-    settled: bool  # whether the rotations are chosen, so that losses from here on are of one problem
-    current: Candidate
+    rotations_chosen: bool  # whether the rotations are chosen, so that losses from here on are of one problem
+    current: Point
     # The lowest loss since the rotations were chosen (before, of all), which is what a stopped run keeps; of
     # a method on the matrix, once it has ended, the cut of where that was.
-    best: Candidate
+    best: Point
     starts: tuple[StartReport, ...] = ()
     calibration: Floats | None = None  # (3, 3) K of the views of a low-rank problem, where it is known
     view: Geometry | None = None  # of `best`, where the run has made more of it than `geometry_of` does
-    lineage: Lineage | None = None  # how it came to be
+    provenance: ProvenanceChain | None = None  # the steps that made it, where known
 
     @property
-    def shown(self) -> Candidate:
-        """What to look at: the point under way while rotations are compared, then the best one."""
-        return self.best if self.settled else self.current
+    def displayed(self) -> Point:
+        """The point to show: the current one while rotations are compared, then the best one."""
+        return self.best if self.rotations_chosen else self.current
 
     @cached_property
     def geometry(self) -> Geometry:
-        """What `shown` looks like in three dimensions, for both problems."""
+        """The three-dimensional geometry of `displayed`, for both problems."""
         if self.view is not None:
             return self.view
-        return geometry_of(self.shown.problem, self.shown.factors, self.intrinsics, self.calibration)
+        return geometry_of(self.displayed.problem, self.displayed.factors, self.intrinsics, self.calibration)
 
     @property
     def geometry_known(self) -> bool:
@@ -98,28 +105,28 @@ class Update:
         return self.view is not None or "geometry" in vars(self)
 
 
-def shift_between(last: Record, first: Record) -> tuple[int, float]:
+def count_shift(last: HistoryEntry, first: HistoryEntry) -> tuple[int, float]:
     """Return what to add to iterations and seconds of a new stream, so that a history goes on counting."""
     return last.iteration + 1 - first.iteration, last.seconds - first.seconds
 
 
-def shifted(update: Update, by: tuple[int, float]) -> Update:
-    """Return an update whose record counts on from those of a stream before."""
-    record, (iteration, seconds) = update.record, by
+def shift_counts(iterate: Iterate, by: tuple[int, float]) -> Iterate:
+    """Return an iterate whose record counts on from those of an earlier stream."""
+    record, (iteration, seconds) = iterate.record, by
     record = replace(record, iteration=record.iteration + iteration, seconds=record.seconds + seconds)
-    return replace(update, record=record)
+    return replace(iterate, record=record)
 
 
-def finish(sequence: Sequence, settings: Settings, last: Update, history: Iterable[Record]) -> Result:
+def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Iterable[HistoryEntry]) -> Result:
     """Return the best point so far of a run, whether it is done or was stopped, as a result.
 
-    `history` are the records of all updates up to `last`, in their order.
+    `history` are the records of all iterates up to `last`, in their order.
     """
     best = last.best
     problem, factors = best.problem, best.factors
     geometry = last.view or geometry_of(problem, factors, last.intrinsics, last.calibration)
     lines = [(record.iteration, record.seconds, record.loss) for record in history]
-    meta = provenance(sequence, settings, last)
+    meta = result_metadata(sequence, settings, last)
     tracks, camera = problem.tracks, sequence.camera
     solved = geometry.projective
     if solved is not None:  # a low-rank solution is shown by cameras of its own
@@ -150,17 +157,17 @@ def finish(sequence: Sequence, settings: Settings, last: Update, history: Iterab
     )
 
 
-def provenance(sequence: Sequence, settings: Settings, last: Update) -> dict[str, Any]:
+def result_metadata(sequence: Sequence, settings: Settings, last: Iterate) -> dict[str, Any]:
     """Return the `meta` of a result: what it was made of, with what, and how to make it again.
 
     `status` is "stopped" where the run had not ended.
     """
     status = last.status.value if last.status.finished else "stopped"
-    known = None if last.lineage is None else last.lineage.recipe()
-    recipe = known or as_recipe(settings)
-    steered: dict[str, Any] = {} if recipe.plain else {"steps": steps_to_list(recipe.steps)}
-    if recipe.start is not None:
-        steered["start"] = str(recipe.start.resolve())
+    known = None if last.provenance is None else last.provenance.flatten()
+    made = known or as_provenance(settings)
+    steered: dict[str, Any] = {} if made.plain else {"steps": steps_to_list(made.steps)}
+    if made.start is not None:
+        steered["start"] = str(made.start.resolve())
     return {
         "name": sequence.name,
         "method": settings.method,
@@ -181,6 +188,6 @@ def provenance(sequence: Sequence, settings: Settings, last: Update) -> dict[str
         "seconds": last.record.seconds,
         "iterations": last.record.iteration,
         "reading": dict(sequence.reading),
-        "command": command_for(sequence, recipe),
-        "python": python_for(sequence, recipe),
+        "command": command_for(sequence, made),
+        "python": python_for(sequence, made),
     } | steered

@@ -1,64 +1,320 @@
-"""How an update came to be, so that it can be made again: the settings that led to it, one after the other.
+"""The provenance of a reconstruction: the steps that made it, and their forms as a command, Python and JSON.
 
-A run that was steered ends in the minimum next to where it was, which need not be the one that its last
-settings lead to from nothing. Every update therefore knows the stream that it is of, how far that had come,
-and the update which that stream went on from. The way back through these is a recipe: so many updates under
-these settings, then so many under those. Streams are deterministic, so that it gives the same numbers.
+A run whose settings were changed on its way ends in the minimum next to where it was, which is not always the
+minimum that its last settings lead to without a start. Every iterate therefore holds the step that it belongs
+to and the iterate that this step started from. Followed back, these give a list of steps: so many iterates
+under these settings, then so many under those. Runs are deterministic, so that the same steps give the same
+numbers.
+
+The written forms hold only what differs from the nearest preset. The command line parses what `command_for`
+returns.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import shlex
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..foundation.exceptions import InputError
+from ..io.readers.samples import sample_name
+from ..penalties.linear import PENALTIES, ExplicitWeights, Penalty, penalty_name
+from .settings import DEFAULT_PRESETS, PRESETS, Settings, suited_penalty
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterable, Mapping
 
-    from .settings import Settings
+    from ..data.sequence import Sequence
+
+UNSAVED = "sequence.npz"  # stands for a sequence that is in no file
+UNSAVED_NOTE = f"the sequence is in no file yet: save it as {UNSAVED} first"
 
 
 @dataclass(frozen=True)
-class Step:
-    """Solving on under some settings, from nothing at first and then from where it was."""
+class SolveStep:
+    """One part of a run: iterations under the same settings."""
 
     settings: Settings
-    updates: int | None = None  # so many, 1 or more; None is to the end
+    updates: int | None = None  # the number of iterates, 1 or more; None: until the run has ended
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """Steps that make a reconstruction, from nothing or from a result in a file."""
+class Provenance:
+    """The steps that make a reconstruction, each from where the one before it ended."""
 
-    steps: tuple[Step, ...]
-    start: Path | None = None
+    steps: tuple[SolveStep, ...]
+    start: Path | None = None  # the file of the result that the first step starts from; None: no start
 
     @property
     def settings(self) -> Settings:
-        """The settings that it ends with."""
+        """The settings of the last step."""
         return self.steps[-1].settings
 
     @property
     def plain(self) -> bool:
-        """Whether it is one solution from nothing to its end, which the settings alone describe."""
+        """Whether it is one step without a start that runs to its end, so that its settings describe it."""
         return self.start is None and len(self.steps) == 1 and self.steps[0].updates is None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Lineage:
-    """Where an update stands: a link of a chain that may be thousands long, shared by all that follow."""
+class ProvenanceChain:
+    """The provenance of one iterate, as a linked list.
 
-    step: Step  # up to this update
-    before: Lineage | None = None  # of the update that its stream went on from
-    source: Path | None = None  # the file of a result, where that is what is gone on from
-    made: Recipe | None = None  # and how that result was made itself, where it says so
+    A steered run has thousands of links. Later iterates share those of earlier ones.
+    """
 
-    def recipe(self) -> Recipe | None:
-        """Return the steps that lead here, None where they are not known."""
+    step: SolveStep  # ends with this iterate
+    before: ProvenanceChain | None = None  # of the iterate that the step started from
+    source: Path | None = None  # the file of a result, if this is its point
+    made: Provenance | None = None  # of the result in that file, where the file has it
+
+    def flatten(self) -> Provenance | None:
+        """Return the steps that lead to this iterate, None where they are not known."""
         if self.source is not None:
             return self.made
-        steps: list[Step] = []
-        link: Lineage | None = self
+        steps: list[SolveStep] = []
+        link: ProvenanceChain | None = self
         while link is not None and link.source is None:
             steps.append(link.step)
             link = link.before
-        return Recipe(tuple(reversed(steps)), None if link is None else link.source)
+        return Provenance(tuple(reversed(steps)), None if link is None else link.source)
+
+
+def nearest_preset(settings: Settings) -> str:
+    """Return the preset of the problem that the fewest settings differ from; its default where equal."""
+    own = [name for name, preset in PRESETS.items() if preset.problem == settings.problem]
+    names = sorted(own, key=lambda name: name != DEFAULT_PRESETS[settings.problem])
+    return min(names, key=lambda name: len(_changes(settings, PRESETS[name])))
+
+
+def preset_name(settings: Settings) -> str | None:
+    """Return the name of the preset that the settings equal, or None."""
+    return next((name for name, preset in PRESETS.items() if preset == settings), None)
+
+
+def command_for(sequence: Sequence, how: Settings | Provenance, output: str | Path = "result.npz") -> str:
+    """Return the shell command that makes this reconstruction.
+
+    A sequence that is in no file is named `sequence.npz`, and a comment says so.
+    """
+    provenance = as_provenance(how)
+    words = ["nrsfm", "solve", _source(sequence)]
+    for name, value in sequence.reading.items():
+        words += [f"--{_dashed(name)}", str(value)]
+    words += ["--start", _word(provenance.start)] if provenance.start else []
+    first, *others = (step_options(step) for step in provenance.steps)
+    words += first + [f"--then={shlex.join(other)}" for other in others]
+    words += ["-o", str(output)]
+    return shlex.join(words) + ("" if sequence.source else f"  # {UNSAVED_NOTE}")
+
+
+def step_options(step: SolveStep) -> list[str]:
+    """Return the options of `nrsfm solve` that say a step; in one word, `--then` takes them too."""
+    return options_for(step.settings) + ([] if step.updates is None else ["--updates", str(step.updates)])
+
+
+def options_for(settings: Settings) -> list[str]:
+    """Return the options of `nrsfm solve` that say these settings, none for the default ones."""
+    preset, default = nearest_preset(settings), Settings()
+    words = ["--problem", settings.problem] if settings.problem != default.problem else []
+    if preset != DEFAULT_PRESETS[settings.problem]:
+        words = ["--preset", preset]
+    changes = _changes(settings, PRESETS[preset])
+    if isinstance(settings.penalty, ExplicitWeights):
+        changes.pop("rank", None)  # their number says it
+    changes["penalty"] = settings.penalty  # that of the preset is not what every method begins with
+    base = suited_penalty(settings.method, settings.problem, PRESETS[preset].penalty)
+    for name, value in changes.items():
+        if name == "options":
+            words += [word for option, number in value for word in (f"--{_dashed(option)}", _word(number))]
+        elif name == "penalty":
+            words += _penalty_options(value, base)
+        else:
+            words += [f"--{_dashed(name)}", _word(value)]
+    return words
+
+
+def python_for(sequence: Sequence, how: Settings | Provenance, output: str | Path = "result.npz") -> str:
+    """Return the Python program that makes this reconstruction and saves it."""
+    provenance, source = as_provenance(how), _source(sequence)
+    reading = {
+        name: f"CameraModel({value!r})" if name == "camera" else repr(value)
+        for name, value in sequence.reading.items()
+    }
+    opened = ", ".join([repr(source), *(f"{name}={value}" for name, value in reading.items())])
+    names = {"read_sequence", "save_result"} | ({"CameraModel"} if "camera" in reading else set())
+    for step in provenance.steps:
+        names |= _settings_literal(step.settings)[1]
+    lines = [] if sequence.source else [f"# {UNSAVED_NOTE[0].upper()}{UNSAVED_NOTE[1:]}."]
+    lines += ["", f"sequence = read_sequence({opened})"]
+    if provenance.plain:
+        names.add("solve_sequence")
+        lines += [f"settings = {_settings_literal(provenance.settings)[0]}"]
+        lines += ["result = solve_sequence(sequence, settings)"]
+    else:
+        names |= {"SolveStep", "solve_steps"} | ({"load_start"} if provenance.start else set())
+        lines += _steps_lines(provenance)
+    lines += [f"save_result(result, {str(output)!r})"]
+    return "\n".join([f"from core import {', '.join(sorted(names))}", *lines]) + "\n"
+
+
+def _steps_lines(provenance: Provenance) -> list[str]:
+    """Return the lines that solve the steps one after the other."""
+    lines, start = [], ""
+    if provenance.start is not None:
+        lines += [f"start = load_start({_literal(provenance.start)}, sequence)"]
+        start = ", start=start"
+    if len(provenance.steps) > 1:
+        lines += ["# The run was steered: each step goes on from where the one before it stood."]
+    lines += ["steps = ["]
+    for step in provenance.steps:
+        count = "" if step.updates is None else f", updates={step.updates}"
+        lines += [f"    SolveStep({_settings_literal(step.settings)[0]}{count}),"]
+    return [*lines, "]", f"result = solve_steps(sequence, steps{start})"]
+
+
+def _settings_literal(settings: Settings) -> tuple[str, set[str]]:
+    """Return the Python expression of some settings, and the names that it uses."""
+    preset = nearest_preset(settings)
+    changes = {name: _literal(value) for name, value in _changes(settings, PRESETS[preset]).items()}
+    arguments = ", ".join(f"{name}={value}" for name, value in changes.items())
+    names = {type(settings.penalty).__name__} if "penalty" in changes else set()
+    if PRESETS[preset] == Settings():
+        return f"Settings({arguments})", names | {"Settings"}
+    made = f'PRESETS["{preset}"]' + (f".with_changes({arguments})" if arguments else "")
+    return made, names | {"PRESETS"}
+
+
+def settings_to_dict(settings: Settings) -> dict[str, Any]:
+    """Return the settings as values that JSON can hold; `settings_from_dict` is the inverse."""
+    values = {entry.name: getattr(settings, entry.name) for entry in fields(settings)}
+    values["penalty"] = penalty_to_dict(settings.penalty)
+    values["options"] = dict(settings.options)
+    for name in ("rotations", "intrinsics"):
+        if isinstance(values[name], Path):
+            values[name] = _word(values[name])
+    return values
+
+
+def settings_from_dict(values: Mapping[str, Any]) -> Settings:
+    """Rebuild settings from `meta["settings"]` of a result.
+
+    Raises
+    ------
+    InputError
+        where a name is unknown or a value is outside its range.
+    """
+    changes = dict(values)
+    unknown = sorted(set(changes) - {entry.name for entry in fields(Settings)})
+    if unknown:
+        raise InputError(f"settings hold {unknown[0]!r}, which is not a setting of this version")
+    if "penalty" in changes:
+        changes["penalty"] = penalty_from_dict(changes["penalty"])
+    if isinstance(changes.get("options"), dict):
+        changes["options"] = tuple(changes["options"].items())
+    if isinstance(changes.get("intrinsics"), list):
+        changes["intrinsics"] = tuple(changes["intrinsics"])
+    return Settings(**changes)
+
+
+def penalty_to_dict(penalty: Penalty) -> dict[str, Any]:
+    """Return a penalty as values that JSON can hold; `penalty_from_dict` is the inverse."""
+    numbers: dict[str, Any] = asdict(penalty)  # type: ignore[call-overload]
+    return {"kind": penalty_name(penalty)} | numbers
+
+
+def penalty_from_dict(values: Mapping[str, Any]) -> Penalty:
+    """Rebuild a penalty.
+
+    Raises
+    ------
+    InputError
+        where its kind is unknown, or a number is not its own or out of its range.
+    """
+    numbers = dict(values)
+    kind = numbers.pop("kind", None)
+    try:
+        penalty: Penalty = (
+            ExplicitWeights(tuple(numbers["a"])) if kind == "weights" else PENALTIES[kind](**numbers)
+        )
+    except (KeyError, TypeError) as error:
+        raise InputError(
+            f"settings hold the penalty {values!r}; accepted kinds are {', '.join(PENALTIES)} and weights, "
+            "each with its own numbers"
+        ) from error
+    return penalty
+
+
+def steps_to_list(steps: Iterable[SolveStep]) -> list[dict[str, Any]]:
+    """Return steps as values that JSON can hold; `steps_from_list` is the inverse."""
+    return [{"settings": settings_to_dict(step.settings), "updates": step.updates} for step in steps]
+
+
+def steps_from_list(values: Iterable[Mapping[str, Any]]) -> tuple[SolveStep, ...]:
+    """Rebuild steps.
+
+    Raises
+    ------
+    InputError
+        where one lacks its settings, they are refused, or its number of updates is not one.
+    """
+    steps = []
+    for number, value in enumerate(values, start=1):
+        if not isinstance(value, dict) or not isinstance(value.get("settings"), dict):
+            raise InputError(f"step {number} holds no settings; accepted are settings and updates")
+        count = value.get("updates")
+        if count is not None and (type(count) is not int or count < 1):
+            raise InputError(f"step {number} has {count!r} updates; accepted is at least 1, or null")
+        steps.append(SolveStep(settings_from_dict(value["settings"]), count))
+    return tuple(steps)
+
+
+def as_provenance(how: Settings | Provenance) -> Provenance:
+    """Return a provenance unchanged, and settings as one step without a start that runs to its end."""
+    return how if isinstance(how, Provenance) else Provenance((SolveStep(how),))
+
+
+def _changes(settings: Settings, base: Settings) -> dict[str, Any]:
+    return {
+        entry.name: getattr(settings, entry.name)
+        for entry in fields(settings)
+        if getattr(settings, entry.name) != getattr(base, entry.name)
+    }
+
+
+def _penalty_options(penalty: Penalty, base: Penalty) -> list[str]:
+    if isinstance(penalty, ExplicitWeights):
+        return ["--weights", _word(penalty.a)]
+    name = penalty_name(penalty)
+    words = [] if type(base) is type(penalty) else ["--penalty", name]
+    reference = base if type(base) is type(penalty) else PENALTIES[name]()
+    for entry in fields(PENALTIES[name]):
+        value = getattr(penalty, entry.name)
+        if value != getattr(reference, entry.name):
+            words += [f"--{entry.name}", _word(value)]
+    return words
+
+
+def _dashed(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def _source(sequence: Sequence) -> str:
+    """Return the file of a sequence as its readers take it: samples by name, others from the root."""
+    if sequence.source is None:
+        return UNSAVED
+    return sample_name(sequence.source) or str(sequence.source.resolve())
+
+
+def _word(value: object) -> str:
+    """Return a value as the command line takes it; numbers keep all their digits."""
+    if isinstance(value, Path):
+        return str(value.resolve())
+    if isinstance(value, tuple):
+        return ",".join(_word(item) for item in value)
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def _literal(value: object) -> str:
+    return repr(str(value.resolve())) if isinstance(value, Path) else repr(value)

@@ -6,26 +6,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ..foundation.exceptions import InputError
 from .low_rank_pipeline import LowRankRun
 from .nonrigid_pipeline import NonRigidRun
-from .progress import Candidate, Record, StartReport, Update, finish
-from .provenance import Lineage, Step
+from .progress import count_shift, finish, shift_counts
+from .provenance import ProvenanceChain, SolveStep
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from ..data.sequence import Sequence
     from .pipeline import Run
+    from .progress import Iterate
     from .result import Result
     from .settings import Settings
 
-__all__ = ["Candidate", "Record", "StartReport", "Update", "finish", "reconstruct", "solve_sequence"]
 
-
-def reconstruct(sequence: Sequence, settings: Settings, *, start: Update | None = None) -> Iterator[Update]:
+def reconstruct(sequence: Sequence, settings: Settings, *, start: Iterate | None = None) -> Iterator[Iterate]:
     """Yield updates until the reconstruction is done.
 
     Parameters
@@ -53,13 +53,13 @@ def reconstruct(sequence: Sequence, settings: Settings, *, start: Update | None 
     return _traced(run, run.updates(start), start)
 
 
-def _traced(run: Run, stream: Iterator[Update], start: Update | None) -> Iterator[Update]:
+def _traced(run: Run, stream: Iterator[Iterate], start: Iterate | None) -> Iterator[Iterate]:
     """Yield the updates of a run, each with the way that led to it."""
     for count, update in enumerate(stream, start=1):
-        step = Step(run.settings, None if update.status.finished else count)
-        before = start.lineage if run.goes_on and start is not None else None
+        step = SolveStep(run.settings, None if update.status.finished else count)
+        before = start.provenance if run.goes_on and start is not None else None
         known = before is not None or not run.goes_on
-        yield replace(update, lineage=Lineage(step, before) if known else None)
+        yield replace(update, provenance=ProvenanceChain(step, before) if known else None)
 
 
 def solve_sequence(sequence: Sequence, settings: Settings) -> Result:
@@ -74,3 +74,59 @@ def solve_sequence(sequence: Sequence, settings: Settings) -> Result:
     for last in reconstruct(sequence, settings):
         history.append(last.record)
     return finish(sequence, settings, last, history)
+
+
+def replay(
+    sequence: Sequence, steps: Collection[SolveStep], *, start: Iterate | None = None
+) -> Iterator[Iterate]:
+    """Yield the updates of all steps, each step going on from where the one before it stood.
+
+    Iterations and seconds are counted through all steps.
+
+    Parameters
+    ----------
+    sequence
+        the tracks and what is known about them.
+    steps
+        settings, and for how many updates each.
+    start
+        what the first step goes on from, as in `reconstruct`; None is nothing.
+
+    Raises
+    ------
+    InputError
+        where there is no step, a step asks for no update, or as `reconstruct` does.
+    """
+    if not steps:
+        raise InputError("there is no step; a reconstruction needs at least one")
+    for number, step in enumerate(steps, start=1):
+        if step.updates is not None and step.updates < 1:
+            raise InputError(
+                f"step {number} has {step.updates} updates; accepted is at least 1, or to the end"
+            )
+    return _replay(sequence, steps, start)
+
+
+def _replay(sequence: Sequence, steps: Collection[SolveStep], start: Iterate | None) -> Iterator[Iterate]:
+    last: Iterate | None = None
+    for step in steps:
+        before, by = last, None
+        for update in islice(reconstruct(sequence, step.settings, start=start), step.updates):
+            if by is None:
+                by = (0, 0.0) if before is None else count_shift(before.record, update.record)
+            start, last = update, shift_counts(update, by)
+            yield last
+
+
+def solve_steps(sequence: Sequence, steps: Collection[SolveStep], *, start: Iterate | None = None) -> Result:
+    """Drain `replay` and return the result.
+
+    Raises
+    ------
+    InputError
+        as `replay` does.
+    """
+    history = []
+    for last in replay(sequence, steps, start=start):
+        history.append(last.record)
+    return finish(sequence, last.settings, last, history)

@@ -88,7 +88,8 @@ class Result:
 
     Arrays are read-only. `meta` holds `method`, `settings`, `preset`, `versions`, `source`, `digest`,
     `content`, `reading`, `command`, `python`, `starts`, `remarks`, `status`, `seconds` and `units`, as
-    `core.reconstruction.recipes.provenance` writes them; where the run was steered, also `steps`, or `start`.
+    `core.reconstruction.progress.result_metadata` writes them; also `steps` and `start` where the run
+    had more than one step, or a start.
 
     Raises
     ------

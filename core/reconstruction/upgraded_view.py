@@ -20,7 +20,7 @@ from ..problem.factors import Factors, balanced
 from ..problem.low_rank import LowRankProblem
 from ..solvers.solver import solve
 from ..solvers.variable_projection import VariableProjection
-from .diagnostics import DEAD, singular_values
+from .diagnostics import NEGLIGIBLE, singular_values
 from .geometry import PROJECTIVE, Geometry, geometry_of
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def metric_view(
     """
     seen = geometry_of(problem, factors, intrinsics, calibration)
     sigma = singular_values(factors)
-    rigid = np.count_nonzero(sigma > DEAD * sigma[0]) == PROJECTIVE
+    rigid = np.count_nonzero(sigma > NEGLIGIBLE * sigma[0]) == PROJECTIVE
     if not rigid or seen.flat or problem.visible.size > MOST:
         return seen
     cameras, homogeneous = _followed(problem, _leading(factors))

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..penalties.base import LinearPenalty
-from ..problem.initialization import DEAD, padded, resized
+from ..problem.initialization import NEGLIGIBLE, padded, resized
 from .solver import ROUNDING, Algorithm, Status
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class Majorized:
             return state.best
         here = replace(state, kept=None)
         sigma = _descending(state.factors)
-        alive = sigma[sigma > DEAD * sigma[0]]
+        alive = sigma[sigma > NEGLIGIBLE * sigma[0]]
         if len(alive) < 2 or not _unseen(_spectral(problem), alive):
             return here
         cut = resized(state.factors, len(alive) - 1, np.random.default_rng(0))

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from core import Record, Settings, Update
+    from core import HistoryEntry, Iterate, Settings
 
 
 class Outcome(Enum):
@@ -41,9 +41,9 @@ class Change:
 class Mail:
     """What happened since the mailbox was last emptied."""
 
-    records: tuple[Record, ...] = ()  # every one, oldest first
-    update: Update | None = None  # the newest
-    seen: tuple[tuple[int, Update], ...] = ()  # some of all, oldest first, with the number of their record
+    records: tuple[HistoryEntry, ...] = ()  # every one, oldest first
+    update: Iterate | None = None  # the newest
+    seen: tuple[tuple[int, Iterate], ...] = ()  # some of all, oldest first, with the number of their record
     changes: tuple[Change, ...] = ()
     refusal: str = ""  # why changed settings were not taken; the run goes on under the old ones
     ending: Ending | None = None

@@ -214,7 +214,7 @@ class RunControl(QObject):
         seen, moment = session.seen, session.moment
         if not self._live or run is None or run is not session.shown or run in self._threads:
             return
-        if seen is None or not seen.settled or session.settings == self._left:
+        if seen is None or not seen.rotations_chosen or session.settings == self._left:
             return
         self.waits.emit(waiting(run.settings, session.settings))
         under = run.settings if moment is None else seen.settings

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 from PyQt6.QtCore import QThread, pyqtSignal
 
 from core import InputError
-from core.reconstruction import shift_between, shifted
+from core.reconstruction import count_shift, shift_counts
 from nrsfm_gui.engine.mailbox import Change, Ending, Mail, Outcome
 
 if TYPE_CHECKING:
-    from core import Record, Sequence, Settings, Update
+    from core import HistoryEntry, Iterate, Sequence, Settings
 
 # While a hand moves: the seconds without a step, at least, and at least so many times what a step takes.
 STEP_EVERY, STEP_SHARE = 0.1, 40.0
@@ -32,10 +32,10 @@ STEP_ANSWERS = 5.0  # what a step takes, in first updates, as long as none was t
 HAND_PAUSE = 0.1
 MOST_SEEN = 12  # updates that the mailbox holds for those who look back
 
-Work = Callable[["Sequence", "Settings", "Update | None"], Iterator["Update"]]
+Work = Callable[["Sequence", "Settings", "Iterate | None"], Iterator["Iterate"]]
 
 
-def real_work(sequence: Sequence, settings: Settings, start: Update | None) -> Iterator[Update]:
+def real_work(sequence: Sequence, settings: Settings, start: Iterate | None) -> Iterator[Iterate]:
     """Return the stream of `core.reconstruct.reconstruct`, imported in the thread that runs it."""
     from core import reconstruct
 
@@ -71,7 +71,7 @@ class SolverThread(QThread):
         sequence: Sequence,
         settings: Settings,
         *,
-        start: Update | None = None,
+        start: Iterate | None = None,
         continued: bool = False,
         linger: float = 0.0,
         work: Work = real_work,
@@ -88,10 +88,10 @@ class SolverThread(QThread):
         self._paused = self._cancelled = self._over = False
         self._steps = 0
         self._delay = 0.0
-        self._records: list[Record] = []
+        self._records: list[HistoryEntry] = []
         self._changes: list[Change] = []
-        self._seen: list[tuple[int, Update]] = []
-        self._update: Update | None = None
+        self._seen: list[tuple[int, Iterate]] = []
+        self._update: Iterate | None = None
         self._refusal = ""
         self._ending: Ending | None = None
         self._answering = False  # whether changed settings were taken and nothing is known of them yet
@@ -254,7 +254,7 @@ class SolverThread(QThread):
                 lambda: self._cancelled or self._pending is not None, timeout=HAND_PAUSE
             )
 
-    def _redirected(self, stream: Iterator[Update], settings: Settings) -> Iterator[Update]:
+    def _redirected(self, stream: Iterator[Iterate], settings: Settings) -> Iterator[Iterate]:
         """Return a stream from the current update under other settings, or the old one where refused."""
         before, began = self._last or self._start, time.thread_time()
         try:
@@ -275,12 +275,12 @@ class SolverThread(QThread):
             self._post(first, Change(first.record.iteration, settings, restarts=_restarts(before, first)))
         return other
 
-    def _post(self, update: Update, change: Change | None = None) -> None:
+    def _post(self, update: Iterate, change: Change | None = None) -> None:
         """Put an update into the mailbox; a change comes with the first one under changed settings."""
         if self._last is not None and (change is not None or self._shift is None):
-            self._shift = shift_between(self._last.record, update.record)
+            self._shift = count_shift(self._last.record, update.record)
         if self._shift is not None:
-            update = shifted(update, self._shift)
+            update = shift_counts(update, self._shift)
         else:
             self._shift = (0, 0.0)
         self._last = update
@@ -296,11 +296,11 @@ class SolverThread(QThread):
             self.arrived.emit()
 
 
-def _restarts(before: Update | None, first: Update) -> bool:
+def _restarts(before: Iterate | None, first: Iterate) -> bool:
     """Whether the first update under changed settings makes nothing of the one before."""
     if before is None:
         return False  # there was nothing yet
-    return not (before.settled and first.settled) or before.rotations != first.rotations
+    return not (before.rotations_chosen and first.rotations_chosen) or before.rotations != first.rotations
 
 
 def _close(stream: Any) -> None:

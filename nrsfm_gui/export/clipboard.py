@@ -26,7 +26,7 @@ def recipe_of(
     last = None if run is None else run.last
     if run is None or last is None:
         return written(sequence, settings), "these parameters"
-    recipe = None if last.lineage is None else last.lineage.recipe()
+    recipe = None if last.provenance is None else last.provenance.flatten()
     note = ""
     if recipe is None:
         note = "; it solves from nothing, while how this run came to be is not known"

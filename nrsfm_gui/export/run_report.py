@@ -35,7 +35,7 @@ from nrsfm_gui.widgets.plots.plots import dress, plot_svg, png_bytes
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from core import Recipe, Sequence, Settings
+    from core import Provenance, Sequence, Settings
     from core.foundation import Floats
     from nrsfm_gui.main_window import MainWindow
     from nrsfm_gui.model.run import Run
@@ -181,16 +181,16 @@ def make_report(run: Run, shapes: Shapes, picture: bytes, picture_title: str) ->
     """
     sequence, seen = run.sequence, run.last
     assert seen is not None
-    known = summaries.quality(shapes, seen.shown.loss)
+    known = summaries.quality(shapes, seen.displayed.loss)
     said = [(row.label, row.value) for row in numbers(run, known, sequence) if row.value != NONE]
     error = known.error is not None
     series = error_series(sequence, shapes)
     assert series is not None and series.per_frame is not None  # there is a reconstruction
-    shown = seen.shown
+    shown = seen.displayed
     values = np.sort(shown.factors.gamma())[::-1]
-    recipe: Recipe | Settings = run.settings
-    if seen.lineage is not None:
-        recipe = seen.lineage.recipe() or run.settings
+    recipe: Provenance | Settings = run.settings
+    if seen.provenance is not None:
+        recipe = seen.provenance.flatten() or run.settings
     name = run_title(run)
     return RunReport(
         title=f"{summaries.sequence_title(sequence)} · run {run.number}",

@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from core import Record, Settings
+    from core import HistoryEntry, Settings
     from core.foundation import Floats
 
 FIRST_ROOM = 256
@@ -42,7 +42,7 @@ class History:
     """Every record of a run, in columns that grow by doubling."""
 
     def __init__(self) -> None:
-        self.records: list[Record] = []
+        self.records: list[HistoryEntry] = []
         self.phases: list[Phase] = []
         self.ticks: list[Tick] = []
         # iteration, seconds, log10 of loss, primal and dual residual
@@ -52,7 +52,7 @@ class History:
     def __len__(self) -> int:
         return len(self.records)
 
-    def extend(self, records: Iterable[Record]) -> None:
+    def extend(self, records: Iterable[HistoryEntry]) -> None:
         """Append records."""
         for record in records:
             count = len(self.records)

@@ -10,7 +10,7 @@ from nrsfm_gui.model.history import History
 from nrsfm_gui.model.snapshots import Moments
 
 if TYPE_CHECKING:
-    from core import Sequence, Settings, Update
+    from core import Iterate, Sequence, Settings
 
 
 class RunState(Enum):
@@ -39,7 +39,7 @@ class Run:
     shown_before: int | None = None  # number of the run that was shown when it was added
     state: RunState = RunState.RUNNING
     history: History = field(default_factory=History)
-    last: Update | None = None
+    last: Iterate | None = None
     moments: Moments = field(default_factory=Moments)  # kept updates of its history
     message: str = ""
     title: str = ""  # what the user calls it, "" for its settings in words

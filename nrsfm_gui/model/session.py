@@ -19,7 +19,7 @@ from nrsfm_gui.model.theme import DARK, Theme
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
 
-    from core import Penalty, Sequence, Update
+    from core import Iterate, Penalty, Sequence
 
 
 @dataclass(eq=False, repr=False)
@@ -179,7 +179,7 @@ class Session(QObject):
             self.moment_changed.emit(record)
 
     @property
-    def seen(self) -> Update | None:
+    def seen(self) -> Iterate | None:
         """What is looked at: a kept moment of the run that is shown, or the newest."""
         if self.shown is None:
             return None

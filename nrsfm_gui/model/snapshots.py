@@ -16,7 +16,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from core import Candidate, Update
+    from core import Iterate, Point
 
 MOST = 120  # moments of one run
 LARGEST = 64_000_000  # bytes of their points
@@ -34,7 +34,7 @@ class _Worth(IntEnum):
 @dataclass(eq=False)
 class _Moment:
     index: int
-    update: Update
+    update: Iterate
     worth: _Worth = _Worth.NONE
 
 
@@ -65,7 +65,7 @@ class Moments:
         """The bytes of all points, as if none of them were shared."""
         return self._size
 
-    def add(self, index: int, update: Update) -> None:
+    def add(self, index: int, update: Iterate) -> None:
         """Keep an update as the newest moment.
 
         Parameters
@@ -94,7 +94,7 @@ class Moments:
         if place >= 0:
             self._kept[place].worth = _Worth.HELD
 
-    def at(self, index: int) -> tuple[int, Update]:
+    def at(self, index: int) -> tuple[int, Iterate]:
         """Return the record nearest to a record of which a moment is kept, and that moment.
 
         Raises
@@ -123,7 +123,7 @@ class Moments:
             self._size -= _size(kept.pop(least).update)
 
 
-def _as_seen(update: Update) -> Update:
+def _as_seen(update: Iterate) -> Iterate:
     """Return an update as it is kept: without the data term, and of the point of its own record."""
     current = _light(update.current)
     if update.status.finished and update.best is not update.current:
@@ -131,12 +131,12 @@ def _as_seen(update: Update) -> Update:
     return replace(update, current=current, best=current)
 
 
-def _light(candidate: Candidate) -> Candidate:
+def _light(candidate: Point) -> Point:
     """Return a candidate whose problem forms its data term anew where it is asked for."""
     return replace(candidate, problem=candidate.problem.without_data())
 
 
-def _size(update: Update) -> int:
+def _size(update: Iterate) -> int:
     """Return the bytes of the point that a moment shows; the end of a run, which may have two, is one."""
     point = update.current.factors
     return point.B.nbytes + point.C.nbytes + point.s.nbytes

@@ -25,7 +25,7 @@ from nrsfm_gui.scene.sequence_errors import Ahead, Picture, Wanted, ahead_of, ma
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from core import Update
+    from core import Iterate
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.scene.comparison import Together
@@ -121,7 +121,7 @@ class Display(QObject):
             self._note()
 
     @property
-    def drawn(self) -> Update | None:
+    def drawn(self) -> Iterate | None:
         """The update that the present scene is of."""
         if self.scene is None or self._picture is None:
             return None

@@ -11,7 +11,7 @@ from nrsfm_gui.scene.single_frame import with_frame
 from nrsfm_gui.scene.summaries import Quality, quality
 
 if TYPE_CHECKING:
-    from core import Sequence, Update
+    from core import Iterate, Sequence
     from nrsfm_gui.scene.shapes import Alignment, Shapes
 
 
@@ -20,9 +20,9 @@ class Wanted:
     """What is to be seen: an update, or with None the bare sequence, and a second run's update beside it."""
 
     sequence: Sequence
-    update: Update | None
+    update: Iterate | None
     alignment: Alignment
-    compared: Update | None = None
+    compared: Iterate | None = None
 
     def shapes_as(self, other: Wanted) -> bool:
         """Whether the same shapes show it, whatever is beside them."""
@@ -40,9 +40,9 @@ class Wanted:
         return before.sequence is self.sequence and before.alignment == self.alignment
 
 
-def _point(update: Update | None) -> tuple[int, int]:
+def _point(update: Iterate | None) -> tuple[int, int]:
     # The same point may be seen in another way at the end of a run.
-    return (0, 0) if update is None else (id(update.shown), id(update.view))
+    return (0, 0) if update is None else (id(update.displayed), id(update.view))
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,4 +109,4 @@ def find_quality(wanted: Wanted) -> Quality:
 
 
 def _quality(wanted: Wanted, shapes: Shapes) -> Quality:
-    return quality(shapes, None if wanted.update is None else wanted.update.shown.loss)
+    return quality(shapes, None if wanted.update is None else wanted.update.displayed.loss)

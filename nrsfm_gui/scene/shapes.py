@@ -27,7 +27,7 @@ from nrsfm_gui.scene.solver_geometry import Solved, solved
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from core import Result, Sequence, Update
+    from core import Iterate, Result, Sequence
     from core.foundation import Floats
 
 ROBUST = (1.0, 99.0)  # percentiles that tell where the points are
@@ -94,7 +94,7 @@ class Shapes:
 
 
 def build_shapes(
-    sequence: Sequence, source: Update | Result | None, alignment: Alignment = PER_FRAME
+    sequence: Sequence, source: Iterate | Result | None, alignment: Alignment = PER_FRAME
 ) -> Shapes:
     """Return the sequence as it is drawn with a reconstruction, or without one.
 

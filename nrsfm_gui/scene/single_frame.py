@@ -25,13 +25,13 @@ from nrsfm_gui.scene.shapes import Cameras, moved_cameras, project
 from nrsfm_gui.scene.solver_geometry import Solved
 
 if TYPE_CHECKING:
-    from core import Sequence, Update
+    from core import Iterate, Sequence
     from core.foundation import Floats
     from nrsfm_gui.scene.shapes import Shapes
 
 
 def with_frame(
-    whole: Shapes, sequence: Sequence, update: Update, frame: int, spent: Shapes | None = None
+    whole: Shapes, sequence: Sequence, update: Iterate, frame: int, spent: Shapes | None = None
 ) -> Shapes | None:
     """Return shapes in which one frame is of another update.
 
@@ -83,7 +83,7 @@ def with_frame(
     return shapes
 
 
-def _solved_frame(update: Update, frame: int) -> Solved | None:
+def _solved_frame(update: Iterate, frame: int) -> Solved | None:
     """Return one frame before it is moved to where it is drawn, with a leading axis of size 1."""
     seen, one = update.geometry, slice(frame, frame + 1)
     if not seen.figures.get("metric", True):

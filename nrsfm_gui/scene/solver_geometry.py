@@ -15,7 +15,7 @@ import numpy as np
 from core import Result
 
 if TYPE_CHECKING:
-    from core import Sequence, Update
+    from core import Iterate, Sequence
     from core.foundation import Floats
 
 
@@ -44,7 +44,7 @@ class Solved:
         return bool(self.figures) and self.metric and bool(np.array_equal(*self.points[[0, -1]]))
 
 
-def solved(sequence: Sequence, source: Update | Result) -> Solved:
+def solved(sequence: Sequence, source: Iterate | Result) -> Solved:
     """Return what is drawn of an update (of its best point) or of a result."""
     if isinstance(source, Result):
         figures = dict(source.meta.get("low_rank") or {})

@@ -15,7 +15,7 @@ from nrsfm_gui.model.run import Run, RunState
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from core import Penalty, Sequence, Update
+    from core import Iterate, Penalty, Sequence
     from nrsfm_gui.scene.scene import Scene
     from nrsfm_gui.scene.shapes import Shapes
 
@@ -48,9 +48,9 @@ def quality(shapes: Shapes, loss: float | None = None) -> Quality:
     return Quality(reprojection, error, shapes.unit, shapes.alignment_name, shapes.figures, loss)
 
 
-def loss_beside(known: Quality | None, last: Update) -> float:
+def loss_beside(known: Quality | None, last: Iterate) -> float:
     """Return the loss of the point whose errors are known: what stands side by side belongs together."""
-    return last.shown.loss if known is None or known.loss is None else known.loss
+    return last.displayed.loss if known is None or known.loss is None else known.loss
 
 
 def signed(value: float, digits: int) -> str:
@@ -92,7 +92,7 @@ def file_stem(sequence: Sequence | None, otherwise: str) -> str:
 
 
 def headline(
-    seen: Update | None, known: Quality | None, sequence: Sequence | None, *, past: bool = False
+    seen: Iterate | None, known: Quality | None, sequence: Sequence | None, *, past: bool = False
 ) -> str:
     """Return the numbers that matter most of what is looked at, for the tool bar.
 
@@ -102,10 +102,10 @@ def headline(
     if seen is None or sequence is None:
         return ""
     at = f"iteration {seen.record.iteration}: " if past else ""
-    parts = [f"{at}log10 loss {log_loss(seen.shown.loss)}"]
+    parts = [f"{at}log10 loss {log_loss(seen.displayed.loss)}"]
     if known is None:
         return parts[0]
-    later = "" if known.loss is None or known.loss == seen.shown.loss else " …"
+    later = "" if known.loss is None or known.loss == seen.displayed.loss else " …"
     parts.append(measure(known.reprojection, sequence.units) + later)
     if known.error is not None:
         parts.append(f"{measure(known.error, known.unit)}{later} ({known.alignment})")
@@ -114,7 +114,7 @@ def headline(
     return "   ".join(parts)
 
 
-def activity(run: Run | None, *, past: Update | None = None) -> str:
+def activity(run: Run | None, *, past: Iterate | None = None) -> str:
     """Return what the solver does or did, for the status bar; or that a `past` iteration is looked at."""
     if run is None:
         return "Ready"
@@ -142,7 +142,7 @@ def activity(run: Run | None, *, past: Update | None = None) -> str:
     else:
         parts.append(last.phase.split(":")[0])
     ticks = run.history.ticks
-    if ticks and ticks[-1].restarts and not last.settled:
+    if ticks and ticks[-1].restarts and not last.rotations_chosen:
         parts.append(f"starts again ({ticks[-1].text.removesuffix(STARTS_AGAIN)})")
     parts.append(f"{iterations(run)} iterations in {seconds(run)}")
     left = seconds_left(run)

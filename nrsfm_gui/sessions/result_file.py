@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core import CameraModel, InputError, Record, Sequence, load_result
+from core import CameraModel, HistoryEntry, InputError, Sequence, load_result
 from core.cameras import to_pixels
 from core.reconstruction import start_from
 from nrsfm_gui.model.run import RunState
@@ -51,7 +51,7 @@ def read_opened_result(path: Path) -> OpenedResult:
     sequence = _from_its_file(result) or _from_itself(result, path)
     update = start_from(result, sequence, path)
     lines = result.history.tolist()
-    records = tuple(Record(int(line[0]), line[1], line[2], update.phase) for line in lines)
+    records = tuple(HistoryEntry(int(line[0]), line[1], line[2], update.phase) for line in lines)
     run = SavedRun(
         number=1,
         settings=update.settings,

@@ -60,7 +60,7 @@ from nrsfm_gui.sessions.session_parts import (
 )
 
 if TYPE_CHECKING:
-    from core import Record, Sequence, Settings, Update
+    from core import HistoryEntry, Iterate, Sequence, Settings
 
 SUFFIX = ".nrsfm"
 FORMAT = "nrsfm-session"
@@ -81,9 +81,9 @@ class SavedRun:
     title: str
     note: str
     pinned: bool
-    records: tuple[Record, ...]
+    records: tuple[HistoryEntry, ...]
     ticks: tuple[Tick, ...]
-    update: Update | None
+    update: Iterate | None
 
     @classmethod
     def of(cls, run: Run) -> SavedRun:

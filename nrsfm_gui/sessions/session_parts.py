@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core import (
-    Candidate,
     Factors,
+    HistoryEntry,
     InputError,
+    Iterate,
     LowRankProblem,
     NonRigidProblem,
-    Recipe,
-    Record,
+    Point,
+    Provenance,
+    SolveStep,
     StartReport,
     Status,
-    Step,
-    Update,
 )
 from core.cameras import calibrate
 from core.penalties import ConcavePenalty
 from core.reconstruction import (
     Geometry,
-    Lineage,
     Projective,
+    ProvenanceChain,
     penalty_from_dict,
     penalty_to_dict,
     settings_from_dict,
@@ -58,7 +58,7 @@ def read_settings(node: Node) -> Settings:
         raise InputError(f"{node.archive.path}: {node.where}: {error}") from error
 
 
-def history_entry(records: Iterable[Record], archive: ArchiveWriter) -> dict[str, Any]:
+def history_entry(records: Iterable[HistoryEntry], archive: ArchiveWriter) -> dict[str, Any]:
     """Return the columns of a history and the phases that its records belong to."""
     lines, phases = [], []
     for index, record in enumerate(records):
@@ -70,7 +70,7 @@ def history_entry(records: Iterable[Record], archive: ArchiveWriter) -> dict[str
     return {"columns": archive.name(columns), "phases": [list(phase) for phase in phases]}
 
 
-def read_history(node: Node) -> tuple[Record, ...]:
+def read_history(node: Node) -> tuple[HistoryEntry, ...]:
     """Return the records of a history."""
     columns = node.child("columns").array(None, COLUMNS)
     names = [""] * len(columns)
@@ -83,7 +83,7 @@ def read_history(node: Node) -> tuple[Record, ...]:
             f"{node.archive.path}: {node.where} counts iterations or seconds that are not finite"
         )
     return tuple(
-        Record(int(iteration), seconds, loss, name, _number(primal), _number(dual))
+        HistoryEntry(int(iteration), seconds, loss, name, _number(primal), _number(dual))
         for (iteration, seconds, loss, primal, dual), name in zip(columns.tolist(), names, strict=True)
     )
 
@@ -102,7 +102,7 @@ def _number(residual: float) -> float | None:
 # -- updates --------------------------------------------------------------------------------------------
 
 
-def update_entry(update: Update, sequence: Sequence, archive: ArchiveWriter) -> dict[str, Any]:
+def update_entry(update: Iterate, sequence: Sequence, archive: ArchiveWriter) -> dict[str, Any]:
     """Return everything that a run needs to go on from an update."""
     record = update.record
     entry: dict[str, Any] = {
@@ -113,27 +113,27 @@ def update_entry(update: Update, sequence: Sequence, archive: ArchiveWriter) -> 
         "fraction": update.fraction,
         "intrinsics": archive.name(update.intrinsics),
         "rotations": update.rotations,
-        "settled": update.settled,
+        "settled": update.rotations_chosen,
         "current": _candidate_entry(update.current, update, sequence, archive),
         "starts": [asdict(start) for start in update.starts],
         "calibration": None if update.calibration is None else archive.name(update.calibration),
         "view": None if update.view is None else _view_entry(update.view, archive),
-        "lineage": _lineage_entry(update.lineage),
+        "lineage": _lineage_entry(update.provenance),
     }
     if update.best is not update.current:
         entry["best"] = _candidate_entry(update.best, update, sequence, archive)
     return entry
 
 
-def read_update(node: Node, sequence: Sequence) -> Update:
+def read_update(node: Node, sequence: Sequence) -> Iterate:
     """Return an update of a sequence."""
     record, intrinsics = node.child("record"), node.child("intrinsics").finite(3, 3)
     current = _read_candidate(node.child("current"), intrinsics, sequence)
     best, calibration = node.optional("best"), node.optional("calibration")
     view = node.optional("view")
-    return Update(
+    return Iterate(
         settings=read_settings(node.child("settings")),
-        record=Record(
+        record=HistoryEntry(
             record.child("iteration").whole(),
             record.child("seconds").number(),
             record.child("loss").number(),
@@ -145,13 +145,13 @@ def read_update(node: Node, sequence: Sequence) -> Update:
         fraction=node.child("fraction").number(),
         intrinsics=intrinsics,
         rotations=node.child("rotations").text(),
-        settled=node.child("settled").flag(),
+        rotations_chosen=node.child("settled").flag(),
         current=current,
         best=current if best is None else _read_candidate(best, intrinsics, sequence),
         starts=tuple(_read_start(start) for start in node.child("starts").items()),
         calibration=None if calibration is None else calibration.finite(3, 3),
         view=None if view is None else _read_view(view, sequence),
-        lineage=_read_lineage(node.optional("lineage")),
+        provenance=_read_lineage(node.optional("lineage")),
     )
 
 
@@ -164,7 +164,7 @@ def _read_start(node: Node) -> StartReport:
 
 
 def _candidate_entry(
-    candidate: Candidate, update: Update, sequence: Sequence, archive: ArchiveWriter
+    candidate: Point, update: Iterate, sequence: Sequence, archive: ArchiveWriter
 ) -> dict[str, Any]:
     problem, factors = candidate.problem, candidate.factors
     entry: dict[str, Any] = {"kind": "lowrank" if isinstance(problem, LowRankProblem) else "nonrigid"}
@@ -196,7 +196,7 @@ def _posed_tracks(kind: str, intrinsics: Floats, sequence: Sequence) -> Floats:
     return np.where(seen, calibrate(sequence.observations, intrinsics, sequence.camera), 0.0)
 
 
-def _read_candidate(node: Node, intrinsics: Floats, sequence: Sequence) -> Candidate:
+def _read_candidate(node: Node, intrinsics: Floats, sequence: Sequence) -> Point:
     frames, points = sequence.visible.shape
     kind = node.child("kind").one_of(("nonrigid", "lowrank"))
     weights = node.child("weights").finite(None)
@@ -225,7 +225,7 @@ def _read_candidate(node: Node, intrinsics: Floats, sequence: Sequence) -> Candi
         node.child("C").array(rank, 3, columns),
         node.child("s").array(rows, 3),
     )
-    return Candidate(problem, factors, node.child("loss").number())
+    return Point(problem, factors, node.child("loss").number())
 
 
 def _read_spectral(node: Node | None) -> ConcavePenalty | None:
@@ -272,11 +272,11 @@ def _read_view(node: Node, sequence: Sequence) -> Geometry:
 # -- how they came to be --------------------------------------------------------------------------------
 
 
-def _lineage_entry(lineage: Lineage | None) -> dict[str, Any] | None:
+def _lineage_entry(lineage: ProvenanceChain | None) -> dict[str, Any] | None:
     if lineage is None:
         return None
-    steps: list[Step] = []
-    link: Lineage | None = lineage
+    steps: list[SolveStep] = []
+    link: ProvenanceChain | None = lineage
     while link is not None and link.source is None:
         steps.append(link.step)
         link = link.before
@@ -290,22 +290,24 @@ def _lineage_entry(lineage: Lineage | None) -> dict[str, Any] | None:
     return entry
 
 
-def _read_lineage(node: Node | None) -> Lineage | None:
+def _read_lineage(node: Node | None) -> ProvenanceChain | None:
     if node is None:
         return None
-    lineage: Lineage | None = None
+    lineage: ProvenanceChain | None = None
     result = node.optional("result")
     if result is not None:
         made, start = node.optional("made"), node.optional("start")
-        recipe = None if made is None else Recipe(_steps(made), None if start is None else Path(start.text()))
-        step = Step(read_settings(node.child("settings")))
-        lineage = Lineage(step, source=Path(result.text()), made=recipe)
+        recipe = (
+            None if made is None else Provenance(_steps(made), None if start is None else Path(start.text()))
+        )
+        step = SolveStep(read_settings(node.child("settings")))
+        lineage = ProvenanceChain(step, source=Path(result.text()), made=recipe)
     for step in _steps(node.child("steps")):
-        lineage = Lineage(step, lineage)
+        lineage = ProvenanceChain(step, lineage)
     return lineage
 
 
-def _steps(node: Node) -> tuple[Step, ...]:
+def _steps(node: Node) -> tuple[SolveStep, ...]:
     try:
         return steps_from_list(item.value for item in node.items())
     except (InputError, TypeError, ValueError, AttributeError) as error:

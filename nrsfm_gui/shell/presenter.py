@@ -18,7 +18,7 @@ from nrsfm_gui.text.run_rows import run_row
 from nrsfm_gui.text.selection_numbers import selection_numbers, selection_title
 
 if TYPE_CHECKING:
-    from core import Update
+    from core import Iterate
     from nrsfm_gui.main_window import MainWindow
     from nrsfm_gui.scene.scene import ErrorSeries
 
@@ -166,14 +166,14 @@ class Presenter(QObject):
         """Show the values of the point under the mouse."""
         self._window.chrome.show_hover(summaries.hover(self._window.display.scene, point))
 
-    def _show_spectrum(self, last: Update | None) -> None:
+    def _show_spectrum(self, last: Iterate | None) -> None:
         window = self._window
         if last is None:
             window.parameters.set_spectrum(None, None, None)
             window.spectrum_plot.set_values(None, None)
             return
-        problem, factors = last.shown.problem, last.shown.factors
+        problem, factors = last.displayed.problem, last.displayed.factors
         weights, values = problem.slopes(factors), np.sort(factors.gamma())[::-1]
         # While the rotations are chosen, the weights are those of the comparison, not of the settings.
-        window.parameters.set_spectrum(last.settings if last.settled else None, weights, values)
+        window.parameters.set_spectrum(last.settings if last.rotations_chosen else None, weights, values)
         window.spectrum_plot.set_values(values, weights)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.problem import AGREEMENT
-from core.reconstruction import DEAD, ENOUGH, GONE_ON, remarks
+from core.reconstruction import CONTINUED, ENOUGH_AGREEING, NEGLIGIBLE, remarks
 from nrsfm_gui.model.changes import differences
 from nrsfm_gui.model.numbers import NONE, Number
 from nrsfm_gui.model.run import RunState
@@ -18,7 +18,7 @@ from nrsfm_gui.scene.summaries import iterations, log_loss, loss_beside, measure
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from core import Sequence, Settings, Update
+    from core import Iterate, Sequence, Settings
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.scene.scene import Scene
     from nrsfm_gui.scene.summaries import Quality
@@ -66,7 +66,7 @@ def numbers(
     rows += [
         Number(
             "rank",
-            NONE if last is None else str(last.shown.factors.rank),
+            NONE if last is None else str(last.displayed.factors.rank),
             "Basis shapes, or the rank of the matrix, of the best point so far.",
         ),
         Number("iterations", NONE if run is None else iterations(run), "Of all phases of this run together."),
@@ -96,10 +96,10 @@ def _parameters(run: Run, settings: Settings) -> Number:
     return Number("parameters", value, tip)
 
 
-def _low_rank_numbers(last: Update, figures: Mapping[str, Any], unit: str, *, running: bool) -> list[Number]:
+def _low_rank_numbers(last: Iterate, figures: Mapping[str, Any], unit: str, *, running: bool) -> list[Number]:
     """Return what is special about a low-rank solution: its singular values, and how it became metric."""
-    values = np.sort(last.shown.factors.gamma())[::-1]
-    values = np.where(values > DEAD * values[0], values, 0.0)  # what rounding leaves of a zero says nothing
+    values = np.sort(last.displayed.factors.gamma())[::-1]
+    values = np.where(values > NEGLIGIBLE * values[0], values, 0.0)  # a zero but for rounding
     shown = ", ".join(f"{value:.3g}" for value in values[:MOST_VALUES])
     rows = [
         Number(
@@ -146,27 +146,27 @@ def _residual_numbers(run: Run | None) -> list[Number]:
     return [Number("residuals", f"{record.primal:.2g}, {record.dual:.2g}", RESIDUALS_TIP)]
 
 
-def starts_that_agree(last: Update) -> str:
+def starts_that_agree(last: Iterate) -> str:
     """Return "2 of 4", or a dash before any start has ended; "3 of 3, enough" where no more were needed.
 
     A run that goes on from another has none: that it agrees with itself would say nothing.
     """
     if not last.starts:
         return NONE
-    if [start.name for start in last.starts] == [GONE_ON]:
+    if [start.name for start in last.starts] == [CONTINUED]:
         return "none: it went on"
     agree = sum(start.agrees for start in last.starts)
     return f"{agree} of {len(last.starts)}{', enough' if _ended_early(last) else ''}"
 
 
-def _ended_early(last: Update) -> bool:
+def _ended_early(last: Iterate) -> bool:
     """Whether a low-rank search has found what it looked for before all starts were tried."""
     agree = sum(start.agrees for start in last.starts)
     early = last.settings.problem == "lowrank" and len(last.starts) < last.settings.starts
-    return early and last.status.finished and agree >= ENOUGH
+    return early and last.status.finished and agree >= ENOUGH_AGREEING
 
 
-def _starts_tip(last: Update | None) -> str:
+def _starts_tip(last: Iterate | None) -> str:
     """Return what agreeing means, and what became of every start, lowest first."""
     starts = () if last is None else sorted(last.starts, key=lambda start: start.loss)
     lines = [
@@ -177,7 +177,7 @@ def _starts_tip(last: Update | None) -> str:
         lines.append(f"and {len(starts) - MOST_STARTS} more")
     head = STARTS_TIP
     if last is not None and _ended_early(last):
-        head += f" Of at most {last.settings.starts}, no more were made once {ENOUGH} agreed."
+        head += f" Of at most {last.settings.starts}, no more were made once {ENOUGH_AGREEING} agreed."
     return "\n".join([head, *lines])
 
 

@@ -49,7 +49,7 @@ def run_row(
         if shown is None or shown is run
         else why_losses_differ(run.settings, shown.settings, run.sequence.camera)
     )
-    loss = NONE if run.last is None else log_loss(run.last.shown.loss, digits=3)
+    loss = NONE if run.last is None else log_loss(run.last.displayed.loss, digits=3)
     error = NONE if known is None else measure(known.error, known.unit)
     return RunRow(
         number=run.number,

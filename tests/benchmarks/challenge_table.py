@@ -22,7 +22,7 @@ from pathlib import Path
 from core import (
     PRESETS,
     CameraModel,
-    Candidate,
+    Point,
     Sequence,
     Settings,
     WeightedNuclearNorm,
@@ -53,7 +53,7 @@ def figures(sequence: Sequence, own: Sequence, settings: Settings) -> list[tuple
     assert sequence.truth is not None
     reference = list(sequence.truth.frames).index(sequence.truth.reference)
 
-    def measured(candidate: Candidate) -> tuple[float, float, float]:
+    def measured(candidate: Point) -> tuple[float, float, float]:
         errors = procrustes_mm(candidate.factors.shapes(), sequence.truth)
         return math.log10(candidate.loss), errors.mean, float(errors.per_frame[reference])
 

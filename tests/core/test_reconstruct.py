@@ -51,7 +51,7 @@ def test_history_is_numbered_and_timed_through_all_phases(updates):
 
 
 def test_best_is_the_lowest_loss_of_the_comparable_problems(updates):
-    settled = [u for u in updates if u.settled]
+    settled = [u for u in updates if u.rotations_chosen]
     assert updates[-1].best.loss == pytest.approx(min(u.current.loss for u in settled), rel=1e-12)
     reports = updates[-1].starts
     names = {"rigid, grown", "closed form, cut", "rigid and slow 1", "slow 1"}
@@ -87,7 +87,7 @@ def test_changed_weights_go_on_from_where_the_run_is(sequence, updates):
     cold = solve_sequence(sequence, changed)
     assert warm[-1].best.loss == pytest.approx(cold.loss, rel=1e-8)
     assert len(warm) < len(updates) / 4
-    assert warm[0].settled and warm[0].rotations == updates[-1].rotations
+    assert warm[0].rotations_chosen and warm[0].rotations == updates[-1].rotations
 
 
 @pytest.mark.parametrize("rank", [1, 4])
@@ -101,7 +101,7 @@ def test_a_changed_rank_goes_on_too(sequence, updates, rank):
 def test_changed_rotations_start_anew(sequence, updates):
     changed = replace(QUICK, rotations="companion", rotation_rank=1)
     first = next(reconstruct(sequence, changed, start=updates[-1]))
-    assert first.phase.startswith("rotations 1 of 2") and not first.settled
+    assert first.phase.startswith("rotations 1 of 2") and not first.rotations_chosen
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from core import (
     InputError,
     NuclearNorm,
     Settings,
-    Step,
+    SolveStep,
     TruncatedNuclearNorm,
     command_for,
     finish,
@@ -79,7 +79,7 @@ STEERED = {
 @pytest.mark.parametrize("parts", STEERED.values(), ids=STEERED)
 def test_the_way_to_an_update_gives_it_again(sequence, parts):
     result, last = steered(sequence, *parts)
-    recipe = last.lineage.recipe()
+    recipe = last.provenance.flatten()
     assert [(step.settings, step.updates) for step in recipe.steps] == parts
     again = solve_steps(sequence, recipe.steps)
     assert again.loss == result.loss
@@ -100,36 +100,41 @@ def test_a_stopped_run_is_elsewhere_than_its_settings_lead_to(sequence):
 
 def test_what_starts_anew_forgets_the_way_before(sequence):
     _, last = steered(sequence, (QUICK, 3), (QUICK.with_changes(rotations="best", rank=1), 4))
-    assert [step.updates for step in last.lineage.recipe().steps] == [4]
+    assert [step.updates for step in last.provenance.flatten().steps] == [4]
 
 
 def test_the_way_is_not_known_where_that_to_the_start_is_not(sequence):
     _, before = steered(sequence, (QUICK, None))
     changed = QUICK.with_changes(eta=0.2)
     known, unknown = (
-        next(reconstruct(sequence, changed, start=start)) for start in (before, replace(before, lineage=None))
+        next(reconstruct(sequence, changed, start=start))
+        for start in (before, replace(before, provenance=None))
     )
-    assert len(known.lineage.recipe().steps) == 2
-    assert unknown.lineage is None
+    assert len(known.provenance.flatten().steps) == 2
+    assert unknown.provenance is None
     assert known.current.loss == unknown.current.loss
 
 
 def test_steps_survive_json_and_the_command_line(sequence):
-    steps = (Step(QUICK, 5), Step(Settings()), Step(Settings(penalty=MCP(mu=1 / 3), eta=1.0), 1))
+    steps = (
+        SolveStep(QUICK, 5),
+        SolveStep(Settings()),
+        SolveStep(Settings(penalty=MCP(mu=1 / 3), eta=1.0), 1),
+    )
     assert steps_from_list(steps_to_list(steps)) == steps
     _, last = steered(sequence, *((step.settings, step.updates) for step in steps[:1]))
-    words = shlex.split(command_for(sequence, last.lineage.recipe()))
+    words = shlex.split(command_for(sequence, last.provenance.flatten()))
     assert steps_from(parser().parse_args(words[1:])) == steps[:1]
-    from core import Recipe
+    from core import Provenance
 
-    words = shlex.split(command_for(sequence, Recipe(steps)))
+    words = shlex.split(command_for(sequence, Provenance(steps)))
     assert steps_from(parser().parse_args(words[1:])) == steps
 
 
 @pytest.mark.parametrize("name", ["weights changed twice on the way", "low rank"])
 def test_the_python_and_the_command_of_a_steered_run_give_its_loss(sequence, tmp_path, name):
     result, last = steered(sequence, *STEERED[name])
-    recipe = last.lineage.recipe()
+    recipe = last.provenance.flatten()
     program, made, commanded = tmp_path / "program.py", tmp_path / "python.npz", tmp_path / "command.npz"
     program.write_text(python_for(sequence, recipe, made))
     subprocess.run([sys.executable, str(program)], check=True, cwd=Path(__file__).parents[2])
@@ -144,14 +149,14 @@ def test_a_result_says_how_it_was_made_and_can_be_gone_on_from(sequence, tmp_pat
         result, last = steered(sequence, *parts)
         path = save_result(result, tmp_path / f"{number}.npz")
         start = load_start(path, sequence)
-        assert start.lineage.recipe() == last.lineage.recipe()
+        assert start.provenance.flatten() == last.provenance.flatten()
         assert start.best.problem.loss(start.best.factors) == pytest.approx(result.loss, rel=DIGITS, abs=0)
         assert np.array_equal(start.geometry.points, result.points)
         changed = parts[-1][0].with_changes(eta=0.2)
         *_, further = reconstruct(sequence, changed, start=start)
         assert "from where it was" in [report.name for report in further.starts]
-        recipe = further.lineage.recipe()
-        assert (recipe.start, recipe.steps) == (path, (Step(changed),))
+        recipe = further.provenance.flatten()
+        assert (recipe.start, recipe.steps) == (path, (SolveStep(changed),))
         out = tmp_path / f"{number}-further.npz"
         assert main([*shlex.split(command_for(sequence, recipe, out))[1:], "--quiet"]) == 0
         assert load_result(out).loss == pytest.approx(further.best.loss, rel=DIGITS, abs=0)

@@ -23,17 +23,17 @@ from PyQt6.QtGui import QColor, QImage, QSurfaceFormat
 
 from core import (
     CameraModel,
-    Candidate,
     Factors,
     GroundTruth,
+    HistoryEntry,
     InputError,
+    Iterate,
     NonRigidProblem,
-    Record,
+    Point,
     Result,
     Sequence,
     Settings,
     Status,
-    Update,
 )
 from core.foundation import rotation_from_vector
 
@@ -169,7 +169,7 @@ def _near(image: QImage, color: str, *, tolerance: int = 40) -> npt.NDArray[np.b
     return (np.abs(bgr.astype(int) - target) <= tolerance).all(axis=2)
 
 
-def noisy_update(known: Known, *, noise: float, seed: int = 0) -> Update:
+def noisy_update(known: Known, *, noise: float, seed: int = 0) -> Iterate:
     """Return the exact reconstruction of a case with noise on its shapes, as a solver reports it."""
     result = known.result
     frames, rank = result.B.shape
@@ -178,23 +178,23 @@ def noisy_update(known: Known, *, noise: float, seed: int = 0) -> Update:
     factors = Factors(result.B, C.T.reshape(rank, 3, -1), offsets)
     tracks, visible = result.tracks, result.visible
     problem = NonRigidProblem(tracks, visible, result.rotations, result.eta, np.ones(rank))
-    candidate = Candidate(problem, factors, 0.5 + noise)
-    return Update(
+    candidate = Point(problem, factors, 0.5 + noise)
+    return Iterate(
         settings=Settings(),
-        record=Record(frames, 0.1, 0.5 + noise, "refine"),
+        record=HistoryEntry(frames, 0.1, 0.5 + noise, "refine"),
         status=Status.CONVERGED,
         phase="refine",
         fraction=1.0,
         intrinsics=result.intrinsics,
         rotations="truth",
-        settled=True,
+        rotations_chosen=True,
         current=candidate,
         best=candidate,
     )
 
 
 @pytest.fixture
-def make_update() -> Callable[..., Update]:
+def make_update() -> Callable[..., Iterate]:
     """Return `noisy_update`."""
     return noisy_update
 
@@ -288,34 +288,34 @@ class Stream:
         self.length, self.pause, self.refuses = length, pause, refuses
         self.given = 0  # updates, over all streams
         self.closed = 0  # streams that were closed or came to their end
-        self.starts: list[Update | None] = []
+        self.starts: list[Iterate | None] = []
         seen = np.ones((3, 4), dtype=bool)
         problem = NonRigidProblem(np.zeros((3, 2, 4)), seen, np.tile(np.eye(3), (3, 1, 1)), 0.05, np.ones(2))
         factors = Factors(np.ones((3, 2)), np.ones((2, 3, 4)), np.zeros((3, 3)))
-        self._candidate = Candidate(problem, factors, 1.0)
+        self._candidate = Point(problem, factors, 1.0)
 
-    def __call__(self, sequence: Sequence, settings: Settings, start: Update | None) -> Iterator[Update]:
+    def __call__(self, sequence: Sequence, settings: Settings, start: Iterate | None) -> Iterator[Iterate]:
         if settings == self.refuses:
             raise InputError(f"rank {settings.rank} is refused")
         self.starts.append(start)
         return self._updates(settings)
 
-    def _updates(self, settings: Settings) -> Iterator[Update]:
+    def _updates(self, settings: Settings) -> Iterator[Iterate]:
         try:
             for iteration in itertools.count() if self.length is None else range(self.length):
                 time.sleep(self.pause)
                 self.given += 1
                 over = iteration + 1 == self.length
                 loss = 1.0 / (1 + iteration)
-                yield Update(
+                yield Iterate(
                     settings=settings,
-                    record=Record(iteration, 1e-3 * iteration, loss, "counting"),
+                    record=HistoryEntry(iteration, 1e-3 * iteration, loss, "counting"),
                     status=Status.CONVERGED if over else Status.RUNNING,
                     phase="counting",
                     fraction=(iteration + 1) / self.length if self.length else 0.5,
                     intrinsics=np.eye(3),
                     rotations="known",
-                    settled=True,
+                    rotations_chosen=True,
                     current=self._candidate,
                     best=self._candidate,
                 )

@@ -10,7 +10,7 @@ import pyqtgraph as pg
 import pytest
 from PyQt6.QtWidgets import QToolButton
 
-from core import NuclearNorm, Record, Settings
+from core import HistoryEntry, NuclearNorm, Settings
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK, THEMES
 from nrsfm_gui.scene.shapes import build_shapes
@@ -23,7 +23,7 @@ def add_run(window, update, *, noise, **changes):
     """Add a run that is over, without a solver."""
     run = window.session.add_run(Settings(rank=3).with_changes(**changes))
     run.last, run.state = update, RunState.FINISHED
-    run.history.extend([Record(k, 0.01 * k, 2.0 - 0.1 * k + noise, "refine") for k in range(9)])
+    run.history.extend([HistoryEntry(k, 0.01 * k, 2.0 - 0.1 * k + noise, "refine") for k in range(9)])
     window.session.run_changed.emit(run)
     return run
 

@@ -193,11 +193,11 @@ def test_the_loss_beside_the_errors_is_that_of_the_same_point(scene, update, fla
     shown = session.add_run(update.settings)
     shown.last, shown.state = update, RunState.RUNNING  # the solver is ahead of what is drawn
     known = make_picture(Wanted(scene, flat, Alignment())).quality
-    loss = flat.shown.loss
-    assert loss != update.shown.loss
+    loss = flat.displayed.loss
+    assert loss != update.displayed.loss
     assert value(numbers(shown, known, scene), "loss") == f"{loss:.4g} (log10 {log_loss(loss)})"
     told = headline(update, known, scene)  # has the newest loss, and says that the errors follow
-    assert told.startswith(f"log10 loss {log_loss(update.shown.loss)} ")
+    assert told.startswith(f"log10 loss {log_loss(update.displayed.loss)} ")
     assert f"{measure(known.reprojection, scene.units)} …" in told
     assert "…" not in headline(flat, known, scene)
     assert headline(flat, None, scene) == f"log10 loss {log_loss(loss)}"

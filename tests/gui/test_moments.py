@@ -7,7 +7,17 @@ import itertools
 import numpy as np
 import pytest
 
-from core import Candidate, Factors, NonRigidProblem, Record, Settings, Status, Update, reconstruct, simulate
+from core import (
+    Factors,
+    HistoryEntry,
+    Iterate,
+    NonRigidProblem,
+    Point,
+    Settings,
+    Status,
+    reconstruct,
+    simulate,
+)
 from nrsfm_gui.model.snapshots import LARGEST, MOST, Moments
 
 FRAMES, POINTS, RANK = 3, 4, 2
@@ -26,16 +36,16 @@ def make_update(problem):
 
     def make(index, phase="counting", *, best=None, status=Status.RUNNING, points=POINTS):
         point = Factors(np.ones((FRAMES, RANK)), np.full((RANK, 3, points), index), np.zeros((FRAMES, 3)))
-        current = Candidate(problem, point, float(index))
-        return Update(
+        current = Point(problem, point, float(index))
+        return Iterate(
             settings=Settings(),
-            record=Record(index, 0.0, float(index), phase),
+            record=HistoryEntry(index, 0.0, float(index), phase),
             status=status,
             phase=phase,
             fraction=0.0,
             intrinsics=np.eye(3),
             rotations="known",
-            settled=True,
+            rotations_chosen=True,
             current=current,
             best=current if best is None else best,
         )
@@ -159,8 +169,8 @@ def test_a_moment_shows_its_own_point_and_the_last_one_the_best(make_update):
     moments = Moments()
     moments.add(7, make_update(7, best=best))
     moments.add(8, make_update(8, best=best, status=Status.CONVERGED))
-    assert moments.at(7)[1].shown.loss == 7.0
-    assert moments.at(8)[1].shown.loss == 1.0
+    assert moments.at(7)[1].displayed.loss == 7.0
+    assert moments.at(8)[1].displayed.loss == 1.0
 
 
 def test_a_moment_of_a_real_run_can_be_gone_on_from_and_holds_no_data_term():
@@ -174,7 +184,9 @@ def test_a_moment_of_a_real_run_can_be_gone_on_from_and_holds_no_data_term():
     assert "data" in updates[index].current.problem.__dict__
     assert "data" not in moment.current.problem.__dict__
     assert moment.current.problem.tracks is updates[index].current.problem.tracks
-    assert moment.shown.loss == updates[index].current.loss
-    assert moment.current.problem.loss(moment.current.factors) == pytest.approx(moment.shown.loss, rel=1e-9)
+    assert moment.displayed.loss == updates[index].current.loss
+    assert moment.current.problem.loss(moment.current.factors) == pytest.approx(
+        moment.displayed.loss, rel=1e-9
+    )
     *_, end = reconstruct(sequence, settings, start=moment)
     assert end.best.loss == pytest.approx(updates[-1].best.loss, rel=1e-9)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from core import InputError, Record, Settings
+from core import HistoryEntry, InputError, Settings
 from nrsfm_gui.engine.run_control import RunControl
 from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.model.session import Session
@@ -34,8 +34,10 @@ def controls(qapp, known):
 
 def test_the_last_residuals_of_admm_are_among_the_numbers(known):
     run = Run(1, known.sequence, Settings())
-    run.history.extend([Record(0, 0.0, 1.0, "ADMM", 0.5, 0.25), Record(1, 0.1, 0.5, "ADMM", 0.0123, 4.56e-5)])
-    run.history.extend([Record(2, 0.2, 0.1, "refine")])
+    run.history.extend(
+        [HistoryEntry(0, 0.0, 1.0, "ADMM", 0.5, 0.25), HistoryEntry(1, 0.1, 0.5, "ADMM", 0.0123, 4.56e-5)]
+    )
+    run.history.extend([HistoryEntry(2, 0.2, 0.1, "refine")])
     rows = {row.label: row.value for row in panel_numbers(run, None, known.sequence)}
     assert rows["residuals"] == "0.012, 4.6e-05"
 
@@ -342,10 +344,12 @@ def compare(make_stream):
         stream = make_stream(pause=0.001)
 
         def work(sequence, settings, start):
-            chosen = start is not None and start.settled
+            chosen = start is not None and start.rotations_chosen
             for count, update in enumerate(stream(sequence, settings, start)):
                 settled = chosen or count >= unsettled
-                yield replace(update, settled=settled, phase="refine" if settled else "rotations 1 of 2: x")
+                yield replace(
+                    update, rotations_chosen=settled, phase="refine" if settled else "rotations 1 of 2: x"
+                )
 
         return work
 
@@ -356,7 +360,7 @@ def test_a_change_while_rotations_are_compared_says_that_it_starts_again(qtbot, 
     session, control = controls(compare(unsettled=60))
     run = control.start(warm=False)
     qtbot.waitUntil(lambda: len(run.history) > 5)
-    assert not run.last.settled
+    assert not run.last.rotations_chosen
     control.set_paused(True)
     session.set_settings(Settings(rank=4))
     control.step()
@@ -364,7 +368,7 @@ def test_a_change_while_rotations_are_compared_says_that_it_starts_again(qtbot, 
     assert [tick.text for tick in run.history.ticks] == ["rank 6 → 4: starts again"]
     assert "rotations 1 of 2 · starts again (rank 6 → 4) · " in activity(run)
     control.set_paused(False)
-    qtbot.waitUntil(lambda: run.last.settled)
+    qtbot.waitUntil(lambda: run.last.rotations_chosen)
     assert "starts again" not in activity(run)
     session.set_settings(Settings(rank=5))
     qtbot.waitUntil(lambda: len(run.history.ticks) == 2)
@@ -401,7 +405,7 @@ def counts(run):
 
 def test_the_time_left_counts_from_the_last_change(known):
     run = Run(1, known.sequence, Settings())
-    run.history.extend(Record(k, 10.0 * k, 1.0, "a") for k in range(4))
+    run.history.extend(HistoryEntry(k, 10.0 * k, 1.0, "a") for k in range(4))
     run.history.tick(2, "rank 4", before=Settings())
     run.last = SimpleNamespace(fraction=0.25)
     assert seconds_left(run) == pytest.approx(30.0)  # 10 s for the first quarter

@@ -12,7 +12,7 @@ import pytest
 from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QLabel
 
-from core import Record, Settings, command_for, load_result, procrustes_mm, simulate
+from core import HistoryEntry, Settings, command_for, load_result, procrustes_mm, simulate
 from nrsfm_gui.export.run_report import CHART, STYLE, error_chart, html_report, make_report, worst_frames
 from nrsfm_gui.model.history import History
 from nrsfm_gui.model.theme import LIGHT
@@ -173,7 +173,7 @@ def test_what_is_saved_of_an_earlier_moment_is_of_the_parameters_of_then(qtbot, 
             save(tmp_path / name)
     result = load_result(tmp_path / "r.npz")
     assert result.eta == result.meta["settings"]["eta"] == 0.3
-    assert result.loss == pytest.approx(seen.shown.loss, rel=1e-12)
+    assert result.loss == pytest.approx(seen.displayed.loss, rel=1e-12)
     assert result.iterations == len(result.history) - 1 == seen.record.iteration
     assert "<th>eta</th><td>0.3</td>" in (tmp_path / "r.html").read_text(encoding="utf-8")
     window.exporting.copy_python()
@@ -263,7 +263,7 @@ def test_many_values_keep_their_extremes(qtbot):
     qtbot.addWidget(plot)
     plot.set_theme(LIGHT)
     history = History()
-    history.extend(Record(k, 1e-3 * k, float(loss), "refine") for k, loss in enumerate(losses))
+    history.extend(HistoryEntry(k, 1e-3 * k, float(loss), "refine") for k, loss in enumerate(losses))
     plot.set_histories({1: history}, 1)
     svg = plot_svg(plot.plot_widget, CHART, name="loss")
     places = vertices(svg, LIGHT.accent)

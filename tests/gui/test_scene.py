@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from core import (
-    Candidate,
     Factors,
     GroundTruth,
+    HistoryEntry,
+    Iterate,
     NonRigidProblem,
-    Record,
+    Point,
     Settings,
     Status,
-    Update,
     WeightedNuclearNorm,
 )
 from core.evaluation import ALIGNMENTS, NO_ALIGNMENT, Kind, Mirror
@@ -46,16 +46,16 @@ def update_of(known):
     problem = NonRigidProblem(
         result.tracks, result.visible, result.rotations, result.eta, np.ones(result.B.shape[1])
     )
-    candidate = Candidate(problem, factors, 1.0)
-    return Update(
+    candidate = Point(problem, factors, 1.0)
+    return Iterate(
         settings=Settings(penalty=WeightedNuclearNorm(xi=0.1)),
-        record=Record(1, 0.1, 1.0, "refine"),
+        record=HistoryEntry(1, 0.1, 1.0, "refine"),
         status=Status.RUNNING,
         phase="refine",
         fraction=0.5,
         intrinsics=result.intrinsics,
         rotations="truth",
-        settled=True,
+        rotations_chosen=True,
         current=candidate,
         best=candidate,
     )

@@ -107,7 +107,7 @@ def test_a_run_comes_back_to_the_last_bit_and_goes_on_as_it_would(sequence, tmp_
     assert np.array_equal(again.history.log_losses, run.history.log_losses)
     assert (again.title, again.note, again.pinned, again.number) == ("mine", "a\nb", True, 3)
     assert again.state is (RunState.FINISHED if run.last.status.finished else RunState.STOPPED)
-    assert again.last.lineage.recipe() == run.last.lineage.recipe()
+    assert again.last.provenance.flatten() == run.last.provenance.flatten()
     best = again.last.best
     assert best.problem.loss(best.factors) == run.last.best.problem.loss(run.last.best.factors)
     changed = run.settings.with_changes(eta=0.3, max_iterations=8)

@@ -274,7 +274,7 @@ def test_weights_can_be_moved_while_a_second_run_compares_rotations(qtbot, make_
     for _ in range(2):
         window.control.step()
     qtbot.waitUntil(lambda: run.last is not None)
-    assert not run.last.settled
+    assert not run.last.rotations_chosen
     qtbot.waitUntil(lambda: window.display.errors.of_run(run) is not None)
     assert len(editor.weights) == 2
     assert all(slider.isEnabled() for slider in editor.findChildren(QSlider))

@@ -113,7 +113,7 @@ def test_going_back_to_a_change_shows_the_run_and_the_parameters_before_it(qtbot
     window.loss_plot.change_chosen.emit(1)
     assert window.parameters.settings == window.session.settings == before
     assert window.session.moment == tick.first - 1
-    assert window.session.seen.shown.loss == pytest.approx(first)
+    assert window.session.seen.displayed.loss == pytest.approx(first)
     qtbot.wait(50)
     assert len(run.history) == count  # it is only looked at
     qtbot.waitUntil(lambda: window.display.drawn is window.session.seen)
@@ -186,7 +186,7 @@ def test_all_views_show_the_moment(qtbot, window):
     run = window.session.shown
     window.steering.look_at(0)
     qtbot.waitUntil(lambda: window.display.drawn is run.moments.at(0)[1])
-    qtbot.waitUntil(lambda: window.display.seen_quality.loss == run.moments.at(0)[1].shown.loss)
+    qtbot.waitUntil(lambda: window.display.seen_quality.loss == run.moments.at(0)[1].displayed.loss)
     estimate = window.display.scene.estimate
     window.steering.look_at(None)
     qtbot.waitUntil(lambda: window.display.drawn is run.last)

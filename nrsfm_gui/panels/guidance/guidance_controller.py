@@ -161,7 +161,9 @@ class Guidance(QObject):
 
     def _show_available(self) -> None:
         shown = self._session.shown
-        self._panel.set_available(shown is not None and shown.last is not None and shown.last.settled)
+        self._panel.set_available(
+            shown is not None and shown.last is not None and shown.last.rotations_chosen
+        )
 
     def _look_at_another(self) -> None:
         if (

@@ -15,7 +15,7 @@ from core.reconstruction import geometry_of
 from nrsfm_gui.engine.jobs import Job
 
 if TYPE_CHECKING:
-    from core import Sequence, Settings, Update
+    from core import Iterate, Sequence, Settings
     from core.evaluation import Plan, Trial
     from core.foundation import Floats
 
@@ -32,7 +32,7 @@ class HeldOutSeries(QObject):
     failed = pyqtSignal(str, str)
 
     def __init__(
-        self, sequence: Sequence, start: Update, settings: Settings, plan: Plan, parent: QObject
+        self, sequence: Sequence, start: Iterate, settings: Settings, plan: Plan, parent: QObject
     ) -> None:
         super().__init__(parent)
         self.settings, self.plan = settings, plan
@@ -102,7 +102,7 @@ def beyond(line: Curve, plan: Plan) -> tuple[float, ...]:
     return values_beyond(plan.parameter, tuple(sorted(plan.values)), above=line.best > 0)
 
 
-def _error_3d(sequence: Sequence, start: Update, trial: Trial) -> float:
+def _error_3d(sequence: Sequence, start: Iterate, trial: Trial) -> float:
     """Return the 3-D error of a trial, NaN where nothing is known of it."""
     if sequence.truth is None:
         return float("nan")

@@ -115,7 +115,7 @@ def numbers_of_run(sequence, run):
         "current": update.current.loss,
         "starts": [start.name for start in update.starts],
         "result": numbers_of(finish(sequence, update.settings, update, run.records)),
-        "recipe": plain_recipe(update.lineage and update.lineage.recipe()),
+        "recipe": plain_recipe(update.provenance and update.provenance.flatten()),
     }
     return numbers
 
@@ -124,10 +124,10 @@ def assert_run_is(sequence, run, expected):
     """Compare a run; its command and program are those of today, and must lead to the same steps."""
     expected = expected | {"update": dict(expected["update"])}
     steps = recorded_steps(expected["update"])
-    for text in (expected["update"].pop("command"), command_for(sequence, run.update.lineage.recipe())):
+    for text in (expected["update"].pop("command"), command_for(sequence, run.update.provenance.flatten())):
         assert steps_of_command(text) == steps
     assert ast.parse(expected["update"].pop("python"))
-    assert steps_of_program(python_for(sequence, run.update.lineage.recipe())) == steps
+    assert steps_of_program(python_for(sequence, run.update.provenance.flatten())) == steps
     assert_same(numbers_of_run(sequence, run), expected, f"run {run.number}")
 
 
@@ -153,7 +153,7 @@ def steps_of_program(text):
     exec(compile(ast.Module(kept, []), "program", "exec"), names)
     if "steps" in names:
         return tuple(names["steps"])
-    return (names["Step"](names["settings"]),) if "Step" in names else step_of(names["settings"])
+    return (names["SolveStep"](names["settings"]),) if "SolveStep" in names else step_of(names["settings"])
 
 
 def step_of(settings):
@@ -177,7 +177,7 @@ def test_a_result_holds_the_same_numbers(name):
     assert result.meta == meta
     assert is_result(path)
     read = read_opened_result(path)
-    assert_same(plain_recipe(read.run.update.lineage.recipe()), recipe)
+    assert_same(plain_recipe(read.run.update.provenance.flatten()), recipe)
     if recipe is None:  # a run that was stopped says no steps
         assert meta["status"] == "stopped"
         opened["update"] = {

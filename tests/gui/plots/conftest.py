@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core import Record
+from core import HistoryEntry
 from nrsfm_gui.model.history import History
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
@@ -17,7 +17,7 @@ def history():
 
     def make(count: int, *, phase: str = "refine", top: float = 1.0) -> History:
         made = History()
-        made.extend(Record(k, 0.01 * k, top / (1 + k), phase) for k in range(count))
+        made.extend(HistoryEntry(k, 0.01 * k, top / (1 + k), phase) for k in range(count))
         return made
 
     return make

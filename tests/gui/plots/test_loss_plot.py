@@ -12,7 +12,7 @@ import pytest
 from PyQt6.QtCore import QPoint, QPointF, Qt
 from PyQt6.QtWidgets import QToolButton
 
-from core import Record, Settings
+from core import HistoryEntry, Settings
 from nrsfm_gui.model.history import History
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.model.theme import DARK, LIGHT
@@ -33,7 +33,7 @@ def test_a_history_grows_in_place_and_clamps_what_has_no_logarithm(history):
     made = history(1000)
     assert made.iterations.tolist() == list(range(1000))
     assert made.log_losses[99] == pytest.approx(-2.0)
-    made.extend([Record(1000, 10.0, 0.0, "x"), Record(1001, 10.1, float("nan"), "x")])
+    made.extend([HistoryEntry(1000, 10.0, 0.0, "x"), HistoryEntry(1001, 10.1, float("nan"), "x")])
     assert np.isfinite(made.log_losses).all()
     assert [(phase.first, phase.name) for phase in made.phases] == [(0, "refine"), (1000, "x")]
 
@@ -50,7 +50,7 @@ def test_the_beginning_of_a_history_stays_what_it_was(history, count):
     made = history(10)
     made.tick(7, "rank 6 → 2", before=Settings())
     first = made.until(count)
-    made.extend(Record(k, 0.01 * k, 9.0, "later", primal=0.1, dual=0.1) for k in range(10, 600))
+    made.extend(HistoryEntry(k, 0.01 * k, 9.0, "later", primal=0.1, dual=0.1) for k in range(10, 600))
     made.tick(400, "rank 2 → 3", before=Settings())
     assert len(first) == count and first.iterations.tolist() == list(range(count))
     np.testing.assert_array_equal(first.log_losses, made.log_losses[:count])
@@ -70,7 +70,7 @@ def test_phases_are_named_short_and_their_parts_are_not_told_apart():
         "rank 3",
         "refine",
     ]
-    made.extend(Record(k, k, 1.0, name) for k, name in enumerate(names))
+    made.extend(HistoryEntry(k, k, 1.0, name) for k, name in enumerate(names))
     assert short_phases(made) == [
         (0, "rotations 1 of 2"),
         (2, "2"),
@@ -84,7 +84,7 @@ def test_phases_are_named_short_and_their_parts_are_not_told_apart():
 def test_losses_of_a_subset_are_named_so():
     made = History()
     phases = ["start 1: grown (subset)", "start 2: random 1 (subset)", "refine (subset)", "refine"]
-    made.extend(Record(k, 0.0, 1.0, phase) for k, phase in enumerate(phases))
+    made.extend(HistoryEntry(k, 0.0, 1.0, phase) for k, phase in enumerate(phases))
     assert short_phases(made) == [
         (0, "start 1 (subset)"),
         (1, "2"),
@@ -132,7 +132,7 @@ def test_all_runs_are_shown_together_on_request(plot, history):
     (left, right), (bottom, top) = ranges(plot)
     assert left <= 0 and 399 <= right < 430
     assert bottom <= runs[2].log_losses.min() and 3 <= top < 4.5
-    runs[2].extend([Record(50 + k, 1.0, 1e-9, "refine") for k in range(500)])
+    runs[2].extend([HistoryEntry(50 + k, 1.0, 1e-9, "refine") for k in range(500)])
     plot.refresh()
     (_left, right), (bottom, _top) = ranges(plot)
     assert right >= 549 and bottom <= -9  # it is followed
@@ -167,9 +167,9 @@ def test_an_axis_can_be_zoomed_to_where_there_are_no_numbers(plot, history):
 def test_residuals_of_admm_are_drawn_on_request(qtbot, plot, near, history):
     plain = history(50)
     made = History()
-    made.extend([Record(0, 0.0, 1.0, "ADMM", math.inf, math.inf)])
-    made.extend(Record(k, 0.1 * k, 1.0, "ADMM", 10.0**-k, 10.0 ** -(k / 2)) for k in range(1, 9))
-    made.extend([Record(9, 1.0, 1.0, "refine")])
+    made.extend([HistoryEntry(0, 0.0, 1.0, "ADMM", math.inf, math.inf)])
+    made.extend(HistoryEntry(k, 0.1 * k, 1.0, "ADMM", 10.0**-k, 10.0 ** -(k / 2)) for k in range(1, 9))
+    made.extend([HistoryEntry(9, 1.0, 1.0, "refine")])
     assert (plain.has_residuals, made.has_residuals) == (False, True)
     assert np.isnan(made.log_residuals[:, [0, 9]]).all()
     np.testing.assert_allclose(made.log_residuals[:, 1:9], [-np.arange(1.0, 9), -np.arange(1.0, 9) / 2])
@@ -209,7 +209,7 @@ def test_what_a_history_gains_is_drawn_once_and_leaves_the_other_curves_alone(pl
         lambda item, *args, **named: (given.append(item), set_data(item, *args, **named)),
     )
     for k in range(3):
-        made.extend([Record(20_000 + k, 200.0 + k, 1e-5, "refine")])
+        made.extend([HistoryEntry(20_000 + k, 200.0 + k, 1e-5, "refine")])
         plot.refresh()
     first, second = plot.plot_widget.getPlotItem().listDataItems()[-2:]
     assert [each for each in given if each in (first, second)] == [first] * 3
@@ -217,8 +217,8 @@ def test_what_a_history_gains_is_drawn_once_and_leaves_the_other_curves_alone(pl
 
 def test_the_final_part_leaves_out_the_choice_of_rotations(plot):
     made = History()
-    made.extend(Record(k, k, 50.0, "rotations 1 of 1: tracks, rank 1") for k in range(100))
-    made.extend(Record(k, k, 1.0 / k, "refine") for k in range(100, 150))
+    made.extend(HistoryEntry(k, k, 50.0, "rotations 1 of 1: tracks, rank 1") for k in range(100))
+    made.extend(HistoryEntry(k, k, 1.0 / k, "refine") for k in range(100, 150))
     plot.set_histories({1: made}, 1)
     plot.set_final(True)
     (left, right), (_low, high) = ranges(plot)
@@ -230,15 +230,15 @@ def test_the_final_part_leaves_out_the_choice_of_rotations(plot):
 def test_the_final_part_is_followed_while_it_grows_and_in_the_next_run(qtbot, plot):
     def run(choice: int, count: int) -> History:
         made = History()
-        made.extend(Record(k, k, 50.0, "rotations 1 of 1: tracks, rank 1") for k in range(choice))
-        made.extend(Record(k, k, 1.0 / k, "refine") for k in range(choice, count))
+        made.extend(HistoryEntry(k, k, 50.0, "rotations 1 of 1: tracks, rank 1") for k in range(choice))
+        made.extend(HistoryEntry(k, k, 1.0 / k, "refine") for k in range(choice, count))
         return made
 
     first = run(100, 150)
     plot.set_histories({1: first}, 1)
     button = next(each for each in plot.header.findChildren(QToolButton) if each.text() == "Final")
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-    first.extend([Record(150 + k, 150 + k, 0.001, "refine") for k in range(100)])
+    first.extend([HistoryEntry(150 + k, 150 + k, 0.001, "refine") for k in range(100)])
     plot.refresh()
     (left, right), (low, _high) = ranges(plot)
     assert 85 < left < 100
@@ -258,7 +258,7 @@ def test_the_final_part_is_followed_while_it_grows_and_in_the_next_run(qtbot, pl
 def test_the_final_part_comes_after_the_last_choice_of_rotations(plot):
     made = History()
     for first, name in ((0, "rotations 1 of 1"), (50, "refine"), (90, "rotations 1 of 1"), (120, "refine")):
-        made.extend(Record(first + k, first + k, 1.0 / (1 + first + k), name) for k in range(30))
+        made.extend(HistoryEntry(first + k, first + k, 1.0 / (1 + first + k), name) for k in range(30))
     plot.set_histories({1: made}, 1)
     plot.set_final(True)
     assert 115 < ranges(plot)[0][0] < 120
@@ -334,7 +334,7 @@ def test_zooming_by_hand_is_kept_until_another_run_starts(plot, history):
     box = plot.plot_widget.getPlotItem().getViewBox()
     box.setXRange(10, 20, padding=0)
     box.sigRangeChangedManually.emit([True, True])  # as after a drag
-    made.extend([Record(100, 1.0, 0.001, "refine")])
+    made.extend([HistoryEntry(100, 1.0, 0.001, "refine")])
     plot.refresh()
     assert ranges(plot)[0] == [10, 20]
     assert not plot.header._final.isChecked()
@@ -347,7 +347,7 @@ def test_the_names_of_phases_never_overlap_and_the_last_is_shown(qtbot, plot, wi
     made = History()
     names = [f"rotations {k + 1} of 14: tracks, rank 1" for k in range(14) for _ in range(12)]
     names += ["rigid"] * 3 + ["rank 2"] * 40 + ["rank 3"] * 40 + ["refine"] * 300
-    made.extend(Record(k, k, 1.0 / (1 + k), name) for k, name in enumerate(names))
+    made.extend(HistoryEntry(k, k, 1.0 / (1 + k), name) for k, name in enumerate(names))
     plot.set_histories({1: made}, 1)
     plot.resize(width, 300)
     qtbot.wait(30)

@@ -16,9 +16,8 @@ from ..problem.nonrigid import NonRigidProblem
 from ..solvers.solver import Status
 from .geometry import Geometry, Projective
 from .low_rank_pipeline import known_calibration, no_offsets
-from .progress import Candidate, Record, Update
-from .provenance import Lineage, Recipe, Step
-from .recipes import settings_from_dict, steps_from_list
+from .progress import HistoryEntry, Iterate, Point
+from .provenance import Provenance, ProvenanceChain, SolveStep, settings_from_dict, steps_from_list
 from .result import load_result
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 SAME_TRACKS = 1e-9  # how far two tracks of one sequence may be apart, relative to the largest coordinate
 
 
-def load_start(path: str | Path, sequence: Sequence) -> Update:
+def load_start(path: str | Path, sequence: Sequence) -> Iterate:
     """Return a result file of a sequence as an update that `reconstruct` and `solve_steps` go on from.
 
     Raises
@@ -41,7 +40,7 @@ def load_start(path: str | Path, sequence: Sequence) -> Update:
     return start_from(load_result(path), sequence, Path(path))
 
 
-def start_from(result: Result, sequence: Sequence, source: Path) -> Update:
+def start_from(result: Result, sequence: Sequence, source: Path) -> Iterate:
     """Return a result as the update that it was made of; `source` is its file.
 
     Raises
@@ -63,20 +62,20 @@ def start_from(result: Result, sequence: Sequence, source: Path) -> Update:
     phase = str(meta.get("phase", "refine"))
     low_rank = isinstance(point.problem, LowRankProblem)
     scale = np.diag([result.norm, result.norm, 1.0]) if low_rank else result.intrinsics
-    return Update(
+    return Iterate(
         settings=settings,
-        record=Record(iteration, seconds, result.loss, phase),
+        record=HistoryEntry(iteration, seconds, result.loss, phase),
         status=status,
         phase=phase,
         fraction=1.0 if status.finished else 0.5,
         intrinsics=scale,
         rotations=str(meta.get("rotations", "")),
-        settled=True,
+        rotations_chosen=True,
         current=point,
         best=point,
         calibration=_calibration(sequence, settings) if low_rank else None,
         view=_view(result),
-        lineage=Lineage(Step(settings), source=source, made=made),
+        provenance=ProvenanceChain(SolveStep(settings), source=source, made=made),
     )
 
 
@@ -97,7 +96,7 @@ def _check_tracks(result: Result, sequence: Sequence, source: Path) -> None:
         raise InputError(f"{source} is of other tracks than those of {sequence.name}")
 
 
-def _point(result: Result, sequence: Sequence, settings: Settings) -> Candidate:
+def _point(result: Result, sequence: Sequence, settings: Settings) -> Point:
     spectral = settings.penalty if is_spectral(settings.penalty) else None
     problem: Problem
     if result.cameras is not None and result.homogeneous is not None and result.norm is not None:
@@ -112,7 +111,7 @@ def _point(result: Result, sequence: Sequence, settings: Settings) -> Candidate:
         s = np.einsum("fab,fa->fb", result.rotations, result.translations)
         C = result.C.T.reshape(result.B.shape[1], 3, -1)
         factors = Factors(result.B, np.ascontiguousarray(C), s)
-    return Candidate(problem, factors, result.loss)
+    return Point(problem, factors, result.loss)
 
 
 def _view(result: Result) -> Geometry:
@@ -125,12 +124,12 @@ def _view(result: Result) -> Geometry:
     return Geometry(result.B, result.C, R, t, K, affine, projective, figures)
 
 
-def _made(meta: dict[str, object], settings: Settings) -> Recipe | None:
+def _made(meta: dict[str, object], settings: Settings) -> Provenance | None:
     """Return how the result was made, None where it does not say so."""
     steps, start = meta.get("steps"), meta.get("start")
     if isinstance(steps, list) and steps:
-        return Recipe(steps_from_list(steps), Path(start) if isinstance(start, str) else None)
-    return Recipe((Step(settings),)) if _status(meta).finished else None
+        return Provenance(steps_from_list(steps), Path(start) if isinstance(start, str) else None)
+    return Provenance((SolveStep(settings),)) if _status(meta).finished else None
 
 
 def _status(meta: dict[str, object]) -> Status:
