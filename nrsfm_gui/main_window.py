@@ -85,7 +85,7 @@ class MainWindow(QMainWindow):
         self, *, store: SettingsStore | None = None, work: Work = real_work, software: bool = False
     ) -> None:
         super().__init__()
-        self.setWindowIcon(application_icon(DARK.raised, DARK.estimate))
+        self.setWindowIcon(application_icon())
         self.store = store or SettingsStore()
         self.session = Session(self)
         self.control = RunControl(self.session, work=work, parent=self)

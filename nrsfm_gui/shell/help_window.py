@@ -8,7 +8,8 @@ from PyQt6.QtCore import QSize, Qt, QUrl
 from PyQt6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PyQt6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QTextBrowser, QVBoxLayout, QWidget
 
-from nrsfm_gui.text.method_page import BIBTEX, help_folder, method_page
+from nrsfm_gui.model.assets import asset_folder
+from nrsfm_gui.text.method_page import BIBTEX, method_page
 from nrsfm_gui.widgets.fit_to_screen import resize_within_screen
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class HelpWindow(QWidget):
         document = self.browser.document()
         assert document is not None
         document.setDocumentMargin(24)
-        folder = help_folder()
+        folder = asset_folder("help")
         if folder is not None:
             self.browser.setSearchPaths([str(folder)])
         self.browser.anchorClicked.connect(self._follow)

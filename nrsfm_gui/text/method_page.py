@@ -5,9 +5,10 @@ The text is in `assets/help/method.html`; its pictures are made by `tests/benchm
 
 from __future__ import annotations
 
-from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
+
+from nrsfm_gui.model.assets import asset_folder
 
 if TYPE_CHECKING:
     from nrsfm_gui.model.theme import Theme
@@ -37,16 +38,9 @@ BIBTEX = r"""@inproceedings{iglesias2020accurate,
 """
 
 
-def help_folder() -> Path | None:
-    """Return the folder of the page, of a checkout or of an installed viewer; None where there is none."""
-    package = Path(__file__).resolve().parent.parent
-    folders = (package / "assets" / "help", package.parent / "assets" / "help")
-    return next((folder for folder in folders if folder.is_dir()), None)
-
-
 def method_page(theme: Theme) -> str:
     """Return the page in the colors of a theme."""
-    folder = help_folder()
+    folder = asset_folder("help")
     if folder is None:
         return "<p>The help page was not installed: the folder assets/help is missing.</p>"
     page = Template((folder / "method.html").read_text(encoding="utf-8"))

@@ -13,12 +13,13 @@ from PyQt6.QtWidgets import QApplication, QPushButton, QToolButton
 
 from core import Settings, simulate
 from nrsfm_gui.model.arguments import Arguments, parse
+from nrsfm_gui.model.assets import asset_folder
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.timeline.heat_strip import HeatStrip
 from nrsfm_gui.shell.first_steps import KEYS
 from nrsfm_gui.shell.layout import docks
-from nrsfm_gui.text.method_page import BIBTEX, help_folder, method_page
+from nrsfm_gui.text.method_page import BIBTEX, method_page
 from nrsfm_gui.text.panel_help import PANELS
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def test_the_page_has_its_pictures_in_both_themes(qtbot, window):
     names = re.findall(r"img src='([^']+)'", method_page(DARK))
     assert len(names) == 3
     for name in names:
-        picture = QImage(str(help_folder() / name))
+        picture = QImage(str(asset_folder("help") / name))
         assert picture.width() > 400
         loaded = browser.loadResource(2, QUrl(name))  # 2: an image
         assert loaded is not None

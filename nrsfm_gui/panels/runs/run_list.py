@@ -22,9 +22,9 @@ from PyQt6.QtWidgets import (
 )
 
 from nrsfm_gui.model.theme import DARK, Theme
-from nrsfm_gui.panels.runs.run_icons import run_icon
 from nrsfm_gui.panels.runs.run_tree import RunTree, number_of
 from nrsfm_gui.widgets.fields import tool_button
+from nrsfm_gui.widgets.icons import icon
 from nrsfm_gui.widgets.style import faint_text
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class RunList(QWidget):
     def set_theme(self, theme: Theme) -> None:
         """Take the colors of a theme."""
         for name, button in self._buttons.items():
-            button.setIcon(run_icon(name, theme.text, faint_text(theme)))
+            button.setIcon(icon(name, theme.text, disabled=faint_text(theme)))
         self.tree.set_theme(theme)
 
     def menu_of(self, number: int) -> QMenu:

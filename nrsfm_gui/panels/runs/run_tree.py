@@ -1,16 +1,17 @@
-"""The lines of the list of runs: marks, names that can be edited, numbers in columns."""
+"""The table of runs: a row per run with marks, a name that can be edited, and numbers."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QBrush, QColor
+from PyQt6.QtCore import QRectF, QSize, Qt, pyqtSignal
+from PyQt6.QtGui import QBrush, QColor, QIcon, QPainter, QPixmap
 from PyQt6.QtWidgets import QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
 from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.theme import DARK, Theme
-from nrsfm_gui.panels.runs.run_icons import mark_icon, mark_width
+from nrsfm_gui.widgets.icons import paint_icon
 from nrsfm_gui.widgets.style import faint_text
 
 if TYPE_CHECKING:
@@ -31,6 +32,11 @@ TIPS = (
 ROOM_FOR = {"K": 240, "log10": 300, "px": 330}  # pixels of width below which the names need the room
 FEW = 6  # lines that are changed one by one
 NUMBER = Qt.ItemDataRole.UserRole
+MARK_HEIGHT = 16  # pixels
+SWATCH, MARK = 9.0, 13.0  # pixels of width of the curve's color and of a mark, each with the gap after it
+MARK_SIDE = 13.12  # pixels of the drawing of a mark
+SELECTED_INK = "#ffffff"  # on the accent of either theme
+PIXEL_RATIOS = (1, 2, 3)
 
 
 class RunTree(QTreeWidget):
@@ -239,3 +245,35 @@ class RunTree(QTreeWidget):
 def number_of(item: QTreeWidgetItem) -> int:
     """Return the number of the run of a line."""
     return int(item.data(0, NUMBER))
+
+
+def mark_width(marks: int) -> int:
+    """Return the width in pixels of the color of a curve with so many marks after it."""
+    return round(SWATCH + MARK * marks)
+
+
+@lru_cache(maxsize=64)
+def mark_icon(color: str, theme: Theme, *, pinned: bool, noted: bool) -> QIcon:
+    """Return the color of a run's curve, followed by a pin and a note where the run has them."""
+    marks = [name for name, present in (("pin", pinned), ("note", noted)) if present]
+    result = QIcon()
+    for mode, ink in ((QIcon.Mode.Normal, theme.text), (QIcon.Mode.Selected, SELECTED_INK)):
+        for ratio in PIXEL_RATIOS:
+            result.addPixmap(_mark_picture(color, ink, ratio, marks), mode)
+    return result
+
+
+def _mark_picture(color: str, ink: str, ratio: int, marks: list[str]) -> QPixmap:
+    picture = QPixmap(mark_width(len(marks)) * ratio, MARK_HEIGHT * ratio)
+    picture.fill(Qt.GlobalColor.transparent)
+    picture.setDevicePixelRatio(ratio)
+    painter = QPainter(picture)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(color))
+    painter.drawRoundedRect(QRectF(0, 5.5, 8, 5), 1.5, 1.5)
+    for place, name in enumerate(marks):
+        x, y = SWATCH + MARK * place, (MARK_HEIGHT - MARK_SIDE) / 2
+        paint_icon(painter, name, QRectF(x, y, MARK_SIDE, MARK_SIDE), ink)
+    painter.end()
+    return picture

@@ -9,9 +9,9 @@ from PyQt6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBox
 
 from nrsfm_gui.model.playback_order import FRAMES_PER_SECOND, SPEEDS, Loop
 from nrsfm_gui.model.theme import DARK, Theme
-from nrsfm_gui.panels.timeline.transport_icons import transport_icon
 from nrsfm_gui.scene.comparison import SERIES_NAME
 from nrsfm_gui.widgets.fields import ComboBox, NumberField, tool_button
+from nrsfm_gui.widgets.icons import icon
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,7 +91,9 @@ class Transport(QWidget):
     def set_playing(self, playing: bool) -> None:
         """Show whether frames are playing."""
         self._playing = playing
-        self._buttons["play"].setIcon(transport_icon("pause" if playing else "play", self._theme))
+        self._buttons["play"].setIcon(
+            icon("pause" if playing else "play", self._theme.text, disabled=self._theme.border)
+        )
         if not playing:
             self._rate.clear()
 
@@ -109,7 +111,7 @@ class Transport(QWidget):
         """Show what comes after the last frame."""
         self._loop = loop
         name, tip = LOOPS[loop]
-        self._again.setIcon(transport_icon(name, self._theme))
+        self._again.setIcon(icon(name, self._theme.text, disabled=self._theme.border))
         self._again.setToolTip(tip)
         self._again.setAccessibleName(f"after the last frame: {loop.value}")
 
@@ -134,7 +136,7 @@ class Transport(QWidget):
         """Take the colors of a theme."""
         self._theme = theme
         for name, button in (*self._buttons.items(), ("worst", self._worst)):
-            button.setIcon(transport_icon(name, theme))
+            button.setIcon(icon(name, theme.text, disabled=theme.border))
         self.set_loop(self._loop)
         self.set_playing(self._playing)
 

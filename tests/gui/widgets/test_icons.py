@@ -1,0 +1,76 @@
+"""The SVG files of the icons: all can be drawn, in the color that is asked for, at any size."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import QSize
+from PyQt6.QtGui import QIcon, QImage
+from PyQt6.QtSvg import QSvgRenderer
+
+from nrsfm_gui.model.assets import asset_folder
+from nrsfm_gui.model.theme import DARK, LIGHT
+from nrsfm_gui.panels.runs.run_list import BUTTONS
+from nrsfm_gui.panels.runs.run_tree import mark_icon
+from nrsfm_gui.panels.timeline.transport import LOOPS, TIPS
+from nrsfm_gui.widgets.icons import application_icon, icon
+
+NAMES = sorted(path.stem for path in asset_folder("icons").glob("*.svg"))
+
+
+def rgba(shown, side, mode=QIcon.Mode.Normal):
+    """Return the (side, side, 4) bytes of an icon: red, green, blue, opacity."""
+    picture = shown.pixmap(QSize(side, side), 1.0, mode).toImage()
+    picture = picture.convertToFormat(QImage.Format.Format_RGBA8888)
+    assert (picture.width(), picture.height()) == (side, side)
+    bits = picture.constBits()
+    bits.setsize(picture.sizeInBytes())
+    return np.frombuffer(bits, np.uint8).reshape(side, side, 4).copy()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_drawing_is_valid_and_square(qapp, name):
+    renderer = QSvgRenderer(str(asset_folder("icons") / f"{name}.svg"))
+    assert renderer.isValid()
+    assert renderer.viewBoxF().width() == renderer.viewBoxF().height()
+
+
+@pytest.mark.parametrize("theme", [DARK, LIGHT], ids=lambda theme: theme.name)
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "application"])
+def test_an_icon_is_drawn_in_the_colors_of_its_states(qapp, name, theme):
+    shown = icon(name, theme.text, disabled=theme.border)
+    for mode, color in ((QIcon.Mode.Normal, theme.text), (QIcon.Mode.Disabled, theme.border)):
+        pixels = rgba(shown, 64, mode)
+        solid = pixels[pixels[..., 3] == 255]
+        assert len(solid) > 100
+        expected = [int(color[k : k + 2], 16) for k in (1, 3, 5)]
+        assert (solid[:, :3] == expected).all()
+
+
+def test_an_icon_is_as_crisp_at_a_fractional_scale_as_at_a_whole_one(qapp):
+    shown = icon("stop", "#ff0000", disabled="#000000")
+    for side in (20, 25, 30, 50):  # 100, 125, 150 and 250 percent of a 20 x 20 square
+        opacity = rgba(shown, side)[side // 2, :, 3]
+        blurred = np.count_nonzero((opacity > 0) & (opacity < 255))
+        assert blurred <= 2, side  # at most one pixel on either edge
+
+
+def test_every_named_icon_has_a_drawing(make_window):
+    table = {spec.icon for spec in make_window().table if spec.icon}
+    named = table | set(BUTTONS) | set(TIPS) | {name for name, _tip in LOOPS.values()}
+    assert named | {"pause", "worst", "float", "close", "note", "application"} == set(NAMES)
+
+
+def test_the_marks_of_a_run_are_as_many_as_it_has(qapp):
+    widths = [
+        mark_icon("#123456", DARK, pinned=pinned, noted=noted).availableSizes()[0].width()
+        for pinned, noted in ((False, False), (True, False), (True, True))
+    ]
+    assert widths == [9, 22, 35]
+
+
+def test_the_icon_of_the_window_has_its_own_colors(qapp):
+    pixels = rgba(application_icon(), 64)
+    colors = {tuple(pixel) for pixel in pixels[pixels[..., 3] == 255][:, :3].tolist()}
+    for color in (DARK.raised, DARK.estimate):
+        assert tuple(int(color[k : k + 2], 16) for k in (1, 3, 5)) in colors
