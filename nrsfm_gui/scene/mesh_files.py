@@ -1,4 +1,9 @@
-"""Reading the triangles of a mesh from .npz, .obj, .ply or .txt; the files are not trusted."""
+"""Read the triangles of a mesh from .npz, .obj, .ply or .txt; the files are not trusted.
+
+trimesh is not used: it reads the valid face `f 1/1/1 2//1 3 4` of an .obj as other corners without an
+error, refuses a .ply without a coordinate z, and answers damaged files with a KeyError or an
+UnboundLocalError.
+"""
 
 from __future__ import annotations
 

@@ -14,8 +14,7 @@ from nrsfm_gui.scene.scene import LAYERS
 from nrsfm_gui.shell.actions import ActionSpec, Situation, make_action, with_own_letters
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.widgets.icons import icon
-from nrsfm_gui.widgets.labels import ElidedLabel
-from nrsfm_gui.widgets.memory_label import MemoryLabel
+from nrsfm_gui.widgets.labels import ElidedLabel, MemoryLabel
 from nrsfm_gui.widgets.style import faint_text
 
 if TYPE_CHECKING:

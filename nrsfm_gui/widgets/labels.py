@@ -1,10 +1,14 @@
-"""Labels that keep to the room they have."""
+"""Labels: text that is elided or scrolled where the space is too small, an empty state, the memory in use.
+
+`ElidedLabel` is not superqt's `QElidingLabel`: that one requests a layout of the window at each new text
+(100 requests for 100 texts, here none), has no accessible name, and takes 0.15 s to import.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QEvent, QRect, QSize, Qt
+from PyQt6.QtCore import QEvent, QRect, QSize, Qt, QTimer
 from PyQt6.QtGui import QHelpEvent, QPainter
 from PyQt6.QtWidgets import QFrame, QLabel, QScrollArea, QSizePolicy
 
@@ -15,6 +19,7 @@ if TYPE_CHECKING:
 PADDING = 6  # pixels on each side
 LEAST_SHOWN = 6  # characters of a shortened text: fewer tell nothing
 MOST_LINES = 3
+MEMORY_MILLISECONDS = 2000  # between two readings of the memory
 
 
 class ElidedLabel(QLabel):
@@ -155,3 +160,35 @@ class HintLine(ElidedLabel):
         room = self.rect().adjusted(8, 1, -8, -1)
         painter.drawText(room, int(Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignVCenter), self.whole)
         painter.end()
+
+
+class MemoryLabel(QLabel):
+    """The memory of this process in MB, read every two seconds. Hidden where it is not known."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("Memory of this application")
+        self.setToolTip("Memory that this application has in RAM, in MB (1 000 000 bytes)")
+        # As wide as its widest usual text, so that the status bar is not laid out anew at each reading.
+        self.setMinimumWidth(self.fontMetrics().horizontalAdvance("8888 MB") + 12)
+        self._timer = QTimer(self)
+        self._timer.timeout.connect(self.refresh)
+        self._timer.start(0)  # first when the window is shown
+
+    def refresh(self) -> None:
+        """Read the memory and show it."""
+        self._timer.setInterval(MEMORY_MILLISECONDS)
+        size = resident_bytes()
+        self.setVisible(size is not None)
+        if size is not None:
+            self.setText(f"{size / 1e6:.0f} MB")
+
+
+def resident_bytes() -> int | None:
+    """Return the bytes of this process that are in RAM, None where the system does not report them."""
+    import psutil  # here, because it takes longer to import than the label to show
+
+    try:
+        return int(psutil.Process().memory_info().rss)
+    except psutil.Error:
+        return None
