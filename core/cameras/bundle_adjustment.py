@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..foundation.batched_linalg import batched_inverse, multiply
+from ..foundation.batched_linalg import invert_batched, matmul_batched
 from ..foundation.linalg import rotation_from_vector
 
 if TYPE_CHECKING:
@@ -156,13 +156,13 @@ class _System:
         V = self.V.copy()
         for i in range(3):
             V[i, i] += damping * of_V[i]
-        inverse = batched_inverse(V)
+        inverse = invert_batched(V)
         count = len(self.A)
         WV = np.stack([np.sum(self.W * inverse[:, k], axis=1) for k in range(3)], axis=1)
         reduced = self.A + np.diag(damping * of_A) - WV.reshape(count, -1) @ self.W.reshape(count, -1).T
         cameras = np.linalg.solve(reduced, WV.reshape(count, -1) @ self.h.ravel() - self.g)
         right = self.h + (cameras @ self.W.reshape(count, -1)).reshape(3, -1)
-        points = -multiply(inverse, right)
+        points = -matmul_batched(inverse, right)
         scaled = damping * float(of_A @ cameras**2 + np.vdot(of_V, points**2))
         return cameras, points, scaled - float(self.g @ cameras) - float(np.vdot(self.h, points))
 

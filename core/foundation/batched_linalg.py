@@ -21,17 +21,17 @@ ACCURATE, MOST_REFINEMENTS = 1e-13, 5  # relative residual that refining an inve
 NEGLIGIBLE = 1e-10  # relative size of an eigenvalue that a pseudo-inverse leaves out
 
 
-def batched_inverse(blocks: Floats) -> Floats:
+def invert_batched(blocks: Floats) -> Floats:
     """Invert symmetric positive definite blocks stored as (n, n, batch), or pseudo-invert them."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         inverse = _inverse(blocks)
     singular = ~np.isfinite(inverse).all(axis=(0, 1))
     if singular.any():
-        inverse[:, :, singular] = pseudo_inverse(blocks[:, :, singular])
+        inverse[:, :, singular] = pseudo_invert_batched(blocks[:, :, singular])
     return inverse
 
 
-def pseudo_inverse(blocks: Floats) -> Floats:
+def pseudo_invert_batched(blocks: Floats) -> Floats:
     """Pseudo-invert symmetric blocks stored as (n, n, batch), without directions of relative size 1e-10."""
     stacked = np.linalg.pinv(np.moveaxis(blocks, 2, 0), rcond=NEGLIGIBLE, hermitian=True)
     return np.ascontiguousarray(np.moveaxis(stacked, 0, 2))
@@ -66,13 +66,13 @@ def _inverse(blocks: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return out
 
 
-def multiply(blocks: Floats, vectors: Floats) -> Floats:
+def matmul_batched(blocks: Floats, vectors: Floats) -> Floats:
     """Return blocks @ vectors for blocks (n, n, batch) and vectors (n, batch)."""
     product: Floats = np.einsum("ijp,jp->ip", blocks, vectors)
     return product
 
 
-def solved(
+def solve_batched(
     blocks: Floats, right: Floats, dtype: type[np.floating[Any]] = np.float64
 ) -> tuple[npt.NDArray[Any], Floats]:
     """Return the inverse of each block (n, n, batch) and the solution (n, batch), refined.
@@ -89,15 +89,15 @@ def solved(
         coarse = _coarsely_solved(blocks, right)
         if coarse is not None:
             return coarse
-    inverse = batched_inverse(blocks)
-    solution = multiply(inverse, right)
-    rest = right - multiply(blocks, solution)
+    inverse = invert_batched(blocks)
+    solution = matmul_batched(inverse, right)
+    rest = right - matmul_batched(blocks, solution)
     wrong = ~(np.abs(rest).max(axis=0) <= INACCURATE * np.abs(right).max(axis=0))
     if wrong.any():  # nearly singular: a point seen too seldom, and no penalty
-        inverse[:, :, wrong] = pseudo_inverse(blocks[:, :, wrong])
-        solution[:, wrong] = multiply(inverse[:, :, wrong], right[:, wrong])
-        rest = right - multiply(blocks, solution)
-    solution += multiply(inverse, rest)
+        inverse[:, :, wrong] = pseudo_invert_batched(blocks[:, :, wrong])
+        solution[:, wrong] = matmul_batched(inverse[:, :, wrong], right[:, wrong])
+        rest = right - matmul_batched(blocks, solution)
+    solution += matmul_batched(inverse, rest)
     return inverse.astype(dtype, copy=False), solution
 
 
@@ -109,7 +109,7 @@ def _coarsely_solved(blocks: Floats, right: Floats) -> tuple[npt.NDArray[np.floa
         solution, rest = np.zeros_like(right), right
         for _ in range(MOST_REFINEMENTS):
             solution += np.einsum("ijp,jp->ip", inverse, rest.astype(np.float32))
-            rest = right - multiply(blocks, solution)
+            rest = right - matmul_batched(blocks, solution)
             if (np.abs(rest).max(axis=0) <= accepted).all():
                 return inverse, solution
     return None

@@ -51,7 +51,7 @@ def closed_form_cut(data: DataTerm, rank: int) -> Factors:
         cut = leading_cut(closed_form_structure(data), rank)
     if not data.offsets:
         return cut
-    return Factors(cut.B, cut.C, _offsets(data, -data.force_sums(cut)[rank:].T))
+    return Factors(cut.B, cut.C, _offsets(data, -data.half_gradient(cut)[rank:].T))
 
 
 def leading_cut(structure: Floats, rank: int) -> Factors:
@@ -97,20 +97,20 @@ def _by_gram(data: DataTerm) -> bool:
 
 
 def _gram(data: DataTerm) -> Floats:
-    """Return X0# X0#', (rows, rows), formed chunk by chunk."""
+    """Return X0# X0#', (rows, rows), formed block by block."""
     rows = data.frames
     gram = np.zeros((rows, rows))
-    for chunk in data.chunks():
-        X = chunk.y.reshape(rows, -1)
+    for block in data.forms():
+        X = block.y.reshape(rows, -1)
         gram += X @ X.T
     return gram
 
 
 def _streamed_cut(data: DataTerm, rank: int) -> Factors:
-    """Return what `leading_cut` returns of X0#, formed chunk by chunk."""
+    """Return what `leading_cut` returns of X0#, formed block by block."""
     rows, columns = data.frames, data.points
     U = np.linalg.eigh(_gram(data)).eigenvectors[:, : -rank - 1 : -1]
     C = np.empty((rank, 3, columns))
-    for chunk in data.chunks():
-        C[:, :, chunk.part] = (U.T @ chunk.y.reshape(rows, -1)).reshape(rank, 3, -1)
+    for block in data.forms():
+        C[:, :, block.columns] = (U.T @ block.y.reshape(rows, -1)).reshape(rank, 3, -1)
     return balanced(Factors(U, C, np.zeros((rows, 3))))

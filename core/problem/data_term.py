@@ -2,39 +2,37 @@ r"""The data term as one 3x3 quadratic form per observation, and the closed form
 
     sum_fj (S_fj + s_f - y_fj)' H_fj (S_fj + s_f - y_fj),    S_f = sum_k B_fk C_k
 
-`nonrigid` derives it, `observation_forms` where H and y come from: stored, or, where they would be large,
-formed from the tracks a few columns at a time.  Every sum that a solver needs, over frames with coefficients
-quadratic in B, or over points with coefficients quadratic in C, is one matrix product with the planes of H as
-an F x 6p matrix, chunk by chunk.  Which of the two it is, is a matter of size alone.
+`nonrigid` derives it, `observation_forms` defines the planes of H, y and H y.  Every sum that a solver needs,
+over frames with coefficients quadratic in B, or over points with coefficients quadratic in C, is one matrix
+product with the planes of H as an F x 6p matrix, block of columns by block of columns.
 
-Streamed problems keep M^-1 and H e, which curvature alone is made of, in float32; losses, gradients and C are
-in float64 whatever the form.
+`StoredDataTerm` stores the planes of all columns as one block.  `StreamedDataTerm` keeps the tracks only, and
+forms the planes of one block at a time, which then stays in the second-level cache: that saves the memory and
+its traffic.  Which of the two `data_term` returns depends on the size of the planes alone.  The streamed one
+keeps M^-1 and H e, of which curvature is made, in float32; losses, gradients and C are float64 in both.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from ..foundation.batched_linalg import batched_inverse, multiply, solved
+from ..foundation.batched_linalg import solve_batched
 from ..foundation.exceptions import InputError
-from .camera_frame import Sights
+from .camera_frame import CameraFrames
 from .observation_forms import (
-    CHUNK,
-    COLUMN,
-    NARROWEST,
     PLANE,
-    ROW,
-    Chunk,
-    Features,
-    Source,
+    ObservationForms,
+    TrackFeatures,
     pairs,
     plane_basis,
     point_blocks,
-    quadratic_in,
+    shape_products,
     times_planes,
 )
 
@@ -42,99 +40,90 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ..foundation.types import Floats
-    from .camera_frame import Sight
+    from .camera_frame import CameraFrameResiduals
     from .factors import Factors
     from .observation_forms import Reals
 
-__all__ = [
-    "COLUMN",
-    "PLANE",
-    "ROW",
-    "DataTerm",
-    "PointSystem",
-    "batched_inverse",
-    "data_term",
-    "multiply",
-    "pairs",
-    "point_blocks",
-    "times_planes",
-]
-
-STORED = 32_000_000  # bytes of H up to which its planes are stored
-LARGEST = 2_000_000_000  # bytes of H up to which they are assembled for a method that needs all of them
+STORED_BYTES = 32_000_000  # of H, up to which its planes are stored
+LARGEST_BYTES = 2_000_000_000  # of H, up to which they are assembled for a method that needs all of them
+# Observations of a block of columns (1.2 MB of H in float64), and the fewest columns that it has.
+BLOCK, NARROWEST = 25_600, 16
 
 
 @dataclass(frozen=True, eq=False)
 class PointSystem:
     """The normal equations of the basis shapes at fixed (B, s), and their solution."""
 
-    inverses: tuple[Reals, ...]  # of each chunk of planes (3K, 3K, p)
+    starts: tuple[int, ...]  # the first column of each block
+    inverses: tuple[Reals, ...]  # M^-1 of each block of columns, (3K, 3K, p)
     C: Floats  # (K, 3, P)
     rhs_C: float  # the right side times C
 
+    def inverse(self, columns: slice) -> Reals:
+        """Return M^-1 of columns that lie in one block, (3K, 3K, p)."""
+        index = bisect_right(self.starts, columns.start) - 1
+        first = self.starts[index]
+        return self.inverses[index][:, :, columns.start - first : columns.stop - first]
+
 
 @dataclass(frozen=True, eq=False)
-class DataTerm:
+class DataTerm(ABC):
     """The data term, and the products with H that the solvers share. Immutable.
 
     F stands for its rows and P for its columns; the low-rank problem has them the other way round.
     """
 
-    source: Source
-    sights: Sights
-    planes: Chunk | None  # None where they are formed chunk by chunk
+    features: TrackFeatures
+    cameras: CameraFrames
+    basis: Floats  # (F, 12, 4) or (1, 12, 4), see `plane_basis`
     H_sum: Floats  # (3, 3, F): H summed over points
     Hy_sum: Floats  # (3, F): H y summed over points
     yHy: float  # sum of y' H y: the data term of S + s = 0
     offsets: bool  # whether the offsets s are unknowns; otherwise they are 0
     pin: Floats | None = None  # (3, 3, F): r3 r3' P at eta = 1, where the depth of t is free and pinned to 0
 
+    streamed: ClassVar[bool]  # whether the planes are formed block by block
+    curvature_dtype: ClassVar[type[np.floating[Any]]]  # of M^-1 and H e
+
     @property
     def frames(self) -> int:
         """F, the number of rows."""
-        return int(self.source.features.visible.shape[0])
+        return int(self.features.visible.shape[0])
 
     @property
     def points(self) -> int:
         """P, the number of columns."""
-        return int(self.source.features.visible.shape[1])
+        return int(self.features.visible.shape[1])
 
     @property
-    def free(self) -> int:
+    def offset_size(self) -> int:
         """The number of unknowns of a frame besides its K coefficients: 3 for the offset, or 0."""
         return 3 if self.offsets else 0
 
     @property
-    def streamed(self) -> bool:
-        """Whether the planes are formed chunk by chunk."""
-        return self.planes is None
+    def column_blocks(self) -> list[slice]:
+        """The columns in blocks that stay in the cache."""
+        width = max(NARROWEST, BLOCK // self.frames)
+        return [slice(first, min(first + width, self.points)) for first in range(0, self.points, width)]
+
+    @abstractmethod
+    def forms(self) -> Iterable[ObservationForms]:
+        """Return the planes of all columns, block by block."""
+
+    @abstractmethod
+    def all_forms(self) -> ObservationForms:
+        """Return the planes of all columns as one block."""
+
+    @abstractmethod
+    def camera_residuals(self) -> Iterable[CameraFrameResiduals]:
+        """Return the residual terms of all columns in float64, block by block."""
+
+    @abstractmethod
+    def curvature_residuals(self) -> Iterable[CameraFrameResiduals]:
+        """Return the residual terms of all columns in `curvature_dtype`, block by block."""
 
     @property
-    def working(self) -> type[np.floating[Any]]:
-        """The type of what curvature is made of, M^-1 and H e."""
-        return np.float32 if self.streamed else np.float64
-
-    def chunks(self) -> Iterator[Chunk]:
-        """Yield the planes chunk by chunk; stored planes are one chunk."""
-        if self.planes is not None:
-            yield self.planes
-        else:
-            yield from self.source.chunks(self.width)
-
-    def sighted(self, dtype: type[np.floating[Any]] = np.float64) -> Iterable[Sight]:
-        """Return the columns chunk by chunk as the cameras see them; kept where the planes are stored."""
-        return self.sights.chunks(dtype, self.width) if self.streamed else self._kept_sights
-
-    @cached_property
-    def _kept_sights(self) -> tuple[Sight, ...]:
-        return tuple(self.sights.chunks(np.float64, self.width))
-
-    @property
-    def width(self) -> int:
-        """The number of columns of a chunk, of planes (where they are formed) and of `sighted` alike."""
-        return max(NARROWEST, CHUNK // self.frames)
-
-    @cached_property
+    @abstractmethod
     def H(self) -> Floats:
         """The planes of H, (F, 6P), for methods that need all of them.
 
@@ -143,80 +132,51 @@ class DataTerm:
         InputError
             where they take more than 2 GB.
         """
-        if self.planes is not None:
-            return self.planes.H.reshape(self.frames, -1)
-        size = 48 * self.frames * self.points
-        if size > LARGEST:
-            raise InputError(
-                f"this method needs {size / 1e9:.1f} GB for the error of {self.frames} x {self.points} "
-                f"observations; accepted are {LARGEST / 1e9:g} GB, and the method 'bilinear' needs far less"
-            )
-        H = np.empty((self.frames, 6, self.points))
-        for chunk in self.chunks():
-            H[:, :, chunk.part] = chunk.H
-        return H.reshape(self.frames, -1)
 
-    @cached_property
+    @property
+    @abstractmethod
     def y(self) -> Floats:
         """The targets R' Y* of all observations, (F, 3, P)."""
-        if self.planes is not None:
-            return self.planes.y
-        y = np.empty((self.frames, 3, self.points))
-        for chunk in self.chunks():
-            y[:, :, chunk.part] = chunk.y
-        return y
 
     def times_H(self, vectors: Floats) -> Floats:
         """Return H_fj e_fj for e (F, 3, P)."""
-        if self.planes is not None:
-            return times_planes(self.H, vectors)
         out = np.empty_like(vectors)
-        for chunk in self.chunks():
-            part = chunk.part
-            out[:, :, part] = times_planes(
-                chunk.H.reshape(self.frames, -1), np.ascontiguousarray(vectors[:, :, part])
-            )
+        for block in self.forms():
+            times_planes(block.H, vectors[:, :, block.columns], out[:, :, block.columns])
         return out
 
     def residuals(self, factors: Factors) -> Iterator[tuple[slice, Floats, Floats, float]]:
-        """Yield (columns, G e (3F, p), (C; 1) (3K+1, p), e' H e) chunk by chunk, for e = S + s - y.
+        """Yield (columns, G e (3F, p), (C; 1) (3K+1, p), e' H e) block by block, for e = S + s - y.
 
         G e = R H e is in the frames of the cameras, axes first; without offsets there is no 1.
         """
-        T = self.sights.turned(factors.B, factors.s if self.offsets else None)
-        for sight in self.sighted():
-            C = self.shapes_at(factors.C, sight.part)
-            force, misfit = sight.misfit((T @ C).reshape(3, self.frames, -1))
-            yield sight.part, force.reshape(3 * self.frames, -1), C, misfit
+        T = self.cameras.rotate(factors.B, factors.s if self.offsets else None)
+        for block in self.camera_residuals():
+            C = self.shape_columns(factors.C, block.columns)
+            Ge, misfit = block.weigh((T @ C).reshape(3, self.frames, -1))
+            yield block.columns, Ge.reshape(3 * self.frames, -1), C, misfit
 
-    def shapes_at(self, C: Floats, part: slice) -> Floats:
+    def shape_columns(self, C: Floats, columns: slice) -> Floats:
         """Return columns of C (K, 3, P) as (3K, p), with a row of ones where offsets are free."""
-        flat = C[:, :, part].reshape(3 * len(C), -1)
+        flat = C[:, :, columns].reshape(3 * len(C), -1)
         ones = np.ones((1 if self.offsets else 0, flat.shape[1]), dtype=C.dtype)
         return np.concatenate((flat, ones))
 
-    def force_sums(self, factors: Factors) -> Floats:
+    def half_gradient(self, factors: Factors) -> Floats:
         """Return half of the gradient of the data term in (B, s), (K+3, F)."""
         sums = np.zeros((3 * self.frames, 3 * factors.rank + self.offsets))
-        for _, force, C, _ in self.residuals(factors):
-            sums += force @ C.T
-        return self.sights.turned_back(sums)
+        for _, Ge, C, _ in self.residuals(factors):
+            sums += Ge @ C.T
+        return self.cameras.rotate_sums_back(sums)
 
-    def residual_force(self, factors: Factors) -> tuple[Floats, float]:
+    def weighted_residuals(self, factors: Factors) -> tuple[Floats, float]:
         """Return H e, (F, 3, P), and e' H e, for e = S + s - y."""
-        out = np.empty((self.frames, 3, self.points))
+        He = np.empty((self.frames, 3, self.points))
         total = 0.0
-        for part, force, _, misfit in self.residuals(factors):
-            out[:, :, part] = self.in_object(force)
+        for columns, Ge, _, misfit in self.residuals(factors):
+            He[:, :, columns] = self.cameras.rotate_back(Ge)
             total += misfit
-        return out, total
-
-    def in_object(self, force: Floats) -> Floats:
-        """Turn forces (3F, p) of the cameras' frames back into the object's, (F, 3, p)."""
-        turned: Floats = np.matmul(
-            self.sights.rotations.transpose(0, 2, 1), force.reshape(3, self.frames, -1).transpose(1, 0, 2)
-        )
-        return turned
+        return He, total
 
     def misfit(self, factors: Factors) -> float:
         """Return e' H e for e = S + s - y."""
@@ -234,22 +194,23 @@ class DataTerm:
         if self.offsets:
             moving = (B[:, :, None] * s[:, None, :]).reshape(len(B), -1)
             coefficients = np.concatenate((coefficients, moving), axis=1)
-        C, inverses, rhs_C = np.empty((rank, 3, self.points)), [], 0.0
-        for chunk in self.chunks():
-            columns = chunk.Hy.shape[2]
-            sums = (coefficients.T @ chunk.H.reshape(len(B), -1)).reshape(-1, 6, columns)
-            rhs = (B.T @ chunk.Hy.reshape(len(B), -1)).reshape(rank, 3, columns)
+        C, inverses, starts, rhs_C = np.empty((rank, 3, self.points)), [], [], 0.0
+        for block in self.forms():
+            columns = block.Hy.shape[2]
+            sums = (coefficients.T @ block.H.reshape(len(B), -1)).reshape(-1, 6, columns)
+            rhs = (B.T @ block.Hy.reshape(len(B), -1)).reshape(rank, 3, columns)
             if self.offsets:
                 moved = sums[len(upper) :].reshape(rank, 3, 6, columns)
                 for c in range(3):
                     rhs -= moved[:, c, PLANE[c]]
             right = rhs.reshape(3 * rank, columns)
             blocks = point_blocks(sums[: len(upper)], weights)
-            inverse, solution = solved(blocks, right, self.working)
+            inverse, solution = solve_batched(blocks, right, self.curvature_dtype)
             inverses.append(inverse)
-            C[:, :, chunk.part] = solution.reshape(rank, 3, columns)
+            starts.append(block.columns.start)
+            C[:, :, block.columns] = solution.reshape(rank, 3, columns)
             rhs_C += float(np.vdot(right, solution))
-        return PointSystem(tuple(inverses), C, rhs_C)
+        return PointSystem(tuple(starts), tuple(inverses), C, rhs_C)
 
     def eliminated_loss(self, B: Floats, s: Floats, weights: Floats, system: PointSystem) -> float:
         """Return the objective at (B, s) with C at its best, from sums alone.
@@ -264,10 +225,10 @@ class DataTerm:
     def frame_targets(self, C: Floats) -> Floats:
         """Return the right side of the best (B, s) at fixed C, sum_j C_kj' H y and sum_j H y, (K+3, F)."""
         rank = len(C)
-        right = np.zeros((rank + self.free, self.frames))
-        for chunk in self.chunks():
-            flat = np.ascontiguousarray(C[:, :, chunk.part]).reshape(rank, -1)
-            right[:rank] += flat @ chunk.Hy.reshape(self.frames, -1).T
+        right = np.zeros((rank + self.offset_size, self.frames))
+        for block in self.forms():
+            flat = np.ascontiguousarray(C[:, :, block.columns]).reshape(rank, -1)
+            right[:rank] += flat @ block.Hy.reshape(self.frames, -1).T
         if self.offsets:
             right[rank:] = self.Hy_sum
         return right
@@ -277,11 +238,11 @@ class DataTerm:
         rank = len(C)
         _, _, table = pairs(rank)
         count = rank * (rank + 1) // 2
-        sums = np.zeros((self.frames, count + rank * self.free))
-        for chunk in self.chunks():
-            right = quadratic_in(C[:, :, chunk.part], offsets=self.offsets)
-            sums += chunk.H.reshape(self.frames, -1) @ right.T
-        size = rank + self.free
+        sums = np.zeros((self.frames, count + rank * self.offset_size))
+        for block in self.forms():
+            right = shape_products(C[:, :, block.columns], offsets=self.offsets)
+            sums += block.H.reshape(self.frames, -1) @ right.T
+        size = rank + self.offset_size
         blocks = np.empty((size, size, self.frames))
         blocks[:rank, :rank] = sums.T[table]
         if self.offsets:
@@ -293,24 +254,120 @@ class DataTerm:
         return blocks
 
 
-def data_term(features: Features, rotations: Floats, eta: float, *, offsets: bool = True) -> DataTerm:
+@dataclass(frozen=True, eq=False)
+class StoredDataTerm(DataTerm):
+    """A data term whose planes are formed once and stored as one block."""
+
+    streamed = False
+    curvature_dtype = np.float64
+
+    @cached_property
+    def _forms(self) -> ObservationForms:
+        return ObservationForms(slice(0, self.points), self.features.all_columns, self.basis)
+
+    @cached_property
+    def _residuals(self) -> tuple[CameraFrameResiduals, ...]:
+        return tuple(self.cameras.residuals(self.column_blocks, np.float64))
+
+    def forms(self) -> tuple[ObservationForms]:
+        """Return the stored planes."""
+        return (self._forms,)
+
+    def all_forms(self) -> ObservationForms:
+        """Return the stored planes."""
+        return self._forms
+
+    def camera_residuals(self) -> tuple[CameraFrameResiduals, ...]:
+        """Return the stored residual terms, block by block."""
+        return self._residuals
+
+    def curvature_residuals(self) -> tuple[CameraFrameResiduals, ...]:
+        """Return the stored residual terms, block by block."""
+        return self._residuals
+
+    @property
+    def H(self) -> Floats:
+        """The planes of H, (F, 6P)."""
+        return self._forms.H.reshape(self.frames, -1)
+
+    @property
+    def y(self) -> Floats:
+        """The targets R' Y* of all observations, (F, 3, P)."""
+        return self._forms.y
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedDataTerm(DataTerm):
+    """A data term whose planes are formed anew for every product, block of columns by block of columns."""
+
+    streamed = True
+    curvature_dtype = np.float32
+
+    def forms(self) -> Iterator[ObservationForms]:
+        """Yield the planes block by block."""
+        for columns in self.column_blocks:
+            yield ObservationForms(columns, self.features.at(columns), self.basis)
+
+    def all_forms(self) -> ObservationForms:
+        """Return the planes of all columns as one block."""
+        return ObservationForms(slice(0, self.points), self.features.all_columns, self.basis)
+
+    def camera_residuals(self) -> Iterator[CameraFrameResiduals]:
+        """Yield the residual terms in float64, block by block."""
+        return self.cameras.residuals(self.column_blocks, np.float64)
+
+    def curvature_residuals(self) -> Iterator[CameraFrameResiduals]:
+        """Yield the residual terms in float32, block by block."""
+        return self.cameras.residuals(self.column_blocks, np.float32)
+
+    @cached_property
+    def H(self) -> Floats:
+        """The planes of H, (F, 6P), for methods that need all of them.
+
+        Raises
+        ------
+        InputError
+            where they take more than 2 GB.
+        """
+        size = 48 * self.frames * self.points
+        if size > LARGEST_BYTES:
+            raise InputError(
+                f"this method needs {size / 1e9:.1f} GB for the error of {self.frames} x {self.points} "
+                f"observations; accepted are {LARGEST_BYTES / 1e9:g} GB. The method 'bilinear' needs far less"
+            )
+        H = np.empty((self.frames, 6, self.points))
+        for block in self.forms():
+            H[:, :, block.columns] = block.H
+        return H.reshape(self.frames, -1)
+
+    @cached_property
+    def y(self) -> Floats:
+        """The targets R' Y* of all observations, (F, 3, P)."""
+        y = np.empty((self.frames, 3, self.points))
+        for block in self.forms():
+            y[:, :, block.columns] = block.y
+        return y
+
+
+def data_term(features: TrackFeatures, rotations: Floats, eta: float, *, offsets: bool = True) -> DataTerm:
     """Return the data term of tracks' features, for R (F, 3, 3), or (1, 3, 3) for all rows.
 
-    Its planes are stored where they take at most `STORED` bytes.
+    Its planes are stored where they take at most `STORED_BYTES`.
     """
-    source = Source(features, plane_basis(rotations, eta))
+    basis = plane_basis(rotations, eta)
     tracks, visible = features.tracks, features.visible
-    summed = np.matmul(source.basis, features.sums[:, :, None])[:, :, 0].T
+    sums = np.matmul(basis, features.sums[:, :, None])[:, :, 0].T
     pin = None
     if offsets and eta == 1:
         R = rotations
         pin = np.ascontiguousarray(np.einsum("fa,fb->abf", R[:, 2], R[:, 2])) * tracks.shape[2]
-    return DataTerm(
-        source=source,
-        sights=Sights(tracks, visible, rotations, eta),
-        planes=source.stored() if 48 * visible.size <= STORED else None,
-        H_sum=np.ascontiguousarray(summed[PLANE]),
-        Hy_sum=np.ascontiguousarray(summed[9:]),
+    kind = StoredDataTerm if 48 * visible.size <= STORED_BYTES else StreamedDataTerm
+    return kind(
+        features=features,
+        cameras=CameraFrames(tracks, visible, rotations, eta),
+        basis=basis,
+        H_sum=np.ascontiguousarray(sums[PLANE]),
+        Hy_sum=np.ascontiguousarray(sums[9:]),
         yHy=eta * float(features.sums[:, 3].sum()),
         offsets=offsets,
         pin=pin,

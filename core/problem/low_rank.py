@@ -24,7 +24,7 @@ import numpy as np
 from ..foundation.exceptions import InputError
 from .data_term import data_term
 from .nonrigid import Problem
-from .observation_forms import Features
+from .observation_forms import TrackFeatures
 
 if TYPE_CHECKING:
     from ..foundation.types import Bools, Floats
@@ -64,9 +64,9 @@ class LowRankProblem(Problem):
         return self.tracks.shape[2], len(self.tracks)
 
     @cached_property
-    def features(self) -> Features:
-        """What the planes are made of: points in rows, frames in columns."""
-        return Features(self.tracks.transpose(2, 1, 0), self.visible.T)
+    def features(self) -> TrackFeatures:
+        """The features of the tracks: points in rows, frames in columns."""
+        return TrackFeatures(self.tracks.transpose(2, 1, 0), self.visible.T)
 
     def _data_term(self) -> DataTerm:
         R = np.eye(3)[None]

@@ -37,7 +37,7 @@ from ..penalties.base import checked_weights
 from .closed_form import reference_singular_values
 from .data_term import DataTerm, data_term
 from .factors import Factors, balanced, centered, penalty
-from .observation_forms import Features
+from .observation_forms import TrackFeatures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
@@ -122,9 +122,9 @@ class Problem(ABC):
         return np.pad(self.weights, (0, most - self.rank), mode="edge")
 
     @cached_property
-    def features(self) -> Features:
-        """What the planes are made of, rows x columns: built at first use, shared by all that is derived."""
-        return Features(self.tracks, self.visible)
+    def features(self) -> TrackFeatures:
+        """The features of the tracks, rows x columns: built at first use, shared by all derived problems."""
+        return TrackFeatures(self.tracks, self.visible)
 
     @cached_property
     def data(self) -> DataTerm:

@@ -1,4 +1,4 @@
-r"""The 3x3 forms H of all observations as six planes, stored or formed for a few columns at a time.
+r"""The 3x3 forms H of the observations as six planes.
 
 `nonrigid` derives H = R' G R and y = R' Y*.  Written out with the rows r1, r2, r3 of a row's R and
 c = 1 - eta, all that the data term is made of is linear in the four features (1, m_x, m_y, |m|^2):
@@ -7,13 +7,11 @@ c = 1 - eta, all that the data term is made of is linear in the four features (1
     y   = r3 + m_x r1 + m_y r2        (without r3 at eta = 1)
     H y = eta (m_x r1 + m_y r2)
 
-so that each of its planes is one small product per row, basis (6 x 4) times features (4 x columns).  A hidden
+so that each plane is one small product per row, basis (6 x 4) times features (4 x columns).  A hidden
 observation has features 0.
 
-Small problems store the planes and the features, 16 numbers per observation.  Large ones keep the tracks
-only, 2 numbers, and form what is asked for in chunks of columns that stay in the second-level cache: that
-costs 48 flops per observation where the products that follow cost hundreds, and saves the memory and its
-traffic.
+Planes and features take 16 numbers per observation, tracks only 2.  To form the planes again costs 48 flops
+per observation, where the products that follow cost hundreds.
 """
 
 from __future__ import annotations
@@ -26,8 +24,6 @@ import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from ..foundation.types import Bools, Floats, Ints
 
 Reals = npt.NDArray[Any]  # float64; float32 in products with the curvature of streamed problems
@@ -38,8 +34,6 @@ ROW, COLUMN = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 1, 2, 1, 2, 2])  # of e
 OFF_DIAGONAL = (ROW != COLUMN)[:, None]
 # Observations whose planes, vectors and products fit the second-level cache together.
 CACHED = 8192
-# Observations of a chunk of formed planes (1.2 MB of H in float64), and the fewest columns that it has.
-CHUNK, NARROWEST = 25_600, 16
 
 
 @lru_cache(maxsize=32)
@@ -51,31 +45,25 @@ def pairs(count: int) -> tuple[Ints, Ints, Ints]:
     return upper, lower, table
 
 
-def times_planes(planes: Floats, vectors: Floats) -> Floats:
-    """Return M_fj v_fj for symmetric 3x3 matrices stored as planes (F, 6P), and v (F, 3, P)."""
+def times_planes(planes: Floats, vectors: Floats, out: Floats | None = None) -> Floats:
+    """Return M_fj v_fj for symmetric 3x3 matrices stored as planes (F, 6P), and v (F, 3, P).
+
+    The result is written to `out` where it is given.
+    """
     frames, _, points = vectors.shape
     M = planes.reshape(frames, 6, points)
-    out = np.empty_like(vectors)
-    for part in cached_parts(frames, points):
-        times_part(M[part], vectors[part], out[part])
+    out = np.empty_like(vectors) if out is None else out
+    rows = max(1, CACHED // points)
+    for first in range(0, frames, rows):
+        part = slice(first, min(first + rows, frames))
+        product = np.empty_like(vectors[part, 0])
+        for a in range(3):
+            row = out[part, a]
+            np.multiply(M[part, PLANE[a, 0]], vectors[part, 0], out=row)
+            for b in (1, 2):
+                np.multiply(M[part, PLANE[a, b]], vectors[part, b], out=product)
+                row += product
     return out
-
-
-def cached_parts(rows: int, columns: int) -> list[slice]:
-    """Cut the rows into runs that stay in the cache while they are worked on."""
-    run = max(1, CACHED // columns)
-    return [slice(first, min(first + run, rows)) for first in range(0, rows, run)]
-
-
-def times_part(M: Reals, v: Reals, out: Reals) -> None:
-    """Put M v into `out`, for planes M (rows, 6, columns) and v (rows, 3, columns)."""
-    product = np.empty_like(v[:, 0])
-    for a in range(3):
-        row = out[:, a]
-        np.multiply(M[:, PLANE[a, 0]], v[:, 0], out=row)
-        for b in (1, 2):
-            np.multiply(M[:, PLANE[a, b]], v[:, b], out=product)
-            row += product
 
 
 def point_blocks(sums: Floats, weights: Floats) -> Floats:
@@ -92,8 +80,8 @@ def point_blocks(sums: Floats, weights: Floats) -> Floats:
     return blocks
 
 
-def quadratic_in(C: Floats, *, offsets: bool) -> Floats:
-    """Return what H's planes are multiplied with for the frames' blocks: C_i C_l' (i <= l), then C_k."""
+def shape_products(C: Floats, *, offsets: bool) -> Floats:
+    """Return C_i C_l' (i <= l), then C_k: the factors of H in the Hessian blocks of the frames, (n, 6P)."""
     rank, _, points = C.shape
     upper, lower, _ = pairs(rank)
     right = C[upper][:, ROW] * C[lower][:, COLUMN]  # (n, 6, P)
@@ -108,10 +96,10 @@ def quadratic_in(C: Floats, *, offsets: bool) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Chunk:
-    """The data term at some columns, or at all; each kind of plane is formed when it is first asked for."""
+class ObservationForms:
+    """The data term of a block of columns; each kind of plane is formed when it is first used."""
 
-    part: slice
+    columns: slice
     features: Floats  # (rows, 4, p): 1, m_x, m_y, |m|^2; 0 where hidden
     basis: Floats  # (rows, 12, 4) of H, y and H y; or (1, 12, 4), the same for every row
 
@@ -135,16 +123,16 @@ class Chunk:
 
 
 @dataclass(frozen=True, eq=False)
-class Features:
-    """What the planes are made of whatever the cameras and eta: the four features of all observations."""
+class TrackFeatures:
+    """The four features of all observations. They depend on neither the cameras nor eta."""
 
     tracks: Floats  # (rows, 2, columns); 0 where hidden
     visible: Bools  # (rows, columns)
 
     @cached_property
-    def stored(self) -> Floats:
-        """The features of all columns, (rows, 4, columns), for problems small enough to keep them."""
-        return self.of(slice(None))
+    def all_columns(self) -> Floats:
+        """The features of all columns, (rows, 4, columns), for problems small enough to store them."""
+        return self.at(slice(None))
 
     @cached_property
     def sums(self) -> Floats:
@@ -153,37 +141,18 @@ class Features:
         seen = self.visible.sum(axis=1)
         return np.concatenate((seen[:, None], self.tracks.sum(axis=2), squared[:, None]), axis=1)
 
-    def of(self, part: slice) -> Floats:
+    def at(self, columns: slice) -> Floats:
         """Return the features of some columns, (rows, 4, p)."""
-        m = self.tracks[:, :, part]
+        m = self.tracks[:, :, columns]
         features = np.empty((len(m), 4, m.shape[2]))
-        features[:, 0] = self.visible[:, part]
+        features[:, 0] = self.visible[:, columns]
         features[:, 1:3] = m
         np.einsum("rip,rip->rp", m, m, out=features[:, 3])
         return features
 
 
-@dataclass(frozen=True, eq=False)
-class Source:
-    """Where planes come from."""
-
-    features: Features
-    basis: Floats  # (rows, 12, 4) or (1, 12, 4), see `plane_basis`
-
-    def chunks(self, width: int) -> Iterator[Chunk]:
-        """Yield the columns, `width` at a time."""
-        columns = self.features.visible.shape[1]
-        for first in range(0, columns, width):
-            part = slice(first, min(first + width, columns))
-            yield Chunk(part, self.features.of(part), self.basis)
-
-    def stored(self) -> Chunk:
-        """Return all columns as one chunk, whose planes stay where they were formed."""
-        return Chunk(slice(0, self.features.visible.shape[1]), self.features.stored, self.basis)
-
-
 def plane_basis(rotations: Floats, eta: float) -> Floats:
-    """Return what turns features into the planes of H, y and H y, (rows, 12, 4), for R (rows, 3, 3)."""
+    """Return the matrices from features to the planes of H, y and H y, (rows, 12, 4), for R (rows, 3, 3)."""
     R, c = rotations, 1.0 - eta
     basis = np.zeros((len(R), 12, 4))
     outer = R[:, :, ROW] * R[:, :, COLUMN]  # (F, 3, 6): r_i r_i'

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..foundation.batched_linalg import batched_inverse, multiply
+from ..foundation.batched_linalg import invert_batched, matmul_batched
 from .factors import Factors
 from .nonrigid import NonRigidProblem
 
@@ -69,7 +69,7 @@ class Subset:
         """Return the best B and s of every frame for the small problem's C."""
         some = self.all_frames.with_weights(self.small.weights[: factors.rank])
         blocks = some.data.frame_blocks(factors.C, some.weights)
-        u = multiply(batched_inverse(blocks), some.data.frame_targets(factors.C))
+        u = matmul_batched(invert_batched(blocks), some.data.frame_targets(factors.C))
         return np.ascontiguousarray(u[: factors.rank].T), np.ascontiguousarray(u[factors.rank :].T)
 
 

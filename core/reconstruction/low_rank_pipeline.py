@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..data.sequence import CameraModel
-from ..foundation.batched_linalg import batched_inverse, multiply
+from ..foundation.batched_linalg import invert_batched, matmul_batched
 from ..foundation.exceptions import InputError
 from ..problem.factors import Factors
 from ..problem.initialization import AGREEMENT, resized, svd_start
@@ -225,7 +225,7 @@ class SomePoints:
             return factors
         data, weights = self.problem.data, self.problem.weights[: factors.rank]
         blocks = data.frame_blocks(factors.C, weights)  # a row is a point here
-        B = multiply(batched_inverse(blocks), data.frame_targets(factors.C)).T
+        B = matmul_batched(invert_batched(blocks), data.frame_targets(factors.C)).T
         return Factors(np.ascontiguousarray(B), factors.C, no_offsets(self.problem))
 
 

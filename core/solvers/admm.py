@@ -34,8 +34,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..foundation.batched_linalg import invert_batched
 from ..problem.closed_form import UNMEASURED
-from ..problem.data_term import COLUMN, PLANE, ROW, batched_inverse, times_planes
+from ..problem.observation_forms import COLUMN, PLANE, ROW, times_planes
 from .matrix_form import best_cut, evaluate, is_convex, prox, starting_point, with_singular_values
 from .solver import Status
 
@@ -194,7 +195,7 @@ def _response(problem: Problem, rho: float) -> Response:
     diagonal = np.arange(3)
     blocks[diagonal, diagonal] += 0.5 * rho
     # H (H + rho/2)^-1 = I - rho/2 (H + rho/2)^-1
-    M = -0.5 * rho * batched_inverse(blocks)
+    M = -0.5 * rho * invert_batched(blocks)
     M[diagonal, diagonal] += 1.0
     planes = np.ascontiguousarray(M[ROW, COLUMN].reshape(6, rows, columns).transpose(1, 0, 2))
     inverse = np.zeros((rows, 3, 3))

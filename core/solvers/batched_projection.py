@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..foundation.batched_linalg import batched_inverse, multiply, solved
+from ..foundation.batched_linalg import invert_batched, matmul_batched, solve_batched
 from ..problem.factors import Factors
 from ..problem.observation_forms import COLUMN, PLANE, ROW, pairs
 
@@ -80,8 +80,8 @@ def bundled(problem: Problem, starts: Items[Factors]) -> Bundle:
 def _sums(problem: Problem) -> tuple[Floats, Floats]:
     """Return the planes of H as (F, 6P), and H y as (F, 3P)."""
     data = problem.data
-    planes = data.planes or data.source.stored()
-    return planes.H.reshape(data.frames, -1), planes.Hy.reshape(data.frames, -1)
+    forms = data.all_forms()
+    return forms.H.reshape(data.frames, -1), forms.Hy.reshape(data.frames, -1)
 
 
 def _eliminated(problem: Problem, B: Floats, s: Floats) -> tuple[Floats, Floats, Floats]:
@@ -108,7 +108,7 @@ def _eliminated(problem: Problem, B: Floats, s: Floats) -> tuple[Floats, Floats,
     systems = blocks.reshape(3 * rank, 3 * rank, -1)
     diagonal = np.arange(3 * rank)
     systems[diagonal, diagonal] += np.repeat(0.5 * weights, 3)[:, None]
-    inverse, C = solved(systems, flat)
+    inverse, C = solve_batched(systems, flat)
     rhs_C = np.einsum("irp,irp->r", right.reshape(-1, count, points), C.reshape(-1, count, points))
     moving = np.einsum("rfa,abf,rfb->r", s, data.H_sum, s) - 2 * np.einsum("rfa,af->r", s, data.Hy_sum)
     size = 0.5 * np.einsum("k,rfk,rfk->r", weights, B, B)
@@ -231,10 +231,10 @@ def _solve(problem: Problem, bundle: Bundle) -> tuple[Floats, Floats, Floats]:
     damped = bundle.blocks.reshape(size, size, -1).copy()
     diagonal = np.arange(size)
     damped[diagonal, diagonal] += np.repeat(bundle.damping, frames)
-    preconditioner = batched_inverse(damped)
+    preconditioner = invert_batched(damped)
 
     def scaled(residual: Floats) -> tuple[Floats, Floats]:
-        image = multiply(preconditioner, residual.reshape(size, -1)).reshape(size, count, frames)
+        image = matmul_batched(preconditioner, residual.reshape(size, -1)).reshape(size, count, frames)
         return image, np.einsum("irf,irf->r", residual, image)
 
     residual = -bundle.gradient
@@ -275,7 +275,7 @@ def _times(problem: Problem, bundle: Bundle, x: Floats) -> tuple[Floats, Floats]
             to_points[:, a] += np.einsum("klrp,lrp->krp", sums[:, :rank, :, plane], C[:, b])
             to_points[:, a] += sums[:, rank + b, :, plane]
     inverse = bundle.inverse.reshape(3 * rank, 3 * rank, -1)
-    z = multiply(inverse, to_points.reshape(3 * rank, -1)).reshape(rank, 3, count, points)
+    z = matmul_batched(inverse, to_points.reshape(3 * rank, -1)).reshape(rank, 3, count, points)
     right = np.zeros((rank, size, count, 6, points))
     for plane, (a, b) in enumerate(zip(ROW, COLUMN, strict=True)):
         right[:, :rank, :, plane] = z[:, None, a] * C[:, b]

@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..problem.data_term import PLANE, pairs, point_blocks
 from ..problem.factors import Factors
+from ..problem.observation_forms import PLANE, pairs, point_blocks
 from .solver import ROUNDING, Status
 
 if TYPE_CHECKING:
@@ -165,13 +165,13 @@ def normal_equations(problem: Problem, factors: Factors) -> NormalEquations:
     rank, _, points = C.shape
     frames = len(B)
     H = data.H.reshape(frames, 6, points)[:, PLANE]  # (F, 3, 3, P)
-    half = np.empty((frames, rank + data.free, 3, points))
+    half = np.empty((frames, rank + data.offset_size, 3, points))
     if data.offsets:
         half[:, rank:] = H
     np.einsum("kdp,fdcp->fkcp", C, H, out=half[:, :rank])
     upper, lower, _ = pairs(rank)
     sums = ((B[:, upper] * B[:, lower]).T @ data.H).reshape(-1, 6, points)
-    He, _ = data.residual_force(factors)
+    He, _ = data.weighted_residuals(factors)
     flat = He.reshape(frames, -1)
     of_B = flat @ C.reshape(rank, -1).T + 0.5 * weights * B
     of_C = (B.T @ flat).reshape(rank, 3, points) + 0.5 * weights[:, None, None] * C

@@ -1,4 +1,4 @@
-r"""Products with the reduced Hessian of the variable projection, A = D - W M^-1 W', chunk by chunk.
+r"""Products with the reduced Hessian of the variable projection, A = D - W M^-1 W', block by block.
 
 D holds one (K+3) x (K+3) block per frame, M one 3K x 3K block per point, and W couples them:
 
@@ -6,7 +6,7 @@ D holds one (K+3) x (K+3) block per frame, M one 3K x 3K block per point, and W 
     (W z)_f   = (sum_j C_j' H_fj (B z_j)_f, sum_j H_fj (B z_j)_f)   + [(sum_j (H e)_fj z_j, 0)]
 
 The terms in brackets are what the exact Hessian has beyond Gauss-Newton.  A point's part of the product needs
-nothing of the other points: both directions are made while the planes of a chunk of points are at hand.
+nothing of the other points: both directions are made while the planes of a block of points are formed.
 
 For stored planes and K <= 4 each direction is one matrix product with the planes of H and no F x P temporary.
 Otherwise it has three steps in camera frames (`camera_frame`): times (R B), times G, times (R B)'.
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..foundation.batched_linalg import multiply
+from ..foundation.batched_linalg import matmul_batched
 from ..problem.observation_forms import COLUMN, OFF_DIAGONAL, PLANE, ROW
 
 if TYPE_CHECKING:
@@ -46,10 +46,11 @@ def reduced_hessian(
     blocks
         (K+3, K+3, F): D.
     He
-        R H e of each chunk, (3F, p), for the exact Hessian; None for that of Gauss-Newton.
+        R H e of each block, (3F, p), for the exact Hessian; None for that of Gauss-Newton.
     """
-    planes = factors.rank <= PRODUCT_RANK and not data.streamed
-    return (ByPlanes if planes else BySights)(data, factors, system, blocks, damping, He)
+    by_planes = factors.rank <= PRODUCT_RANK and not data.streamed
+    kind = PlaneHessian if by_planes else CameraFrameHessian
+    return kind(data, factors, system, blocks, damping, He)
 
 
 class ReducedHessian(ABC):
@@ -65,75 +66,73 @@ class ReducedHessian(ABC):
         He: tuple[Reals, ...] | None,
     ) -> None:
         self.data, self.blocks, self.damping = data, blocks, damping
-        self.inverses, self.factors = system.inverses, factors
-        self.prepare(He)
+        self.system, self.factors = system, factors
+        self._prepare(He)
 
     @abstractmethod
-    def prepare(self, He: tuple[Reals, ...] | None) -> None:
-        """Make what all products share."""
+    def _prepare(self, He: tuple[Reals, ...] | None) -> None:
+        """Compute what all products share."""
 
     @abstractmethod
-    def eliminated(self, x: Floats) -> tuple[Floats, Reals]:
+    def _couple(self, x: Floats) -> tuple[Floats, Reals]:
         """Return W M^-1 W' x and M^-1 W' x, (K+3, F) and (3K, P), for x (K+3, F)."""
 
     def times(self, x: Floats) -> tuple[Floats, Reals]:
         """Return (A + lambda I) x and M^-1 W' x, (K+3, F) and (3K, P), for x (K+3, F)."""
-        image = multiply(self.blocks, x)
+        image = matmul_batched(self.blocks, x)
         image += self.damping * x
-        coupled, z = self.eliminated(x)
+        coupled, z = self._couple(x)
         image -= coupled
         return image, z
 
 
-class BySights(ReducedHessian):
-    """The three-step form, chunk by chunk, in the data term's working precision."""
+class CameraFrameHessian(ReducedHessian):
+    """The three-step form, block by block, in the data term's `curvature_dtype`."""
 
-    def prepare(self, He: tuple[Reals, ...] | None) -> None:
-        """Turn B by the rotations."""
-        data, dtype = self.data, self.data.working
+    def _prepare(self, He: tuple[Reals, ...] | None) -> None:
+        """Rotate B into the frames of the cameras."""
+        data, dtype = self.data, self.data.curvature_dtype
         self.He = He
-        self.T: Reals = data.sights.turned(self.factors.B).astype(dtype, copy=False)
+        self.T: Reals = data.cameras.rotate(self.factors.B).astype(dtype, copy=False)
         self.C: Reals = self.factors.C.astype(dtype, copy=False)
 
-    def eliminated(self, x: Floats) -> tuple[Floats, Reals]:
+    def _couple(self, x: Floats) -> tuple[Floats, Reals]:
         """Return W M^-1 W' x and M^-1 W' x."""
-        data, dtype = self.data, self.data.working
+        data, dtype = self.data, self.data.curvature_dtype
         rank, frames = len(self.C), data.frames
         offsets = x[rank:].T if data.offsets else None
-        T_x: Reals = data.sights.turned(x[:rank].T, offsets).astype(dtype, copy=False)
+        T_x: Reals = data.cameras.rotate(x[:rank].T, offsets).astype(dtype, copy=False)
         T_xB = np.ascontiguousarray(T_x[:, : 3 * rank].T)
         shapes = np.empty((3 * rank, data.points), dtype)
         sums = np.zeros((3 * frames, 3 * rank + data.offsets))
-        for index, sight in enumerate(data.sighted(dtype)):
-            C = data.shapes_at(self.C, sight.part)
-            pulled = sight.pulled((T_x @ C).reshape(3, frames, -1))
-            right = self.T.T @ pulled.reshape(3 * frames, -1)
+        for index, block in enumerate(data.curvature_residuals()):
+            C = data.shape_columns(self.C, block.columns)
+            Gv = block.apply_G((T_x @ C).reshape(3, frames, -1))
+            right = self.T.T @ Gv.reshape(3 * frames, -1)
             if self.He is not None:
                 right += T_xB @ self.He[index]
-            # Stored planes are one chunk, sights are not.
-            inverse = self.inverses[index] if data.streamed else self.inverses[0][:, :, sight.part]
-            z = multiply(inverse, right)
-            pulled = sight.pulled((self.T @ z).reshape(3, frames, -1))
-            sums += pulled.reshape(3 * frames, -1) @ C.T
+            z = matmul_batched(self.system.inverse(block.columns), right)
+            Gv = block.apply_G((self.T @ z).reshape(3, frames, -1))
+            sums += Gv.reshape(3 * frames, -1) @ C.T
             if self.He is not None:
                 sums[:, : 3 * rank] += self.He[index] @ z.T
-            shapes[:, sight.part] = z
-        return data.sights.turned_back(sums), shapes
+            shapes[:, block.columns] = z
+        return data.cameras.rotate_sums_back(sums), shapes
 
 
-class ByPlanes(ReducedHessian):
+class PlaneHessian(ReducedHessian):
     """One matrix product with all planes of H each way."""
 
-    def prepare(self, He: tuple[Reals, ...] | None) -> None:
-        """Turn the forces into the object's frame."""
+    def _prepare(self, He: tuple[Reals, ...] | None) -> None:
+        """Rotate H e into the frame of the object."""
         self.H, self.He = self.data.H, None
         if He is not None:
-            whole = [self.data.in_object(force) for force in He]
-            self.He = np.concatenate(whole, axis=2).reshape(self.data.frames, -1)
+            blocks = [self.data.cameras.rotate_back(part) for part in He]
+            self.He = np.concatenate(blocks, axis=2).reshape(self.data.frames, -1)
 
-    def eliminated(self, x: Floats) -> tuple[Floats, Reals]:
+    def _couple(self, x: Floats) -> tuple[Floats, Reals]:
         """Return W M^-1 W' x and M^-1 W' x."""
-        z = multiply(self.inverses[0], self._to_points(x))
+        z = matmul_batched(self.system.inverses[0], self._to_points(x))
         return self._to_frames(z), z
 
     def _to_points(self, x: Floats) -> Floats:
@@ -143,7 +142,7 @@ class ByPlanes(ReducedHessian):
         coefficients = (B.T[:, None, :] * x[None]).reshape(-1, len(B))  # (K (K+3), F)
         sums = (coefficients @ self.H).reshape(rank, len(x), 6, points)
         out: Floats = np.einsum("klabp,lbp->kap", sums[:, :rank, PLANE], C)
-        for c in range(self.data.free):
+        for c in range(self.data.offset_size):
             out += sums[:, rank + c, PLANE[c]]
         out = out.reshape(rank, -1)
         if self.He is not None:
@@ -155,12 +154,12 @@ class ByPlanes(ReducedHessian):
         B, C = self.factors.B, self.factors.C
         rank, _, points = C.shape
         z = z.reshape(rank, 3, points)
-        size = rank + self.data.free
+        size = rank + self.data.offset_size
         right = np.zeros((rank, size, 6, points))  # z's shape, then C's shape or the coordinate of s
         pair = z[:, ROW][:, None] * C[:, COLUMN][None]
         pair += np.where(OFF_DIAGONAL, z[:, COLUMN][:, None] * C[:, ROW][None], 0.0)
         right[:, :rank] = pair
-        for c in range(self.data.free):
+        for c in range(self.data.offset_size):
             right[:, rank + c, PLANE[c]] = z
         sums = (right.reshape(-1, 6 * points) @ self.H.T).reshape(rank, size, -1)
         out: Floats = np.einsum("fk,kqf->qf", B, sums)

@@ -7,7 +7,7 @@ With C at its best for (B, s) (P systems of 3K unknowns), phi(B, s) = min over C
 
 where D holds one (K+3) x (K+3) block per frame, M one 3K x 3K block per point, and W couples them; see
 `core.solvers.reduced_hessian`.  A is nearly D, so that conjugate gradients preconditioned with D + lambda
-I need 1 to 4 products.  Where the data term is streamed every pass forms its chunks anew, and curvature is in
+I need 1 to 4 products.  Where the data term is streamed every pass forms its blocks anew, and curvature is in
 float32.
 
 After a step the gauge is fixed exactly (`factors`), and then C is eliminated.  Balancing the new (B, s)
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..foundation.batched_linalg import batched_inverse, multiply
+from ..foundation.batched_linalg import invert_batched, matmul_batched
 from ..problem.factors import Factors, penalty
 from .reduced_hessian import reduced_hessian
 from .solver import ROUNDING, Status
@@ -55,7 +55,7 @@ class VariableProjectionState:
     problem: Problem
     factors: Factors
     system: PointSystem
-    He: tuple[Reals, ...] | None  # R H e of each chunk (3F, p); only where the next step is a Newton step
+    He: tuple[Reals, ...] | None  # R H e of each block (3F, p); only where the next step is a Newton step
     loss: float
     exact_gradient: Floats | None  # (K+3, F) as `gradient`, where the residuals were at hand
     damping: float
@@ -76,7 +76,7 @@ class VariableProjectionState:
             return self.exact_gradient
         # The same from the sums at hand, to fewer digits.
         data, B, s = self.problem.data, self.factors.B, self.factors.s
-        gradient = multiply(self.blocks, np.concatenate((B, s[:, : data.free]), axis=1).T)
+        gradient = matmul_batched(self.blocks, np.concatenate((B, s[:, : data.offset_size]), axis=1).T)
         gradient -= data.frame_targets(self.factors.C)
         return gradient
 
@@ -88,7 +88,7 @@ class VariableProjectionState:
     @cached_property
     def predicted(self) -> float:
         """What a preconditioned gradient step g would gain, g' (D + lambda)^-1 g."""
-        return float(np.vdot(self.gradient, multiply(self.preconditioner, self.gradient)))
+        return float(np.vdot(self.gradient, matmul_batched(self.preconditioner, self.gradient)))
 
     @property
     def previous_predicted(self) -> float:
@@ -191,11 +191,11 @@ def _settle(
     if decrease < NEWTON_BELOW or not loss > EXACT_BELOW * data.yHy:
         loss, kept = penalty(weights, factors), []
         sums = np.zeros((3 * frames, 3 * rank + data.offsets))
-        for _, force, shapes, misfit in data.residuals(factors):
+        for _, Ge, shapes, misfit in data.residuals(factors):
             loss += misfit
-            sums += force @ shapes.T
-            kept.append(force.astype(data.working, copy=False))
-        gradient = data.sights.turned_back(sums)
+            sums += Ge @ shapes.T
+            kept.append(Ge.astype(data.curvature_dtype, copy=False))
+        gradient = data.cameras.rotate_sums_back(sums)
         gradient[:rank] += 0.5 * weights[:, None] * B.T
         He = tuple(kept)
         decrease = _relative(before.loss, loss) if before is not None else decrease
@@ -227,7 +227,7 @@ def _damped_inverse(blocks: Floats, damping: float) -> Floats:
     damped = blocks.copy()
     diagonal = np.arange(len(blocks))
     damped[diagonal, diagonal] += damping
-    return batched_inverse(damped)
+    return invert_batched(damped)
 
 
 def _solution(
@@ -244,11 +244,12 @@ def _solution(
     if damping != state.damping:  # raised by a rejected step
         preconditioner = _damped_inverse(state.blocks, damping)
     residual = -state.gradient
-    scaled = multiply(preconditioner, residual)
+    scaled = matmul_batched(preconditioner, residual)
     size = first = float(np.vdot(residual, scaled))
     forcing = float(np.clip(0.9 * size / max(state.previous_predicted, 1e-300), 0.01, 0.3))
     step = np.zeros_like(residual)
-    pulled = np.zeros((3 * state.factors.rank, problem.data.points), problem.data.working)  # M^-1 W' step
+    data = problem.data
+    shape_step = np.zeros((3 * state.factors.rank, data.points), data.curvature_dtype)  # M^-1 W' step
     direction = scaled
     for product in range(most):
         image, shapes = hessian.times(direction)
@@ -260,12 +261,12 @@ def _solution(
         length = size / curvature
         step += length * direction
         shapes *= length
-        pulled += shapes
+        shape_step += shapes
         residual -= length * image
-        scaled = multiply(preconditioner, residual)
+        scaled = matmul_batched(preconditioner, residual)
         new = float(np.vdot(residual, scaled))
         if new <= forcing**2 * first:
             break
         direction = scaled + (new / size) * direction
         size = new
-    return step, -pulled.reshape(state.factors.C.shape)
+    return step, -shape_step.reshape(state.factors.C.shape)

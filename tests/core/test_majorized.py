@@ -62,7 +62,7 @@ def objective(problem, vector, shape):
     """data + f at a vector of unknowns, where a term of its own holds the singular values of BC'."""
     B, C, s = unpacked(vector, shape)
     sigma = np.linalg.svd(B @ C.reshape(len(C), -1), compute_uv=False)[: len(C)]
-    _, misfit = problem.data.residual_force(Factors(B, C, s))
+    _, misfit = problem.data.weighted_residuals(Factors(B, C, s))
     return misfit + problem.spectral.value(sigma)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core import Factors
-from core.foundation.batched_linalg import ELIMINATION_LIMIT, batched_inverse, multiply
+from core.foundation.batched_linalg import ELIMINATION_LIMIT, invert_batched, matmul_batched
 from core.problem import printed_form as residuals
 from core.problem.closed_form import best_offsets
 from core.problem.factors import balanced, centered
@@ -18,25 +18,26 @@ def test_batched_inverse_inverts_each_definite_block(size):
     half = rng.normal(size=(7, size, 2 * size))
     stacked = half @ half.transpose(0, 2, 1)
     blocks = np.ascontiguousarray(stacked.transpose(1, 2, 0))
-    inverse = batched_inverse(blocks)
+    inverse = invert_batched(blocks)
     np.testing.assert_allclose(inverse.transpose(2, 0, 1), np.linalg.inv(stacked), rtol=1e-9, atol=1e-12)
     vectors = rng.normal(size=(size, 7))
-    np.testing.assert_allclose(multiply(blocks, multiply(inverse, vectors)), vectors, rtol=1e-8, atol=1e-10)
+    again = matmul_batched(blocks, matmul_batched(inverse, vectors))
+    np.testing.assert_allclose(again, vectors, rtol=1e-8, atol=1e-10)
 
 
 @pytest.mark.parametrize("size", [3, ELIMINATION_LIMIT + 3])
 def test_a_singular_block_gets_its_pseudo_inverse(size):
     blocks = np.zeros((size, size, 2))
     blocks[:, :, 0] = np.eye(size)
-    np.testing.assert_allclose(batched_inverse(blocks)[:, :, 0], np.eye(size))
-    np.testing.assert_allclose(batched_inverse(blocks)[:, :, 1], 0.0)
+    np.testing.assert_allclose(invert_batched(blocks)[:, :, 0], np.eye(size))
+    np.testing.assert_allclose(invert_batched(blocks)[:, :, 1], 0.0)
 
 
 @pytest.mark.parametrize("eta", [0.05, 1.0])
 def test_planes_are_the_rotated_form_of_the_derivation(simulated, eta):
     problem, _ = simulated(frames=4, points=6, eta=eta, missing=0.3)
     data = problem.data
-    (chunk,) = data.chunks()
+    (block,) = data.forms()
     for f in range(4):
         for p in range(6):
             m, R = problem.tracks[f, :, p], problem.rotations[f]
@@ -45,7 +46,7 @@ def test_planes_are_the_rotated_form_of_the_derivation(simulated, eta):
             H = R.T @ (G * problem.visible[f, p]) @ R
             xx, xy, xz, yy, yz, zz = data.H.reshape(4, 6, 6)[f, :, p]
             np.testing.assert_allclose([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], H, atol=1e-14)
-            np.testing.assert_allclose(chunk.Hy[f, :, p], H @ data.y[f, :, p], atol=1e-14)
+            np.testing.assert_allclose(block.Hy[f, :, p], H @ data.y[f, :, p], atol=1e-14)
 
 
 @pytest.mark.parametrize("eta", [0.05, 0.6, 1.0])

@@ -15,10 +15,9 @@ from core import (
     solve,
     svd_start,
 )
-from core.foundation.batched_linalg import batched_inverse, multiply, solved
+from core.foundation.batched_linalg import invert_batched, matmul_batched, solve_batched
 from core.problem import closed_form_structure, reference_singular_values
 from core.problem import data_term as quadratic
-from core.problem import observation_forms as planes
 from core.problem import printed_form as residuals
 from core.problem.initialization import resized, rigid_start
 from core.problem.subsampling import rungs, subset
@@ -47,11 +46,11 @@ def both(monkeypatch, simulated, simulated_low_rank):
                 problem.tracks, problem.visible, problem.rotations, problem.eta, problem.weights
             )
         assert not problem.data.streamed
-        monkeypatch.setattr(quadratic, "STORED", 0)
+        monkeypatch.setattr(quadratic, "STORED_BYTES", 0)
         monkeypatch.setattr(quadratic, "NARROWEST", 1)
-        monkeypatch.setattr(quadratic, "CHUNK", 16 * again.shape[0])
+        monkeypatch.setattr(quadratic, "BLOCK", 16 * again.shape[0])
         assert again.data.streamed
-        assert len(list(again.data.chunks())) > 2
+        assert len(list(again.data.forms())) > 2
         return problem, again
 
     return make
@@ -83,7 +82,7 @@ def test_all_sums_equal_those_of_stored_planes(both, random_factors, case):
     assert streamed.loss(factors) == pytest.approx(stored.loss(factors), rel=1e-13)
     assert streamed.loss(factors) == pytest.approx(residuals.loss(stored, factors), rel=1e-12)
     for mine, theirs in zip(
-        streamed.data.residual_force(factors), stored.data.residual_force(factors), strict=True
+        streamed.data.weighted_residuals(factors), stored.data.weighted_residuals(factors), strict=True
     ):
         np.testing.assert_allclose(mine, theirs, rtol=1e-11, atol=1e-10)
     np.testing.assert_array_equal(streamed.data.H, stored.data.H)
@@ -98,12 +97,12 @@ def test_all_sums_equal_those_of_stored_planes(both, random_factors, case):
 def test_curvature_equals_that_of_stored_planes_to_single_precision(both, random_factors, case, newton):
     stored, streamed = both(case)
     factors = random_factors(stored)
-    x = np.random.default_rng(2).normal(size=(stored.rank + stored.data.free, stored.shape[0]))
+    x = np.random.default_rng(2).normal(size=(stored.rank + stored.data.offset_size, stored.shape[0]))
     images = []
     for problem in (stored, streamed):
         data = problem.data
         system = data.best_C(factors.B, factors.s, problem.weights)
-        forces = tuple(force.astype(data.working) for _, force, _, _ in data.residuals(factors))
+        forces = tuple(Ge.astype(data.curvature_dtype) for _, Ge, _, _ in data.residuals(factors))
         blocks = data.frame_blocks(factors.C, problem.weights)
         hessian = reduced_hessian(data, factors, system, blocks, 0.1, forces if newton else None)
         images.append(hessian.times(x))
@@ -145,19 +144,19 @@ def test_levenberg_marquardt_runs_on_planes_that_are_assembled_for_it(both):
 
 def test_planes_that_would_not_fit_are_refused_in_a_sentence(both, monkeypatch):
     _, streamed = both("non-rigid")
-    monkeypatch.setattr(quadratic, "LARGEST", 1000)
+    monkeypatch.setattr(quadratic, "LARGEST_BYTES", 1000)
     with pytest.raises(InputError, match="for the error of 17 x 43 observations"):
         _ = streamed.data.H
 
 
 def test_size_alone_decides(simulated, monkeypatch):
     problem, _ = simulated(frames=10, points=14)
-    monkeypatch.setattr(quadratic, "STORED", 48 * 10 * 14)
+    monkeypatch.setattr(quadratic, "STORED_BYTES", 48 * 10 * 14)
     assert not problem.data.streamed
-    monkeypatch.setattr(quadratic, "STORED", 48 * 10 * 14 - 1)
+    monkeypatch.setattr(quadratic, "STORED_BYTES", 48 * 10 * 14 - 1)
     again = NonRigidProblem(problem.tracks, problem.visible, problem.rotations, 0.05, problem.weights)
     assert again.data.streamed
-    assert planes.CHUNK > 10
+    assert quadratic.BLOCK > 10
 
 
 @pytest.mark.parametrize("condition", [1e1, 1e4, 1e9])
@@ -166,12 +165,12 @@ def test_solutions_from_an_inverse_in_single_precision_are_those_of_double(condi
     half = rng.normal(size=(9, 12, 24)) * np.geomspace(1, condition**-0.5, 12)[:, None]
     blocks = np.ascontiguousarray((half @ half.transpose(0, 2, 1)).transpose(1, 2, 0))
     truth = rng.normal(size=(12, 9))
-    right = multiply(blocks, truth)
-    inverse, solution = solved(blocks, right, np.float32)
+    right = matmul_batched(blocks, truth)
+    inverse, solution = solve_batched(blocks, right, np.float32)
     assert inverse.dtype == np.float32
     np.testing.assert_allclose(solution, truth, atol=1e-13 * 1e2 * condition)
-    scale = np.abs(batched_inverse(blocks)).max()
-    np.testing.assert_allclose(inverse, batched_inverse(blocks), atol=1e-6 * condition * scale)
+    scale = np.abs(invert_batched(blocks)).max()
+    np.testing.assert_allclose(inverse, invert_batched(blocks), atol=1e-6 * condition * scale)
 
 
 def test_a_point_is_carried_over_larger_and_larger_subsets(simulated):

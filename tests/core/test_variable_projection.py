@@ -165,7 +165,7 @@ def test_balance_reaches_the_weighted_nuclear_norm(simulated):
     start = resized(rigid_start(problem), 3, np.random.default_rng(0))
     end = solve(problem, vp.VariableProjection(), start).state.factors
     sigma = np.linalg.svd(end.shapes().reshape(20, -1), compute_uv=False)[:3]
-    original = float(problem.weights @ sigma) + problem.data.residual_force(end)[1]
+    original = float(problem.weights @ sigma) + problem.data.weighted_residuals(end)[1]
     assert problem.loss(end) == pytest.approx(original, rel=1e-12)
 
 

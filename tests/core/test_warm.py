@@ -59,11 +59,11 @@ def test_another_eta_gives_the_problem_posed_anew(ended, low_rank, kind):
     if kind == "lowrank":
         C = factors.B.T[:, None].repeat(3, axis=1)  # any point will do
         factors = replace(factors, B=np.ascontiguousarray(factors.C[:, 0].T), C=C, s=np.zeros((24, 3)))
-    known, features = problem.reference, problem.data.source.features
+    known, features = problem.reference, problem.data.features
     other, anew = problem.with_eta(0.2), posed_anew(problem, 0.2)
     assert other.loss(factors) == anew.loss(factors) != problem.loss(factors)
     assert other.reference is known  # not computed again
-    assert other.data.source.features is features
+    assert other.data.features is features
     np.testing.assert_array_equal(anew.reference, known)
     assert problem.with_eta(problem.eta) is problem
     with pytest.raises(InputError, match="eta is"):

@@ -24,7 +24,7 @@ from ...problem.data_term import DataTerm, data_term
 from ...problem.factors import Factors
 from ...problem.initialization import svd_start
 from ...problem.nonrigid import Problem
-from ...problem.observation_forms import Source, plane_basis
+from ...problem.observation_forms import plane_basis
 from ...solvers.solver import iterate, single_threaded
 from ...solvers.variable_projection import VariableProjection
 from .stopwatch import Stopwatch
@@ -91,9 +91,7 @@ class KnownCameras(Problem):
         whole = np.concatenate((self.cameras, np.zeros_like(self.cameras[:, :1])), axis=1)
         basis = plane_basis(whole, 1.0)
         basis[:, 6:9, 1:3] = np.linalg.pinv(self.cameras)  # the target y with R y = m
-        source = Source(self.features, basis)
-        term = data_term(self.features, whole, 1.0, offsets=False)
-        return replace(term, source=source, planes=source.stored())
+        return replace(data_term(self.features, whole, 1.0, offsets=False), basis=basis)
 
 
 @dataclass(frozen=True, eq=False)
