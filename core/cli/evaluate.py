@@ -16,7 +16,7 @@ from ..evaluation.result_errors import errors_of, published_errors
 from ..foundation.exceptions import InputError
 from ..io.readers.npz_archive import load_arrays
 from ..io.readers.source import read_bytes
-from ..penalties.concave import ConcavePenalty
+from ..penalties import ConcavePenalty
 from ..problem import printed_form as residuals
 from ..problem.factors import Factors
 from ..problem.low_rank import LowRankProblem

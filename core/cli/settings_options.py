@@ -1,4 +1,8 @@
-"""The options that say every setting of a run: of `nrsfm solve`, and of the application where it starts."""
+"""The options that give every setting of a run, of `nrsfm solve`, `nrsfm guide` and `nrsfm-gui`.
+
+They are made from the tables: the fields of `Settings`, the methods with their own options, and the penalties
+with their numbers.
+"""
 
 from __future__ import annotations
 
@@ -9,72 +13,44 @@ import numpy as np
 
 from ..cameras.intrinsics import from_four
 from ..foundation.exceptions import InputError
-from ..penalties.linear import ExplicitWeights
+from ..foundation.parameters import parameters_of
+from ..penalties import PENALTIES, ExplicitWeights, penalty_name
 from ..reconstruction.settings import (
     DEFAULT_PRESETS,
     INTRINSICS_SOURCES,
     PRESETS,
     ROTATION_SOURCES,
+    SETTINGS,
     Settings,
     suited_penalty,
 )
-from .method_options import add_method_options, method_changes
-from .penalty_options import add_penalty_options, numbers, penalty_from
+from ..solvers.methods import METHODS, PROBLEMS
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping
 
-# The options that are fields of Settings under the same name, with the type of their value.
-PLAIN = {
-    "eta": float,
-    "rotations": str,
-    "rotation_rank": int,
-    "starts": int,
-    "seed": int,
-    "tolerance": float,
-    "max_iterations": int,
+    from ..foundation.parameters import Parameter
+    from ..penalties import Penalty
+
+SOURCES = {
+    "rotations": ("an npz file with R (F, 3, 3)", ROTATION_SOURCES),
+    "intrinsics": ("fx,fy,cx,cy, a file", INTRINSICS_SOURCES),
 }
 
 
 def add_settings_options(parser: argparse.ArgumentParser) -> None:
-    """Add --preset and an option for everything that it says."""
+    """Add --preset and an option for everything that it gives."""
     defaults = "; ".join(f"{preset} for {problem}" for problem, preset in DEFAULT_PRESETS.items())
     parser.add_argument("--preset", choices=list(PRESETS), help=f"default: {defaults}")
-    add_method_options(parser)
-    parser.add_argument("--rank", type=int, metavar="K", help=_default("rank", "number of basis shapes"))
-    parser.add_argument("--eta", type=float, metavar="E", help=_default("eta", "pOSE weight, 0 < E <= 1"))
-    add_penalty_options(parser)
-    cameras = parser.add_argument_group("cameras")
-    cameras.add_argument(
-        "--rotations",
-        metavar="SOURCE",
-        help=_default("rotations", f"an npz file with R (F, 3, 3), or {_table(ROTATION_SOURCES)}"),
+    parser.add_argument("--problem", choices=list(PROBLEMS), help=f"{_entries(PROBLEMS)} (default nonrigid)")
+    methods = {name: method.meaning for name, method in METHODS.items()}
+    parser.add_argument(
+        "--method", choices=list(METHODS), help=f"{_entries(methods)} (default by the preset)"
     )
-    cameras.add_argument(
-        "--rotation-rank",
-        type=int,
-        metavar="N",
-        help=_default("rotation_rank", "rank that they are factored at"),
-    )
-    cameras.add_argument(
-        "--intrinsics",
-        metavar="SOURCE",
-        help=_default("intrinsics", f"fx,fy,cx,cy, a file, or {_table(INTRINSICS_SOURCES)}"),
-    )
-    effort = parser.add_argument_group("effort")
-    effort.add_argument(
-        "--starts", type=int, metavar="N", help=_default("starts", "starting points searched")
-    )
-    effort.add_argument("--seed", type=int, metavar="N", help=_default("seed", "of the random starts"))
-    effort.add_argument(
-        "--tolerance",
-        type=float,
-        metavar="T",
-        help=_default("tolerance", "predicted relative decrease to stop at"),
-    )
-    effort.add_argument(
-        "--max-iterations", type=int, metavar="N", help=_default("max_iterations", "per phase")
-    )
+    _add_settings(parser)
+    _add_penalties(parser)
+    _add_method_options(parser)
 
 
 def settings_from(args: argparse.Namespace) -> Settings:
@@ -83,18 +59,19 @@ def settings_from(args: argparse.Namespace) -> Settings:
     Raises
     ------
     InputError
-        where a value is out of range, or an option does not belong to the penalty.
+        where a value is out of range, or an option does not belong to the penalty or the method.
     """
     problem = args.problem or (PRESETS[args.preset].problem if args.preset else Settings().problem)
     base = PRESETS[args.preset or DEFAULT_PRESETS[problem]]
-    changes: dict[str, Any] = {name: getattr(args, name) for name in PLAIN if getattr(args, name) is not None}
-    changes |= method_changes(args, base)
-    if args.rank is not None:
-        changes["rank"] = args.rank
+    plain = ("problem", "method", *SETTINGS)
+    changes: dict[str, Any] = {name: getattr(args, name) for name in plain if getattr(args, name) is not None}
     if args.intrinsics is not None:
         changes["intrinsics"] = _intrinsics(args.intrinsics)
     method = changes.get("method", base.method)
-    changes["penalty"] = penalty_from(args, suited_penalty(method, problem, base.penalty))
+    options = _options_from(args, method)
+    if options:
+        changes["options"] = options
+    changes["penalty"] = _penalty_from(args, suited_penalty(method, problem, base.penalty))
     if isinstance(changes["penalty"], ExplicitWeights):
         count = len(changes["penalty"].a)
         if changes.setdefault("rank", count) != count:
@@ -102,10 +79,45 @@ def settings_from(args: argparse.Namespace) -> Settings:
     return base.with_changes(**changes)
 
 
+def option_flag(name: str) -> str:
+    """Return what the command line calls a parameter."""
+    return "--" + name.replace("_", "-")
+
+
+# -- settings -----------------------------------------------------------------------------------------------
+
+
+def _add_settings(parser: argparse.ArgumentParser) -> None:
+    groups: dict[str, argparse._ActionsContainer] = {}
+    for name, described in SETTINGS.items():
+        section = described.section
+        if section not in groups:
+            groups[section] = parser.add_argument_group(section.lower())
+        tip = described.tip
+        if name in SOURCES:
+            accepted, known = SOURCES[name]
+            tip += f" Accepted: {accepted}, or {_entries(known)}."
+        groups[section].add_argument(
+            option_flag(name),
+            dest=name,
+            type=_type(described),
+            metavar=_metavar(described),
+            help=f"{tip} {_defaults({preset: getattr(s, name) for preset, s in PRESETS.items()})}",
+        )
+
+
+def _type(described: Parameter) -> type[Any]:
+    return str if described.text else int if described.whole else float
+
+
+def _metavar(described: Parameter) -> str:
+    return "SOURCE" if described.text else "N" if described.whole else "X"
+
+
 def _intrinsics(text: str) -> str | tuple[float, ...]:
     if text in INTRINSICS_SOURCES or Path(text).is_file():
         return text
-    four = numbers(text)
+    four = _numbers(text)
     if len(four) != 4:
         raise InputError(
             f"--intrinsics is {text!r}; accepted are four numbers fx,fy,cx,cy, an existing file, "
@@ -115,16 +127,144 @@ def _intrinsics(text: str) -> str | tuple[float, ...]:
     return four
 
 
-def _table(entries: dict[str, str]) -> str:
+# -- the penalty --------------------------------------------------------------------------------------------
+
+
+def _add_penalties(parser: argparse.ArgumentParser) -> None:
+    """Add --penalty, one option for every number of any penalty, and --weights."""
+    group = parser.add_argument_group("penalty on the singular values")
+    titles = _entries({name: f"{kind.title}, {kind.formula}" for name, kind in PENALTIES.items()})
+    group.add_argument(
+        "--penalty",
+        choices=list(PENALTIES),
+        help=f"{titles} (default by the preset, or by a method that takes no other)",
+    )
+    for name, takers in _takers({name: parameters_of(kind) for name, kind in PENALTIES.items()}).items():
+        described = next(iter(takers.values()))
+        group.add_argument(
+            option_flag(name),
+            dest=name,
+            type=_type(described),
+            metavar=_metavar(described),
+            help=f"{_meanings(takers)} {_defaults(_penalty_defaults(name, list(takers)))}",
+        )
+    group.add_argument(
+        "--weights", metavar="A1,A2,...", help="the weights themselves, non-decreasing; sets K"
+    )
+
+
+def _penalty_defaults(name: str, kinds: list[str]) -> dict[str, Any]:
+    """Return what a number is by default in each penalty, and in the presets that have that penalty."""
+    values: dict[str, Any] = {}
+    for kind in kinds:
+        values[kind] = getattr(PENALTIES[kind](), name)
+        for preset, settings in PRESETS.items():
+            if penalty_name(settings.penalty) == kind:
+                values[f"{kind} in {preset}"] = getattr(settings.penalty, name)
+    return values
+
+
+def _penalty_from(args: argparse.Namespace, base: Penalty) -> Penalty:
+    """Return the penalty that the options ask for, where `base` is the penalty without any of them."""
+    names = dict.fromkeys(name for kind in PENALTIES.values() for name in parameters_of(kind))
+    given = {name: getattr(args, name) for name in names if getattr(args, name) is not None}
+    if args.weights is not None:
+        clash = ["penalty"] if args.penalty else list(given)
+        if clash:
+            raise InputError(f"--weights and --{clash[0]} are both given; the weights are the whole penalty")
+        weights = _numbers(args.weights)
+        if not weights:
+            raise InputError(
+                f"--weights is {args.weights!r}; accepted are numbers A1,A2,..., one per basis shape"
+            )
+        return ExplicitWeights(weights)
+    name = args.penalty or penalty_name(base)
+    start = base if name == penalty_name(base) else PENALTIES[name]()
+    accepted = parameters_of(PENALTIES[name])
+    for option in given:
+        if option not in accepted:
+            takes = ", ".join(option_flag(entry) for entry in accepted)
+            raise InputError(
+                f"{option_flag(option)} does not belong to the penalty {name!r}, which takes {takes}"
+            )
+    values = {entry: getattr(start, entry) for entry in accepted} | given
+    penalty: Penalty = PENALTIES[name](**values)
+    return penalty
+
+
+# -- the method ---------------------------------------------------------------------------------------------
+
+
+def _add_method_options(parser: argparse.ArgumentParser) -> None:
+    """Add one option for every name in the table of methods."""
+    group = parser.add_argument_group("options of some methods")
+    for name, takers in _method_options().items():
+        described = next(iter(takers.values()))
+        accepted = "" if described.choices else f" Accepted: {described.accepted}."
+        defaults = _defaults({method: METHODS[method].default(name) for method in takers})
+        group.add_argument(
+            option_flag(name),
+            dest=f"option_{name}",
+            choices=described.choices or None,
+            metavar=None if described.choices else "X",
+            help=f"{described.tip}{accepted} For {', '.join(takers)}. {defaults}",
+        )
+
+
+def _options_from(args: argparse.Namespace, method: str) -> tuple[tuple[str, Any], ...]:
+    known = _method_options()
+    given = {name: getattr(args, f"option_{name}") for name in known}
+    given = {name: value for name, value in given.items() if value is not None}
+    for name in given:
+        if method not in known[name]:
+            raise InputError(
+                f"{option_flag(name)} does not belong to the method {method!r}; "
+                f"it is for {', '.join(known[name])}"
+            )
+    return tuple(given.items())
+
+
+def _method_options() -> dict[str, dict[str, Parameter]]:
+    return _takers(
+        {key: {option.name: option for option in method.options} for key, method in METHODS.items()}
+    )
+
+
+# -- sentences of the help ----------------------------------------------------------------------------------
+
+
+def _takers(tables: Mapping[str, Mapping[str, Parameter]]) -> dict[str, dict[str, Parameter]]:
+    """Return every parameter of some tables by its name, with the tables that have it."""
+    found: dict[str, dict[str, Parameter]] = {}
+    for table, entries in tables.items():
+        for name, described in entries.items():
+            found.setdefault(name, {})[table] = described
+    return found
+
+
+def _meanings(takers: Mapping[str, Parameter]) -> str:
+    """Return what a parameter means to each that has it; once where they agree."""
+    by_tip: dict[str, list[str]] = {}
+    for key, described in takers.items():
+        by_tip.setdefault(described.tip, []).append(key)
+    return " ".join(f"{', '.join(keys)}: {tip}" for tip, keys in by_tip.items())
+
+
+def _defaults(values: Mapping[str, Any]) -> str:
+    """Return the default; of each that has another one where they differ."""
+    shown = {key: "chosen by loss" if value is None else f"{value}" for key, value in values.items()}
+    if len(set(shown.values())) == 1:
+        return f"Default {next(iter(shown.values()))}."
+    return f"Defaults: {', '.join(f'{key} {value}' for key, value in shown.items())}."
+
+
+def _entries(entries: Mapping[str, str]) -> str:
     return "; ".join(f"{name}: {meaning}" for name, meaning in entries.items())
 
 
-def _default(name: str, meaning: str) -> str:
-    """Append what a setting is in each preset; once where they agree."""
-    values = {}
-    for preset, settings in PRESETS.items():
-        value = getattr(settings, name)
-        values[preset] = "chosen by loss" if value is None else f"{value}"
-    if len(set(values.values())) == 1:
-        return f"{meaning} (default {next(iter(values.values()))})"
-    return f"{meaning} ({', '.join(f'{preset} {value}' for preset, value in values.items())})"
+def _numbers(text: str) -> tuple[float, ...]:
+    """Return numbers with commas between them; none where that is not what the text is."""
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        return ()

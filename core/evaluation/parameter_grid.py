@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
-from ..penalties.linear import ExplicitWeights
+from ..penalties import ExplicitWeights
 
 if TYPE_CHECKING:
     from ..reconstruction.settings import Settings

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..penalties.linear import NuclearNorm, RampWeights, TruncatedNuclearNorm
+from ..penalties import NuclearNorm, RampWeights, TruncatedNuclearNorm
 from ..problem.initialization import full_rank_start, svd_start
 from ..problem.low_rank import LowRankProblem
 from ..reconstruction.low_rank_pipeline import measurement_norm
@@ -28,7 +28,7 @@ from .job import Finished, key_of
 if TYPE_CHECKING:
     from ..data.sequence import Sequence
     from ..foundation.types import Floats
-    from ..penalties.linear import Penalty
+    from ..penalties import Penalty
     from ..problem.factors import Factors
     from ..solvers.solver import Algorithm, Snapshot
 

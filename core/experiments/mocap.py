@@ -26,7 +26,7 @@ from ..evaluation.metrics import e3d_global
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import nearest_rotation, rotation_angle
 from ..io.readers import read_sequence
-from ..penalties.linear import WeightedNuclearNorm
+from ..penalties import WeightedNuclearNorm
 from ..problem.closed_form import reference_singular_values
 from ..problem.initialization import svd_start
 from ..problem.nonrigid import NonRigidProblem

@@ -21,7 +21,7 @@ from ..data.sequence import CameraModel, Sequence
 from ..evaluation.metrics import procrustes_mm
 from ..evaluation.result_errors import errors_of, published_errors
 from ..foundation.linalg import procrustes
-from ..penalties.linear import NuclearNorm, WeightedNuclearNorm
+from ..penalties import NuclearNorm, WeightedNuclearNorm
 from ..problem.factors import centered
 from ..problem.initialization import full_rank_start
 from ..reconstruction.progress import Point, finish
@@ -36,7 +36,7 @@ from .job import Finished, key_of
 
 if TYPE_CHECKING:
     from ..foundation.types import Floats
-    from ..penalties.linear import Penalty
+    from ..penalties import Penalty
     from ..problem.factors import Factors
     from ..problem.nonrigid import Problem
     from ..reconstruction.progress import Iterate

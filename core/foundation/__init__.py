@@ -3,6 +3,7 @@
 from .atomic import check_writable, replacing, replacing_many
 from .exceptions import InputError
 from .linalg import Similarity, procrustes, rotation_from_vector
+from .parameters import Parameter, ParameterValue, check_parameters, parameter, parameters_of
 from .types import Bools, Floats, Ints, frozen
 from .version import VERSION, versions
 
@@ -12,9 +13,14 @@ __all__ = [
     "Floats",
     "InputError",
     "Ints",
+    "Parameter",
+    "ParameterValue",
     "Similarity",
+    "check_parameters",
     "check_writable",
     "frozen",
+    "parameter",
+    "parameters_of",
     "procrustes",
     "replacing",
     "replacing_many",

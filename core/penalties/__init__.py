@@ -1,24 +1,21 @@
-"""Penalties on the singular values of X#, and their proximal operators."""
+"""Penalties on the singular values of X#, and their proximal operators.
 
-from .base import LinearPenalty, SpectralPenalty
+A new penalty is a module or a class here and a line in `PENALTIES`: the command line and the window read the
+table and the parameters that the class declares.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeGuard
+
+from .base import LinearPenalty, Penalty, SpectralPenalty, checked_weights, continued
 from .concave import MCP, SCAD, CappedNorm, ConcavePenalty, LogPenalty, RankPenalty, SchattenNorm
-from .linear import (
-    PENALTIES,
-    PENALTY_TEXTS,
-    ExplicitWeights,
-    NuclearNorm,
-    Penalty,
-    RampWeights,
-    TruncatedNuclearNorm,
-    WeightedNuclearNorm,
-    is_spectral,
-    penalty_name,
-)
+from .linear import ExplicitWeights, NuclearNorm, RampWeights, TruncatedNuclearNorm, WeightedNuclearNorm
 
 __all__ = [
+    "EXPLICIT",
     "MCP",
     "PENALTIES",
-    "PENALTY_TEXTS",
     "SCAD",
     "CappedNorm",
     "ConcavePenalty",
@@ -33,6 +30,36 @@ __all__ = [
     "SpectralPenalty",
     "TruncatedNuclearNorm",
     "WeightedNuclearNorm",
+    "checked_weights",
+    "continued",
     "is_spectral",
     "penalty_name",
 ]
+
+EXPLICIT = "weights"  # the name of explicit weights, which have an option of their own
+
+# By the name that --penalty takes.
+PENALTIES: dict[str, type[Any]] = {
+    "wnn": WeightedNuclearNorm,
+    "nn": NuclearNorm,
+    "tnn": TruncatedNuclearNorm,
+    "ramp": RampWeights,
+    "schatten": SchattenNorm,
+    "log": LogPenalty,
+    "capped": CappedNorm,
+    "mcp": MCP,
+    "scad": SCAD,
+    "rank": RankPenalty,
+}
+
+
+def penalty_name(penalty: Penalty) -> str:
+    """Return the key of `PENALTIES`, or `EXPLICIT` for explicit weights."""
+    if isinstance(penalty, ExplicitWeights):
+        return EXPLICIT
+    return next(name for name, kind in PENALTIES.items() if type(penalty) is kind)
+
+
+def is_spectral(penalty: Penalty) -> TypeGuard[ConcavePenalty]:
+    """Whether a penalty is not linear in the singular values, so that problems have it as `spectral`."""
+    return isinstance(penalty, ConcavePenalty)

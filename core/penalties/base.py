@@ -10,7 +10,7 @@ lies above, and touches at sigma (`core.solvers.majorized`).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
 
@@ -22,6 +22,20 @@ if TYPE_CHECKING:
     from collections.abc import Sequence as Items
 
     from ..foundation.types import Floats
+
+
+class Penalty(Protocol):
+    """A choice of singular-value weights, as a user gives it: a frozen dataclass of its own numbers.
+
+    The numbers are fields declared by `parameter`; the first one is the strength.
+    """
+
+    title: ClassVar[str]  # "weighted nuclear norm"
+    short: ClassVar[str]  # where there is little room: "WNN"
+    formula: ClassVar[str]  # what it costs
+
+    def weights(self, rank: int, reference: Floats) -> Floats:
+        """Return a_1 <= ... <= a_K, shape (K,); `reference` are the singular values of X0#, descending."""
 
 
 class SpectralPenalty(Protocol):

@@ -19,11 +19,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ..foundation.exceptions import InputError
+from ..foundation.parameters import check_parameters, parameter
 from . import proximal
 from .base import continued
 from .proximal import Piece
@@ -36,20 +36,23 @@ SCAD_RATIO = 3.7  # of the two knees, as Fan and Li propose
 NEGLIGIBLE = 1e-9
 
 
-def check_not_negative(name: str, value: float) -> None:
-    """Refuse a number that is negative or not finite."""
-    if not (np.isfinite(value) and value >= 0):
-        raise InputError(f"{name} is {value:g}; accepted is a finite number that is not negative")
-
-
-def check_positive(name: str, value: float) -> None:
-    """Refuse a number that is not positive and finite."""
-    if not (np.isfinite(value) and value > 0):
-        raise InputError(f"{name} is {value:g}; accepted is a positive number")
+STRENGTH = "Strength of the penalty, 0 or more."
+SLOPE = "Slope of the penalty at 0, 0 or more."
+EPSILON = "Singular values well below it cost as in a nuclear norm, above 0, in their units."
+THETA = "Singular value from which on nothing more is paid, above 0, in its units."
+MU = {"slider": (1e-6, 1e2), "live": True}
+SIZE = {"open_below": True, "slider": (1e-9, 1e3), "live": True}  # of what is compared with singular values
 
 
 class ConcavePenalty(ABC):
     """A penalty f(sigma) = sum_k g(sigma_k), g concave and non-decreasing with g(0) = 0."""
+
+    title: ClassVar[str]
+    short: ClassVar[str]
+    formula: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
 
     @abstractmethod
     def value(self, sigma: Floats) -> float:
@@ -72,15 +75,22 @@ class ConcavePenalty(ABC):
 class SchattenNorm(ConcavePenalty):
     """The p-th powers of the singular values: mu ((sigma + epsilon)^p - epsilon^p)."""
 
-    mu: float = 0.005
-    p: float = 0.5
-    epsilon: float = 0.01
+    title: ClassVar[str] = "Schatten-p"
+    short: ClassVar[str] = "Schatten"
+    formula: ClassVar[str] = "mu ((sigma + epsilon)^p - epsilon^p) for every singular value"
 
-    def __post_init__(self) -> None:
-        check_not_negative("mu", self.mu)
-        if not 0 < self.p < 1:
-            raise InputError(f"p is {self.p:g}; accepted is 0 < p < 1 (p = 1 is the nuclear norm)")
-        check_positive("epsilon", self.epsilon)
+    mu: float = parameter(0.005, STRENGTH, **MU)
+    p: float = parameter(
+        0.5,
+        "The power, above 0 and below 1: the smaller, the more it is like a rank.",
+        open_below=True,
+        most=1.0,
+        open_above=True,
+        slider=(0.01, 0.99),
+        logarithmic=False,
+        live=True,
+    )
+    epsilon: float = parameter(0.01, EPSILON, **SIZE)
 
     def value(self, sigma: Floats) -> float:
         """Return f(sigma)."""
@@ -100,12 +110,14 @@ class SchattenNorm(ConcavePenalty):
 class LogPenalty(ConcavePenalty):
     """mu log(1 + sigma / epsilon): its slopes are those of the weighted nuclear norm at sigma itself."""
 
-    mu: float = 0.005
-    epsilon: float = 0.01
+    title: ClassVar[str] = "logarithm"
+    short: ClassVar[str] = "log"
+    formula: ClassVar[str] = (
+        "mu log(1 + sigma / epsilon): the weighted nuclear norm with weights that follow the solution"
+    )
 
-    def __post_init__(self) -> None:
-        check_not_negative("mu", self.mu)
-        check_positive("epsilon", self.epsilon)
+    mu: float = parameter(0.005, STRENGTH, **MU)
+    epsilon: float = parameter(0.01, EPSILON, **SIZE)
 
     def value(self, sigma: Floats) -> float:
         """Return f(sigma)."""
@@ -124,12 +136,8 @@ class LogPenalty(ConcavePenalty):
 class PiecewisePenalty(ConcavePenalty):
     """A penalty of slope mu at 0, on which nothing more is paid from theta on."""
 
-    mu: float = 0.02
-    theta: float = 1.0
-
-    def __post_init__(self) -> None:
-        check_not_negative("mu", self.mu)
-        check_positive("theta", self.theta)
+    mu: float = parameter(0.02, SLOPE, **MU)
+    theta: float = parameter(1.0, THETA, **SIZE)
 
     @abstractmethod
     def pieces(self) -> tuple[Piece, ...]:
@@ -151,6 +159,10 @@ class PiecewisePenalty(ConcavePenalty):
 class CappedNorm(PiecewisePenalty):
     """mu min(sigma, theta): a truncated nuclear norm that finds out how many singular values to free."""
 
+    title: ClassVar[str] = "capped nuclear norm"
+    short: ClassVar[str] = "capped"
+    formula: ClassVar[str] = "mu min(sigma, theta): truncated, by size instead of by number"
+
     def pieces(self) -> tuple[Piece, ...]:
         """Return the slope mu up to theta."""
         return (Piece(0.0, self.theta, self.mu, self.mu),)
@@ -159,6 +171,10 @@ class CappedNorm(PiecewisePenalty):
 class MCP(PiecewisePenalty):
     """Minimax concave penalty: the slope falls linearly from mu at 0 to 0 at theta."""
 
+    title: ClassVar[str] = "MCP"
+    short: ClassVar[str] = "MCP"
+    formula: ClassVar[str] = "minimax concave penalty: the slope falls linearly from mu at 0 to 0 at theta"
+
     def pieces(self) -> tuple[Piece, ...]:
         """Return the one falling slope."""
         return (Piece(0.0, self.theta, self.mu, 0.0),)
@@ -166,6 +182,12 @@ class MCP(PiecewisePenalty):
 
 class SCAD(PiecewisePenalty):
     """Smoothly clipped absolute deviation: slope mu up to theta / 3.7, then falling to 0 at theta."""
+
+    title: ClassVar[str] = "SCAD"
+    short: ClassVar[str] = "SCAD"
+    formula: ClassVar[str] = (
+        "smoothly clipped absolute deviation: slope mu up to theta / 3.7, from there to 0 at theta"
+    )
 
     def pieces(self) -> tuple[Piece, ...]:
         """Return the level and the falling slope."""
@@ -177,10 +199,11 @@ class SCAD(PiecewisePenalty):
 class RankPenalty(ConcavePenalty):
     """A fixed cost mu for every singular value that is not 0 (above 1e-9 of the largest)."""
 
-    mu: float = 0.01
+    title: ClassVar[str] = "rank cost"
+    short: ClassVar[str] = "rank cost"
+    formula: ClassVar[str] = "a fixed cost mu for every singular value that is not 0"
 
-    def __post_init__(self) -> None:
-        check_not_negative("mu", self.mu)
+    mu: float = parameter(0.01, "Cost of a basis shape, 0 or more, in units of the objective.", **MU)
 
     def value(self, sigma: Floats) -> float:
         """Return mu times the rank."""

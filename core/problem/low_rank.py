@@ -28,7 +28,7 @@ from .observation_forms import TrackFeatures
 
 if TYPE_CHECKING:
     from ..foundation.types import Bools, Floats
-    from ..penalties.base import SpectralPenalty
+    from ..penalties import SpectralPenalty
     from .data_term import DataTerm
     from .factors import Factors
 

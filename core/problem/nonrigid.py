@@ -33,7 +33,7 @@ import numpy as np
 
 from ..foundation.exceptions import InputError
 from ..foundation.types import Bools, Floats, frozen
-from ..penalties.base import checked_weights
+from ..penalties import checked_weights
 from .closed_form import reference_singular_values
 from .data_term import DataTerm, data_term
 from .factors import Factors, balanced, centered, penalty
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence as Items
     from typing import Self
 
-    from ..penalties.base import SpectralPenalty
+    from ..penalties import SpectralPenalty
 
 __all__ = ["Factors", "NonRigidProblem", "Problem"]
 

@@ -25,9 +25,12 @@ from .restart import load_start, start_from
 from .result import Result, load_result, save_result
 from .settings import (
     INTRINSICS_SOURCES,
+    LIVE,
+    LOW_RANK_TIPS,
     PRESETS,
     RECOMMENDED_PENALTY,
     ROTATION_SOURCES,
+    SETTINGS,
     Settings,
     suited_penalty,
 )
@@ -36,10 +39,13 @@ __all__ = [
     "CONTINUED",
     "ENOUGH_AGREEING",
     "INTRINSICS_SOURCES",
+    "LIVE",
+    "LOW_RANK_TIPS",
     "NEGLIGIBLE",
     "PRESETS",
     "RECOMMENDED_PENALTY",
     "ROTATION_SOURCES",
+    "SETTINGS",
     "Geometry",
     "HistoryEntry",
     "Iterate",

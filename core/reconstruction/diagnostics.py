@@ -13,7 +13,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from ..foundation.types import Floats
-    from ..penalties.linear import Penalty
+    from ..penalties import Penalty
     from ..problem.factors import Factors
     from ..problem.nonrigid import Problem
 

@@ -12,13 +12,12 @@ from ..cameras.calibration import calibrate, orthogonal_intrinsics, spread
 from ..cameras.intrinsics import estimate_intrinsics, load_intrinsics
 from ..data.sequence import CameraModel, Sequence
 from ..foundation.exceptions import InputError
-from ..penalties.concave import ConcavePenalty
-from ..penalties.linear import ExplicitWeights
+from ..penalties import ConcavePenalty, ExplicitWeights
 from ..problem.nonrigid import NonRigidProblem, Problem
 
 if TYPE_CHECKING:
     from ..foundation.types import Bools, Floats
-    from ..penalties.linear import Penalty
+    from ..penalties import Penalty
     from .settings import Settings
 
 AnyProblem = TypeVar("AnyProblem", bound=Problem)

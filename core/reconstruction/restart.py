@@ -9,7 +9,7 @@ import numpy as np
 
 from ..cameras.calibration import to_pixels
 from ..foundation.exceptions import InputError
-from ..penalties.linear import is_spectral
+from ..penalties import is_spectral
 from ..problem.factors import Factors
 from ..problem.low_rank import LowRankProblem
 from ..problem.nonrigid import NonRigidProblem

@@ -8,8 +8,9 @@ from typing import Any
 
 from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
-from ..penalties.linear import Penalty, TruncatedNuclearNorm, WeightedNuclearNorm
-from ..solvers.methods import METHODS, PROBLEMS, OptionValue, penalty_refusal, refusal
+from ..foundation.parameters import ParameterValue, check_parameters, parameter, parameters_of
+from ..penalties import Penalty, TruncatedNuclearNorm, WeightedNuclearNorm
+from ..solvers.methods import METHODS, PROBLEMS, penalty_refusal, refusal
 
 RECOMMENDED_PENALTY = WeightedNuclearNorm(xi=0.5)
 
@@ -38,17 +39,72 @@ class Settings:
 
     problem: str = "nonrigid"  # a key of PROBLEMS
     method: str = "bilinear"  # a key of METHODS
-    options: tuple[tuple[str, OptionValue], ...] = ()  # of the method, those that are not its defaults
-    rank: int = 6  # K
-    eta: float = 0.05  # pOSE weight in (0, 1]; orthogonal tracks are always solved at 1
+    options: tuple[tuple[str, ParameterValue], ...] = ()  # of the method, those that are not its defaults
+    rank: int = parameter(
+        6,
+        "Number of basis shapes K: a whole number, 1 to min(F, 3P).",
+        label="rank K",
+        section="Model",
+        least=1,
+        whole=True,
+        slider=(1, 20),
+        live=True,
+    )
+    eta: float = parameter(  # orthogonal tracks are always solved at 1
+        0.05,
+        "pOSE weight, above 0 and at most 1: near 0 is perspective, 1 is affine.",
+        section="Model",
+        open_below=True,
+        most=1.0,
+        slider=(1e-3, 1.0),
+        live=True,
+    )
     penalty: Penalty = RECOMMENDED_PENALTY
-    rotations: str | Path = "best"  # a key of ROTATION_SOURCES, or an .npz file with R (F, 3, 3)
-    rotation_rank: int | None = None  # rank of Dai et al.'s factorization; None = several, chosen by loss
-    intrinsics: str | Path | tuple[float, float, float, float] = "auto"  # a key, a file, or (fx, fy, cx, cy)
-    starts: int = 32  # so many starting points: rigid and grown, the closed form, then random ones
-    seed: int = 0
-    tolerance: float = 1e-18  # of second-order methods: the predicted relative decrease to stop at
-    max_iterations: int = 1000  # per phase
+    # A key of ROTATION_SOURCES, or an .npz file with R (F, 3, 3).
+    rotations: str | Path = parameter(
+        "best", "Where the rotation of every frame comes from.", section="Cameras", text=True
+    )
+    rotation_rank: int | None = parameter(
+        None,
+        "Rank of the factorization that the rotations come from, at least 1. "
+        "Without it several are tried, and chosen by loss.",
+        section="Cameras",
+        least=1,
+        whole=True,
+        optional=True,
+    )
+    # A key of INTRINSICS_SOURCES, a file, or (fx, fy, cx, cy).
+    intrinsics: str | Path | tuple[float, float, float, float] = parameter(
+        "auto", "How pixels become calibrated units.", section="Cameras", text=True
+    )
+    starts: int = parameter(
+        32,
+        "Starting points that are searched, at least 1: rigid and grown, the closed form, then random.",
+        section="Solver",
+        least=1,
+        whole=True,
+    )
+    seed: int = parameter(
+        0,
+        "Seed of the random starts: a whole number, 0 or more. The same seed gives the same result.",
+        section="Advanced",
+        whole=True,
+    )
+    tolerance: float = parameter(
+        1e-18,
+        "Second-order methods stop at a predicted relative decrease below this; 0 to 1.",
+        section="Advanced",
+        most=1.0,
+        open_above=True,
+    )
+    max_iterations: int = parameter(
+        1000,
+        "Iterations per phase, at least 1.",
+        label="max. iterations",
+        section="Advanced",
+        least=1,
+        whole=True,
+    )
 
     def __post_init__(self) -> None:
         if self.problem not in PROBLEMS:
@@ -59,16 +115,7 @@ class Settings:
             object.__setattr__(self, "rotations", Path(self.rotations))
         if isinstance(self.intrinsics, str) and self.intrinsics not in INTRINSICS_SOURCES:
             object.__setattr__(self, "intrinsics", Path(self.intrinsics))
-        if not 0 < self.eta <= 1:
-            raise InputError(f"eta is {self.eta:g}; accepted is 0 < eta <= 1")
-        if not 0 <= self.tolerance < 1:
-            raise InputError(f"tolerance is {self.tolerance:g}; accepted is 0 <= tolerance < 1")
-        for name, least in (("rank", 1), ("starts", 1), ("max_iterations", 1), ("seed", 0)):
-            value = getattr(self, name)
-            if value < least or value != int(value):
-                raise InputError(f"{name} is {value}; accepted is a whole number of at least {least}")
-        if self.rotation_rank is not None and self.rotation_rank < 1:
-            raise InputError(f"rotation rank is {self.rotation_rank}; accepted is at least 1")
+        check_parameters(self)
         object.__setattr__(self, "options", _checked_options(self.method, dict(self.options)))
 
     def with_changes(self, **changes: Any) -> Settings:
@@ -84,7 +131,9 @@ class Settings:
         return refusal(self.method, self.problem, self.penalty, affine=affine)
 
 
-def _checked_options(method: str, options: dict[str, OptionValue]) -> tuple[tuple[str, OptionValue], ...]:
+def _checked_options(
+    method: str, options: dict[str, ParameterValue]
+) -> tuple[tuple[str, ParameterValue], ...]:
     """Return the options of a method that are not its defaults, checked, in the order of their names."""
     known = {option.name: option for option in METHODS[method].options}
     unknown = sorted(set(options) - set(known))
@@ -97,6 +146,16 @@ def _checked_options(method: str, options: dict[str, OptionValue]) -> tuple[tupl
     )
 
 
+SETTINGS = parameters_of(Settings)  # the fields that are one number or one text, by name
+# What a run goes on under from where it is; every other change asks for another search.
+LIVE = ("penalty", *(name for name, description in SETTINGS.items() if description.live))
+# Tips that are others where the problem is low-rank.
+LOW_RANK_TIPS = {
+    "rank": "Rank of the matrix: a whole number, 1 to min(P, 3F). 4 is a rigid scene in perspective.",
+    "eta": "pOSE weight, above 0 and below 1: near 0 is perspective, near 1 is affine.",
+    "starts": "Starting points at most, at least 1: closed form, grown, then random, until three agree.",
+    "intrinsics": "K of the metric upgrade that shows the scene in 3-D; the matrix itself needs none.",
+}
 PRESETS: dict[str, Settings] = {
     "recommended": Settings(),
     "paper": Settings(

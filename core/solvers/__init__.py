@@ -7,7 +7,7 @@ from .bmm import BMM, RBMM
 from .irnn import IRNN
 from .levenberg_marquardt import LevenbergMarquardt
 from .majorized import Majorized
-from .methods import METHODS, PROBLEMS, Method, Option, OptionValue
+from .methods import METHODS, PROBLEMS, Method
 from .solver import Algorithm, Progress, Snapshot, Status, iterate, set_solver_threads, single_threaded, solve
 from .variable_projection import VariableProjection
 
@@ -24,8 +24,6 @@ __all__ = [
     "LevenbergMarquardt",
     "Majorized",
     "Method",
-    "Option",
-    "OptionValue",
     "Progress",
     "Snapshot",
     "Status",

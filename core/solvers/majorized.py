@@ -28,13 +28,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..penalties.base import LinearPenalty
+from ..penalties import LinearPenalty
 from ..problem.initialization import NEGLIGIBLE, padded, resized
 from .solver import ROUNDING, Algorithm, Status
 
 if TYPE_CHECKING:
     from ..foundation.types import Floats
-    from ..penalties.base import SpectralPenalty
+    from ..penalties import SpectralPenalty
     from ..problem.factors import Factors
     from ..problem.nonrigid import Problem
     from .levenberg_marquardt import LevenbergMarquardt

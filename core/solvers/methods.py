@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from ..foundation.exceptions import InputError
-from ..penalties.linear import ConcavePenalty, NuclearNorm, RankPenalty, WeightedNuclearNorm
+from ..foundation.parameters import Parameter, ParameterValue
+from ..penalties import ConcavePenalty, NuclearNorm, RankPenalty, WeightedNuclearNorm
 from .admm import ADMM
 from .agd import ACCEPTANCE, AGD, RESTARTS, STEPS
 from .algorithm_one import AlgorithmOne
@@ -21,57 +21,13 @@ from .variable_projection import VariableProjection
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ..penalties.linear import Penalty
+    from ..penalties import Penalty
     from .solver import Algorithm
 
-OptionValue = float | str
 PROBLEMS = {
     "nonrigid": "non-rigid shapes in calibrated cameras (Section 5.3)",
     "lowrank": "low-rank matrix recovery, uncalibrated, with missing data (Section 5.2)",
 }
-
-
-@dataclass(frozen=True)
-class Option:
-    """A parameter of one method: a field of its algorithm."""
-
-    name: str
-    tip: str
-    choices: tuple[str, ...] = ()  # of a word; a number where empty
-    least: float = 0.0
-    most: float = float("inf")
-    open_below: bool = False  # whether `least` itself is refused
-    whole: bool = False
-
-    def checked(self, value: object) -> OptionValue:
-        """Return a value as the algorithm takes it.
-
-        Raises
-        ------
-        InputError
-            where it is not one that is accepted.
-        """
-        if self.choices:
-            if value not in self.choices:
-                raise InputError(f"{self.name} is {value!r}; accepted are {', '.join(self.choices)}")
-            return str(value)
-        try:
-            number = float(value)  # type: ignore[arg-type]
-        except (TypeError, ValueError):
-            number = float("nan")
-        inside = self.least < number <= self.most if self.open_below else self.least <= number <= self.most
-        if not inside or number == float("inf") or (self.whole and number != int(number)):
-            raise InputError(f"{self.name} is {value}; accepted is {self.accepted}")
-        return int(number) if self.whole else number
-
-    @property
-    def accepted(self) -> str:
-        """What is accepted, in words."""
-        if self.choices:
-            return ", ".join(self.choices)
-        kind = "a whole number" if self.whole else "a number"
-        above = f"above {self.least:g}" if self.open_below else f"of at least {self.least:g}"
-        return f"{kind} {above}" + ("" if self.most == float("inf") else f" and at most {self.most:g}")
 
 
 @dataclass(frozen=True)
@@ -81,22 +37,22 @@ class Method:
     title: str
     meaning: str
     algorithm: type[Any]  # of core.solvers; of a two-step method the first step's
-    options: tuple[Option, ...] = ()
+    options: tuple[Parameter, ...] = ()
     on_matrix: bool = False  # whether it works on X itself, from the closed form, and is cut to rank K
     refined: type[Any] | None = None  # the second step's algorithm
     penalty: Penalty | None = None  # that of its paper, where it takes no other kind
 
-    def default(self, option: str) -> OptionValue:
+    def default(self, option: str) -> ParameterValue:
         """Return the value that an option has where it is not given."""
         defaults = _defaults(self.refined) | _defaults(self.algorithm)
-        value: OptionValue = defaults[option]
+        value: ParameterValue = defaults[option]
         return value
 
-    def first(self, options: Mapping[str, OptionValue], **common: object) -> Algorithm[Any]:
+    def first(self, options: Mapping[str, ParameterValue], **common: object) -> Algorithm[Any]:
         """Return the algorithm of the method, or of its first step, with its share of the options."""
         return _made(self.algorithm, options, common)
 
-    def second(self, options: Mapping[str, OptionValue], **common: object) -> Algorithm[Any]:
+    def second(self, options: Mapping[str, ParameterValue], **common: object) -> Algorithm[Any]:
         """Return the algorithm that refines what the first step leaves; `refined` must not be None."""
         assert self.refined is not None
         return _made(self.refined, options, common)
@@ -107,21 +63,23 @@ def _defaults(algorithm: type[Any] | None) -> dict[str, Any]:
 
 
 def _made(
-    algorithm: type[Any], options: Mapping[str, OptionValue], common: Mapping[str, object]
+    algorithm: type[Any], options: Mapping[str, ParameterValue], common: Mapping[str, object]
 ) -> Algorithm[Any]:
     own = {name: value for name, value in options.items() if name in _defaults(algorithm)}
     made: Algorithm[Any] = algorithm(**common, **own)
     return made
 
 
-RHO = Option("rho", "ADMM's first penalty parameter, relative to curvatures of about 1.", open_below=True)
-RELAXATION = Option("relaxation", "Over-relaxation of X; 1 is none, 1.6 usual.", least=1.0, most=1.9)
-PROGRESS = Option(
+RHO = Parameter("rho", "ADMM's first penalty parameter, relative to curvatures of about 1.", open_below=True)
+RELAXATION = Parameter("relaxation", "Over-relaxation of X; 1 is none, 1.6 usual.", least=1.0, most=1.9)
+PROGRESS = Parameter(
     "progress", "ADMM ends where the objective fell by less than this fraction over `patience` iterations."
 )
-PATIENCE = Option("patience", "Iterations over which progress is judged.", least=1, whole=True)
-DAMPING = Option("damping", "The first lambda of Levenberg-Marquardt.", open_below=True)
-ALPHA = Option("alpha", "What lambda is divided or multiplied by after a step.", least=1.0, open_below=True)
+PATIENCE = Parameter("patience", "Iterations over which progress is judged.", least=1, whole=True)
+DAMPING = Parameter("damping", "The first lambda of Levenberg-Marquardt.", open_below=True)
+ALPHA = Parameter(
+    "alpha", "What lambda is divided or multiplied by after a step.", least=1.0, open_below=True
+)
 ADMM_OPTIONS = (RHO, RELAXATION, PROGRESS, PATIENCE)
 
 METHODS: dict[str, Method] = {
@@ -158,7 +116,7 @@ METHODS: dict[str, Method] = {
         "IRNN",
         "iteratively reweighted nuclear norms (proximal gradient where the penalty is linear), cut to rank K",
         IRNN,
-        (Option("margin", "Curvature of the model over that of the data term.", least=1.0),),
+        (Parameter("margin", "Curvature of the model over that of the data term.", least=1.0),),
         on_matrix=True,
     ),
     "agd": Method(
@@ -166,9 +124,9 @@ METHODS: dict[str, Method] = {
         "accelerated proximal gradient, cut to rank K",
         AGD,
         (
-            Option("acceptance", "Whether the objective may rise for a while.", choices=ACCEPTANCE),
-            Option("restart", "When the momentum begins again.", choices=RESTARTS),
-            Option("step_size", "1 / L, or found by backtracking.", choices=STEPS),
+            Parameter("acceptance", "Whether the objective may rise for a while.", choices=ACCEPTANCE),
+            Parameter("restart", "When the momentum begins again.", choices=RESTARTS),
+            Parameter("step_size", "1 / L, or found by backtracking.", choices=STEPS),
         ),
         on_matrix=True,
     ),
@@ -177,8 +135,8 @@ METHODS: dict[str, Method] = {
         "block matrix method of Dai et al. for orthogonal cameras: nuclear norm as mu -> 0, cut to rank K",
         BMM,
         (
-            Option("tau", "Step of the fixed-point iteration.", most=1.0, open_below=True),
-            Option("shrinkage", "Of mu, from one to the next.", most=0.9, open_below=True),
+            Parameter("tau", "Step of the fixed-point iteration.", most=1.0, open_below=True),
+            Parameter("shrinkage", "Of mu, from one to the next.", most=0.9, open_below=True),
         ),
         on_matrix=True,
         penalty=NuclearNorm(),
@@ -187,7 +145,7 @@ METHODS: dict[str, Method] = {
         "R-BMM",
         "reweighted BMM of Kumar for orthogonal cameras: weighted nuclear norm by ADMM, cut to rank K",
         RBMM,
-        (RHO, Option("growth", "Of rho, at every iteration.", least=1.0, most=10.0, open_below=True)),
+        (RHO, Parameter("growth", "Of rho, at every iteration.", least=1.0, most=10.0, open_below=True)),
         on_matrix=True,
         penalty=WeightedNuclearNorm(),
     ),

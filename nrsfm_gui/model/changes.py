@@ -7,15 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core import METHODS, ExplicitWeights
-from core.penalties import penalty_name
+from core.reconstruction import LIVE
 from nrsfm_gui.model.numbers import format_number
-from nrsfm_gui.model.run_names import PENALTY_WORDS
 
 if TYPE_CHECKING:
     from core import Penalty, Settings
 
-# What a run can go on under from where it is; everything else asks for another search.
-CHEAP = ("penalty", "eta", "rank")
 GESTURE = 0.8  # seconds without a change that end a movement of the hand
 MOST_WEIGHTS = 2  # that are named one by one
 
@@ -72,7 +69,7 @@ def followed(run: Settings, wanted: Settings) -> Settings:
     """
     if (run.problem, run.method) != (wanted.problem, wanted.method):
         return run
-    return run.with_changes(**{name: getattr(wanted, name) for name in CHEAP})
+    return run.with_changes(**{name: getattr(wanted, name) for name in LIVE})
 
 
 def waiting(run: Settings, wanted: Settings) -> str:
@@ -90,7 +87,7 @@ def _penalties(old: Penalty, new: Penalty) -> list[Difference]:
         return _weights(old.a, new.a) if len(old.a) == len(new.a) else []
     if type(old) is not type(new):
         key = "weights" if isinstance(new, ExplicitWeights) else "penalty"
-        return [Difference(key, "penalty", *(PENALTY_WORDS[penalty_name(penalty)] for penalty in (old, new)))]
+        return [Difference(key, "penalty", old.short, new.short)]
     names = [entry.name for entry in fields(new)]  # type: ignore[arg-type]  # every penalty is a dataclass
     pairs = {name: (getattr(old, name), getattr(new, name)) for name in names}
     return [

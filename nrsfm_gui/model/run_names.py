@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from core import METHODS, PENALTIES, ExplicitWeights
-from core.penalties import penalty_name
+from core import METHODS, ExplicitWeights
 from core.reconstruction import preset_name
 
 if TYPE_CHECKING:
@@ -20,20 +19,12 @@ SHORT_METHODS = {name: method.title for name, method in METHODS.items()} | {
     "paper": "Algorithm 1",
     "admm+bilinear": "ADMM+bilinear",
 }
-PENALTY_WORDS = {name: name.upper() for name in PENALTIES} | {
-    "ramp": "ramp",
-    "schatten": "Schatten",
-    "log": "log",
-    "capped": "capped",
-    "rank": "rank cost",
-    "weights": "weights",
-}
 
 
 def run_name(settings: Settings) -> str:
     """Return a preset's name, or the method with its own numbers, the penalty, and an unusual problem."""
     method = " ".join([SHORT_METHODS[settings.method], *option_words(settings)])
-    words = [method, PENALTY_WORDS[penalty_name(settings.penalty)]]
+    words = [method, settings.penalty.short]
     if settings.problem == "lowrank":
         words.append("low rank")  # last: a narrow list cuts what is the same for all runs of a comparison
     return preset_name(settings) or ", ".join(words)
@@ -41,7 +32,7 @@ def run_name(settings: Settings) -> str:
 
 def penalty_words(penalty: Penalty) -> str:
     """Return a penalty with its numbers: "WNN, xi 0.5, gamma 1e-06", "weights 0, 0.1, 0.2"."""
-    word = PENALTY_WORDS[penalty_name(penalty)]
+    word = penalty.short
     if isinstance(penalty, ExplicitWeights):
         return " ".join((word, ", ".join(f"{weight:.3g}" for weight in penalty.a)))
     numbers = ((entry.name, getattr(penalty, entry.name)) for entry in fields(penalty))  # type: ignore[arg-type]

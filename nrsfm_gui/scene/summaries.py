@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.penalties import PENALTY_TEXTS, penalty_name
 from nrsfm_gui.model.history import STARTS_AGAIN
 from nrsfm_gui.model.numbers import MINUS, NONE
 from nrsfm_gui.model.run import Run, RunState
@@ -167,7 +166,7 @@ def left_behind(stopped: Run | None, penalty: Penalty | None) -> str:
             f"Run {stopped.number} was stopped; opening {stopped.sequence.name} again shows what it has."
         )
     if penalty is not None:
-        title = PENALTY_TEXTS[penalty_name(penalty)].title
+        title = penalty.title
         sentences.append(f"Weights set by hand suit one sequence only: the penalty is the {title} again.")
     return " ".join(sentences)
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from PyQt6.QtCore import QEvent
     from PyQt6.QtGui import QEnterEvent, QMouseEvent
 
+    from core.foundation import Parameter
+
 STEP = 1.01  # from one step of a logarithmic scale to the next: 1 %
 LINEAR_STEPS = 200  # of a linear one
 PACE = 0.5  # of a slider's whole scale goes by while the mouse crosses it
@@ -76,6 +78,14 @@ class Scale:
         if self.logarithmic:
             return float(f"{self.lowest * (self.highest / self.lowest) ** share:.4g}")
         return float(f"{self.lowest + (self.highest - self.lowest) * share:.4g}")
+
+
+def scale_of(described: Parameter) -> Scale:
+    """Return the scale of a parameter that has a slider; a strength of 0 is its leftmost step."""
+    assert described.slider is not None
+    lowest, highest = described.slider
+    zero = described.logarithmic and not described.whole and described.least == 0 and not described.open_below
+    return Scale(lowest, highest, described.logarithmic, zero=zero, whole=described.whole)
 
 
 class ScrubSlider(Slider):

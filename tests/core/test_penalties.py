@@ -153,14 +153,20 @@ def test_a_ramp_begins_after_what_is_free():
 @pytest.mark.parametrize(
     ("name", "values", "sentence"),
     [
-        *((name, {"mu": -1.0}, "mu is -1; accepted is a finite number") for name in (*CONCAVE, "ramp")),
+        *(
+            (name, {"mu": -1.0}, "mu is -1; accepted is a number of at least 0")
+            for name in (*CONCAVE, "ramp")
+        ),
         *((name, {"mu": np.inf}, "mu is inf") for name in CONCAVE),
         ("ramp", {"free": -1}, "free is -1"),
-        ("schatten", {"p": 1.0}, "p is 1; accepted is 0 < p < 1"),
+        ("schatten", {"p": 1.0}, "p is 1; accepted is a number above 0 and below 1"),
         ("schatten", {"p": 0.0}, "p is 0"),
-        ("schatten", {"epsilon": 0.0}, "epsilon is 0; accepted is a positive number"),
+        ("schatten", {"epsilon": 0.0}, "epsilon is 0; accepted is a number above 0"),
         ("log", {"epsilon": -1.0}, "epsilon is -1"),
-        *((name, {"theta": 0.0}, "theta is 0; accepted is a positive") for name in ("capped", "mcp", "scad")),
+        *(
+            (name, {"theta": 0.0}, "theta is 0; accepted is a number above 0")
+            for name in ("capped", "mcp", "scad")
+        ),
         ("mcp", {"theta": np.nan}, "theta is nan"),
     ],
 )

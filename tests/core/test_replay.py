@@ -175,7 +175,7 @@ def test_a_start_of_other_tracks_is_refused(sequence, tmp_path):
     ("words", "sentence"),
     [
         (["--then=--etta 1"], "--then: unrecognized arguments: --etta 1; accepted are options of settings"),
-        (["--then=--eta 7"], "eta is 7; accepted is 0 < eta <= 1"),
+        (["--then=--eta 7"], "eta is 7; accepted is a number above 0 and at most 1"),
         (["--then=--eta '"], "cannot be split into words"),
         (["--updates", "0"], "step 1 has 0 updates; accepted is at least 1"),
         (["--start", "nowhere.npz"], "nowhere.npz is not a file; a result is an .npz file"),

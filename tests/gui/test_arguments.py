@@ -74,7 +74,7 @@ def test_the_options_of_the_application_are_those_of_the_command_line():
         ("--export a.npz", "--export needs --run"),
         ("--preset best", "invalid choice"),
         ("--method admm --tau 0.1", "--tau does not belong to the method 'admm'"),
-        ("--eta 0", "eta is 0; accepted is 0 < eta <= 1"),
+        ("--eta 0", "eta is 0; accepted is a number above 0 and at most 1"),
     ],
 )
 def test_wrong_options_end_with_a_sentence_and_code_2(capsys, line, words):

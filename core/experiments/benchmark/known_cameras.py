@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ...foundation.types import Bools, Floats
-    from ...penalties.base import SpectralPenalty
+    from ...penalties import SpectralPenalty
     from .stopwatch import Mark
 
 MU = 1.0

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...foundation.exceptions import InputError
-from ...penalties.linear import NuclearNorm, WeightedNuclearNorm
+from ...penalties import NuclearNorm, WeightedNuclearNorm
 from ...problem.factors import Factors
 from ...problem.initialization import resized, rigid_start, svd_start
 from ...problem.low_rank import LowRankProblem

@@ -16,9 +16,10 @@ from nrsfm_gui.widgets.sources import Choice
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from core.solvers import Method, Option, OptionValue
+    from core.foundation import Parameter, ParameterValue
+    from core.solvers import Method
 
-Options = tuple[tuple[str, "OptionValue"], ...]
+Options = tuple[tuple[str, "ParameterValue"], ...]
 
 METHOD_TIP = "How the minimum is searched."
 
@@ -93,7 +94,7 @@ class MethodEditor(QWidget):
             raise InputError(refusal)
         return tuple(values)
 
-    def _editor(self, option: Option) -> NumberField | Choice:
+    def _editor(self, option: Parameter) -> NumberField | Choice:
         if option.choices:
             choice = Choice(dict.fromkeys(option.choices, option.tip))
             choice.chosen.connect(lambda _key: self.chosen.emit())
@@ -102,7 +103,7 @@ class MethodEditor(QWidget):
         field.edited.connect(self.edited)
         return field
 
-    def _value(self, option: Option) -> OptionValue | None:
+    def _value(self, option: Parameter) -> ParameterValue | None:
         editor = self._editors[option.name]
         value = editor.key if isinstance(editor, Choice) else editor.value()
         return None if value is None else option.checked(value)
@@ -120,7 +121,7 @@ class MethodEditor(QWidget):
         self._show_options(given)
         self.chosen.emit()
 
-    def _show_options(self, given: Mapping[str, OptionValue]) -> None:
+    def _show_options(self, given: Mapping[str, ParameterValue]) -> None:
         """Show the rows of the chosen method, with the values that are given of them."""
         self._shown = self.method
         method = METHODS[self.method]
@@ -140,13 +141,13 @@ class MethodEditor(QWidget):
             self._form.set_tip(name, _tip(own[name], method))
 
 
-def _all_options() -> list[Option]:
+def _all_options() -> list[Parameter]:
     """Return every option once, in the order of the table."""
     found = {option.name: option for method in METHODS.values() for option in method.options}
     return list(found.values())
 
 
-def _tip(option: Option, method: Method) -> str:
+def _tip(option: Parameter, method: Method) -> str:
     default = method.default(option.name)
     shown = default if isinstance(default, str) else format_number(default)
     accepted = "" if option.choices else f" {option.accepted[0].upper()}{option.accepted[1:]}."

@@ -6,11 +6,11 @@ from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
 from core import METHODS, PRESETS, CameraModel, Settings
-from core.reconstruction import INTRINSICS_SOURCES, ROTATION_SOURCES
+from core.reconstruction import INTRINSICS_SOURCES, LOW_RANK_TIPS, ROTATION_SOURCES, SETTINGS
 from core.solvers import PROBLEMS
 from nrsfm_gui.panels.parameters.method_editor import METHOD_TIP, MethodEditor
 from nrsfm_gui.panels.parameters.penalty_editor import PenaltyEditor
-from nrsfm_gui.widgets.drag_number import Scale
+from nrsfm_gui.widgets.drag_number import scale_of
 from nrsfm_gui.widgets.fields import NumberField
 from nrsfm_gui.widgets.form import Collapsible, Form
 from nrsfm_gui.widgets.sources import Choice, SourceChoice
@@ -33,48 +33,13 @@ INTRINSICS_TITLES = {
     "gt": "from the ground truth",
     "calibrated": "tracks are calibrated",
 }
-# name: label, whole, optional, tip
-NUMBERS: dict[str, tuple[str, bool, bool, str]] = {
-    "rank": ("rank K", True, False, "Number of basis shapes: a whole number, 1 to min(F, 3P)."),
-    "eta": ("eta", False, False, "pOSE weight, above 0 and at most 1: near 0 is perspective, 1 is affine."),
-    "rotation_rank": (
-        "rotation rank",
-        True,
-        True,
-        "Rank of the factorization that the rotations come from, at least 1. Empty: several, chosen by loss.",
-    ),
-    "starts": (
-        "starts",
-        True,
-        False,
-        "Starting points that are searched, at least 1: rigid then grown, then random.",
-    ),
-    "seed": (
-        "seed",
-        True,
-        False,
-        "Seed of the random starts: a whole number, 0 or more. Same seed, same result.",
-    ),
-    "tolerance": ("tolerance", False, False, "Stop at a predicted relative decrease below this; 0 to 1."),
-    "max_iterations": ("max. iterations", True, False, "Iterations per phase, at least 1."),
-}
-SCALES = {"rank": Scale(1, 20, whole=True), "eta": Scale(1e-3, 1.0)}  # of the numbers that can be dragged
-DEFAULTS = {name: float(getattr(Settings(), name)) for name in SCALES}
-TIPS = {name: row[3] for name, row in NUMBERS.items()} | {
+TIPS = {name: described.tip for name, described in SETTINGS.items()} | {
     "preset": "A whole set of parameters at once.",
     "problem": "What is minimized.",
     "method": METHOD_TIP,
-    "rotations": "Where the rotation of every frame comes from.",
-    "intrinsics": "How pixels become calibrated units.",
 }
-LOW_RANK_TIPS = {
-    "rank": "Rank of the matrix: a whole number, 1 to min(P, 3F). 4 is a rigid scene in perspective.",
-    "eta": "pOSE weight, above 0 and below 1: near 0 is perspective, near 1 is affine.",
-    "starts": "Starting points at most, at least 1: closed form, grown, then random, until three agree.",
-    "intrinsics": "K of the metric upgrade that shows the scene in 3-D; the matrix itself needs none.",
-}
-SECTIONS = (("Model", ("rank", "eta")), ("Cameras", ("rotation_rank",)), ("Solver", ("starts",)))
-ADVANCED = ("seed", "tolerance", "max_iterations")
+NUMBERS = {name: described for name, described in SETTINGS.items() if not described.text}
+ADVANCED = tuple(name for name, described in NUMBERS.items() if described.section == "Advanced")
 
 
 def tips(problem: str) -> dict[str, str]:
@@ -145,7 +110,7 @@ class ParameterForm(QWidget):
         top = Form()
         top.add("preset", "preset", self.preset, tip=TIPS["preset"])
         self._layout.addWidget(top)
-        for title, names in SECTIONS:
+        for title in ("Model", "Cameras", "Solver"):
             form = self._section(title)
             if title == "Model":
                 self._add(form, "problem", "problem", self.problem)
@@ -153,8 +118,9 @@ class ParameterForm(QWidget):
                 self._add(form, "rotations", "rotations", self.rotations)
             if title == "Solver":
                 self._layout.insertWidget(self._layout.count() - 1, self.method)
-            for name in names:
-                self._add_number(form, name)
+            for name, described in NUMBERS.items():
+                if described.section == title:
+                    self._add_number(form, name)
             if title == "Cameras":
                 self._add(form, "intrinsics", "intrinsics", self.intrinsics)
             if title == "Model":
@@ -186,15 +152,17 @@ class ParameterForm(QWidget):
         self.forms[name] = form
 
     def _add_number(self, form: Form, name: str) -> None:
-        label, whole, optional, _tip = NUMBERS[name]
-        field = NumberField(whole=whole, optional=optional)
-        if optional:
+        described = NUMBERS[name]
+        field = NumberField(whole=described.whole, optional=described.optional)
+        if described.optional:
             field.setPlaceholderText("several, chosen by loss")
         field.edited.connect(self.edited)
         field.dragged.connect(self.dragged)
         self.fields[name] = field
-        if name in SCALES:
-            form.add_scrubbed(name, label, field, SCALES[name], tip=TIPS[name], default=DEFAULTS[name])
-            self.forms[name] = form
-        else:
-            self._add(form, name, label, field)
+        if described.slider is None:
+            self._add(form, name, described.title, field)
+            return
+        default = float(getattr(Settings(), name))
+        scale = scale_of(described)
+        form.add_scrubbed(name, described.title, field, scale, tip=described.tip, default=default)
+        self.forms[name] = form

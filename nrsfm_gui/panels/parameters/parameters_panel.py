@@ -226,7 +226,7 @@ class ParametersPanel(QScrollArea):
         self._penalty.set_weights(weights)
 
     def choose_penalty(self, kind: str) -> None:
-        """Choose a penalty: a key of `core.penalties.linear.PENALTIES`, or "weights"."""
+        """Choose a penalty: a key of `core.PENALTIES`, or "weights"."""
         self._penalty.choose(kind)
         self.flush()
 

@@ -9,10 +9,11 @@ from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from core import PENALTIES, ExplicitWeights, InputError, NuclearNorm, Penalty, WeightedNuclearNorm
-from core.penalties import PENALTY_TEXTS, is_spectral, penalty_name
+from core.foundation import Parameter, parameters_of
+from core.penalties import EXPLICIT, is_spectral, penalty_name
 from core.reconstruction import RECOMMENDED_PENALTY
 from nrsfm_gui.panels.parameters.weights_editor import WeightsEditor
-from nrsfm_gui.widgets.drag_number import Scale
+from nrsfm_gui.widgets.drag_number import scale_of
 from nrsfm_gui.widgets.fields import NumberField
 from nrsfm_gui.widgets.form import Form
 from nrsfm_gui.widgets.sources import Choice
@@ -21,19 +22,12 @@ if TYPE_CHECKING:
     from core.foundation import Floats
     from nrsfm_gui.model.theme import Theme
 
-EXPLICIT = "weights"
-TITLES = {name: text.title for name, text in PENALTY_TEXTS.items()} | {EXPLICIT: "explicit weights"}
-EXPLANATIONS = {name: text.formula for name, text in PENALTY_TEXTS.items()} | {
-    EXPLICIT: "one weight per singular value, as the sliders below stand"
-}
-WHOLE = ("free",)  # the numbers that are counts
+KINDS = PENALTIES | {EXPLICIT: ExplicitWeights}
+TITLES = {name: kind.title for name, kind in KINDS.items()}
+EXPLANATIONS = {name: kind.formula for name, kind in KINDS.items()}
 # Every number once, in the order of the penalties.
-NUMBERS = tuple(dict.fromkeys(name for text in PENALTY_TEXTS.values() for name in text.numbers))
-SCALES = dict.fromkeys(NUMBERS, Scale(1e-9, 1e3)) | {
-    "xi": Scale(1e-6, 1e2, zero=True),
-    "mu": Scale(1e-6, 1e2, zero=True),
-    "p": Scale(0.01, 0.99, logarithmic=False),
-    "free": Scale(0, 12, whole=True),
+NUMBERS: dict[str, Parameter] = {
+    name: described for kind in PENALTIES.values() for name, described in parameters_of(kind).items()
 }
 FIRST = {name: kind() for name, kind in PENALTIES.items()} | {"wnn": RECOMMENDED_PENALTY}
 NO_WEIGHTS_YET = "These weights follow from the data: a run shows them once it iterates."
@@ -70,12 +64,13 @@ class PenaltyEditor(QWidget):
         self._form = Form()
         self._form.add("penalty", "penalty", self._choice, tip="What the singular values of X# cost.")
         self._fields: dict[str, NumberField] = {}
-        for name in NUMBERS:
-            field = NumberField(whole=name in WHOLE)
+        for name, described in NUMBERS.items():
+            field = NumberField(whole=described.whole)
             field.edited.connect(self.edited)
             field.dragged.connect(self.moved)
             self._fields[name] = field
-            self._form.add_scrubbed(name, name, field, SCALES[name], tip="", default=SCALES[name].lowest)
+            scale = scale_of(described)
+            self._form.add_scrubbed(name, described.title, field, scale, tip="", default=scale.lowest)
         self._weights = WeightsEditor()
         self._weights.weights_edited.connect(self._take_weights)
         self._weights.reset_requested.connect(self._reset_weight)
@@ -160,7 +155,7 @@ class PenaltyEditor(QWidget):
         kind = self._choice.key
         if kind == EXPLICIT:
             return self._read_explicit(rank)
-        values = {name: self._number(name) for name in PENALTY_TEXTS[kind].numbers}
+        values = {name: self._number(name) for name in parameters_of(PENALTIES[kind])}
         penalty: Penalty = PENALTIES[kind](**values)
         self._known[kind] = penalty
         return penalty
@@ -229,14 +224,14 @@ class PenaltyEditor(QWidget):
         kind = self._choice.key
         if kind != EXPLICIT:
             self._derived_kind = kind
-        shown, known = PENALTY_TEXTS[self._derived_kind].numbers, self._known[self._derived_kind]
+        shown, known = parameters_of(PENALTIES[self._derived_kind]), self._known[self._derived_kind]
         for name in NUMBERS:
             self._form.set_row_visible(name, name in shown)
             self._form.set_row_enabled(name, kind != EXPLICIT)
             self._form.set_note(name, "")
             if name in shown:
                 self._fields[name].set_value(getattr(known, name))
-                self._form.set_tip(name, shown[name])
+                self._form.set_tip(name, shown[name].tip)
                 self._form.set_default(name, float(getattr(FIRST[self._derived_kind], name)))
 
     def _take_weights(self, _weights: tuple[float, ...]) -> None:

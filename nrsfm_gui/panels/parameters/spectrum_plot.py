@@ -127,7 +127,7 @@ class SpectrumHeader(QWidget):
     Signals
     -------
     rule_requested(str)
-        a key of `core.penalties.linear.PENALTIES`, or "weights".
+        a key of `core.PENALTIES`, or "weights".
     """
 
     rule_requested = pyqtSignal(str)
@@ -181,7 +181,7 @@ class SpectrumPlot(QWidget):
     rank_requested(int)
         so many basis shapes are wanted.
     rule_requested(str)
-        a key of `core.penalties.linear.PENALTIES`, or "weights".
+        a key of `core.PENALTIES`, or "weights".
     """
 
     weights_edited = pyqtSignal(object)

@@ -56,7 +56,7 @@ def test_the_table_marks_the_best_value(tracks, capsys):
         (["--values", "1,a"], "'1,a'; accepted are numbers with commas between them"),
         (["--values", "1,1"], "accepted is at least one, each once"),
         (["--share", "0.9"], "the held-out share is 0.9"),
-        (["--over", "eta", "--values", "0.1,2"], "eta is 2; accepted is 0 < eta <= 1"),
+        (["--over", "eta", "--values", "0.1,2"], "eta is 2; accepted is a number above 0 and at most 1"),
         (["--over", "rank", "--values", "2,2.5"], "rank is 2.5; accepted is a whole number"),
         (["--over", "rank", "--values", "19"], "no observation can be hidden at rank 19"),
     ],

@@ -10,7 +10,8 @@ import pytest
 from core import PENALTIES, LogPenalty, Settings, load_result, simulate, write_npz
 from core.cli import main, parser
 from core.cli.settings_options import settings_from
-from core.penalties import PENALTY_TEXTS, is_spectral
+from core.foundation import parameters_of
+from core.penalties import is_spectral
 
 FAST = ["--rank", "3", "--rotations", "truth", "--starts", "2", "--quiet"]
 
@@ -23,10 +24,11 @@ def tracks(tmp_path_factory):
 
 
 def test_every_penalty_and_every_number_has_its_words():
-    assert list(PENALTY_TEXTS) == list(PENALTIES)
-    for name, text in PENALTY_TEXTS.items():
-        assert list(text.numbers) == [entry.name for entry in fields(PENALTIES[name])]
-        assert text.title and text.formula and all(text.numbers.values())
+    for kind in PENALTIES.values():
+        described = parameters_of(kind)
+        assert list(described) == [entry.name for entry in fields(kind)]
+        assert kind.title and kind.short and kind.formula
+        assert all(each.tip and each.slider and each.live for each in described.values())
 
 
 @pytest.mark.parametrize("name", PENALTIES)
@@ -65,8 +67,8 @@ def test_a_concave_penalty_is_solved_with(name, tracks, tmp_path):
         ),
         (["--penalty", "rank", "--p", "0.5"], "--p does not belong to the penalty 'rank', which takes --mu"),
         (["--epsilon", "1"], "--epsilon does not belong to the penalty 'wnn'"),
-        (["--penalty", "schatten", "--p", "1"], "p is 1; accepted is 0 < p < 1"),
-        (["--penalty", "mcp", "--theta", "0"], "theta is 0; accepted is a positive number"),
+        (["--penalty", "schatten", "--p", "1"], "p is 1; accepted is a number above 0 and below 1"),
+        (["--penalty", "mcp", "--theta", "0"], "theta is 0; accepted is a number above 0"),
         (["--penalty", "lasso"], "invalid choice: 'lasso'"),
         (["--weights", "1,2", "--penalty", "mcp"], "--weights and --penalty are both given"),
         (["--weights", "1,2", "--theta", "1"], "--weights and --theta are both given"),

@@ -18,7 +18,10 @@ REFUSED = {
     "not a number": (["solve", "{tracks}", "-o", "a.npz", "--rank", "two"], "invalid int value: 'two'"),
     "rank 0": (["solve", "{tracks}", "-o", "a.npz", "--rank", "0"], "rank is 0"),
     "rank too large": (["solve", "{tracks}", "-o", "a.npz", "--rank", "99", "--rotations", "truth"], "rank"),
-    "eta": (["solve", "{tracks}", "-o", "a.npz", "--eta", "1.5"], "0 < eta <= 1"),
+    "eta": (
+        ["solve", "{tracks}", "-o", "a.npz", "--eta", "1.5"],
+        "eta is 1.5; accepted is a number above 0 and at most 1",
+    ),
     "decreasing weights": (["solve", "{tracks}", "-o", "a.npz", "--weights", "2,1"], "weights decrease"),
     "negative weight": (["solve", "{tracks}", "-o", "a.npz", "--weights=-1,1"], "must not be negative"),
     "words for weights": (

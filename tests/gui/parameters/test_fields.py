@@ -37,7 +37,7 @@ def test_what_is_typed_becomes_settings_a_moment_later(qtbot, panel, form):
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("eta", "2", "eta is 2; accepted is 0 < eta <= 1"),
+        ("eta", "2", "eta is 2; accepted is a number above 0 and at most 1"),
         ("eta", "0", "eta is 0"),
         ("eta", "five", "'five' is not a number"),
         ("rank", "0", "rank is 0"),
@@ -46,7 +46,7 @@ def test_what_is_typed_becomes_settings_a_moment_later(qtbot, panel, form):
         ("tolerance", "1", "tolerance is 1"),
         ("max_iterations", "0", "max_iterations is 0"),
         ("seed", "-3", "seed is -3"),
-        ("rotation_rank", "0", "rotation rank is 0"),
+        ("rotation_rank", "0", "rotation_rank is 0"),
         ("xi", "-1", "xi is -1"),
         ("gamma", "0", "gamma is 0"),
         ("xi", "nan", "xi is nan"),

@@ -6,21 +6,21 @@ import numpy as np
 import pytest
 
 from core import PENALTIES, LogPenalty, Settings
-from core.penalties import PENALTY_TEXTS
+from core.foundation import parameters_of
 from nrsfm_gui.panels.parameters.weights_editor import WEIGHTS
 
 
 def shown_numbers(form) -> list[str]:
-    names = dict.fromkeys(name for text in PENALTY_TEXTS.values() for name in text.numbers)
+    names = dict.fromkeys(name for kind in PENALTIES.values() for name in parameters_of(kind))
     return [name for name in names if form.field(name).isVisibleTo(form.panel)]
 
 
 @pytest.mark.parametrize("kind", PENALTIES)
 def test_every_penalty_can_be_chosen_and_shows_its_own_numbers_and_tips(panel, form, kind):
     form.choose("penalty", kind)
-    assert sorted(shown_numbers(form)) == sorted(PENALTY_TEXTS[kind].numbers)
-    for name, tip in PENALTY_TEXTS[kind].numbers.items():
-        assert form.field(name).toolTip() == tip
+    assert sorted(shown_numbers(form)) == sorted(parameters_of(PENALTIES[kind]))
+    for name, described in parameters_of(PENALTIES[kind]).items():
+        assert form.field(name).toolTip() == described.tip
     panel.flush()
     assert panel.settings.penalty == (Settings().penalty if kind == "wnn" else PENALTIES[kind]())
 
@@ -28,8 +28,8 @@ def test_every_penalty_can_be_chosen_and_shows_its_own_numbers_and_tips(panel, f
 @pytest.mark.parametrize(
     ("kind", "name", "text", "words"),
     [
-        ("schatten", "p", "1", "p is 1; accepted is 0 < p < 1"),
-        ("schatten", "epsilon", "0", "epsilon is 0; accepted is a positive number"),
+        ("schatten", "p", "1", "p is 1; accepted is a number above 0 and below 1"),
+        ("schatten", "epsilon", "0", "epsilon is 0; accepted is a number above 0"),
         ("log", "mu", "-1", "mu is -1"),
         ("mcp", "theta", "0", "theta is 0"),
         ("ramp", "free", "1.5", "'1.5' is not a whole number"),

@@ -1,0 +1,115 @@
+"""Parameters described where they are declared: what they mean, what is accepted, how an editor offers them.
+
+A field of a frozen dataclass is declared by `parameter`. The command line, the forms of the window, guidance
+and reports read the descriptions by `parameters_of`, and the class checks its values by `check_parameters`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+import numpy as np
+
+from .exceptions import InputError
+
+ParameterValue = float | str
+_KEY = "parameter"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One number, or one word of a few.
+
+    Examples
+    --------
+    >>> Parameter("rho", "First penalty parameter.", least=0.0, open_below=True).accepted
+    'a number above 0'
+    >>> Parameter("rank", "Number of basis shapes.", least=1, whole=True).checked(3.0)
+    3
+    """
+
+    name: str
+    tip: str  # what it means, as a sentence
+    label: str = ""  # in forms; the name where empty
+    section: str = ""  # of the form, and of the help of the command line
+    text: bool = False  # whether it is any text, as a source or a path; its class checks it
+    choices: tuple[str, ...] = ()  # of a word; a number where empty
+    least: float = 0.0
+    most: float = float("inf")
+    open_below: bool = False  # whether `least` itself is refused
+    open_above: bool = False  # whether `most` itself is refused
+    whole: bool = False
+    optional: bool = False  # whether None is accepted
+    slider: tuple[float, float] | None = None  # from where to where; None for a number that is typed
+    logarithmic: bool = True  # of the slider
+    live: bool = False  # whether a run goes on under another value from where it is
+
+    @property
+    def title(self) -> str:
+        """The label in forms."""
+        return self.label or self.name.replace("_", " ")
+
+    @property
+    def accepted(self) -> str:
+        """What is accepted, in words."""
+        if self.choices:
+            return ", ".join(self.choices)
+        kind = "a whole number" if self.whole else "a number"
+        below = f"above {self.least:g}" if self.open_below else f"of at least {self.least:g}"
+        if self.most == float("inf"):
+            return f"{kind} {below}"
+        return f"{kind} {below} and {'below' if self.open_above else 'at most'} {self.most:g}"
+
+    def checked(self, value: object) -> ParameterValue:
+        """Return a value as it is used: a text, an int of a whole number, a float of any other.
+
+        Raises
+        ------
+        InputError
+            where it is not accepted.
+        """
+        if self.text:
+            return str(value)
+        if self.choices:
+            if value not in self.choices:
+                raise InputError(f"{self.name} is {value!r}; accepted are {', '.join(self.choices)}")
+            return str(value)
+        try:
+            number = float(value)  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            number = float("nan")
+        above = self.least < number if self.open_below else self.least <= number
+        below = number < self.most if self.open_above else number <= self.most
+        if not (above and below and np.isfinite(number)) or (self.whole and number != int(number)):
+            shown = f"{number:g}" if np.isfinite(number) else value
+            raise InputError(f"{self.name} is {shown}; accepted is {self.accepted}")
+        return int(number) if self.whole else number
+
+
+def parameter(default: Any, tip: str, **description: Any) -> Any:
+    """Return a dataclass field that is described as a `Parameter`; its name is that of the field."""
+    return field(default=default, metadata={_KEY: Parameter("", tip, **description)})
+
+
+def parameters_of(kind: Any) -> dict[str, Parameter]:
+    """Return the described fields of a dataclass, or of an instance, by name in the order of declaration."""
+    return {
+        entry.name: replace(entry.metadata[_KEY], name=entry.name)
+        for entry in fields(kind)
+        if _KEY in entry.metadata
+    }
+
+
+def check_parameters(instance: Any) -> None:
+    """Check every described field of a dataclass instance.
+
+    Raises
+    ------
+    InputError
+        where a value is not accepted.
+    """
+    for name, description in parameters_of(instance).items():
+        value = getattr(instance, name)
+        if value is not None or not description.optional:
+            description.checked(value)
