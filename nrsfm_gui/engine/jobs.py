@@ -1,8 +1,17 @@
-"""Functions that run beside the window, each in a thread of its own: reading a file, writing one."""
+"""Functions that run in threads of their own: reading a file, writing one, a series of solves.
+
+A function gets its job. It calls `job.watch(done, total)` now and then: that reports progress, and raises
+`Cancelled` after a cancel, so that the function's own clearing up (`core.foundation.atomic.replacing`) takes
+place. All signals arrive in the thread that made the job.
+"""
 
 from __future__ import annotations
 
+import threading
+import time
 import traceback
+from collections import deque
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QObject, QThread, pyqtSignal
@@ -12,21 +21,86 @@ from core import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+PROGRESS_SECONDS = 0.05  # between two signals about progress
+
+
+class Cancelled(Exception):
+    """The work is not wanted any more."""
+
 
 class Job(QThread):
-    """One function call beside the window; `done` or `failed` arrives in the thread that made the job."""
+    """One function call in a thread.
 
+    Parameters
+    ----------
+    function
+        gets the job; what it returns is the value of `done`.
+    done, failed
+        connected to the signals of that name.
+
+    Signals
+    -------
+    progressed(int, int)
+        steps that are done, and all of them.
+    found(object)
+        a part of the result, as the function emits it.
+    done(object), failed(str, str), cancelled()
+        how it ended: with a value; with a sentence and the traceback of a defect ("" for bad input); or by a
+        cancel. `finished()` follows each.
+    """
+
+    progressed = pyqtSignal(int, int)
+    found = pyqtSignal(object)
     done = pyqtSignal(object)
-    failed = pyqtSignal(str, str)  # a sentence, and the traceback of a defect ("" for bad input)
+    failed = pyqtSignal(str, str)
+    cancelled = pyqtSignal()
 
-    def __init__(self, function: Callable[[], object], parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(
+        self,
+        function: Callable[[Job], object],
+        *,
+        done: Callable[[Any], object] | None = None,
+        failed: Callable[[str, str], object] | None = None,
+    ) -> None:
+        super().__init__()
         self._function = function
+        self._cancelled = threading.Event()
+        self._progress_at = 0.0
+        if done is not None:
+            self.done.connect(done)
+        if failed is not None:
+            self.failed.connect(failed)
+
+    @property
+    def stopping(self) -> bool:
+        """Whether it was cancelled."""
+        return self._cancelled.is_set()
+
+    def cancel(self) -> None:
+        """Stop the function at its next `watch`."""
+        self._cancelled.set()
+
+    def watch(self, done: int = 0, total: int = 0) -> None:
+        """Report how far the function is; called in its thread.
+
+        Raises
+        ------
+        Cancelled
+            after a cancel.
+        """
+        if self._cancelled.is_set():
+            raise Cancelled
+        now = time.monotonic()
+        if total and (now - self._progress_at >= PROGRESS_SECONDS or done == total):
+            self._progress_at = now
+            self.progressed.emit(done, total)
 
     def run(self) -> None:
         """Call the function and report."""
         try:
-            value = self._function()
+            value = self._function(self)
+        except Cancelled:
+            self.cancelled.emit()
         except InputError as refusal:
             self.failed.emit(str(refusal), "")
         except OSError as refusal:
@@ -37,42 +111,72 @@ class Job(QThread):
             self.done.emit(value)
 
 
-class Jobs:
-    """Any number of jobs at once, each held until its thread is over: none may be dropped before."""
+class Order(Enum):
+    """What becomes of a job that is started while another one runs."""
 
-    def __init__(self) -> None:
-        self._held: set[Job] = set()
+    TOGETHER = "together"  # it runs at the same time
+    QUEUE = "queue"  # it waits for its turn
+    NEWEST = "newest"  # the running one is cancelled; of those that wait only the newest is run
+
+
+class Jobs(QObject):
+    """The jobs of one owner, each held until its thread is over: none may be dropped before.
+
+    Signals
+    -------
+    ended()
+        a job is over, all its signals have arrived, and it is not held any more.
+    """
+
+    ended = pyqtSignal()
+
+    def __init__(self, parent: QObject | None = None, order: Order = Order.TOGETHER) -> None:
+        super().__init__(parent)
+        self._order = order
+        self._running: list[Job] = []
+        self._waiting: deque[Job] = deque(maxlen=1 if order is Order.NEWEST else None)
 
     def __bool__(self) -> bool:
-        return bool(self._held)
+        return bool(self._running or self._waiting)
 
-    def add(
-        self,
-        function: Callable[[], object],
-        done: Callable[[Any], object],
-        failed: Callable[[str, str], object],
-    ) -> Job:
-        """Return a job that is still to be started.
-
-        Parameters
-        ----------
-        function
-            what is done beside the window.
-        done, failed
-            get what the signals of that name tell.
-        """
-        job = Job(function)
-        self._held.add(job)
-        job.done.connect(done)
-        job.failed.connect(failed)
-        job.finished.connect(lambda: self._release(job))
+    def start(self, job: Job) -> Job:
+        """Hold a job, run it now or when its turn comes, and return it."""
+        if self._running and self._order is not Order.TOGETHER:
+            if self._order is Order.NEWEST:
+                self.cancel()
+            self._waiting.append(job)
+        else:
+            self._run(job)
         return job
 
+    def cancel(self) -> None:
+        """Cancel what runs, and drop what waits."""
+        self._waiting.clear()
+        for job in self._running:
+            job.cancel()
+
     def wait(self) -> None:
-        """Wait for the end of all."""
-        for job in list(self._held):
+        """Wait for the end of all, those that wait for their turn included."""
+        for job in self._running:
+            job.wait()
+        while self._waiting:
+            job = self._waiting.popleft()
+            self._run(job)
             job.wait()
 
+    def shut_down(self) -> None:
+        """Cancel all, and wait for their end."""
+        self.cancel()
+        self.wait()
+
+    def _run(self, job: Job) -> None:
+        self._running.append(job)
+        job.finished.connect(lambda: self._release(job))
+        job.start()
+
     def _release(self, job: Job) -> None:
-        self._held.discard(job)
+        self._running.remove(job)
         job.deleteLater()  # what is connected to it refers to it, and would keep it
+        if self._waiting and not self._running:
+            self._run(self._waiting.popleft())
+        self.ended.emit()

@@ -16,7 +16,7 @@ from core import WRITERS, InputError
 from core.io.writers import writer_for
 from nrsfm_gui.export.clipboard import recipe_of
 from nrsfm_gui.export.export_request import STEM, context_of
-from nrsfm_gui.export.tasks import Task, Tasks, Watch
+from nrsfm_gui.export.tasks import Task, Tasks
 from nrsfm_gui.scene.summaries import file_stem
 from nrsfm_gui.widgets.path_dialog import Wanted, ask_for_path
 from nrsfm_gui.widgets.plots.plots import PLOT_FORMATS, save_image, save_plot
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from PyQt6.QtGui import QImage
 
     from core import Result
+    from nrsfm_gui.engine.jobs import Job
     from nrsfm_gui.export.export_dialog import ExportDialog
     from nrsfm_gui.export.export_request import ExportRequest
     from nrsfm_gui.export.movie_options import MovieOptions
@@ -178,13 +179,13 @@ class Exporting(QObject):
             self.failed.emit(f"{path} is not written: there is no reconstruction yet", "")
             return
 
-        def write(watch: Watch) -> str:
+        def write(job: Job) -> str:
             from core import export
 
-            files = export(make(), path, progress=watch, **options)
+            files = export(make(), path, progress=job.watch, **options)
             return f"Saved {files[0]}" + (f" and {len(files) - 1} more" if len(files) > 1 else "")
 
-        self.tasks.start(Task(f"Saving {path.name}", path, write, self))
+        self.tasks.start(Task(f"Saving {path.name}", path, write))
 
     def save_movie(self, path: Path, options: MovieOptions) -> None:
         """Write a movie of a view."""

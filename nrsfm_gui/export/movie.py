@@ -8,7 +8,6 @@ every frame in it for the moment of the picture, and takes it back before anythi
 from __future__ import annotations
 
 import queue
-import traceback
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -18,7 +17,7 @@ from PyQt6.QtGui import QColor, QImage, QPainter
 
 from core import InputError
 from nrsfm_gui.export.movie_files import format_for
-from nrsfm_gui.export.tasks import Task, Watch
+from nrsfm_gui.export.tasks import Task
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from nrsfm_gui.engine.jobs import Job
     from nrsfm_gui.export.movie_options import MovieOptions
     from nrsfm_gui.main_window import MainWindow
     from nrsfm_gui.model.theme import Theme
@@ -153,27 +153,28 @@ class MovieTask(Task):
         width, height = made.size(options.width, options.height)
         options = replace(options, width=width, height=height)
         self._shots = options.shots()
-        self._queue: queue.Queue[QImage] = queue.Queue(AHEAD)
+        self._queue: queue.Queue[QImage | Exception] = queue.Queue(AHEAD)
         self._painter: Painter = PAINTERS[options.view](window, options)
 
-        def write(watch: Watch) -> str:
-            files = made.write(path, self._images(watch), options.fps)
+        def write(_job: Job) -> str:
+            files = made.write(path, self._images(), options.fps)
             more = f" and {len(files) - 1} more" if len(files) > 1 else ""
             return f"Saved {files[0]}{more}: {len(self._shots)} pictures, {width} × {height}"
 
-        super().__init__(f"Making {path.name}", path, write, window)
+        super().__init__(f"Making {path.name}", path, write)
         self.needs_window = True
         self.in_window = options.view != "window"  # a line in the window would be in the pictures
         self._next = 0
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._paint)
-        self.ended.connect(self._close)
+        self.started.connect(self._timer.start)
+        self.finished.connect(self.discard)
 
-    def start(self) -> None:
-        """Begin to paint and to write."""
-        super().start()
-        self._timer.start(0)
+    def discard(self) -> None:
+        """Paint no more."""
+        self._timer.stop()
+        self._painter.close()
 
     def _paint(self) -> None:
         """Paint one picture; the window gets its turn before the next."""
@@ -183,34 +184,28 @@ class MovieTask(Task):
             self._timer.start(FULL_MILLISECONDS)
             return
         try:
-            image = self._painter.picture(*self._shots[self._next])
-        except InputError as refusal:
-            self.fail(str(refusal), "")
+            self._queue.put(self._painter.picture(*self._shots[self._next]))
+        except Exception as problem:
+            self._queue.put(problem)  # to be raised in the thread, so that it ends and reports
             return
-        except Exception as defect:
-            self.fail(f"{self.path}: {defect}", traceback.format_exc())
-            return
-        self._queue.put(image)
         self._next += 1
         self._timer.start(0)
 
-    def _images(self, watch: Watch) -> Iterator[QImage]:
+    def _images(self) -> Iterator[QImage]:
         """Yield the pictures as they are painted; called in the thread that writes."""
         total = len(self._shots)
         for done in range(total):
-            watch(done, total)
+            self.watch(done, total)
             while True:
                 try:
                     image = self._queue.get(timeout=WAIT_SECONDS)
                     break
                 except queue.Empty:
-                    watch(done, total)
+                    self.watch(done, total)
+            if isinstance(image, Exception):
+                raise image
             yield image
-        watch(total, total)
-
-    def _close(self) -> None:
-        self._timer.stop()
-        self._painter.close()
+        self.watch(total, total)
 
 
 def unseen(view: View, options: MovieOptions) -> View:

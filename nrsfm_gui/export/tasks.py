@@ -1,38 +1,26 @@
-"""Long work beside the window: a title, how far it is, and a way to cancel it.
-
-The function of a task runs in a thread and calls `watch(done, total)` now and then; after a cancel that call
-raises `Cancelled`, so that the function's own clearing up (`core.foundation.atomic.replacing`) takes place.
-"""
+"""The exports that are being written: their progress is shown, and each can be cancelled."""
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
-from nrsfm_gui.engine.jobs import Job
+from nrsfm_gui.engine.jobs import Job, Jobs
 from nrsfm_gui.scene.summaries import ETA_FROM_SECONDS, duration
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from nrsfm_gui.widgets.task_strip import TaskStrip
 
-Watch = Callable[[int, int], None]
-
-TELL_SECONDS = 0.05  # between two signals about progress
 SHOW_MILLISECONDS = 300  # work that is over sooner is not worth a line
 
 
-class Cancelled(Exception):
-    """The work is not wanted any more."""
-
-
-class Task(QObject):
-    """One function in a thread.
+class Task(Job):
+    """A job that writes a file.
 
     Parameters
     ----------
@@ -41,84 +29,19 @@ class Task(QObject):
     path
         what is written: no two tasks write the same.
     function
-        gets `watch` and returns a sentence about what came of it.
-
-    Signals
-    -------
-    progressed(int, int)
-        steps that are done, and all.
-    done(str)
-        the sentence; cancelled() and failed(str, str) take its place.
-    ended()
-        after any of them, and where it is not begun.
+        gets the job and returns a sentence about what came of it.
     """
 
-    progressed = pyqtSignal(int, int)
-    done = pyqtSignal(str)
-    cancelled = pyqtSignal()
-    failed = pyqtSignal(str, str)
-    ended = pyqtSignal()
-
-    def __init__(
-        self, title: str, path: Path, function: Callable[[Watch], str], parent: QObject | None = None
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, title: str, path: Path, function: Callable[[Job], str]) -> None:
+        super().__init__(function)
         self.title = title
         self.path = path
         self.needs_window = False  # whether the window has to go on for it
         self.in_window = True  # whether its progress may be shown inside the window
-        self._function = function
-        self._stop = threading.Event()
-        self._failed = False  # told already
-        self._told = 0.0
-        self._job = Job(self._work, self)
-        self._job.done.connect(self._finish)
-        self._job.failed.connect(self.failed)
-        self._job.finished.connect(self.ended)
+        self.began = 0.0
 
-    def start(self) -> None:
-        """Begin."""
-        self._job.start()
-
-    def cancel(self) -> None:
-        """Ask the function to stop at its next step."""
-        self._stop.set()
-
-    def fail(self, sentence: str, details: str) -> None:
-        """Stop the function because something that it waits for went wrong."""
-        self._failed = True
-        self._stop.set()
-        self.failed.emit(sentence, details)
-
-    def wait(self) -> None:
-        """Wait for its end."""
-        self._job.wait()
-
-    @property
-    def stopping(self) -> bool:
-        """Whether it was cancelled."""
-        return self._stop.is_set()
-
-    def watch(self, done: int, total: int) -> None:
-        """Note how far the function is; called in its thread."""
-        if self._stop.is_set():
-            raise Cancelled
-        now = time.monotonic()
-        if now - self._told >= TELL_SECONDS or done == total:
-            self._told = now
-            self.progressed.emit(done, total)
-
-    def _work(self) -> str | None:
-        try:
-            return self._function(self.watch)
-        except Cancelled:
-            return None
-
-    def _finish(self, sentence: object) -> None:
-        if sentence is not None:
-            self.done.emit(str(sentence))
-        elif not self._failed:
-            self.cancelled.emit()
+    def discard(self) -> None:
+        """Let go of what it holds."""
 
 
 class Tasks(QObject):
@@ -130,7 +53,8 @@ class Tasks(QObject):
     def __init__(self, strip: TaskStrip, floating: TaskStrip, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._strips = {True: strip, False: floating}  # inside the window, and beside it
-        self._tasks: dict[Task, float] = {}  # when each began
+        self._tasks: list[Task] = []
+        self._jobs = Jobs(self)
         for each in (strip, floating):
             each.cancel_requested.connect(self._cancel)
 
@@ -148,16 +72,16 @@ class Tasks(QObject):
         """Begin a task; False, with a sentence, where its file is being written already."""
         if any(task.path == other.path for other in self._tasks):
             self.failed.emit(f"{task.path} is being written already; wait for it, or choose another name", "")
-            task.ended.emit()  # it lets go of what it holds
-            task.deleteLater()
+            task.discard()
             return False
-        self._tasks[task] = time.monotonic()
-        task.done.connect(self.saved)
+        self._tasks.append(task)
+        task.began = time.monotonic()
+        task.done.connect(self.saved.emit)
         task.cancelled.connect(lambda: self.saved.emit(f"Cancelled: {task.path} is not written"))
         task.failed.connect(self.failed)
         task.progressed.connect(lambda done, total: self._show(task, done, total))
-        task.ended.connect(lambda: self._end(task))
-        task.start()
+        task.finished.connect(lambda: self._end(task))
+        self._jobs.start(task)
         patience = QTimer(task)
         patience.setSingleShot(True)
         patience.timeout.connect(lambda: self._show(task, 0, 0))
@@ -169,7 +93,7 @@ class Tasks(QObject):
         for task in self._tasks:
             if task.needs_window:
                 task.cancel()
-            task.wait()
+        self._jobs.wait()
 
     def _cancel(self, key: int) -> None:
         for task in self._tasks:
@@ -178,18 +102,16 @@ class Tasks(QObject):
                 self._strips[task.in_window].show_task(key, task.title, "stopping", -1.0)
 
     def _show(self, task: Task, done: int, total: int) -> None:
-        began = self._tasks.get(task)
-        if began is None or task.stopping:
+        if task not in self._tasks or task.stopping:
             return
-        elapsed = time.monotonic() - began
+        elapsed = time.monotonic() - task.began
         key, strip = id(task), self._strips[task.in_window]
         if 1000 * elapsed >= SHOW_MILLISECONDS and (total > 1 or not strip.shows(key)):
             strip.show_task(key, task.title, progress_words(done, total, elapsed), _share(done, total))
 
     def _end(self, task: Task) -> None:
-        self._tasks.pop(task, None)
+        self._tasks.remove(task)
         self._strips[task.in_window].remove_task(id(task))
-        task.deleteLater()
 
 
 def progress_words(done: int, total: int, elapsed: float) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
-from nrsfm_gui.engine.jobs import Jobs
+from nrsfm_gui.engine.jobs import Job, Jobs
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import numbered_title
 from nrsfm_gui.scene.run_errors import RunErrors
@@ -67,7 +67,8 @@ class Display(QObject):
         self._spent: Ahead | None = None  # the one before, which is shown no more
         self.errors = RunErrors(session, self)
         self.errors.failed.connect(self.failed)
-        self._jobs = Jobs()
+        self._jobs = Jobs(self)
+        self._jobs.ended.connect(self._note)
         self._whole_at = 0.0  # when the next picture may be computed
         self._moved_at = -HAND_RESTS  # when a hand moved last
         self._over = False  # whether the window closes
@@ -229,13 +230,13 @@ class Display(QObject):
             self._later.start(max(1, round(1000 * (due - now))))
             return
         run = self._newest_of
-        job = self._jobs.add(
-            lambda: (time.perf_counter(), make_picture(wanted, before)),
-            lambda made: self._take(*made, run),
-            self.failed.emit,
+        self._jobs.start(
+            Job(
+                lambda _job: (time.perf_counter(), make_picture(wanted, before)),
+                done=lambda made: self._take(*made, run),
+                failed=self.failed.emit,
+            )
         )
-        job.finished.connect(self._note)
-        job.start()
 
     def _take(self, began: float, picture: Picture, run: Run | None) -> None:
         wanted = self._wanted()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, pyqtSignal
 
-from nrsfm_gui.engine.jobs import Jobs
+from nrsfm_gui.engine.jobs import Job, Jobs
 from nrsfm_gui.scene.sequence_errors import Wanted, find_quality
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ class Qualities(QObject):
         super().__init__(parent)
         self._known: dict[Run, tuple[Wanted, Quality]] = {}  # numbers only: pictures of all would be large
         self._asked: dict[Run, Wanted] = {}  # in their order
-        self._jobs = Jobs()
+        self._jobs = Jobs(self)
+        self._jobs.ended.connect(self._end)
         self._over = False
 
     def note(self, run: Run, wanted: Wanted, quality: Quality) -> None:
@@ -74,11 +75,13 @@ class Qualities(QObject):
             return
         run = next(iter(self._asked))
         wanted = self._asked.pop(run)
-        job = self._jobs.add(
-            lambda: find_quality(wanted), lambda quality: self.note(run, wanted, quality), self.failed.emit
+        self._jobs.start(
+            Job(
+                lambda _job: find_quality(wanted),
+                done=lambda quality: self.note(run, wanted, quality),
+                failed=self.failed.emit,
+            )
         )
-        job.finished.connect(self._end)
-        job.start()
 
     def _end(self) -> None:
         self._go_on()

@@ -72,7 +72,7 @@ class Autosave(QObject):
         self._lock: QLockFile | None = None  # taken with the first file
         self._changed = self._failing = self._over = False
         self._job: Job | None = None  # that writes the own file
-        self._jobs = Jobs()
+        self._jobs = Jobs(self)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.save)
@@ -110,13 +110,13 @@ class Autosave(QObject):
         self._job.done.connect(lambda _path: self.saved.emit())
         self._job.failed.connect(self._try_again)
         self._job.finished.connect(self._end_job)
-        self._job.start()
+        self._jobs.start(self._job)
 
     def keep_as_last(self) -> None:
         """Let the session as it is now be found as the last one: it is about to be closed."""
         saved = self._snapshot()
         if saved is not None:
-            self._made(lambda: self._write(saved, self._folder / LAST)).start()
+            self._jobs.start(self._made(lambda: self._write(saved, self._folder / LAST)))
 
     def adopt(self, path: Path) -> bool:
         """Take a file of the folder as the one of this process, under whose lock it is from then on.
@@ -158,7 +158,7 @@ class Autosave(QObject):
             self._lock.unlock()
 
     def _made(self, function: Callable[[], object]) -> Job:
-        return self._jobs.add(function, lambda _value: self._succeed(), self._fail)
+        return Job(lambda _job: function(), done=lambda _value: self._succeed(), failed=self._fail)
 
     def _write_own(self, saved: SavedSession) -> Path:
         self._take_lock()

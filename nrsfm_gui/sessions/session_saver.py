@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, Qt
 
 from core import InputError
-from nrsfm_gui.engine.jobs import Jobs
+from nrsfm_gui.engine.jobs import Job, Jobs, Order
 from nrsfm_gui.model.log_records import Level
 from nrsfm_gui.scene import summaries
 from nrsfm_gui.sessions.autosave import LAST, Autosave, summary
@@ -31,16 +29,6 @@ TITLE = "NRSfM Studio"
 FILTER = f"Sessions (*{SUFFIX})"
 
 
-@dataclass(frozen=True, eq=False)
-class _Save:
-    """A session that is to be written, and what it is of."""
-
-    saved: SavedSession
-    path: Path
-    opened: int  # how many sessions had been opened
-    changes: int  # how many there had been
-
-
 class Keeping(QObject):
     """Saves and opens the session of a window, and names it in the title bar."""
 
@@ -51,8 +39,7 @@ class Keeping(QObject):
         self._changes = self._saved_changes = 0
         self._recovered = False  # whether what is open was never saved by hand since it was lost or closed
         self._opened = 0  # how many sessions were opened
-        self._waiting: list[_Save] = []  # for the one that is being written
-        self._jobs = Jobs()
+        self._jobs = Jobs(self, Order.QUEUE)
         self._enabled = True  # whether anything is saved by itself
         self.folder = window.store.data_folder()
         self.autosave = Autosave(self.folder, self._snapshot, self._seconds, self)
@@ -77,7 +64,7 @@ class Keeping(QObject):
     @property
     def busy(self) -> bool:
         """Whether a file is being written."""
-        return bool(self._jobs or self._waiting)
+        return bool(self._jobs)
 
     @property
     def modified(self) -> bool:
@@ -110,8 +97,14 @@ class Keeping(QObject):
         if saved is None:
             self._window.report(f"{path} is not written: nothing is open", "")
             return
-        self._waiting.append(_Save(saved, path, self._opened, self._changes))
-        self._write_next()
+        opened, changes = self._opened, self._changes
+        self._jobs.start(
+            Job(
+                lambda _job: write_session(saved, path),
+                done=lambda _path: self._finish_saving(path, opened, changes),
+                failed=self._window.report,
+            )
+        )
 
     def last_session(self) -> tuple[Path, str] | None:
         """Return the session that was closed without having been saved, and what it holds; None of none."""
@@ -204,10 +197,6 @@ class Keeping(QObject):
     def shut_down(self) -> None:
         """Wait for what is being written, and keep what was not saved as the last session."""
         self._jobs.wait()
-        for save in self._waiting:
-            with suppress(InputError):  # it is kept as the last session instead
-                write_session(save.saved, save.path)
-        self._waiting.clear()
         self.recovering.shut_down()
         self.autosave.shut_down(keep=self.modified and self._keeps)
 
@@ -259,26 +248,15 @@ class Keeping(QObject):
         view = Viewpoint.of(window).as_plain()
         return SavedSession(saved, 0, session.settings, view, layout_of(window), file or self.file)
 
-    def _write_next(self) -> None:
-        if self._jobs or not self._waiting:
-            return
-        save = self._waiting.pop(0)
-        job = self._jobs.add(
-            lambda: write_session(save.saved, save.path),
-            lambda _path: self._finish_saving(save),
-            self._window.report,
-        )
-        job.finished.connect(self._write_next)
-        job.start()
-
-    def _finish_saving(self, save: _Save) -> None:
-        if save.opened == self._opened:  # no other session was opened meanwhile
-            self.file, self._saved_changes, self._recovered = save.path, save.changes, False
+    def _finish_saving(self, path: Path, opened: int, changes: int) -> None:
+        """Know the file in which a session is now: the `opened`-th of this window, after so many changes."""
+        if opened == self._opened:  # no other session was opened meanwhile
+            self.file, self._saved_changes, self._recovered = path, changes, False
             if not self.modified:
                 self.autosave.forget()
-        self._window.store.add_recent(save.path)
-        self._window.store.set_writing_folder(save.path.parent)
-        self._window.messages.note(f"Saved {save.path}")
+        self._window.store.add_recent(path)
+        self._window.store.set_writing_folder(path.parent)
+        self._window.messages.note(f"Saved {path}")
         self.show_title()
 
     def _tell_failure(self, sentence: str, details: str) -> None:

@@ -147,7 +147,7 @@ def test_a_solver_that_raises_keeps_what_it_had_and_another_run_goes(qtbot, make
 
 
 def test_a_job_that_raises_reports_a_defect(qtbot, window):
-    def function() -> None:
+    def function(_job: Job) -> None:
         raise KeyError("absent")
 
     job = Job(function)

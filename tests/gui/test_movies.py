@@ -384,9 +384,9 @@ def test_progress_is_told_with_what_is_left():
 def test_a_task_that_raises_is_reported_and_forgotten(qtbot, window, folder):
     entered = threading.Event()
 
-    def work(watch):
+    def work(job):
         entered.set()
-        watch(1, 2)
+        job.watch(1, 2)
         raise OSError(28, "No space left on device")
 
     tasks = window.exporting.tasks

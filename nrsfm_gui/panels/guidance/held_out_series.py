@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,10 +19,6 @@ if TYPE_CHECKING:
     from core.foundation import Floats
 
 
-class _Cancelled(Exception):
-    """A series is not wanted any more."""
-
-
 class HeldOutSeries(QObject):
     """One series of solves in a thread; its trials come one by one, with their 3-D errors."""
 
@@ -39,16 +34,16 @@ class HeldOutSeries(QObject):
         self.more: tuple[float, ...] = ()  # that the range was widened by
         self.trials: list[Trial] = []
         self.truth: dict[tuple[int, float], float] = {}
-        self._stop = threading.Event()
         self._sequence, self._start = sequence, start
-        self._job = Job(self._work, self)
-        self._job.failed.connect(self.failed)
+        self._job = Job(self._work, failed=self.failed.emit)
+        self._job.setParent(self)
+        self._job.found.connect(lambda found: self.tried.emit(*found))
         self._job.finished.connect(self.over)
 
     @property
     def stopping(self) -> bool:
         """Whether it was asked to stop."""
-        return self._stop.is_set()
+        return self._job.stopping
 
     def start(self) -> None:
         """Begin."""
@@ -56,7 +51,7 @@ class HeldOutSeries(QObject):
 
     def cancel(self) -> None:
         """Stop within an iteration."""
-        self._stop.set()
+        self._job.cancel()
 
     def wait(self) -> None:
         """Wait for the end."""
@@ -72,27 +67,20 @@ class HeldOutSeries(QObject):
         errors = [[self.truth[fold, float(value)] for value in line.values] for fold in line.folds]
         return np.asarray(np.mean(errors, axis=0))
 
-    def _work(self) -> None:
+    def _work(self, job: Job) -> None:
         from core.evaluation import sweep
 
-        try:
-            plan, found = self.plan, []
-            while True:
-                for trial in sweep(self._sequence, self._start, self.settings, plan, watch=self._watch):
-                    self.tried.emit(trial, _error_3d(self._sequence, self._start, trial))
-                    found.append(replace(trial, solution=None))
-                if self.more:
-                    return
-                self.more = beyond(curve(found, plan.parameter), plan)
-                if not self.more:
-                    return
-                plan = replace(plan, values=self.more)
-        except _Cancelled:
-            return
-
-    def _watch(self) -> None:
-        if self._stop.is_set():
-            raise _Cancelled
+        plan, found = self.plan, []
+        while True:
+            for trial in sweep(self._sequence, self._start, self.settings, plan, watch=job.watch):
+                job.found.emit((trial, _error_3d(self._sequence, self._start, trial)))
+                found.append(replace(trial, solution=None))
+            if self.more:
+                return
+            self.more = beyond(curve(found, plan.parameter), plan)
+            if not self.more:
+                return
+            plan = replace(plan, values=self.more)
 
 
 def beyond(line: Curve, plan: Plan) -> tuple[float, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QObject, pyqtSignal
 
 from core.io.readers import READERS
-from nrsfm_gui.engine.jobs import Jobs
+from nrsfm_gui.engine.jobs import Job, Jobs
 from nrsfm_gui.widgets.path_dialog import Wanted, ask_for_path
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class Opening(QObject):
         super().__init__(parent)
         self._store = store
         self._window = parent
-        self._jobs = Jobs()
+        self._jobs = Jobs(self)
         self._newest = 0  # number of what was asked for last
         self._entries: tuple[SequenceEntry, ...] = ()  # that were listed last
 
@@ -116,13 +116,14 @@ class Opening(QObject):
 
     def _start(self, function: Callable[[], Read], what: str) -> None:
         number = self._newest = self._newest + 1
-        job = self._jobs.add(
-            lambda: _hashed(function()),
-            lambda read: self._finish(number, read, what),
-            lambda sentence, details: self._fail(number, sentence, details),
-        )
         self.started.emit(what)
-        job.start()
+        self._jobs.start(
+            Job(
+                lambda _job: _hashed(function()),
+                done=lambda read: self._finish(number, read, what),
+                failed=lambda sentence, details: self._fail(number, sentence, details),
+            )
+        )
 
     def _finish(self, number: int, read: Read, what: str) -> None:
         from nrsfm_gui.sessions.result_file import OpenedResult
