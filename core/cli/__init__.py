@@ -1,6 +1,7 @@
 """The command line: `nrsfm COMMAND ...`, a module here for every command.
 
-A module has `add_parser(subparsers)`, which adds one parser, and `run(args)`, which may return an exit code.
+A module has `add_arguments(parser)` and `run(args)`, which may return an exit code. Only the module of the
+command that was asked for is imported.
 Bad input of any kind is one sentence on stderr and exit code 2; Ctrl-C is 130.
 """
 
@@ -11,7 +12,7 @@ import os
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..foundation.exceptions import InputError
 from ..foundation.version import VERSION
@@ -19,9 +20,17 @@ from ..foundation.version import VERSION
 if TYPE_CHECKING:
     from collections.abc import Sequence as Items
 
-Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
-
-COMMANDS = ("info", "simulate", "solve", "guide", "evaluate", "export", "reproduce", "benchmark")
+# Every command with its line in `nrsfm --help`; its module has the same name.
+COMMANDS = {
+    "info": "list the sequences in a folder or file",
+    "simulate": "write a sequence of a deforming object with known truth",
+    "solve": "reconstruct a sequence",
+    "guide": "find a good parameter without ground truth",
+    "evaluate": "errors of a result, its loss recomputed, its gradient",
+    "export": "write a result in another format",
+    "reproduce": "run the paper's experiments again and write a report",
+    "benchmark": "compare the methods: loss against CPU seconds, memory, growth",
+}
 BAD_INPUT = 2
 INTERRUPTED = 130
 BROKEN_PIPE = 141
@@ -34,24 +43,45 @@ class _Parser(argparse.ArgumentParser):
         self.exit(BAD_INPUT, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
+class _CommandParser(_Parser):
+    """The parser of one command, whose module is imported when the command is asked for."""
+
+    def __init__(self, *, command: str, **options: Any) -> None:
+        super().__init__(allow_abbrev=False, **options)
+        self._command: str | None = command
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Add the arguments of the command before the first use."""
+        if self._command is not None:
+            _module(self._command).add_arguments(self)
+            self._command = None
+        return super().parse_known_args(args, namespace)
+
+
 def parser() -> argparse.ArgumentParser:
-    """Return the parser of the whole command line."""
-    whole = _Parser(
+    """Return the parser of the command line."""
+    lines = "\n".join(f"  {name:11}{summary}" for name, summary in COMMANDS.items())
+    top = _Parser(
         prog="nrsfm",
-        description="Non-rigid structure from motion with the weighted nuclear norm.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,  # or the version would be wrapped
+        description=f"Non-rigid structure from motion with the weighted nuclear norm.\n\ncommands:\n{lines}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,  # keeps the lines, and that of the version
         allow_abbrev=False,
     )
     where = Path(__file__).resolve().parent.parent
-    whole.add_argument("--version", action="version", version=f"nrsfm {VERSION}, core loaded from {where}")
-    subparsers = whole.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    top.add_argument("--version", action="version", version=f"nrsfm {VERSION}, core loaded from {where}")
+    subparsers = top.add_subparsers(
+        dest="command",
+        required=True,
+        metavar="COMMAND",
+        help="nrsfm COMMAND --help lists the arguments of a command",
+        parser_class=_CommandParser,
+    )
     for name in COMMANDS:
-        _module(name).add_parser(subparsers)
-    return whole
+        subparsers.add_parser(name, command=name)
+    return top
 
 
 def _module(command: str) -> Any:
-    """Return the module of a command; the viewer, which shares some of them, must not wait for all."""
     return import_module(f".{command}", __name__)
 
 

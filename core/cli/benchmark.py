@@ -14,7 +14,8 @@ from ..experiments.benchmark.runs import compare
 from ..foundation.exceptions import InputError
 from ..solvers.methods import PROBLEMS
 from ..synthetic import KINDS
-from .progress import ProgressLine
+from . import INTERRUPTED
+from .console import ProgressLine
 
 if TYPE_CHECKING:
     import argparse
@@ -23,11 +24,9 @@ if TYPE_CHECKING:
 
     from ..experiments.benchmark.known_cameras import Course
     from ..experiments.benchmark.runs import Outcome, Standing
-    from . import Subparsers
 
 SIZES = ("40x40", "51x211", "193x207", "432x405")
 SECONDS = 60.0
-INTERRUPTED = 130
 # What the comparison takes where it is not said, and the options that only it takes.
 PROBLEM, OBJECT, START = "nonrigid", "paper", "closed"
 COMPARED = ("sizes", "methods", "rank", "problem", "start", "object")
@@ -40,14 +39,9 @@ FOLDER, with all curves and a plot.
 """
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Add `benchmark`."""
-    parser = subparsers.add_parser(
-        "benchmark",
-        help="compare the methods: loss against CPU seconds, memory, growth",
-        description=DESCRIPTION,
-        allow_abbrev=False,
-    )
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the description and the arguments of `benchmark`."""
+    parser.description = DESCRIPTION
     what = parser.add_mutually_exclusive_group()
     what.add_argument(
         "--growth",

@@ -23,7 +23,7 @@ from ..problem.low_rank import LowRankProblem
 from ..problem.nonrigid import NonRigidProblem
 from ..reconstruction.provenance import settings_from_dict
 from ..reconstruction.result import load_result
-from .summary import as_json, error_lines
+from .console import as_json, error_lines
 
 if TYPE_CHECKING:
     import argparse
@@ -31,17 +31,13 @@ if TYPE_CHECKING:
     from ..foundation.types import Floats
     from ..problem.nonrigid import Problem
     from ..reconstruction.result import Result
-    from . import Subparsers
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Add `evaluate RESULT.npz`."""
-    parser = subparsers.add_parser(
-        "evaluate",
-        help="errors of a result, its loss recomputed, its gradient",
-        description="Errors of a result against the ground truth, each under its own name; its loss, "
-        "recomputed from the four residuals of every observation; and its relative gradient.",
-        allow_abbrev=False,
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the description and the arguments of `evaluate RESULT.npz`."""
+    parser.description = (
+        "Errors of a result against the ground truth, each under its own name; its loss, "
+        "recomputed from the four residuals of every observation; and its relative gradient."
     )
     parser.add_argument("result", type=Path, metavar="RESULT.npz")
     parser.add_argument(

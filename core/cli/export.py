@@ -6,15 +6,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..foundation.atomic import check_outputs
 from ..foundation.exceptions import InputError
 from ..io.writers import ALIGNMENTS, INTERPOLATIONS, WRITERS, ExportOptions, export, writer_for
 from ..reconstruction.result import load_result
-from .outputs import check_outputs
 
 if TYPE_CHECKING:
     import argparse
-
-    from . import Subparsers
 
 
 OPTIONS = {
@@ -29,16 +27,13 @@ OPTIONS = {
 }
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Add `export RESULT.npz -o FILE`."""
-    parser = subparsers.add_parser(
-        "export",
-        help="write a result in another format",
-        description="Write a result in another format, chosen by the suffix of FILE. npz and mat hold the "
-        "whole result; the options are for the other formats. csv is a table of shapes, tracks and "
-        "reprojections, trajectories.csv one of trajectories with their errors, ply and obj hold shapes, and "
-        "gltf and glb the deformation as an animation (meters, y up).",
-        allow_abbrev=False,
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the description and the arguments of `export RESULT.npz -o FILE`."""
+    parser.description = (
+        "Write a result in another format, chosen by the suffix of FILE. npz and mat hold the whole "
+        "result; the options are for the other formats. csv is a table of shapes, tracks and "
+        "reprojections, trajectories.csv one of trajectories with their errors, ply and obj hold shapes, "
+        "and gltf and glb the deformation as an animation (meters, y up)."
     )
     parser.add_argument("result", type=Path, metavar="RESULT.npz")
     parser.add_argument(

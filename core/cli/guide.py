@@ -13,26 +13,21 @@ from ..evaluation.holdout_plan import FOLDS, HIDING, SHARE, Plan
 from ..evaluation.parameter_grid import parameters_of, suggested, values_between
 from ..foundation.exceptions import InputError
 from ..reconstruction.reconstruct import reconstruct
-from .progress import ProgressLine
+from .console import ProgressLine, as_json
 from .sequence_options import add_sequence_options, chosen_sequence
 from .settings_options import add_settings_options, settings_from
-from .summary import as_json
 
 if TYPE_CHECKING:
     from ..data.sequence import Sequence
     from ..reconstruction.progress import Iterate
     from ..reconstruction.settings import Settings
-    from . import Subparsers
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Add `guide SEQUENCE`."""
-    parser = subparsers.add_parser(
-        "guide",
-        help="find a good parameter without ground truth",
-        description="Reconstruct a sequence, hide some of its observations, solve for a series of values of "
-        "one parameter, and print how well what was hidden is predicted.",
-        allow_abbrev=False,
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the description and the arguments of `guide SEQUENCE`."""
+    parser.description = (
+        "Reconstruct a sequence, hide some of its observations, solve for a series of values of one "
+        "parameter, and print how well what was hidden is predicted."
     )
     add_sequence_options(parser)
     add_settings_options(parser)

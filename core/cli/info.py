@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     import argparse
 
     from ..io.readers import SequenceEntry
-    from . import Subparsers
 
 HEADER = (
     "object",
@@ -32,15 +31,12 @@ HEADER = (
 NUMERIC = ("frames", "points", "visible", "edges")
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Add `info PATH`."""
-    parser = subparsers.add_parser(
-        "info",
-        help="list the sequences in a folder or file",
-        description="List every sequence in a folder or file: size, how much is visible, and which of ground "
-        "truth, intrinsics (K), true cameras, orthogonal companion and edges come with it. The frame in "
-        "brackets is the one that intrinsics are estimated from, counted as gt_frame_N counts.",
-        allow_abbrev=False,
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the description and the arguments of `info PATH`."""
+    parser.description = (
+        "List every sequence in a folder or file: size, how much is visible, and which of ground truth, "
+        "intrinsics (K), true cameras, orthogonal companion and edges come with it. The frame in brackets "
+        "is the one that intrinsics are estimated from, counted as gt_frame_N counts."
     )
     parser.add_argument(
         "path",

@@ -10,27 +10,23 @@ from typing import TYPE_CHECKING
 
 from ..experiments.reproduce import EXPERIMENTS, SECONDS, check_installed, reproduce
 from ..foundation.exceptions import InputError
-from .progress import ProgressLine
+from . import INTERRUPTED
+from .console import ProgressLine
 from .sequence_options import add_frame_base
 
 if TYPE_CHECKING:
     import argparse
 
     from ..experiments.run import Standing
-    from . import Subparsers
 
-INTERRUPTED = 130
 REPORT = Path("report")
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Add `reproduce EXPERIMENT`."""
-    parser = subparsers.add_parser(
-        "reproduce",
-        help="run the paper's experiments again and write a report",
-        description="Run the paper's experiments again, with its settings, and write a report as Markdown "
-        "and HTML. What is finished is kept in REPORT/jobs: the same command goes on where it was stopped.",
-        allow_abbrev=False,
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the description and the arguments of `reproduce EXPERIMENT`."""
+    parser.description = (
+        "Run the paper's experiments again, with its settings, and write a report as Markdown and HTML. "
+        "What is finished is kept in REPORT/jobs: the same command goes on where it was stopped."
     )
     parser.add_argument("experiment", choices=EXPERIMENTS, metavar="EXPERIMENT", help=", ".join(EXPERIMENTS))
     parser.add_argument(

@@ -13,17 +13,12 @@ from ..synthetic import KINDS, PATHS, simulate, write_challenge
 if TYPE_CHECKING:
     import argparse
 
-    from . import Subparsers
 
-
-def add_parser(subparsers: Subparsers) -> None:
-    """Add `simulate OBJECT -o FOLDER`."""
-    parser = subparsers.add_parser(
-        "simulate",
-        help="write a sequence of a deforming object with known truth",
-        description="Write sequences of a deforming object into FOLDER/OBJECT, in the layout of the NRSfM "
-        "Challenge, with the true shapes and cameras of every frame beside them.",
-        allow_abbrev=False,
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the description and the arguments of `simulate OBJECT -o FOLDER`."""
+    parser.description = (
+        "Write sequences of a deforming object into FOLDER/OBJECT, in the layout of the NRSfM Challenge, "
+        "with the true shapes and cameras of every frame beside them."
     )
     defaults = {name: value.default for name, value in inspect.signature(simulate).parameters.items()}
     parser.add_argument("object", choices=list(KINDS), metavar="OBJECT", help=", ".join(KINDS))

@@ -2,54 +2,48 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
+import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
 from ..data.sequence import CameraModel
-from ..foundation.atomic import check_writable, replacing
+from ..foundation.atomic import check_outputs, check_writable, replacing
 from ..foundation.exceptions import InputError
+from ..io.readers.challenge_folder import challenge_file
 from ..io.writers import WRITERS, export, writer_for
 from ..reconstruction.progress import finish
-from ..reconstruction.provenance import command_for
+from ..reconstruction.provenance import SolveStep, command_for
 from ..reconstruction.reconstruct import replay
 from ..reconstruction.restart import load_start
-from .outputs import check_outputs, files_of
-from .progress import ProgressLine
+from . import INTERRUPTED
+from .console import ProgressLine, as_json, as_lines, summary_of
 from .sequence_options import add_sequence_options, chosen_sequence
-from .settings_options import add_settings_options
-from .step_options import add_step_options, steps_from
-from .summary import as_json, as_lines, summary_of
+from .settings_options import add_settings_options, settings_from
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterator
 
     from ..data.sequence import Sequence
     from ..reconstruction.progress import HistoryEntry, Iterate
-    from ..reconstruction.provenance import SolveStep
     from ..reconstruction.result import Result
     from ..reconstruction.settings import Settings
-    from . import Subparsers
 
-INTERRUPTED = 130
 LARGEST_CALIBRATED = 10.0  # median absolute coordinate; a view of 90 degrees has 1 at its edge
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Add `solve SEQUENCE -o OUT`."""
-    parser = subparsers.add_parser(
-        "solve",
-        help="reconstruct a sequence",
-        description="Reconstruct a sequence. A preset gives the defaults that the other options override.",
-        allow_abbrev=False,
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the description and the arguments of `solve SEQUENCE -o OUT`."""
+    parser.description = (
+        "Reconstruct a sequence. A preset gives the defaults that the other options override."
     )
     add_sequence_options(parser)
     add_settings_options(parser)
-    add_step_options(parser)
+    _add_step_options(parser)
     output = parser.add_argument_group("output")
     output.add_argument(
         "-o",
@@ -63,6 +57,56 @@ def add_parser(subparsers: Subparsers) -> None:
     output.add_argument("--history", type=Path, metavar="CSV", help="write the loss of every iteration")
     output.add_argument("--json", action="store_true", help="print the summary as one JSON object")
     output.add_argument("--quiet", action="store_true", help="print no progress and no summary")
+
+
+def _add_step_options(parser: argparse.ArgumentParser) -> None:
+    """Add --updates, --then and --start."""
+    group = parser.add_argument_group("steering")
+    _add_updates(group)
+    group.add_argument(
+        "--then", action="append", default=[], metavar="OPTIONS",
+        help="go on from where it was under other settings: their options in one word, like "
+        "--then='--eta 0.1'; may be repeated; where rotations are not chosen yet, or cameras are changed, it "
+        "begins anew",
+    )  # fmt: skip
+    group.add_argument("--start", type=Path, metavar="RESULT", help="an .npz of solve to go on from")
+
+
+def steps_from(args: argparse.Namespace) -> tuple[SolveStep, ...]:
+    """Return the steps that the options ask for.
+
+    Raises
+    ------
+    InputError
+        where settings are refused, or what --then holds are no options of settings.
+    """
+    return (_step(args), *(_step(_parsed(text)) for text in args.then))
+
+
+def _add_updates(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument("--updates", type=int, metavar="N", help="stop after N updates (default: at the end)")
+
+
+def _step(args: argparse.Namespace) -> SolveStep:
+    return SolveStep(settings_from(args), args.updates)
+
+
+def _parsed(text: str) -> argparse.Namespace:
+    parser = _ThenParser(prog="--then", add_help=False, allow_abbrev=False)
+    add_settings_options(parser)
+    _add_updates(parser)
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise InputError(f"--then is {text!r}, which cannot be split into words ({error})") from error
+    return parser.parse_args(words)
+
+
+class _ThenParser(argparse.ArgumentParser):
+    """Refuses by the error that all of the command line's refusals are."""
+
+    def error(self, message: str) -> NoReturn:
+        raise InputError(f"--then: {message}; accepted are options of settings, and --updates")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -100,7 +144,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _check_overwriting(args: argparse.Namespace, steps: tuple[SolveStep, ...], sequence: Sequence) -> None:
     """Refuse an output that is a file of the input or of the cameras, or another output."""
-    inputs = files_of(sequence)
+    inputs = _files_of(sequence)
     if args.start is not None:
         inputs[args.start] = "the result of --start"
     for step in steps:
@@ -110,6 +154,20 @@ def _check_overwriting(args: argparse.Namespace, steps: tuple[SolveStep, ...], s
                 inputs[source] = f"the file of --{name}"
     outputs = [("-o", path) for path in args.output]
     check_outputs(outputs + ([("--history", args.history)] if args.history else []), inputs)
+
+
+def _files_of(sequence: Sequence) -> dict[Path, str]:
+    """Return the file that a sequence was read from and those beside it that belong to it."""
+    if sequence.source is None:
+        return {}
+    found = {sequence.source: "the input"}
+    item = challenge_file(sequence.source)
+    if item is not None:
+        both = [item] if item.companion is None else [item, item.companion]
+        found |= dict.fromkeys([each.visibility for each in both], "the visibility of the input")
+        found |= {each.file: "the companion of the input" for each in both[1:]}
+        found[item.truth] = "the ground truth of the input"
+    return found
 
 
 def _warn_of_pixels(sequence: Sequence, settings: Settings) -> None:

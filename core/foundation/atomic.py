@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from .exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 
 def check_writable(path: Path) -> None:
@@ -90,3 +90,33 @@ def replacing_many(path: Path) -> Iterator[Path]:
     finally:
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def check_outputs(outputs: Iterable[tuple[str, Path]], inputs: Mapping[Path, str]) -> None:
+    """Refuse an output that is an input, or another output, by whatever name.
+
+    Parameters
+    ----------
+    outputs
+        the option that names each file to write, and the file.
+    inputs
+        what each file that is read is, as a sentence says it: "the input".
+
+    Raises
+    ------
+    InputError
+        naming the file and both of its uses.
+    """
+    taken = dict(inputs)
+    for option, path in outputs:
+        for other, what in taken.items():
+            if _same(path, other):
+                raise InputError(f"{option} {path} is {what}, which it would overwrite; name another file")
+        taken[path] = f"another output ({option})"
+
+
+def _same(first: Path, second: Path) -> bool:
+    if first.resolve() == second.resolve():
+        return True
+    # Where upper and lower case are the same, two spellings are one file.
+    return first.exists() and second.exists() and first.samefile(second)

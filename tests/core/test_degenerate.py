@@ -18,7 +18,7 @@ from core import (
     simulate,
     solve_sequence,
 )
-from core.cli.summary import as_lines, summary_of
+from core.cli.console import as_lines, summary_of
 from core.problem import reference_singular_values
 from core.problem.initialization import padded
 from core.reconstruction import remarks

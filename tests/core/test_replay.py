@@ -36,7 +36,7 @@ from core import (
     write_npz,
 )
 from core.cli import main, parser
-from core.cli.step_options import steps_from
+from core.cli.solve import steps_from
 from core.reconstruction import steps_from_list, steps_to_list
 
 DIGITS = 1e-12

@@ -16,7 +16,7 @@ import pytest
 
 from core import command_for, finish, load_result, load_start, python_for, read_sequence, reconstruct
 from core.cli import parser
-from core.cli.step_options import steps_from
+from core.cli.solve import steps_from
 from core.evaluation import errors_of
 from core.reconstruction import settings_from_dict, settings_to_dict, steps_from_list
 from nrsfm_gui.sessions.result_file import is_result, read_opened_result

@@ -1,0 +1,33 @@
+"""The commands as a list: one line of help for each, and only the one that is asked for is imported."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from core.cli import COMMANDS, main
+
+
+def test_the_help_has_one_line_for_every_command(capsys):
+    assert main(["--help"]) == 0
+    printed = capsys.readouterr().out
+    for name, summary in COMMANDS.items():
+        assert re.search(rf"^  {name} +{re.escape(summary)}$", printed, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_and_a_description(command, capsys):
+    assert main([command, "--help"]) == 0
+    usage, description, *_ = capsys.readouterr().out.split("\n\n")
+    assert usage.startswith(f"usage: nrsfm {command} ") and len(description) > 20
+
+
+def test_only_the_command_that_is_asked_for_is_imported():
+    code = "import sys; from core.cli import main; main(['info', '--help']); print(*sys.modules, sep='\\n')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert {name for name in COMMANDS if f"core.cli.{name}" in loaded} == {"info"}
+    assert not any(name.startswith("core.experiments") for name in loaded)
