@@ -48,7 +48,7 @@ from ..reconstruction.progress import Point
 from ..reconstruction.reconstruct import reconstruct
 from ..solvers.majorized import Majorized
 from ..solvers.solver import iterate
-from ..solvers.variable_projection import VariableProjection
+from ..solvers.variable_projection import NEAR_DAMPING, VariableProjection
 from .holdout_plan import SHARE, Plan
 from .parameter_grid import changed, present
 
@@ -65,7 +65,6 @@ if TYPE_CHECKING:
 
 RUN = 0.5  # of the frames, one after the other, in which a point is hidden
 TOLERANCE, GROWING_TOLERANCE = 1e-10, 1e-8
-WARM_DAMPING = 1e-9
 MOST_ITERATIONS = 200
 
 Watch: TypeAlias = "Callable[[], None]"
@@ -215,7 +214,7 @@ def solved_from(problem: Problem, start: Factors, watch: Watch = _nothing) -> Po
     if collapsed(problem, start):
         return grown(problem, watch)
     factors = resized(start, problem.rank, np.random.default_rng(0))
-    algorithm = VariableProjection(TOLERANCE, MOST_ITERATIONS, WARM_DAMPING)
+    algorithm = VariableProjection(TOLERANCE, MOST_ITERATIONS, NEAR_DAMPING)
     return _solved(problem, factors, algorithm, watch)
 
 

@@ -32,16 +32,27 @@ from ..problem.low_rank import LowRankProblem
 from ..solvers.solver import single_threaded
 from .diagnostics import collapsed
 from .multistart import CLOSE, hopeless
-from .pipeline import CONTINUED, GIVEN_UP, SHORT_TOLERANCE, Run, candidate_at
+from .pipeline import (
+    CONTINUED,
+    GIVEN_UP,
+    SHORT_TOLERANCE,
+    PhaseStep,
+    RunContext,
+    RunLog,
+    point_at,
+    run_last_phase,
+    run_on_matrix,
+    run_phase,
+    solve_phase,
+)
 from .problem_setup import Prepared, penalized, resolve_intrinsics
 from .upgraded_view import metric_view
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from ..data.sequence import Sequence
     from ..foundation.types import Bools, Floats, Ints
-    from ..problem.nonrigid import Problem
     from ..solvers.solver import Algorithm
     from .progress import Iterate
     from .settings import Settings
@@ -83,115 +94,132 @@ def known_calibration(sequence: Sequence, settings: Settings) -> Floats | None:
         return None
 
 
-class LowRankRun(Run):
-    """The phases of a run of a low-rank problem."""
+def can_continue(start: Iterate, settings: Settings) -> bool:
+    """Whether a run of a low-rank problem can continue from an iterate."""
+    return settings.problem == "lowrank" and isinstance(start.current.problem, LowRankProblem)
 
-    def updates(self, start: Iterate | None) -> Iterator[Iterate]:
-        """Return the updates of all phases; the last one is marked finished."""
-        self.rotations_chosen = True  # there are no rotations to choose
-        self.calibration = known_calibration(self.sequence, self.settings)
-        before = None if start is None else start.current.problem
-        if start is not None and isinstance(before, LowRankProblem):
-            self.goes_on = True
-            self.prepared = Prepared(before.tracks, before.visible, start.intrinsics, self.sequence.camera)
-            posed = penalized(before.with_eta(self.settings.eta), self.settings.penalty, self.settings.rank)
-            return self._go_on(posed, start.current.factors)
-        problem = self._posed()
-        return self._on_matrix(problem) if self.method.on_matrix else self._starts_of(problem)
 
-    def _posed(self) -> LowRankProblem:
-        sequence, settings = self.sequence, self.settings
-        norm = measurement_norm(sequence.tracks, sequence.visible)
-        tracks = np.where(sequence.visible[:, None], sequence.tracks, 0.0) / norm
-        self.prepared = Prepared(tracks, sequence.visible, np.diag([norm, norm, 1.0]), sequence.camera)
-        bare = LowRankProblem(tracks, sequence.visible, settings.eta, np.zeros(1))
-        return penalized(bare, settings.penalty, settings.rank)
+def run_low_rank(sequence: Sequence, settings: Settings) -> Iterator[Iterate]:
+    """Return the iterates of all phases; the last one is marked finished, and has the metric view."""
+    norm = measurement_norm(sequence.tracks, sequence.visible)
+    tracks = np.where(sequence.visible[:, None], sequence.tracks, 0.0) / norm
+    context = _context(
+        sequence, settings, Prepared(tracks, sequence.visible, np.diag([norm, norm, 1.0]), sequence.camera)
+    )
+    bare = LowRankProblem(tracks, sequence.visible, settings.eta, np.zeros(1))
+    problem = penalized(bare, settings.penalty, settings.rank)
+    run = run_on_matrix if context.method.on_matrix else _search
+    return _with_metric_view(context, run(context, problem))
 
-    def _go_on(self, problem: LowRankProblem, factors: Factors) -> Iterator[Iterate]:
-        nothing = collapsed(problem, factors)  # a strong penalty has left nothing to go on from
-        point = svd_start(problem) if nothing else resized(factors, problem.rank, self._rng(0))
-        if self.method.on_matrix:
-            return self._on_matrix(problem, point)
-        follower = self._follower(whole=point is factors)
-        return self._last(problem, follower, point, "refine", CONTINUED)
 
-    def _starts_of(self, problem: LowRankProblem) -> Iterator[Iterate]:
-        """Follow starts for a limited number of steps; refine the lowest end."""
-        some = some_points(problem, SEARCHED)
-        whole = some.small is problem
-        if not whole:
-            self.shown, self.share = candidate_at(problem, svd_start(problem)), some.share
-        ends: dict[str, Factors] = {}
-        while len(ends) < self.settings.starts and self._agreeing() < ENOUGH_AGREEING:
-            index = len(ends)
-            self.phase_count = self.phases_done + max(ENOUGH_AGREEING - self._agreeing(), 1) + 1
-            name = ("closed form, cut", "grown")[index] if index < 2 else f"random {index - 1}"
-            name += "" if whole else " (subset)"
-            yield from self._start(some, index, name)
-            ends[name], self.reports[name] = self.point, self.point_loss / self.share
-        self.share = 1.0
-        lowest = min(ends, key=self.reports.__getitem__)
-        factors = some.lifted(ends[lowest])
-        if not whole:
-            self.shown = self.best = None
-        last = self._polisher(warm=whole)
-        yield from self._last(problem, last, factors, "refine", lowest if whole else "")
+def continue_low_rank(sequence: Sequence, settings: Settings, start: Iterate) -> Iterator[Iterate]:
+    """Return the iterates of a run that continues from an iterate of another one, see `can_continue`."""
+    before, factors = start.current.problem, start.current.factors
+    assert isinstance(before, LowRankProblem)  # `can_continue` has checked it
+    tracks = Prepared(before.tracks, before.visible, start.intrinsics, sequence.camera)
+    context = _context(sequence, settings, tracks)
+    problem = penalized(before.with_eta(settings.eta), settings.penalty, settings.rank)
+    nothing = collapsed(problem, factors)  # a strong penalty has left nothing to continue from
+    point = svd_start(problem) if nothing else resized(factors, problem.rank, context.rng(0))
+    if context.method.on_matrix:
+        iterates = run_on_matrix(context, problem, point)
+    else:
+        algorithm = context.continuing_algorithm(complete=point is factors)
+        iterates = run_last_phase(context, problem, algorithm, point, "refine", CONTINUED)
+    return _with_metric_view(context, iterates)
 
-    def _start(self, some: SomePoints, index: int, name: str) -> Iterator[Iterate]:
-        """Yield one start, and where only some points are solved show the best of all points so far."""
-        small, random, phase = some.small, self._rng(index), f"start {index + 1}: {name}"
-        short = self._algorithm(SHORT_TOLERANCE, SHORT_ITERATIONS)
-        if index == 1:
-            self.whole = small
-            factors = Factors(
-                np.ones((small.shape[0], 1)), np.zeros((1, 3, small.shape[1])), no_offsets(small)
-            )
-            for rank in range(1, small.rank + 1):
-                factors = resized(factors, rank, random)
-                yield from self._phase(small.of_rank(rank), short, factors, f"{phase}, rank {rank}")
-                factors = self.point
-            self.whole = None
-        else:
-            factors = svd_start(small) if index == 0 else random_points(small, random)
-            yield from self._followed(small, short, factors, phase, name)
-        if self.shown is not None:
-            end = candidate_at(some.problem, some.lifted(self.point))
-            if end.loss < self.shown.loss:
-                self.shown = end
 
-    def _followed(
-        self, problem: LowRankProblem, short: Algorithm[Any], start: Factors, phase: str, name: str
-    ) -> Iterator[Iterate]:
-        """Yield a phase up to where it cannot get below the lowest end that is known."""
-        losses: list[float] = []
-        lowest = self.share * min(self.reports.values(), default=np.inf) * (1 + CLOSE)
-        for update in self._phase(problem, short, start, phase):
-            losses.append(self.point_loss)
-            yield update
-            if not self.phase_status.finished and hopeless(losses, lowest):
-                self.notes[name] = GIVEN_UP
-                self.phases_done += 1
-                return
+def _context(sequence: Sequence, settings: Settings, tracks: Prepared) -> RunContext:
+    """Return the context of a low-rank run, which has no rotations to choose."""
+    calibration = known_calibration(sequence, settings)
+    return RunContext(sequence, settings, tracks, calibration=calibration, rotations_chosen=True)
 
-    def _last(
-        self, problem: Problem, algorithm: Algorithm[Any], start: Factors, phase: str, name: str
-    ) -> Iterator[Iterate]:
-        """Yield the phase that ends the run; its end is shown by the adjusted metric view."""
-        for update in super()._last(problem, algorithm, start, phase, name):
-            yield self._viewed(update) if update.status.finished else update
 
-    def _viewed(self, update: Iterate) -> Iterate:
-        best = update.best
+def _search(context: RunContext, problem: LowRankProblem) -> Iterator[Iterate]:
+    """Follow starts for a limited number of steps; refine the lowest end."""
+    log, some = context.log, some_points(problem, SEARCHED)
+    part, complete = context, some.small is problem
+    if not complete:
+        part = replace(context, displayed=point_at(problem, svd_start(problem)), share=some.share)
+    ends: dict[str, Factors] = {}
+    while len(ends) < context.settings.starts and _agreeing(log) < ENOUGH_AGREEING:
+        index = len(ends)
+        log.phase_count = log.phases_done + max(ENOUGH_AGREEING - _agreeing(log), 1) + 1
+        name = ("closed form, cut", "grown")[index] if index < 2 else f"random {index - 1}"
+        name += "" if complete else " (subset)"
+        end = yield from _run_start(part, some.small, index, name)
+        if part.displayed is not None:  # of all points, that of the lowest end so far
+            point = point_at(problem, some.lifted(end.factors))
+            if point.loss < part.displayed.loss:
+                part = replace(part, displayed=point)
+        ends[name], log.losses[name] = end.factors, end.loss / part.share
+    lowest = min(ends, key=log.losses.__getitem__)
+    factors = some.lifted(ends[lowest])
+    if not complete:
+        log.best = None
+    last = context.refining_algorithm(near=complete)
+    yield from run_last_phase(context, problem, last, factors, "refine", lowest if complete else "")
+
+
+def _run_start(
+    context: RunContext, problem: LowRankProblem, index: int, name: str
+) -> Generator[Iterate, None, PhaseStep]:
+    """Yield the iterates of one start and return its last step."""
+    random, phase = context.rng(index), f"start {index + 1}: {name}"
+    short = context.bilinear_algorithm(SHORT_TOLERANCE, SHORT_ITERATIONS)
+    if index != 1:
+        factors = svd_start(problem) if index == 0 else random_points(problem, random)
+        return (yield from _follow(context, problem, short, factors, phase, name))
+    rows, columns = problem.shape
+    factors = Factors(np.ones((rows, 1)), np.zeros((1, 3, columns)), no_offsets(problem))
+    context = replace(context, full_rank=problem)
+    for rank in range(1, problem.rank + 1):
+        factors = resized(factors, rank, random)
+        end = yield from run_phase(context, problem.of_rank(rank), short, factors, f"{phase}, rank {rank}")
+        factors = end.factors
+    return end
+
+
+def _follow(
+    context: RunContext,
+    problem: LowRankProblem,
+    short: Algorithm[Any],
+    start: Factors,
+    phase: str,
+    name: str,
+) -> Generator[Iterate, None, PhaseStep]:
+    """Yield a phase up to where it cannot get below the lowest end that is known; return its last step."""
+    losses: list[float] = []
+    lowest = context.share * min(context.log.losses.values(), default=np.inf) * (1 + CLOSE)
+    for step in solve_phase(context, problem, short, start, phase):
+        losses.append(step.loss)
+        yield step.iterate
+        if not step.status.finished and hopeless(losses, lowest):
+            context.log.notes[name] = GIVEN_UP
+            context.log.phases_done += 1
+            break
+    return step
+
+
+def _with_metric_view(context: RunContext, iterates: Iterator[Iterate]) -> Iterator[Iterate]:
+    """Yield the iterates, the finished one with the adjusted metric view of its best point."""
+    for reported in iterates:
+        if not reported.status.finished:
+            yield reported
+            continue
+        best, record = reported.best, reported.record
         assert isinstance(best.problem, LowRankProblem)  # as all of this run are
         began = time.perf_counter()
         with single_threaded():
-            view = metric_view(best.problem, best.factors, update.intrinsics, self.calibration)
-        record = replace(update.record, seconds=update.record.seconds + time.perf_counter() - began)
-        return replace(update, record=record, view=view)
+            view = metric_view(best.problem, best.factors, reported.intrinsics, context.calibration)
+        record = replace(record, seconds=record.seconds + time.perf_counter() - began)
+        yield replace(reported, record=record, view=view)
 
-    def _agreeing(self) -> int:
-        lowest = min(self.reports.values(), default=np.inf)
-        return sum(loss <= lowest * (1 + AGREEMENT) for loss in self.reports.values())
+
+def _agreeing(log: RunLog) -> int:
+    """Return how many starts have ended in the lowest minimum."""
+    lowest = min(log.losses.values(), default=np.inf)
+    return sum(loss <= lowest * (1 + AGREEMENT) for loss in log.losses.values())
 
 
 def no_offsets(problem: LowRankProblem) -> Floats:

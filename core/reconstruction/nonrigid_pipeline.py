@@ -15,6 +15,7 @@ form instead.
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,19 +23,30 @@ import numpy as np
 from ..cameras.candidates import RotationCandidate, rotation_candidates
 from ..problem.initialization import resized, rigid_start, search_starts
 from ..problem.nonrigid import Factors, NonRigidProblem
-from ..problem.subsampling import rungs, subset
+from ..problem.subsampling import Subset, rungs, subset
 from ..solvers.screening import Screening
 from ..solvers.solver import Algorithm, single_threaded
 from ..solvers.variable_projection import VariableProjection
 from .diagnostics import collapsed
 from .multistart import SURVIVORS, End, groups, hopeless, met, phases, traced
-from .pipeline import CONTINUED, GIVEN_UP, SHORT_TOLERANCE, Run, candidate_at
+from .pipeline import (
+    CONTINUED,
+    GIVEN_UP,
+    SHORT_TOLERANCE,
+    PhaseStep,
+    RunContext,
+    point_at,
+    run_last_phase,
+    run_on_matrix,
+    run_phase,
+    solve_phase,
+)
 from .problem_setup import Prepared, penalized, prepare
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
-    from collections.abc import Sequence as Items
+    from collections.abc import Callable, Generator, Iterator
 
+    from ..data.sequence import Sequence
     from .progress import Iterate, Point
     from .settings import Settings
 
@@ -44,201 +56,216 @@ COMPARED = 12_000  # observations, about, that rotations are compared on
 SCREENED = 2_500  # observations, about, that starts take their first steps on
 
 
-class NonRigidRun(Run):
-    """The phases of a run of a non-rigid problem."""
-
-    def updates(self, start: Iterate | None) -> Iterator[Iterate]:
-        """Return the updates of all phases; the last one is marked finished."""
-        if start is not None and _compatible(start, self.settings):
-            self.goes_on = True
-            return self._warm(start)
-        return self._cold()
-
-    def _cold(self) -> Iterator[Iterate]:
-        settings = self.settings
-        prepared = self.prepared = prepare(self.sequence, settings)
-        candidates = rotation_candidates(
-            self.sequence, prepared.tracks, source=settings.rotations, rank=settings.rotation_rank
-        )
-        compared = len(candidates) if len(candidates) > 1 else 0
-        search = 2 if self.method.on_matrix else 1 + phases(settings.starts, 1 if compared else settings.rank)
-        self.phase_count = compared * settings.rank + search
-        if compared:
-            grown = yield from self._choose(prepared, candidates)
-            problem, factors = grown.problem, grown.factors
-            assert isinstance(problem, NonRigidProblem)  # as all candidates are
-        else:
-            self.rotations, factors = candidates[0].name, None
-            problem = self._problem(prepared, candidates[0])
-        self.best, self.rotations_chosen = None, True
-        yield from self._on_matrix(problem) if self.method.on_matrix else self._search(problem, factors)
-
-    def _problem(self, prepared: Prepared, candidate: RotationCandidate) -> NonRigidProblem:
-        began = time.perf_counter()
-        with single_threaded():
-            R = candidate.compute()
-        self.seconds += time.perf_counter() - began
-        return prepared.problem(R, self.settings.penalty, self.settings.rank, self.settings.eta)
-
-    def _choose(
-        self, prepared: Prepared, candidates: Items[RotationCandidate]
-    ) -> Generator[Iterate, None, Point]:
-        """Grow a reconstruction on each candidate's rotations; return the end of the best one.
-
-        Losses are comparable at equal rank, penalty and eta only, and a candidate that wins at one rank may
-        overfit there: the mean of the logarithms over ranks 2 to K decides. (The rigid fit says little.)
-        """
-        quick = VariableProjection(tolerance=COMPARISON_TOLERANCE)
-        ends: dict[float, tuple[str, Point]] = {}
-        for index, candidate in enumerate(candidates):
-            self.rotations = candidate.name
-            problem = self._problem(prepared, candidate)
-            compared = subset(problem, COMPARED)
-            losses = np.ones(problem.rank)
-            phase = f"rotations {index + 1} of {len(candidates)}: {candidate.name}"
-            self.share = compared.share
-            if compared.small is not problem:
-                self.shown = _first_look(problem)
-            for update in self._grow(compared.small, quick, phase):
-                losses[self.point.rank - 1] = self.point_loss
-                yield update
-                if self.shown and self.phase_status.finished:
-                    self.shown = candidate_at(problem, compared.lifted(self.point))
-            self.shown, self.share = None, 1.0
-            end = candidate_at(problem, compared.lifted(self.point))
-            with np.errstate(divide="ignore", invalid="ignore"):
-                score = float(np.log(losses[min(1, problem.rank - 1) :]).mean())
-            ends.setdefault(np.inf if np.isnan(score) else score, (candidate.name, end))
-        self.rotations, chosen = ends[min(ends)]
-        return chosen
-
-    def _warm(self, start: Iterate) -> Iterator[Iterate]:
-        settings = self.settings
-        self.rotations, self.rotations_chosen = start.rotations, True
-        old = start.current.problem
-        assert isinstance(old, NonRigidProblem)  # `_compatible` compares the problems
-        prepared = self.prepared = Prepared(old.tracks, old.visible, start.intrinsics, self.sequence.camera)
-        # What depends on neither eta nor the weights is shared: to change these costs less than a step.
-        problem = penalized(old.with_eta(prepared.posed_eta(settings.eta)), settings.penalty, settings.rank)
-        point = start.current.factors
-        if collapsed(old, point):  # a strong penalty has left nothing to go on from
-            point = rigid_start(problem)
-        factors = resized(point, settings.rank, self._rng(0))
-        if self.method.on_matrix:
-            yield from self._on_matrix(problem, factors)
-            return
-        follower = self._follower(whole=factors is start.current.factors)
-        yield from self._last(problem, follower, factors, "refine", CONTINUED)
-
-    def _search(self, problem: NonRigidProblem, grown: Factors | None) -> Iterator[Iterate]:
-        """Find the lowest minimum that starts lead to, of a subset where the problem is large; refine it."""
-        short, count = self._algorithm(SHORT_TOLERANCE), self.settings.starts
-        searched = subset(problem, COMPARED)
-        small, suffix, self.share = searched.small, "", searched.share
-        if small is not problem:
-            suffix = " (subset)"
-            self.shown = candidate_at(problem, grown) if grown else _first_look(problem)
-        phase = f"start 1 of {count}: {GROWN}{suffix}"
-        if grown is None:
-            yield from self._grow(small, short, phase)
-        else:
-            yield from self._phase(small, short, searched.restricted(grown), phase)
-        ends = [End(GROWN + suffix, self.point, self.point_loss)]
-        self.reports[GROWN + suffix] = self.point_loss / self.share
-        if count > 1:
-            yield from self._compete(small, short, ends, suffix)
-        lowest = min(ends, key=lambda end: end.loss)
-        factors, known = lowest.factors, small is problem
-        between = rungs(problem, COMPARED)  # where a step costs a fraction of one on the whole
-        self.phase_count += len(between)
-        for rung in between:
-            start, searched, self.share = searched.carried(factors, rung), rung, rung.share
-            yield from self._phase(rung.small, short, start, "refine (subset)")
-            factors = self.point
-        self.shown, self.share = None, 1.0
-        factors, name = searched.lifted(factors), lowest.name if known else ""
-        yield from self._last(problem, self._polisher(warm=known), factors, "refine", name)
-
-    def _compete(
-        self, problem: NonRigidProblem, short: Algorithm[Any], ends: list[End], suffix: str
-    ) -> Iterator[Iterate]:
-        """Let groups of starts take a few steps side by side, follow the best that differ, add their ends."""
-        count, share, shown = self.settings.starts, self.share, self.shown
-        screened = subset(problem, SCREENED)
-        small = screened.small.with_weights(screened.small.weights)  # its losses rank starts, no more
-        starts = list(search_starts(small, count - 1, self._rng(problem.rank)).items())
-        for group in groups(len(starts)):
-            names = [name + suffix for name, _ in starts[group.start : group.stop]]
-            points = tuple(point for _, point in starts[group.start : group.stop])
-            screening = Screening(points, SURVIVORS)
-            phase = f"starts {group.start + 2} to {group.stop + 1}: {screening.max_iterations} steps{suffix}"
-            self.share, self.shown = share * screened.share, self.best
-            yield from self._phase(small, screening, self.point, phase)
-            state = self.state
-            for start, loss in state.dropped:
-                self.reports[names[start]], self.notes[names[start]] = loss / self.share, GIVEN_UP
-            self.share, self.shown = share, shown
-            for r, start in enumerate(state.bundle.starts):
-                phase = f"start {group.start + start + 2} of {count}: {names[start]}"
-                lifted = screened.lifted(state.bundle.at(r))
-                yield from self._follow(problem, short, lifted, phase, names[start], ends)
-            for start, _ in state.merged:
-                into = names[traced(start, dict(state.merged))]
-                self.reports[names[start]] = self.reports[into]
-                self.notes[names[start]] = self.notes.get(into) or f"joined {into}"
-            self.phases_done += min(SURVIVORS, len(group)) - len(state.bundle.starts)
-
-    def _follow(
-        self,
-        problem: NonRigidProblem,
-        short: Algorithm[Any],
-        start: Factors,
-        phase: str,
-        name: str,
-        ends: list[End],
-    ) -> Iterator[Iterate]:
-        """Run one start until it converges, meets a known end, or cannot get below the lowest of them."""
-        losses: list[float] = []
-        lowest = min(end.loss for end in ends)
-        for update in self._phase(problem, short, start, phase):
-            losses.append(self.point_loss)
-            self.reports[name] = self.point_loss / self.share
-            yield update
-            if self.phase_status.finished:
-                continue
-            if end := met(self.point, self.point_loss, ends):
-                self.reports[name], self.notes[name] = self.reports[end.name], f"joined {end.name}"
-            elif hopeless(losses, lowest):
-                self.notes[name] = GIVEN_UP
-            else:
-                continue
-            self.phases_done += 1
-            return
-        ends.append(End(name, self.point, self.point_loss))
-
-    def _grow(self, problem: NonRigidProblem, algorithm: Algorithm[Any], phase: str) -> Iterator[Iterate]:
-        """Solve at rank 1, then add one column at a time up to the problem's rank."""
-        factors = rigid_start(problem)
-        self.whole = problem
-        for rank in range(1, problem.rank + 1):
-            factors = resized(factors, rank, self._rng(rank))
-            smaller = problem.of_rank(rank)
-            yield from self._phase(smaller, algorithm, factors, f"{phase}, rank {rank}")
-            factors = self.point
-        self.whole = None
-
-
-def _first_look(problem: NonRigidProblem) -> Point:
-    """Return the best shape for fronto-parallel cameras, to show before there is another."""
-    start = rigid_start(problem)
-    C = problem.data.best_C(start.B, start.s, problem.weights[:1]).C
-    return candidate_at(problem, Factors(start.B, C, start.s))
-
-
-def _compatible(start: Iterate, settings: Settings) -> bool:
-    """Whether a run can go on from an update: its cameras are settled, and stay what they are."""
+def can_continue(start: Iterate, settings: Settings) -> bool:
+    """Whether a run can continue from an iterate: its rotations are chosen, and stay what they are."""
     before = start.settings
     return start.rotations_chosen and (
         (before.problem, before.rotations, before.rotation_rank, before.intrinsics)
         == (settings.problem, settings.rotations, settings.rotation_rank, settings.intrinsics)
     )
+
+
+def run_nonrigid(sequence: Sequence, settings: Settings) -> Iterator[Iterate]:
+    """Yield the iterates of all phases; the last one is marked finished."""
+    context = RunContext(sequence, settings, prepare(sequence, settings))
+    log, method = context.log, context.method
+    candidates = rotation_candidates(
+        sequence, context.tracks.tracks, source=settings.rotations, rank=settings.rotation_rank
+    )
+    compared = len(candidates) if len(candidates) > 1 else 0
+    search = 2 if method.on_matrix else 1 + phases(settings.starts, 1 if compared else settings.rank)
+    log.phase_count = compared * settings.rank + search
+    factors = None
+    if compared:
+        name, chosen = yield from _compare_rotations(context, candidates)
+        problem, factors = chosen.problem, chosen.factors
+        assert isinstance(problem, NonRigidProblem)  # as all candidates are
+    else:
+        name, problem = candidates[0].name, _pose(context, candidates[0])
+    context = replace(context, rotations=name, rotations_chosen=True)
+    log.best = None
+    yield from run_on_matrix(context, problem) if method.on_matrix else _search(context, problem, factors)
+
+
+def continue_nonrigid(sequence: Sequence, settings: Settings, start: Iterate) -> Iterator[Iterate]:
+    """Yield the iterates of a run that continues from an iterate of another one, see `can_continue`."""
+    old = start.current.problem
+    assert isinstance(old, NonRigidProblem)  # `can_continue` compares the problems
+    tracks = Prepared(old.tracks, old.visible, start.intrinsics, sequence.camera)
+    context = RunContext(sequence, settings, tracks, rotations=start.rotations, rotations_chosen=True)
+    # What depends on neither eta nor the weights is shared: to change these costs less than a step.
+    problem = penalized(old.with_eta(tracks.posed_eta(settings.eta)), settings.penalty, settings.rank)
+    point = start.current.factors
+    if collapsed(old, point):  # a strong penalty has left nothing to continue from
+        point = rigid_start(problem)
+    factors = resized(point, settings.rank, context.rng(0))
+    if context.method.on_matrix:
+        yield from run_on_matrix(context, problem, factors)
+        return
+    algorithm = context.continuing_algorithm(complete=factors is start.current.factors)
+    yield from run_last_phase(context, problem, algorithm, factors, "refine", CONTINUED)
+
+
+def _pose(context: RunContext, candidate: RotationCandidate) -> NonRigidProblem:
+    """Return the problem for a candidate's rotations; the time that these take counts."""
+    settings, began = context.settings, time.perf_counter()
+    with single_threaded():
+        R = candidate.compute()
+    context.log.seconds += time.perf_counter() - began
+    return context.tracks.problem(R, settings.penalty, settings.rank, settings.eta)
+
+
+def _compare_rotations(
+    context: RunContext, candidates: tuple[RotationCandidate, ...]
+) -> Generator[Iterate, None, tuple[str, Point]]:
+    """Grow a reconstruction on each candidate's rotations; return the name and the end of the best one.
+
+    Losses are comparable at equal rank, penalty and eta only, and a candidate that wins at one rank may
+    overfit there: the mean of the logarithms over ranks 2 to K decides. (The rigid fit says little.)
+    """
+    quick = VariableProjection(tolerance=COMPARISON_TOLERANCE)
+    ends: dict[float, tuple[str, Point]] = {}
+    for index, candidate in enumerate(candidates):
+        problem = _pose(context, candidate)
+        compared = subset(problem, COMPARED)
+        phase = f"rotations {index + 1} of {len(candidates)}: {candidate.name}"
+        part = replace(context, rotations=candidate.name, share=compared.share)
+        display = None
+        if compared.small is not problem:
+            part = replace(part, displayed=_fronto_parallel(problem))
+
+            def display(
+                factors: Factors, problem: NonRigidProblem = problem, compared: Subset = compared
+            ) -> Point:
+                return point_at(problem, compared.lifted(factors))
+
+        end, losses = yield from _grow(part, compared.small, quick, phase, display)
+        point = point_at(problem, compared.lifted(end.factors))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            score = float(np.log(losses[min(1, problem.rank - 1) :]).mean())
+        ends.setdefault(np.inf if np.isnan(score) else score, (candidate.name, point))
+    return ends[min(ends)]
+
+
+def _search(context: RunContext, problem: NonRigidProblem, grown: Factors | None) -> Iterator[Iterate]:
+    """Find the lowest minimum that starts lead to, of a subset where the problem is large; refine it."""
+    log, count = context.log, context.settings.starts
+    short = context.bilinear_algorithm(SHORT_TOLERANCE)
+    searched = subset(problem, COMPARED)
+    small, complete = searched.small, searched.small is problem
+    suffix = "" if complete else " (subset)"
+    part = replace(context, share=searched.share)
+    if not complete:
+        part = replace(part, displayed=point_at(problem, grown) if grown else _fronto_parallel(problem))
+    phase = f"start 1 of {count}: {GROWN}{suffix}"
+    if grown is None:
+        end, _ = yield from _grow(part, small, short, phase)
+    else:
+        end = yield from run_phase(part, small, short, searched.restricted(grown), phase)
+    ends = [End(GROWN + suffix, end.factors, end.loss)]
+    log.losses[GROWN + suffix] = end.loss / part.share
+    if count > 1:
+        yield from _compete(part, small, short, ends, suffix)
+    lowest = min(ends, key=lambda end: end.loss)
+    factors = lowest.factors
+    between = rungs(problem, COMPARED)  # where a step costs a fraction of one on the whole
+    log.phase_count += len(between)
+    for level in between:
+        start, searched = searched.carried(factors, level), level
+        part = replace(part, share=level.share)
+        end = yield from run_phase(part, level.small, short, start, "refine (subset)")
+        factors = end.factors
+    last = context.refining_algorithm(near=complete)
+    name = lowest.name if complete else ""
+    yield from run_last_phase(context, problem, last, searched.lifted(factors), "refine", name)
+
+
+def _compete(
+    context: RunContext, problem: NonRigidProblem, short: Algorithm[Any], ends: list[End], suffix: str
+) -> Iterator[Iterate]:
+    """Let groups of starts take a few steps side by side, follow the best that differ, add their ends."""
+    log, count = context.log, context.settings.starts
+    screened = subset(problem, SCREENED)
+    small = screened.small.with_weights(screened.small.weights)  # its losses rank starts, no more
+    starts = list(search_starts(small, count - 1, context.rng(problem.rank)).items())
+    for group in groups(len(starts)):
+        names = [name + suffix for name, _ in starts[group.start : group.stop]]
+        points = tuple(point for _, point in starts[group.start : group.stop])
+        screening = Screening(points, SURVIVORS)
+        phase = f"starts {group.start + 2} to {group.stop + 1}: {screening.max_iterations} steps{suffix}"
+        part = replace(context, share=context.share * screened.share, displayed=log.best)
+        end = yield from run_phase(part, small, screening, points[0], phase)
+        state = end.state
+        for start, loss in state.dropped:
+            log.losses[names[start]], log.notes[names[start]] = loss / part.share, GIVEN_UP
+        for r, start in enumerate(state.bundle.starts):
+            phase = f"start {group.start + start + 2} of {count}: {names[start]}"
+            lifted = screened.lifted(state.bundle.at(r))
+            yield from _follow(context, problem, short, lifted, phase, names[start], ends)
+        for start, _ in state.merged:
+            into = names[traced(start, dict(state.merged))]
+            log.losses[names[start]] = log.losses[into]
+            log.notes[names[start]] = log.notes.get(into) or f"joined {into}"
+        log.phases_done += min(SURVIVORS, len(group)) - len(state.bundle.starts)
+
+
+def _follow(
+    context: RunContext,
+    problem: NonRigidProblem,
+    short: Algorithm[Any],
+    start: Factors,
+    phase: str,
+    name: str,
+    ends: list[End],
+) -> Iterator[Iterate]:
+    """Run one start until it converges, meets a known end, or cannot get below the lowest of them."""
+    log = context.log
+    losses: list[float] = []
+    lowest = min(end.loss for end in ends)
+    for step in solve_phase(context, problem, short, start, phase):
+        losses.append(step.loss)
+        log.losses[name] = step.loss / context.share
+        yield step.iterate
+        if step.status.finished:
+            continue
+        if end := met(step.factors, step.loss, ends):
+            log.losses[name], log.notes[name] = log.losses[end.name], f"joined {end.name}"
+        elif hopeless(losses, lowest):
+            log.notes[name] = GIVEN_UP
+        else:
+            continue
+        log.phases_done += 1
+        return
+    ends.append(End(name, step.factors, step.loss))
+
+
+def _grow(
+    context: RunContext,
+    problem: NonRigidProblem,
+    algorithm: Algorithm[Any],
+    phase: str,
+    display: Callable[[Factors], Point] | None = None,
+) -> Generator[Iterate, None, tuple[PhaseStep, list[float]]]:
+    """Solve at rank 1, then add one column at a time up to the problem's rank.
+
+    Return the last step, and the losses at the ends of all ranks. `display` makes the point to show of the
+    end of each rank.
+    """
+    factors, losses = rigid_start(problem), []
+    context = replace(context, full_rank=problem)
+    for rank in range(1, problem.rank + 1):
+        factors = resized(factors, rank, context.rng(rank))
+        smaller = problem.of_rank(rank)
+        end = yield from run_phase(context, smaller, algorithm, factors, f"{phase}, rank {rank}")
+        factors = end.factors
+        losses.append(end.loss)
+        if display is not None:
+            context = replace(context, displayed=display(factors))
+    return end, losses
+
+
+def _fronto_parallel(problem: NonRigidProblem) -> Point:
+    """Return the best rigid shape for fronto-parallel cameras, to show before there is another."""
+    start = rigid_start(problem)
+    C = problem.data.best_C(start.B, start.s, problem.weights[:1]).C
+    return point_at(problem, Factors(start.B, C, start.s))

@@ -43,7 +43,7 @@ class HistoryEntry:
     seconds: float  # spent computing, pauses excluded
     loss: float  # where only a subset is solved, divided by its share of the observations
     phase: str
-    primal: float | None = None  # ADMM's relative residuals, see `core.solvers.admm.residuals`
+    primal: float | None = None  # ADMM's relative residuals, see `core.solvers.admm.ADMM.residuals`
     dual: float | None = None
 
 

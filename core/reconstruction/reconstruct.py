@@ -10,8 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from ..foundation.exceptions import InputError
-from .low_rank_pipeline import LowRankRun
-from .nonrigid_pipeline import NonRigidRun
+from . import low_rank_pipeline, nonrigid_pipeline
 from .progress import count_shift, finish, shift_counts
 from .provenance import ProvenanceChain, SolveStep
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from ..data.sequence import Sequence
-    from .pipeline import Run
     from .progress import Iterate
     from .result import Result
     from .settings import Settings
@@ -48,18 +46,24 @@ def reconstruct(sequence: Sequence, settings: Settings, *, start: Iterate | None
     refusal = settings.refusal(sequence.camera)
     if refusal:
         raise InputError(refusal)
-    kind = LowRankRun if settings.problem == "lowrank" else NonRigidRun
-    run = kind(sequence, settings)
-    return _traced(run, run.updates(start), start)
+    low_rank = settings.problem == "lowrank"
+    can_continue = low_rank_pipeline.can_continue if low_rank else nonrigid_pipeline.can_continue
+    if start is None or not can_continue(start, settings):
+        run = low_rank_pipeline.run_low_rank if low_rank else nonrigid_pipeline.run_nonrigid
+        return _with_provenance(settings, run(sequence, settings), None)
+    resume = low_rank_pipeline.continue_low_rank if low_rank else nonrigid_pipeline.continue_nonrigid
+    return _with_provenance(settings, resume(sequence, settings, start), start)
 
 
-def _traced(run: Run, stream: Iterator[Iterate], start: Iterate | None) -> Iterator[Iterate]:
-    """Yield the updates of a run, each with the way that led to it."""
-    for count, update in enumerate(stream, start=1):
-        step = SolveStep(run.settings, None if update.status.finished else count)
-        before = start.provenance if run.goes_on and start is not None else None
-        known = before is not None or not run.goes_on
-        yield replace(update, provenance=ProvenanceChain(step, before) if known else None)
+def _with_provenance(
+    settings: Settings, iterates: Iterator[Iterate], start: Iterate | None
+) -> Iterator[Iterate]:
+    """Yield the iterates of a run, each with the steps that made it; `start` is what the run continues."""
+    for count, reported in enumerate(iterates, start=1):
+        step = SolveStep(settings, None if reported.status.finished else count)
+        before = None if start is None else start.provenance
+        known = start is None or before is not None
+        yield replace(reported, provenance=ProvenanceChain(step, before) if known else None)
 
 
 def solve_sequence(sequence: Sequence, settings: Settings) -> Result:

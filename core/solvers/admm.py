@@ -38,7 +38,7 @@ from ..foundation.batched_linalg import invert_batched
 from ..problem.closed_form import UNMEASURED
 from ..problem.observation_forms import COLUMN, PLANE, ROW, times_planes
 from .matrix_form import best_cut, evaluate, is_convex, prox, starting_point, with_singular_values
-from .solver import Status
+from .solver import Algorithm, Status
 
 if TYPE_CHECKING:
     from ..foundation.types import Floats
@@ -80,17 +80,11 @@ class ADMMState:
     losses: tuple[float, ...]  # the lowest loss so far, after each of the last `patience` + 1 iterations
 
 
-def residuals(state: ADMMState) -> tuple[float, float]:
-    """Return the relative residuals: primal |X - Z| / max(|X|, |Z|), dual |Z - Z_before| / |U|.
-
-    |U| counts as at least 1e-6 |Z|. Both are infinite before the first step.
-    """
-    return state.primal, state.change
-
-
 @dataclass(frozen=True)
-class ADMM:
+class ADMM(Algorithm[ADMMState]):
     """The first-order baseline of the paper on X, with over-relaxation and residual balancing."""
+
+    on_matrix = True
 
     tolerance: float = 1e-6  # both relative residuals at or below this
     max_iterations: int = 3000
@@ -158,6 +152,13 @@ class ADMM:
         first, last = (state.losses[0], state.losses[-1]) if state.losses else (np.inf, np.inf)
         minor = len(state.losses) > self.patience and first - last < self.progress * first
         return Status.STALLED if minor or state.waited > self.patience else Status.RUNNING
+
+    def residuals(self, state: ADMMState) -> tuple[float, float]:
+        """Return the relative residuals: primal |X - Z| / max(|X|, |Z|), dual |Z - Z_before| / |U|.
+
+        |U| counts as at least 1e-6 |Z|. Both are infinite before the first step.
+        """
+        return state.primal, state.change
 
     def loss(self, state: ADMMState) -> float:
         """Return the objective of Z, all its singular values counted, with its best offsets."""

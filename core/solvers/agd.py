@@ -35,7 +35,7 @@ import numpy as np
 
 from ..foundation.exceptions import InputError
 from .matrix_form import Point, best_cut, curvature, evaluate, prox, starting_point, with_singular_values
-from .solver import Status
+from .solver import Algorithm, Status
 
 if TYPE_CHECKING:
     from ..foundation.types import Floats
@@ -65,7 +65,7 @@ class AGDState:
 
 
 @dataclass(frozen=True)
-class AGD:
+class AGD(Algorithm[AGDState]):
     """Accelerated proximal gradient on X, with monotone or nonmonotone acceptance, and restart.
 
     Raises
@@ -73,6 +73,8 @@ class AGD:
     InputError
         where acceptance, restart or step is not one of the names that it accepts.
     """
+
+    on_matrix = True
 
     tolerance: float = 1e-8  # the length of a step over |x| at or below which it has converged
     max_iterations: int = 10_000

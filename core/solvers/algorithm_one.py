@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..problem.printed_form import jacobian, pack, residual_vector, unpack
-from .solver import Status
+from .solver import Algorithm, Status
 
 if TYPE_CHECKING:
     from ..foundation.types import Floats
@@ -47,7 +47,7 @@ class AlgorithmOneState:
 
 
 @dataclass(frozen=True)
-class AlgorithmOne:
+class AlgorithmOne(Algorithm[AlgorithmOneState]):
     """The paper's own method on the sparse normal equations; the unit of an iteration is a trial."""
 
     tolerance: float = 1e-14  # of the error, promised by a trial

@@ -36,7 +36,7 @@ import numpy as np
 from ..foundation.exceptions import InputError
 from ..problem.closed_form import best_offsets
 from .matrix_form import best_cut, evaluate, prox, starting_point, with_singular_values
-from .solver import Status
+from .solver import Algorithm, Status
 
 if TYPE_CHECKING:
     from ..foundation.types import Floats
@@ -56,12 +56,14 @@ class BMMState:
 
 
 @dataclass(frozen=True)
-class BMM:
+class BMM(Algorithm[BMMState]):
     """The prior-free method of Dai et al. 2014: least nuclear norm, by fixed-point continuation.
 
     The weights of the problem are not used: mu goes to 0. `loss` is twice the method's own objective at the
     current mu, which never rises; the objective of the problem is that of `factors`.
     """
+
+    on_matrix = True
 
     tolerance: float = 1e-6  # relative step at which the next, smaller mu begins
     max_iterations: int = 5000  # over all mu
@@ -132,8 +134,10 @@ class RBMMState:
 
 
 @dataclass(frozen=True)
-class RBMM:
+class RBMM(Algorithm[RBMMState]):
     """The reconsidered method of Kumar 2020: weighted nuclear norm, by ADMM with a growing rho."""
+
+    on_matrix = True
 
     tolerance: float = 1e-8  # |X - Z| / |X| at which both copies are one
     max_iterations: int = 1000

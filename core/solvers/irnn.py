@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .matrix_form import Point, best_cut, curvature, evaluate, slopes, starting_point, with_singular_values
-from .solver import Status
+from .solver import Algorithm, Status
 
 if TYPE_CHECKING:
     from ..problem.factors import Factors
@@ -40,8 +40,10 @@ class IRNNState:
 
 
 @dataclass(frozen=True)
-class IRNN:
+class IRNN(Algorithm[IRNNState]):
     """Proximal gradient on X with the penalty's slopes as weights, renewed at every step."""
+
+    on_matrix = True
 
     tolerance: float = 1e-8  # relative step |X_k+1 - X_k| / |X_k| at or below which it has converged
     max_iterations: int = 10_000

@@ -27,7 +27,7 @@ import numpy as np
 
 from ..problem.factors import Factors
 from ..problem.observation_forms import PLANE, pairs, point_blocks
-from .solver import ROUNDING, Status
+from .solver import ROUNDING, Algorithm, Status
 
 if TYPE_CHECKING:
     from ..foundation.types import Floats
@@ -82,8 +82,10 @@ class Step:
 
 
 @dataclass(frozen=True)
-class LevenbergMarquardt:
+class LevenbergMarquardt(Algorithm[LevenbergMarquardtState]):
     """Joint damped Gauss-Newton on (B, C, s). Its arrays take about 16 (K + 3) F 3 K P bytes."""
+
+    linear_only = True
 
     tolerance: float = 1e-14  # stop where the predicted decrease is below this fraction of the loss
     max_iterations: int = 500

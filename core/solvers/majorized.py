@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from ..penalties import SpectralPenalty
     from ..problem.factors import Factors
     from ..problem.nonrigid import Problem
-    from .levenberg_marquardt import LevenbergMarquardt
-    from .variable_projection import VariableProjection
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,15 +57,15 @@ class MajorizedState:
 
 
 @dataclass(frozen=True)
-class Majorized:
+class Majorized(Algorithm[MajorizedState]):
     """Minimizes data + f(gamma) for the problem's `spectral` by steps of a method for linear weights."""
 
-    inner: VariableProjection | LevenbergMarquardt
+    inner: Any  # a method for linear penalties whose parameters and states have a `damping`
 
     @property
     def max_iterations(self) -> int:
         """The inner method's limit."""
-        return self.inner.max_iterations
+        return int(self.inner.max_iterations)
 
     def init(self, problem: Problem, start: Factors) -> MajorizedState:
         """Put C at its best under the slopes at the start; where a column has no C yet, under the weights."""

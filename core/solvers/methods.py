@@ -38,9 +38,13 @@ class Method:
     meaning: str
     algorithm: type[Any]  # of core.solvers; of a two-step method the first step's
     options: tuple[Parameter, ...] = ()
-    on_matrix: bool = False  # whether it works on X itself, from the closed form, and is cut to rank K
     refined: type[Any] | None = None  # the second step's algorithm
     penalty: Penalty | None = None  # that of its paper, where it takes no other kind
+
+    @property
+    def on_matrix(self) -> bool:
+        """Whether it works on X itself, from the closed form, and is cut to rank K."""
+        return bool(self.algorithm.on_matrix)
 
     def default(self, option: str) -> ParameterValue:
         """Return the value that an option has where it is not given."""
@@ -100,16 +104,19 @@ METHODS: dict[str, Method] = {
         "ADMM, then Algorithm 1 of the paper as printed, on the sparse Jacobian",
         ADMM,
         (*ADMM_OPTIONS, DAMPING, ALPHA),
-        on_matrix=True,
         refined=AlgorithmOne,
     ),
-    "admm": Method("ADMM", "ADMM on the structure matrix, cut to rank K", ADMM, ADMM_OPTIONS, on_matrix=True),
+    "admm": Method(
+        "ADMM",
+        "ADMM on the structure matrix, cut to rank K",
+        ADMM,
+        ADMM_OPTIONS,
+    ),
     "admm+bilinear": Method(
         "ADMM, then bilinear",
         "ADMM, then the bilinear form from where it ends: the paper's pipeline",
         ADMM,
         ADMM_OPTIONS,
-        on_matrix=True,
         refined=VariableProjection,
     ),
     "irnn": Method(
@@ -117,7 +124,6 @@ METHODS: dict[str, Method] = {
         "iteratively reweighted nuclear norms (proximal gradient where the penalty is linear), cut to rank K",
         IRNN,
         (Parameter("margin", "Curvature of the model over that of the data term.", least=1.0),),
-        on_matrix=True,
     ),
     "agd": Method(
         "AGD",
@@ -128,7 +134,6 @@ METHODS: dict[str, Method] = {
             Parameter("restart", "When the momentum begins again.", choices=RESTARTS),
             Parameter("step_size", "1 / L, or found by backtracking.", choices=STEPS),
         ),
-        on_matrix=True,
     ),
     "bmm": Method(
         "BMM",
@@ -138,7 +143,6 @@ METHODS: dict[str, Method] = {
             Parameter("tau", "Step of the fixed-point iteration.", most=1.0, open_below=True),
             Parameter("shrinkage", "Of mu, from one to the next.", most=0.9, open_below=True),
         ),
-        on_matrix=True,
         penalty=NuclearNorm(),
     ),
     "r-bmm": Method(
@@ -146,15 +150,9 @@ METHODS: dict[str, Method] = {
         "reweighted BMM of Kumar for orthogonal cameras: weighted nuclear norm by ADMM, cut to rank K",
         RBMM,
         (RHO, Parameter("growth", "Of rho, at every iteration.", least=1.0, most=10.0, open_below=True)),
-        on_matrix=True,
         penalty=WeightedNuclearNorm(),
     ),
 }
-
-
-def on_matrix(algorithm: object) -> bool:
-    """Whether an algorithm works on X itself, so that its own loss is of a point that is not cut yet."""
-    return any(method.on_matrix and type(algorithm) is method.algorithm for method in METHODS.values())
 
 
 def refusal(method: str, problem: str, penalty: Penalty, *, affine: bool) -> str | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .batched_projection import bundled, stepped
-from .solver import Status
+from .solver import Algorithm, Status
 
 if TYPE_CHECKING:
     from ..foundation.types import Floats
@@ -35,7 +35,7 @@ class ScreeningState:
 
 
 @dataclass(frozen=True)
-class Screening:
+class Screening(Algorithm[ScreeningState]):
     """Follow all starts for a few iterations, and fewer and fewer of them further on."""
 
     starts: tuple[Factors, ...]

@@ -12,14 +12,14 @@ import time
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, Protocol, TypeVar
 
 import threadpoolctl
 
 from ..foundation.exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
     from contextlib import AbstractContextManager
 
     from ..problem.factors import Factors
@@ -46,7 +46,14 @@ class Status(Enum):
 
 
 class Algorithm(Protocol[State]):
-    """One method: `init`, `step`, and what may be read off its state."""
+    """Base class of the methods: the parameters of a method, and the steps that it takes with them.
+
+    A method is a frozen dataclass that inherits from this class. It has the members without a body; of the
+    others it overrides those for which it needs more than the default.
+    """
+
+    on_matrix: ClassVar[bool] = False  # whether it works on X itself, of full rank; `loss` is that of X
+    linear_only: ClassVar[bool] = False  # whether other penalties than linear ones need `Majorized`
 
     @property
     def max_iterations(self) -> int:
@@ -65,7 +72,22 @@ class Algorithm(Protocol[State]):
         """Return the objective of the state."""
 
     def factors(self, problem: Problem, state: State) -> Factors:
-        """Return the point (B, C, s) of the state."""
+        """Return the point (B, C, s) of the state, of at most the problem's rank."""
+
+    def residuals(self, state: State) -> tuple[float, float] | None:
+        """Return the primal and the dual residual of the state; None where the method has none."""
+        return None
+
+    def for_near_start(self, chosen: Container[str]) -> Algorithm[State]:
+        """Return the method for a start near a minimum; parameters that were `chosen` keep their values."""
+        return self
+
+    def for_changed_settings(self, *, complete: bool) -> Algorithm[State]:
+        """Return the method for a run that continues another one, whose settings change while it goes on.
+
+        `complete` is whether the start's C belongs to its B and s, as after a step.
+        """
+        return self
 
 
 @dataclass(frozen=True)

@@ -26,15 +26,19 @@ import numpy as np
 from ..foundation.batched_linalg import invert_batched, matmul_batched
 from ..problem.factors import Factors, penalty
 from .reduced_hessian import reduced_hessian
-from .solver import ROUNDING, Status
+from .solver import ROUNDING, Algorithm, Status
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from ..foundation.types import Floats
     from ..problem.data_term import PointSystem
     from ..problem.nonrigid import Problem
     from ..problem.observation_forms import Reals
 
 MOST_PRODUCTS = 25  # of conjugate gradients in one step
+CONTINUED_PRODUCTS = 6  # in a step of a run that continues under changed settings
+NEAR_DAMPING = 1e-9  # of the first step from a start near a minimum
 NEWTON_BELOW = 1e-3  # relative decrease from which the exact Hessian is used
 NEWTON_DAMPING = 1e-6  # initial damping below which the first step already uses it
 EXACT_BELOW = 1e-6  # of the loss without a shape; the sum that gives the loss in O(F + P) is too coarse there
@@ -103,18 +107,20 @@ class VariableProjectionState:
 
 
 @dataclass(frozen=True)
-class VariableProjection:
+class VariableProjection(Algorithm[VariableProjectionState]):
     """The default method. Each step: one damped (Gauss-)Newton system, solved by conjugate gradients."""
+
+    linear_only = True
 
     tolerance: float = 1e-14  # stop where the predicted decrease is below this fraction of the loss
     max_iterations: int = 500
     damping: float = 1e-3  # initial lambda; 1e-9 suits a warm start
     most_products: int = MOST_PRODUCTS  # in one step; fewer make more and shorter steps
-    whole_start: bool = False  # whether the start's C suits its B and s, as after a step
+    complete_start: bool = False  # whether the start's C belongs to its B and s, as after a step
 
     def init(self, problem: Problem, start: Factors) -> VariableProjectionState:
-        """Eliminate C at the start's (B, s); where the start is not whole, only its B and s matter."""
-        if not self.whole_start:
+        """Eliminate C at the start's (B, s); where the start is not complete, only its B and s matter."""
+        if not self.complete_start:
             system = problem.data.best_C(start.B, start.s, problem.weights)
             start = Factors(start.B, system.C, start.s)
         factors = problem.gauge(start)
@@ -152,8 +158,8 @@ class VariableProjection:
         """Converged on a predicted decrease below the tolerance; stalled when no trial helped."""
         if not np.isfinite(state.loss):
             return Status.DIVERGED
-        if self.whole_start and state.before is None and not state.stuck:
-            return Status.RUNNING  # whoever goes on under changed settings wants to see first, then to judge
+        if self.complete_start and state.before is None and not state.stuck:
+            return Status.RUNNING  # under changed settings the start is shown before it is judged
         if state.predicted <= self.tolerance * state.loss:
             return Status.CONVERGED
         if state.stuck:
@@ -167,6 +173,14 @@ class VariableProjection:
     def factors(self, problem: Problem, state: VariableProjectionState) -> Factors:
         """Return the point."""
         return state.factors
+
+    def for_near_start(self, chosen: Container[str]) -> VariableProjection:
+        """Return the method with a small first damping, unless the damping was chosen."""
+        return self if "damping" in chosen else replace(self, damping=NEAR_DAMPING)
+
+    def for_changed_settings(self, *, complete: bool) -> VariableProjection:
+        """Return the method with short steps, because changed settings take effect after a step."""
+        return replace(self, most_products=CONTINUED_PRODUCTS, complete_start=complete)
 
 
 def _moved(factors: Factors, step: Floats, shapes: Floats) -> Factors:

@@ -18,7 +18,6 @@ from core.experiments.benchmark.memory import PeakMemory
 from core.experiments.benchmark.problems import STARTS, Case, bilinear_start
 from core.experiments.benchmark.runs import STOPPED, Interrupted, Outcome, compare, measure, run
 from core.experiments.benchmark.stopwatch import Mark, Stopwatch
-from core.solvers.methods import on_matrix
 
 CASE = Case(frames=12, points=15, rank=2)
 LIMIT = 0.15  # CPU seconds
@@ -89,7 +88,7 @@ def test_every_method_runs_to_its_end_or_its_limit(method, problem):
     assert seconds == sorted(seconds) and seconds[-1] < LIMIT + 1
     assert (found.status == TIME_LIMIT) <= (seconds[-1] >= LIMIT)
     algorithm = CONTESTANTS[method].algorithm
-    if algorithm is None or not on_matrix(algorithm):
+    if algorithm is None or not algorithm.on_matrix:
         assert found.marks[0].loss <= (1 + 1e-12) * posed.loss(start)
         assert found.loss < 0.999 * posed.loss(start)
     else:  # on X itself: the cut costs something, and the method's own objective falls

@@ -23,8 +23,7 @@ from core import (
     solve,
 )
 from core.problem import reference_singular_values
-from core.reconstruction.pipeline import FOLLOWING
-from core.solvers.variable_projection import MOST_PRODUCTS
+from core.solvers.variable_projection import CONTINUED_PRODUCTS, MOST_PRODUCTS
 
 SETTINGS = Settings(rank=3, starts=1, rotations="truth")
 
@@ -113,7 +112,7 @@ def test_going_on_ends_in_a_minimum_of_the_problem_posed_anew(sequence, ended, c
 
 def test_a_start_that_no_step_lowers_ends_the_run(ended):
     """As where rounding has made the start's loss, a sum of large numbers, too low."""
-    method = VariableProjection(whole_start=True)
+    method = VariableProjection(complete_start=True)
     problem = ended.current.problem.with_weights(1.01 * ended.current.problem.weights)
     start = method.init(problem, ended.current.factors)
     assert method.status(problem, start) is Status.RUNNING
@@ -135,8 +134,8 @@ def test_a_run_that_goes_on_takes_short_steps(sequence, monkeypatch, problem):
     *_, last = reconstruct(sequence, settings)
     changed = settings.with_changes(eta=0.5)
     counts = []
-    for most in (1, FOLLOWING, MOST_PRODUCTS):
-        monkeypatch.setattr("core.reconstruction.pipeline.FOLLOWING", most)
+    for most in (1, CONTINUED_PRODUCTS, MOST_PRODUCTS):
+        monkeypatch.setattr("core.solvers.variable_projection.CONTINUED_PRODUCTS", most)
         counts.append(len(list(reconstruct(sequence, changed, start=last))))
     assert counts[0] > counts[1] >= counts[2]
 
@@ -158,20 +157,20 @@ def test_orthogonal_tracks_stay_at_eta_one_whatever_is_asked_for():
     assert first.current.problem.eta == last.current.problem.eta == 1.0
 
 
-def test_a_whole_start_saves_the_first_elimination_and_leads_to_the_same_end(ended, monkeypatch):
+def test_a_complete_start_saves_the_first_elimination_and_leads_to_the_same_end(ended, monkeypatch):
     problem = ended.current.problem.with_weights(1.3 * ended.current.problem.weights)
     eliminate, calls = type(problem.data).best_C, []
     with monkeypatch.context() as patched:
         patched.setattr(type(problem.data), "best_C", lambda *given: calls.append(1) or eliminate(*given))
         for whole, count in ((False, 2), (True, 1)):
             calls.clear()
-            VariableProjection(whole_start=whole).init(problem, ended.current.factors)
+            VariableProjection(complete_start=whole).init(problem, ended.current.factors)
             assert len(calls) == count
     one, other = (
-        solve(problem, VariableProjection(whole_start=whole), ended.current.factors)
+        solve(problem, VariableProjection(complete_start=whole), ended.current.factors)
         for whole in (False, True)
     )
     assert other.progress.loss == pytest.approx(one.progress.loss, rel=1e-11)
-    first = VariableProjection(whole_start=True).init(problem, ended.current.factors)
+    first = VariableProjection(complete_start=True).init(problem, ended.current.factors)
     assert first.loss == pytest.approx(problem.loss(first.factors), rel=1e-9)
     assert first.loss < problem.loss(ended.current.factors)

@@ -14,7 +14,6 @@ from ...solvers.agd import AGD
 from ...solvers.algorithm_one import AlgorithmOne
 from ...solvers.irnn import IRNN
 from ...solvers.levenberg_marquardt import LevenbergMarquardt
-from ...solvers.methods import on_matrix
 from ...solvers.solver import Status, iterate, single_threaded
 from ...solvers.variable_projection import VariableProjection
 from .stopwatch import OutOfTime
@@ -46,7 +45,7 @@ class Contestant:
         with single_threaded():
             if self.algorithm is None:
                 return _least_squares(problem, start, watch)
-            if on_matrix(self.algorithm):
+            if self.algorithm.on_matrix:
                 start = full_rank_start(problem)
             return _iterated(problem, self.algorithm, start, watch)
 
@@ -67,7 +66,7 @@ CONTESTANTS = {
 
 
 def _iterated(problem: Problem, algorithm: Algorithm[Any], start: Factors, watch: Stopwatch) -> str:
-    cut = on_matrix(algorithm)
+    cut = algorithm.on_matrix
     steps = iterate(problem, algorithm, start)
     ended = Status.RUNNING
     while not ended.finished:
