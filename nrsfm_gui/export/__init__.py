@@ -1,1 +1,1 @@
-"""Files for elsewhere: reconstructions, pictures, movies, and the report of a run."""
+"""Export of reconstructions, pictures, movies, and the report of a run."""

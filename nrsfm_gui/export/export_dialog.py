@@ -1,4 +1,4 @@
-"""One dialog for everything that can be exported: what, in which format, with which options, where to."""
+"""The export dialog: what to export, the format, its options, and the path."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ NO_RECONSTRUCTION = "There is no reconstruction yet: press Run (Ctrl+R)."
 
 
 class PairField(QWidget):
-    """Two whole numbers with a word between them.
+    """Two integers with a text between them.
 
     Signals
     -------
@@ -85,7 +85,7 @@ class PairField(QWidget):
 
 
 class PathField(QWidget):
-    """A line for the file to write, with a button that asks for it.
+    """A field for the path to write, with a button that opens a file dialog.
 
     Signals
     -------
@@ -112,7 +112,7 @@ class PathField(QWidget):
 
     @property
     def path(self) -> Path:
-        """What the line says."""
+        """The text of the field."""
         return Path(self.line.text().strip())
 
     def set_path(self, path: Path) -> None:
@@ -130,7 +130,7 @@ class PathField(QWidget):
 
 
 class ExportForm(Form):
-    """All rows; which of them matter is the dialog's to say."""
+    """All rows of the dialog; the dialog decides which are visible."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -186,7 +186,7 @@ class ExportForm(Form):
 
 
 class ExportDialog(QDialog):
-    """Asks what to export; it blocks nothing, and keeps its choices while the application runs.
+    """The export dialog. It is not modal, and keeps its choices while the application runs.
 
     Signals
     -------
@@ -232,7 +232,7 @@ class ExportDialog(QDialog):
         super().showEvent(event)
 
     def set_context(self, context: ExportContext) -> None:
-        """Take what the window shows: names, frames, and what is possible."""
+        """Set what can be exported: names, frames, formats."""
         other = (context.name, context.frame_count) != (self._context.name, self._context.frame_count)
         ranged = context.frames != self._context.frames
         self._context = context
@@ -291,7 +291,7 @@ class ExportDialog(QDialog):
             choice.chosen.connect(lambda _key: self._show_rows())
         for field in (form.range, form.size_field):
             field.edited.connect(self._show_rows)
-        form.path.edited.connect(self._take_name)
+        form.path.edited.connect(self._on_path_edited)
         for number in (form.seconds, form.fps, form.speed):
             number.textChanged.connect(lambda _text: self._check())
 
@@ -309,7 +309,7 @@ class ExportDialog(QDialog):
         self._show_rows()
 
     def _show_rows(self) -> None:
-        """Show the rows that matter, and propose a name that nobody typed."""
+        """Show the rows that apply, and propose a name unless the user typed one."""
         form = self.form
         kind, suffix = form.what.key, form.format.key
         self._formats[kind] = suffix
@@ -342,7 +342,7 @@ class ExportDialog(QDialog):
             return False
         return first == last
 
-    def _take_name(self) -> None:
+    def _on_path_edited(self) -> None:
         """Keep a name that was typed or chosen."""
         self._typed = True
         self._check()

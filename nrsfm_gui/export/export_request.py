@@ -1,4 +1,4 @@
-"""What can be exported, and one wish of the dialog for it."""
+"""What can be exported, and the value that the export dialog returns."""
 
 from __future__ import annotations
 

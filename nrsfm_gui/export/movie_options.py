@@ -1,4 +1,4 @@
-"""What a movie shows: which view, how large, which frames, how the camera turns. No Qt."""
+"""The options of a movie: view, size, frames, camera motion. No Qt."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""From a reconstruction to what views draw: shapes, scenes, colors, meshes, at display rate."""
+"""From a reconstruction to what the views draw: shapes, scenes, colors, meshes."""

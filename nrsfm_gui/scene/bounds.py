@@ -1,4 +1,4 @@
-"""Which points stand for all that is drawn of a sequence when a camera is fitted to it. Pure, no Qt."""
+"""The points that bound all frames of a sequence, for fitting a camera to it. No Qt."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_POINTS = 12_000  # of all frames that are looked at
 
 
 def bounding_points(shapes: Shapes) -> Floats | None:
-    """Return points (N, 3) that are seen whole where all frames of the estimate and the truth are.
+    """Return points (N, 3) that fit a picture exactly if all frames of estimate and truth do.
 
     The outermost point in each of many directions; strays outside the extent do not count.
     """

@@ -1,4 +1,4 @@
-"""What the colors of the points stand for: values of one frame, and a scale for the whole sequence. No Qt."""
+"""Coloring of points: the values of one frame, and a color scale for all frames of the sequence. No Qt."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MISSING = {  # what to do where there is nothing to color by
 
 @dataclass(frozen=True, eq=False)
 class Coloring:
-    """The values that colors stand for in one frame."""
+    """The values that colors encode in one frame."""
 
     values: Floats | None  # (P,) NaN where unknown; None where color stands for the role
     limits: tuple[float, float] | None  # ends of the scale, from the whole sequence
@@ -45,7 +45,7 @@ class Coloring:
 def coloring(
     shapes: Shapes, frame: int, color_by: str, *, track_unit: str, other: Floats | None = None
 ) -> Coloring:
-    """Return what colors stand for in a frame.
+    """Return the values that colors encode in a frame.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def coloring(
 
 
 def _drawn(shapes: Shapes) -> Floats | None:
-    """Return the points (F, 3, P) that take the colors: the estimate, or the truth before there is one."""
+    """Return the colored points (F, 3, P): the estimate, or the truth before there is one."""
     return shapes.truth if shapes.points is None else shapes.points
 
 
@@ -149,7 +149,7 @@ def _kept(shapes: Shapes, key: str, compute: Callable[[], object]) -> object:
 
 
 def share_scales(old: Shapes, new: Shapes) -> None:
-    """Let shapes keep the scales of those that they differ from in a single frame."""
+    """Use the scales of shapes for others that differ from them in a single frame."""
     _memory[new] = _memory.setdefault(old, {})
 
 

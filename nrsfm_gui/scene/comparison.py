@@ -1,8 +1,8 @@
-"""Two runs of one sequence beside each other: their distance, and whether their losses compare. No Qt.
+"""Comparison of two runs of one sequence: their distance, and whether their losses compare. No Qt.
 
-Where every frame has ground truth, both runs are laid over it in the way that is chosen, and their distance
-is what is left between them.  Where it does not, the second one is laid over the first, frame by frame: two
-reconstructions of pictures share neither their coordinates nor, frame by frame, their size.
+Where every frame has ground truth, both runs are aligned to it in the chosen way, and their distance is
+computed between the results. Where it does not, the second run is aligned to the first, frame by frame: two
+reconstructions of images share neither their coordinates nor, frame by frame, their scale.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What the error of every frame is made of: depth, mirror images, tracks, hidden points, the camera. No Qt.
+"""The components of the error of every frame: depth, mirror images, tracks, hidden points, camera. No Qt.
 
-The ray from the aligned camera through a point of the estimate tells depth from what is sideways of it: an
-error e = Q - Z of an estimate Q from its truth Z has the part (e . d) d along the ray d, and the rest across.
-Shares are of squared lengths, which add up: |e|^2 = |along|^2 + |across|^2.
+The ray from the aligned camera through an estimated point separates depth from the directions across it: an
+error e = Q - Z of an estimate Q from its truth Z has the component (e . d) d along the ray d, and the rest
+across. Shares are of squared lengths, which add up: |e|^2 = |along|^2 + |across|^2.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""The virtual camera of the 3-D view: pure numbers, shared by the OpenGL and the software picture.
+"""The virtual camera of the 3-D view: numbers only, shared by the OpenGL and the software renderer.
 
-Conventions are those of computer vision: the view frame has x to the right, y down, z into the picture, so
-that a camera of the sequence and the orbiting one are the same kind of thing, and y points down in the world.
+Conventions are those of computer vision: in the view frame x points to the right, y down, z into the
+picture. So a camera of the sequence and the orbit camera are of the same kind, and y points down in the
+world.
 """
 
 from __future__ import annotations

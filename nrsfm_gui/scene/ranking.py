@@ -1,4 +1,4 @@
-"""Means of errors that may be missing, and the order from the worst to the best. No Qt."""
+"""Means of errors of which some are missing, and the order from the largest to the smallest. No Qt."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def known_means(values: Floats, axis: int) -> Floats:
 
 
 def worst_first(values: Floats) -> Ints:
-    """Return the order of (N,) values from the largest to the least; NaN last, equal ones as they stand."""
+    """Return the order of (N,) values from the largest to the least; NaN last; the sort is stable."""
     order: Ints = np.argsort(-np.nan_to_num(values, nan=-np.inf, posinf=np.inf), kind="stable")
     return order
 

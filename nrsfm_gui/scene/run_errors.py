@@ -1,8 +1,8 @@
-"""The errors of what is drawn over all frames, and those of the runs that are not.
+"""The errors over all frames of the drawn reconstruction, and those of the other runs.
 
-While a run goes on they are told a few times a second: nobody reads them faster, and the panels that show
-them take as long as the picture itself. Curves and numbers come in events of their own, so that what waits
-for the window is served between them.
+While a run is active they are published a few times per second: the panels that show them take as long to
+draw as the picture. Curves and numbers are published in separate events, so that the event loop can handle
+others between them.
 """
 
 from __future__ import annotations

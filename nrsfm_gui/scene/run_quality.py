@@ -1,4 +1,4 @@
-"""The errors of the runs that are not looked at: kept as numbers, computed one by one beside the window."""
+"""The errors of the runs that are not shown: stored as numbers, computed one by one in a thread."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What the views draw of one frame: a frozen value, computed by a pure function, no Qt.
+"""What the views draw of one frame: a frozen value, computed by a pure function. No Qt.
 
-Views compare the scene they hold with the one they are given and touch only what changed.
+A view compares the new scene with the previous one and updates only what differs.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Camera:
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """One frame as it is drawn. Arrays are read-only; None stands for "there is none"."""
+    """One frame as it is drawn. Arrays are read-only; None means that there is none."""
 
     shapes: Shapes  # of the whole sequence
     subject: str  # what is shown and in which coordinates: views fit themselves when it changes
@@ -118,7 +118,7 @@ class Scene:
 
     @property
     def colored(self) -> bool:
-        """Whether the estimate and its reprojections take the colors of `color_values`."""
+        """Whether the estimate and its reprojections are colored by `color_values`."""
         return self.color_values is not None and self.color_limits is not None
 
 
@@ -276,7 +276,7 @@ def _trail(shapes: Shapes, frame: int, length: int) -> Floats | None:
 
 
 def _caption(shapes: Shapes, frame: int, other: Floats | None = None) -> str:
-    """Return frame, alignment and error in words; the frame is 1-based, as people count.
+    """Return frame (1-based), alignment and error as text.
 
     With the shape `other` (P, 3) of a second run, the distance from it stands in place of the error.
     """

@@ -1,4 +1,4 @@
-"""Everything that is computed over all frames of what is looked at, beside the window."""
+"""Everything that is computed over all frames of the shown reconstruction, in a thread."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""The whole sequence in the coordinates that it is drawn in: built once per solver update, no Qt.
+"""All frames of a sequence in the coordinates that they are drawn in, built once per solver update. No Qt.
 
-A reconstruction has its own object frame and calibrated units.  Where ground truth is known, every frame S is
-moved onto it by Q = s A S + b (see `alignment`), so that the truth stays still and is shown in its own
-millimeters.  The camera follows, so that it sees the same picture:
+A reconstruction has its own object frame and calibrated units. Where ground truth is known, every frame S
+is moved onto it by Q = s A S + b (see `alignment`), so that the truth does not move and is shown in its own
+millimeters. The camera is moved as well, so that it sees the same picture:
 
     R' = R A',  t' = s t - R' b   give   R' Q + t' = s (R S + t).
 
-Where there is none, the object is turned so that its mean camera looks along z, centered, and scaled so that
-its radius is 1.
+Where there is no truth, the object is rotated so that its mean camera looks along z, centered, and scaled
+to radius 1.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Shapes:
 
     @property
     def alignment_name(self) -> str:
-        """The alignment in words, with what an automatic choice of the mirror came to."""
+        """The alignment as text, with the result of an automatic choice of the mirror."""
         return self.alignment.words(self.mirrored)
 
     @property
@@ -186,7 +186,7 @@ def project(cameras: Cameras, points: Floats) -> Floats:
 
 
 def _views(sequence: Sequence, found: Solved) -> Views:
-    """Return what an alignment may need to know of the cameras."""
+    """Return the cameras as an alignment needs them."""
     in_units_of_truth = sequence.camera is CameraModel.ORTHOGONAL and sequence.units == sequence.truth_units
     return Views(
         found.rotations,
@@ -199,7 +199,7 @@ def _views(sequence: Sequence, found: Solved) -> Views:
 
 
 def _unit_size(points: Floats, rotations: Floats) -> Similarity:
-    """Turn the mean camera upright, center the whole sequence, and make its radius 1."""
+    """Rotate the mean camera upright, center the sequence, and scale it to radius 1."""
     U, _, Vt = np.linalg.svd(rotations.sum(axis=0))
     A = U @ np.diag([1.0, 1.0, np.sign(np.linalg.det(U @ Vt))]) @ Vt
     center = np.median(points, axis=(0, 2))

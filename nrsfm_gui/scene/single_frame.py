@@ -1,12 +1,12 @@
-"""One frame of a newer reconstruction among the shapes of an older one: what a hand that moves waits for.
+"""One frame of a newer reconstruction inserted into the shapes of an older one.
 
-The shapes of a whole sequence take ten times as long as those of one frame. While parameters are dragged, or
-iterations are scrubbed through, the frame that is shown is made anew at once; the others, the errors of all
-frames and the scale of their colors follow when the hand rests. A frame that is aligned by itself is aligned
-anew, and keeps its handedness; where all frames are aligned together the last alignment is kept meanwhile.
+The shapes of all frames take ten times as long as those of one frame. While a parameter or the iteration
+cursor is dragged, only the shown frame is recomputed at once; the other frames, the errors of all frames
+and the color scale follow when the drag pauses. A frame that is aligned by itself is aligned again and
+keeps its handedness; where all frames are aligned together the last alignment is kept meanwhile.
 
-Copying the other frames would take longer than all the rest, so that shapes made before are written over once
-nobody shows them: two take turns.
+Copying the other frames would take longer than all other work. So the arrays of earlier shapes are reused
+once no view shows them: two sets alternate.
 """
 
 from __future__ import annotations

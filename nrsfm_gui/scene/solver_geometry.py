@@ -1,8 +1,8 @@
-"""A reconstruction before it is moved to where it is drawn: shapes, cameras, what is known of them. No Qt.
+"""A reconstruction in the coordinates of the solver: shapes, cameras, and their properties. No Qt.
 
-A low-rank solution has cameras in three dimensions where it could be upgraded to a metric one
-(`geometry`). Where it could not, its matrix X is shown in the coordinates of each camera, with the K of
-the views where that is known and else a K as wide as the picture, so that depth and width compare.
+A low-rank solution has cameras in three dimensions where it could be upgraded to a metric one (`geometry`).
+Where it could not, its matrix X is shown in the coordinates of each camera, with the K of the views where
+that is known and else with a K as wide as the picture, so that depth and width compare.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Solved:
 
     @property
     def metric(self) -> bool:
-        """Whether the coordinates are those of a scene, so that they can be laid over a truth."""
+        """Whether the coordinates are those of a scene, so that they can be aligned with a truth."""
         return bool(self.figures.get("metric", True))
 
     @property

@@ -1,4 +1,4 @@
-"""What the application says about a run, in words and numbers: pure functions, no Qt."""
+"""The quality of a run, and the numbers of a run as text. Pure functions, no Qt."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ETA_FROM_SECONDS = 1.0  # before that, what is left is not worth a word
 
 @dataclass(frozen=True)
 class Quality:
-    """How good a reconstruction is, over all frames and points; None where it cannot be told."""
+    """The errors of a reconstruction over all frames and points; None where unknown."""
 
     reprojection: float | None  # RMS, in the units of the tracks
     error: float | None  # mean 3-D distance, in `unit`
@@ -36,7 +36,7 @@ class Quality:
 
 
 def quality(shapes: Shapes, loss: float | None = None) -> Quality:
-    """Return the errors of what is drawn, beside its loss."""
+    """Return the errors of the drawn shapes, with their loss."""
     reprojection = error = None
     if shapes.residuals is not None:
         seen = shapes.residuals[np.isfinite(shapes.residuals)]
@@ -48,7 +48,7 @@ def quality(shapes: Shapes, loss: float | None = None) -> Quality:
 
 
 def loss_beside(known: Quality | None, last: Iterate) -> float:
-    """Return the loss of the point whose errors are known: what stands side by side belongs together."""
+    """Return the loss of the point whose errors are known, so that both belong to one point."""
     return last.displayed.loss if known is None or known.loss is None else known.loss
 
 
@@ -63,7 +63,7 @@ def log_loss(loss: float, digits: int = 4) -> str:
 
 
 def measure(value: float | None, unit: str) -> str:
-    """Return a length with three digits and its unit; an exponent only where they would not tell."""
+    """Return a length with three digits and its unit; an exponent only where digits do not suffice."""
     if value is None or not np.isfinite(value):
         return NONE
     if 0 < value < 5e-4:
@@ -85,7 +85,7 @@ def duration(seconds: float) -> str:
 
 
 def file_stem(sequence: Sequence | None, otherwise: str) -> str:
-    """Return what proposed names begin with: that of the sequence, in letters that every disk takes."""
+    """Return the stem of proposed file names: the name of the sequence in portable characters."""
     name = otherwise if sequence is None else sequence.name
     return "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
 
@@ -93,7 +93,7 @@ def file_stem(sequence: Sequence | None, otherwise: str) -> str:
 def headline(
     seen: Iterate | None, known: Quality | None, sequence: Sequence | None, *, past: bool = False
 ) -> str:
-    """Return the numbers that matter most of what is looked at, for the tool bar.
+    """Return the main numbers of the shown reconstruction, for the tool bar.
 
     The loss is known at once. An ellipsis stands behind errors that are of an older point: those of this one
     are being computed. `past` says that a newer iteration is there.
@@ -114,7 +114,7 @@ def headline(
 
 
 def activity(run: Run | None, *, past: Iterate | None = None) -> str:
-    """Return what the solver does or did, for the status bar; or that a `past` iteration is looked at."""
+    """Return the state of the solver for the status bar; or that a `past` iteration is shown."""
     if run is None:
         return "Ready"
     if past is not None and not run.state.alive:

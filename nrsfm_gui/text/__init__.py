@@ -1,1 +1,1 @@
-"""What is said of runs and points, in words and numbers: pure functions, no Qt."""
+"""Sentences, table rows and help pages as pure functions. No Qt."""

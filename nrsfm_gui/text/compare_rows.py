@@ -1,4 +1,4 @@
-"""What the table of two runs says: the parameters that differ, and the numbers of both. No Qt."""
+"""The rows of the comparison table: the parameters that differ, and the numbers of both runs. No Qt."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a frame is as bad as it is, in words: only what the numbers of the frame bear out. No Qt."""
+"""The likely cause of the error of a frame, as far as its numbers support one. No Qt."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ NONE_BETTER = "no worse than most frames"
 
 @dataclass(frozen=True)
 class Cause:
-    """What a frame most likely suffers from: its name, and the sentence that bears it out."""
+    """The likely cause of the error of a frame: its name, and a sentence with the evidence."""
 
     name: str
     sentence: str
 
 
 def cause_of(findings: Findings, frame: int) -> Cause | None:
-    """Return why a frame is bad; None where it is no worse than most, or where nothing stands out.
+    """Return the likely cause; None where the frame is no worse than most, or no cause applies.
 
     The first that holds: the mirror image is nearer; the tracks do not fit; hidden points are off; depth.
     """
@@ -78,7 +78,7 @@ def cause_of(findings: Findings, frame: int) -> Cause | None:
 
 
 def why(findings: Findings | None, frame: int) -> str:
-    """Return the sentence on a frame, "" where there is nothing to say."""
+    """Return the sentence on a frame, "" where no cause applies."""
     found = None if findings is None else cause_of(findings, frame)
     return "" if found is None else found.sentence
 

@@ -1,4 +1,4 @@
-"""What a curve of held-out errors recommends, in words, and which of its values is the one to use. No Qt."""
+"""The recommendation of a curve of held-out errors: which value to use, and why. No Qt."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def advised(line: Curve, parameter: str) -> int:
 
 
 def recommendation(line: Curve, plan: Plan, unit: str, *, widened: bool = False) -> str:
-    """Return what a curve says, how sure that is, and what "Use it" takes."""
+    """Return the recommendation of a curve, its uncertainty, and the value of "Use it"."""
     name = plan.parameter
     title, best, held = TITLES[name], float(line.values[line.best]), float(line.held[line.best])
     words = f"{title} {format_number(best)} predicts best: {measure(held, unit)}"
@@ -46,7 +46,7 @@ def recommendation(line: Curve, plan: Plan, unit: str, *, widened: bool = False)
 
 
 def by_truth(line: Curve, parameter: str, errors: Floats, unit: str) -> str:
-    """Return what the ground truth says of the value to use, which did not enter the choice.
+    """Return the ground-truth error of the value to use, which was not used to choose it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The method on one page, as rich text for a QTextBrowser; no Qt here.
+"""The help page on the method, as rich text for a QTextBrowser. No Qt.
 
 The text is in `assets/help/method.html`; its pictures are made by `tests/benchmarks/help_pictures.py`.
 """

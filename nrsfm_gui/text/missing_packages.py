@@ -1,4 +1,4 @@
-"""What to say where a package is absent that pictures and movies need. No Qt."""
+"""The sentence for an optional package that is not installed. No Qt."""
 
 from __future__ import annotations
 

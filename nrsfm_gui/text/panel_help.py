@@ -1,4 +1,4 @@
-"""What each panel is for, by the title of its dock: for "What is this?" and for the help page. No Qt here."""
+"""The help text of every panel, by the title of its dock. No Qt."""
 
 from __future__ import annotations
 
@@ -44,6 +44,6 @@ PANELS = {
 
 
 def panel_help(title: str) -> str:
-    """Return what is said about a panel, as rich text that ends in a link to the help page."""
+    """Return the help text of a panel, as rich text that ends in a link to the help page."""
     text = PANELS.get(title, "")
     return f"<b>{title}</b><p>{text}</p><p><a href='help'>The method on one page (F3)</a></p>" if text else ""

@@ -1,4 +1,4 @@
-"""What can be said of every point over all frames: errors, worst frame, how often it is seen. No Qt."""
+"""Values of every point over all frames: errors, worst frame, share of frames with a track. No Qt."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class PointCourse:
 
 
 def point_table(sequence: Sequence, shapes: Shapes) -> PointTable:
-    """Return what there is to say about the points of a sequence and its reconstruction."""
+    """Return the table of the points of a sequence and its reconstruction."""
     none = np.full(sequence.point_count, np.nan)
     residuals, errors = shapes.residuals, shapes.errors
     worst = none if residuals is None else _worst_frames(residuals)

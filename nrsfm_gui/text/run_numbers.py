@@ -1,4 +1,4 @@
-"""The lines of the panel of numbers: of a run, and of the selected point. Pure functions, no Qt."""
+"""The rows of the panel Numbers: of a run, and of the selected point. No Qt."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def _low_rank_numbers(last: Iterate, figures: Mapping[str, Any], unit: str, *, r
 
 
 def remarks_on(run: Run | None) -> list[str]:
-    """Return sentences on what is degenerate in what a run has come to; none while it goes on."""
+    """Return sentences on what is degenerate in the result of a run; none while it is active."""
     if run is None or run.last is None or run.state.alive:
         return []
     best = run.last.best
@@ -149,7 +149,7 @@ def _residual_numbers(run: Run | None) -> list[Number]:
 def starts_that_agree(last: Iterate) -> str:
     """Return "2 of 4", or a dash before any start has ended; "3 of 3, enough" where no more were needed.
 
-    A run that goes on from another has none: that it agrees with itself would say nothing.
+    A run that continues another one has none: its agreement with itself has no meaning.
     """
     if not last.starts:
         return NONE

@@ -1,4 +1,4 @@
-"""The lines of the list of runs: pure functions, no Qt."""
+"""The rows of the list of runs. No Qt."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ class RunRow:
 
     @property
     def marks(self) -> int:
-        """How many marks the line bears."""
+        """The number of marks of the row."""
         return int(self.pinned) + int(bool(self.note))
 
 
 def run_row(
     run: Run, known: Quality | None, *, shown: Run | None = None, compared: Run | None = None
 ) -> RunRow:
-    """Return the line of a run in the list, beside the run that is shown and the one it is compared with."""
+    """Return the row of a run, given the shown run and the compared one."""
     why = (
         ""
         if shown is None or shown is run
@@ -68,7 +68,7 @@ def run_row(
 
 
 def _origin(run: Run) -> str:
-    """Return what tells a run from others of the same name: what it went on from, and that it was stopped."""
+    """Return what distinguishes runs of the same name: the run it continues, and that it was stopped."""
     parts = [] if run.warm_from is None else [f"← {run.warm_from}"]
     if run.state in (RunState.STOPPED, RunState.FAILED):
         parts.append(run.state.value)

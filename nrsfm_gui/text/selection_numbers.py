@@ -1,4 +1,4 @@
-"""The panel of numbers for the selected points: of one all, of several the mean and the worst. No Qt."""
+"""The rows of the panel Numbers for the selected points: one in full, several by mean and worst. No Qt."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""One widget per file: setters and request signals; never imports the session, solvers or each other."""
+"""Qt widgets and painting that know nothing of NRSfM: setters and request signals."""

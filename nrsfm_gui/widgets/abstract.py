@@ -1,4 +1,4 @@
-"""Classes of Qt that leave a method to those below them."""
+"""A metaclass for abstract Qt classes."""
 
 from __future__ import annotations
 

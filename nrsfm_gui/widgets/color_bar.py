@@ -51,7 +51,7 @@ def paint_color_bar(
     label: str,
     handles: tuple[float, float] | None = None,
 ) -> None:
-    """Paint a horizontal bar, the values at its ends, and above it what it stands for.
+    """Paint a horizontal bar, the values at its ends, and its title.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ class ColorBar(QWidget):
             self.update()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self._theme = theme
         self.update()
 
@@ -199,7 +199,7 @@ class ColorBar(QWidget):
             self._dragged_end, self._start = self._end_at(event.position().x()), self.limits
 
     def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
-        """Drag an end; beyond the bar, the limit goes beyond the present ones."""
+        """Drag an end; beyond the bar, the limit exceeds the present ones."""
         assert event is not None
         x = event.position().x()
         if self._dragged_end < 0:
@@ -220,7 +220,7 @@ class ColorBar(QWidget):
         self.update()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent | None) -> None:
-        """Take the limits from the data."""
+        """Request the limits of the data."""
         self._dragged_end = -1
         self.limits_requested.emit(None)
 
@@ -231,7 +231,7 @@ class ColorBar(QWidget):
             self.menu().popup(event.globalPos())
 
     def menu(self) -> QMenu:
-        """Return a menu of color maps and of what they can stand for; it deletes itself when it closes."""
+        """Return a menu of color maps and quantities; it deletes itself when it closes."""
         assert self._appearance is not None  # a bar without a scale is hidden
         appearance = self._appearance
         menu = QMenu(self)

@@ -1,4 +1,4 @@
-"""Colors as drawing code wants them: QColor for painters, (N, 4) bytes for pictures, scales for values."""
+"""Colors: QColor for painters, (N, 4) bytes for images, color scales for values."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def error_table() -> Rgba:
 
 
 def value_levels(values: Floats, limits: tuple[float, float]) -> npt.NDArray[np.uint8]:
-    """Return the position of each value in a `color_table` that goes from limit to limit; NaN becomes 0."""
+    """Return the index of each value in a `color_table` between two limits; NaN becomes 0."""
     low, high = limits
     scaled = np.nan_to_num((values - low) / (high - low), nan=0.0, posinf=1.0, neginf=0.0) * (LEVELS - 1)
     return np.clip(scaled, 0, LEVELS - 1).astype(np.uint8)
@@ -76,7 +76,7 @@ def error_levels(values: Floats, top: float) -> npt.NDArray[np.uint8]:
 
 
 def value_colors(values: Floats, limits: tuple[float, float], name: str, theme: Theme) -> Rgba:
-    """Return colors (N, 4) of values (N,); NaN takes the theme's muted color."""
+    """Return colors (N, 4) of values (N,); NaN gets the muted color of the theme."""
     colors: Rgba = color_table(name)[value_levels(values, limits)]
     colors[~np.isfinite(values)] = rgba_bytes(theme.muted)
     return colors

@@ -1,4 +1,4 @@
-"""A field and a list over the window: type a few letters of what is wanted, and do it."""
+"""The command palette: a search field and a list of commands over the window."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PAGE = 8  # lines that Page Up and Page Down move
 
 @dataclass(frozen=True)
 class Entry:
-    """One thing that can be done."""
+    """A command."""
 
     title: str
     place: str  # the menu it is in
@@ -52,7 +52,7 @@ class Entry:
 
 
 class CommandPalette(QFrame):
-    """Lies over its parent until something is chosen, Escape is pressed, or the focus goes elsewhere."""
+    """Shown over its parent until a command is chosen, Escape is pressed, or the focus changes."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -100,14 +100,14 @@ class CommandPalette(QFrame):
         self.field.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def close_and_return(self) -> None:
-        """Go away, and give the focus back."""
+        """Close, and restore the focus."""
         before, self._focused = self._focused, None
         self.hide()
         if before is not None and before.isVisible():
             before.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self.setStyleSheet(
             f"QFrame#command\\ palette {{ background: {theme.window}; border: 1px solid {theme.accent};"
             " border-radius: 8px; }"
@@ -115,7 +115,7 @@ class CommandPalette(QFrame):
         self._delegate.theme = theme
 
     def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
-        """Let the keys of a list work in the field, and keep to the middle of the window."""
+        """Handle the keys of the list in the field, and keep the palette centered."""
         if event is None:
             return False
         if watched is self.parent() and event.type() is QEvent.Type.Resize:

@@ -1,4 +1,4 @@
-"""The title of a dock: its name, or the panel's own header, with the buttons that every panel has."""
+"""The title bar of a dock: its name or the panel's header, and the buttons of every panel."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Numbers under the hand: a scale, a slider that drags over it, and a label that moves the slider too.
+"""Numbers that are dragged: a scale, a slider over it, and a label that moves the slider.
 
-A drag says every number that it comes by, exactly; arrow keys go from step to step. With Shift
-a drag is coarse, with Ctrl it is fine, and both may change on the way without a jump.
+A drag emits every number on its way; arrow keys move by one step. With Shift a drag is coarse, with Ctrl it
+is fine; changing the key during a drag does not move the slider.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 STEP = 1.01  # from one step of a logarithmic scale to the next: 1 %
 LINEAR_STEPS = 200  # of a linear one
-PACE = 0.5  # of a slider's whole scale goes by while the mouse crosses it
+SLIDER_SPEED = 0.5  # of a slider's whole scale goes by while the mouse crosses it
 LABEL_PIXELS = 100  # that the mouse moves on a label for a decade, or for half of a linear scale
 PIXELS_PER_UNIT = 14  # of a whole number
 COARSE, FINE = 5.0, 0.1  # times the pace with Shift, with Ctrl
@@ -32,7 +32,7 @@ DRAG_TIP = "Drag the label or the slider: with Shift coarse, with Ctrl fine."
 
 @dataclass(frozen=True)
 class Scale:
-    """Between which numbers a slider goes, and by what steps."""
+    """The range of a slider, and its steps."""
 
     lowest: float
     highest: float
@@ -51,7 +51,7 @@ class Scale:
 
     @property
     def steps_per_pixel(self) -> float:
-        """How many steps a label goes for one pixel."""
+        """The number of steps per pixel of a drag on the label."""
         if self.whole:
             return 1 / PIXELS_PER_UNIT
         if not self.logarithmic:
@@ -59,7 +59,7 @@ class Scale:
         return math.log(10) / math.log(STEP) / LABEL_PIXELS
 
     def position(self, value: float) -> float:
-        """Return where a number stands, 0 to `steps`; numbers outside stand at the ends."""
+        """Return the position of a number, 0 to `steps`; numbers outside are at the ends."""
         if self.logarithmic and not self.whole:
             if value <= 0:
                 return 0.0
@@ -88,13 +88,13 @@ def scale_of(described: Parameter) -> Scale:
     return Scale(lowest, highest, described.logarithmic, zero=zero, whole=described.whole)
 
 
-class ScrubSlider(Slider):
+class DragSlider(Slider):
     """A slider over a scale: the mouse drags it at half its pace, keys move it by one step.
 
     Signals
     -------
     moved(float)
-        a number that it was moved to, by whatever means but `set_number`.
+        a number that it was moved to; not emitted by `set_number`.
     """
 
     moved = pyqtSignal(float)
@@ -109,7 +109,7 @@ class ScrubSlider(Slider):
         self.setPageStep(max(scale.steps // 20, 1))
         self.setMinimumWidth(50)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
-        self.valueChanged.connect(self._take_step)
+        self.valueChanged.connect(self._on_step_changed)
 
     @property
     def number(self) -> float:
@@ -117,7 +117,7 @@ class ScrubSlider(Slider):
         return self._number
 
     def set_number(self, number: float) -> None:
-        """Show a number; the handle stays with the hand while it is dragged."""
+        """Show a number; during a drag the handle does not move."""
         self._number = number
         if not self.isSliderDown():
             self._show_step(self.scale.position(number))
@@ -128,7 +128,7 @@ class ScrubSlider(Slider):
         self.setSliderDown(True)
 
     def drag(self, steps: float, modifiers: Qt.KeyboardModifier) -> None:
-        """Move by so many steps, more or less as the keys held ask for."""
+        """Move by so many steps, scaled by the modifier keys."""
         if modifiers & Qt.KeyboardModifier.ShiftModifier:
             steps *= COARSE
         if modifiers & Qt.KeyboardModifier.ControlModifier:
@@ -157,7 +157,7 @@ class ScrubSlider(Slider):
         assert event is not None
         if self.isSliderDown():
             x = event.position().x()
-            self.drag(PACE * self.scale.steps * (x - self._x) / self.width(), event.modifiers())
+            self.drag(SLIDER_SPEED * self.scale.steps * (x - self._x) / self.width(), event.modifiers())
             self._x = x
 
     def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
@@ -171,12 +171,12 @@ class ScrubSlider(Slider):
         self.setValue(round(position))
         self.blockSignals(False)
 
-    def _take_step(self, step: int) -> None:
+    def _on_step_changed(self, step: int) -> None:
         self._number = self.scale.value(step)
         self.moved.emit(self._number)
 
 
-class ScrubLabel(QLabel):
+class DragLabel(QLabel):
     """A caption that moves a slider when it is dragged sideways.
 
     Signals
@@ -187,7 +187,7 @@ class ScrubLabel(QLabel):
 
     reset = pyqtSignal()
 
-    def __init__(self, text: str, slider: ScrubSlider, parent: QWidget | None = None) -> None:
+    def __init__(self, text: str, slider: DragSlider, parent: QWidget | None = None) -> None:
         super().__init__(text, parent)
         self._slider = slider
         self._x: float | None = None
@@ -215,7 +215,7 @@ class ScrubLabel(QLabel):
             self._slider.end()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent | None) -> None:
-        """Ask for the default."""
+        """Request the default."""
         assert event is not None
         if event.button() is Qt.MouseButton.LeftButton:
             self.reset.emit()

@@ -1,8 +1,8 @@
-"""What forms and headers are made of: buttons, boxes and sliders, and a field for numbers over many decades.
+"""Buttons, boxes, sliders, and a field for numbers over many decades.
 
-The mouse wheel changes the value of none of them. Every combo box, spin box and slider of the application is
-one of the classes below, not the class of Qt that it extends: Qt's would take the wheel while the panel that
-they are in is scrolled.
+The mouse wheel changes the value of none of them. Every combo box, spin box and slider of the application
+is one of the classes below, not the class of Qt that it extends: Qt's would use the wheel while the user
+scrolls the panel around it.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ def tool_button(
     Parameters
     ----------
     text
-        what stands on it; "" where an icon will.
+        its text; "" for a button with an icon.
     tip
         what it does.
     name
-        what a screen reader says, where the text is not enough.
+        accessible name, where the text is not enough.
     object_name
         what tests and style sheets find it by.
     keyboard
@@ -117,7 +117,7 @@ class NumberField(QLineEdit):
     edited()
         the text was changed by the user, whether or not it is a number.
     dragged()
-        a scrubbing slider or label put a number in, or its default was asked for: it counts at once.
+        a slider or label set the number by a drag, or its default was requested: it applies at once.
     """
 
     edited = pyqtSignal()
@@ -132,7 +132,7 @@ class NumberField(QLineEdit):
         self.textEdited.connect(lambda _text: self.edited.emit())
 
     def set_value(self, value: float | None) -> None:
-        """Show a number, unless the text already says just that (so as not to move the caret)."""
+        """Show a number, unless the text already has this value (the caret then stays)."""
         try:
             if self.text().strip() and self.value() == value:
                 return

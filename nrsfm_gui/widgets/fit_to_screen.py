@@ -1,4 +1,4 @@
-"""Windows that are no larger than the screen they open on."""
+"""Limit windows to the size of their screen."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def has_room(window: QWidget, times: float = 1.0) -> bool:
 
 
 def resize_within_screen(window: QWidget, size: QSize) -> None:
-    """Give a window a size, or what its screen has room for."""
+    """Resize a window, at most to the size of its screen."""
     screen = window.screen()
     window.resize(size if screen is None else size.boundedTo(screen.availableSize() - FRAME))
 
 
 def show_whole(dialog: QDialog) -> None:
-    """Show a dialog as high as its words need, or as its screen has room for.
+    """Show a dialog as high as its text needs, or as its screen allows.
 
     Qt gives it two thirds of a small screen at most, and cuts lines that are wrapped.
     """

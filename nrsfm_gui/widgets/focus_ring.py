@@ -1,4 +1,4 @@
-"""A frame that is drawn around a widget for a moment, to point it out; mouse and keys go through it."""
+"""A frame that is drawn around a widget for a few seconds; mouse and keys pass through it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SHOWN_MILLISECONDS = 3000
 
 
 class Ring(QWidget):
-    """Lies over the window that a widget is in.
+    """A frame over the window of a widget.
 
     Parameters
     ----------

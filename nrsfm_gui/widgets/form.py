@@ -1,4 +1,4 @@
-"""Forms of parameters: rows with a sentence below what is refused, numbers that can be dragged."""
+"""Forms: rows of label and editor with a message below, numbers that can be dragged, collapsible parts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
 from nrsfm_gui.model.numbers import format_number
-from nrsfm_gui.widgets.drag_number import DRAG_TIP, ScrubLabel, ScrubSlider
+from nrsfm_gui.widgets.drag_number import DRAG_TIP, DragLabel, DragSlider
 from nrsfm_gui.widgets.fields import tool_button
 
 if TYPE_CHECKING:
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from nrsfm_gui.widgets.fields import NumberField
 
 LABEL_WIDTH = 100  # the widest label, so that the fields of all sections stand below each other
-SCRUBBED_WIDTH = 70  # of a field with a slider beside it
+DRAG_FIELD_WIDTH = 70  # of a field with a slider beside it
 
 
 @dataclass(frozen=True, eq=False)
-class _Row:
+class _FormRow:
     caption: QLabel
     editor: QWidget
     note: QLabel
-    slider: ScrubSlider | None
+    slider: DragSlider | None
 
     @property
     def parts(self) -> tuple[QWidget, ...]:
@@ -47,7 +47,7 @@ class Form(QWidget):
         self._grid.setVerticalSpacing(5)
         self._grid.setColumnMinimumWidth(0, LABEL_WIDTH)
         self._grid.setColumnStretch(1, 1)
-        self._rows: dict[str, _Row] = {}
+        self._rows: dict[str, _FormRow] = {}
         self._defaults: dict[str, float] = {}
 
     @property
@@ -60,16 +60,16 @@ class Form(QWidget):
         self._append(name, label, QLabel(label), editor, None)
         self.set_tip(name, tip)
 
-    def add_scrubbed(
+    def add_draggable(
         self, name: str, label: str, field: NumberField, scale: Scale, *, tip: str, default: float
     ) -> None:
         """Append a row whose number can be dragged; a double click on its label puts the default in."""
-        slider = ScrubSlider(scale)
-        slider.setObjectName(f"scrub {name}")
+        slider = DragSlider(scale)
+        slider.setObjectName(f"drag {name}")
         slider.setAccessibleName(label)
-        caption = ScrubLabel(label, slider)
-        caption.setObjectName(f"scrub label {name}")
-        field.setFixedWidth(SCRUBBED_WIDTH)
+        caption = DragLabel(label, slider)
+        caption.setObjectName(f"drag label {name}")
+        field.setFixedWidth(DRAG_FIELD_WIDTH)
 
         def take(number: float) -> None:
             field.set_value(number)
@@ -83,7 +83,7 @@ class Form(QWidget):
         self.set_tip(name, tip)
 
     def _append(
-        self, name: str, label: str, caption: QLabel, editor: QWidget, slider: ScrubSlider | None
+        self, name: str, label: str, caption: QLabel, editor: QWidget, slider: DragSlider | None
     ) -> None:
         row = 2 * len(self._rows)
         caption.setBuddy(editor)
@@ -101,7 +101,7 @@ class Form(QWidget):
             self._grid.addWidget(slider, row, 1)
             self._grid.addWidget(editor, row, 2)
         self._grid.addWidget(note, row + 1, 0, 1, 3)
-        self._rows[name] = _Row(caption, editor, note, slider)
+        self._rows[name] = _FormRow(caption, editor, note, slider)
 
     def __contains__(self, name: str) -> bool:
         return name in self._rows
@@ -128,12 +128,12 @@ class Form(QWidget):
         self.set_tip(name, self._rows[name].editor.toolTip())
 
     def set_row_enabled(self, name: str, enabled: bool) -> None:
-        """Enable a row, or gray it out where it stands."""
+        """Enable or disable a row."""
         for part in self._rows[name].parts:
             part.setEnabled(enabled)
 
     def set_note(self, name: str, sentence: str, *, refused: bool = True) -> None:
-        """Show a sentence below an editor, and mark both where it says why a value is refused."""
+        """Show a sentence below an editor, and mark both where a value is refused."""
         row = self._rows[name]
         if row.note.text() != sentence:
             row.note.setText(sentence)
@@ -161,8 +161,8 @@ def _set_property(widget: QWidget, name: str, value: str | bool) -> None:
         style.polish(widget)
 
 
-def _follow(slider: ScrubSlider, field: NumberField) -> None:
-    """Let a slider stand where the text of its field says, where that is a number."""
+def _follow(slider: DragSlider, field: NumberField) -> None:
+    """Move a slider to the number in its field, if there is one."""
     try:
         number = field.value()
     except ValueError:

@@ -34,7 +34,7 @@ class Match:
 
 
 def match(pattern: str, texts: tuple[str, ...]) -> Match | None:
-    """Return how a line of texts (the title first) has every word of a pattern, None where it does not.
+    """Return how a row of texts (the title first) matches every word of a pattern, None if it does not.
 
     Letters of a word may be scattered over a text as long as their order is kept; they are not looked for
     across two texts.
@@ -97,7 +97,7 @@ def _scattered(word: str, text: str, start: int) -> list[int]:
 
 
 def _holds(letters: str, text: str, start: int) -> bool:
-    """Return whether the letters stand in a text in this order, from `start` on."""
+    """Return whether a text contains the letters in this order, from `start` on."""
     for letter in letters:
         start = text.find(letter, start) + 1
         if not start:

@@ -55,7 +55,7 @@ class _SvgEngine(QIconEngine):
         return picture
 
     def clone(self) -> QIconEngine:
-        """Return a copy, as Qt asks for."""
+        """Return a copy."""
         return _SvgEngine(self._name, self._color, *self._colors.values())
 
 

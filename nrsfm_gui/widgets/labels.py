@@ -23,7 +23,7 @@ MEMORY_MILLISECONDS = 2000  # between two readings of the memory
 
 
 class ElidedLabel(QLabel):
-    """A label that shortens its text instead of widening the window; the whole text is then its tip.
+    """A label that elides its text instead of widening the window; the full text is then its tip.
 
     It paints its text itself: setting the text of a QLabel lays out the window anew, many times a second.
     """
@@ -36,11 +36,11 @@ class ElidedLabel(QLabel):
 
     @property
     def whole(self) -> str:
-        """The whole text."""
+        """The full text."""
         return self._whole
 
     def set_whole(self, text: str) -> None:
-        """Show a text, as much of it as there is room for."""
+        """Show a text, elided to the width."""
         if text != self._whole:
             self._whole = text
             self.setAccessibleName(text)
@@ -55,35 +55,37 @@ class ElidedLabel(QLabel):
         return QSize(0, self.fontMetrics().height() + 2)
 
     def event(self, event: QEvent | None) -> bool:
-        """Show the whole text as the tip where it is shortened."""
+        """Show the full text as the tip where it is elided."""
         if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
-            self.setToolTip(self._whole if self._shortened() != self._whole else "")
+            self.setToolTip(self._whole if self._elided_text() != self._whole else "")
         return super().event(event)
 
     def paintEvent(self, event: QPaintEvent | None) -> None:
-        """Paint as much of the text as there is room for."""
+        """Paint the text, elided to the width."""
         painter = QPainter(self)
         painter.setPen(self.palette().color(self.foregroundRole()))
-        painter.drawText(self._room(), int(self.alignment()), self._shortened())
+        painter.drawText(self._text_area(), int(self.alignment()), self._elided_text())
         painter.end()
 
-    def _room(self) -> QRect:
+    def _text_area(self) -> QRect:
         return self.rect().adjusted(PADDING, 0, -PADDING, 0)
 
-    def _shortened(self) -> str:
-        shown = self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideRight, self._room().width())
+    def _elided_text(self) -> str:
+        shown = self.fontMetrics().elidedText(
+            self._whole, Qt.TextElideMode.ElideRight, self._text_area().width()
+        )
         return shown if shown == self._whole or len(shown) >= LEAST_SHOWN else ""
 
 
 class EmptyLabel(QLabel):
-    """A sentence in the middle of a plot that has nothing to show; whoever resizes the plot calls `fill`.
+    """A sentence in the middle of an empty plot; call `fill` when the plot is resized.
 
     Parameters
     ----------
     text
         the sentence.
     plot
-        what it lies over.
+        the widget that it covers.
     margin
         pixels to its left and right.
     """
@@ -97,11 +99,11 @@ class EmptyLabel(QLabel):
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
 
     def fill(self) -> None:
-        """Lie over the whole plot, as large as it is now."""
+        """Cover the plot at its present size."""
         self.setGeometry(self._plot.rect().adjusted(self._margin, 0, -self._margin, 0))
 
 
-class AnswerText(QScrollArea):
+class ClampedLabel(QScrollArea):
     """Text that can be selected; none of it is ever cut."""
 
     def __init__(self) -> None:
@@ -133,7 +135,7 @@ class AnswerText(QScrollArea):
         return QSize(60, min(max(self.label.heightForWidth(self.width()), lines), MOST_LINES * lines + 2))
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
-        """Take the height that the text needs at another width."""
+        """Adapt the height to the text at the new width."""
         super().resizeEvent(event)
         self._fit()
 

@@ -1,4 +1,4 @@
-"""Selecting several points: a closed curve drawn with the mouse, and which points lie inside."""
+"""Lasso selection: a closed curve drawn with the mouse, and the points inside it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def inside(polygon: Floats, points: Floats) -> Bools:
 
 
 class Lasso(QObject):
-    """Takes the left button with Ctrl from a widget: a click is a click, a drag draws a closed curve.
+    """Filters the left button with Ctrl of a widget: a click is emitted, a drag draws a closed curve.
 
     Signals
     -------
@@ -73,7 +73,7 @@ class Lasso(QObject):
             painter.drawPolygon(QPolygonF(self._corners))
 
     def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
-        """Take what belongs to the curve, and nothing else."""
+        """Handle the events of the curve only."""
         if not isinstance(event, QMouseEvent):
             return False
         kind, control = event.type(), event.modifiers() & Qt.KeyboardModifier.ControlModifier

@@ -1,4 +1,4 @@
-"""A line over the view for what went wrong, or wants to be known: it never blocks anything."""
+"""The message bar over the view, and the column that stacks such bars."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class _Message:
 
 
 class MessageBar(QFrame):
-    """Shows the newest sentence; what it covers before it could be read comes back when it goes.
+    """Shows the newest message; an older one that was not read yet is shown again afterwards.
 
     A warning stays until it is closed or followed by another message, a note goes by itself. Each can offer
     buttons ("Undo").
@@ -105,7 +105,7 @@ class MessageBar(QFrame):
         self._show()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self._theme = theme
         self._dress()
 

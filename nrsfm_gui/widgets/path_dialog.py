@@ -1,4 +1,4 @@
-"""Asking for a file or a folder without stopping anything: the solver's curve goes on behind the dialog."""
+"""File and folder dialogs that do not block: the event loop continues while they are open."""
 
 from __future__ import annotations
 
@@ -60,17 +60,17 @@ def ask_for_path(
 
 
 def first_suffix(name_filter: str) -> str:
-    """Return ".npz" of "NumPy (*.npz *.np)", "" where the filter takes everything."""
+    """Return ".npz" of "NumPy (*.npz *.np)", "" where the filter accepts every file."""
     pattern = name_filter.rsplit("(", 1)[-1].rstrip(")").split()[:1]
     suffix = pattern[0].removeprefix("*") if pattern else ""
     return suffix if suffix.startswith(".") else ""
 
 
 class _Dialog(QFileDialog):
-    """Goes once it is closed, but not while a message of its own still waits for an answer.
+    """Deletes itself once it is closed, but not while its own message box is open.
 
     Such a message (there is no such file) is part of `accept`: a dialog that is closed and destroyed
-    meanwhile takes the process with it.
+    meanwhile crashes the process.
     """
 
     def __init__(self, parent: QWidget | None, title: str) -> None:
@@ -79,7 +79,7 @@ class _Dialog(QFileDialog):
         self.finished.connect(lambda _result: self._go())
 
     def accept(self) -> None:
-        """Take the path, if there is something at it."""
+        """Accept the path, if it exists."""
         self._accepting = True
         super().accept()
         self._accepting = False

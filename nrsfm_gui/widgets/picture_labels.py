@@ -28,7 +28,7 @@ BESIDE = (9.0, -5.0)  # pixels from a point to the lower left corner of its numb
 
 @dataclass(frozen=True)
 class LegendEntry:
-    """A sign and what it stands for."""
+    """A sign and its meaning."""
 
     text: str
     color: str
@@ -47,7 +47,7 @@ def paint_legend(
 ) -> QRectF:
     """Paint entries from (x, y) on: below each other, or in rows up to an x where that is given.
 
-    Returns where they stand, an empty rectangle where there are none.
+    Returns their area, an empty rectangle where there are none.
     """
     metrics = QFontMetricsF(painter.font())
     left, height = x, metrics.height() + 2
@@ -81,7 +81,7 @@ def _paint_sign(painter: QPainter, entry: LegendEntry, x: float, middle: float) 
 
 
 def paint_point_numbers(painter: QPainter, points: Items[int], pixels: Floats, theme: Theme) -> None:
-    """Write 1-based numbers beside points.
+    """Paint 1-based numbers next to points.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ class PointSignals(QWidget):
     Signals
     -------
     point_selected(int), point_toggled(int)
-        a click on a point, and a click with Ctrl. `point_selected` emits -1 for a click beside all points.
+        a click on a point, and a click with Ctrl. `point_selected` emits -1 for a click on no point.
     points_selected(indices (N,), bool)
         points inside a lasso; True if they are added to the selection.
     point_hovered(int)

@@ -1,4 +1,4 @@
-"""Choosing where rotations or intrinsics come from: one of a few sources, a file, or numbers."""
+"""Combo boxes with explained entries, and a choice of source: an entry, a file, or numbers."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Choice(ComboBox):
 
 
 class SourceChoice(QWidget):
-    """A choice that ends in "file", and where asked in four numbers typed into a line below it.
+    """A choice of an entry, a file, and optionally four numbers in a field below.
 
     Signals
     -------
@@ -83,7 +83,7 @@ class SourceChoice(QWidget):
             self._choice.add(NUMBERS, "given numbers", numbers_tip)
         self._choice.add(FILE, "from a file…", file_tip)
         self._choice.setAccessibleName("Where it comes from")
-        self._choice.chosen.connect(self._choose)
+        self._choice.chosen.connect(self._on_source_chosen)
         self._line = QLineEdit()
         self._line.setPlaceholderText("fx, fy, cx, cy (px)")
         self._line.setToolTip(numbers_tip)
@@ -144,19 +144,19 @@ class SourceChoice(QWidget):
         self._choice.setItemData(index, str(path), Qt.ItemDataRole.ToolTipRole)
         self._choice.setCurrentIndex(index)
 
-    def _choose(self, key: str) -> None:
+    def _on_source_chosen(self, key: str) -> None:
         if key == FILE:
             # The dialog stops nothing: until a file is chosen, the source is the one before.
             self._choice.set_key(self._before)
-            ask_for_path(self, "Open", self._take_file, filters="NumPy arrays (*.npz);;All files (*)")
+            ask_for_path(self, "Open", self._choose_file, filters="NumPy arrays (*.npz);;All files (*)")
         else:
-            self._take(key)
+            self._finish_choice(key)
 
-    def _take_file(self, path: Path) -> None:
+    def _choose_file(self, path: Path) -> None:
         self._show_file(path)
-        self._take(FILE)
+        self._finish_choice(FILE)
 
-    def _take(self, key: str) -> None:
+    def _finish_choice(self, key: str) -> None:
         self._before = key
         self._line.setVisible(key == NUMBERS)
         if key == NUMBERS:

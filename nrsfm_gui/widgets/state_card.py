@@ -1,4 +1,4 @@
-"""A card in the middle of a view that has nothing to show: what is going on, or what to do next."""
+"""A card in the middle of an empty view: a title, a sentence, and a busy bar or buttons."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WIDEST, MARGIN = 460, 24  # pixels
 
 
 class StateCard(QFrame):
-    """A title, a sentence, and a busy bar or buttons; it keeps to the middle of its parent."""
+    """A title, a sentence, and a busy bar or buttons, centered in its parent."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -51,22 +51,22 @@ class StateCard(QFrame):
         return "" if self.isHidden() else f"{self._title.text()}\n{self._sentence.text()}"
 
     def show_busy(self, title: str, sentence: str) -> None:
-        """Say that something goes on."""
+        """Show a title and a sentence with a busy bar."""
         self._show(title, sentence, {}, busy=True)
 
     def show_choice(self, title: str, sentence: str, buttons: Mapping[str, Callable[[], object]]) -> None:
-        """Say what happened, and offer what to do next."""
+        """Show a title and a sentence with buttons."""
         self._show(title, sentence, buttons, busy=False)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self.setStyleSheet(
             f"QFrame#state\\ card {{ background: {theme.window}; border: 1px solid {theme.border};"
             f" border-radius: 8px; }} QLabel[role=title] {{ color: {theme.text}; font-weight: 600; }}"
         )
 
     def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
-        """Keep to the middle."""
+        """Stay centered."""
         if event is not None and event.type() is QEvent.Type.Resize and watched is self.parent():
             self._place()
         return super().eventFilter(watched, event)

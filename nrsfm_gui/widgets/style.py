@@ -1,8 +1,8 @@
-"""How a theme becomes the look of the application: a palette for the Fusion style, and a style sheet on top.
+"""The style of the application from a theme: a palette for the Fusion style, and a style sheet.
 
-The sheet only touches what Fusion has no palette role for: dock titles, tool bars, tabs, headers, notes.
-Tabs cannot be moved among each other: where docks were shown and hidden meanwhile, Qt takes the order of its
-tabs for that of its docks, and the process ends.
+The sheet covers only what Fusion has no palette role for: dock titles, tool bars, tabs, headers, messages.
+Tabs cannot be reordered: after docks were shown and hidden, Qt confuses the order of its tabs with that of
+its docks, and the process crashes.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def theme_named(name: str) -> Theme:
 
 
 def apply_theme(app: QApplication, theme: Theme) -> None:
-    """Give the whole application the colors of a theme."""
+    """Apply a theme to the application."""
     if app.style() is None or app.style().objectName().lower() != "fusion":
         app.setStyle(QStyleFactory.create("Fusion"))
     app.setPalette(palette(theme))

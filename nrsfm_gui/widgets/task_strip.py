@@ -1,4 +1,4 @@
-"""Lines over the view for what is being written: title, progress, what is left, Cancel."""
+"""Progress of tasks over the view: title, progress, time left, Cancel."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class TaskStrip(QFrame):
             self.setWindowFlag(Qt.WindowType.Tool)
             self.setWindowTitle("Exporting")
             self.setMinimumWidth(FLOATING_WIDTH)
-        self._rows: dict[int, _Row] = {}
+        self._rows: dict[int, _TaskRow] = {}
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(12, 4, 8, 4)
         self._layout.setSpacing(2)
@@ -44,15 +44,15 @@ class TaskStrip(QFrame):
         """Return whether a task has its line."""
         return key in self._rows
 
-    def show_task(self, key: int, title: str, words: str, share: float) -> None:
+    def show_task(self, key: int, title: str, progress: str, share: float) -> None:
         """Show how far a task is; a share below 0 is unknown."""
         row = self._rows.get(key)
         if row is None:
-            row = self._rows[key] = _Row(title)
+            row = self._rows[key] = _TaskRow(title)
             row.cancel.clicked.connect(lambda _checked: self.cancel_requested.emit(key))
             self._layout.addWidget(row)
             self._show()
-        row.show_progress(title, words, share)
+        row.show_progress(title, progress, share)
 
     def _show(self) -> None:
         """Appear; a floating strip does so over the lower edge of its window."""
@@ -63,7 +63,7 @@ class TaskStrip(QFrame):
         self.show()
 
     def remove_task(self, key: int) -> None:
-        """Take a task's line away."""
+        """Remove the row of a task."""
         row = self._rows.pop(key, None)
         if row is not None:
             row.hide()
@@ -72,16 +72,16 @@ class TaskStrip(QFrame):
         self.setVisible(bool(self._rows))
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self.setStyleSheet(f"TaskStrip {{ background: {theme.raised}; border: 1px solid {theme.border}; }}")
 
 
-class _Row(QWidget):
+class _TaskRow(QWidget):
     def __init__(self, title: str) -> None:
         super().__init__()
         self._title = ElidedLabel()
-        self._words = QLabel()
-        self._words.setProperty("role", "muted")
+        self._progress = QLabel()
+        self._progress.setProperty("role", "muted")
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
         self._bar.setFixedWidth(BAR_WIDTH)
@@ -95,12 +95,12 @@ class _Row(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(12)
         layout.addWidget(self._title, 1)
-        for part in (self._words, self._bar, self.cancel):
+        for part in (self._progress, self._bar, self.cancel):
             layout.addWidget(part, 0, Qt.AlignmentFlag.AlignVCenter)
 
-    def show_progress(self, title: str, words: str, share: float) -> None:
+    def show_progress(self, title: str, progress: str, share: float) -> None:
         self._title.set_whole(title)
-        self._words.setText(words)
+        self._progress.setText(progress)
         if share < 0:
             self._bar.setRange(0, 0)
         else:

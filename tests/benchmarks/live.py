@@ -37,7 +37,7 @@ from nrsfm_gui.app import make_application, prepare_platform
 from nrsfm_gui.model.app_store import SettingsStore
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.view3d.scene_view import SceneView
-from nrsfm_gui.widgets.drag_number import ScrubSlider
+from nrsfm_gui.widgets.drag_number import DragSlider
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -179,17 +179,17 @@ def told(name: str, latencies: np.ndarray, late: np.ndarray, mark: float) -> boo
     return most <= mark and in_time >= IN_TIME
 
 
-def slider_of(window: MainWindow, name: str) -> ScrubSlider:
+def slider_of(window: MainWindow, name: str) -> DragSlider:
     """Return the slider of a parameter; of the weights the last but one, which pushes its neighbor."""
     wanted = f"weight {SETTINGS.rank - 1}" if name == "weight" else name
-    sliders = window.parameters.findChildren(ScrubSlider)
+    sliders = window.parameters.findChildren(DragSlider)
     found = [slider for slider in sliders if wanted in (slider.objectName(), slider.accessibleName())]
     if not found:
         raise LookupError(f"no slider of {wanted}: {sorted(slider.accessibleName() for slider in sliders)}")
     return found[0]
 
 
-def dragged(app: QApplication, window: MainWindow, watch: Watch, slider: ScrubSlider) -> np.ndarray:
+def dragged(app: QApplication, window: MainWindow, watch: Watch, slider: DragSlider) -> np.ndarray:
     """Drag a slider to and fro; return how many seconds late each tick of a timer came."""
     if slider.isVisible():
         window.parameters.ensureWidgetVisible(slider)
@@ -214,7 +214,7 @@ def dragged(app: QApplication, window: MainWindow, watch: Watch, slider: ScrubSl
     return np.maximum(np.diff(ticks) - TICK, 0.0)
 
 
-def move(slider: ScrubSlider, watch: Watch, middle: QPointF) -> None:
+def move(slider: DragSlider, watch: Watch, middle: QPointF) -> None:
     """Post mouse events at fixed times; runs in a thread of its own."""
     began = time.perf_counter()
     for count in range(round(SECONDS / PERIOD)):
@@ -224,7 +224,7 @@ def move(slider: ScrubSlider, watch: Watch, middle: QPointF) -> None:
         post(slider, QEvent.Type.MouseMove, middle - QPointF(away, 0), Qt.MouseButton.NoButton)
 
 
-def post(slider: ScrubSlider, kind: QEvent.Type, at: QPointF, button: Qt.MouseButton) -> None:
+def post(slider: DragSlider, kind: QEvent.Type, at: QPointF, button: Qt.MouseButton) -> None:
     """Post a mouse event to a slider."""
     held = Qt.MouseButton.NoButton if kind == QEvent.Type.MouseButtonRelease else Qt.MouseButton.LeftButton
     place = slider.mapToGlobal(at)

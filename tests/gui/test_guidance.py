@@ -89,7 +89,7 @@ def test_a_range_that_was_typed_is_kept_until_another_parameter_is_chosen(qtbot,
     qtbot.keyClicks(panel._low, "0.2")
     panel.suggest(1, 100, 5)
     assert panel._low.value() == 0.2
-    panel._choose("eta")
+    panel._on_parameter_chosen("eta")
     panel.suggest(0.01, 0.5, 7)
     assert panel._low.value() == 0.01
 

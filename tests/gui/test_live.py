@@ -10,7 +10,7 @@ from PyQt6.QtTest import QTest
 from core import Settings
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.scene.shapes import build_shapes
-from nrsfm_gui.widgets.drag_number import ScrubSlider
+from nrsfm_gui.widgets.drag_number import DragSlider
 
 QUICK = Settings(rank=2, starts=1, rotations="truth")
 
@@ -25,7 +25,7 @@ def window(qtbot, make_window, known):
 
 
 def slider(window, name):
-    sliders = window.parameters.findChildren(ScrubSlider)
+    sliders = window.parameters.findChildren(DragSlider)
     return next(each for each in sliders if name in (each.objectName(), each.accessibleName()))
 
 

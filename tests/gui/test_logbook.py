@@ -124,10 +124,10 @@ def test_the_panel_filters_by_level_and_words_and_copies_what_it_shows(qtbot):
     panel._level.setCurrentText("errors")
     assert "balloon" not in panel._text.toPlainText()
     panel._level.setCurrentText("everything")
-    panel._words.setText("SOLVER")
+    panel._filter.setText("SOLVER")
     assert "iteration 1" in panel._text.toPlainText()
     assert "KeyError" not in panel._text.toPlainText()
-    panel._copy()
+    panel._on_copy_clicked()
     assert QGuiApplication.clipboard().text().endswith("iteration 1")
 
 

@@ -237,7 +237,7 @@ def test_keys_of_trails_mesh_and_path(window, known):
     pixels, _ = view._projection().pixels(window.display.scene.path)
     assert window.display.scene.path.shape == (known.sequence.frame_count, 3)
     assert ((pixels > 0) & (pixels < (view.width(), view.height()))).all()  # it is fitted in
-    assert len(view._picture.parts["path"].positions) == 2 * (known.sequence.frame_count - 1)
+    assert len(view._renderer.parts["path"].positions) == 2 * (known.sequence.frame_count - 1)
 
 
 def test_a_sequence_without_a_mesh_gets_one_from_its_tracks(make_window, known):

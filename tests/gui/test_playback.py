@@ -37,7 +37,7 @@ def playing(count, *, speed=4.0, loop=Loop.AGAIN, frame=0, frames=None):
 
 def passed(playback, clock, seconds):
     clock.now += seconds
-    playback._advance()
+    playback._on_timeout()
 
 
 def test_sixty_frames_a_second_are_asked_for_in_time(qtbot):

@@ -17,7 +17,7 @@ from nrsfm_gui.panels.view3d import picture as renderer3d
 from nrsfm_gui.panels.view3d import scene_view as scene3d
 from nrsfm_gui.panels.view3d.opengl_probe import opengl_available
 from nrsfm_gui.panels.view3d.parts import MOVING, exceeds, scene_parts
-from nrsfm_gui.panels.view3d.primitives import Segments, Triangles
+from nrsfm_gui.panels.view3d.primitives import LineSegments, TriangleMesh
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.scene.orbit_camera import Orbit, image_window
 from nrsfm_gui.scene.scene import build_scene, build_shapes
@@ -141,7 +141,7 @@ def test_without_opengl_a_person_can_find_out_why(show, monkeypatch):
 
 
 def break_context(view, how):
-    painter = view._picture.renderer._painter
+    painter = view._renderer.renderer._painter
     if how == "destroyed surface":
         painter._surface.destroy()
     elif how == "context not current":
@@ -238,7 +238,7 @@ def test_nan_everywhere_is_drawn_without_a_word_of_complaint(view, known, shapes
     view.grab_image()
     assert view.point_at(view.rect().center().toPointF()) == -1
     parts = scene_parts(broken, DARK)
-    assert not any(len(part.faces) for part in parts.values() if isinstance(part, Triangles))
+    assert not any(len(part.faces) for part in parts.values() if isinstance(part, TriangleMesh))
     for name in ("estimate", "truth"):
         assert len(parts[name].positions) == 0
     assert not any(len(part.pairs) for name, part in parts.items() if name in ("residuals", "trails"))
@@ -251,8 +251,8 @@ def test_unknown_points_here_and_there_are_left_out(view, known, shapes, near):
     view.set_scene(replace(scene, estimate=estimate))
     assert near(view.grab_image(), DARK.estimate, tolerance=12).sum() > 50
     for part in scene_parts(replace(scene, estimate=estimate), DARK).values():
-        used = part.positions[part.faces] if isinstance(part, Triangles) else part.positions
-        assert np.isfinite(part.pairs if isinstance(part, Segments) else used).all()
+        used = part.positions[part.faces] if isinstance(part, TriangleMesh) else part.positions
+        assert np.isfinite(part.pairs if isinstance(part, LineSegments) else used).all()
 
 
 def test_two_frames_of_four_points_one_of_them_seen(view):
@@ -317,7 +317,7 @@ def test_the_compared_run_has_its_own_color_and_name(view, known, shapes, near):
     where, _ = view._projection().pixels(beside)
     purple = near(picture, DARK.other, tolerance=30)
     assert np.mean([purple[y - 3 : y + 4, x - 3 : x + 4].any() for x, y in np.round(where).astype(int)]) > 0.9
-    assert len(view._picture.parts["differences"].pairs) == len(beside)
+    assert len(view._renderer.parts["differences"].pairs) == len(beside)
 
 
 def test_30_000_points_neither_fail_nor_freeze(show):
@@ -332,9 +332,9 @@ def test_30_000_points_neither_fail_nor_freeze(show):
     view.set_scene(scene)
     view.repaint()
     assert exceeds(scene, MOVING)
-    moving, resting = view._picture.parts, scene_parts(scene, DARK)
+    moving, resting = view._renderer.parts, scene_parts(scene, DARK)
     ends = [
-        sum(part.ends.size for part in parts.values() if isinstance(part, Segments))
+        sum(part.ends.size for part in parts.values() if isinstance(part, LineSegments))
         for parts in (moving, resting)
     ]
     assert ends[0] < 60_000 < ends[1]
@@ -349,7 +349,7 @@ def test_what_is_left_out_while_the_picture_moves_is_drawn_at_rest(view, make_kn
     assert exceeds(scene, MOVING)
     view.set_scene(scene)
     moving = view.grab().toImage()
-    assert "estimate edges" not in view._picture.parts
+    assert "estimate edges" not in view._renderer.parts
     qtbot.waitUntil(lambda: view.grab().toImage() != moving, timeout=5000)
 
 
@@ -360,8 +360,8 @@ def test_a_mesh_that_is_too_large_without_opengl_is_left_out_with_a_word(show, m
     scene = build_scene(
         known.sequence, build_shapes(known.sequence, known.result), frame=1, appearance=appearance
     )
-    notes = []
-    monkeypatch.setattr(scene3d, "paint_overlay", lambda *_, note, **__: notes.append(note))
+    statuses = []
+    monkeypatch.setattr(scene3d, "paint_overlay", lambda *_, status, **__: statuses.append(status))
     view.set_scene(scene)
     view.grab_image()
-    assert notes[-1] == "no mesh: too large without OpenGL"
+    assert statuses[-1] == "no mesh: too large without OpenGL"

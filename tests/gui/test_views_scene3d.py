@@ -16,7 +16,7 @@ from nrsfm_gui.panels.view3d import picture as renderer3d
 from nrsfm_gui.panels.view3d.axes import without_overlaps
 from nrsfm_gui.panels.view3d.opengl_probe import opengl_available
 from nrsfm_gui.panels.view3d.parts import scene_parts
-from nrsfm_gui.panels.view3d.primitives import Points, Segments, Triangles
+from nrsfm_gui.panels.view3d.primitives import LineSegments, PointCloud, TriangleMesh
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.scene.scene import DEFAULT_LAYERS, LAYERS, Appearance, build_scene, build_shapes
 from nrsfm_gui.widgets.colors import error_table
@@ -279,7 +279,7 @@ def test_no_label_of_an_axis_is_written_under_the_buttons(view, known, shapes):
     (buttons,) = (area.toRect() for area in covered)
     under_buttons = (slice(buttons.top(), buttons.bottom()), slice(buttons.left(), buttons.right()))
     hidden = 0  # views in which labels would lie there
-    view._camera.take()  # it no longer fits itself
+    view._camera.interrupt()  # it no longer fits itself
     start = view.orbit
     for right in range(-260, 261, 40):
         for down in (-160, -110, 0, 30, 60):
@@ -307,7 +307,7 @@ def test_no_label_of_an_axis_is_written_over_the_caption(view, known, shapes, mo
 
     scene = build_scene(known.sequence, shapes, frame=2)
     view.set_scene(scene)
-    view._camera.take()  # it no longer fits itself
+    view._camera.interrupt()  # it no longer fits itself
     start = view.orbit
     monkeypatch.setattr(overlay3d, "without_overlaps", recording)
     bare = replace(scene, caption="", appearance=Appearance(frozenset({"grid"})))
@@ -330,7 +330,7 @@ def test_no_label_of_an_axis_is_cut_by_the_edge_of_the_view(view, known, shapes,
         return inside
 
     view.set_scene(build_scene(known.sequence, shapes, frame=2))
-    view._camera.take()  # it no longer fits itself
+    view._camera.interrupt()  # it no longer fits itself
     start = view.orbit
     monkeypatch.setattr(overlay3d, "without_overlaps", recording)
     for right, down in ((-200, 0), (200, 0), (0, -150), (0, 150)):
@@ -450,9 +450,9 @@ def test_parts_leave_out_what_is_missing(known, shapes):
     assert len(parts["truth"].positions) == len(truth) - 1
     assert len(parts["residuals"].pairs) == len(truth) - 1
     for part in parts.values():
-        values = part.positions[part.faces] if isinstance(part, Triangles) else part.positions
-        assert np.isfinite(part.pairs if isinstance(part, Segments) else values).all()
-    assert isinstance(parts["estimate"], Points)
+        values = part.positions[part.faces] if isinstance(part, TriangleMesh) else part.positions
+        assert np.isfinite(part.pairs if isinstance(part, LineSegments) else values).all()
+    assert isinstance(parts["estimate"], PointCloud)
     assert len(parts["estimate mesh"].faces) == 2
 
 

@@ -234,9 +234,9 @@ def test_a_sentence_on_a_frame_goes_with_it(timeline):
     timeline.tell(4, "Frame 5 is bad")
     assert QToolTip.text() == "Frame 5 is bad"
     timeline.set_frame(4)
-    assert timeline.curve._told == 4
+    assert timeline.curve._message_frame == 4
     timeline.set_frame(5)
-    assert timeline.curve._told == -1
+    assert timeline.curve._message_frame == -1
 
 
 def test_without_errors_the_timeline_says_when_they_come(timeline, near):

@@ -1,4 +1,4 @@
-"""The menu of alignments: how the estimate is laid over the ground truth, and whether it is mirrored."""
+"""The menu of the alignment with the ground truth: its kind, and the mirror image."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class AlignmentMenu(QMenu):
         self.set_state(self._alignment, {})
 
     def set_state(self, alignment: Alignment, obstacles: Mapping[Kind, str]) -> None:
-        """Check what is chosen, and say why some kinds cannot be. Emits nothing."""
+        """Check the chosen entries, and disable those with an obstacle. Emits nothing."""
         self._alignment = alignment
         for kind, action in self._kinds.items():
             action.setChecked(kind is alignment.kind)

@@ -1,4 +1,4 @@
-"""The panel that opens at the buttons of the 3-D view: colors, trails, mesh, sizes and layers."""
+"""The pop-up panel of the appearance: colors, trails, mesh, sizes and layers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ FARTHEST = 1e12  # of a limit
 
 
 class AppearancePanel(QFrame):
-    """Shows an appearance and asks for others. It closes when something else is clicked.
+    """An editor of the appearance. It closes on a click elsewhere.
 
     Signals
     -------
@@ -82,17 +82,17 @@ class AppearancePanel(QFrame):
         self.automatic = QCheckBox("From the data")
         self.automatic.setToolTip("Take the limits from all frames, without the farthest strays")
         self.automatic.setAccessibleName("Limits from the data")
-        self.automatic.toggled.connect(self._take_limits)
+        self.automatic.toggled.connect(self._on_automatic_toggled)
         self.trails = QCheckBox("On")
         self.trails.setToolTip("Draw where each point was in the frames before (T)")
         self.trails.setAccessibleName("Trails")
-        self.trails.toggled.connect(lambda on: self._ask_layer("trails", on))
+        self.trails.toggled.connect(lambda on: self._request_layer("trails", on))
         self.trail_frames = SpinBox()
         self.trail_frames.setRange(1, MOST_TRAIL_FRAMES)
         self.trail_frames.setSuffix(" frames")
         self.trail_frames.setToolTip("How many frames back a trail reaches")
         self.trail_frames.setAccessibleName("Length of the trails in frames")
-        self.trail_frames.valueChanged.connect(lambda count: self._ask(trail_frames=count))
+        self.trail_frames.valueChanged.connect(lambda count: self._request(trail_frames=count))
         self.mesh_mode = ComboBox()
         for mode in MESH_MODES:
             self.mesh_mode.addItem(MODE_TITLES[mode], mode)
@@ -105,20 +105,20 @@ class AppearancePanel(QFrame):
         self.load = QPushButton("Load…")
         self.load.setToolTip("Read triangles from .npz, .obj, .ply or .txt")
         self.load.setAccessibleName("Load triangulation")
-        self.load.clicked.connect(self._ask_for_file)
+        self.load.clicked.connect(self._on_load_clicked)
         self.point_size = SpinBox()
         self.point_size.setRange(round(100 * POINT_SIZES[0]), round(100 * POINT_SIZES[1]))
         self.point_size.setSingleStep(25)
         self.point_size.setSuffix(" %")
         self.point_size.setToolTip("Size of the points, of the one that suits their number")
         self.point_size.setAccessibleName("Size of the points in percent")
-        self.point_size.valueChanged.connect(lambda percent: self._ask(point_size=percent / 100))
+        self.point_size.valueChanged.connect(lambda percent: self._request(point_size=percent / 100))
         self.labels = self._choice(LABELS, "labels", "Which points have their numbers beside them")
         self.layers = {key: self._layer(key) for key in LAYERS if key not in ELSEWHERE}
         self.drawn_by = QLabel()
         self.drawn_by.setProperty("role", "muted")
         self.drawn_by.setWordWrap(True)
-        self._lay_out()
+        self._build()
         self.set_appearance(self._appearance)
 
     # -- what is shown --------------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ class AppearancePanel(QFrame):
         self.automatic.setEnabled(enabled)
 
     def set_sources(self, *, in_file: bool, loaded: str) -> None:
-        """Tell whether the sequence's file has a mesh, and the name of the loaded one, "" for none."""
+        """Set whether the file of the sequence has a mesh, and the name of the loaded one, "" for none."""
         model = self.mesh_source.model()
         for key, there in (("file", in_file), ("loaded", bool(loaded))):
             item = model.item(self.mesh_source.findData(key))
@@ -169,7 +169,7 @@ class AppearancePanel(QFrame):
         self.mesh_source.setItemText(self.mesh_source.findData("loaded"), loaded or MESH_SOURCES["loaded"])
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self._theme = theme
         self.setStyleSheet(
             f"#appearance_panel {{ background: {theme.window}; border: 1px solid {theme.border}; }}"
@@ -178,18 +178,18 @@ class AppearancePanel(QFrame):
             self.color_map.setItemIcon(index, _swatch(name))
 
     def open_beside(self, anchor: QWidget, sentence: str) -> None:
-        """Open below a widget, or above where there is no room; `sentence` says what draws the pictures."""
+        """Open below a widget, or above where there is no space; `sentence` names the renderer."""
         self.drawn_by.setText(sentence)
         self.adjustSize()
         corner = anchor.mapToGlobal(QPoint(anchor.width(), anchor.height() + GAP))
         place = corner - QPoint(self.width(), 0)
         screen = anchor.screen()
         if screen is not None:
-            room = screen.availableGeometry()
-            if place.y() + self.height() > room.bottom():
+            available = screen.availableGeometry()
+            if place.y() + self.height() > available.bottom():
                 place.setY(place.y() - self.height() - anchor.height() - 2 * GAP)
-            place.setX(min(max(place.x(), room.left()), room.right() - self.width()))
-            place.setY(max(place.y(), room.top()))
+            place.setX(min(max(place.x(), available.left()), available.right() - self.width()))
+            place.setY(max(place.y(), available.top()))
         self.move(place)
         self.show()
         self.color_by.setFocus()
@@ -200,30 +200,30 @@ class AppearancePanel(QFrame):
         self._appearance = appearance
         self.appearance_requested.emit(appearance)
 
-    def _ask(self, **changes: Any) -> None:
+    def _request(self, **changes: Any) -> None:
         self._emit(self._appearance.changed(**changes))
 
-    def _ask_layer(self, key: str, on: bool) -> None:
+    def _request_layer(self, key: str, on: bool) -> None:
         self._emit(self._appearance.with_layer(key, on))
 
-    def _ask_for_file(self) -> None:
+    def _on_load_clicked(self) -> None:
         self.hide()
         self.load_requested.emit()
 
-    def _take_limits(self, automatic: bool) -> None:
-        """Take the limits from the data, or hold those that there are."""
+    def _on_automatic_toggled(self, automatic: bool) -> None:
+        """Use the limits of the data, or the present ones."""
         low, high = self.low.value(), self.high.value()
-        self._ask(limits=None if automatic or not low < high else (low, high))
+        self._request(limits=None if automatic or not low < high else (low, high))
         self._show_order()
 
-    def _take_limit(self) -> None:
+    def _on_limit_changed(self) -> None:
         low, high = self.low.value(), self.high.value()
         if low < high and self._appearance.limits is not None:
-            self._ask(limits=(low, high))
+            self._request(limits=(low, high))
         self._show_order()
 
     def _show_order(self) -> None:
-        """Say why limits are not taken, where they are the wrong way round."""
+        """Show a warning where the lower limit is not below the upper one."""
         wrong = self._appearance.limits is not None and not self.low.value() < self.high.value()
         if wrong is self.disorder.isHidden():
             self.disorder.setVisible(wrong)
@@ -237,7 +237,7 @@ class AppearancePanel(QFrame):
             box.addItem(title, key)
         box.setToolTip(tip)
         box.setAccessibleName(tip)
-        box.activated.connect(lambda _index: self._ask(**{field: box.currentData()}))
+        box.activated.connect(lambda _index: self._request(**{field: box.currentData()}))
         return box
 
     def _limit(self, tip: str) -> DoubleSpinBox:
@@ -247,14 +247,14 @@ class AppearancePanel(QFrame):
         box.setMaximumWidth(110)
         box.setToolTip(tip)
         box.setAccessibleName(tip)
-        box.valueChanged.connect(lambda _value: self._take_limit())
+        box.valueChanged.connect(lambda _value: self._on_limit_changed())
         return box
 
     def _layer(self, key: str) -> QCheckBox:
         box = QCheckBox(LAYERS[key])
         box.setToolTip(f"Show or hide: {LAYERS[key].lower()}")
         box.setAccessibleName(f"Layer {LAYERS[key]}")
-        box.toggled.connect(lambda on: self._ask_layer(key, on))
+        box.toggled.connect(lambda on: self._request_layer(key, on))
         return box
 
     def _fields(self) -> list[QWidget]:
@@ -264,7 +264,7 @@ class AppearancePanel(QFrame):
             *self.layers.values(),
         ]  # fmt: skip
 
-    def _lay_out(self) -> None:
+    def _build(self) -> None:
         form = QFormLayout(self)
         form.setContentsMargins(14, 12, 14, 12)
         form.setVerticalSpacing(7)

@@ -1,4 +1,4 @@
-"""A line below the 2-D view for its background: what it is, how strong, how many frames it is shifted."""
+"""The bar below the 2-D view: name, opacity and frame offset of the background."""
 
 from __future__ import annotations
 
@@ -75,5 +75,5 @@ class BackgroundBar(QFrame):
             editor.blockSignals(False)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self.setStyleSheet(f"BackgroundBar {{ background: {theme.raised}; border: 0; }}")

@@ -1,4 +1,4 @@
-"""Reading background pictures beside the window: only the newest request is served, then a few ahead."""
+"""Read background images in a thread: the newest request first, then the next few images."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ AHEAD = 4  # pictures read in the direction of the last two requests
 
 
 class Pictures:
-    """The pictures of a source, the newest of them in memory, for all who use it: the last closes it."""
+    """The images of a source with a cache, shared by several users; the last user closes the source."""
 
     def __init__(self, source: ImageSource) -> None:
         self.count, self.size = source.count, source.size
@@ -33,13 +33,13 @@ class Pictures:
         self._reading = threading.Lock()  # around the source, which is no friend of two threads
 
     def share(self) -> Pictures:
-        """Return the pictures for one more user."""
+        """Add a user and return the images."""
         with self._changing:
             self._users += 1
         return self
 
     def release(self) -> None:
-        """Do without them; called once by every user."""
+        """Remove a user; called once by every user."""
         with self._changing:
             self._users -= 1
             last = self._users == 0
@@ -89,7 +89,7 @@ class BackgroundReader(QThread):
     refused(str)
         why it cannot be opened.
     read(int, QImage)
-        a picture that was asked for, the null image where it cannot be read.
+        a requested image, the null image where it cannot be read.
     failed(str)
         why a picture cannot be read.
     """
@@ -110,7 +110,7 @@ class BackgroundReader(QThread):
         self.pictures: Pictures | None = None
 
     def request(self, index: int) -> None:
-        """Ask for a picture; an earlier request that was not served yet is forgotten."""
+        """Request an image; an earlier request that was not served yet is dropped."""
         with self._condition:
             step = 1 if index >= self._last else -1
             self._ahead = [index + step * k for k in range(1, AHEAD + 1)]
@@ -128,7 +128,7 @@ class BackgroundReader(QThread):
             self._condition.notify()
 
     def run(self) -> None:
-        """Open the source and serve requests until told to stop."""
+        """Open the source and serve requests until `stop` is called."""
         try:
             pictures = Pictures(open_source(self.path, lambda: self._over))
         except InputError as refusal:
@@ -151,7 +151,7 @@ class BackgroundReader(QThread):
         pictures.release()
 
     def _next(self, pictures: Pictures) -> tuple[int | None, bool]:
-        """Wait for what to read, and whether it was asked for; None ends the thread."""
+        """Wait for the next index, and whether it was requested; None ends the thread."""
         with self._condition:
             while True:
                 if self._over:

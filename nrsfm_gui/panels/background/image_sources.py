@@ -1,6 +1,6 @@
-"""Pictures by their number: a folder or a pattern of image files, or a video.
+"""Images by their number: a folder or a pattern of image files, or a video.
 
-A source is read by one thread at a time.
+Only one thread at a time may read from a source.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class ImageSource(Protocol):
         """
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
 
 
 class ImageFiles:
@@ -63,7 +63,7 @@ class ImageFiles:
         return self._size
 
     def read(self, index: int) -> QImage:
-        """Return a picture, turned as its camera notes."""
+        """Return an image, rotated by its orientation tag."""
         reader = QImageReader(str(self._files[index]))
         reader.setAutoTransform(True)
         image = reader.read()
@@ -77,7 +77,7 @@ class ImageFiles:
 
 
 def open_source(path: Path, stopped: Callable[[], bool] = lambda: False) -> ImageSource:
-    """Return the pictures that a path stands for, in the order of their numbers.
+    """Return the images of a path, in the order of their numbers.
 
     A folder, a pattern (`frames/*.png`, `img_%04d.jpg`), a video, or one of numbered image files. A long
     video is given up where `stopped` says that nobody waits for it any more.

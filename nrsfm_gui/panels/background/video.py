@@ -1,12 +1,12 @@
-"""A video as pictures by their number (PyAV), counted from 0 in the order in which they are shown.
+"""A video as images by their number (PyAV), counted from 0 in display order.
 
-MP4 and Matroska store when every picture is shown, which is read once without decoding. Other containers,
-above all AVI, store the times of packets or none: where not every frame is a key frame, such a video is
-decoded once to see which pictures come out, in which order.
+MP4 and Matroska store the display time of every frame, which is read once without decoding. Other
+containers, above all AVI, store the times of packets or none: where not every frame is a key frame, such a
+video is decoded once to find the order of its frames.
 
-The decoder is told the number of every packet as its time, and hands it on to the picture: so a picture is
-known by its packet wherever decoding began. Going on from one picture to the next decodes one, and any other
-begins at the key frame before it, or at the start of the file where the key frame is not found.
+The decoder gets the number of every packet as its time, and passes it on to the frame: so a frame is
+identified by its packet wherever decoding began. Reading the next frame decodes one frame; any other read
+starts at the key frame before it, or at the start of the file where the key frame is not found.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Video:
     Parameters
     ----------
     stopped
-        whether nobody waits for the video any more; asked while its pictures are counted.
+        returns True once the video is not needed any more; called while its frames are counted.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The strip above the 3-D view while two runs are compared: which two, in which way, and what differs."""
+"""The bar above the 3-D view while two runs are compared: which two, in which mode, and the table."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class ComparePanel(QFrame):
         self._more.setCheckable(True)
         self._more.setArrowType(Qt.ArrowType.RightArrow)
         self._more.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self._more.toggled.connect(self._open)
+        self._more.toggled.connect(self._on_more_toggled)
         self._build()
         self.set_mode("overlay")
         self.set_theme(DARK)
@@ -104,12 +104,12 @@ class ComparePanel(QFrame):
         self._modes[mode].setChecked(True)
 
     def set_summary(self, text: str, tip: str = "") -> None:
-        """Say how far apart the two are."""
+        """Show the distance between the two runs."""
         self._summary.set_whole(text)
         self._summary.setToolTip(tip)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self._theme = theme
         for label, color in zip(self._swatches, (theme.estimate, theme.other), strict=True):
             label.setPixmap(_swatch(color))
@@ -142,7 +142,7 @@ class ComparePanel(QFrame):
         column.addLayout(runs)
         column.addLayout(below)
 
-    def _open(self, on: bool) -> None:
+    def _on_more_toggled(self, on: bool) -> None:
         self._more.setArrowType(Qt.ArrowType.DownArrow if on else Qt.ArrowType.RightArrow)
         self.table_requested.emit(on)
 

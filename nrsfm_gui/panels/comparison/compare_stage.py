@@ -1,4 +1,4 @@
-"""Where the 3-D view stands: alone, or beside the view of a second run; then the table of what differs."""
+"""The 3-D view alone or next to that of a second run, and the table of what differs."""
 
 from __future__ import annotations
 
@@ -61,15 +61,15 @@ class CompareTable(QTreeWidget):
             for column in range(3):
                 item.setToolTip(column, row.tip or f"{row.name}: {row.first}, {row.second}")
             self.addTopLevelItem(item)
-        self._dress()
+        self._apply_style()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self._theme = theme
         self.setStyleSheet(f"CompareTable {{ border: 1px solid {theme.border}; }}")
-        self._dress()
+        self._apply_style()
 
-    def _dress(self) -> None:
+    def _apply_style(self) -> None:
         for index, row in enumerate(self._rows):
             item = self.topLevelItem(index)
             assert item is not None
@@ -81,13 +81,13 @@ class CompareTable(QTreeWidget):
 
 
 class CompareStage(QSplitter):
-    """Holds one view, or two of the same width, and the table. No signals."""
+    """One view, or two of equal width, and the table. No signals."""
 
     def __init__(self, view: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
         self.setChildrenCollapsible(False)
         self._titles = [QLabel(), QLabel()]
-        self._columns = [_Column(self._titles[0], view)]
+        self._columns = [_TitledView(self._titles[0], view)]
         self.addWidget(self._columns[0])
         self._second: QWidget | None = None
         self.table = CompareTable()
@@ -100,9 +100,9 @@ class CompareStage(QSplitter):
         return self._second
 
     def put_beside(self, view: QWidget) -> None:
-        """Take in a second view."""
+        """Add a second view."""
         self._second = view
-        self._columns.append(_Column(self._titles[1], view))
+        self._columns.append(_TitledView(self._titles[1], view))
         self._columns[1].hide()
         self.insertWidget(1, self._columns[1])
 
@@ -119,7 +119,7 @@ class CompareStage(QSplitter):
             label.setVisible(both)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self.table.set_theme(theme)
         for label, color in zip(self._titles, (theme.estimate, theme.other), strict=True):
             label.setStyleSheet(
@@ -128,7 +128,7 @@ class CompareStage(QSplitter):
             )
 
     def show_table(self, on: bool) -> None:
-        """Show the table of what differs beside the view, or do not."""
+        """Show or hide the table of what differs."""
         was = self.table.isVisibleTo(self)
         self.table.setVisible(on)
         if on and not was:
@@ -142,7 +142,7 @@ class CompareStage(QSplitter):
         self.setSizes([*(each if column in shown else 0 for column in self._columns), table])
 
 
-class _Column(QWidget):
+class _TitledView(QWidget):
     """A title above a view."""
 
     def __init__(self, title: QLabel, view: QWidget) -> None:

@@ -1,4 +1,4 @@
-"""Guidance without ground truth: which parameter, over which values, the curve, and what it recommends."""
+"""The panel Guidance: a parameter, its values, the curve of held-out errors, the recommendation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from core.evaluation import HIDING, values_between
 from nrsfm_gui.panels.guidance.guidance_plot import GuidanceCurves, GuidancePlot
 from nrsfm_gui.text.guidance_text import TITLES
 from nrsfm_gui.widgets.fields import NumberField, push_button
-from nrsfm_gui.widgets.labels import AnswerText
+from nrsfm_gui.widgets.labels import ClampedLabel
 from nrsfm_gui.widgets.sources import Choice
 
 if TYPE_CHECKING:
@@ -59,13 +59,13 @@ class GuidancePanel(QWidget):
     compute_requested(str, object, str)
         the parameter, a tuple of values, and what is hidden.
     cancel_requested()
-        it takes too long.
+        the series is to be stopped.
     use_requested()
-        the value at the minimum is wanted.
+        the recommended value is to be used.
     parameter_chosen(str)
-        another parameter is looked at.
+        another parameter was chosen.
     truth_toggled(bool)
-        the 3-D error is wanted, too, or not.
+        whether the 3-D error is shown.
     """
 
     compute_requested = pyqtSignal(str, object, str)
@@ -84,7 +84,7 @@ class GuidancePanel(QWidget):
         self._parameter.setMinimumContentsLength(6)
         self._parameter.setAccessibleName("parameter")
         self._parameter.setToolTip("The parameter that the curve is over")
-        self._parameter.chosen.connect(self._choose)
+        self._parameter.chosen.connect(self._on_parameter_chosen)
         self._hiding = Choice(HIDING, titles=HIDING_TITLES)
         self._hiding.setMinimumContentsLength(8)
         self._hiding.setAccessibleName("what is hidden")
@@ -101,7 +101,7 @@ class GuidancePanel(QWidget):
             )
         )
         for field in (self._low, self._high, self._count):
-            field.edited.connect(self._touch)
+            field.edited.connect(self._on_range_edited)
         self._compute = push_button("Compute", "Solve for all values; the window stays free", self._request)
         self._cancel = push_button("Cancel", "Stop, and keep what is computed", self.cancel_requested.emit)
         self._use = push_button("Use it", USE_TIP, self.use_requested.emit)
@@ -116,7 +116,7 @@ class GuidancePanel(QWidget):
         self._progress.setTextVisible(False)
         self._left = QLabel()
         self._left.setProperty("role", "muted")
-        self._line = AnswerText()
+        self._line = ClampedLabel()
         self._build()
         self.setMinimumSize(240, 150)
         self.set_curves(None)
@@ -127,7 +127,7 @@ class GuidancePanel(QWidget):
 
     @property
     def parameter(self) -> str:
-        """The parameter that is looked at."""
+        """The chosen parameter."""
         return self._parameter.key
 
     @property
@@ -137,11 +137,11 @@ class GuidancePanel(QWidget):
 
     @property
     def sentence(self) -> str:
-        """What is said of the curve."""
+        """The recommendation."""
         return self._line.label.text()
 
     def set_parameters(self, names: Items[str]) -> None:
-        """Offer parameters; where the one that is looked at is not among them, the first is."""
+        """Offer parameters; where the chosen one is not among them, the first is chosen."""
         for name in TITLES:
             self._parameter.set_available(name, name in names, why_not="Not a parameter of this problem")
         if self._parameter.key not in names:
@@ -156,7 +156,7 @@ class GuidancePanel(QWidget):
             self._show_situation()
 
     def set_available(self, available: bool) -> None:
-        """Say whether there is a reconstruction to start from."""
+        """Set whether there is a reconstruction to start from."""
         self._available = available
         self.plot.set_empty(EMPTY if available else f"{EMPTY} {NOT_YET}")
         self._show_situation()
@@ -169,7 +169,7 @@ class GuidancePanel(QWidget):
         self._truth.setVisible(curves is not None and curves.truth is not None)
 
     def set_progress(self, progress: tuple[int, int, str] | None) -> None:
-        """Show how many of all solves are done and how long the rest takes; None where none is made."""
+        """Show the number of finished solves and the time left; None while nothing is computed."""
         self._computing = progress is not None
         self._top.setCurrentIndex(int(self._computing))
         self._cancel.setVisible(self._computing)
@@ -184,7 +184,7 @@ class GuidancePanel(QWidget):
         self._show_situation()
 
     def set_sentence(self, sentence: str, *, usable: bool, warning: bool = False) -> None:
-        """Say what the curve recommends, or why there is none."""
+        """Show the recommendation of the curve, or why there is none."""
         label = self._line.label
         self._line.set_text(sentence)
         self._line.setVisible(bool(sentence))
@@ -198,7 +198,7 @@ class GuidancePanel(QWidget):
         self._use.setEnabled(usable)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self.plot.set_theme(theme)
 
     # -- making ---------------------------------------------------------------------------------------------
@@ -238,11 +238,11 @@ class GuidancePanel(QWidget):
 
     # -- what happens in it ---------------------------------------------------------------------------------
 
-    def _choose(self, parameter: str) -> None:
+    def _on_parameter_chosen(self, parameter: str) -> None:
         self._touched = False
         self.parameter_chosen.emit(parameter)
 
-    def _touch(self) -> None:
+    def _on_range_edited(self) -> None:
         self._touched = True
         self._show_situation()
 
@@ -252,7 +252,7 @@ class GuidancePanel(QWidget):
             self.compute_requested.emit(self.parameter, values, self._hiding.key)
 
     def _values(self) -> tuple[float, ...]:
-        """Return the values that the fields ask for, none where they ask for nothing that can be done."""
+        """Return the values of the fields, () where the fields are not valid."""
         by_one = self.parameter == "rank"
         try:
             low, high = self._low.value(), self._high.value()

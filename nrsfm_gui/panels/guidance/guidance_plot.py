@@ -1,4 +1,4 @@
-"""Held-out errors over a parameter: a curve with its standard error, its lowest point, and the present."""
+"""The held-out error over a parameter: curve, standard error, lowest point, present value."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TIP = (
     "the better they were predicted. Right axis: that of the tracks it used. The ring is on the value to use."
 )
 PADDING = 0.06  # of a range, on each side
-ROOM = 0.4  # of a range, above it: for the name of the lowest point
+HEADROOM = 0.4  # of a range, above it: for the name of the lowest point
 BAND_ALPHA = 60  # of 255
 LEAST_SPAN = 0.1  # decades of error that an axis spans
 MOST_ABOVE = 0.7  # decades above the lowest held-out error that are in view: what collapsed is far above
@@ -47,7 +47,7 @@ class GuidanceCurves:
 
 
 class GuidancePlot(QWidget):
-    """Draws `GuidanceCurves`, or says what would be seen."""
+    """A plot of `GuidanceCurves`, or a text where there are none."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -63,7 +63,7 @@ class GuidancePlot(QWidget):
         self._plot.setMouseEnabled(x=False, y=False)
         self._low, self._high = pg.PlotCurveItem(), pg.PlotCurveItem()
         self._band = pg.FillBetweenItem(self._low, self._high)
-        self._beside = pg.PlotCurveItem()  # what has the right axis
+        self._right_curve = pg.PlotCurveItem()  # what has the right axis
         self._held = pg.PlotDataItem(symbol="o", symbolSize=6)
         self._pens = {"used": pg.mkPen("gray"), "truth": pg.mkPen("r")}
         self._now = pg.InfiniteLine(angle=90)
@@ -72,7 +72,7 @@ class GuidancePlot(QWidget):
         for side in ("left", "right", "bottom"):
             self._plot.getAxis(side).enableAutoSIPrefix(False)
         for depth, item in enumerate(
-            (self._band, self._now, self._beside, self._held, self._lowest, self._label)
+            (self._band, self._now, self._right_curve, self._held, self._lowest, self._label)
         ):
             item.setZValue(depth)
             self._plot.addItem(item, ignoreBounds=True)
@@ -88,7 +88,7 @@ class GuidancePlot(QWidget):
         return self._widget
 
     def set_empty(self, sentence: str) -> None:
-        """Say what would be seen, where there is no curve."""
+        """Set the text that is shown without a curve."""
         self._empty.setText(sentence)
 
     def set_curves(self, curves: GuidanceCurves | None) -> None:
@@ -108,7 +108,7 @@ class GuidancePlot(QWidget):
         self._draw()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         dress(self._widget, theme)
         band = pg.mkColor(theme.accent)
         band.setAlpha(BAND_ALPHA)
@@ -137,7 +137,7 @@ class GuidancePlot(QWidget):
         for side in ("left", "right", "bottom"):
             if self._plot.getAxis(side).isVisible() != (curves is not None):
                 self._plot.showAxis(side, curves is not None)
-        for item in (self._band, self._beside, self._held, self._lowest, self._label, self._now):
+        for item in (self._band, self._right_curve, self._held, self._lowest, self._label, self._now):
             item.setVisible(curves is not None)
         if curves is None:
             return
@@ -159,7 +159,7 @@ class GuidancePlot(QWidget):
         bottom = float(low.min())
         up = _wide_enough(bottom, min(float(high.max()), bottom + MOST_ABOVE))
         self._set_range(curves, across, up)
-        self._draw_beside(x, curves, up)
+        self._draw_right_curve(x, curves, up)
 
     def _place_now(self, x: Floats, curves: GuidanceCurves) -> tuple[float, float]:
         """Mark where one is now; return the horizontal range, which has it where it is not far outside."""
@@ -185,7 +185,7 @@ class GuidancePlot(QWidget):
                 across[0] - PADDING * (across[1] - across[0]),
                 across[1] + PADDING * (across[1] - across[0]),
             ),
-            yRange=(up[0] - PADDING * (up[1] - up[0]), up[1] + ROOM * (up[1] - up[0])),
+            yRange=(up[0] - PADDING * (up[1] - up[0]), up[1] + HEADROOM * (up[1] - up[0])),
             padding=0,
         )
         plot.setLabel("left", f"hidden ({curves.unit})")
@@ -196,14 +196,14 @@ class GuidancePlot(QWidget):
             ticks = log_ticks(*plot.getViewBox().viewRange()[0])
         plot.getAxis("bottom").setTicks([ticks])
 
-    def _draw_beside(self, x: Floats, curves: GuidanceCurves, up: tuple[float, float]) -> None:
+    def _draw_right_curve(self, x: Floats, curves: GuidanceCurves, up: tuple[float, float]) -> None:
         """Draw the error of what was used, or the 3-D error, on an axis of its own."""
         with_truth = self._with_truth and curves.truth is not None
         errors = curves.truth if with_truth and curves.truth is not None else curves.kept
         name, unit = ("3-D", curves.truth_unit) if with_truth else ("used", curves.unit)
         pen = self._pens["truth" if with_truth else "used"]
         known = np.isfinite(errors)
-        self._beside.setVisible(bool(known.any()))
+        self._right_curve.setVisible(bool(known.any()))
         axis = self._plot.getAxis("right")
         axis.setLabel(f"{name} ({unit})")
         axis.setTextPen(pen.color())
@@ -215,12 +215,12 @@ class GuidancePlot(QWidget):
             float(logs.min()), min(float(logs.max()), float(logs.min()) + 2 * MOST_ABOVE)
         )
         scale = (up[1] - up[0]) / (most - least)
-        self._beside.setPen(pen)
-        self._beside.setData(x[known], up[0] + scale * (logs - least))
+        self._right_curve.setPen(pen)
+        self._right_curve.setData(x[known], up[0] + scale * (logs - least))
         axis.setTicks([[(up[0] + scale * (place - least), text) for place, text in _ticks(least, most)]])
 
     def resizeEvent(self, event: object) -> None:
-        """Keep the sentence for the empty state in the middle."""
+        """Keep the text of the empty state centered."""
         super().resizeEvent(event)  # type: ignore[arg-type]
         self._empty.fill()
 

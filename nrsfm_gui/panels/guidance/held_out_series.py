@@ -1,4 +1,4 @@
-"""A series of solves with some tracks hidden, in a thread; widened once where its best value is at an end."""
+"""Solve for a series of values with some tracks hidden, in a thread; extend the range once if needed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class HeldOutSeries(QObject):
 
     @property
     def stopping(self) -> bool:
-        """Whether it was asked to stop."""
+        """Whether `cancel` was called."""
         return self._job.stopping
 
     def start(self) -> None:
@@ -84,7 +84,7 @@ class HeldOutSeries(QObject):
 
 
 def beyond(line: Curve, plan: Plan) -> tuple[float, ...]:
-    """Return values to go on with where the lowest error is at an end of the range, which says nothing."""
+    """Return further values where the lowest error is at an end of the range, else none."""
     if line.best not in (0, len(line.values) - 1):
         return ()
     return values_beyond(plan.parameter, tuple(sorted(plan.values)), above=line.best > 0)

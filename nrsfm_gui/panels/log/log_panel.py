@@ -1,4 +1,4 @@
-"""The panel "Log": what the application said and did, to be filtered, copied, saved and cleared."""
+"""The panel Log: the messages of the application, to be filtered, copied, saved and cleared."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ NARROWEST = 54  # pixels of a field in a narrow dock
 
 
 class LogPanel(QWidget):
-    """Shows lines from the level that is chosen, with the words that are asked for.
+    """Shows the lines from the chosen level on that contain the filter text.
 
-    `header` has what the lines are chosen and taken away with, for the title of the dock.
+    `header` has the controls, for the title of the dock.
 
     Signals
     -------
     save_requested()
         the log is to be saved in a file.
     clear_requested()
-        the log is to be forgotten.
+        the log is to be cleared.
     """
 
     save_requested = pyqtSignal()
@@ -59,10 +59,10 @@ class LogPanel(QWidget):
         self._level = ComboBox()
         self._level.addItems(LEVELS)
         self._level.setCurrentText("from notes")
-        self._words = QLineEdit()
-        self._words.setPlaceholderText("Filter")
-        self._words.setClearButtonEnabled(True)
-        self._words.setMinimumWidth(NARROWEST)
+        self._filter = QLineEdit()
+        self._filter.setPlaceholderText("Filter")
+        self._filter.setClearButtonEnabled(True)
+        self._filter.setMinimumWidth(NARROWEST)
         self._text = QPlainTextEdit()
         self._text.setReadOnly(True)
         self._text.setMaximumBlockCount(4 * LINES)
@@ -76,7 +76,7 @@ class LogPanel(QWidget):
         clear = tool_button("Clear", "Forget all lines", "Clear the log")
         for widget, name, tip in (
             (self._level, "Level", "Which lines are shown, by how much they matter"),
-            (self._words, "Filter", "Show lines with this text only"),
+            (self._filter, "Filter", "Show lines with this text only"),
             (self._text, "Log", "What was said and done: time, level, source, text"),
         ):
             widget.setAccessibleName(name)
@@ -88,15 +88,15 @@ class LogPanel(QWidget):
         row.setContentsMargins(6, 2, 2, 2)
         row.setSpacing(3)
         row.addWidget(self._level)
-        row.addWidget(self._words, 1)
+        row.addWidget(self._filter, 1)
         for button in (copy, save, clear):
             row.addWidget(button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._text, 1)
         self._level.currentTextChanged.connect(self._rebuild)
-        self._words.textChanged.connect(self._rebuild)
-        copy.clicked.connect(self._copy)
+        self._filter.textChanged.connect(self._rebuild)
+        copy.clicked.connect(self._on_copy_clicked)
         save.clicked.connect(self.save_requested)
         clear.clicked.connect(self.clear_requested)
 
@@ -112,7 +112,7 @@ class LogPanel(QWidget):
         if not self.isVisible():
             self._stale = True
         elif self._passes(line):
-            self._text.appendHtml(self._dressed(line))
+            self._text.appendHtml(self._as_html(line))
 
     def set_lines(self, lines: Iterable[Line]) -> None:
         """Show these lines instead of those before."""
@@ -120,7 +120,7 @@ class LogPanel(QWidget):
         self._rebuild()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self._theme = theme
         self._rebuild()
 
@@ -131,9 +131,9 @@ class LogPanel(QWidget):
             self._rebuild()
 
     def _passes(self, line: Line) -> bool:
-        words = self._words.text().lower().split()
+        terms = self._filter.text().lower().split()
         said = f"{line.source} {line.text} {line.details}".lower()
-        return line.level >= LEVELS[self._level.currentText()] and all(word in said for word in words)
+        return line.level >= LEVELS[self._level.currentText()] and all(word in said for word in terms)
 
     def _rebuild(self) -> None:
         self._stale = not self.isVisible()
@@ -142,12 +142,12 @@ class LogPanel(QWidget):
         self._text.clear()
         for line in self._lines:
             if self._passes(line):
-                self._text.appendHtml(self._dressed(line))
+                self._text.appendHtml(self._as_html(line))
         bar = self._text.verticalScrollBar()
         if bar is not None:
             bar.setValue(bar.maximum())
 
-    def _dressed(self, line: Line) -> str:
+    def _as_html(self, line: Line) -> str:
         """Return a line as rich text in the color of its level."""
         theme = self._theme
         colors = {} if theme is None else {Level.DETAIL: theme.muted, Level.INFO: theme.text}
@@ -158,7 +158,7 @@ class LogPanel(QWidget):
         text = "<br>".join(html.escape(row) for row in rows)
         return f'<span style="color:{color}; white-space:pre-wrap">{text}</span>'
 
-    def _copy(self) -> None:
+    def _on_copy_clicked(self) -> None:
         clipboard = QGuiApplication.clipboard()
         if clipboard is not None:
             chosen = self._text.textCursor().selectedText().replace("\u2029", "\n").replace("\u2028", "\n")

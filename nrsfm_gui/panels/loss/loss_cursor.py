@@ -1,4 +1,4 @@
-"""What lies over the curve of the loss: changes of parameters, the iteration that is looked at, a reading."""
+"""Marks on the loss curve: changes of parameters, the iteration cursor, the value under the mouse."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DOT_SIZE = 7
 
 
 class ChangeTicks(QObject):
-    """Triangles where parameters changed: the mouse over one says what, a click goes back to before it.
+    """Triangles where parameters changed: the tip names the change, a click restores the state before it.
 
     Signals
     -------
@@ -39,12 +39,12 @@ class ChangeTicks(QObject):
         self._item.opts["tip"] = self._tip
         self._item.setZValue(20)
         self._item.setCursor(Qt.CursorShape.PointingHandCursor)
-        self._item.sigClicked.connect(self._click)
+        self._item.sigClicked.connect(self._on_tick_clicked)
         plot.addItem(self._item, ignoreBounds=True)
 
     @property
     def texts(self) -> list[str]:
-        """What changed, in words."""
+        """The changes, as text."""
         return self._texts
 
     def show(self, history: History | None, x: Floats | None) -> None:
@@ -59,21 +59,21 @@ class ChangeTicks(QObject):
         self._item.setData(spots)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self._item.setBrush(pg.mkBrush(theme.selection))
         self._item.setPen(pg.mkPen(theme.panel))
 
     def _tip(self, x: float, y: float, data: object) -> str:
         return f"{self._texts[int(str(data))]}\nClick to go back to before it."
 
-    def _click(self, _item: object, points: object) -> None:
+    def _on_tick_clicked(self, _item: object, points: object) -> None:
         clicked = list(points) if isinstance(points, list | tuple | np.ndarray) else []
         if clicked:
             self.chosen.emit(int(clicked[-1].data()))
 
 
 class IterationCursor(QObject):
-    """A vertical line at the iteration that is looked at; dragged, it goes through the iterations of a run.
+    """A vertical line at the shown iteration; dragging it requests other iterations of the run.
 
     Signals
     -------
@@ -104,19 +104,19 @@ class IterationCursor(QObject):
         return self._line
 
     def show(self, x: Floats | None, moment: int | None) -> None:
-        """Stand at a record of those at x, or with None at the newest; without records there is no line."""
+        """Place the line at a record of x (N,), with None at the newest; hide it without records."""
         self._x, self._moment = (x if x is not None and len(x) else None), moment
         self._line.setVisible(self._x is not None)
         if not self._line.moving:
             self._place()
 
-    def say(self, text: str) -> None:
-        """Write beside the line."""
+    def set_text(self, text: str) -> None:
+        """Show a text next to the line."""
         self._line.label.setFormat(text)
         self._line.label.setVisible(bool(text))  # without text its ground would cut the line
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self._line.setPen(pg.mkPen(theme.muted, width=1))
         self._line.setHoverPen(pg.mkPen(theme.accent, width=1))
         self._line.label.setColor(theme.text)
@@ -130,7 +130,7 @@ class IterationCursor(QObject):
             self._line.setData(ONLY_FOR_USE, self._moment is None)  # at the end of the curve it tells nothing
 
     def go_to(self, place: float) -> None:
-        """Ask for the record that is nearest to a place on the horizontal axis."""
+        """Request the record nearest to a value of the horizontal axis."""
         if self._x is None:
             return
         record = int(np.abs(self._x - place).argmin())
@@ -138,7 +138,7 @@ class IterationCursor(QObject):
 
 
 class CurveReading:
-    """A dot on the curve where the mouse is, and beside it the iteration and the loss."""
+    """A dot on the curve at the mouse, with the iteration and the loss next to it."""
 
     def __init__(self, plot: pg.PlotItem) -> None:
         self._plot = plot
@@ -152,8 +152,8 @@ class CurveReading:
             plot.getViewBox().addItem(item, ignoreBounds=True)  # no data of the plot
 
     @property
-    def words(self) -> str:
-        """What stands beside the dot, "" where there is none."""
+    def text(self) -> str:
+        """The text next to the dot, "" where it is hidden."""
         return self._text.toPlainText() if self._text.isVisible() else ""
 
     def show(self, x: float, y: float, text: str) -> None:
@@ -167,12 +167,12 @@ class CurveReading:
         self._text.show()
 
     def hide(self) -> None:
-        """Show nothing: the mouse is elsewhere."""
+        """Hide the dot and its text."""
         self._dot.hide()
         self._text.hide()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self._dot.setBrush(pg.mkBrush(theme.accent))
         self._dot.setPen(pg.mkPen(theme.panel))
         self._text.setColor(theme.text)

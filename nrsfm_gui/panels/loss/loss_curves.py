@@ -1,4 +1,4 @@
-"""The curves in the plot of the loss: one for every run, the current one in front, named in a legend."""
+"""The curves of the loss plot: one per run, the current one in front, and a legend."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class LossCurves:
                 curve.drawn = count
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self._theme = theme
         self._color()
 
@@ -166,6 +166,6 @@ class ResidualCurves:
         self.bounds = float(np.nanmin(values)), float(np.nanmax(values))
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         for item, style in zip(self._items, STYLES, strict=True):
             item.setPen(pg.mkPen(theme.residual, width=1, style=style))

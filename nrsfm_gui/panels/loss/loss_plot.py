@@ -1,7 +1,7 @@
-"""The loss as it falls: log10 of it over iterations or seconds, phases marked, earlier runs underneath.
+"""The panel Loss: log10 of the loss over iterations or seconds, with phases and earlier runs.
 
-The range follows the run in front, whole or its final part, or all runs, until the mouse zooms; another run
-in front takes it back.
+The visible range follows the current run, its final part, or all runs, until the mouse zooms; it follows
+again when another run becomes the current one.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class SignedAxis(pg.AxisItem):
 
 
 class LossHeader(QWidget):
-    """Buttons and a reading.
+    """The header of the loss plot: buttons, and the value under the mouse.
 
     Signals
     -------
@@ -103,15 +103,15 @@ class LossHeader(QWidget):
 
     @property
     def residuals(self) -> bool:
-        """Whether residuals are asked for."""
+        """Whether residuals are shown."""
         return self._residuals.isChecked()
 
     def set_reading(self, text: str) -> None:
-        """Show what is under the mouse; "" shows which iteration is looked at."""
+        """Show the value under the mouse; "" shows the shown iteration."""
         self.reading.set_whole(text or self._moment)
 
     def set_moment(self, text: str, *, newest: bool) -> None:
-        """Say which iteration is looked at, with the way back to the newest one."""
+        """Show the number of the shown iteration, and the button to the newest one."""
         if self.reading.whole in ("", self._moment):
             self.reading.set_whole(text)
         self._moment = text
@@ -134,7 +134,7 @@ class LossHeader(QWidget):
 class Follow(Enum):
     """What the range follows."""
 
-    WHOLE = "the whole run in front"
+    RUN = "the whole run in front"
     FINAL = "its part after the choice of rotations"
     ALL = "all runs"
     NOTHING = "nothing since the mouse zoomed"
@@ -188,7 +188,7 @@ class LossPlot(QWidget):
     Signals
     -------
     moment_requested(object)
-        the record of the run in front that is to be looked at, None for the newest.
+        the requested record of the current run, None for the newest.
     change_chosen(int)
         the number of the change of parameters to go back to.
     """
@@ -198,7 +198,7 @@ class LossPlot(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._follow = Follow.WHOLE
+        self._follow = Follow.RUN
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.timeout.connect(self.refresh)
@@ -236,8 +236,8 @@ class LossPlot(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._widget, 1)
         self.setMinimumSize(240, 150)
-        self._widget.scene().sigMouseMoved.connect(self._read_at)
-        self._widget.scene().sigMouseClicked.connect(self._go_to)
+        self._widget.scene().sigMouseMoved.connect(self._on_mouse_moved)
+        self._widget.scene().sigMouseClicked.connect(self._on_mouse_clicked)
         self.set_axis("iterations")
 
     # -- setters --------------------------------------------------------------------------------------------
@@ -257,16 +257,16 @@ class LossPlot(QWidget):
     ) -> None:
         """Show histories by the number of their run; `current` is drawn in front, with its phases.
 
-        `names` of the runs are for the legend. Beside a `compared` one all others but the current are faint.
+        `names` of the runs are for the legend. With a `compared` run all others but the current are faint.
         """
         front = self._curves.front
         self._curves.set_histories(histories, current, compared, names or {})
         if self._curves.front is not front and self._follow is Follow.NOTHING:
-            self._follow = Follow.WHOLE
+            self._follow = Follow.RUN
         self.refresh()
 
     def set_moment(self, record: int | None) -> None:
-        """Show which record of the run in front is looked at, None for the newest."""
+        """Set the shown record of the current run, None for the newest."""
         self._moment = record
         self._show_cursor()
 
@@ -295,23 +295,23 @@ class LossPlot(QWidget):
         self._plot.setLabel("bottom", AXES[axis])
         self._curves.set_axis(axis)
         if self._follow is Follow.NOTHING:
-            self._follow = Follow.WHOLE
+            self._follow = Follow.RUN
         self.refresh()
 
     def fit(self) -> None:
-        """Show the whole of the run in front, and follow it."""
-        self._set_follow(Follow.WHOLE)
+        """Show all of the current run, and follow it."""
+        self._set_follow(Follow.RUN)
 
     def set_final(self, on: bool) -> None:
         """Show and follow only the part of the run in front whose rotations are fixed, or all of it."""
-        self._set_follow(Follow.FINAL if on else Follow.WHOLE)
+        self._set_follow(Follow.FINAL if on else Follow.RUN)
 
     def set_all(self, on: bool) -> None:
         """Show and follow all runs, or the run in front alone."""
-        self._set_follow(Follow.ALL if on else Follow.WHOLE)
+        self._set_follow(Follow.ALL if on else Follow.RUN)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         dress(self._widget, theme)
         marks = (self._ticks, self._cursor, self._reading, self._phases)
         for part in (self._curves, self._residuals, *marks):
@@ -326,7 +326,7 @@ class LossPlot(QWidget):
         self._apply_range()
 
     def _apply_range(self) -> None:
-        """Let the range follow: to the run in front alone, for a short one vanishes beside a long one."""
+        """Set the range that is followed."""
         history = self._curves.front
         if history is None or self._follow is Follow.NOTHING:
             return
@@ -340,7 +340,7 @@ class LossPlot(QWidget):
         self._ticks.show(history, None if history is None else self._curves.x(history))
 
     def _show_cursor(self) -> None:
-        """Stand where the run is looked at, and say where that is."""
+        """Place the cursor at the shown iteration, with its number."""
         history = self._curves.front
         self._cursor.show(None if history is None else self._curves.x(history), self._moment)
         text = ""
@@ -349,11 +349,11 @@ class LossPlot(QWidget):
             record = -1 if self._moment is None else min(self._moment, len(history) - 1)
             seen = history.records[record].iteration
             text = f"{last}: newest" if self._moment is None else f"{seen} of {last}"
-        self._cursor.say("" if self._moment is None else f"iteration {text}")
+        self._cursor.set_text("" if self._moment is None else f"iteration {text}")
         self.header.set_moment(text, newest=self._moment is None)
 
     def _show_residuals(self) -> None:
-        """Draw the residuals of the run in front, where it has some and they are asked for."""
+        """Draw the residuals of the current run, if it has some and they are switched on."""
         history = self._curves.front
         there = history is not None and history.has_residuals
         self.header.offer_residuals(there)
@@ -372,11 +372,11 @@ class LossPlot(QWidget):
         else:
             self._phases.place(history, self._curves.x(history))
 
-    def _read_at(self, position: object) -> None:
-        """Say the value of the current curve under the mouse."""
+    def _on_mouse_moved(self, position: object) -> None:
+        """Show the value of the current curve under the mouse."""
         history, box = self._curves.front, self._plot.getViewBox()
         if history is None or not box.sceneBoundingRect().contains(position):
-            self._read_nothing()
+            self._clear_reading()
             return
         x = self._curves.x(history)
         index = int(np.abs(x - box.mapSceneToView(position).x()).argmin())
@@ -390,22 +390,22 @@ class LossPlot(QWidget):
         )
         self._reading.show(float(x[index]), float(history.log_losses[index]), f"{record.iteration}: {loss}")
 
-    def _read_nothing(self) -> None:
+    def _clear_reading(self) -> None:
         self.header.set_reading("")
         self._reading.hide()
 
-    def _go_to(self, click: MouseClickEvent) -> None:
-        """Look at the iteration that was clicked, unless a change of the parameters was."""
+    def _on_mouse_clicked(self, click: MouseClickEvent) -> None:
+        """Request the clicked iteration, unless a change of parameters was clicked."""
         box = self._plot.getViewBox()
         inside = box.sceneBoundingRect().contains(click.scenePos())
         if inside and click.button() == Qt.MouseButton.LeftButton and not click.isAccepted():
             self._cursor.go_to(box.mapSceneToView(click.scenePos()).x())
 
     def leaveEvent(self, event: object) -> None:
-        """Nothing is under the mouse any more."""
-        self._read_nothing()
+        """Clear what belongs to the point under the mouse."""
+        self._clear_reading()
 
     def resizeEvent(self, event: object) -> None:
-        """Keep the sentence for the empty state in the middle."""
+        """Keep the text of the empty state centered."""
         super().resizeEvent(event)  # type: ignore[arg-type]
         self._empty.fill()

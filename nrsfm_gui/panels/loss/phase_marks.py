@@ -1,4 +1,4 @@
-"""Where the phases of a run begin in a plot of its loss, and what they are called."""
+"""Vertical lines and names where the phases of a run begin in the loss plot."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BEHIND = -10  # the curves are in front
 
 
 class _Mark:
-    """A vertical line and the name beside its upper end."""
+    """A vertical line and the name at its upper end."""
 
     def __init__(self, plot: pg.PlotItem) -> None:
         self.line = pg.InfiniteLine(angle=90, movable=False)
@@ -85,7 +85,7 @@ class PhaseMarks:
                 mark.text.setPos(float(starts[k]), top)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self._theme = theme
         for mark in self._marks:
             mark.set_theme(theme)
@@ -93,8 +93,8 @@ class PhaseMarks:
     def _names(self, names: list[str], starts: Floats, width: float) -> dict[int, str]:
         """Return what to write at which phase; `starts` (N,) and `width` are in pixels.
 
-        Words go first, those of long phases before those of short ones, shortened where another name
-        begins; numbers are put where room is left for the whole of them.
+        Names that are not numbers go first, those of long phases before short ones, elided where another name
+        begins; numbers are added where they fit without elision.
         """
         document = self._marks[0].text.textItem.document()
         metrics, margins = QFontMetricsF(document.defaultFont()), 2 * document.documentMargin()
@@ -103,26 +103,26 @@ class PhaseMarks:
         lengths = dict(zip(words, ends - np.clip(starts[words], 0.0, width), strict=True))
         numbers = [k for k in range(len(names)) if k not in lengths]
         shown: dict[int, str] = {}
-        taken: list[tuple[float, float]] = []
+        occupied: list[tuple[float, float]] = []
         for k in [*sorted(words, key=lambda k: -lengths[k]), *numbers]:
             start, name = float(starts[k]), names[k]
-            if start < 0 or any(low - GAP < start < high + GAP for low, high in taken):
+            if start < 0 or any(low - GAP < start < high + GAP for low, high in occupied):
                 continue
-            room = min([width, *(low - GAP for low, _ in taken if low > start)]) - start
+            free = min([width, *(low - GAP for low, _ in occupied if low > start)]) - start
             needed = metrics.horizontalAdvance(name) + margins
-            if needed > room:
-                if k not in lengths or room < LEAST_NAME:
+            if needed > free:
+                if k not in lengths or free < LEAST_NAME:
                     continue
-                name = metrics.elidedText(name, Qt.TextElideMode.ElideRight, room - margins)
+                name = metrics.elidedText(name, Qt.TextElideMode.ElideRight, free - margins)
             shown[k] = name
-            taken.append((start, start + min(needed, room)))
+            occupied.append((start, start + min(needed, free)))
         return shown
 
 
 def short_phases(history: History) -> list[tuple[int, str]]:
     """Return where phases begin and what to call them: "rotations 1 of 7", "2", "3", "rigid", "rank 2", "3".
 
-    Parts of a phase, which a colon sets apart, are not told from each other. Losses of a subset, which are
+    Parts of a phase, separated by a colon, are merged. Losses of a subset, which are
     not those of the whole, are named so.
     """
     result: list[tuple[int, str]] = []

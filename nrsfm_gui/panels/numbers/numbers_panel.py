@@ -1,4 +1,4 @@
-"""The numbers of a reconstruction, each with its unit, and those of the selected point."""
+"""The panel Numbers: the numbers of a run, of the frame and of the selected points, with units."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class NumbersPanel(QScrollArea):
             bar.setValue(0)
 
     def _title_main(self) -> None:
-        """Name the numbers of the reconstruction where others stand above them."""
+        """Show the title of the reconstruction where other numbers are above it."""
         self._main.show_title(not (self._point.isHidden() and self._frame.isHidden()))
 
 

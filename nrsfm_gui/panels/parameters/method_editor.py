@@ -1,4 +1,4 @@
-"""The method and the numbers and words that are its own, as the table of methods has them."""
+"""The editor of the method and its options, as the table of methods defines them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class MethodEditor(QWidget):
     edited()
         something was typed.
     chosen()
-        another method, or another word, was chosen.
+        another method, or another value of an option, was chosen.
     """
 
     edited = pyqtSignal()
@@ -44,7 +44,7 @@ class MethodEditor(QWidget):
             {name: method.meaning for name, method in METHODS.items()},
             titles={name: method.title for name, method in METHODS.items()},
         )
-        self._choice.chosen.connect(self._choose)
+        self._choice.chosen.connect(self._on_method_chosen)
         self._form = Form()
         self._form.add("method", "method", self._choice, tip=METHOD_TIP)
         self._editors: dict[str, NumberField | Choice] = {}
@@ -77,7 +77,7 @@ class MethodEditor(QWidget):
         Raises
         ------
         InputError
-            where one is refused; the sentence then stands below its field.
+            where one is refused; the reason is then shown below its field.
         """
         values, refusal = [], ""
         for option in METHODS[self.method].options:
@@ -108,7 +108,7 @@ class MethodEditor(QWidget):
         value = editor.key if isinstance(editor, Choice) else editor.value()
         return None if value is None else option.checked(value)
 
-    def _choose(self, _key: str) -> None:
+    def _on_method_chosen(self, _key: str) -> None:
         """Keep what was set of the options that the chosen method has too."""
         before, given = METHODS[self._shown], {}
         for option in before.options:

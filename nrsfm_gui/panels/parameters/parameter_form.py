@@ -1,4 +1,4 @@
-"""The rows of the form of parameters, section by section; what they hold is read by `parameters`."""
+"""The form of the parameters, section by section; `parameters_panel` reads its values."""
 
 from __future__ import annotations
 
@@ -164,5 +164,5 @@ class ParameterForm(QWidget):
             return
         default = float(getattr(Settings(), name))
         scale = scale_of(described)
-        form.add_scrubbed(name, described.title, field, scale, tip=described.tip, default=default)
+        form.add_draggable(name, described.title, field, scale, tip=described.tip, default=default)
         self.forms[name] = form

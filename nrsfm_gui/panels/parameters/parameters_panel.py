@@ -1,4 +1,4 @@
-"""The parameters of a reconstruction: the fields of `settings.Settings`, with unit and range."""
+"""The panel Parameters: an editor of `Settings`, with units and ranges."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ FIRST_MODELS: dict[str, tuple[int, Penalty]] = {
 }
 
 
-class DiffersBar(QFrame):
-    """Says which parameters differ, and offers those of the run.
+class DifferenceBar(QFrame):
+    """Shows which parameters differ, and offers those of the run.
 
     Signals
     -------
-    wanted(int)
-        the number of the run whose parameters are to be used.
+    requested(int)
+        the number of the run whose parameters are requested.
     """
 
-    wanted = pyqtSignal(int)
+    requested = pyqtSignal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -48,7 +48,7 @@ class DiffersBar(QFrame):
         self.text.setProperty("role", "warning")
         self.use = QPushButton()
         self.use.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.use.clicked.connect(lambda _checked: self.wanted.emit(self._number))
+        self.use.clicked.connect(lambda _checked: self.requested.emit(self._number))
         row = QHBoxLayout(self)
         row.setContentsMargins(6, 3, 10, 3)
         row.addWidget(self.text, 1)
@@ -69,7 +69,7 @@ class DiffersBar(QFrame):
 
 @dataclass(frozen=True)
 class Replaced:
-    """A penalty that a method does not take, and the one that it brought instead."""
+    """A penalty that a method does not support, and the one that replaced it."""
 
     given: Penalty
     brought: Penalty
@@ -110,19 +110,19 @@ class ParametersPanel(QScrollArea):
         self._form = form = ParameterForm()
         self._fields, self._forms = form.fields, form.forms
         self._penalty = form.penalty
-        form.edited.connect(self._schedule)
-        form.dragged.connect(self._flush_next)
-        form.chosen.connect(self._choose_method)
-        form.preset.chosen.connect(self._choose_preset)
-        form.problem.chosen.connect(self._choose_problem)
-        form.penalty.shown.connect(self._tell_penalty)
+        form.edited.connect(self._on_form_edited)
+        form.dragged.connect(self._on_form_dragged)
+        form.chosen.connect(self._on_form_chosen)
+        form.preset.chosen.connect(self._on_preset_chosen)
+        form.problem.chosen.connect(self._on_problem_chosen)
+        form.penalty.shown.connect(self._on_penalty_shown)
         self.setWidget(form)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setMinimumWidth(300)
-        self.differs = DiffersBar(self)  # above what scrolls
-        self.differs.wanted.connect(self.run_parameters_wanted)
+        self.differs = DifferenceBar(self)  # above what scrolls
+        self.differs.requested.connect(self.run_parameters_wanted)
         self.set_settings(self._settings)
 
     # -- what it shows --------------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ class ParametersPanel(QScrollArea):
     def set_spectrum(
         self, settings: Settings | None, weights: Floats | None, singular_values: Floats | None
     ) -> None:
-        """Show the singular values of a run and derive what its weights tell of the data.
+        """Show the singular values of a run, and derive the reference values from its weights.
 
         What an earlier run of the sequence told is kept where this one does not tell.
 
@@ -198,7 +198,7 @@ class ParametersPanel(QScrollArea):
         self._penalty.set_spectrum(reference, singular_values)
 
     def set_difference(self, number: int, names: str) -> None:
-        """Say below all which parameters differ from those of the run that is shown; "" for none."""
+        """Show which parameters differ from those of the shown run; "" for none."""
         self.differs.set_difference(number, names)
         self._place_line()
 
@@ -231,7 +231,7 @@ class ParametersPanel(QScrollArea):
         self.flush()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self._penalty.set_theme(theme)
 
     def flush(self) -> None:
@@ -252,21 +252,21 @@ class ParametersPanel(QScrollArea):
         if sentence and name in ADVANCED:
             self._form.advanced.set_expanded(True)
 
-    def _schedule(self) -> None:
+    def _on_form_edited(self) -> None:
         self._read()  # notes appear at once, the run changes a moment later
         self._timer.start()
 
-    def _tell_penalty(self) -> None:
+    def _on_penalty_shown(self) -> None:
         penalty = self._penalty
         weights = tuple(float(weight) for weight in penalty.weights_editor.weights)
         self.penalty_shown.emit(penalty.kind, penalty.rule, weights)
 
-    def _flush_next(self) -> None:
+    def _on_form_dragged(self) -> None:
         """Read every field once the events that wait are done: all of the mouse are one change."""
         self._next.start(0)
 
     def _read(self) -> Settings | None:
-        """Read every field; note each refusal beside it. None where there is one."""
+        """Read every field and show each refusal below it. None where there is one."""
         changes: dict[str, Any] = {"problem": self._form.problem.key, "method": self._form.method.method}
         readers: dict[str, Any] = {name: field.value for name, field in self._fields.items()}
         readers |= {"rotations": self._form.rotations.value, "intrinsics": self._form.intrinsics.value}
@@ -331,7 +331,7 @@ class ParametersPanel(QScrollArea):
         if rank > most:
             raise ValueError(f"rank is {rank}; {frames} frames of {points} points allow 1 to {most}")
 
-    def _choose_problem(self, problem: str) -> None:
+    def _on_problem_chosen(self, problem: str) -> None:
         """Choose a problem, with the rank and the penalty that it had last: those of one suit no other."""
         before = self._settings
         if problem != before.problem:
@@ -341,8 +341,8 @@ class ParametersPanel(QScrollArea):
             self._penalty.set_penalty(penalty, rank)
         self.flush()
 
-    def _choose_method(self) -> None:
-        """Take up a method or a word of its options; a method that does not take the penalty brings its own.
+    def _on_form_chosen(self) -> None:
+        """Apply a chosen method or option; a method that does not support the penalty replaces it.
 
         A penalty that was replaced comes back with the next method that takes it, unless it was changed
         meanwhile.
@@ -361,7 +361,7 @@ class ParametersPanel(QScrollArea):
             self._penalty.set_penalty(suited, rank)
         self.flush()
 
-    def _choose_preset(self, name: str) -> None:
+    def _on_preset_chosen(self, name: str) -> None:
         self._timer.stop()
         if name in PRESETS and PRESETS[name] != self._settings:
             self.set_settings(PRESETS[name])

@@ -1,4 +1,4 @@
-"""The penalty on the singular values: its kind, its numbers, and the weights that follow from them."""
+"""The editor of the penalty: its kind, its numbers, and the weights that follow from them."""
 
 from __future__ import annotations
 
@@ -70,10 +70,10 @@ class PenaltyEditor(QWidget):
             field.dragged.connect(self.moved)
             self._fields[name] = field
             scale = scale_of(described)
-            self._form.add_scrubbed(name, described.title, field, scale, tip="", default=scale.lowest)
+            self._form.add_draggable(name, described.title, field, scale, tip="", default=scale.lowest)
         self._weights = WeightsEditor()
-        self._weights.weights_edited.connect(self._take_weights)
-        self._weights.reset_requested.connect(self._reset_weight)
+        self._weights.weights_edited.connect(self._apply_weights)
+        self._weights.reset_requested.connect(self._on_weight_reset)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
@@ -130,10 +130,10 @@ class PenaltyEditor(QWidget):
     def set_weights(self, weights: tuple[float, ...]) -> None:
         """Make the penalty these explicit weights (K,), as the sliders do."""
         self._weights.set_values(weights, self._singular)
-        self._take_weights(weights)
+        self._apply_weights(weights)
 
     def set_spectrum(self, reference: Floats | None, singular_values: Floats | None) -> None:
-        """Take sigma(X0#), from which weights follow, and the singular values of the reconstruction."""
+        """Set sigma(X0#), which the weights follow from, and the singular values of the reconstruction."""
         self._reference, self._singular = reference, singular_values
         try:
             self._show_weights(self.read(self._rank))
@@ -141,7 +141,7 @@ class PenaltyEditor(QWidget):
             return  # the note beside the field says why
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self._weights.set_theme(theme)
 
     def read(self, rank: int) -> Penalty:
@@ -150,7 +150,7 @@ class PenaltyEditor(QWidget):
         Raises
         ------
         InputError
-            where a number is refused; the sentence then stands below its field.
+            where a number is refused; the reason is then shown below its field.
         """
         kind = self._choice.key
         if kind == EXPLICIT:
@@ -206,8 +206,8 @@ class PenaltyEditor(QWidget):
         except InputError:
             return (), ""
 
-    def _reset_weight(self, k: int) -> None:
-        """Give a weight back what the last rule gives it, where that is known."""
+    def _on_weight_reset(self, k: int) -> None:
+        """Reset a weight to the value of the last rule, where that is known."""
         given, _note = self._derived(self._known[self._derived_kind])
         if k < len(given) and self._choice.key == EXPLICIT:
             self._weights.move(k, float(given[k]))
@@ -234,7 +234,7 @@ class PenaltyEditor(QWidget):
                 self._form.set_tip(name, shown[name].tip)
                 self._form.set_default(name, float(getattr(FIRST[self._derived_kind], name)))
 
-    def _take_weights(self, _weights: tuple[float, ...]) -> None:
+    def _apply_weights(self, _weights: tuple[float, ...]) -> None:
         if self._choice.key != EXPLICIT:
             self._choice.set_key(EXPLICIT)
             self._show_kind()

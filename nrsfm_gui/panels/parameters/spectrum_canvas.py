@@ -1,4 +1,7 @@
-"""Mouse and keys over the bars and handles of the weights panel: what is meant, not what becomes of it."""
+"""The plot of singular values and weights: its items, and its mouse and key events.
+
+The items are created once; later changes only set their data.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
 
 BAR_WIDTH = 0.56
 KEPT, DROPPED, POINTED = 150, 50, 225  # of 255: how strongly bars are painted
-HANDLE, HELD = 12, 17  # pixels across
+HANDLE, ACTIVE_HANDLE = 12, 17  # pixels across
 GHOST_HEIGHT = 0.3
 HEADROOM = 0.06  # above the top of the scales
 NEAR_TOP = 0.85  # above it a handle's number stands below it
@@ -34,7 +37,7 @@ CHOICES = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 
 
 class SpectrumItems:
-    """The items of a plot whose vertical axis goes from 0 to 1."""
+    """The items of a plot whose vertical axis is 0 to 1."""
 
     def __init__(self, plot: pg.PlotItem) -> None:
         self._plot = plot
@@ -65,7 +68,7 @@ class SpectrumItems:
 
     @property
     def shares(self) -> Floats:
-        """(K,) where the handles stand, 0 to 1."""
+        """(K,) the heights of the handles, 0 to 1."""
         return self._shares
 
     @property
@@ -80,7 +83,7 @@ class SpectrumItems:
 
     @property
     def number(self) -> str:
-        """The number beside a handle, "" where there is none."""
+        """The number next to a handle, "" where there is none."""
         return self._number.toPlainText() if self._number.isVisible() else ""
 
     @property
@@ -110,7 +113,7 @@ class SpectrumItems:
             self._ghost.setPen(self._ghost_pen(bar == self.columns and bar is not None))
 
     def set_active(self, handle: int | None, text: str = "") -> None:
-        """Mark a handle and write a number beside it."""
+        """Mark a handle and show a number next to it."""
         changed = handle != self._active
         self._active = handle
         there = handle is not None and handle < len(self._shares)
@@ -130,7 +133,7 @@ class SpectrumItems:
             self._draw_handles()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         for alpha in self._brushes:
             color = pg.mkColor(theme.estimate)
             color.setAlpha(alpha)
@@ -177,7 +180,7 @@ class SpectrumItems:
             x=k,
             y=self._shares,
             brush=[self._colors[mark] for mark in marks],
-            size=[HANDLE if mark == "handle" else HELD for mark in marks],
+            size=[HANDLE if mark == "handle" else ACTIVE_HANDLE for mark in marks],
             pen=self._edge,
         )
         self._line.setData(k, self._shares)
@@ -205,30 +208,30 @@ class SpectrumCanvas(pg.PlotWidget):
 
     Signals
     -------
-    pointed(Target or None)
+    target_changed(Target or None)
         what is under the mouse changed.
-    taken(int)
-        a handle was taken hold of.
-    pulled(float, bool)
-        the handle that is held was moved to a place, 0 to 1; with the others brought along.
-    let_go()
-        it was let go of.
-    kept(int)
-        a bar, or the place for one more, was clicked: so many are wanted.
-    chosen(int)
-        another handle, counted from the one that is marked, was asked for by a key.
-    nudged(float, bool)
-        the handle that is marked was moved up by so many percent by a key; with the others brought along.
+    handle_pressed(int)
+        a handle was pressed.
+    handle_dragged(float, bool)
+        the pressed handle was moved to a height, 0 to 1; whether the others are moved as well.
+    handle_released()
+        the handle was released.
+    bar_clicked(int)
+        a bar, or the place for one more, was clicked: the requested rank.
+    handle_step_requested(int)
+        a key requested another handle, relative to the marked one.
+    weight_step_requested(float, bool)
+        a key moved the marked handle up by so many percent; whether the others are moved as well.
     """
 
-    pointed = pyqtSignal(object)
-    taken = pyqtSignal(int)
-    pulled = pyqtSignal(float, bool)
-    let_go = pyqtSignal()
-    kept = pyqtSignal(int)
-    chosen = pyqtSignal(int)
-    nudged = pyqtSignal(float, bool)
-    focused = pyqtSignal(bool)
+    target_changed = pyqtSignal(object)
+    handle_pressed = pyqtSignal(int)
+    handle_dragged = pyqtSignal(float, bool)
+    handle_released = pyqtSignal()
+    bar_clicked = pyqtSignal(int)
+    handle_step_requested = pyqtSignal(int)
+    weight_step_requested = pyqtSignal(float, bool)
+    focus_changed = pyqtSignal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -238,16 +241,16 @@ class SpectrumCanvas(pg.PlotWidget):
         plot.setMouseEnabled(x=False, y=False)
         self.parts = SpectrumItems(plot)
         self._target: Target | None = None
-        self._held: int | None = None
+        self._dragged_handle: int | None = None
         self._y = 0.0  # of the mouse when it last moved the handle, in pixels
-        self._share = 0.0  # where the hand has brought it
+        self._share = 0.0  # of the handle, unclipped
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
 
     @property
-    def held(self) -> int | None:
+    def dragged_handle(self) -> int | None:
         """The handle that is being dragged."""
-        return self._held
+        return self._dragged_handle
 
     @property
     def target(self) -> Target | None:
@@ -282,44 +285,44 @@ class SpectrumCanvas(pg.PlotWidget):
     # -- mouse ----------------------------------------------------------------------------------------------
 
     def mousePressEvent(self, event: QMouseEvent | None) -> None:
-        """Take hold of a handle."""
+        """Start to drag a handle."""
         assert event is not None
         if event.button() is not Qt.MouseButton.LeftButton:
             return
-        self._point(event.position())
+        self._update_target(event.position())
         if self._target is not None and self._target.kind == "handle":
-            self._held = self._target.index
-            self._y, self._share = event.position().y(), float(self.parts.shares[self._held])
+            self._dragged_handle = self._target.index
+            self._y, self._share = event.position().y(), float(self.parts.shares[self._dragged_handle])
             self._show_cursor()
-            self.taken.emit(self._held)
+            self.handle_pressed.emit(self._dragged_handle)
 
     def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
-        """Drag the handle that is held, or say what is under the mouse."""
+        """Drag the pressed handle, or update the target under the mouse."""
         assert event is not None
-        if self._held is None:
-            self._point(event.position())
+        if self._dragged_handle is None:
+            self._update_target(event.position())
             return
-        whole = self.pixel(1, 0.0).y() - self.pixel(1, 1.0).y()
+        height = self.pixel(1, 0.0).y() - self.pixel(1, 1.0).y()
         keys = event.modifiers()
-        pace = FINE if keys & Qt.KeyboardModifier.ControlModifier else 1.0
+        speed = FINE if keys & Qt.KeyboardModifier.ControlModifier else 1.0
         y = event.position().y()
-        # As far as the hand goes beyond an end it must come back.
-        self._share += pace * (self._y - y) / max(whole, 1.0)
+        # A mouse that went beyond an end must come back as far.
+        self._share += speed * (self._y - y) / max(height, 1.0)
         self._y = y
         share = min(max(self._share, 0.0), 1.0)
-        self.pulled.emit(share, bool(keys & Qt.KeyboardModifier.ShiftModifier))
+        self.handle_dragged.emit(share, bool(keys & Qt.KeyboardModifier.ShiftModifier))
 
     def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
-        """Let go of a handle, or click a bar."""
+        """End the drag of a handle, or click a bar."""
         assert event is not None
         if event.button() is not Qt.MouseButton.LeftButton:
             return
-        if self._held is not None:
-            self._held = None
-            self.let_go.emit()
+        if self._dragged_handle is not None:
+            self._dragged_handle = None
+            self.handle_released.emit()
         elif self._target is not None and self._target == self.target_at(event.position()):
-            self.kept.emit(self._target.index + 1)
-        self._point(event.position(), again=True)
+            self.bar_clicked.emit(self._target.index + 1)
+        self._update_target(event.position(), again=True)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent | None) -> None:
         """Count as another press."""
@@ -331,12 +334,12 @@ class SpectrumCanvas(pg.PlotWidget):
         event.ignore()
 
     def leaveEvent(self, event: QEvent | None) -> None:
-        """Nothing is under the mouse any more."""
-        if self._held is None:
+        """Clear what belongs to the point under the mouse."""
+        if self._dragged_handle is None:
             self._set_target(None)
         super().leaveEvent(event)
 
-    def _point(self, position: QPointF, *, again: bool = False) -> None:
+    def _update_target(self, position: QPointF, *, again: bool = False) -> None:
         target = self.target_at(position)
         if again:
             self._target = None
@@ -346,7 +349,7 @@ class SpectrumCanvas(pg.PlotWidget):
         if target != self._target:
             self._target = target
             self._show_cursor()
-            self.pointed.emit(target)
+            self.target_changed.emit(target)
 
     def _show_cursor(self) -> None:
         shape = Qt.CursorShape.ArrowCursor
@@ -358,7 +361,7 @@ class SpectrumCanvas(pg.PlotWidget):
     # -- keys -----------------------------------------------------------------------------------------------
 
     def event(self, event: QEvent | None) -> bool:
-        """Take the arrow keys before they step through the frames."""
+        """Accept the arrow keys, which would otherwise step through the frames."""
         if (
             isinstance(event, QKeyEvent)
             and event.type() is QEvent.Type.ShortcutOverride
@@ -370,25 +373,27 @@ class SpectrumCanvas(pg.PlotWidget):
         return bool(super().event(event))
 
     def keyPressEvent(self, event: QKeyEvent | None) -> None:
-        """Choose a handle, move it, or give the arrow keys back."""
+        """Choose a handle, move it, or leave the plot."""
         assert event is not None
         key, keys = Qt.Key(event.key()), event.modifiers()
         if key in CHOICES:
-            self.chosen.emit(CHOICES[key])
+            self.handle_step_requested.emit(CHOICES[key])
         elif key in STEPS:
             percent = 10.0 if keys & Qt.KeyboardModifier.ShiftModifier else 1.0
-            self.nudged.emit(STEPS[key] * percent, bool(keys & Qt.KeyboardModifier.ControlModifier))
+            self.weight_step_requested.emit(
+                STEPS[key] * percent, bool(keys & Qt.KeyboardModifier.ControlModifier)
+            )
         elif key == Qt.Key.Key_Escape:
             self.clearFocus()
         else:
             event.ignore()
 
     def focusInEvent(self, event: QFocusEvent | None) -> None:
-        """Say that keys come here now."""
+        """Emit `focus_changed`."""
         super().focusInEvent(event)
-        self.focused.emit(True)
+        self.focus_changed.emit(True)
 
     def focusOutEvent(self, event: QFocusEvent | None) -> None:
-        """Say that they no longer do."""
+        """Emit `focus_changed`."""
         super().focusOutEvent(event)
-        self.focused.emit(False)
+        self.focus_changed.emit(False)

@@ -1,8 +1,8 @@
-"""The singular values of the reconstruction as bars, and the weights on them as handles to drag.
+"""The panel Weights: singular values as bars, their weights as handles that can be dragged.
 
-Bars have the left axis, handles the right one, both logarithmic. A handle stops where the order of the
-weights would break, marks the one in its way and says why; with Shift it brings the others along. A click low
-in a bar keeps that many basis shapes.
+Bars use the left axis, handles the right one; both are logarithmic. A handle stops where the order of the
+weights would be violated, highlights the handle that limits it and shows the reason; with Shift it moves
+the others as well. A click low in a bar sets the rank to that bar.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.theme import Theme
 
 DEEPEST = 6.0  # decades below the largest value at which smaller ones stand: zero has no logarithm
-ZERO_ROOM = 0.12  # share of a scale with a zero that lies below its lowest number
+ZERO_SHARE = 0.12  # share of a scale with a zero that lies below its lowest number
 ZERO = 0.03  # where in it the zero stands
 CLEAR = 0.14  # above the zero begin the ticks, so that their texts do not touch
 EMPTY = "Singular values and weights appear here with the first run"
@@ -65,30 +65,30 @@ class Decades:
     zero: bool = False  # whether there is room for 0 at the bottom
 
     def holds(self, other: Decades) -> bool:
-        """Whether it reaches as far as another scale, and not by more than two decades too far."""
+        """Whether it covers another scale, and is at most two decades longer."""
         inside = self.low <= other.low and other.high <= self.high
         return inside and (self.high - self.low) <= (other.high - other.low) + 2
 
     def shares(self, values: Floats) -> Floats:
-        """Return where values stand, 0 to 1; what is outside stands at an end."""
-        bottom = ZERO_ROOM * self.zero
+        """Return the heights of values, 0 to 1; values outside are at an end."""
+        bottom = ZERO_SHARE * self.zero
         values = np.nan_to_num(values, nan=0.0, posinf=10.0**self.high)
         exponents = np.log10(np.maximum(values, 10.0 ** (self.low - 1)))
-        along = np.clip((exponents - self.low) / (self.high - self.low), 0.0, 1.0)
-        places = bottom + (1 - bottom) * along
+        fraction = np.clip((exponents - self.low) / (self.high - self.low), 0.0, 1.0)
+        places = bottom + (1 - bottom) * fraction
         return np.where(values > 0, places, ZERO) if self.zero else np.asarray(places)
 
     def value(self, share: float) -> float:
-        """Return what stands at a place, to four digits; nearer to the zero than to the lowest it is 0."""
-        bottom = ZERO_ROOM * self.zero
-        if self.zero and share < (ZERO + ZERO_ROOM) / 2:
+        """Return the value at a height, to four digits; nearer to the zero than to the lowest it is 0."""
+        bottom = ZERO_SHARE * self.zero
+        if self.zero and share < (ZERO + ZERO_SHARE) / 2:
             return 0.0
-        along = min(max((share - bottom) / (1 - bottom), 0.0), 1.0)
-        return float(f"{10.0 ** (self.low + along * (self.high - self.low)):.4g}")
+        fraction = min(max((share - bottom) / (1 - bottom), 0.0), 1.0)
+        return float(f"{10.0 ** (self.low + fraction * (self.high - self.low)):.4g}")
 
     def ticks(self) -> list[tuple[float, str]]:
         """Return places and texts of round numbers."""
-        bottom = ZERO_ROOM * self.zero
+        bottom = ZERO_SHARE * self.zero
         found = [
             (bottom + (1 - bottom) * (place - self.low) / (self.high - self.low), text)
             for place, text in log_ticks(self.low, self.high)
@@ -153,7 +153,7 @@ class SpectrumHeader(QWidget):
 
     @property
     def back(self) -> QToolButton:
-        """The button that gives the rule back, there while weights are explicit."""
+        """The button that restores the rule, visible while weights are explicit."""
         return self._back
 
     def set_rule(self, kind: str, rule: str) -> None:
@@ -164,7 +164,7 @@ class SpectrumHeader(QWidget):
         self._back.setVisible(kind == EXPLICIT)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self._legend.setText(
             f'<span style="color:{theme.estimate}">&#9632;</span> σ'
             f'&nbsp;&nbsp;<span style="color:{theme.residual}">&#9670;</span> weight'
@@ -179,7 +179,7 @@ class SpectrumPlot(QWidget):
     weights_edited(object)
         a tuple of non-decreasing floats: a handle was moved.
     rank_requested(int)
-        so many basis shapes are wanted.
+        the requested number of basis shapes.
     rule_requested(str)
         a key of `core.PENALTIES`, or "weights".
     """
@@ -194,7 +194,7 @@ class SpectrumPlot(QWidget):
         self._of_run: Floats | None = None  # (N,) weights that it was found with
         self._weights: tuple[float, ...] = ()  # (K,) that the parameters have now
         self._base: tuple[float, ...] = ()  # and had when the drag began
-        self._along = False
+        self._moves_others = False
         self._active: int | None = None
         self._left = Decades(-1.0, 1.0)
         self._right = Decades(-3.0, 1.0, zero=True)
@@ -211,26 +211,26 @@ class SpectrumPlot(QWidget):
         self._flash = QTimer(self)
         self._flash.setSingleShot(True)
         self._flash.setInterval(FLASH_MILLISECONDS)
-        self._flash.timeout.connect(self._end_flash)
+        self._flash.timeout.connect(self._on_flash_timeout)
         self.header = SpectrumHeader()
         self.header.rule_requested.connect(self.rule_requested)
         canvas = self._canvas
-        canvas.pointed.connect(self._point)
-        canvas.taken.connect(self._take)
-        canvas.pulled.connect(self._pull)
-        canvas.let_go.connect(self._let_go)
-        canvas.kept.connect(self.rank_requested)
-        canvas.chosen.connect(self._choose)
-        canvas.nudged.connect(self._nudge)
-        canvas.focused.connect(self._show_focus)
+        canvas.target_changed.connect(self._on_target_changed)
+        canvas.handle_pressed.connect(self._on_handle_pressed)
+        canvas.handle_dragged.connect(self._on_handle_dragged)
+        canvas.handle_released.connect(self._on_handle_released)
+        canvas.bar_clicked.connect(self.rank_requested)
+        canvas.handle_step_requested.connect(self._on_handle_step_requested)
+        canvas.weight_step_requested.connect(self._on_weight_step_requested)
+        canvas.focus_changed.connect(self._on_focus_changed)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(canvas, 1)
         layout.addWidget(self._hint)
-        self._unseen = QTimer(self)
-        self._unseen.setSingleShot(True)
-        self._unseen.timeout.connect(self._show)
+        self._hidden_timer = QTimer(self)
+        self._hidden_timer.setSingleShot(True)
+        self._hidden_timer.timeout.connect(self._show)
         self.setMinimumSize(200, 150)
         self.set_values(None, None)
 
@@ -268,15 +268,15 @@ class SpectrumPlot(QWidget):
         `weights` (K,) is empty where they are not known yet: then those of the run are shown.
         """
         self.header.set_rule(kind, rule)
-        if self._canvas.held is None or len(weights) != len(self._weights):
+        if self._canvas.dragged_handle is None or len(weights) != len(self._weights):
             self._weights = tuple(weights)
             if self.visibleRegion().isEmpty():  # behind another tab a widget is visible, but nothing of it
-                self._unseen.start(UNSEEN_MILLISECONDS)  # a hand that drags a slider must not wait for it
+                self._hidden_timer.start(UNSEEN_MILLISECONDS)  # not at once: a slider may be dragged
             else:
                 self._show()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         dress(self._canvas, theme)
         plot = self._canvas.getPlotItem()
         for side, color in (("left", theme.estimate), ("right", theme.residual)):
@@ -307,16 +307,16 @@ class SpectrumPlot(QWidget):
         every = max(1, columns // 16)
         plot.getAxis("bottom").setTicks([[(k, str(k)) for k in range(1, columns + 1, every)]])
         if not self.hint:
-            self._say(HINT)
+            self._set_hint(HINT)
 
     def _fit_scales(self, weights: Floats) -> None:
-        """Keep the scales while they serve, so that nothing jumps from picture to picture or under a hand."""
+        """Keep the scales while all values fit, so that nothing jumps between updates or during a drag."""
         plot = self._canvas.getPlotItem()
         if self._singular is not None:
             wanted = decades_of(self._singular, zero=False, margin=0.3, least=1.0)
             self._left = self._left if self._left.holds(wanted) else wanted
             plot.getAxis("left").setTicks([self._left.ticks()])
-        if weights.size and self._canvas.held is None:
+        if weights.size and self._canvas.dragged_handle is None:
             wanted = decades_of(weights, zero=True, margin=WEIGHT_MARGIN, least=WEIGHT_SPAN)
             self._right = self._right if self._right.holds(wanted) else wanted
             plot.getAxis("right").setTicks([self._right.ticks()])
@@ -326,7 +326,7 @@ class SpectrumPlot(QWidget):
         self._mark(0 if self._active is None and self._canvas.hasFocus() else self._active)
 
     def _mark(self, handle: int | None) -> None:
-        """Mark a handle, with its weight beside it."""
+        """Mark a handle and show its weight."""
         if handle is not None and handle >= len(self.weights):
             handle = None
         self._active = handle
@@ -334,7 +334,7 @@ class SpectrumPlot(QWidget):
         self._items.set_active(handle, text)
         self._canvas.setAccessibleDescription(text)
 
-    def _say(self, sentence: str, *, role: str = "muted") -> None:
+    def _set_hint(self, sentence: str, *, role: str = "muted") -> None:
         self._hint.set_whole(sentence)
         if self._hint.property("role") != role:
             self._hint.setProperty("role", role)
@@ -343,48 +343,49 @@ class SpectrumPlot(QWidget):
             style.unpolish(self._hint)
             style.polish(self._hint)
 
-    # -- what the hand does ---------------------------------------------------------------------------------
+    # -- mouse and keys ------------------------------------------------------------------------------------
 
-    def _point(self, target: Target | None) -> None:
+    def _on_target_changed(self, target: Target | None) -> None:
         bar = target.index if target is not None and target.kind != "handle" else None
         self._items.point_at(bar)
         if target is None:
             self._mark(self._active if self._canvas.hasFocus() else None)
-            self._say(KEYS_HINT if self._canvas.hasFocus() else HINT)
+            self._set_hint(KEYS_HINT if self._canvas.hasFocus() else HINT)
         elif target.kind == "handle":
             self._mark(target.index)
-            self._say("Drag up or down. Shift brings the others along, Ctrl is fine.")
+            self._set_hint("Drag up or down. Shift brings the others along, Ctrl is fine.")
         elif target.kind == "more":
-            self._say(f"Click to add one: rank {target.index + 1}.")
+            self._set_hint(f"Click to add one: rank {target.index + 1}.")
         elif target.index + 1 == len(self.weights):
-            self._say(f"All {target.index + 1} are kept. Click in a bar to the left to keep fewer.")
+            self._set_hint(f"All {target.index + 1} are kept. Click in a bar to the left to keep fewer.")
         else:
             these = "this one alone" if target.index == 0 else f"these {target.index + 1}"
-            self._say(f"Click to keep {these}: rank {target.index + 1}.")
+            self._set_hint(f"Click to keep {these}: rank {target.index + 1}.")
 
-    def _take(self, handle: int) -> None:
+    def _on_handle_pressed(self, handle: int) -> None:
         self._base = self._weights = self.weights
-        self._along = False
+        self._moves_others = False
         self._mark(handle)
 
-    def _pull(self, share: float, along: bool) -> None:
-        handle = self._canvas.held
+    def _on_handle_dragged(self, share: float, move_others: bool) -> None:
+        handle = self._canvas.dragged_handle
         if handle is None:
             return
-        if along != self._along:  # what came along so far stays
-            self._along, self._base = along, self._weights
-        self._move(handle, min(self._right.value(share), WEIGHTS.highest), self._base, along=along)
+        if move_others != self._moves_others:  # what was moved so far stays
+            self._moves_others, self._base = move_others, self._weights
+        weight = min(self._right.value(share), WEIGHTS.highest)
+        self._move(handle, weight, self._base, move_others=move_others)
 
-    def _let_go(self) -> None:
+    def _on_handle_released(self) -> None:
         self._show()  # the scale may have to follow now
 
-    def _choose(self, step: int) -> None:
+    def _on_handle_step_requested(self, step: int) -> None:
         count = len(self.weights)
         if count:
             first = 0 if step > 0 else count - 1
             self._mark(first if self._active is None else min(max(self._active + step, 0), count - 1))
 
-    def _nudge(self, percent: float, along: bool) -> None:
+    def _on_weight_step_requested(self, percent: float, move_others: bool) -> None:
         if self._active is None or self._active >= len(self.weights):
             return
         weights = self.weights
@@ -392,42 +393,42 @@ class SpectrumPlot(QWidget):
         if weight == 0 and percent > 0:
             weight = WEIGHTS.lowest
         weight = float(f"{weight:.4g}") if weight >= WEIGHTS.lowest else 0.0
-        self._move(self._active, min(weight, WEIGHTS.highest), weights, along=along)
+        self._move(self._active, min(weight, WEIGHTS.highest), weights, move_others=move_others)
         self._show()
 
-    def _move(self, handle: int, wanted: float, base: tuple[float, ...], *, along: bool) -> None:
-        """Bring a weight to a value, or as far as the others let it; tell of it where it moved."""
+    def _move(self, handle: int, wanted: float, base: tuple[float, ...], *, move_others: bool) -> None:
+        """Set a weight to a value, or as near as the order allows; emit the weights if they changed."""
         barrier = None
-        if not along:
+        if not move_others:
             wanted, barrier = limit_weight(base, handle, wanted)
         moved = (*base[:handle], wanted, *base[handle + 1 :])
-        weights = enforce_order(moved, handle) if along else moved
+        weights = enforce_order(moved, handle) if move_others else moved
         if barrier is None:
             self._items.set_barrier(None)
-            self._say("The others come along." if along else HINT)
+            self._set_hint("The others come along." if move_others else HINT)
         else:
             self._items.set_barrier(barrier)
             self._flash.start()
-            self._say(describe_limit(base, handle, barrier), role="warning")
+            self._set_hint(describe_limit(base, handle, barrier), role="warning")
         if weights != self._weights:
             self._weights = weights
             self._active = handle
             self._show_handles()
             self.weights_edited.emit(weights)
 
-    def _end_flash(self) -> None:
+    def _on_flash_timeout(self) -> None:
         self._items.set_barrier(None)
 
-    def _show_focus(self, focused: bool) -> None:
+    def _on_focus_changed(self, focused: bool) -> None:
         """Mark the handle that the keys would move."""
         if focused and self._active is None and self.weights:
             self._mark(0)
-        elif not focused and self._canvas.held is None:
+        elif not focused and self._canvas.dragged_handle is None:
             self._mark(None)
         if self.hint in (HINT, KEYS_HINT):
-            self._say(KEYS_HINT if focused else HINT)
+            self._set_hint(KEYS_HINT if focused else HINT)
 
     def resizeEvent(self, event: object) -> None:
-        """Keep the sentence for the empty state in the middle."""
+        """Keep the text of the empty state centered."""
         super().resizeEvent(event)  # type: ignore[arg-type]
         self._empty.fill()

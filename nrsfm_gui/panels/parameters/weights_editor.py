@@ -1,4 +1,4 @@
-"""The singular-value weights one by one: a bar for each value, a slider and a field for its weight."""
+"""The weights of the singular values: a bar, a slider and a field for each value."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PyQt6.QtGui import QColor, QPainter
 from PyQt6.QtWidgets import QGridLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from nrsfm_gui.model.numbers import format_number
-from nrsfm_gui.widgets.drag_number import DRAG_TIP, Scale, ScrubLabel, ScrubSlider
+from nrsfm_gui.widgets.drag_number import DRAG_TIP, DragLabel, DragSlider, Scale
 from nrsfm_gui.widgets.fields import NumberField
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def describe_limit(weights: Items[float], moved: int, barrier: int) -> str:
 
 
 class SingularBar(QWidget):
-    """A horizontal bar for one singular value, its length logarithmic, with the number beside it."""
+    """A horizontal bar of logarithmic length for one singular value, with its number."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -75,7 +75,7 @@ class SingularBar(QWidget):
         self.update()
 
     def set_colors(self, bar: str, text: str) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self._bar, self._text = QColor(bar), QColor(text)
         self.update()
 
@@ -118,7 +118,7 @@ class WeightsEditor(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._weights: tuple[float, ...] = ()
-        self._rows: list[tuple[ScrubLabel, SingularBar, ScrubSlider, NumberField]] = []
+        self._rows: list[tuple[DragLabel, SingularBar, DragSlider, NumberField]] = []
         self._colors = ("gray", "gray")
         self._brought = ""  # that a movement brought other weights along
         self._note = QLabel()
@@ -204,7 +204,7 @@ class WeightsEditor(QWidget):
         self._note.setVisible(bool(note))
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self._colors = (theme.estimate, theme.text)
         for _label, bar, _slider, _field in self._rows:
             bar.set_colors(*self._colors)
@@ -216,12 +216,12 @@ class WeightsEditor(QWidget):
                 widget.deleteLater()
         self._rows = []
         for k in range(count):
-            slider = ScrubSlider(WEIGHTS)
+            slider = DragSlider(WEIGHTS)
             slider.setObjectName(f"weight {k + 1}")
             slider.setAccessibleName(f"weight {k + 1}")
             slider.setToolTip(f"weight a{k + 1}\n{DRAG_TIP}\n{BROUGHT_ALONG}\n{RESET_TIP}")
             slider.moved.connect(lambda weight, k=k: self.move(k, weight))
-            label = ScrubLabel(str(k + 1), slider)
+            label = DragLabel(str(k + 1), slider)
             label.reset.connect(lambda k=k: self.reset_requested.emit(k))
             label.setProperty("role", "muted")
             label.setToolTip(slider.toolTip())
@@ -231,7 +231,7 @@ class WeightsEditor(QWidget):
             field.setToolTip(f"weight a{k + 1}, 0 or more")
             field.setFixedWidth(70)
             field.setAccessibleName(f"weight {k + 1}")
-            field.edited.connect(lambda k=k: self._type(k))
+            field.edited.connect(lambda k=k: self._on_weight_typed(k))
             for column, widget in enumerate((label, bar, slider, field)):
                 self._grid.addWidget(widget, k + 1, column)
             self._rows.append((label, bar, slider, field))
@@ -241,7 +241,7 @@ class WeightsEditor(QWidget):
         self._scroll.setFixedHeight(24 + shown * row_height)
 
     def move(self, k: int, weight: float) -> None:
-        """Move one weight (0-based) and bring the others along, as its slider does."""
+        """Move one weight (0-based) and the others with it, as its slider does."""
         weights = list(self._weights)
         weights[k] = weight
         self._say("")
@@ -254,8 +254,8 @@ class WeightsEditor(QWidget):
             _write(field, short(self._weights[other]))
         self.weights_edited.emit(self._weights)
 
-    def _type(self, k: int) -> None:
-        """Take a typed weight as it is: a decreasing vector is refused with the reason by whoever listens."""
+    def _on_weight_typed(self, k: int) -> None:
+        """Emit the weights with a typed value, even if they decrease: the receiver refuses those."""
         field = self._rows[k][3]
         try:
             weight = float(field.value() or 0.0)

@@ -1,4 +1,4 @@
-"""The selected points over the frames: their errors, or their paths, one color for each point."""
+"""Plots of the selected points over the frames: errors or paths, one color per point."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ EMPTY = "Select points to see them over the frames: click, Ctrl+drag, or choose 
 
 
 class PointsCurves(QWidget):
-    """Plots below each other on one axis of frames. A click asks for the frame."""
+    """Stacked plots on one axis of frames. A click requests the frame."""
 
     frame_requested = pyqtSignal(int)  # 0-based
 
@@ -55,7 +55,7 @@ class PointsCurves(QWidget):
         return self._content[0]
 
     def show_plots(self, plots: Items[Plot], points: Items[int], *, note: str = "") -> None:
-        """Show plots with a curve for each of up to MOST_POINTS points, and a note beside their names."""
+        """Show plots with a curve for each of up to MOST_POINTS points, and a note after their names."""
         self._content = tuple(plots), tuple(points), note
         while len(self._charts) < len(plots):
             self._add_chart()
@@ -88,7 +88,7 @@ class PointsCurves(QWidget):
             chart.set_range(frames)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self._theme = theme
         for chart in self._charts:
             chart.set_theme(theme)

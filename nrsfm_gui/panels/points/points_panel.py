@@ -1,4 +1,4 @@
-"""The panel of points: a table of all, and the errors and paths of the selected ones over the frames."""
+"""The panel Points: a table of all points, and plots of the selected ones over the frames."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class PointsPanel(QWidget):
         self._show_page()
 
     def set_table(self, table: PointTable | None) -> None:
-        """Show what there is to say about all points."""
+        """Show the values of all points."""
         self.table.set_table(table)
         self._count_points()
 
@@ -107,12 +107,12 @@ class PointsPanel(QWidget):
         self.curves.set_range(frames)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self.table.set_theme(theme)
         self.curves.set_theme(theme)
 
     def showEvent(self, event: QShowEvent | None) -> None:
-        """Tell that what is shown may be out of date."""
+        """Emit `became_visible`."""
         self.became_visible.emit()
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
@@ -124,10 +124,10 @@ class PointsPanel(QWidget):
         button = tool_button(title, tip, object_name=name)
         button.setCheckable(True)
         button.setChecked(name == self._page)
-        button.clicked.connect(lambda _checked: self._choose(name))
+        button.clicked.connect(lambda _checked: self._on_page_clicked(name))
         return button
 
-    def _choose(self, page: str) -> None:
+    def _on_page_clicked(self, page: str) -> None:
         self._page = page
         self._show_page()
         self._show_curves()

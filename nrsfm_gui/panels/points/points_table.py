@@ -1,4 +1,4 @@
-"""The table of points: sorted by any column; its selected rows are the selected points."""
+"""The table of points and its model. Rows sort by any column; selected rows are the selected points."""
 
 from __future__ import annotations
 
@@ -25,19 +25,21 @@ MOST_RANGES = 1500  # of selected rows; for more, Qt takes seconds, and they are
 
 
 @dataclass(frozen=True)
-class _Column:
+class _ColumnSpec:
     title: str
     tip: str
 
 
 COLUMNS = (
-    _Column("point", "Number of the point, beginning with 1"),
-    _Column("repr.", "Mean distance of reprojection and track, over the frames in which the point is seen"),
-    _Column("3-D", "Mean distance of estimate and ground truth, over the frames that have one"),
-    _Column(
+    _ColumnSpec("point", "Number of the point, beginning with 1"),
+    _ColumnSpec(
+        "repr.", "Mean distance of reprojection and track, over the frames in which the point is seen"
+    ),
+    _ColumnSpec("3-D", "Mean distance of estimate and ground truth, over the frames that have one"),
+    _ColumnSpec(
         "worst", "Frame with the largest 3-D error, or reprojection error where there is no ground truth"
     ),
-    _Column("seen", "Share of the frames in which the point was measured"),
+    _ColumnSpec("seen", "Share of the frames in which the point was measured"),
 )
 ERROR, WORST, SEEN = 2, 3, 4
 
@@ -64,7 +66,7 @@ class PointsModel(QAbstractTableModel):
         return self._order
 
     def rows_of(self, points: Ints) -> Ints:
-        """Return the rows in which points stand."""
+        """Return the rows of points."""
         rows: Ints = self._row_of[points[points < len(self._row_of)]]
         return rows
 
@@ -82,25 +84,25 @@ class PointsModel(QAbstractTableModel):
             self._units, self._alignment = (table.track_unit, table.unit), table.alignment
         self._columns = columns
         if not self._rearranged():
-            self._tell_all()
+            self._emit_data_changed()
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, 1, 2)
 
     def set_hidden(self, hidden: frozenset[int], color: str) -> None:
         """Gray the points that are not drawn."""
         self._hidden, self._muted = hidden, QBrush(QColor(color))
-        self._tell_all()
+        self._emit_data_changed()
 
     def set_marked(self, points: Ints | None, color: str) -> None:
-        """Give the rows of points a ground of their own, or of none."""
+        """Highlight the rows of points, or none."""
         if points is None and not self._marked.any():
             return
         self._marked = np.zeros(len(self._order), dtype=bool)
         if points is not None:
             self._marked[points[points < len(self._marked)]] = True
             self._mark = QBrush(QColor(color))
-        self._tell_all()
+        self._emit_data_changed()
 
-    # What Qt asks
+    # The interface of the model
 
     def rowCount(self, parent: QModelIndex = NO_INDEX) -> int:
         """Return how many points there are."""
@@ -148,9 +150,9 @@ class PointsModel(QAbstractTableModel):
         self._rearranged()
 
     def _rearranged(self) -> bool:
-        """Put the rows in order; False where they are in it already.
+        """Sort the rows; False where the order did not change.
 
-        All rows are new then: telling of each where it went would take Qt seconds for very many.
+        The model is reset: reporting each moved row would take Qt seconds for very many.
         """
         values = self._columns[self._by] if self._columns else np.zeros(0)
         keys = np.where(np.isfinite(values), -values if self._descending else values, np.inf)
@@ -163,7 +165,7 @@ class PointsModel(QAbstractTableModel):
         self.endResetModel()
         return True
 
-    def _tell_all(self) -> None:
+    def _emit_data_changed(self) -> None:
         if len(self._order):
             self.dataChanged.emit(self.index(0, 0), self.index(len(self._order) - 1, len(COLUMNS) - 1))
 
@@ -177,7 +179,7 @@ class PointsModel(QAbstractTableModel):
 
 
 class PointsTable(QTableView):
-    """Emits what is selected by hand, and the worst frame of a row that is double-clicked."""
+    """Emits the rows that the user selects, and the worst frame of a row on a double click."""
 
     points_selected = pyqtSignal(object, bool)  # (N,) indices; always False: they replace the others
     frame_requested = pyqtSignal(int)
@@ -190,7 +192,7 @@ class PointsTable(QTableView):
         self._chosen: Ints = np.zeros(0, dtype=int)  # while the rows are put in another order
         self._marked: Ints | None = None  # the selected points, where they are too many to be selected rows
         self._place = 0  # of the scroll bar, in the meantime
-        self._telling = True  # whether a changed selection is the user's
+        self._emitting = True  # whether a changed selection is the user's
         self.setModel(self._rows)
         self.setAccessibleName("points")
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -214,10 +216,10 @@ class PointsTable(QTableView):
             each.setSelectionModel(QItemSelectionModel(self._rows, each))
         chosen = self.selectionModel()
         assert chosen is not None
-        chosen.selectionChanged.connect(lambda *_: self._tell())
-        self._rows.modelAboutToBeReset.connect(self._remember)
-        self._rows.modelReset.connect(self._restore)  # after the view's own
-        self.doubleClicked.connect(self._go_to_worst)
+        chosen.selectionChanged.connect(lambda *_: self._on_selection_changed())
+        self._rows.modelAboutToBeReset.connect(self._on_model_about_to_be_reset)
+        self._rows.modelReset.connect(self._on_model_reset)  # after the view's own
+        self.doubleClicked.connect(self._on_double_clicked)
 
     def set_table(self, table: PointTable | None) -> None:
         """Show other values; the selected points stay selected."""
@@ -230,7 +232,7 @@ class PointsTable(QTableView):
             return
         model = self.selectionModel()
         assert model is not None
-        self._telling = False
+        self._emitting = False
         ranges = self._ranges(wanted)
         self._marked = wanted if ranges is None else None
         self._rows.set_marked(self._marked, self._theme.accent)
@@ -239,7 +241,7 @@ class PointsTable(QTableView):
             row = int(self._rows.rows_of(np.array([last]))[0])
             model.setCurrentIndex(self._rows.index(row, 0), QItemSelectionModel.SelectionFlag.NoUpdate)
             self.scrollTo(self._rows.index(row, 0))
-        self._telling = True
+        self._emitting = True
 
     def set_hidden(self, hidden: frozenset[int]) -> None:
         """Gray the points that are not drawn."""
@@ -247,7 +249,7 @@ class PointsTable(QTableView):
         self._rows.set_hidden(hidden, self._theme.muted)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self._theme = theme
         self._rows.set_hidden(self._hidden, theme.muted)
 
@@ -276,26 +278,26 @@ class PointsTable(QTableView):
         found: Ints = np.unique(self._rows.order[np.concatenate(rows)]) if rows else np.zeros(0, dtype=int)
         return found
 
-    def _remember(self) -> None:
+    def _on_model_about_to_be_reset(self) -> None:
         bar = self.verticalScrollBar()
         assert bar is not None
-        self._chosen, self._place, self._telling = self._selected(), bar.value(), False
+        self._chosen, self._place, self._emitting = self._selected(), bar.value(), False
 
-    def _restore(self) -> None:
+    def _on_model_reset(self) -> None:
         bar = self.verticalScrollBar()
         assert bar is not None
-        self._telling = True
+        self._emitting = True
         self._marked = None
         self.set_selection(self._chosen, -1)
         bar.setValue(self._place)
 
-    def _tell(self) -> None:
-        if self._telling:
+    def _on_selection_changed(self) -> None:
+        if self._emitting:
             self._marked = None
             self._rows.set_marked(None, "")
             self.points_selected.emit(self._selected(), False)
 
-    def _go_to_worst(self, index: QModelIndex) -> None:
+    def _on_double_clicked(self, index: QModelIndex) -> None:
         frame = self._rows.worst_frame(index.row())
         if frame is not None:
             self.frame_requested.emit(frame)

@@ -1,7 +1,7 @@
-"""The runs of this session, newest first; selecting one shows it again.
+"""The panel Runs: the runs of this session, newest first.
 
-A line bears the color of the run's curve, a pin and a mark where it has a note. What is done to runs is asked
-for by buttons, a context menu and keys: F4 or a double click renames, Delete forgets, Ctrl+click compares.
+A row shows the color of the run's curve, a pin, and a mark if the run has a note. Buttons, a context menu
+and keys act on runs: F4 or a double click renames, Delete deletes, Ctrl+click compares.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ BUTTONS = {
 
 
 class RunList(QWidget):
-    """A list of runs, and below it a note on the one that is shown and what can be done with it.
+    """The table of runs; below it the note on the shown run and its buttons.
 
     Signals
     -------
     run_requested(int), compare_requested(int)
-        the number of the run to show, or to lay beside the one shown; -1 leaves the choice open.
+        the number of the run to show, or to compare with the one shown; -1 leaves the choice open.
     pin_requested(int, bool), delete_requested(int), parameters_requested(int)
         what to do with a run.
     title_changed(int, str), note_changed(int, str)
@@ -72,16 +72,16 @@ class RunList(QWidget):
         self.tree.compare_requested.connect(self.compare_requested)
         self.tree.title_changed.connect(self.title_changed)
         self.tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.tree.customContextMenuRequested.connect(self._show_menu)
+        self.tree.customContextMenuRequested.connect(self._on_context_menu_requested)
         for key, name in (("F4", "rename"), ("Delete", "delete")):
             shortcut = QShortcut(QKeySequence(key), self.tree)
             shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
-            shortcut.activated.connect(lambda name=name: self._press(name))
+            shortcut.activated.connect(lambda name=name: self._on_button_clicked(name))
         self._note = QLineEdit()
         self._note.setPlaceholderText("Note on this run")
         self._note.setAccessibleName("Note on the run that is shown")
         self._note.setToolTip("Write something down about the run that is shown; its line gets a mark")
-        self._note.editingFinished.connect(self._take_note)
+        self._note.editingFinished.connect(self._commit_note)
         self._noted = -1  # the run that the note is on
         self._buttons = {name: self._button(name) for name in BUTTONS}
         self._buttons["pin"].setCheckable(True)
@@ -100,14 +100,14 @@ class RunList(QWidget):
         self._buttons["pin"].setChecked(row is not None and row.pinned)
         number, note = (-1, "") if row is None else (row.number, row.note)
         if number != self._noted:
-            self._take_note()  # what was being written belongs to the run before
+            self._commit_note()  # what was being written belongs to the run before
         if number != self._noted or not self._note.hasFocus():
             self._noted = number
             if self._note.text() != note:
                 self._note.setText(note)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         for name, button in self._buttons.items():
             button.setIcon(icon(name, theme.text, disabled=faint_text(theme)))
         self.tree.set_theme(theme)
@@ -134,7 +134,7 @@ class RunList(QWidget):
 
     # -- what is asked for ----------------------------------------------------------------------------------
 
-    def _press(self, name: str) -> None:
+    def _on_button_clicked(self, name: str) -> None:
         shown = self.tree.shown
         if name == "compare":
             self.compare_requested.emit(-1)
@@ -149,7 +149,7 @@ class RunList(QWidget):
         else:
             self.delete_requested.emit(shown)
 
-    def _take_note(self) -> None:
+    def _commit_note(self) -> None:
         row, note = self.tree.row(self._noted), self._note.text().strip()
         if row is not None and note != row.note:
             self.note_changed.emit(row.number, note)
@@ -158,7 +158,7 @@ class RunList(QWidget):
         self.run_requested.emit(number)
         self._note.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _show_menu(self, position: QPoint) -> None:
+    def _on_context_menu_requested(self, position: QPoint) -> None:
         item, viewport = self.tree.itemAt(position), self.tree.viewport()
         if item is not None and viewport is not None:
             menu = self.menu_of(number_of(item))
@@ -191,5 +191,5 @@ class RunList(QWidget):
     def _button(self, name: str) -> QToolButton:
         button = tool_button("", BUTTONS[name], BUTTONS[name], object_name=f"run {name}")
         button.setIconSize(QSize(16, 16))
-        button.clicked.connect(lambda _checked: self._press(name))
+        button.clicked.connect(lambda _checked: self._on_button_clicked(name))
         return button

@@ -29,7 +29,7 @@ TIPS = (
     "root mean square reprojection error, in the units of the tracks",
     "mean 3-D error after the alignment that is chosen",
 )
-ROOM_FOR = {"K": 240, "log10": 300, "px": 330}  # pixels of width below which the names need the room
+NEEDED_WIDTH = {"K": 240, "log10": 300, "px": 330}  # pixels of width below which the names need the room
 FEW = 6  # lines that are changed one by one
 NUMBER = Qt.ItemDataRole.UserRole
 MARK_HEIGHT = 16  # pixels
@@ -40,7 +40,7 @@ PIXEL_RATIOS = (1, 2, 3)
 
 
 class RunTree(QTreeWidget):
-    """A list with columns, whose names are edited only when asked to.
+    """A table whose names are edited only through `rename`.
 
     Signals
     -------
@@ -78,11 +78,11 @@ class RunTree(QTreeWidget):
             head.setToolTip(column, tip)
             if column != NAME:
                 head.setTextAlignment(column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.currentItemChanged.connect(self._request)
-        self.itemChanged.connect(self._take_title)
+        self.currentItemChanged.connect(self._on_current_item_changed)
+        self.itemChanged.connect(self._on_item_changed)
         delegate = self.itemDelegate()
         assert delegate is not None
-        delegate.closeEditor.connect(lambda *_: self._end_editing())
+        delegate.closeEditor.connect(lambda *_: self._on_editor_closed())
         self.itemDoubleClicked.connect(lambda item, _column: self.rename(number_of(item)))
 
     # -- setters --------------------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ class RunTree(QTreeWidget):
         self.blockSignals(True)
         before, front = self.rows, self.shown
         self.rows, self.shown = rows, shown
-        self._make_room()
+        self._fit_columns()
         self.setIconSize(QSize(mark_width(max((row.marks for row in rows), default=0)), 16))
         same = [row.number for row in rows] == [row.number for row in before]
         changed = [
@@ -113,7 +113,7 @@ class RunTree(QTreeWidget):
         self.blockSignals(False)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self._theme = theme
         self.blockSignals(True)
         self._fill_all()
@@ -201,14 +201,14 @@ class RunTree(QTreeWidget):
     def resizeEvent(self, event: QResizeEvent | None) -> None:
         """Leave columns out where there is little room."""
         super().resizeEvent(event)
-        self._make_room()
+        self._fit_columns()
 
-    def _make_room(self) -> None:
+    def _fit_columns(self) -> None:
         """Leave columns out where there is little room; the tip has them.
 
         Of loss and errors the last one that is known stays: without truth the reprojection error.
         """
-        hidden = {name: self.width() < width for name, width in ROOM_FOR.items()}
+        hidden = {name: self.width() < width for name, width in NEEDED_WIDTH.items()}
         hidden["error"] = False
         if hidden["px"] and self.rows and all(row.error == NONE for row in self.rows):
             hidden |= {"px": False, "error": True}
@@ -216,12 +216,12 @@ class RunTree(QTreeWidget):
             if self.isColumnHidden(COLUMNS.index(name)) != out:
                 self.setColumnHidden(COLUMNS.index(name), out)
 
-    def _request(self, item: QTreeWidgetItem | None) -> None:
+    def _on_current_item_changed(self, item: QTreeWidgetItem | None) -> None:
         if item is not None:
             self.run_requested.emit(number_of(item))
 
-    def _end_editing(self) -> None:
-        """Show the whole line again where a name was left as it was."""
+    def _on_editor_closed(self) -> None:
+        """Restore the row where a name was not changed."""
         item, row = self._item(self._renamed), self.row(self._renamed)
         self._renamed = -1
         if item is not None and row is not None:
@@ -229,7 +229,7 @@ class RunTree(QTreeWidget):
             self._fill(item, row)
             self.blockSignals(False)
 
-    def _take_title(self, item: QTreeWidgetItem, column: int) -> None:
+    def _on_item_changed(self, item: QTreeWidgetItem, column: int) -> None:
         row = self.row(number_of(item))
         if column != NAME or row is None or row.number != self._renamed:
             return

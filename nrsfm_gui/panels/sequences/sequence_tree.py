@@ -1,4 +1,4 @@
-"""The sequences of a folder: object, camera path, and one cell per camera model."""
+"""The panel Sequences: object, camera path, and one cell per camera model."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ HINT = "Drop a folder here\nor Open (Ctrl+O)"
 
 
 class _Tree(QTreeWidget):
-    """Tells of Return; `itemActivated` would tell of the second click on what the first one opened, too."""
+    """Emits `returned` on Return; `itemActivated` would also be emitted by a double click."""
 
     returned = pyqtSignal(QTreeWidgetItem)
 
@@ -95,7 +95,7 @@ class SequenceTree(QWidget):
         self._stack.addWidget(listing)
 
     def sizeHint(self) -> QSize:
-        """Return a comfortable size."""
+        """Return the preferred size."""
         return QSize(220, 320)
 
     # Setters
@@ -112,7 +112,7 @@ class SequenceTree(QWidget):
         self._paint_cells()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self._theme = theme
         self._tree.setStyleSheet(
             f"QTreeView::item:selected {{ background: {theme.raised}; color: {theme.text}; }}"
@@ -142,7 +142,7 @@ class SequenceTree(QWidget):
         tree.setUniformRowHeights(True)
         tree.setExpandsOnDoubleClick(False)
         tree.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        tree.itemClicked.connect(self._clicked)
+        tree.itemClicked.connect(self._on_item_clicked)
         tree.returned.connect(self._open)
         cell = _Cell(tree)
         for column in COLUMNS.values():
@@ -227,7 +227,7 @@ class SequenceTree(QWidget):
             else:
                 top.setHidden(not _matches(top, words))
 
-    def _clicked(self, row: QTreeWidgetItem, column: int) -> None:
+    def _on_item_clicked(self, row: QTreeWidgetItem, column: int) -> None:
         entry = row.data(column, ENTRY) if column else None
         if entry is not None:
             self.sequence_requested.emit(entry)
@@ -237,14 +237,14 @@ class SequenceTree(QWidget):
             self._open(row)
 
     def _open(self, row: QTreeWidgetItem) -> None:
-        """Open what a name stands for: perspective first."""
+        """Open the first sequence of a row: perspective first."""
         entry = next((row.data(c, ENTRY) for c in COLUMNS.values() if row.data(c, ENTRY) is not None), None)
         if entry is not None:
             self.sequence_requested.emit(entry)
 
 
 def describe(entry: SequenceEntry) -> str:
-    """Return object, path and camera in words."""
+    """Return object, path and camera as text."""
     return " · ".join(part for part in (entry.object_name, entry.path_name, entry.camera.value) if part)
 
 

@@ -1,4 +1,4 @@
-"""The curve of the timeline: the mean error of every frame, the worst one marked."""
+"""The curve of the timeline: the mean error of every frame, with the worst frame marked."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ if TYPE_CHECKING:
 
     from core.foundation import Floats
 
-TOLD_MILLISECONDS = 10_000  # that a sentence about a frame stays
-TOLD_COLUMNS, TOLD_ABOVE = 64, 44  # characters in a line, and pixels between the curve and the last one
+MESSAGE_MILLISECONDS = 10_000  # that a sentence about a frame stays
+MESSAGE_COLUMNS = 64  # characters in a line
+MESSAGE_GAP = 44  # pixels between the curve and the last line
 
 
 class ErrorCurve(QWidget):
-    """The mean error of every frame; a click or a drag asks for frames."""
+    """The mean error of every frame; a click or a drag requests frames."""
 
     frame_requested = pyqtSignal(int)
 
@@ -39,28 +40,28 @@ class ErrorCurve(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._count = 0
         self._frame = 0
-        self._told = -1  # the frame that a sentence is about
+        self._message_frame = -1  # the frame that a sentence is about
         self._values: Floats | None = None
         self._unit = ""
         self._name = self._alignment = ""
         self._theme = DARK
         self._range = FrameRange()
-        self._still: QPixmap | None = None  # all but the current frame and the range
+        self._background: QPixmap | None = None  # all but the current frame and the range
         self.setAccessibleName("error by frame")
 
     def sizeHint(self) -> QSize:
-        """Return a comfortable size."""
+        """Return the preferred size."""
         return QSize(640, 44)
 
     def set_frame_count(self, count: int) -> None:
-        """Tell how many frames there are."""
+        """Set the number of frames."""
         self._count = count
         self._redraw()
 
     def set_frame(self, frame: int) -> None:
         """Mark a frame."""
-        if frame != self._frame and frame != self._told:
-            self._forget_told()
+        if frame != self._frame and frame != self._message_frame:
+            self._hide_message()
         self._frame = frame
         self.update()
 
@@ -76,24 +77,24 @@ class ErrorCurve(QWidget):
         self.update()
 
     def tell(self, frame: int, sentence: str) -> None:
-        """Show a sentence about a frame at its place, for some seconds or until the mouse moves."""
+        """Show a message at a frame, for some seconds or until the mouse moves."""
         if self.isVisible():
-            text = "\n".join(wrap(sentence, TOLD_COLUMNS))
-            height = (text.count("\n") + 1) * self.fontMetrics().lineSpacing() + TOLD_ABOVE
+            text = "\n".join(wrap(sentence, MESSAGE_COLUMNS))
+            height = (text.count("\n") + 1) * self.fontMetrics().lineSpacing() + MESSAGE_GAP
             x = round(FrameAxis(self._count, self.width()).center(frame))
-            self._told = frame
+            self._message_frame = frame
             QToolTip.showText(  # above: below, it would cover the strip and the status bar
-                self.mapToGlobal(QPoint(x, -height)), text, self, self.rect(), TOLD_MILLISECONDS
+                self.mapToGlobal(QPoint(x, -height)), text, self, self.rect(), MESSAGE_MILLISECONDS
             )
 
-    def _forget_told(self) -> None:
-        """Take a sentence away with its frame: it is not about the next one."""
-        if self._told >= 0:
-            self._told = -1
+    def _hide_message(self) -> None:
+        """Hide the message of a frame that is not shown any more."""
+        if self._message_frame >= 0:
+            self._message_frame = -1
             QToolTip.hideText()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self._theme = theme
         self._redraw()
 
@@ -102,15 +103,15 @@ class ErrorCurve(QWidget):
         self._redraw()
 
     def _redraw(self) -> None:
-        self._still = None
+        self._background = None
         self.update()
 
     def paintEvent(self, event: QPaintEvent | None) -> None:
         """Paint the curve, and over it the current frame."""
         painter = QPainter(self)
-        if self._still is None or self._still.devicePixelRatio() != self.devicePixelRatioF():
-            self._still = self._drawn_curve()
-        painter.drawPixmap(0, 0, self._still)
+        if self._background is None or self._background.devicePixelRatio() != self.devicePixelRatioF():
+            self._background = self._drawn_curve()
+        painter.drawPixmap(0, 0, self._background)
         if self._values is not None:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             axis, area = FrameAxis(self._count, self.width()), self._area()
@@ -156,7 +157,7 @@ class ErrorCurve(QWidget):
             painter.drawEllipse(QPointF(x, y), 3.0, 3.0)
 
     def _paint_worst(self, painter: QPainter, area: QRectF, axis: FrameAxis) -> None:
-        """Mark the frame with the largest mean error, and write its number beside the mark."""
+        """Mark the frame with the largest mean error, with its number."""
         assert self._values is not None  # the caller asks only where there are errors
         if np.isfinite(self._values).sum() < 2:
             return  # the only one says nothing
@@ -222,12 +223,12 @@ class ErrorCurve(QWidget):
         painter.drawPath(path)
 
     def mousePressEvent(self, event: QMouseEvent | None) -> None:
-        """Ask for the frame under the mouse."""
+        """Request the frame under the mouse."""
         assert event is not None
         self._point_to(event, asking=event.button() == Qt.MouseButton.LeftButton)
 
     def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
-        """Say the error under the mouse; with the button down, ask for its frame."""
+        """Show the error under the mouse; with the button down, request its frame."""
         assert event is not None
         self._point_to(event, asking=bool(event.buttons() & Qt.MouseButton.LeftButton))
 
@@ -240,10 +241,10 @@ class ErrorCurve(QWidget):
             self.frame_requested.emit(frame)
         if self._values is not None and frame < len(self._values):
             value = self._values[frame]
-            said = f"{value:.3g} {self._unit}" if np.isfinite(value) else "no ground truth"
+            value_text = f"{value:.3g} {self._unit}" if np.isfinite(value) else "no ground truth"
             most = "the largest" if self._name == SERIES_NAME else "the worst one"
             worst = f": {most}" if frame == int(np.nanargmax(self._values)) else ""
-            text = f"frame {frame + 1} · {self._name} {said}{worst}"
+            text = f"frame {frame + 1} · {self._name} {value_text}{worst}"
             text += f" · {self._alignment}" if self._alignment else ""
             QToolTip.showText(event.globalPosition().toPoint(), text, self)
 

@@ -1,4 +1,4 @@
-"""The slider of the timeline, with the range of frames that are played."""
+"""The frame slider of the timeline, with the range of frames that are played."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BADGE = 13.0  # pixels, of the mark of the frame that intrinsics are estimated f
 
 
 class FrameSlider(QAbstractSlider):
-    """A slider whose handle stands exactly on the frame's share of the axis, and whose range can be moved."""
+    """A slider whose handle is at the center of the frame on the axis, and whose range can be dragged."""
 
     frame_requested = pyqtSignal(int)
     range_requested = pyqtSignal(object)  # (first, last) or None
@@ -41,7 +41,7 @@ class FrameSlider(QAbstractSlider):
         self.actionTriggered.connect(lambda _: self.frame_requested.emit(self.sliderPosition()))
 
     def set_frame_count(self, count: int) -> None:
-        """Tell how many frames there are."""
+        """Set the number of frames."""
         self.setRange(0, max(count - 1, 0))
         self.setPageStep(max(count // 10, 1))
         self.setEnabled(count > 1)
@@ -57,12 +57,12 @@ class FrameSlider(QAbstractSlider):
         self.update()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self._theme = theme
         self.update()
 
     def sizeHint(self) -> QSize:
-        """Return a comfortable size."""
+        """Return the preferred size."""
         return QSize(640, 20)
 
     def _axis(self) -> FrameAxis:
@@ -99,7 +99,7 @@ class FrameSlider(QAbstractSlider):
             self._paint_reference(painter, axis.center(self._reference), y)
 
     def _paint_reference(self, painter: QPainter, x: float, y: float) -> None:
-        """Paint a badge with the name of the intrinsics: a triangle would be taken for the worst frame."""
+        """Paint a badge with the letter of the intrinsics: a triangle marks the worst frame."""
         badge = QRectF(x - BADGE / 2, y - BADGE / 2, BADGE, BADGE)
         painter.setPen(QPen(qcolor(self._theme.muted), 1.0))
         painter.setBrush(qcolor(self._theme.panel))
@@ -112,33 +112,33 @@ class FrameSlider(QAbstractSlider):
         painter.drawText(badge, Qt.AlignmentFlag.AlignCenter, "K")
 
     def mousePressEvent(self, event: QMouseEvent | None) -> None:
-        """Take an edge of the range, or ask for the frame under the mouse."""
+        """Start to drag an edge of the range, or request the frame under the mouse."""
         assert event is not None
         x = event.position().x()
-        if event.button() == Qt.MouseButton.LeftButton and not self._range.take(self._axis(), x):
-            self._ask(x)
+        if event.button() == Qt.MouseButton.LeftButton and not self._range.grab_edge(self._axis(), x):
+            self._request(x)
 
     def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
-        """Move the edge that is held, or scrub."""
+        """Drag the edge of the range, or request the frame under the mouse."""
         assert event is not None
         x = event.position().x()
-        if self._range.held:
+        if self._range.is_dragging:
             self.range_requested.emit(self._range.moved(self._axis(), x))
         elif event.buttons() & Qt.MouseButton.LeftButton:
-            self._ask(x)
+            self._request(x)
         else:
             edge = self._range.edge_at(self._axis(), x)
             self.setCursor(Qt.CursorShape.ArrowCursor if edge is None else Qt.CursorShape.SizeHorCursor)
 
     def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
-        """Hold nothing any more."""
+        """End the drag of an edge of the range."""
         self._range.release()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent | None) -> None:
         """Play all frames again."""
         self.range_requested.emit(None)
 
-    def _ask(self, x: float) -> None:
+    def _request(self, x: float) -> None:
         frame = self._axis().frame_at(x)
         self.setValue(frame)
         self.frame_requested.emit(frame)

@@ -1,4 +1,4 @@
-"""The error of every point in every frame as one picture: frames to the right, points down."""
+"""The heat-strip: the error of every point in every frame, one column per frame, one row per point."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _pooled(values: Floats, starts: Ints, *, by_mean: bool) -> Floats:
 def paint_scales(
     painter: QPainter, area: QRectF, theme: Theme, *, ends: tuple[str, str], top: float, unit: str
 ) -> None:
-    """Write the names of the first and the last row beside an area, and paint the color bar opposite.
+    """Paint the names of the first and the last row left of an area, and the color bar right of it.
 
     Parameters
     ----------
@@ -134,9 +134,9 @@ def small_font(font: QFont) -> QFont:
 class HeatStrip(PointSignals):
     """Frames x points, colored by error.
 
-    A click asks for a frame and a point, with Ctrl it adds or removes the point. A drag takes the frames that
-    playing loops over, with Shift the points as well, instead of those selected before; a double click gives
-    all frames back.
+    A click requests a frame and a point, with Ctrl it adds or removes the point. A drag sets the frames that
+    are played, with Shift it also selects the points instead of the previous ones; a double click restores
+    all frames.
     """
 
     frame_requested = pyqtSignal(int)
@@ -163,20 +163,20 @@ class HeatStrip(PointSignals):
         self._range = FrameRange()
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
-        self._rest.timeout.connect(self._say_more)
+        self._rest.timeout.connect(self._on_mouse_rested)
         self._pressed: QPointF | None = None
         self._dragged = False
         self._rectangle: QRectF | None = None  # of a drag that takes points
         self._image: tuple[tuple[int, int], QImage] | None = None  # room it was made for, picture
 
     def sizeHint(self) -> QSize:
-        """Return a comfortable size."""
+        """Return the preferred size."""
         return QSize(640, 56)
 
     # What is shown
 
     def set_frame_count(self, count: int) -> None:
-        """Tell how many frames there are."""
+        """Set the number of frames."""
         self._count = count
         self.update()
 
@@ -216,7 +216,7 @@ class HeatStrip(PointSignals):
         self._arrange()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self._theme = theme
         self._image = None
         self.update()
@@ -254,7 +254,7 @@ class HeatStrip(PointSignals):
         painter.end()
 
     def _paint_selection(self, painter: QPainter, area: QRectF) -> None:
-        """Mark the rows of the selected points: across the picture where they are few, and beside it."""
+        """Mark the rows of the selected points: lines across the picture where they are few, and ticks."""
         assert self._errors is not None  # as in paintEvent
         chosen = self._selected[self._selected < len(self._row_of)]
         if not len(chosen):
@@ -274,7 +274,7 @@ class HeatStrip(PointSignals):
             painter.drawLine(QLineF(area.left(), y, area.right(), y))
 
     def _paint_drag(self, painter: QPainter, area: QRectF) -> None:
-        """Outline the rectangle of a drag that takes points."""
+        """Outline the rectangle of a drag that selects points."""
         if self._rectangle is not None:
             painter.setPen(QPen(qcolor(self._theme.selection), 1.2))
             painter.setBrush(qcolor(self._theme.selection, 0.15))
@@ -308,19 +308,19 @@ class HeatStrip(PointSignals):
         return min(max(int((y - area.top()) / area.height() * rows), 0), rows - 1)
 
     def mousePressEvent(self, event: QMouseEvent | None) -> None:
-        """Take an edge of the range, or begin a click or a drag."""
+        """Start to drag an edge of the range, or start a click or a drag."""
         assert event is not None
         if event.button() != Qt.MouseButton.LeftButton or self._errors is None:
             return
         axis = FrameAxis(self._count, self.width())
-        if not self._range.take(axis, event.position().x()) and self._area().contains(event.position()):
+        if not self._range.grab_edge(axis, event.position().x()) and self._area().contains(event.position()):
             self._pressed = event.position()
 
     def mouseMoveEvent(self, event: QMouseEvent | None) -> None:
-        """Move what is held; else say what is under the mouse."""
+        """Drag the edge or the rectangle; else show the value under the mouse."""
         assert event is not None
         axis, x = FrameAxis(self._count, self.width()), event.position().x()
-        if self._range.held:
+        if self._range.is_dragging:
             self.range_requested.emit(self._range.moved(axis, x))
         elif self._pressed is not None:
             self._drag(event, axis)
@@ -328,7 +328,7 @@ class HeatStrip(PointSignals):
             edge = self._range.edge_at(axis, x)
             shape = Qt.CursorShape.ArrowCursor if edge is None else Qt.CursorShape.SizeHorCursor
             self.setCursor(shape)
-            self._say(event.position())
+            self._show_tip(event.position())
             self._rest.start(REST_MILLISECONDS)
 
     def _drag(self, event: QMouseEvent, axis: FrameAxis) -> None:
@@ -346,7 +346,7 @@ class HeatStrip(PointSignals):
             self.update()
 
     def mouseReleaseEvent(self, event: QMouseEvent | None) -> None:
-        """Ask for the frame and the point where the mouse did not move."""
+        """Request the frame and the point where the mouse did not move."""
         assert event is not None
         pressed, dragged = self._pressed, self._dragged
         self._pressed = self._rectangle = None
@@ -366,13 +366,13 @@ class HeatStrip(PointSignals):
         """Play all frames again."""
         self.range_requested.emit(None)
 
-    def _say_more(self) -> None:
-        """Where the mouse rests, say what it can do, too."""
+    def _on_mouse_rested(self) -> None:
+        """Add the gestures to the tip."""
         position = QPointF(self.mapFromGlobal(QCursor.pos()))
         if self.underMouse() and self._pressed is None:
-            self._say(position, rests=True)
+            self._show_tip(position, rests=True)
 
-    def _say(self, position: QPointF, *, rests: bool = False) -> None:
+    def _show_tip(self, position: QPointF, *, rests: bool = False) -> None:
         cell = self.cell_at(position)
         self.point_hovered.emit(-1 if cell is None else cell[1])
         if cell is None or self._errors is None:
@@ -388,6 +388,6 @@ class HeatStrip(PointSignals):
         QToolTip.showText(place, f"{text}\n{GESTURES}" if rests else text, self)
 
     def leaveEvent(self, event: QEvent | None) -> None:
-        """Nothing is under the mouse any more."""
+        """Clear what belongs to the point under the mouse."""
         self._rest.stop()
         self.point_hovered.emit(-1)

@@ -1,4 +1,4 @@
-"""Playing through the frames by the clock: where drawing takes too long, frames are left out, never late."""
+"""Playback by the clock: where drawing is too slow, frames are skipped and the speed is kept."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COUNTED = 0.5  # seconds over which the drawn frames are counted
 
 
 class Playback(QObject):
-    """Asks for one frame after the other while playing; never decides by itself which frame is shown.
+    """Requests one frame after the other during playback; the receiver shows them.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Playback(QObject):
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self._advance)
+        self._timer.timeout.connect(self._on_timeout)
         self._count = 0
         self._range: tuple[int, int] | None = None
         self._frame = 0
@@ -66,18 +66,18 @@ class Playback(QObject):
 
     @property
     def playing(self) -> bool:
-        """Whether frames are being asked for."""
+        """Whether playback is active."""
         return self._playing
 
     def set_frame_count(self, count: int) -> None:
-        """Tell how many frames there are; playing stops, since the sequence is another one."""
+        """Set the number of frames; playing stops, since the sequence is another one."""
         self.set_playing(False)
         self._count = count
         self._range = None
         self._frame = 0
 
     def set_frame(self, frame: int) -> None:
-        """Tell which frame is shown, so that playing goes on from there."""
+        """Set the shown frame, from which playback continues."""
         if frame != self._frame:
             self._frame = frame
             self._begin()
@@ -115,7 +115,7 @@ class Playback(QObject):
         self.playing_changed.emit(playing)
 
     def count_drawn(self) -> None:
-        """Tell that a frame was drawn."""
+        """Count a drawn frame."""
         if not self._playing:
             return
         self._drawn += 1
@@ -141,18 +141,18 @@ class Playback(QObject):
         due = self._began + (self._steps + 1) / self._rate
         self._timer.start(max(math.ceil(1000 * (due - self._clock())), LEAST_PAUSE))
 
-    def _advance(self) -> None:
+    def _on_timeout(self) -> None:
         steps = math.floor((self._clock() - self._began) * self._rate + EARLY)
         if steps - self._steps > max(STALL * self._rate, 1.0):
             self._began += (steps - self._steps - 1) / self._rate
             steps = self._steps + 1
         if steps > self._steps:
             self._steps = steps
-            self._go_on()
+            self._request_due_frame()
         if self._playing:
             self._schedule()
 
-    def _go_on(self) -> None:
+    def _request_due_frame(self) -> None:
         first, last = self._ends
         place = frame_in_round(self._place + self._steps, last - first + 1, self._loop)
         over = self._loop is Loop.ONCE and place == last - first

@@ -1,4 +1,4 @@
-"""The timeline: playing, scrubbing, the error of every frame and of every point in every frame."""
+"""The timeline: playback controls, frame slider, error curve and heat-strip on one axis."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Timeline(PointSignals):
         self.strip = HeatStrip()
         for name in ("frame", "playing", "speed", "loop", "worst"):
             getattr(self.transport, f"{name}_requested").connect(getattr(self, f"{name}_requested"))
-        self.transport.kind_requested.connect(self._next_kind)
+        self.transport.kind_requested.connect(self._on_kind_requested)
         self.transport.sort_requested.connect(self.strip.set_sorted)
         for part in (self.curve, self.slider, self.strip):
             part.frame_requested.connect(self.frame_requested)
@@ -80,7 +80,7 @@ class Timeline(PointSignals):
         self.set_frame_count(0)
 
     def sizeHint(self) -> QSize:
-        """Return a comfortable size."""
+        """Return the preferred size."""
         return QSize(900, 140)
 
     def minimumSizeHint(self) -> QSize:
@@ -92,10 +92,10 @@ class Timeline(PointSignals):
         """The errors that are shown."""
         return self._kinds[self._kind] if self._kinds else None
 
-    # Setters ask for nothing.
+    # Setters emit nothing.
 
     def set_frame_count(self, count: int) -> None:
-        """Tell how many frames there are."""
+        """Set the number of frames."""
         for part in (self.transport, self.curve, self.slider, self.strip):
             part.set_frame_count(count)
         self.set_range(None)
@@ -133,7 +133,7 @@ class Timeline(PointSignals):
         self.strip.set_hidden(hidden)
 
     def tell(self, frame: int, sentence: str) -> None:
-        """Show a sentence about a frame beside the curve, for some seconds or until the mouse moves."""
+        """Show a message at a frame of the curve, for some seconds or until the mouse moves."""
         self.curve.tell(frame, sentence)
 
     def set_playing(self, playing: bool) -> None:
@@ -153,13 +153,13 @@ class Timeline(PointSignals):
         self.transport.set_loop(loop)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         for part in (self.transport, self.curve, self.slider, self.strip):
             part.set_theme(theme)
 
     # Kinds of errors
 
-    def _next_kind(self) -> None:
+    def _on_kind_requested(self) -> None:
         self._kind = (self._kind + 1) % max(len(self._kinds), 1)
         self._chosen = "" if self.series is None else self.series.name
         self._show_kind()

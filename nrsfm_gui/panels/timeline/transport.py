@@ -1,4 +1,4 @@
-"""The buttons of the timeline: frame, playing, speed and loop, the worst frame, what errors to show."""
+"""The buttons of the timeline: frame, playback, speed, loop, worst frame, kind of error."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SWITCH, ORDER = "⇄", "⇅"  # another kind of error, another order
 
 
 class Transport(QWidget):
-    """Emits what is asked for and shows what it is told."""
+    """The playback controls. Setters emit nothing."""
 
     frame_requested = pyqtSignal(int)  # 0-based
     playing_requested = pyqtSignal(bool)
@@ -59,12 +59,12 @@ class Transport(QWidget):
         self._rate = QLabel()
         self._buttons = {name: self._button(name, tip, self._pressing(name)) for name, tip in TIPS.items()}
         self._speed = ComboBox()
-        self._again = self._button("loop", "", self._next_loop)
+        self._again = self._button("loop", "", self._on_loop_clicked)
         self._worst = self._button("worst", WORST_TIP, self.worst_requested.emit)
         self._worst.setText("Worst")
         self._worst.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._kind = self._button("kind", "", self.kind_requested.emit)
-        self._sort = self._button("sort", SORT_TIP, lambda: self._ask_sort())
+        self._sort = self._button("sort", SORT_TIP, lambda: self._on_sort_clicked())
         self._sort.setCheckable(True)
         for button in (self._kind, self._sort):
             button.setAutoRaise(False)  # or nobody would take the words for buttons
@@ -73,10 +73,10 @@ class Transport(QWidget):
         self.set_kind("", others=False)
         self.set_theme(DARK)
 
-    # Setters ask for nothing.
+    # Setters emit nothing.
 
     def set_frame_count(self, count: int) -> None:
-        """Tell how many frames there are."""
+        """Set the number of frames."""
         self._count = count
         for button in (*self._buttons.values(), self._worst):
             button.setEnabled(count > 1)
@@ -133,7 +133,7 @@ class Transport(QWidget):
         )
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self._theme = theme
         for name, button in (*self._buttons.items(), ("worst", self._worst)):
             button.setIcon(icon(name, theme.text, disabled=theme.border))
@@ -155,7 +155,7 @@ class Transport(QWidget):
         self._field.setAlignment(Qt.AlignmentFlag.AlignRight)
         self._field.setToolTip("Frame: type a number, or step with the arrow keys")
         self._field.setAccessibleName("frame")
-        self._field.edited.connect(self._go_to_typed)
+        self._field.edited.connect(self._on_frame_typed)
         self._field.editingFinished.connect(lambda: self.set_frame(self._frame))
         self._label.setObjectName("frames")
         self._label.setIndent(4)
@@ -209,16 +209,16 @@ class Transport(QWidget):
         target = {"first": 0, "previous": self._frame - 1, "next": self._frame + 1, "last": last}[name]
         self.frame_requested.emit(min(max(target, 0), last))
 
-    def _next_loop(self) -> None:
+    def _on_loop_clicked(self) -> None:
         kinds = list(Loop)
         self.set_loop(kinds[(kinds.index(self._loop) + 1) % len(kinds)])
         self.loop_requested.emit(self._loop)
 
-    def _ask_sort(self) -> None:
+    def _on_sort_clicked(self) -> None:
         self._sort.setText(f"by error {ORDER}" if self._sort.isChecked() else f"by point {ORDER}")
         self.sort_requested.emit(self._sort.isChecked())
 
-    def _go_to_typed(self) -> None:
+    def _on_frame_typed(self) -> None:
         try:
             number = self._field.value()
         except ValueError:

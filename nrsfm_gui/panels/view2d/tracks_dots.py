@@ -1,4 +1,4 @@
-"""What the 2-D panel draws of a scene: dots, rings and residuals, and the legend that tells them apart."""
+"""The plot items of the 2-D view: dots, rings and residuals, and their legend."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from PyQt6.QtGui import QColor
 from nrsfm_gui.model.theme import DARK, Theme
 from nrsfm_gui.widgets.colors import color_table, qcolor, value_levels
 from nrsfm_gui.widgets.picture_labels import LegendEntry
-from nrsfm_gui.widgets.plots.dots2d import Dots, Segments
+from nrsfm_gui.widgets.plots.dots2d import DotsItem, SegmentsItem
 from nrsfm_gui.widgets.style import mixed
 
 if TYPE_CHECKING:
@@ -31,9 +31,10 @@ class TracksDots:
     """The items of a plot that show the points of a scene."""
 
     def __init__(self, plot: pg.PlotWidget) -> None:
-        self.residuals = Segments()
-        self.predicted, self.hidden, self.measured, self.reprojected = Dots(), Dots(), Dots(), Dots()
-        self.rings, self.last_ring, self.hover_ring = Dots(), Dots(), Dots()
+        self.residuals = SegmentsItem()
+        self.predicted, self.hidden = DotsItem(), DotsItem()
+        self.measured, self.reprojected = DotsItem(), DotsItem()
+        self.rings, self.last_ring, self.hover_ring = DotsItem(), DotsItem(), DotsItem()
         self._theme = DARK
         self._faint = ""
         for item in (
@@ -43,19 +44,19 @@ class TracksDots:
             plot.addItem(item)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme; dots take them when they are shown again."""
+        """Use the colors of a theme; dots change color when they are shown again."""
         self._theme = theme
         self._faint = mixed(theme.reprojected, theme.panel, FAINTNESS)
         self.residuals.set_pen(qcolor(theme.residual))
-        self.hover_ring.set_look([qcolor(theme.text)], RING, pen_width=1.2)
-        self.last_ring.set_look([qcolor(theme.selection)], RING, pen_width=2.4)
+        self.hover_ring.set_style([qcolor(theme.text)], RING, pen_width=1.2)
+        self.last_ring.set_style([qcolor(theme.selection)], RING, pen_width=2.4)
 
     def show_points(self, scene: Scene) -> None:
-        """Show where points were measured, where they reproject, and what lies between."""
+        """Show measured and reprojected points, and the residuals between them."""
         size = _dot_size(len(scene.visible))
-        self.measured.set_look([qcolor(self._theme.measured)], size)
+        self.measured.set_style([qcolor(self._theme.measured)], size)
         self.measured.set_dots(scene.measured[scene.visible & scene.drawn])
-        self.hidden.set_look([qcolor(self._theme.measured, 0.85)], size + 1, pen_width=1.2)
+        self.hidden.set_style([qcolor(self._theme.measured, 0.85)], size + 1, pen_width=1.2)
         self.hidden.set_dots(scene.measured[scene.drawn & ~scene.visible & _known(scene.measured)])
         if scene.reprojected is None:
             for item in (self.reprojected, self.predicted):
@@ -70,21 +71,21 @@ class TracksDots:
             seen = np.zeros_like(seen)
         self.residuals.set_segments(np.stack([scene.measured[seen], scene.reprojected[seen]], axis=1))
 
-    def _show_reprojected(self, item: Dots, scene: Scene, which: Bools) -> None:
+    def _show_reprojected(self, item: DotsItem, scene: Scene, which: Bools) -> None:
         """Show some of the reprojected points: in the colors of their errors, or all in one."""
         assert scene.reprojected is not None  # the caller asks only where there are some
         theme, full = self._theme, _dot_size(len(which))
         size, predicted = max(full - 2, 2), item is self.predicted
         if scene.color_values is not None and scene.color_limits is not None:
-            item.set_look(_colors(scene.appearance.color_map), size)
+            item.set_style(_colors(scene.appearance.color_map), size)
             item.set_dots(
                 scene.reprojected[which], value_levels(scene.color_values[which], scene.color_limits)
             )
             return
         if predicted and full > MANY_SIZE:
-            item.set_look([qcolor(theme.reprojected)], size + 1, pen_width=1.2)
+            item.set_style([qcolor(theme.reprojected)], size + 1, pen_width=1.2)
         else:  # rings of many would cover each other
-            item.set_look([qcolor(self._faint if predicted else theme.reprojected)], size)
+            item.set_style([qcolor(self._faint if predicted else theme.reprojected)], size)
         item.set_dots(scene.reprojected[which])
 
     def show_rings(self, scene: Scene, hovered: int) -> None:
@@ -94,7 +95,7 @@ class TracksDots:
         last = -1 if scene.selected is None else scene.selected
         many = len(scene.selection) > MANY_SELECTED
         small = _dot_size(len(shown)) + 3 if many else SMALL_RING
-        self.rings.set_look([qcolor(self._theme.selection)], small, pen_width=1.2 if many else 1.8)
+        self.rings.set_style([qcolor(self._theme.selection)], small, pen_width=1.2 if many else 1.8)
         selection = np.array(scene.selection, dtype=int)
         for item, points in (
             (self.rings, selection[selection != last]),
@@ -105,7 +106,7 @@ class TracksDots:
             item.set_dots(where[chosen[shown[chosen]]])
 
     def legend(self, scene: Scene) -> list[LegendEntry]:
-        """Return the signs that are on the plot and what they stand for, the most important ones first."""
+        """Return the entries of the legend, the most important ones first."""
         theme = self._theme
         entries = [LegendEntry("measured", theme.measured)]
         if scene.reprojected is not None and not scene.colored:
@@ -135,7 +136,7 @@ def drawn_places(scene: Scene) -> list[Floats]:
 
 
 def described(scene: Scene, index: int) -> str:
-    """Return a point's number, position, error and state in words."""
+    """Return number, position, error and state of a point as text."""
     parts = [f"point {index + 1}"]
     x, y = scene.measured[index]
     if np.isfinite(x) and np.isfinite(y):

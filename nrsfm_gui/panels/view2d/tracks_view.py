@@ -1,4 +1,4 @@
-"""The 2-D panel: measured and reprojected points of the current frame, as the image has them."""
+"""The 2-D view: measured and reprojected points of the current frame in image coordinates."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 BEHIND = -1000.0  # everything else in a plot
 NARROW, FEW_ENTRIES = 240, 3  # width of a plot in pixels, and of how many signs it has room
 LEGEND_ROOM, MOST_ROOM = 26.0, 0.25  # pixels above fitted points, and of the height at most
-ALL_LEFT_OUT = "All points are left out: Shift+H shows them"
+ALL_HIDDEN = "All points are left out: Shift+H shows them"
 
 
 class PictureItem(QGraphicsPixmapItem):
@@ -91,8 +91,8 @@ class TracksView(PointView):
         self._background = PictureItem()
         self._box.addItem(self._background, ignoreBounds=True)
         self._box.sigRangeChanged.connect(lambda *_: self._overlay.update())
-        self._box.sigRangeChangedManually.connect(self._let_go)
-        self._box.sigResized.connect(self._refit)
+        self._box.sigRangeChangedManually.connect(self._on_range_changed_manually)
+        self._box.sigResized.connect(self._on_resized)
         self._plot.getAxis("left").setWidth(60)
         self._plot.getAxis("bottom").setHeight(42)
         self._dots = TracksDots(self._plot)
@@ -105,8 +105,8 @@ class TracksView(PointView):
         self._lasso.closed.connect(self._select_inside)
         self._lasso.changed.connect(self._overlay.update)
         self._plot.viewport().installEventFilter(self)
-        self._plot.scene().sigMouseMoved.connect(self._moved)
-        self._plot.scene().sigMouseClicked.connect(self._clicked)
+        self._plot.scene().sigMouseMoved.connect(self._on_mouse_moved)
+        self._plot.scene().sigMouseClicked.connect(self._on_mouse_clicked)
         self.set_theme(DARK)
 
     def sizeHint(self) -> QSize:
@@ -129,7 +129,7 @@ class TracksView(PointView):
         self._overlay.update()
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self._theme = theme
         self._dots.set_theme(theme)
         self._plot.setBackground(qcolor(theme.panel))
@@ -145,13 +145,13 @@ class TracksView(PointView):
         self._overlay.update()
 
     def set_hovered(self, index: int) -> None:
-        """Circle a point that the mouse is on elsewhere, or none with -1. Emits nothing."""
+        """Mark the point that the mouse is over in another view, or none with -1. Emits nothing."""
         if index != self._hovered and self._scene is not None:
             self._hovered = index
             self._dots.show_rings(self._scene, index)
 
     def set_background(self, image: QImage | None, opacity: float) -> None:
-        """Show a picture behind the points, whose pixel centers are at whole numbers, or none."""
+        """Show an image behind the points, or none; its pixel centers are at integers."""
         self._background.set_image(image, opacity)
 
     def add_below(self, widget: QWidget) -> None:
@@ -182,10 +182,10 @@ class TracksView(PointView):
         self._fitting = False
         self._fitted = True
 
-    def _let_go(self, *_: object) -> None:
+    def _on_range_changed_manually(self, *_: object) -> None:
         self._fitted = False
 
-    def _refit(self, *_: object) -> None:
+    def _on_resized(self, *_: object) -> None:
         """Keep what is fitted as large as the plot."""
         if self._fitted and not self._fitting:
             self.fit()
@@ -214,22 +214,22 @@ class TracksView(PointView):
                 & (pixels < (self.width(), self.height())).all(axis=1)
             )
             paint_point_numbers(painter, chosen[seen], pixels[seen], theme)
-        self._paint_left_out(painter, area, int(np.count_nonzero(~scene.drawn)), len(scene.drawn))
+        self._paint_hidden_count(painter, area, int(np.count_nonzero(~scene.drawn)), len(scene.drawn))
         entries = self._dots.legend(scene)
         if area.width() < NARROW:  # the whole legend would cover the points
             entries = entries[:FEW_ENTRIES]
         x, y = area.left() + 8, area.top() + 6
         paint_legend(painter, entries, theme, x, y, horizontal_to=area.right() - 8)
 
-    def _paint_left_out(self, painter: QPainter, area: QRectF, left_out: int, count: int) -> None:
-        """Say where points are not drawn because somebody said so, and how they come back."""
-        if left_out == 0:
+    def _paint_hidden_count(self, painter: QPainter, area: QRectF, hidden: int, count: int) -> None:
+        """Paint the number of hidden points, and the key that shows them."""
+        if hidden == 0:
             return
-        if left_out == count:
-            paint_message(painter, ALL_LEFT_OUT, self.width(), self.height(), self._theme)
+        if hidden == count:
+            paint_message(painter, ALL_HIDDEN, self.width(), self.height(), self._theme)
             return
         painter.setPen(qcolor(self._theme.muted))
-        text = f"{left_out} of {count} points left out (Shift+H: show all)"
+        text = f"{hidden} of {count} points left out (Shift+H: show all)"
         flags = int(Qt.AlignmentFlag.AlignBottom) | int(Qt.TextFlag.TextWordWrap)
         painter.drawText(area.adjusted(8, 0, -8, -4), flags, text)
 
@@ -265,7 +265,7 @@ class TracksView(PointView):
             [(points - (origin.x(), origin.y())) / per_pixel for points in drawn_places(scene)], (0.0, 0.0)
         )
 
-    def _moved(self, position: QPointF) -> None:
+    def _on_mouse_moved(self, position: QPointF) -> None:
         inside_box = self._box.sceneBoundingRect().contains(position)
         self._hover(self.point_at(position) if inside_box and not self._lasso.active else -1)
         if self._hovered >= 0 and self._scene is not None:
@@ -274,7 +274,7 @@ class TracksView(PointView):
         else:
             QToolTip.hideText()
 
-    def _clicked(self, event: MouseClickEvent) -> None:
+    def _on_mouse_clicked(self, event: MouseClickEvent) -> None:
         if event.button() != Qt.MouseButton.LeftButton:
             return
         if not event.double() and self._box.sceneBoundingRect().contains(event.scenePos()):
@@ -293,7 +293,7 @@ class TracksView(PointView):
         return super().eventFilter(watched, event)
 
     def leaveEvent(self, event: QEvent | None) -> None:
-        """Nothing is under the mouse any more."""
+        """Clear what belongs to the point under the mouse."""
         self._hover(-1)
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:

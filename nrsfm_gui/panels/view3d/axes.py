@@ -1,4 +1,4 @@
-"""The floor under the object and the labels of its axes: pure geometry."""
+"""The floor grid and the axis labels of the 3-D view. Numbers only."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def without_overlaps(
     character, height
         size of a character, pixels.
     covered
-        left, top, right and bottom of what stands there already.
+        left, top, right and bottom of what is already painted.
     """
     taken: list[Label] = []
     order = sorted(

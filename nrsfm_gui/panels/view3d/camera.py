@@ -1,4 +1,4 @@
-"""Where the 3-D view is seen from: by hand, by the camera of the frame, or turning by itself."""
+"""The camera state of the 3-D view: an orbit, the camera of the frame, or the turntable."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ TICK = 16  # milliseconds between two of its pictures
 
 
 class ViewCamera(QObject):
-    """An orbit, and whether the camera of the current frame takes its place.
+    """An orbit, and whether the camera of the current frame replaces it.
 
     Signals
     -------
     moved()
-        the picture is another one.
+        the picture changed.
     orbit_changed(Orbit)
-        the orbit was moved by a person, or by the turntable.
+        the user or the turntable moved the orbit.
     orthographic_changed(bool), locked_changed(bool), turning_changed(bool)
-        as their names say.
+        emitted when the named state changes.
     """
 
     moved = pyqtSignal()
@@ -42,12 +42,12 @@ class ViewCamera(QObject):
         super().__init__(parent)
         self.orbit = Orbit()
         self.locked = False
-        self.fitted = True  # until it is moved by hand: a resized view fits itself again
+        self.fitted = True  # until the user moves it: a resized view fits itself again
         self._turned_at = 0.0
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setInterval(TICK)
-        self._timer.timeout.connect(self._turn_on)
+        self._timer.timeout.connect(self._on_turn_timeout)
 
     @property
     def turning(self) -> bool:
@@ -65,7 +65,7 @@ class ViewCamera(QObject):
         return self.locked and scene is not None and scene.camera is not None and scene.extent is not None
 
     def set_orbit(self, orbit: Orbit) -> None:
-        """Look from there; nothing but `moved` is told."""
+        """Set the orbit; emits only `moved`."""
         if orbit != self.orbit:
             orthographic, self.orbit, self.fitted = self.orbit.orthographic, orbit, False
             if orthographic != orbit.orthographic:
@@ -99,7 +99,7 @@ class ViewCamera(QObject):
             self.locked_changed.emit(on)
 
     def set_turning(self, on: bool) -> None:
-        """Turn slowly around the object, or stand still."""
+        """Start or stop the turntable."""
         if on == self.turning:
             return
         if on:
@@ -122,8 +122,8 @@ class ViewCamera(QObject):
         """Enlarge by a factor."""
         self._move(self.orbit.zoomed(factor))
 
-    def take(self) -> None:
-        """Movement by hand ends the lock, the turntable, and the fit that follows the size of the view."""
+    def interrupt(self) -> None:
+        """End the lock, the turntable, and the fit to the size of the view."""
         self.fitted = False
         self.stop()
 
@@ -132,7 +132,7 @@ class ViewCamera(QObject):
         self.set_turning(False)
         self.set_locked(False)
 
-    def _turn_on(self) -> None:
+    def _on_turn_timeout(self) -> None:
         now = perf_counter()
         seconds, self._turned_at = min(now - self._turned_at, 0.1), now
         self._move(self.orbit.turned(-TURN * seconds, 0.0))

@@ -1,8 +1,8 @@
-"""The 3-D picture by OpenGL, drawn off the screen and handed over as an image.
+"""The OpenGL renderer of the 3-D view: off-screen, read back as an image.
 
-A widget that OpenGL draws into makes Qt compose the whole window by OpenGL, at every repaint of any panel:
-without a graphics card that costs more than the picture itself, and a lost context blackens all of it. So the
-picture is read back, which takes a fraction of a millisecond, and painted like any other.
+A widget that OpenGL draws into makes Qt compose the window by OpenGL at every repaint of any panel. Without
+a graphics card that costs more than the picture itself, and a lost context blackens the window. So the
+picture is read back, which takes a fraction of a millisecond, and painted like any other image.
 """
 
 from __future__ import annotations
@@ -15,7 +15,14 @@ from PyQt6.QtGui import QImage, QOffscreenSurface, QOpenGLContext, QSurfaceForma
 
 from nrsfm_gui.panels.view3d.opengl_calls import GL, OpenGLError, shaders
 from nrsfm_gui.panels.view3d.opengl_probe import LOWEST_OPENGL
-from nrsfm_gui.panels.view3d.primitives import RIM, Part, Points, Segments, Shot, Triangles
+from nrsfm_gui.panels.view3d.primitives import (
+    RIM,
+    LineSegments,
+    Part,
+    PointCloud,
+    RenderRequest,
+    TriangleMesh,
+)
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -58,31 +65,31 @@ Array: TypeAlias = "npt.NDArray[Any]"
 
 
 class ContextLost(RuntimeError):
-    """OpenGL worked, and does so no longer."""
+    """OpenGL stopped working."""
 
 
 class _Buffer:
-    """An array on the card that grows, and is written again only where its content is another one."""
+    """A growing array on the graphics card."""
 
     def __init__(self, target: int) -> None:
         self._target = target
         self._name = GL.glGenBuffers(1)
-        self._room = 0
+        self._capacity = 0
 
     def bind(self) -> None:
         GL.glBindBuffer(self._target, self._name)
 
     def write(self, values: Array) -> None:
         self.bind()
-        if values.nbytes > self._room:
-            room = values.nbytes + values.nbytes // 2
-            GL.glBufferData(self._target, room, None, GL.GL_DYNAMIC_DRAW)
-            self._room = room
+        if values.nbytes > self._capacity:
+            capacity = values.nbytes + values.nbytes // 2
+            GL.glBufferData(self._target, capacity, None, GL.GL_DYNAMIC_DRAW)
+            self._capacity = capacity
         if values.nbytes:
             GL.glBufferSubData(self._target, 0, values.nbytes, values)
 
 
-class _Item:
+class _PartBuffers:
     """One part on the card."""
 
     def __init__(self) -> None:
@@ -99,8 +106,8 @@ class _Item:
             GL.glVertexAttribPointer(place, size, kind, scaled, 0, None)
         self._rows.bind()
 
-    def take(self, part: Part) -> None:
-        """Send what differs from the part that is there."""
+    def upload(self, part: Part) -> None:
+        """Upload what differs from the previous part."""
         old, self.part = self.part, None  # where sending fails, nothing is known of what is there
         if part is old:
             self.part = part
@@ -119,9 +126,9 @@ class _Item:
         GL.glBindVertexArray(self._array)
         part = self.part
         assert part is not None  # it was taken before
-        if isinstance(part, Points):
+        if isinstance(part, PointCloud):
             GL.glDrawArrays(GL.GL_POINTS, 0, len(part.positions))
-        elif isinstance(part, Segments):
+        elif isinstance(part, LineSegments):
             GL.glDrawElements(GL.GL_LINES, part.ends.size, GL.GL_UNSIGNED_INT, None)
         else:
             GL.glDrawElements(GL.GL_TRIANGLES, part.faces.size, GL.GL_UNSIGNED_INT, None)
@@ -129,9 +136,9 @@ class _Item:
 
 def _rows(part: Part) -> Array | None:
     """Return which positions a part is made of, None where of all, in their order."""
-    if isinstance(part, Points):
+    if isinstance(part, PointCloud):
         return None
-    return part.ends if isinstance(part, Segments) else part.faces
+    return part.ends if isinstance(part, LineSegments) else part.faces
 
 
 def _same(one: Array, two: Array) -> bool:
@@ -146,7 +153,7 @@ class _Program:
 
 
 class OpenGLRenderer:
-    """Makes pictures of parts by OpenGL.
+    """Renders parts by OpenGL.
 
     Raises
     ------
@@ -155,9 +162,10 @@ class OpenGLRenderer:
     """
 
     def __init__(self) -> None:
-        self._items: dict[str, _Item] = {}
+        self._items: dict[str, _PartBuffers] = {}
         self._side = (0, 0)
-        self._begun: tuple[dict[str, Part], Shot] | None = None  # what the card draws, not read back yet
+        # What the card draws and nobody has read back yet.
+        self._begun: tuple[dict[str, Part], RenderRequest] | None = None
         self._context = QOpenGLContext()
         self._context.setFormat(QSurfaceFormat.defaultFormat())
         if not self._context.create():
@@ -186,8 +194,8 @@ class OpenGLRenderer:
         except (OpenGLError, RuntimeError) as error:
             raise ContextLost(f"OpenGL does not work: {error}") from error
 
-    def begin(self, parts: dict[str, Part], shot: Shot) -> None:
-        """Let the card draw a picture that `image` is asked for soon, while other panels are painted.
+    def begin(self, parts: dict[str, Part], request: RenderRequest) -> None:
+        """Start to draw a picture that `image` reads back later, while other panels are painted.
 
         Only what differs from the last time is sent to it.
 
@@ -199,15 +207,15 @@ class OpenGLRenderer:
         self._begun = None
         self._make_current()
         try:
-            self._resize(shot.size)
-            self._take(parts)
-            self._draw(list(parts), shot)
+            self._resize(request.size)
+            self._upload(parts)
+            self._draw(list(parts), request)
             GL.glFlush()
         except (OpenGLError, RuntimeError) as error:
             raise ContextLost(f"OpenGL does not work any more: {error}") from error
-        self._begun = parts, shot
+        self._begun = parts, request
 
-    def image(self, parts: dict[str, Part], shot: Shot) -> QImage:
+    def image(self, parts: dict[str, Part], request: RenderRequest) -> QImage:
         """Return a picture of parts.
 
         Raises
@@ -215,15 +223,15 @@ class OpenGLRenderer:
         ContextLost
             where OpenGL does not work any more.
         """
-        if self._begun is None or self._begun[0] is not parts or self._begun[1] is not shot:
-            self.begin(parts, shot)
+        if self._begun is None or self._begun[0] is not parts or self._begun[1] is not request:
+            self.begin(parts, request)
         self._begun = None
         self._make_current()
         try:
-            image = self._read(shot.size)
+            image = self._read(request.size)
         except (OpenGLError, RuntimeError) as error:
             raise ContextLost(f"OpenGL does not work any more: {error}") from error
-        image.setDevicePixelRatio(shot.ratio)
+        image.setDevicePixelRatio(request.ratio)
         return image
 
     def _make_current(self) -> None:
@@ -245,23 +253,27 @@ class OpenGLRenderer:
             raise ContextLost(f"OpenGL has no room for a picture of {size[0]} x {size[1]}")
         self._side = size
 
-    def _take(self, parts: dict[str, Part]) -> None:
+    def _upload(self, parts: dict[str, Part]) -> None:
         for name, part in parts.items():
             if name not in self._items:
-                self._items[name] = _Item()
-            self._items[name].take(part)
+                self._items[name] = _PartBuffers()
+            self._items[name].upload(part)
 
-    def _draw(self, names: list[str], shot: Shot) -> None:
+    def _draw(self, names: list[str], request: RenderRequest) -> None:
         GL.glViewport(0, 0, *self._side)
         GL.glDepthMask(True)
-        red, green, blue, _ = shot.background.getRgbF()
+        red, green, blue, _ = request.background.getRgbF()
         GL.glClearColor(red, green, blue, 1.0)
         GL.glClear(GL.GL_COLOR_BUFFER_BIT | GL.GL_DEPTH_BUFFER_BIT)
         # Upside down, because rows are read from the lowest to the highest.
-        matrix = np.diag([1.0, -1.0, 1.0, 1.0]) @ shot.projection.clip_matrix()
+        matrix = np.diag([1.0, -1.0, 1.0, 1.0]) @ request.projection.clip_matrix()
         # Only surfaces and dots hide what is behind them: the soft edge of a line would cut holes into dots.
-        (GL.glEnable if shot.smooth else GL.glDisable)(GL.GL_LINE_SMOOTH)
-        for kind, program in ((Triangles, self._plain), (Segments, self._plain), (Points, self._dots)):
+        (GL.glEnable if request.smooth else GL.glDisable)(GL.GL_LINE_SMOOTH)
+        for kind, program in (
+            (TriangleMesh, self._plain),
+            (LineSegments, self._plain),
+            (PointCloud, self._dots),
+        ):
             GL.glUseProgram(program.name)
             GL.glUniformMatrix4fv(program.matrix, 1, True, matrix.astype(np.float32))
             for name in names:
@@ -269,11 +281,11 @@ class OpenGLRenderer:
                 part = item.part
                 if not isinstance(part, kind):
                     continue
-                GL.glDepthMask(not isinstance(part, Segments) and getattr(part, "solid", True))
-                surface = isinstance(part, Triangles)
+                GL.glDepthMask(not isinstance(part, LineSegments) and getattr(part, "solid", True))
+                surface = isinstance(part, TriangleMesh)
                 (GL.glEnable if surface else GL.glDisable)(GL.GL_POLYGON_OFFSET_FILL)
-                if isinstance(part, Points):
-                    GL.glUniform1f(program.size, part.size * shot.ratio)
+                if isinstance(part, PointCloud):
+                    GL.glUniform1f(program.size, part.size * request.ratio)
                 item.draw()
 
     def _read(self, size: tuple[int, int]) -> QImage:

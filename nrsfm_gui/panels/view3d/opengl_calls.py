@@ -1,8 +1,8 @@
-"""PyOpenGL, whose calls keep the interpreter.
+"""PyOpenGL with calls that keep Python's interpreter lock.
 
-A call by `ctypes` hands Python's lock to whichever thread wants it. A picture takes dozens of calls of a few
-microseconds, and where a solver computes beside the window each would have to wait for the lock to come back:
-20 ms instead of 3. Functions are made when `OpenGL.GL` is imported, so that everybody imports it from here.
+A call by `ctypes` releases the lock. A picture takes dozens of calls of a few microseconds, and while a
+solver computes in another thread each call would wait for the lock again: 20 ms instead of 3. PyOpenGL
+creates its functions when `OpenGL.GL` is imported, so every module imports it from here.
 """
 
 import ctypes

@@ -1,4 +1,4 @@
-"""Whether OpenGL works here."""
+"""Test whether OpenGL works on this machine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ LOWEST_OPENGL = (3, 1)  # what the shaders need
 
 
 def opengl_available() -> bool:
-    """Probe for a working context: what draws with it takes a while to import."""
+    """Return whether a context works, without the slow import of the renderer."""
     context = QOpenGLContext()
     if not context.create():
         return False

@@ -1,4 +1,4 @@
-"""What is written over the 3-D picture: axis labels, legend, caption, color bar, the marked points."""
+"""The flat overlay of the 3-D view: axis labels, legend, caption, color bar, marked points."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def paint_overlay(
     theme: Theme,
     *,
     hovered: int = -1,
-    note: str = "",
+    status: str = "",
     locked: bool = False,
     covered: Iterable[QRectF] = (),
     color_bar: bool = False,
 ) -> None:
-    """Paint all that is flat over a picture of the scene.
+    """Paint the flat overlay of a picture of the scene.
 
     Parameters
     ----------
@@ -56,14 +56,14 @@ def paint_overlay(
         what the picture shows, from where, in which colors.
     hovered
         index of the point under the mouse, or -1.
-    note
-        the state of the view that needs saying: "camera of frame 51", "orthographic".
+    status
+        the state of the view: "camera of frame 51", "orthographic".
     locked
         whether the picture is that of the frame's camera: its border is painted then.
     color_bar
         paint the scale of the colors, where no widget shows it.
     covered
-        where something lies over the picture: no label of an axis is written under it.
+        areas where widgets cover the picture: no axis label is painted there.
     """
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
@@ -73,7 +73,7 @@ def paint_overlay(
     if locked:
         _paint_border(painter, scene, projection, theme)
     _paint_rings(painter, scene, projection, theme, hovered)
-    caption = _paint_caption(painter, scene, theme, note)
+    caption = _paint_caption(painter, scene, theme, status)
     legend = _paint_legend(painter, scene, theme, caption.bottom() + 4.0, projection.width)
     areas = [*covered, caption, legend]
     if scene.color_missing:
@@ -116,13 +116,13 @@ def _paint_rulers(
 
 
 def _outward(area: QRectF) -> Rectangle:
-    """Return an area a little larger: the same one where a caption changes by a digit from frame to frame."""
+    """Return a slightly larger area, which does not change when a caption grows by a digit."""
     right = -(-area.right() // COARSE) * COARSE
     return area.left(), area.top(), right, area.bottom()
 
 
 class _KeptRulers:
-    """The rulers that were found last: they stay where they are while frames are played."""
+    """A cache of the last rulers, so that they do not move during playback."""
 
     def __init__(self) -> None:
         self._key: tuple[object, ...] = ()
@@ -137,7 +137,7 @@ class _KeptRulers:
         key = projection.key, scene.extent.tobytes(), scene.unit, character, height, tuple(covered)
         if key != self._key:
             found = rulers(scene.extent, projection, scene.unit)
-            edges = _around(projection.width, projection.height)  # half a number says another one
+            edges = _outside_areas(projection.width, projection.height)  # half a number says another one
             self._found = without_overlaps(found, character, height, covered=[*covered, *edges])
             self._key = key
         return self._found
@@ -146,8 +146,8 @@ class _KeptRulers:
 _kept_rulers = _KeptRulers()
 
 
-def _around(width: float, height: float) -> list[Rectangle]:
-    """Return what lies on the four sides of a picture."""
+def _outside_areas(width: float, height: float) -> list[Rectangle]:
+    """Return the areas outside a picture, one per side."""
     far = float("inf")
     return [(-far, -far, 0, far), (width, -far, far, far), (-far, -far, far, 0), (-far, height, far, far)]
 
@@ -192,7 +192,7 @@ def _paint_rings(painter: QPainter, scene: Scene, projection: Projection, theme:
 def _paint_missing(
     painter: QPainter, text: str, projection: Projection, theme: Theme, areas: list[QRectF]
 ) -> QRectF:
-    """Write why there are no colors into the lower left corner, above what lies there."""
+    """Paint the reason for missing colors in the lower left corner, above other labels."""
     metrics = QFontMetricsF(painter.font())
     place = QRectF(
         MARGIN,
@@ -209,9 +209,9 @@ def _paint_missing(
     return place
 
 
-def _paint_caption(painter: QPainter, scene: Scene, theme: Theme, note: str) -> QRectF:
-    """Write the caption in the upper left corner; return where it stands."""
-    text = scene.caption + (f" · {note}" if note else "")
+def _paint_caption(painter: QPainter, scene: Scene, theme: Theme, status: str) -> QRectF:
+    """Paint the caption in the upper left corner; return its area."""
+    text = scene.caption + (f" · {status}" if status else "")
     painter.save()
     painter.setFont(_font(painter, bold=True))
     metrics = QFontMetricsF(painter.font())
@@ -224,7 +224,7 @@ def _paint_caption(painter: QPainter, scene: Scene, theme: Theme, note: str) -> 
 
 
 def _paint_legend(painter: QPainter, scene: Scene, theme: Theme, top: float, width: float) -> QRectF:
-    """Paint what the colors stand for; return where."""
+    """Paint the legend; return its area."""
     known = scene.truth is not None and bool(np.isfinite(scene.truth).any())
     present = [
         (

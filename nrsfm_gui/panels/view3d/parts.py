@@ -1,4 +1,4 @@
-"""What is drawn of a scene, as points, segments and triangles: pure."""
+"""A scene as colored points, segments and triangles. Numbers only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from core.foundation import frozen
 from nrsfm_gui.model.mesh import vertex_normals
 from nrsfm_gui.panels.view3d.axes import floor_segments
-from nrsfm_gui.panels.view3d.primitives import Points, Segments, Triangles
+from nrsfm_gui.panels.view3d.primitives import LineSegments, PointCloud, TriangleMesh
 from nrsfm_gui.widgets.colors import Rgba, filled, rgba_bytes, value_colors
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def scene_parts(scene: Scene, theme: Theme, budget: Budget = AT_REST) -> dict[st
     show, drawn = scene.layers, scene.drawn
     if "grid" in show and scene.extent is not None:
         lines = floor_segments(scene.extent)
-        parts["grid"] = Segments.between(lines, filled(theme.grid, len(lines)))
+        parts["grid"] = LineSegments.between(lines, filled(theme.grid, len(lines)))
     parts |= _cameras(scene, theme)
     colors = estimate_colors(scene, theme)
     truth_colors = filled(theme.truth, len(drawn))
@@ -80,7 +80,9 @@ def scene_parts(scene: Scene, theme: Theme, budget: Budget = AT_REST) -> dict[st
         if "faces" in show and 0 < len(scene.faces) <= budget.faces:
             parts[f"{name} mesh"] = _surface(points, _rows(scene.faces, known), vertex_colors, opacity)
         if "edges" in show and 0 < len(scene.edges) <= budget.edges:
-            parts[f"{name} edges"] = Segments(points, _faded(vertex_colors, 0.55), _rows(scene.edges, known))
+            parts[f"{name} edges"] = LineSegments(
+                points, _faded(vertex_colors, 0.55), _rows(scene.edges, known)
+            )
     if "trails" in show and scene.trail is not None and len(scene.trail) > 1:
         trail = scene.trail if drawn.all() else scene.trail[:, drawn]
         trail = trail[:, :: _stride(trail.shape[1] * (len(trail) - 1), budget.segments)]
@@ -110,13 +112,13 @@ def dot_size(count: int) -> float:
     return 8.0 if count <= 120 else 6.0 if count <= 600 else 4.0 if count <= 4000 else 2.5
 
 
-def _dots(points: Floats, drawn: Bools, colors: Rgba, size: float) -> Points:
+def _dots(points: Floats, drawn: Bools, colors: Rgba, size: float) -> PointCloud:
     shown = np.isfinite(points).all(axis=1) & drawn
-    return Points(points, colors, size) if shown.all() else Points(points[shown], colors[shown], size)
+    return PointCloud(points, colors, size) if shown.all() else PointCloud(points[shown], colors[shown], size)
 
 
 def _marks(scene: Scene, theme: Theme, size: float) -> dict[str, Part]:
-    """Return larger dots behind the selected points: thousands of rings would take too long."""
+    """Return larger dots behind the selected points: thousands of rings would be too slow."""
     chosen = np.zeros(len(scene.drawn), dtype=bool)
     chosen[list(scene.selection)] = True
     found: dict[str, Part] = {}
@@ -146,7 +148,7 @@ def _differences(scene: Scene, theme: Theme, budget: Budget) -> dict[str, Part]:
         every = slice(None, None, _stride(len(points), budget.segments))
         pairs = np.stack([points[every], scene.estimate[every]], axis=1)
         pairs = pairs[np.isfinite(pairs).all(axis=(1, 2)) & scene.drawn[every]].reshape(-1, 3)
-        found[name] = Segments.between(pairs, filled(color, len(pairs), opacity))
+        found[name] = LineSegments.between(pairs, filled(color, len(pairs), opacity))
     return found
 
 
@@ -158,13 +160,13 @@ def _cameras(scene: Scene, theme: Theme) -> dict[str, Part]:
         return found
     if scene.path is not None and len(scene.path) > 1:
         steps = np.stack([scene.path[:-1], scene.path[1:]], axis=1).reshape(-1, 3)
-        found["path"] = Segments.between(steps, filled(theme.accent, len(steps), 0.7))
+        found["path"] = LineSegments.between(steps, filled(theme.accent, len(steps), 0.7))
     if others and ("camera" in scene.layers or scene.path is not None):
         lines = np.concatenate([_frustum(other, scene, OTHER_DEPTH) for other in others])
-        found["other cameras"] = Segments.between(lines, filled(theme.muted, len(lines), 0.45))
+        found["other cameras"] = LineSegments.between(lines, filled(theme.muted, len(lines), 0.45))
     if "camera" in scene.layers or scene.path is not None:
         lines = _frustum(camera, scene, FRUSTUM_DEPTH)
-        found["camera"] = Segments.between(
+        found["camera"] = LineSegments.between(
             lines, filled(theme.accent if others else theme.muted, len(lines), 0.9)
         )
     return found
@@ -193,21 +195,21 @@ def _faded(colors: Rgba, opacity: float) -> Rgba:
     return faded
 
 
-def _trails(trail: Floats, color: str) -> Segments:
+def _trails(trail: Floats, color: str) -> LineSegments:
     """One segment per point and step of a trail (T, P, 3), fading into the past."""
     colors = np.empty((*trail.shape[:2], 4), dtype=np.uint8)
     colors[...] = rgba_bytes(color)
     colors[..., 3] = np.rint(255 * np.linspace(0.08, 0.7, len(trail)))[:, None]
     known = np.isfinite(trail).all(axis=2).ravel()
     steps = _rows(_steps(*trail.shape[:2]), known)
-    return Segments(trail.reshape(-1, 3), colors.reshape(-1, 4), steps)
+    return LineSegments(trail.reshape(-1, 3), colors.reshape(-1, 4), steps)
 
 
-def _surface(points: Floats, faces: Ints, colors: Rgba, opacity: float) -> Triangles:
+def _surface(points: Floats, faces: Ints, colors: Rgba, opacity: float) -> TriangleMesh:
     """Shade triangles of points (P, 3) by diffuse light on both of their sides."""
     points = np.nan_to_num(points)  # of unknown points, which have no triangle
     light = np.abs(vertex_normals(points, faces) @ (LIGHT / np.linalg.norm(LIGHT)))
     shaded = colors.copy()
     shaded[:, :3] = np.rint(colors[:, :3] * (AMBIENT + (1.0 - AMBIENT) * light)[:, None])
     shaded[:, 3] = round(255 * opacity)
-    return Triangles(points, shaded, faces, solid=opacity > 0.5)
+    return TriangleMesh(points, shaded, faces, solid=opacity > 0.5)

@@ -1,4 +1,4 @@
-"""The 3-D picture without its labels: made only where it changed, in full only where nothing moves."""
+"""The picture of the 3-D view without its overlay: redrawn only on change, in full detail only at rest."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from PyQt6.QtCore import QObject, QSize, QTimer, pyqtSignal
 
 from nrsfm_gui.panels.view3d.opengl_probe import opengl_available
 from nrsfm_gui.panels.view3d.parts import MOVING, exceeds, scene_parts
-from nrsfm_gui.panels.view3d.primitives import Shot, line_ends
-from nrsfm_gui.panels.view3d.software_renderer import SoftwareRenderer, left_out
+from nrsfm_gui.panels.view3d.primitives import RenderRequest, line_ends
+from nrsfm_gui.panels.view3d.software_renderer import SoftwareRenderer, skips_surface
 from nrsfm_gui.widgets.colors import qcolor
 
 if TYPE_CHECKING:
@@ -26,13 +26,13 @@ FEW_LINES = 2500  # ends of lines that are smoothed even while the picture moves
 REST_MILLISECONDS = 150
 
 
-class Renderer:
-    """Makes pictures of parts, and goes on without OpenGL when that fails.
+class FallbackRenderer:
+    """Renders parts by OpenGL, and by software where OpenGL is missing or fails.
 
     Parameters
     ----------
     software
-        do without OpenGL even where it is available.
+        do not use OpenGL even where it is available.
     """
 
     def __init__(self, *, software: bool) -> None:
@@ -57,33 +57,33 @@ class Renderer:
         """Whether OpenGL makes the pictures."""
         return not isinstance(self._painter, SoftwareRenderer)
 
-    def leaves_out(self, parts: dict[str, Part]) -> bool:
-        """Return whether a surface is not drawn, because it would take too long without OpenGL."""
-        return not self.uses_opengl and left_out(parts)
+    def skips_surface_of(self, parts: dict[str, Part]) -> bool:
+        """Return whether a surface is skipped, because it would be too slow without OpenGL."""
+        return not self.uses_opengl and skips_surface(parts)
 
-    def begin(self, parts: dict[str, Part], shot: Shot) -> None:
-        """Begin a picture that is asked for soon, where that can be done beside other things."""
+    def begin(self, parts: dict[str, Part], request: RenderRequest) -> None:
+        """Start a picture that `image` returns later, where the renderer works asynchronously."""
         if not isinstance(self._painter, SoftwareRenderer):
             from nrsfm_gui.panels.view3d.gl_renderer import ContextLost
 
             with suppress(ContextLost):  # `image` finds out, and goes on without
-                self._painter.begin(parts, shot)
+                self._painter.begin(parts, request)
 
-    def image(self, parts: dict[str, Part], shot: Shot) -> QImage:
+    def image(self, parts: dict[str, Part], request: RenderRequest) -> QImage:
         """Return a picture of parts."""
         if not isinstance(self._painter, SoftwareRenderer):
             from nrsfm_gui.panels.view3d.gl_renderer import ContextLost
 
             try:
-                return self._painter.image(parts, shot)
+                return self._painter.image(parts, request)
             except ContextLost as error:
                 self._painter = SoftwareRenderer()
                 self.sentence = f"The 3-D view is drawn without OpenGL from now on: {error}"
-        return self._painter.image(parts, shot)
+        return self._painter.image(parts, request)
 
 
-class ScenePicture(QObject):
-    """Holds the parts of a scene and the last picture of them.
+class SceneRenderer(QObject):
+    """The parts of a scene, and their last picture.
 
     Parameters
     ----------
@@ -95,9 +95,9 @@ class ScenePicture(QObject):
     Signals
     -------
     refined()
-        nothing has moved for a while: the picture is to be painted again, in full.
+        the picture is at rest: it is to be painted again in full detail.
     degraded(str)
-        why OpenGL draws no longer, in a sentence.
+        why OpenGL is not used any more, in a sentence.
     """
 
     refined = pyqtSignal()
@@ -105,19 +105,19 @@ class ScenePicture(QObject):
 
     def __init__(self, parent: QObject, *, software: bool) -> None:
         super().__init__(parent)
-        self.renderer = Renderer(software=software)
+        self.renderer = FallbackRenderer(software=software)
         self.parts: dict[str, Part] = {}  # what is drawn while the picture moves
         self._all_parts: dict[str, Part] | None = {}  # what is drawn at rest; None where it is not known yet
         self._heavy = False  # the two differ
         self._scene: Scene | None = None
         self._theme: Theme | None = None
         self._last: QImage | None = None  # None where it is to be made anew
-        self._begun: tuple[dict[str, Part], Shot] | None = None  # the next one, which is under way
+        self._begun: tuple[dict[str, Part], RenderRequest] | None = None  # the next one, which is under way
         self._resting = False
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
         self._rest.setInterval(REST_MILLISECONDS)
-        self._rest.timeout.connect(self._refine)
+        self._rest.timeout.connect(self._on_rest)
 
     def set_scene(self, scene: Scene, theme: Theme) -> None:
         """Draw a scene from now on."""
@@ -128,30 +128,30 @@ class ScenePicture(QObject):
         self.invalidate()
 
     def invalidate(self) -> None:
-        """Make the picture anew when it is next asked for."""
+        """Discard the last picture."""
         self._last, self._resting, self._begun = None, False, None
 
     @property
-    def note(self) -> str:
-        """What is left out for good, "" for nothing."""
-        return "no mesh: too large without OpenGL" if self.renderer.leaves_out(self.parts) else ""
+    def omission(self) -> str:
+        """What is omitted because of its size, "" for nothing."""
+        return "no mesh: too large without OpenGL" if self.renderer.skips_surface_of(self.parts) else ""
 
     def image(self, theme: Theme, projection: Projection, ratio: float, *, locked: bool) -> QImage:
-        """Return the picture for the screen; the parameters are those of `taken`."""
+        """Return the picture for the screen; the parameters are those of `render`."""
         size = _pixels(projection, ratio)
         if self._last is None or self._last.size() != QSize(*size):
             if self._begun is None or self._begun[1].size != size or self._begun[1].ratio != ratio:
-                self._begun = self._asked(theme, projection, ratio, size, locked=locked, full=self._full)
-            (parts, shot), self._begun = self._begun, None
-            self._last = self._made(parts, shot)
-            if not shot.smooth:
+                self._begun = self._prepare(theme, projection, ratio, size, locked=locked, full=self._full)
+            (parts, request), self._begun = self._begun, None
+            self._last = self._render(parts, request)
+            if not request.smooth:
                 self._rest.start()
         return self._last
 
     def begin(self, theme: Theme, projection: Projection, ratio: float, *, locked: bool) -> None:
-        """Begin the picture that the screen will ask for; the parameters are those of `taken`."""
+        """Start the next picture for the screen; the parameters are those of `render`."""
         size = _pixels(projection, ratio)
-        self._begun = self._asked(theme, projection, ratio, size, locked=locked, full=self._full)
+        self._begun = self._prepare(theme, projection, ratio, size, locked=locked, full=self._full)
         self.renderer.begin(*self._begun)
 
     @property
@@ -159,7 +159,7 @@ class ScenePicture(QObject):
         """Whether the picture for the screen is drawn in full."""
         return self._resting or (not self._heavy and line_ends(self.parts) <= FEW_LINES)
 
-    def taken(
+    def render(
         self,
         theme: Theme,
         projection: Projection,
@@ -186,9 +186,9 @@ class ScenePicture(QObject):
         full
             draw all parts, lines with soft edges.
         """
-        return self._made(*self._asked(theme, projection, ratio, size, locked=locked, full=full))
+        return self._render(*self._prepare(theme, projection, ratio, size, locked=locked, full=full))
 
-    def _asked(
+    def _prepare(
         self,
         theme: Theme,
         projection: Projection,
@@ -197,15 +197,17 @@ class ScenePicture(QObject):
         *,
         locked: bool,
         full: bool,
-    ) -> tuple[dict[str, Part], Shot]:
+    ) -> tuple[dict[str, Part], RenderRequest]:
         parts = self._at_rest() if full else self.parts
         if locked:
             parts = {name: part for name, part in parts.items() if name != "camera"}
-        return parts, Shot(projection, qcolor(theme.panel), size or _pixels(projection, ratio), ratio, full)
+        return parts, RenderRequest(
+            projection, qcolor(theme.panel), size or _pixels(projection, ratio), ratio, full
+        )
 
-    def _made(self, parts: dict[str, Part], shot: Shot) -> QImage:
+    def _render(self, parts: dict[str, Part], request: RenderRequest) -> QImage:
         before = self.renderer.uses_opengl
-        image = self.renderer.image(parts, shot)
+        image = self.renderer.image(parts, request)
         if before and not self.renderer.uses_opengl:
             self.degraded.emit(self.renderer.sentence)
         return image
@@ -218,7 +220,7 @@ class ScenePicture(QObject):
             self._all_parts = scene_parts(self._scene, self._theme)
         return self._all_parts
 
-    def _refine(self) -> None:
+    def _on_rest(self) -> None:
         self._last, self._resting, self._begun = None, True, None
         self.refined.emit()
 

@@ -1,4 +1,4 @@
-"""Points, segments and triangles with colors: pure, drawn alike by the OpenGL and the software picture."""
+"""Colored points, segments and triangles, which both renderers draw alike. Numbers only."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RIM = 0.6  # brightness of the rim of a dot relative to its inside, so that neig
 
 
 @dataclass(frozen=True, eq=False)
-class Points:
+class PointCloud:
     """Round dots of a size in pixels."""
 
     positions: Floats  # (N, 3)
@@ -30,11 +30,11 @@ class Points:
 
     def same(self, other: object) -> bool:
         """Whether drawing the other would give the same picture."""
-        return isinstance(other, Points) and self.size == other.size and _equal(self, other)
+        return isinstance(other, PointCloud) and self.size == other.size and _equal(self, other)
 
 
 @dataclass(frozen=True, eq=False)
-class Segments:
+class LineSegments:
     """Thin lines between pairs of points."""
 
     positions: Floats  # (N, 3), NaN where no line ends
@@ -47,17 +47,17 @@ class Segments:
         return self.positions[self.ends]
 
     @classmethod
-    def between(cls, positions: Floats, colors: Rgba) -> Segments:
+    def between(cls, positions: Floats, colors: Rgba) -> LineSegments:
         """Return lines between consecutive pairs of points (2M, 3)."""
         return cls(positions, colors, _consecutive(len(positions) // 2))
 
     def same(self, other: object) -> bool:
         """Whether drawing the other would give the same picture."""
-        return isinstance(other, Segments) and _equal(self, other) and _alike(self.ends, other.ends)
+        return isinstance(other, LineSegments) and _equal(self, other) and _alike(self.ends, other.ends)
 
 
 @dataclass(frozen=True, eq=False)
-class Triangles:
+class TriangleMesh:
     """A surface whose corners have colors, shaded already."""
 
     positions: Floats  # (N, 3)
@@ -68,19 +68,19 @@ class Triangles:
     def same(self, other: object) -> bool:
         """Whether drawing the other would give the same picture."""
         return (
-            isinstance(other, Triangles)
+            isinstance(other, TriangleMesh)
             and self.solid == other.solid
             and _equal(self, other)
             and _alike(self.faces, other.faces)
         )
 
 
-Part: TypeAlias = Points | Segments | Triangles
+Part: TypeAlias = PointCloud | LineSegments | TriangleMesh
 
 
 @dataclass(frozen=True, eq=False)
-class Shot:
-    """How a picture of parts is taken."""
+class RenderRequest:
+    """How parts are rendered."""
 
     projection: Projection
     background: QColor
@@ -91,7 +91,7 @@ class Shot:
 
 def line_ends(parts: dict[str, Part]) -> int:
     """Return how many ends all the lines have."""
-    return sum(part.ends.size for part in parts.values() if isinstance(part, Segments))
+    return sum(part.ends.size for part in parts.values() if isinstance(part, LineSegments))
 
 
 def _equal(one: Part, two: Part) -> bool:

@@ -1,4 +1,4 @@
-"""The 3-D panel: mouse, picking and labels over an OpenGL or a software picture."""
+"""The 3-D view: a rendered picture with its overlay, buttons, color bar, mouse control and picking."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QWidget
 from nrsfm_gui.model.theme import DARK, Theme
 from nrsfm_gui.panels.view3d.camera import ViewCamera
 from nrsfm_gui.panels.view3d.overlay import paint_overlay
-from nrsfm_gui.panels.view3d.picture import ScenePicture
+from nrsfm_gui.panels.view3d.picture import SceneRenderer
 from nrsfm_gui.scene.scene import NO_SEQUENCE
 from nrsfm_gui.widgets.color_bar import ColorBar
 from nrsfm_gui.widgets.lasso import CLICK_TRAVEL, Lasso
@@ -95,8 +95,8 @@ class ViewButtons(QWidget):
         self._lock.setEnabled(lockable)
         self._turntable.setChecked(turning)
 
-    def set_room(self, width: int) -> None:
-        """Leave the presets to their keys where there is not enough room for all."""
+    def fit_width(self, width: int) -> None:
+        """Hide the presets where the width is too small for all buttons."""
         for button in self._presets:
             button.show()
         enough = self.sizeHint().width() <= width
@@ -104,7 +104,7 @@ class ViewButtons(QWidget):
             button.setVisible(enough)
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self.setStyleSheet(
             BUTTON_SHEET.substitute(
                 panel=theme.panel,
@@ -128,7 +128,7 @@ class ViewButtons(QWidget):
 
 
 class SceneControls:
-    """Makes the two, keeps them in their places, and shows them where there is a scene."""
+    """The buttons and the color bar over the picture: their placement and visibility."""
 
     def __init__(self, view: QWidget) -> None:
         self._view = view
@@ -137,23 +137,23 @@ class SceneControls:
 
     @property
     def covered(self) -> list[QRectF]:
-        """Where something lies over the view."""
+        """The areas of the controls that are visible."""
         parts = (self.buttons, self.color_bar)
         return [QRectF(part.geometry()) for part in parts if part.isVisible()]
 
     @property
     def open(self) -> QRegion:
-        """Where the picture can be seen: not behind the buttons, which would be painted with it."""
+        """The visible part of the picture: without the buttons, which would be repainted with it."""
         everything = QRegion(self._view.rect())
         return everything - QRegion(self.buttons.geometry()) if self.buttons.isVisible() else everything
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self.buttons.set_theme(theme)
         self.color_bar.set_theme(theme)
 
     def show(self, scene: Scene | None, camera: ViewCamera) -> None:
-        """Show what a scene has to be pressed, in the state of the camera."""
+        """Show the controls of a scene, in the state of the camera."""
         self.buttons.set_state(
             orthographic=camera.orbit.orthographic,
             locked=camera.locked,
@@ -167,7 +167,7 @@ class SceneControls:
     def place(self) -> None:
         """Put the buttons into the lower right corner, and the color bar to the left of them or above."""
         width, height = self._view.width(), self._view.height()
-        self.buttons.set_room(width - 2 * EDGE)
+        self.buttons.fit_width(width - 2 * EDGE)
         size = self.buttons.sizeHint()
         left, top = width - size.width() - EDGE, height - size.height() - EDGE
         self.buttons.setGeometry(left, top, size.width(), size.height())
@@ -189,7 +189,7 @@ class CameraMouse(QObject):
     left()
         it is not over the widget any more.
     double_clicked()
-        as its name says.
+        emitted on a double click.
     """
 
     clicked = pyqtSignal(QPointF)
@@ -206,9 +206,9 @@ class CameraMouse(QObject):
         surface.installEventFilter(self)
 
     def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
-        """Take what moves the camera or points at something."""
+        """Handle events that move the camera or point at something."""
         if isinstance(event, QWheelEvent):
-            self._camera.take()
+            self._camera.interrupt()
             self._camera.zoom(ZOOM_PER_NOTCH ** (event.angleDelta().y() / 120.0))
             event.accept()
             return True
@@ -247,7 +247,7 @@ class CameraMouse(QObject):
             self._last = self._pressed
         delta, self._last = event.position() - self._last, event.position()
         buttons, shift = event.buttons(), event.modifiers() & Qt.KeyboardModifier.ShiftModifier
-        self._camera.take()
+        self._camera.interrupt()
         if buttons & Qt.MouseButton.MiddleButton or (buttons & Qt.MouseButton.LeftButton and shift):
             self._camera.pan(delta.x(), delta.y(), self._surface.height())
         elif buttons & Qt.MouseButton.LeftButton:
@@ -257,9 +257,9 @@ class CameraMouse(QObject):
 class SceneView(PointView):
     """Estimate, ground truth and residuals in 3-D.
 
-    Left button turns, middle button (or shift and left) moves, the wheel zooms, a double click fits, a click
-    selects the nearest point; with Ctrl, a click adds or removes a point and a drag draws a lasso. While the
-    camera is locked to the frame's, turning or zooming takes it back.
+    The left button rotates, the middle button (or Shift and left) moves, the wheel zooms, a double click
+    fits, a click selects the nearest point. With Ctrl, a click adds or removes a point and a drag draws a
+    lasso. Rotating or zooming ends the lock to the camera of the frame.
 
     Parameters
     ----------
@@ -271,11 +271,11 @@ class SceneView(PointView):
     Signals
     -------
     orthographic_changed(bool), camera_locked_changed(bool), turntable_changed(bool)
-        as their names say.
+        emitted when the named state changes.
     camera_changed(Orbit)
-        the camera was moved here, and not by `set_orbit`.
+        the user moved the camera in this view; not emitted by `set_orbit`.
     limits_requested((float, float) or None), color_map_requested(str), coloring_requested(str)
-        what was chosen on the color bar.
+        requests of the color bar.
     degraded(str)
         why OpenGL draws no longer, in a sentence.
     """
@@ -296,9 +296,9 @@ class SceneView(PointView):
         self.setMouseTracking(True)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setAccessibleName("3-D view")
-        self._picture = ScenePicture(self, software=software)
-        self._picture.refined.connect(self.update)
-        self._picture.degraded.connect(self.degraded)
+        self._renderer = SceneRenderer(self, software=software)
+        self._renderer.refined.connect(self.update)
+        self._renderer.degraded.connect(self.degraded)
         self._camera = ViewCamera(self)
         self._camera.moved.connect(self._redraw)
         self._camera.orbit_changed.connect(self.camera_changed)
@@ -335,21 +335,21 @@ class SceneView(PointView):
     @property
     def uses_opengl(self) -> bool:
         """Whether the picture is drawn by OpenGL."""
-        return self._picture.renderer.uses_opengl
+        return self._renderer.renderer.uses_opengl
 
     @property
     def drawn_by(self) -> str:
-        """What draws the picture, in a sentence."""
-        return self._picture.renderer.sentence
+        """The name of the renderer, in a sentence."""
+        return self._renderer.renderer.sentence
 
     @property
     def orbit(self) -> Orbit:
-        """Where it is seen from while the camera is not locked to the frame's."""
+        """The orbit, which is used while the camera is not locked to the frame."""
         return self._camera.orbit
 
     @property
     def fitted(self) -> bool:
-        """Whether the view holds the whole sequence, as nobody has moved the camera since."""
+        """Whether the sequence fits the view, and the user has not moved the camera since."""
         return self._camera.fitted
 
     @property
@@ -374,17 +374,17 @@ class SceneView(PointView):
         old, self._scene = self._scene, scene
         if scene.extent is not None and (old is None or old.subject != scene.subject or old.extent is None):
             self._fit()
-        self._picture.set_scene(scene, self._theme)
+        self._renderer.set_scene(scene, self._theme)
         self.color_bar.set_scale(scene.appearance, scene.color_limits, scene.color_title)
         self._controls.place()
         self._redraw()
         if self.isVisible():
-            self._picture.begin(
+            self._renderer.begin(
                 self._theme, self._projection(), self.devicePixelRatioF(), locked=self._sees_through_frame
             )
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         self._theme = theme
         self._controls.set_theme(theme)
         if self._scene is not None:
@@ -394,7 +394,7 @@ class SceneView(PointView):
             self._redraw()
 
     def set_hovered(self, index: int) -> None:
-        """Circle a point that the mouse is on elsewhere, or none with -1. Emits nothing."""
+        """Mark the point that the mouse is over in another view, or none with -1. Emits nothing."""
         if index != self._hovered:
             self._hovered = index
             self.update()
@@ -421,7 +421,7 @@ class SceneView(PointView):
         return image
 
     def _image_of(self, projection: Projection, ratio: float, size: tuple[int, int] | None = None) -> QImage:
-        image = self._picture.taken(self._theme, projection, ratio, size, locked=self._sees_through_frame)
+        image = self._renderer.render(self._theme, projection, ratio, size, locked=self._sees_through_frame)
         painter = QPainter(image)
         self.paint_labels(painter, projection, color_bar=True)
         painter.end()
@@ -441,16 +441,16 @@ class SceneView(PointView):
             paint_message(painter, NO_SEQUENCE, projection.width, projection.height, self._theme)
             return
         locked = self._sees_through_frame
-        note = f"camera of frame {self._scene.frame + 1}" if locked else ""
+        status = f"camera of frame {self._scene.frame + 1}" if locked else ""
         if self.orthographic and not locked:
-            note = "orthographic"
+            status = "orthographic"
         paint_overlay(
             painter,
             self._scene,
             projection,
             self._theme,
             hovered=self._hovered,
-            note=" · ".join(each for each in (note, self._picture.note) if each),
+            status=" · ".join(each for each in (status, self._renderer.omission) if each),
             locked=locked,
             covered=covered,
             color_bar=color_bar,
@@ -459,7 +459,7 @@ class SceneView(PointView):
     # Where it is seen from
 
     def fit(self) -> None:
-        """Move the camera so that the whole sequence fills the view."""
+        """Move the camera so that the sequence fills the view."""
         self._fit()
 
     def set_axis_preset(self, name: str) -> None:
@@ -482,7 +482,7 @@ class SceneView(PointView):
         self._camera.set_locked(on)
 
     def set_turntable(self, on: bool) -> None:
-        """Turn slowly around the object until the mouse takes the camera."""
+        """Rotate slowly around the object until the mouse moves the camera."""
         self._camera.set_turning(on)
         if on and self._camera.fitted:
             self._fit()
@@ -506,7 +506,7 @@ class SceneView(PointView):
 
     def _redraw(self) -> None:
         """Make the picture anew when it is next painted."""
-        self._picture.invalidate()
+        self._renderer.invalidate()
         self._show_controls()
         self.update(self._controls.open)
 
@@ -517,7 +517,7 @@ class SceneView(PointView):
     def paintEvent(self, event: QPaintEvent | None) -> None:
         """Paint the picture, made anew only where it changed, and the labels."""
         projection = self._projection()
-        picture = self._picture.image(
+        picture = self._renderer.image(
             self._theme, projection, self.devicePixelRatioF(), locked=self._sees_through_frame
         )
         painter = QPainter(self)

@@ -1,4 +1,4 @@
-"""The 3-D picture painted by QPainter, for machines without OpenGL: the same parts, the same projection."""
+"""The software renderer of the 3-D view: QPainter, for machines without OpenGL."""
 
 from __future__ import annotations
 
@@ -9,7 +9,14 @@ import numpy as np
 from PyQt6.QtCore import QLineF, QPointF, Qt
 from PyQt6.QtGui import QBrush, QColor, QImage, QPainter, QPen, QPixmap
 
-from nrsfm_gui.panels.view3d.primitives import RIM, Part, Points, Segments, Shot, Triangles
+from nrsfm_gui.panels.view3d.primitives import (
+    RIM,
+    LineSegments,
+    Part,
+    PointCloud,
+    RenderRequest,
+    TriangleMesh,
+)
 from nrsfm_gui.widgets.plots.primitives import Primitives
 
 if TYPE_CHECKING:
@@ -35,42 +42,42 @@ _fragments = Primitives(QPainter.PixmapFragment, 10)
 class SoftwareRenderer:
     """Makes pictures of parts by QPainter: surfaces, then segments, then all dots from back to front."""
 
-    def image(self, parts: dict[str, Part], shot: Shot) -> QImage:
+    def image(self, parts: dict[str, Part], request: RenderRequest) -> QImage:
         """Return a picture of parts."""
-        image = QImage(*shot.size, QImage.Format.Format_RGB32)
-        image.fill(shot.background)
+        image = QImage(*request.size, QImage.Format.Format_RGB32)
+        image.fill(request.background)
         painter = QPainter(image)
-        paint_parts(painter, parts, shot)
+        paint_parts(painter, parts, request)
         painter.end()
-        image.setDevicePixelRatio(shot.ratio)
+        image.setDevicePixelRatio(request.ratio)
         return image
 
 
-def left_out(parts: dict[str, Part]) -> bool:
+def skips_surface(parts: dict[str, Part]) -> bool:
     """Return whether a surface has too many triangles to be painted."""
-    return any(isinstance(part, Triangles) and len(part.faces) > MOST_TRIANGLES for part in parts.values())
+    return any(isinstance(part, TriangleMesh) and len(part.faces) > MOST_TRIANGLES for part in parts.values())
 
 
-def paint_parts(painter: QPainter, parts: dict[str, Part], shot: Shot) -> None:
-    """Paint parts on something of the size of the shot."""
+def paint_parts(painter: QPainter, parts: dict[str, Part], request: RenderRequest) -> None:
+    """Paint parts on something of the size of the request."""
     for part in parts.values():
-        if isinstance(part, Triangles) and len(part.faces) <= MOST_TRIANGLES:
-            _paint_triangles(painter, part, shot.projection, shot.ratio)
+        if isinstance(part, TriangleMesh) and len(part.faces) <= MOST_TRIANGLES:
+            _paint_triangles(painter, part, request.projection, request.ratio)
     for part in parts.values():
-        if isinstance(part, Segments):
-            _paint_segments(painter, part, shot)
-    points = [part for part in parts.values() if isinstance(part, Points)]
-    _paint_points(painter, points, shot.projection, shot.ratio)
+        if isinstance(part, LineSegments):
+            _paint_segments(painter, part, request)
+    points = [part for part in parts.values() if isinstance(part, PointCloud)]
+    _paint_points(painter, points, request.projection, request.ratio)
 
 
-def _paint_segments(painter: QPainter, part: Segments, shot: Shot) -> None:
-    projection, ratio = shot.projection, shot.ratio
+def _paint_segments(painter: QPainter, part: LineSegments, request: RenderRequest) -> None:
+    projection, ratio = request.projection, request.ratio
     lines = ratio * _in_front(part.pairs, projection).reshape(-1, 4)
     usable = np.isfinite(lines).all(axis=1) & (np.abs(lines) < LIMIT).all(axis=1)
     colors = part.colors[part.ends[:, 1]]
     if not usable.all():
         lines, colors = lines[usable], colors[usable]
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing, shot.smooth and len(lines) <= SMOOTH)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, request.smooth and len(lines) <= SMOOTH)
     for color, same in _by_color(colors):
         painter.setPen(QPen(color, ratio if ratio > 1.0 else 0.0))
         chosen = _lines
@@ -101,7 +108,7 @@ def _in_front(pairs: Floats, projection: Projection) -> Floats:
     return pixels
 
 
-def _paint_triangles(painter: QPainter, part: Triangles, projection: Projection, ratio: float) -> None:
+def _paint_triangles(painter: QPainter, part: TriangleMesh, projection: Projection, ratio: float) -> None:
     places, depths = projection.pixels(part.positions)
     pixels, depth = ratio * places[part.faces], depths[part.faces]
     usable = np.isfinite(pixels).all(axis=(1, 2)) & (np.abs(pixels) < LIMIT).all(axis=(1, 2))
@@ -121,7 +128,7 @@ def _paint_triangles(painter: QPainter, part: Triangles, projection: Projection,
         painter.drawConvexPolygon(QPointF(ax, ay), QPointF(bx, by), QPointF(cx, cy))
 
 
-def _paint_points(painter: QPainter, parts: list[Points], projection: Projection, ratio: float) -> None:
+def _paint_points(painter: QPainter, parts: list[PointCloud], projection: Projection, ratio: float) -> None:
     """Paint all dots from back to front, whichever part they belong to, as copies of small pictures."""
     if not sum(len(part.positions) for part in parts):
         return
@@ -156,7 +163,7 @@ def _paint_points(painter: QPainter, parts: list[Points], projection: Projection
 
 @lru_cache(maxsize=32)
 def _atlas(colors: bytes, sizes: tuple[float, ...], side: int) -> QPixmap:
-    """Return pictures of dots beside each other, with the soft edge and the darker rim of the shader."""
+    """Return pictures of dots side by side, with the soft edge and the darker rim of the shader."""
     rgba = np.frombuffer(colors, dtype=np.uint8).reshape(-1, 1, 1, 4).astype(float)
     offset = np.arange(side) + 0.5 - side / 2
     inward = (np.array(sizes)[:, None, None] + 1.0) / 2 - np.hypot(offset[:, None], offset)  # (N, side, side)

@@ -1,7 +1,7 @@
-"""Many dots and segments in a plot, drawn by one call each.
+"""Plot items for many dots and segments, drawn by one call each.
 
-pyqtgraph's scatter plot builds a record for every dot whenever the data change, 47 ms for 28 880 dots; here
-the positions go to Qt in one array, and every look a dot can have is a sprite of one pixmap.
+The scatter plot of pyqtgraph builds a record for every dot whenever the data change, 47 ms for 28 880 dots.
+Here the positions are passed to Qt in one array, and every style of a dot is a sprite of one pixmap.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ INK = 0.2  # of the picture that more than the fewest segments may cover, or the
 SHORTEST = 1.0  # pixels; a shorter segment is covered by its dots
 
 
-class _Flat(pg.GraphicsObject, metaclass=AbstractQt):
-    """Something in a plot whose range follows nothing and which is painted in pixels."""
+class _PixelItem(pg.GraphicsObject, metaclass=AbstractQt):
+    """A plot item that does not affect the range and is painted in pixels."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class _Flat(pg.GraphicsObject, metaclass=AbstractQt):
         return self._xy
 
     def boundingRect(self) -> QRectF:
-        """Return all that is seen: finding out where the dots lie would cost more than it spares."""
+        """Return the visible rectangle: computing the extent of the dots would cost more than it saves."""
         return QRectF(self.viewRect())
 
     def viewTransformChanged(self) -> None:
@@ -78,36 +78,36 @@ class _Flat(pg.GraphicsObject, metaclass=AbstractQt):
         return x, y
 
 
-class Dots(_Flat):
+class DotsItem(_PixelItem):
     """Dots of one size, each of one of several colors."""
 
     def __init__(self) -> None:
         super().__init__()
         self._levels: npt.NDArray[np.uint8] | None = None
-        self._looks: tuple[tuple[QColor, ...], float, float] = ((), 1.0, 0.0)
+        self._style: tuple[tuple[QColor, ...], float, float] = ((), 1.0, 0.0)
         self._sprites: tuple[float, QPixmap] | None = None  # for a device pixel ratio
         self._fragments = Primitives(QPainter.PixmapFragment, FRAGMENT_FIELDS)
 
     @property
     def diameter(self) -> float:
         """In pixels."""
-        return self._looks[1]
+        return self._style[1]
 
     @property
     def hollow(self) -> bool:
         """Whether rings are drawn instead of disks."""
-        return self._looks[2] > 0
+        return self._style[2] > 0
 
     @property
     def colors(self) -> tuple[QColor, ...]:
         """The colors that dots can have."""
-        return self._looks[0]
+        return self._style[0]
 
-    def set_look(self, colors: Items[QColor], diameter: float, *, pen_width: float = 0.0) -> None:
+    def set_style(self, colors: Items[QColor], diameter: float, *, pen_width: float = 0.0) -> None:
         """Choose the colors that dots can have, their diameter in pixels, and the width of rings or 0."""
-        looks = tuple(colors), diameter, pen_width
-        if looks != self._looks:
-            self._looks = looks
+        style = tuple(colors), diameter, pen_width
+        if style != self._style:
+            self._style = style
             self._sprites = None
             self.update()
 
@@ -130,8 +130,8 @@ class Dots(_Flat):
         painter.drawPixmapFragments(*self._fragments.drawargs(), sprites)
 
     def _sprite_row(self, ratio: float) -> tuple[int, QPixmap]:
-        """Return the side of a sprite in pixels of the device, and one sprite beside the other."""
-        colors, diameter, width = self._looks
+        """Return the side of a sprite in pixels of the device, and a row of sprites."""
+        colors, diameter, width = self._style
         side = int(np.ceil((diameter + width + 2.0) * ratio))
         if self._sprites is None or self._sprites[0] != ratio:
             row = QPixmap(side * max(len(colors), 1), side)
@@ -148,7 +148,7 @@ class Dots(_Flat):
         return side, self._sprites[1]
 
 
-class Segments(_Flat):
+class SegmentsItem(_PixelItem):
     """Straight segments, one pixel wide; where there are very many, the longest of those that are seen."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Where a frame lies on the timeline: one map for slider, curve and heat-strip, so that they align."""
+"""The frame axis of the timeline, shared by slider, curve and heat-strip, and the range on it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SHADE = 0.62  # opacity over the frames that are not played
 
 @dataclass(frozen=True)
 class FrameAxis:
-    """Frames side by side in a widget: each takes an equal share of the width between the margins."""
+    """Frames side by side in a widget, each with an equal share of the width between the margins."""
 
     count: int
     width: int  # of the widget, pixels
@@ -52,19 +52,19 @@ class FrameAxis:
 
 
 class FrameRange:
-    """First and last frame, and the edge that the mouse holds."""
+    """First and last frame, and the edge that the mouse drags."""
 
     def __init__(self) -> None:
         self.frames: tuple[int, int] | None = None
-        self._held: int | None = None  # 0: the first frame, 1: the last
+        self._dragged_edge: int | None = None  # 0: the first frame, 1: the last
 
     @property
-    def held(self) -> bool:
-        """Whether the mouse holds an edge."""
-        return self._held is not None
+    def is_dragging(self) -> bool:
+        """Whether the mouse drags an edge."""
+        return self._dragged_edge is not None
 
     def edge_at(self, axis: FrameAxis, x: float) -> int | None:
-        """Return 0 or 1 where the left or the right edge can be taken, else None."""
+        """Return 0 or 1 where the left or the right edge can be dragged, else None."""
         if self.frames is None:
             return None
         left, right = self._edges(axis)
@@ -73,25 +73,25 @@ class FrameRange:
             return 0
         return 1 if -inside <= x - right <= outside else None
 
-    def take(self, axis: FrameAxis, x: float) -> bool:
-        """Hold the edge at an x; False where there is none."""
-        self._held = self.edge_at(axis, x)
-        return self.held
+    def grab_edge(self, axis: FrameAxis, x: float) -> bool:
+        """Start to drag the edge at an x; False where there is none."""
+        self._dragged_edge = self.edge_at(axis, x)
+        return self.is_dragging
 
     def moved(self, axis: FrameAxis, x: float) -> tuple[int, int]:
-        """Return the range with the held edge moved to an x; beyond the other edge, that one is held on."""
+        """Return the range with the dragged edge at an x; beyond the other edge, that one is dragged on."""
         assert self.frames is not None
-        assert self._held is not None  # the caller holds an edge
+        assert self._dragged_edge is not None  # the caller holds an edge
         ends = list(self.frames)
-        ends[self._held] = axis.frame_at(x)
+        ends[self._dragged_edge] = axis.frame_at(x)
         if ends[0] > ends[1]:
             ends.reverse()
-            self._held = 1 - self._held
+            self._dragged_edge = 1 - self._dragged_edge
         return ends[0], ends[1]
 
     def release(self) -> None:
-        """Hold nothing."""
-        self._held = None
+        """End the drag."""
+        self._dragged_edge = None
 
     def paint_shade(self, painter: QPainter, axis: FrameAxis, area: QRectF, theme: Theme) -> None:
         """Shade what is not played, and draw both edges."""

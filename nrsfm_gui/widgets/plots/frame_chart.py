@@ -1,4 +1,4 @@
-"""One plot of curves over the frames, with a cursor at the current frame and the range that is played."""
+"""A plot of curves over the frames, with a cursor at the current frame and the played range."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Plot:
 
 
 class FrameChart(pg.PlotWidget):
-    """Keeps its curves and gives them other values: making new ones takes ten times as long."""
+    """A plot that reuses its curves: making new ones is ten times as slow."""
 
     frame_requested = pyqtSignal(int)  # 0-based
 
@@ -71,7 +71,7 @@ class FrameChart(pg.PlotWidget):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setMinimumHeight(40)
         self.setToolTip(TIP)
-        self.scene().sigMouseClicked.connect(self._clicked)
+        self.scene().sigMouseClicked.connect(self._on_mouse_clicked)
 
     def show_plot(self, plot: Plot, colors: Items[QColor], *, names_frames: bool, color: str) -> None:
         """Show curves in colors, one for each point; labels have a "#rrggbb" color."""
@@ -106,7 +106,7 @@ class FrameChart(pg.PlotWidget):
             self._band.setRegion((frames[0] + 0.5, frames[1] + 1.5))
 
     def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+        """Use the colors of a theme."""
         dress(self, theme)
         self._cursor.setPen(pg.mkPen(qcolor(theme.text)))
         self._band.setBrush(pg.mkBrush(qcolor(theme.accent, 0.14)))
@@ -137,7 +137,7 @@ class FrameChart(pg.PlotWidget):
                 xRange=(1, max(count, 2)), yRange=(low - margin, high + margin + room)
             )
 
-    def _clicked(self, event: MouseClickEvent) -> None:
+    def _on_mouse_clicked(self, event: MouseClickEvent) -> None:
         box = self._plot.getViewBox()
         if event.button() != Qt.MouseButton.LeftButton or not box.sceneBoundingRect().contains(
             event.scenePos()

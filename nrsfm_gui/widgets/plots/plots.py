@@ -1,6 +1,6 @@
-"""What all plots share: their dress in a theme, and their export as PNG, SVG or PDF.
+"""Common parts of all plots: theme, logarithmic ticks, and export as PNG, SVG or PDF.
 
-All formats are painted by the widget itself; `svg_generator` says why SVG has a generator of its own.
+The widget itself paints all formats; `svg_generator` states why SVG has its own generator.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PICTURE_SCALE = 2  # a PNG for print or for a slide
 
 
 def dress(widget: pg.PlotWidget, theme: Theme) -> None:
-    """Give a plot the colors of a theme."""
+    """Apply the colors of a theme to a plot."""
     widget.setBackground(theme.panel)
     plot = widget.getPlotItem()
     for name in ("left", "bottom", "right", "top"):
@@ -100,7 +100,7 @@ def save_image(image: QImage, path: Path) -> None:
 def png_bytes(image: QImage) -> bytes:
     """Return the PNG file of an image.
 
-    Qt's own writers do not tell that a disk is full: what they make is written by Python, which does.
+    Qt's writers do not report a full disk, so Python writes the bytes that they make.
     """
     content = QBuffer()
     content.open(QIODevice.OpenModeFlag.WriteOnly)
@@ -153,7 +153,7 @@ def _paint(widget: pg.PlotWidget, device: QPaintDevice, page: QRectF) -> None:
 
 
 def _resize(widget: pg.PlotWidget, size: QSize) -> None:
-    """Resize a plot now: Qt tells a hidden widget, and its viewport, only when they are shown."""
+    """Resize a plot at once: Qt resizes hidden widgets only when they are shown."""
     before, viewport = widget.size(), widget.viewport()
     widget.resize(size)
     if not widget.isVisible():

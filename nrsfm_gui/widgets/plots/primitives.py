@@ -1,4 +1,4 @@
-"""Many lines or pictures of dots for one call of QPainter, without a loss of memory at each."""
+"""Arrays of Qt lines or pixmap fragments for one call of QPainter, without a memory leak."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Primitives(PrimitiveArray):  # type: ignore[misc]  # pyqtgraph has no type
         super().resize(size)
 
     def instances(self) -> Any:
-        """Return the objects, as QPainter takes them."""
+        """Return the objects, as QPainter needs them."""
         size = len(self)
         if size not in self._views:
             self._views[size] = super().instances()

@@ -11,7 +11,7 @@ from PyQt6.QtWidgets import QApplication, QSlider
 
 from core import ExplicitWeights, Settings
 from nrsfm_gui.panels.parameters.weights_editor import WEIGHTS, enforce_order
-from nrsfm_gui.widgets.drag_number import Scale, ScrubLabel
+from nrsfm_gui.widgets.drag_number import DragLabel, Scale
 from nrsfm_gui.widgets.fields import NumberField
 
 
@@ -145,7 +145,7 @@ def test_a_double_click_on_the_number_of_a_weight_gives_it_back_to_the_rule(qtbo
     form.weights()[1].setValue(round(WEIGHTS.position(0.3)))
     QApplication.processEvents()
     assert panel.settings.penalty.a[1] == pytest.approx(0.3, rel=0.01)
-    label = next(each for each in panel.findChildren(ScrubLabel) if each.text() == "2")
+    label = next(each for each in panel.findChildren(DragLabel) if each.text() == "2")
     qtbot.mouseDClick(label, Qt.MouseButton.LeftButton)
     QApplication.processEvents()
     assert panel.settings.penalty.a == pytest.approx(before, rel=1e-6)

@@ -312,7 +312,7 @@ def test_the_curve_is_read_under_the_mouse_and_a_click_goes_to_the_iteration(qtb
     def reads(words: str, place: QPoint) -> bool:
         # Again and elsewhere: the plot takes no two moves within 10 ms, and Qt none that does not move.
         qtbot.mouseMove(view.viewport(), place + QPoint(0, next(moves) % 2))
-        return plot._reading.words == words
+        return plot._reading.text == words
 
     qtbot.waitUntil(lambda: reads("60: −1.7853", at(60, -15)))  # log10 of 1/61
     assert plot.header.reading.whole.startswith("60: −1.7853 · refine")

@@ -10,7 +10,7 @@ from PyQt6.QtGui import QMouseEvent
 from PyQt6.QtWidgets import QApplication, QWidget
 
 from core import CameraModel, Settings, TruncatedNuclearNorm
-from nrsfm_gui.widgets.drag_number import PIXELS_PER_UNIT, ScrubLabel, ScrubSlider
+from nrsfm_gui.widgets.drag_number import PIXELS_PER_UNIT, DragLabel, DragSlider
 
 
 def drag(qtbot, widget: QWidget, steps: list[int], modifier=Qt.KeyboardModifier.NoModifier) -> None:
@@ -31,9 +31,9 @@ def send_move(widget: QWidget, position: QPoint, modifier: Qt.KeyboardModifier) 
     )
 
 
-def scrubbed(panel: QWidget, name: str) -> tuple[ScrubSlider, ScrubLabel]:
-    slider = panel.findChild(ScrubSlider, f"scrub {name}")
-    label = panel.findChild(ScrubLabel, f"scrub label {name}")
+def drag_widgets(panel: QWidget, name: str) -> tuple[DragSlider, DragLabel]:
+    slider = panel.findChild(DragSlider, f"drag {name}")
+    label = panel.findChild(DragLabel, f"drag label {name}")
     assert slider is not None and label is not None
     return slider, label
 
@@ -42,7 +42,7 @@ def scrubbed(panel: QWidget, name: str) -> tuple[ScrubSlider, ScrubLabel]:
 def test_a_drag_on_a_label_goes_a_decade_in_a_hundred_pixels_and_counts_in_the_next_turn(
     qtbot, panel, form, name
 ):
-    _, label = scrubbed(panel, name)
+    _, label = drag_widgets(panel, name)
     told = []
     panel.settings_changed.connect(told.append)
     before = form.field(name).value()
@@ -61,7 +61,7 @@ def test_a_drag_on_a_label_goes_a_decade_in_a_hundred_pixels_and_counts_in_the_n
 
 
 def test_shift_makes_a_drag_coarse_and_control_fine(qtbot, panel, form):
-    _, label = scrubbed(panel, "eta")
+    _, label = drag_widgets(panel, "eta")
     for modifier, decades in (
         (Qt.KeyboardModifier.ShiftModifier, -0.5),
         (Qt.KeyboardModifier.ControlModifier, -0.01),
@@ -73,7 +73,7 @@ def test_shift_makes_a_drag_coarse_and_control_fine(qtbot, panel, form):
 
 
 def test_a_slider_follows_what_is_typed_and_stays_inside_what_is_accepted(qtbot, panel, form):
-    slider, _ = scrubbed(panel, "eta")
+    slider, _ = drag_widgets(panel, "eta")
     form.write("eta", "0.2")
     assert slider.number == 0.2
     assert slider.value() == round(slider.scale.position(0.2))
@@ -90,20 +90,20 @@ def test_a_slider_follows_what_is_typed_and_stays_inside_what_is_accepted(qtbot,
 
 def test_whole_numbers_are_dragged_one_by_one(qtbot, panel, form):
     form.choose("penalty", "tnn")
-    _, label = scrubbed(panel, "free")
+    _, label = drag_widgets(panel, "free")
     drag(qtbot, label, [PIXELS_PER_UNIT, PIXELS_PER_UNIT // 2 - 1])
     QApplication.processEvents()
     assert panel.settings.penalty == TruncatedNuclearNorm(free=2)
-    _, label = scrubbed(panel, "rank")
+    _, label = drag_widgets(panel, "rank")
     drag(qtbot, label, [-4 * PIXELS_PER_UNIT])
     QApplication.processEvents()
     assert panel.settings.rank == 2
 
 
 def test_sliders_are_named_and_grayed_out_with_their_rows(panel, known):
-    slider, label = scrubbed(panel, "eta")
+    slider, label = drag_widgets(panel, "eta")
     assert slider.accessibleName() == "eta"
     assert "double click" in label.toolTip() and "0.05" in label.toolTip()
     panel.set_sequence(replace(known.sequence, camera=CameraModel.ORTHOGONAL))
     assert not slider.isEnabled() and not label.isEnabled()
-    assert all(not scrubbed(panel, name)[0].isVisibleTo(panel) for name in ("mu", "theta", "p"))
+    assert all(not drag_widgets(panel, name)[0].isVisibleTo(panel) for name in ("mu", "theta", "p"))
