@@ -156,13 +156,13 @@ def test_hovering_tells_index_and_error(view, known, shapes, qtbot):
     view.set_scene(scene)
     where = pixels(view, scene.measured)[9]
     with qtbot.waitSignal(view.point_hovered) as caught:
-        view._moved(QPointF(*where))
+        view._on_mouse_moved(QPointF(*where))
     assert caught.args == [9]
     assert described(scene, 9).startswith("point 10 ·")
     assert f"residual {scene.residuals_px[9]:.3g} px" in described(scene, 9)
     assert "3-D error" in described(scene, 9)
     with qtbot.waitSignal(view.point_hovered) as caught:
-        view._moved(QPointF(620, 60))
+        view._on_mouse_moved(QPointF(620, 60))
     assert caught.args == [-1]
 
 
