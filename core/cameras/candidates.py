@@ -11,7 +11,7 @@ import numpy as np
 
 from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
-from ..foundation.types import Bools, Floats, frozen
+from ..foundation.types import Bools, Floats, read_only
 from .perspective import turned_to_object
 from .rigid import refine_rigid
 from .rotations import estimate_rotations, flip_depth, largest_rank, load_rotations
@@ -98,7 +98,7 @@ def _ranks(sequence: Sequence, rank: int | None, usual: tuple[int, ...]) -> tupl
 
 
 def _from_file(sequence: Sequence, path: Path) -> RotationCandidate:
-    R = frozen(load_rotations(path))
+    R = read_only(load_rotations(path))
     if len(R) != sequence.frame_count:
         raise InputError(
             f"{path}: R has {len(R)} frames; the tracks of {sequence.name} have {sequence.frame_count}"
@@ -115,7 +115,7 @@ def _factored(name: str, tracks: Floats, visible: Bools, ranks: tuple[int, ...])
 
     def compute(rank: int, flipped: bool) -> Floats:
         R = estimate(rank)
-        return frozen(flip_depth(R)) if flipped else R
+        return read_only(flip_depth(R)) if flipped else R
 
     return [
         RotationCandidate(f"{name}, rank {rank}{', flipped' * flipped}", partial(compute, rank, flipped))
@@ -131,10 +131,10 @@ def _from_perspective(
     turned, turns = turned_to_object(tracks, visible)
 
     def back(compute: Callable[[], Floats]) -> Floats:
-        return frozen(np.swapaxes(turns, 1, 2) @ compute())
+        return read_only(np.swapaxes(turns, 1, 2) @ compute())
 
     def rigid(compute: Callable[[], Floats]) -> Floats:
-        return frozen(refine_rigid(tracks, visible, compute()).R)
+        return read_only(refine_rigid(tracks, visible, compute()).R)
 
     found = [
         RotationCandidate(item.name, cache(partial(back, item.compute)))

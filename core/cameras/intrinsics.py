@@ -19,7 +19,7 @@ import numpy as np
 from ..foundation.exceptions import InputError
 from ..foundation.least_squares import levenberg_marquardt
 from ..foundation.linalg import cross_matrix, rotation_from_vector, rq
-from ..foundation.types import Bools, Floats, frozen
+from ..foundation.types import Bools, Floats, read_only
 from ..io.readers.npz_archive import is_zip, load_arrays
 from ..io.readers.source import read_bytes
 from ..io.readers.text import parse_matrix
@@ -50,7 +50,7 @@ class Intrinsics:
 
     def __post_init__(self) -> None:
         for name in ("K", "rotation", "translation"):
-            object.__setattr__(self, name, frozen(getattr(self, name)))
+            object.__setattr__(self, name, read_only(getattr(self, name)))
 
 
 def estimate_intrinsics(points: Floats, tracks: Floats, visible: Bools) -> Intrinsics:

@@ -25,7 +25,7 @@ import numpy as np
 
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import nearest_rotation
-from ..foundation.types import Bools, Floats, frozen
+from ..foundation.types import Bools, Floats, read_only
 from .absolute_quadric import QuadricRoot, solve_quadric
 from .calibration import checked_intrinsics
 
@@ -61,7 +61,7 @@ class MetricUpgrade:
 
     def __post_init__(self) -> None:
         for name in ("rotations", "translations", "points", "intrinsics", "upgrade"):
-            object.__setattr__(self, name, frozen(getattr(self, name)))
+            object.__setattr__(self, name, read_only(getattr(self, name)))
 
 
 def metric_upgrade(

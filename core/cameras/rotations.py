@@ -22,7 +22,7 @@ import numpy as np
 
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import nearest_rotation
-from ..foundation.types import Bools, Floats, frozen
+from ..foundation.types import Bools, Floats, read_only
 from ..io.readers.npz_archive import load_arrays
 from ..io.readers.source import read_bytes
 from .calibration import spread
@@ -48,7 +48,7 @@ class Rotations:
     cost: float  # sum of squares of the triplet's residuals
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "R", frozen(self.R))
+        object.__setattr__(self, "R", read_only(self.R))
 
 
 def largest_rank(frames: int, points: int) -> int:

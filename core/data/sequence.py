@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..foundation.exceptions import InputError
-from ..foundation.types import Bools, Floats, Ints, frozen
+from ..foundation.types import Bools, Floats, Ints, read_only
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,8 +52,8 @@ class Observations:
     visible: Bools  # (F, P)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "tracks", frozen(self.tracks))
-        object.__setattr__(self, "visible", frozen(self.visible, np.bool_))
+        object.__setattr__(self, "tracks", read_only(self.tracks))
+        object.__setattr__(self, "visible", read_only(self.visible, np.bool_))
         if self.tracks.ndim != 3 or self.tracks.shape[1] != 2:
             last = self.tracks.ndim == 3 and self.tracks.shape[2] == 2
             hint = "; tracks.transpose(0, 2, 1) has it" if last else ""
@@ -100,8 +100,8 @@ class GroundTruth:
     reference: int  # 0-based index of the frame that the intrinsics are estimated from
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "frames", frozen(self.frames, np.int64))
-        object.__setattr__(self, "points", frozen(self.points))
+        object.__setattr__(self, "frames", read_only(self.frames, np.int64))
+        object.__setattr__(self, "points", read_only(self.points))
         if self.points.ndim != 3 or self.points.shape[:2] != (len(self.frames), 3):
             raise InputError(
                 f"ground truth has shape {self.points.shape}; accepted is ({len(self.frames)}, 3, points)"
@@ -125,7 +125,7 @@ class GroundTruth:
         return self.points[where[0]] if where.size else None
 
 
-WHERE_FINITE = frozen(np.zeros((0, 0)), np.bool_)  # a point is visible in a frame where its track is finite
+WHERE_FINITE = read_only(np.zeros((0, 0)), np.bool_)  # visible where tracks are finite
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -205,7 +205,7 @@ class Sequence:
             value = getattr(self, name)
             if value is None:
                 continue
-            array = frozen(value)
+            array = read_only(value)
             if array.shape != shape:
                 raise InputError(f"{name} of {self.name!r} have shape {array.shape}; accepted is {shape}")
             if not np.isfinite(array).all():
@@ -231,7 +231,7 @@ class Sequence:
             value = getattr(self, name)
             if value is None:
                 continue
-            array = frozen(value, np.int64)
+            array = read_only(value, np.int64)
             outside = array.size > 0 and not 0 <= array.min() <= array.max() < points
             if array.ndim != 2 or array.shape[1] != columns or outside:
                 raise InputError(

@@ -39,11 +39,11 @@ import numpy as np
 from ..cameras.calibration import project
 from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
-from ..problem.initialization import resized, rigid_start, svd_start
+from ..problem.initialization import rigid_start, svd_start, with_rank
 from ..problem.low_rank import LowRankProblem
 from ..problem.nonrigid import NonRigidProblem
-from ..reconstruction.diagnostics import collapsed
-from ..reconstruction.problem_setup import penalized
+from ..reconstruction.diagnostics import is_collapsed
+from ..reconstruction.problem_setup import apply_penalty
 from ..reconstruction.progress import Point
 from ..reconstruction.reconstruct import reconstruct
 from ..solvers.majorized import Majorized
@@ -202,7 +202,7 @@ def sweep(
 def posed(base: Problem, settings: Settings, camera: CameraModel) -> Problem:
     """Return a problem under the eta, rank and penalty of settings; orthogonal tracks keep eta = 1."""
     fixed = base.offsets and camera is CameraModel.ORTHOGONAL
-    return penalized(base if fixed else base.with_eta(settings.eta), settings.penalty, settings.rank)
+    return apply_penalty(base if fixed else base.with_eta(settings.eta), settings.penalty, settings.rank)
 
 
 def _posed_at(base: Problem, series: dict[float, Settings], camera: CameraModel, value: float) -> Problem:
@@ -211,9 +211,9 @@ def _posed_at(base: Problem, series: dict[float, Settings], camera: CameraModel,
 
 def solved_from(problem: Problem, start: Factors, watch: Watch = _nothing) -> Point:
     """Return the minimum that a start leads to, its rank padded or cut; from nothing it is grown."""
-    if collapsed(problem, start):
+    if is_collapsed(problem, start):
         return grown(problem, watch)
-    factors = resized(start, problem.rank, np.random.default_rng(0))
+    factors = with_rank(start, problem.rank, np.random.default_rng(0))
     algorithm = VariableProjection(TOLERANCE, MOST_ITERATIONS, NEAR_DAMPING)
     return _solved(problem, factors, algorithm, watch)
 
@@ -225,10 +225,10 @@ def grown(problem: Problem, watch: Watch = _nothing) -> Point:
         return _solved(problem, svd_start(problem), last, watch)
     assert isinstance(problem, NonRigidProblem)  # there are two kinds
     quick = VariableProjection(GROWING_TOLERANCE, MOST_ITERATIONS)
-    factors = resized(rigid_start(problem), 1, np.random.default_rng(1))
+    factors = with_rank(rigid_start(problem), 1, np.random.default_rng(1))
     for rank in range(1, problem.rank):
         grown_so_far = _solved(problem.of_rank(rank), factors, quick, watch).factors
-        factors = resized(grown_so_far, rank + 1, np.random.default_rng(rank + 1))
+        factors = with_rank(grown_so_far, rank + 1, np.random.default_rng(rank + 1))
     return _solved(problem, factors, last, watch)
 
 

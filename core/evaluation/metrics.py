@@ -21,7 +21,7 @@ import numpy as np
 from ..data.masks import frames_of, known_points, side_by_side
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import procrustes
-from ..foundation.types import Bools, Floats, frozen
+from ..foundation.types import Bools, Floats, read_only
 from .alignment import Alignment, Kind, Mirror, Views, align, is_mirrored
 from .challenge_score import challenge_v02
 
@@ -54,8 +54,8 @@ class Errors:
     mean: float  # over all points of all frames
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "per_point", frozen(self.per_point))
-        object.__setattr__(self, "per_frame", frozen(self.per_frame))
+        object.__setattr__(self, "per_point", read_only(self.per_point))
+        object.__setattr__(self, "per_frame", read_only(self.per_frame))
 
 
 def procrustes_mm(estimate: Floats, truth: GroundTruth, *, reflection: bool = False) -> Errors:

@@ -22,7 +22,7 @@ from ..evaluation.metrics import procrustes_mm
 from ..evaluation.result_errors import errors_of, published_errors
 from ..foundation.linalg import procrustes
 from ..penalties import NuclearNorm, WeightedNuclearNorm
-from ..problem.factors import centered
+from ..problem.factors import center
 from ..problem.initialization import full_rank_start
 from ..reconstruction.progress import Point, finish
 from ..reconstruction.provenance import command_for, settings_to_dict
@@ -108,7 +108,7 @@ class SequenceJob:
         add(f"Search-{self.penalty}", last.best, seconds, **said)
         problem = last.best.problem
         name, _, algorithm = self._first_order
-        cut, first_seconds, said = _solved(problem, algorithm, centered(full_rank_start(problem)))
+        cut, first_seconds, said = _solved(problem, algorithm, center(full_rank_start(problem)))
         add(name, cut, first_seconds, **said)
         polish = VariableProjection(
             tolerance=self.settings.tolerance, max_iterations=self.settings.max_iterations

@@ -4,7 +4,7 @@ from .atomic import check_writable, replacing, replacing_many
 from .exceptions import InputError
 from .linalg import Similarity, procrustes, rotation_from_vector
 from .parameters import Parameter, ParameterValue, check_parameters, parameter, parameters_of
-from .types import Bools, Floats, Ints, frozen
+from .types import Bools, Floats, Ints, read_only
 from .version import VERSION, versions
 
 __all__ = [
@@ -18,10 +18,10 @@ __all__ = [
     "Similarity",
     "check_parameters",
     "check_writable",
-    "frozen",
     "parameter",
     "parameters_of",
     "procrustes",
+    "read_only",
     "replacing",
     "replacing_many",
     "rotation_from_vector",

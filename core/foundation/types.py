@@ -12,7 +12,7 @@ Bools = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
 
-def frozen(array: npt.ArrayLike, dtype: type = np.float64) -> npt.NDArray[Any]:
+def read_only(array: npt.ArrayLike, dtype: type = np.float64) -> npt.NDArray[Any]:
     """Return a contiguous, read-only copy of `array`, so that values can be shared between threads.
 
     An array that is already read-only, contiguous and of that type is returned as it is.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, TypeGuard
 
-from .base import LinearPenalty, Penalty, SpectralPenalty, checked_weights, continued
+from .base import LinearPenalty, Penalty, SpectralPenalty, checked_weights, extend_last
 from .concave import MCP, SCAD, CappedNorm, ConcavePenalty, LogPenalty, RankPenalty, SchattenNorm
 from .linear import ExplicitWeights, NuclearNorm, RampWeights, TruncatedNuclearNorm, WeightedNuclearNorm
 
@@ -31,7 +31,7 @@ __all__ = [
     "TruncatedNuclearNorm",
     "WeightedNuclearNorm",
     "checked_weights",
-    "continued",
+    "extend_last",
     "is_spectral",
     "penalty_name",
 ]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 import numpy as np
 
 from ..foundation.exceptions import InputError
-from ..foundation.types import frozen
+from ..foundation.types import read_only
 from .proximal import shrink
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class LinearPenalty:
     weights: Floats  # (n,) non-decreasing
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weights", frozen(self.weights))
+        object.__setattr__(self, "weights", read_only(self.weights))
 
     def value(self, sigma: Floats) -> float:
         """Return a'sigma."""
@@ -66,14 +66,14 @@ class LinearPenalty:
 
     def slopes(self, sigma: Floats) -> Floats:
         """Return a, as long as sigma."""
-        return continued(self.weights, len(sigma))
+        return extend_last(self.weights, len(sigma))
 
     def prox(self, sigma: Floats, rho: float) -> Floats:
         """Return max(sigma - a / rho, 0)."""
         return shrink(sigma, self.slopes(sigma), rho)
 
 
-def continued(values: Floats, count: int) -> Floats:
+def extend_last(values: Floats, count: int) -> Floats:
     """Return the first `count` of some values, the last one repeated where there are fewer."""
     return np.pad(values[:count], (0, max(0, count - len(values))), mode="edge")
 

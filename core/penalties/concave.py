@@ -25,7 +25,7 @@ import numpy as np
 
 from ..foundation.parameters import check_parameters, parameter
 from . import proximal
-from .base import continued
+from .base import extend_last
 from .proximal import Piece
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class ConcavePenalty(ABC):
 
     def weights(self, rank: int, reference: Floats) -> Floats:
         """Return the slopes at `reference`; singular values beyond it count as its last."""
-        return self.slopes(continued(reference, rank))
+        return self.slopes(extend_last(reference, rank))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..foundation.exceptions import InputError
 from ..foundation.parameters import check_parameters, parameter
-from .base import checked_weights, continued
+from .base import checked_weights, extend_last
 
 if TYPE_CHECKING:
     from ..foundation.types import Floats
@@ -82,7 +82,7 @@ class WeightedNuclearNorm:
 
     def weights(self, rank: int, reference: Floats) -> Floats:
         """Return xi / (sigma_k + gamma); singular values beyond `reference` count as its last."""
-        return np.asarray(self.xi / (continued(reference, rank) + self.gamma))
+        return np.asarray(self.xi / (extend_last(reference, rank) + self.gamma))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .factors import Factors, balanced
+from .factors import Factors, balance
 
 if TYPE_CHECKING:
     from ..foundation.types import Floats
@@ -68,7 +68,7 @@ def leading_cut(structure: Floats, rank: int) -> Factors:
         V = np.linalg.eigh(structure.T @ structure).eigenvectors[:, : -rank - 1 : -1]
         B, flat = structure @ V, V.T
     C = np.ascontiguousarray(flat).reshape(rank, 3, -1)
-    return balanced(Factors(B, C, np.zeros((frames, 3))))
+    return balance(Factors(B, C, np.zeros((frames, 3))))
 
 
 def best_offsets(data: DataTerm, shapes: Floats) -> Floats:
@@ -113,4 +113,4 @@ def _streamed_cut(data: DataTerm, rank: int) -> Factors:
     C = np.empty((rank, 3, columns))
     for block in data.forms():
         C[:, :, block.columns] = (U.T @ block.y.reshape(rows, -1)).reshape(rank, 3, -1)
-    return balanced(Factors(U, C, np.zeros((rows, 3))))
+    return balance(Factors(U, C, np.zeros((rows, 3))))

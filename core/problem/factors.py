@@ -2,8 +2,8 @@
 
 X# (F x 3P, columns: x of all points, then y, then z) is invariant under (B, C) -> (BQ, CQ^-T) for any
 invertible K x K matrix Q, and S + s under a common shift of a basis shape.  Both freedoms are fixed exactly:
-`balanced` picks the factorization that minimizes a'gamma for every non-decreasing a (paper, Sections 2 to 4),
-`centered` the offsets.  Neither changes the data term, and neither ever raises the objective.
+`balance` picks the factorization that minimizes a'gamma for every non-decreasing a (paper, Sections 2 to 4),
+`center` the offsets.  Neither changes the data term, and neither ever raises the objective.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ def penalty(weights: Floats, factors: Factors) -> float:
     return float(weights @ factors.gamma())
 
 
-def centered(factors: Factors) -> Factors:
+def center(factors: Factors) -> Factors:
     """Move the mean of every basis shape into the offsets: S + s is unchanged, a'gamma never rises."""
     mean = factors.C.mean(axis=2)  # (K, 3)
     return Factors(factors.B, factors.C - mean[:, :, None], factors.s + factors.B @ mean)
 
 
-def balanced(factors: Factors) -> Factors:
+def balance(factors: Factors) -> Factors:
     """Replace (B, C) by U sqrt(Sigma), V sqrt(Sigma) of the SVD of BC'.
 
     By the paper's theorem this is the minimum of a'gamma over all factorizations of BC', for every

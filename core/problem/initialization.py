@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .closed_form import best_offsets, closed_form_cut, closed_form_structure, leading_cut
-from .factors import Factors, balanced
+from .factors import Factors, balance
 
 if TYPE_CHECKING:
     from ..foundation.types import Floats
@@ -93,7 +93,7 @@ def search_starts(problem: NonRigidProblem, count: int, rng: np.random.Generator
     return starts
 
 
-def resized(factors: Factors, rank: int, rng: np.random.Generator) -> Factors:
+def with_rank(factors: Factors, rank: int, rng: np.random.Generator) -> Factors:
     """Return the point with its weakest columns cut, or with small random columns of B added.
 
     Columns that are all but zero, as a strong penalty leaves them, are replaced: no solver revives them.
@@ -105,7 +105,7 @@ def resized(factors: Factors, rank: int, rng: np.random.Generator) -> Factors:
     if rank == factors.rank:
         return factors
     if rank < factors.rank:
-        strongest = balanced(factors)
+        strongest = balance(factors)
         return Factors(strongest.B[:, :rank], strongest.C[:rank], factors.s)
     frames, _ = factors.B.shape
     new = rng.normal(size=(frames, rank - factors.rank))
@@ -114,7 +114,7 @@ def resized(factors: Factors, rank: int, rng: np.random.Generator) -> Factors:
     return Factors(np.concatenate((factors.B, new), axis=1), C, factors.s)
 
 
-def padded(factors: Factors, rank: int) -> Factors:
+def pad_rank(factors: Factors, rank: int) -> Factors:
     """Return the point as one of a higher rank: columns of zeros change neither shapes nor objective."""
     more = rank - factors.rank
     B = np.pad(factors.B, ((0, 0), (0, more)))

@@ -32,11 +32,11 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ..foundation.exceptions import InputError
-from ..foundation.types import Bools, Floats, frozen
+from ..foundation.types import Bools, Floats, read_only
 from ..penalties import checked_weights
 from .closed_form import reference_singular_values
 from .data_term import DataTerm, data_term
-from .factors import Factors, balanced, centered, penalty
+from .factors import Factors, balance, center, penalty
 from .observation_forms import TrackFeatures
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Problem(ABC):
     offsets: ClassVar[bool]  # whether every row has a free offset s
 
     def __post_init__(self) -> None:
-        visible = frozen(self.visible, np.bool_)
+        visible = read_only(self.visible, np.bool_)
         tracks = np.asarray(self.tracks, dtype=float)
         if tracks.ndim != 3 or tracks.shape[1] != 2 or visible.shape != (len(tracks), tracks.shape[2]):
             raise InputError(
@@ -78,7 +78,7 @@ class Problem(ABC):
             tracks = np.where(visible[:, None, :], tracks, 0.0)
             tracks.setflags(write=False)
         object.__setattr__(self, "visible", visible)
-        object.__setattr__(self, "tracks", frozen(tracks))
+        object.__setattr__(self, "tracks", read_only(tracks))
         if not np.isfinite(self.tracks).all():
             raise InputError("calibrated tracks hold a value that is not finite at a visible observation")
         self._set_weights(self.weights, self.tail)
@@ -86,7 +86,7 @@ class Problem(ABC):
 
     def _set_weights(self, weights: Items[float] | Floats, tail: Floats | None) -> None:
         checked = checked_weights(weights)
-        object.__setattr__(self, "weights", frozen(checked))
+        object.__setattr__(self, "weights", read_only(checked))
         most = min(self.shape[0], 3 * self.shape[1])
         if self.rank > most:
             names = "min(P, 3F)" if self.shape[1] == len(self.tracks) != self.shape[0] else "min(F, 3P)"
@@ -95,7 +95,7 @@ class Problem(ABC):
             whole = checked_weights(np.concatenate((checked, tail)))
             if len(whole) != most:
                 raise InputError(f"{len(whole)} weights are given in all; there are {most} singular values")
-            tail = frozen(whole[self.rank :])
+            tail = read_only(whole[self.rank :])
         object.__setattr__(self, "tail", tail)
 
     @property
@@ -137,7 +137,7 @@ class Problem(ABC):
 
         They depend on neither weights nor eta, but for eta = 1: `with_weights` and `with_eta` share them.
         """
-        return frozen(reference_singular_values(self.data))
+        return read_only(reference_singular_values(self.data))
 
     @abstractmethod
     def _check_eta(self) -> None:
@@ -168,7 +168,7 @@ class Problem(ABC):
 
     def gauge(self, factors: Factors) -> Factors:
         """Return the same structure balanced, and centered where there are offsets: no objective rises."""
-        return balanced(centered(factors) if self.offsets else factors)
+        return balance(center(factors) if self.offsets else factors)
 
     def with_weights(
         self,
@@ -245,7 +245,7 @@ class NonRigidProblem(Problem):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "rotations", frozen(self.rotations))
+        object.__setattr__(self, "rotations", read_only(self.rotations))
         frames = len(self.tracks)
         if self.rotations.shape != (frames, 3, 3):
             raise InputError(f"rotations have shape {self.rotations.shape}; accepted is ({frames}, 3, 3)")

@@ -24,7 +24,7 @@ from .nonrigid import NonRigidProblem
 if TYPE_CHECKING:
     from ..foundation.types import Floats, Ints
 
-RUNG = 10  # a subset in between has so many times the observations of the one before
+LEVEL_RATIO = 10  # a subset in between has so many times the observations of the one before
 LEAST_GAIN = 5  # and at most this part of all: with more, its steps would cost too much themselves
 
 
@@ -47,11 +47,11 @@ class Subset:
         """The problem of every frame, but of the small problem's points only."""
         return _part(self.problem, np.arange(len(self.problem.tracks)), self.points)
 
-    def restricted(self, factors: Factors) -> Factors:
+    def restrict(self, factors: Factors) -> Factors:
         """Return a point of the small problem from one of the whole problem."""
         return Factors(factors.B[self.frames], factors.C[:, :, self.points], factors.s[self.frames])
 
-    def lifted(self, factors: Factors) -> Factors:
+    def to_full(self, factors: Factors) -> Factors:
         """Return a point of the whole problem from one of the small one: best B and s for its C, then C."""
         if self.small is self.problem:
             return factors
@@ -59,7 +59,7 @@ class Subset:
         weights = self.problem.weights[: factors.rank]
         return Factors(B, self.problem.data.best_C(B, s, weights).C, s)
 
-    def carried(self, factors: Factors, other: Subset) -> Factors:
+    def to_subset(self, factors: Factors, other: Subset) -> Factors:
         """Return a point of another subset's small problem from one of this one's, its C left to solvers."""
         B, s = self._frames_of(factors)
         shapes = np.zeros((factors.rank, 3, len(other.points)))
@@ -73,15 +73,16 @@ class Subset:
         return np.ascontiguousarray(u[: factors.rank].T), np.ascontiguousarray(u[factors.rank :].T)
 
 
-def rungs(problem: NonRigidProblem, most: int) -> list[Subset]:
+def subset_levels(problem: NonRigidProblem, most: int) -> list[Subset]:
     """Return the subsets between one of `most` observations and the whole, the smallest first.
 
-    Each has `RUNG` times the observations of the one before, and the last at most 1 / `LEAST_GAIN` of all.
+    Each has `LEVEL_RATIO` times the observations of the one before. The last has at most 1 / `LEAST_GAIN` of
+    all.
     """
-    found, size = [], RUNG * most
+    found, size = [], LEVEL_RATIO * most
     while LEAST_GAIN * size <= problem.visible.size:
         found.append(subset(problem, size))
-        size *= RUNG
+        size *= LEVEL_RATIO
     return found
 
 

@@ -1,6 +1,6 @@
 """From a sequence and settings to a result: calibration, starts, solve, refinement, provenance."""
 
-from .diagnostics import NEGLIGIBLE, collapsed, remarks
+from .diagnostics import NEGLIGIBLE, is_collapsed, remarks
 from .geometry import Geometry, Projective, geometry_of
 from .low_rank_pipeline import ENOUGH_AGREEING
 from .pipeline import CONTINUED
@@ -57,11 +57,11 @@ __all__ = [
     "Settings",
     "SolveStep",
     "StartReport",
-    "collapsed",
     "command_for",
     "count_shift",
     "finish",
     "geometry_of",
+    "is_collapsed",
     "load_result",
     "load_start",
     "options_for",

@@ -46,7 +46,7 @@ def remarks(problem: Problem, factors: Factors, penalty: Penalty) -> list[str]:
     return []
 
 
-def collapsed(problem: Problem, factors: Factors) -> bool:
+def is_collapsed(problem: Problem, factors: Factors) -> bool:
     """Whether everything was shrunk to zero, so that there is nothing to go on from."""
     return _nothing(problem, singular_values(factors))
 

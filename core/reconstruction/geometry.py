@@ -25,7 +25,7 @@ import numpy as np
 from ..cameras.calibration import project_low_rank
 from ..cameras.metric_upgrade import MetricUpgrade, metric_upgrade, reprojection_rms
 from ..foundation.exceptions import InputError
-from ..problem.factors import balanced
+from ..problem.factors import balance
 from ..problem.low_rank import LowRankProblem
 from ..problem.nonrigid import NonRigidProblem
 
@@ -100,7 +100,7 @@ def geometry_of(
 def _of_low_rank(
     problem: LowRankProblem, factors: Factors, norm: float, calibration: Floats | None
 ) -> Geometry:
-    factors = balanced(factors)  # leading ones first
+    factors = balance(factors)  # leading ones first
     cameras, homogeneous = problem.cameras(factors), problem.homogeneous(factors)
     frames, points = problem.visible.shape
     X = cameras @ homogeneous

@@ -27,10 +27,10 @@ from ..data.sequence import CameraModel
 from ..foundation.batched_linalg import invert_batched, matmul_batched
 from ..foundation.exceptions import InputError
 from ..problem.factors import Factors
-from ..problem.initialization import AGREEMENT, resized, svd_start
+from ..problem.initialization import AGREEMENT, svd_start, with_rank
 from ..problem.low_rank import LowRankProblem
 from ..solvers.solver import single_threaded
-from .diagnostics import collapsed
+from .diagnostics import is_collapsed
 from .multistart import CLOSE, hopeless
 from .pipeline import (
     CONTINUED,
@@ -45,7 +45,7 @@ from .pipeline import (
     run_phase,
     solve_phase,
 )
-from .problem_setup import Prepared, penalized, resolve_intrinsics
+from .problem_setup import CalibratedTracks, apply_penalty, resolve_intrinsics
 from .upgraded_view import metric_view
 
 if TYPE_CHECKING:
@@ -103,11 +103,11 @@ def run_low_rank(sequence: Sequence, settings: Settings) -> Iterator[Iterate]:
     """Return the iterates of all phases; the last one is marked finished, and has the metric view."""
     norm = measurement_norm(sequence.tracks, sequence.visible)
     tracks = np.where(sequence.visible[:, None], sequence.tracks, 0.0) / norm
-    context = _context(
-        sequence, settings, Prepared(tracks, sequence.visible, np.diag([norm, norm, 1.0]), sequence.camera)
-    )
+    K = np.diag([norm, norm, 1.0])
+    calibrated = CalibratedTracks(tracks, sequence.visible, K, sequence.camera)
+    context = _context(sequence, settings, calibrated)
     bare = LowRankProblem(tracks, sequence.visible, settings.eta, np.zeros(1))
-    problem = penalized(bare, settings.penalty, settings.rank)
+    problem = apply_penalty(bare, settings.penalty, settings.rank)
     run = run_on_matrix if context.method.on_matrix else _search
     return _with_metric_view(context, run(context, problem))
 
@@ -116,11 +116,11 @@ def continue_low_rank(sequence: Sequence, settings: Settings, start: Iterate) ->
     """Return the iterates of a run that continues from an iterate of another one, see `can_continue`."""
     before, factors = start.current.problem, start.current.factors
     assert isinstance(before, LowRankProblem)  # `can_continue` has checked it
-    tracks = Prepared(before.tracks, before.visible, start.intrinsics, sequence.camera)
+    tracks = CalibratedTracks(before.tracks, before.visible, start.intrinsics, sequence.camera)
     context = _context(sequence, settings, tracks)
-    problem = penalized(before.with_eta(settings.eta), settings.penalty, settings.rank)
-    nothing = collapsed(problem, factors)  # a strong penalty has left nothing to continue from
-    point = svd_start(problem) if nothing else resized(factors, problem.rank, context.rng(0))
+    problem = apply_penalty(before.with_eta(settings.eta), settings.penalty, settings.rank)
+    nothing = is_collapsed(problem, factors)  # a strong penalty has left nothing to continue from
+    point = svd_start(problem) if nothing else with_rank(factors, problem.rank, context.rng(0))
     if context.method.on_matrix:
         iterates = run_on_matrix(context, problem, point)
     else:
@@ -129,7 +129,7 @@ def continue_low_rank(sequence: Sequence, settings: Settings, start: Iterate) ->
     return _with_metric_view(context, iterates)
 
 
-def _context(sequence: Sequence, settings: Settings, tracks: Prepared) -> RunContext:
+def _context(sequence: Sequence, settings: Settings, tracks: CalibratedTracks) -> RunContext:
     """Return the context of a low-rank run, which has no rotations to choose."""
     calibration = known_calibration(sequence, settings)
     return RunContext(sequence, settings, tracks, calibration=calibration, rotations_chosen=True)
@@ -137,7 +137,7 @@ def _context(sequence: Sequence, settings: Settings, tracks: Prepared) -> RunCon
 
 def _search(context: RunContext, problem: LowRankProblem) -> Iterator[Iterate]:
     """Follow starts for a limited number of steps; refine the lowest end."""
-    log, some = context.log, some_points(problem, SEARCHED)
+    log, some = context.log, point_subset(problem, SEARCHED)
     part, complete = context, some.small is problem
     if not complete:
         part = replace(context, displayed=point_at(problem, svd_start(problem)), share=some.share)
@@ -149,12 +149,12 @@ def _search(context: RunContext, problem: LowRankProblem) -> Iterator[Iterate]:
         name += "" if complete else " (subset)"
         end = yield from _run_start(part, some.small, index, name)
         if part.displayed is not None:  # of all points, that of the lowest end so far
-            point = point_at(problem, some.lifted(end.factors))
+            point = point_at(problem, some.to_full(end.factors))
             if point.loss < part.displayed.loss:
                 part = replace(part, displayed=point)
         ends[name], log.losses[name] = end.factors, end.loss / part.share
     lowest = min(ends, key=log.losses.__getitem__)
-    factors = some.lifted(ends[lowest])
+    factors = some.to_full(ends[lowest])
     if not complete:
         log.best = None
     last = context.refining_algorithm(near=complete)
@@ -174,7 +174,7 @@ def _run_start(
     factors = Factors(np.ones((rows, 1)), np.zeros((1, 3, columns)), no_offsets(problem))
     context = replace(context, full_rank=problem)
     for rank in range(1, problem.rank + 1):
-        factors = resized(factors, rank, random)
+        factors = with_rank(factors, rank, random)
         end = yield from run_phase(context, problem.of_rank(rank), short, factors, f"{phase}, rank {rank}")
         factors = end.factors
     return end
@@ -236,7 +236,7 @@ def random_points(problem: LowRankProblem, rng: np.random.Generator) -> Factors:
 
 
 @dataclass(frozen=True, eq=False)
-class SomePoints:
+class PointSubset:
     """A problem, the one of evenly spaced points of it, and the way back."""
 
     problem: LowRankProblem
@@ -247,7 +247,7 @@ class SomePoints:
         """The share of the observations that the small problem has."""
         return float(self.small.visible.sum() / self.problem.visible.sum())
 
-    def lifted(self, factors: Factors) -> Factors:
+    def to_full(self, factors: Factors) -> Factors:
         """Return the best points of the whole problem for the cameras of the small one."""
         if self.small is self.problem:
             return factors
@@ -257,7 +257,7 @@ class SomePoints:
         return Factors(np.ascontiguousarray(B), factors.C, no_offsets(self.problem))
 
 
-def some_points(problem: LowRankProblem, most: int) -> SomePoints:
+def point_subset(problem: LowRankProblem, most: int) -> PointSubset:
     """Return about `most` observations of evenly spaced points in every frame, or all where there are fewer.
 
     The weights are scaled as in `core.problem.subsampling`.
@@ -265,9 +265,9 @@ def some_points(problem: LowRankProblem, most: int) -> SomePoints:
     points, frames = problem.shape
     wanted = max(most // frames, problem.rank + 1)
     if points <= wanted:
-        return SomePoints(problem, problem)
+        return PointSubset(problem, problem)
     chosen: Ints = np.linspace(0, points - 1, wanted).round().astype(np.int64)
     seen = problem.visible[:, chosen]
     small = LowRankProblem(problem.tracks[:, :, chosen], seen, problem.eta, problem.weights)
-    found = SomePoints(problem, small)
+    found = PointSubset(problem, small)
     return replace(found, small=small.with_weights(np.sqrt(found.share) * problem.weights))

@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..cameras.candidates import RotationCandidate, rotation_candidates
-from ..problem.initialization import resized, rigid_start, search_starts
+from ..problem.initialization import rigid_start, search_starts, with_rank
 from ..problem.nonrigid import Factors, NonRigidProblem
-from ..problem.subsampling import Subset, rungs, subset
+from ..problem.subsampling import Subset, subset, subset_levels
 from ..solvers.screening import Screening
 from ..solvers.solver import Algorithm, single_threaded
 from ..solvers.variable_projection import VariableProjection
-from .diagnostics import collapsed
+from .diagnostics import is_collapsed
 from .multistart import SURVIVORS, End, groups, hopeless, met, phases, traced
 from .pipeline import (
     CONTINUED,
@@ -41,7 +41,7 @@ from .pipeline import (
     run_phase,
     solve_phase,
 )
-from .problem_setup import Prepared, penalized, prepare
+from .problem_setup import CalibratedTracks, apply_penalty, prepare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -91,14 +91,14 @@ def continue_nonrigid(sequence: Sequence, settings: Settings, start: Iterate) ->
     """Yield the iterates of a run that continues from an iterate of another one, see `can_continue`."""
     old = start.current.problem
     assert isinstance(old, NonRigidProblem)  # `can_continue` compares the problems
-    tracks = Prepared(old.tracks, old.visible, start.intrinsics, sequence.camera)
+    tracks = CalibratedTracks(old.tracks, old.visible, start.intrinsics, sequence.camera)
     context = RunContext(sequence, settings, tracks, rotations=start.rotations, rotations_chosen=True)
     # What depends on neither eta nor the weights is shared: to change these costs less than a step.
-    problem = penalized(old.with_eta(tracks.posed_eta(settings.eta)), settings.penalty, settings.rank)
+    problem = apply_penalty(old.with_eta(tracks.effective_eta(settings.eta)), settings.penalty, settings.rank)
     point = start.current.factors
-    if collapsed(old, point):  # a strong penalty has left nothing to continue from
+    if is_collapsed(old, point):  # a strong penalty has left nothing to continue from
         point = rigid_start(problem)
-    factors = resized(point, settings.rank, context.rng(0))
+    factors = with_rank(point, settings.rank, context.rng(0))
     if context.method.on_matrix:
         yield from run_on_matrix(context, problem, factors)
         return
@@ -137,10 +137,10 @@ def _compare_rotations(
             def display(
                 factors: Factors, problem: NonRigidProblem = problem, compared: Subset = compared
             ) -> Point:
-                return point_at(problem, compared.lifted(factors))
+                return point_at(problem, compared.to_full(factors))
 
         end, losses = yield from _grow(part, compared.small, quick, phase, display)
-        point = point_at(problem, compared.lifted(end.factors))
+        point = point_at(problem, compared.to_full(end.factors))
         with np.errstate(divide="ignore", invalid="ignore"):
             score = float(np.log(losses[min(1, problem.rank - 1) :]).mean())
         ends.setdefault(np.inf if np.isnan(score) else score, (candidate.name, point))
@@ -161,23 +161,23 @@ def _search(context: RunContext, problem: NonRigidProblem, grown: Factors | None
     if grown is None:
         end, _ = yield from _grow(part, small, short, phase)
     else:
-        end = yield from run_phase(part, small, short, searched.restricted(grown), phase)
+        end = yield from run_phase(part, small, short, searched.restrict(grown), phase)
     ends = [End(GROWN + suffix, end.factors, end.loss)]
     log.losses[GROWN + suffix] = end.loss / part.share
     if count > 1:
         yield from _compete(part, small, short, ends, suffix)
     lowest = min(ends, key=lambda end: end.loss)
     factors = lowest.factors
-    between = rungs(problem, COMPARED)  # where a step costs a fraction of one on the whole
+    between = subset_levels(problem, COMPARED)  # where a step costs a fraction of one on the whole
     log.phase_count += len(between)
     for level in between:
-        start, searched = searched.carried(factors, level), level
+        start, searched = searched.to_subset(factors, level), level
         part = replace(part, share=level.share)
         end = yield from run_phase(part, level.small, short, start, "refine (subset)")
         factors = end.factors
     last = context.refining_algorithm(near=complete)
     name = lowest.name if complete else ""
-    yield from run_last_phase(context, problem, last, searched.lifted(factors), "refine", name)
+    yield from run_last_phase(context, problem, last, searched.to_full(factors), "refine", name)
 
 
 def _compete(
@@ -200,7 +200,7 @@ def _compete(
             log.losses[names[start]], log.notes[names[start]] = loss / part.share, GIVEN_UP
         for r, start in enumerate(state.bundle.starts):
             phase = f"start {group.start + start + 2} of {count}: {names[start]}"
-            lifted = screened.lifted(state.bundle.at(r))
+            lifted = screened.to_full(state.bundle.at(r))
             yield from _follow(context, problem, short, lifted, phase, names[start], ends)
         for start, _ in state.merged:
             into = names[traced(start, dict(state.merged))]
@@ -254,7 +254,7 @@ def _grow(
     factors, losses = rigid_start(problem), []
     context = replace(context, full_rank=problem)
     for rank in range(1, problem.rank + 1):
-        factors = resized(factors, rank, context.rng(rank))
+        factors = with_rank(factors, rank, context.rng(rank))
         smaller = problem.of_rank(rank)
         end = yield from run_phase(context, smaller, algorithm, factors, f"{phase}, rank {rank}")
         factors = end.factors

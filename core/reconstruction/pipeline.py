@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..problem.factors import centered
-from ..problem.initialization import AGREEMENT, full_rank_start, padded
+from ..problem.factors import center
+from ..problem.initialization import AGREEMENT, full_rank_start, pad_rank
 from ..solvers.majorized import Majorized
 from ..solvers.methods import METHODS
 from ..solvers.solver import ROUNDING, Status, iterate
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..problem.nonrigid import Factors, Problem
     from ..solvers.methods import Method
     from ..solvers.solver import Algorithm
-    from .problem_setup import Prepared
+    from .problem_setup import CalibratedTracks
     from .settings import Settings
 
 SHORT_TOLERANCE = 1e-8  # of a start that is only compared with others
@@ -66,7 +66,7 @@ class RunContext:
 
     sequence: Sequence
     settings: Settings
-    tracks: Prepared
+    tracks: CalibratedTracks
     log: RunLog = field(default_factory=RunLog)
     calibration: Floats | None = None  # K of the views of a low-rank problem, where it is known
     rotations: str = ""  # the name of the rotations of the problem
@@ -130,7 +130,7 @@ def solve_phase(
         exact = ended or algorithm.on_matrix
         loss = problem.loss(factors) if exact else snapshot.progress.loss
         full_rank = context.full_rank or problem
-        current = context.displayed or Point(full_rank, padded(factors, full_rank.rank), loss)
+        current = context.displayed or Point(full_rank, pad_rank(factors, full_rank.rank), loss)
         # Where a phase ends its gradient is least: it stands before points that differ by rounding.
         margin = ROUNDING if ended else 0.0
         # A method on X is not asked for cuts on its way, but for that of the matrix where it ends.
@@ -204,11 +204,11 @@ def run_on_matrix(context: RunContext, problem: Problem, factors: Factors | None
 
 def point_at(problem: Problem, factors: Factors) -> Point:
     """Return factors of up to the problem's rank as a point with its loss."""
-    factors = padded(factors, problem.rank)
+    factors = pad_rank(factors, problem.rank)
     return Point(problem, factors, problem.loss(factors))
 
 
 def _closed_form(problem: Problem) -> Factors:
     """Return X0; centered, so that the translations need not move out of it through the penalty."""
     start = full_rank_start(problem)
-    return centered(start) if problem.offsets else start
+    return center(start) if problem.offsets else start

@@ -24,7 +24,7 @@ AnyProblem = TypeVar("AnyProblem", bound=Problem)
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class CalibratedTracks:
     """Calibrated observations, and the K that calibrated them."""
 
     tracks: Floats  # (F, 2, P) calibrated
@@ -34,15 +34,15 @@ class Prepared:
 
     def problem(self, rotations: Floats, penalty: Penalty, rank: int, eta: float) -> NonRigidProblem:
         """Pose the problem for given rotations."""
-        bare = NonRigidProblem(self.tracks, self.visible, rotations, self.posed_eta(eta), np.zeros(1))
-        return penalized(bare, penalty, rank)
+        bare = NonRigidProblem(self.tracks, self.visible, rotations, self.effective_eta(eta), np.zeros(1))
+        return apply_penalty(bare, penalty, rank)
 
-    def posed_eta(self, eta: float) -> float:
+    def effective_eta(self, eta: float) -> float:
         """Return the eta that a problem is posed at: 1 for orthogonal tracks, whatever is asked for."""
         return 1.0 if self.camera is CameraModel.ORTHOGONAL else eta
 
 
-def penalized(problem: AnyProblem, penalty: Penalty, rank: int) -> AnyProblem:
+def apply_penalty(problem: AnyProblem, penalty: Penalty, rank: int) -> AnyProblem:
     """Return a problem at a rank and under a penalty, whose weights may refer to its closed form.
 
     Raises
@@ -58,7 +58,7 @@ def penalized(problem: AnyProblem, penalty: Penalty, rank: int) -> AnyProblem:
     return problem.with_weights(weights[:rank], tail=weights[rank:], spectral=spectral)
 
 
-def prepare(sequence: Sequence, settings: Settings) -> Prepared:
+def prepare(sequence: Sequence, settings: Settings) -> CalibratedTracks:
     """Resolve the intrinsics of a sequence and calibrate its tracks.
 
     Raises
@@ -73,7 +73,7 @@ def prepare(sequence: Sequence, settings: Settings) -> Prepared:
     except InputError as error:
         raise InputError(f"{sequence.name}: {error}") from error
     tracks.setflags(write=False)  # so that every problem posed on them shares them
-    return Prepared(tracks, sequence.visible, K, sequence.camera)
+    return CalibratedTracks(tracks, sequence.visible, K, sequence.camera)
 
 
 def resolve_intrinsics(sequence: Sequence, source: str | Path | tuple[float, float, float, float]) -> Floats:

@@ -39,7 +39,7 @@ from ..cameras.calibration import project, project_low_rank, to_pixels
 from ..data.sequence import CameraModel, GroundTruth
 from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError
-from ..foundation.types import Bools, Floats, Ints, frozen
+from ..foundation.types import Bools, Floats, Ints, read_only
 from ..io.readers.npz_archive import load_arrays
 from ..io.readers.source import read_bytes
 
@@ -121,7 +121,7 @@ class Result:
         arrays = {name: getattr(self, name) for name in _own_arrays() if getattr(self, name) is not None}
         _check_shapes("result", arrays)
         for name, value in arrays.items():
-            object.__setattr__(self, name, frozen(value, KINDS.get(name, np.float64)))
+            object.__setattr__(self, name, read_only(value, KINDS.get(name, np.float64)))
         object.__setattr__(self, "eta", float(self.eta))
         object.__setattr__(self, "loss", float(self.loss))
         if self.norm is not None:

@@ -16,7 +16,7 @@ import numpy as np
 from ..cameras.bundle_adjustment import Bundle, adjusted
 from ..cameras.metric_upgrade import metric_upgrade, reprojection_rms
 from ..foundation.exceptions import InputError
-from ..problem.factors import Factors, balanced
+from ..problem.factors import Factors, balance
 from ..problem.low_rank import LowRankProblem
 from ..solvers.solver import solve
 from ..solvers.variable_projection import VariableProjection
@@ -83,7 +83,7 @@ def metric_view(
 
 def _leading(factors: Factors) -> Factors:
     """Return the factors of the four largest singular values."""
-    whole = balanced(factors)
+    whole = balance(factors)
     return Factors(whole.B[:, :PROJECTIVE], whole.C[:PROJECTIVE], whole.s)
 
 

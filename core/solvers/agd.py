@@ -34,7 +34,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..foundation.exceptions import InputError
-from .matrix_form import Point, best_cut, curvature, evaluate, prox, starting_point, with_singular_values
+from .matrix_form import (
+    MatrixPoint,
+    best_cut,
+    curvature,
+    evaluate,
+    prox,
+    starting_point,
+    with_singular_values,
+)
 from .solver import Algorithm, Status
 
 if TYPE_CHECKING:
@@ -53,9 +61,9 @@ SAFE = 1.0 - 1e-9  # of 1 / L: at that step the model bounds phi, whatever round
 class AGDState:
     """The last two accepted matrices, the last extrapolated step, and the acceptance's memory."""
 
-    x: Point
-    before: Point
-    z: Point
+    x: MatrixPoint
+    before: MatrixPoint
+    z: MatrixPoint
     t: tuple[float, float]  # t_k-1, t_k
     alpha: float  # the last step size
     shortest: float  # 1 / L: a step size that never fails
@@ -99,8 +107,8 @@ class AGD(Algorithm[AGDState]):
         """Make one extrapolated step, guard it, and restart the momentum where it leads uphill."""
         x, before, (last, t) = state.x, state.before, state.t
         z_share, momentum = last / t, (last - 1.0) / t
-        y = _combined(x, state.z, before, z_share, momentum)
-        gradient = _combined(x, state.z, before, z_share, momentum, of="gradient")
+        y = _combine(x, state.z, before, z_share, momentum)
+        gradient = _combine(x, state.z, before, z_share, momentum, of="gradient")
         if not (np.isfinite(y).all() and np.isfinite(gradient).all()):
             return replace(state, x=replace(x, loss=float("nan")))
         longest = state.alpha * (GROWTH if self.step_size == "backtracking" else 1.0)
@@ -136,13 +144,15 @@ class AGD(Algorithm[AGDState]):
         """Return the best cut of x to the problem's rank; its objective is `problem.loss(...)`."""
         return best_cut(problem, state.x.X)
 
-    def _accepts(self, state: AGDState, z: Point, y: Floats) -> bool:
+    def _accepts(self, state: AGDState, z: MatrixPoint, y: Floats) -> bool:
         """Whether z needs no comparison with the step from x itself."""
         if self.acceptance == "monotone":
             return False
         return z.loss <= state.mean - self.delta * float(np.square(z.X - y).sum())
 
-    def _restarts(self, x: Point, y: Floats, z: Point, chosen: Point, *, guarded: bool) -> bool:
+    def _restarts(
+        self, x: MatrixPoint, y: Floats, z: MatrixPoint, chosen: MatrixPoint, *, guarded: bool
+    ) -> bool:
         if self.restart == "none":
             return False
         if self.restart == "loss":
@@ -156,7 +166,7 @@ def _next(t: float) -> float:
 
 def _proximal_step(
     problem: Problem, origin: Floats, gradient: Floats, alpha: float, shortest: float
-) -> tuple[Point, float]:
+) -> tuple[MatrixPoint, float]:
     """Return the proximal gradient step from a matrix, and its step size, `alpha` or less."""
     while True:
         rho = 1.0 / alpha
@@ -168,7 +178,9 @@ def _proximal_step(
         alpha = max(0.5 * alpha, shortest)
 
 
-def _combined(x: Point, z: Point, before: Point, z_share: float, momentum: float, *, of: str = "X") -> Floats:
+def _combine(
+    x: MatrixPoint, z: MatrixPoint, before: MatrixPoint, z_share: float, momentum: float, *, of: str = "X"
+) -> Floats:
     """Return x + z_share (z - x) + momentum (x - before), of the matrices or of the gradients there."""
     here, there, past = (getattr(point, of) for point in (x, z, before))
     combined: Floats = here + z_share * (there - here) + momentum * (here - past)

@@ -22,7 +22,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .matrix_form import Point, best_cut, curvature, evaluate, slopes, starting_point, with_singular_values
+from .matrix_form import (
+    MatrixPoint,
+    best_cut,
+    curvature,
+    evaluate,
+    slopes,
+    starting_point,
+    with_singular_values,
+)
 from .solver import Algorithm, Status
 
 if TYPE_CHECKING:
@@ -34,7 +42,7 @@ if TYPE_CHECKING:
 class IRNNState:
     """The current matrix, and how far the last step went."""
 
-    point: Point
+    point: MatrixPoint
     beta: float  # of the quadratic model
     change: float  # |X_k+1 - X_k| / |X_k|
 

@@ -66,7 +66,7 @@ class NormalEquations:
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class TrialStep:
     """A step in all unknowns, and the decrease of the quadratic model over it."""
 
     of_frames: Floats  # (F, K+3)
@@ -188,7 +188,7 @@ def normal_equations(problem: Problem, factors: Factors) -> NormalEquations:
     )
 
 
-def damped_step(normal: NormalEquations, damping: float, *, exact: bool = False) -> Step | None:
+def damped_step(normal: NormalEquations, damping: float, *, exact: bool = False) -> TrialStep | None:
     """Solve for the step at a damping, with the exact Hessian or that of Gauss-Newton.
 
     None where the matrix is not positive definite, as the exact one need not be, and the other in rounding.
@@ -214,7 +214,7 @@ def damped_step(normal: NormalEquations, damping: float, *, exact: bool = False)
     except np.linalg.LinAlgError:
         return None
     squared = float(np.vdot(u, u) + np.vdot(c, c))
-    return Step(u, c, damping * squared - float(np.vdot(g_u, u) + np.vdot(g_c, c)))
+    return TrialStep(u, c, damping * squared - float(np.vdot(g_u, u) + np.vdot(g_c, c)))
 
 
 def _damped(blocks: Floats, damping: float) -> Floats:
@@ -245,7 +245,7 @@ def _schur(
     return x, z.reshape(count, size)
 
 
-def _judged(problem: Problem, factors: Factors, step: Step | None) -> tuple[Factors, float]:
+def _judged(problem: Problem, factors: Factors, step: TrialStep | None) -> tuple[Factors, float]:
     """Return the trial in its exact gauge and its loss; an infinite loss where there is none."""
     if step is None:
         return factors, float("inf")

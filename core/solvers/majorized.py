@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..penalties import LinearPenalty
-from ..problem.initialization import NEGLIGIBLE, padded, resized
+from ..problem.initialization import NEGLIGIBLE, pad_rank, with_rank
 from .solver import ROUNDING, Algorithm, Status
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class Majorized(Algorithm[MajorizedState]):
 
     def factors(self, problem: Problem, state: MajorizedState) -> Factors:
         """Return the point, balanced; columns that were cut are zero."""
-        return padded(state.best.factors, problem.rank)
+        return pad_rank(state.best.factors, problem.rank)
 
     def _touching(self, problem: Problem, point: Factors, loss: float, damping: float) -> MajorizedState:
         """Linearize at a balanced point and start the inner method there."""
@@ -131,7 +131,7 @@ class Majorized(Algorithm[MajorizedState]):
         alive = sigma[sigma > NEGLIGIBLE * sigma[0]]
         if len(alive) < 2 or not _unseen(_spectral(problem), alive):
             return here
-        cut = resized(state.factors, len(alive) - 1, np.random.default_rng(0))
+        cut = with_rank(state.factors, len(alive) - 1, np.random.default_rng(0))
         trial = self._touching(problem, cut, problem.loss(cut), self.inner.damping)
         return replace(trial, status=Status.RUNNING, kept=here)
 

@@ -55,7 +55,7 @@ def prox(problem: Problem, sigma: Floats, rho: float) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
+class MatrixPoint:
     """A matrix X with its best offsets, its objective, and the gradient of the data term."""
 
     X: Floats  # (rows, 3 columns)
@@ -65,24 +65,24 @@ class Point:
     loss: float  # F(X)
 
 
-def evaluate(problem: Problem, X: Floats, sigma: Floats) -> Point:
+def evaluate(problem: Problem, X: Floats, sigma: Floats) -> MatrixPoint:
     """Return the point at X (rows, 3 columns), whose singular values the caller knows."""
     shapes = X.reshape(problem.data.y.shape)
     s = best_offsets(problem.data, shapes)
     e = shapes + s[:, :, None] - problem.data.y
     force = problem.data.times_H(e)
     loss = float(np.vdot(e, force)) + problem.penalty(sigma)
-    return Point(X, s, 2.0 * force.reshape(X.shape), sigma, loss)
+    return MatrixPoint(X, s, 2.0 * force.reshape(X.shape), sigma, loss)
 
 
-def starting_point(problem: Problem, start: Factors) -> Point:
+def starting_point(problem: Problem, start: Factors) -> MatrixPoint:
     """Return the point at a start of any rank; its loss is NaN where the start is not finite."""
     with np.errstate(all="ignore"):
         X = start.shapes().reshape(len(start.B), -1)
     if np.isfinite(X).all():
         return evaluate(problem, X, np.asarray(np.linalg.svd(X, compute_uv=False), dtype=np.float64))
     zero = np.zeros_like(X)
-    return Point(zero, np.zeros((len(X), 3)), zero, np.zeros(min(X.shape)), float("nan"))
+    return MatrixPoint(zero, np.zeros((len(X), 3)), zero, np.zeros(min(X.shape)), float("nan"))
 
 
 def with_singular_values(matrix: Floats, change: Callable[[Floats], Floats]) -> tuple[Floats, Floats]:

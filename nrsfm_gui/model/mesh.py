@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.foundation import frozen
+from core.foundation import read_only
 
 if TYPE_CHECKING:
     from core import Sequence
@@ -29,7 +29,7 @@ class Triangulation:
 
 def triangulation_of(faces: Ints, points: int, name: str) -> Triangulation:
     """Return the triangulation with these faces (T, 3)."""
-    return Triangulation(frozen(faces, np.int64), frozen(edges_of(faces), np.int64), points, name)
+    return Triangulation(read_only(faces, np.int64), read_only(edges_of(faces), np.int64), points, name)
 
 
 def edges_of(faces: Ints) -> Ints:
@@ -87,7 +87,9 @@ def track_triangulation(sequence: Sequence) -> Triangulation:
 def _file_triangulation(sequence: Sequence) -> Triangulation:
     faces = np.zeros((0, 3), dtype=np.int64) if sequence.faces is None else sequence.faces
     edges = edges_of(faces) if sequence.edges is None else sequence.edges
-    return Triangulation(frozen(faces, np.int64), frozen(edges, np.int64), sequence.point_count, "the file")
+    return Triangulation(
+        read_only(faces, np.int64), read_only(edges, np.int64), sequence.point_count, "the file"
+    )
 
 
 def chosen_mesh(sequence: Sequence, source: str, loaded: Triangulation | None) -> Triangulation:

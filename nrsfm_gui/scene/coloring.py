@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from core.foundation import frozen
+from core.foundation import read_only
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,12 +77,12 @@ def coloring(
         if shapes.points is None or other is None:
             return Coloring(None, None, label, MISSING[color_by])
         values = np.linalg.norm(shapes.points[frame].T - other, axis=1)
-        return Coloring(frozen(values), _limits(values, color_by), label)
+        return Coloring(read_only(values), _limits(values, color_by), label)
     source = SOURCES[color_by]
     values_now = source(shapes, frame)
     if values_now is None:
         return Coloring(None, None, label, MISSING[color_by])
-    return Coloring(frozen(values_now), _scale(shapes, color_by), label)
+    return Coloring(read_only(values_now), _scale(shapes, color_by), label)
 
 
 def _drawn(shapes: Shapes) -> Floats | None:

@@ -15,7 +15,7 @@ import numpy as np
 from core import Alignment, CameraModel, ExplicitWeights, GroundTruth
 from core.data import known_points
 from core.evaluation import NO_ALIGNMENT, Kind, Mirror, align_all, is_mirrored
-from core.foundation import frozen
+from core.foundation import read_only
 from nrsfm_gui.scene.scene import ErrorSeries
 from nrsfm_gui.scene.shapes import MIN_ALIGNED
 
@@ -79,7 +79,7 @@ def lay_together(first: Shapes, second: Shapes) -> Together | None:
         similarity = align_all(second.points, target, alignment)
         laid = replace(
             second,
-            points=frozen(similarity.apply(second.points)),
+            points=read_only(similarity.apply(second.points)),
             cameras=None if second.cameras is None else second.cameras.moved(similarity),
             truth=first.truth,
             errors=None,
@@ -89,7 +89,7 @@ def lay_together(first: Shapes, second: Shapes) -> Together | None:
         words = f"aligned to each other: {alignment.words(is_mirrored(similarity))}"
     assert laid.points is not None  # as above
     distances = np.linalg.norm(laid.points - first.points, axis=1)
-    return Together(replace(laid, extent=first.extent), frozen(distances), first.unit, words)
+    return Together(replace(laid, extent=first.extent), read_only(distances), first.unit, words)
 
 
 def why_losses_differ(one: Settings, other: Settings, camera: CameraModel) -> str:

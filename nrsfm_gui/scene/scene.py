@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.foundation import frozen
+from core.foundation import read_only
 from nrsfm_gui.model.appearance import DEFAULT_LAYERS, LAYERS, Appearance
 from nrsfm_gui.model.mesh import chosen_mesh
 from nrsfm_gui.scene.bounds import bounding_points
@@ -233,7 +233,7 @@ def _series(values: Floats, unit: str, name: str) -> ErrorSeries:
 
 def _at(values: Floats | None, frame: int) -> Floats | None:
     """Return what one frame has of its points: (P,), or (P, N) of a vector each."""
-    return None if values is None else frozen(values[frame]).T  # see `one_frame`: it may be written over
+    return None if values is None else read_only(values[frame]).T  # see `one_frame`: it may be written over
 
 
 def _camera(cameras: Cameras, frame: int) -> Camera:

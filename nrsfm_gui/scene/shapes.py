@@ -21,7 +21,7 @@ import numpy as np
 from core import Alignment, CameraModel
 from core.data import known_points
 from core.evaluation import MIN_ALIGNED, PER_FRAME, Kind, Views, align_all, is_mirrored
-from core.foundation import Similarity, frozen
+from core.foundation import Similarity, read_only
 from nrsfm_gui.scene.solver_geometry import Solved, solved
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Cameras:
         intrinsics = np.array(self.K)
         if self.orthogonal:  # no division by depth takes the scale away again
             intrinsics[:, :, :2] /= similarity.scale[:, None, None]
-        return Cameras(frozen(rotations), frozen(offset), frozen(intrinsics), self.orthogonal)
+        return Cameras(read_only(rotations), read_only(offset), read_only(intrinsics), self.orthogonal)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,12 +129,12 @@ def build_shapes(
     residuals = np.linalg.norm(reprojected - sequence.tracks, axis=1)
     residuals = np.where(sequence.visible, residuals, np.nan)
     return Shapes(
-        points=frozen(Q),
+        points=read_only(Q),
         truth=truth,
         cameras=cameras,
-        reprojected=frozen(reprojected),
-        errors=None if errors is None else frozen(errors),
-        residuals=frozen(residuals),
+        reprojected=read_only(reprojected),
+        errors=None if errors is None else read_only(errors),
+        residuals=read_only(residuals),
         unit=sequence.truth_units if aligned else "units",
         alignment=alignment if aligned else replace(alignment, kind=Kind.NONE),
         extent=_extent(background, Q),
@@ -240,7 +240,7 @@ class _Background:
 @lru_cache(maxsize=4)
 def _background(sequence: Sequence) -> _Background:
     truth = _spread_truth(sequence)
-    image_extent = frozen(_padded(_span(np.moveaxis(sequence.tracks, 1, 0)[:, sequence.visible])))
+    image_extent = read_only(_padded(_span(np.moveaxis(sequence.tracks, 1, 0)[:, sequence.visible])))
     if truth is None:
         return _Background(None, None, False, image_extent)
     known = known_points(truth)
@@ -256,7 +256,7 @@ def _spread_truth(sequence: Sequence) -> Floats | None:
         return truth.points
     spread = np.full((sequence.frame_count, 3, sequence.point_count), np.nan)
     spread[truth.frames] = truth.points
-    return frozen(spread)
+    return read_only(spread)
 
 
 def _span(values: Floats) -> Floats:
@@ -283,4 +283,4 @@ def _extent(background: _Background, points: Floats | None) -> Floats | None:
         corners.append(_span(np.moveaxis(points, 1, 0).reshape(3, -1)))
     if not corners:
         return None
-    return frozen(_padded(np.concatenate(corners, axis=1)))
+    return read_only(_padded(np.concatenate(corners, axis=1)))

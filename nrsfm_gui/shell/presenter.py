@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PyQt6.QtCore import QObject, QTimer
 
-from core.reconstruction import collapsed
+from core.reconstruction import is_collapsed
 from nrsfm_gui.engine.throttle import Pace
 from nrsfm_gui.model.changes import differences
 from nrsfm_gui.model.run import Run, RunState
@@ -107,7 +107,7 @@ class Presenter(QObject):
         if run.state is not RunState.FINISHED or run is not self._window.session.shown or run.last is None:
             return
         best = run.last.best
-        if collapsed(best.problem, best.factors):
+        if is_collapsed(best.problem, best.factors):
             self._window.messages.warn(f"Run {run.number}: {' '.join(run_numbers.remarks_on(run))}")
 
     def show_series(self, series: ErrorSeries | None) -> None:

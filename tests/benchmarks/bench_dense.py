@@ -31,10 +31,10 @@ from typing import Any
 import numpy as np
 
 from core import NonRigidProblem, VariableProjection, WeightedNuclearNorm, iterate, solve
-from core.foundation import frozen, rotation_from_vector
+from core.foundation import read_only, rotation_from_vector
 from core.problem import reference_singular_values
-from core.problem.initialization import resized, rigid_start
-from core.problem.subsampling import rungs, subset
+from core.problem.initialization import rigid_start, with_rank
+from core.problem.subsampling import subset, subset_levels
 from core.reconstruction.nonrigid_pipeline import COMPARED
 from core.reconstruction.pipeline import SHORT_TOLERANCE
 from core.solvers import single_threaded
@@ -121,7 +121,7 @@ def measured(path: Path, rank: int) -> dict[str, Any]:
     with np.load(path, allow_pickle=False) as file:
         tracks, rotations = file["tracks"], file["rotations"]
     visible = np.ones((len(tracks), tracks.shape[2]), dtype=bool)
-    tracks = frozen(tracks)
+    tracks = read_only(tracks)
     with single_threaded():
         began = time.process_time()
         unpenalized = NonRigidProblem(tracks, visible, rotations, ETA, np.zeros(1))
@@ -131,13 +131,13 @@ def measured(path: Path, rank: int) -> dict[str, Any]:
         factors = rigid_start(some.small)
         for k in range(1, rank + 1):
             smaller = some.small.with_weights(some.small.weights[:k])
-            start = resized(factors, k, np.random.default_rng(k))
+            start = with_rank(factors, k, np.random.default_rng(k))
             factors = solve(smaller, VariableProjection(tolerance=SHORT_TOLERANCE), start).state.factors
-        for rung in rungs(problem, COMPARED):
-            start = some.carried(factors, rung)
+        for rung in subset_levels(problem, COMPARED):
+            start = some.to_subset(factors, rung)
             factors = solve(rung.small, VariableProjection(tolerance=SHORT_TOLERANCE), start).state.factors
             some = rung
-        factors = some.lifted(factors)
+        factors = some.to_full(factors)
         started = time.process_time()
         steps = []
         for snapshot in iterate(problem, VariableProjection(), factors):

@@ -42,7 +42,7 @@ from core import (
 )
 from core.cameras.candidates import rotation_candidates
 from core.problem import reference_singular_values
-from core.problem.factors import centered
+from core.problem.factors import center
 from core.problem.initialization import random_start
 from core.reconstruction.problem_setup import prepare
 
@@ -161,7 +161,7 @@ def admm_cut(problem: NonRigidProblem) -> Factors:
     """Return where a short ADMM from the closed form ends, cut to the rank."""
     frames, points = problem.shape
     method = ADMM(max_iterations=SHORT_ADMM)
-    end = solve(problem, method, centered(svd_start(problem, min(frames, 3 * points))))
+    end = solve(problem, method, center(svd_start(problem, min(frames, 3 * points))))
     return method.factors(problem, end.state)
 
 

@@ -30,8 +30,8 @@ from core import (
     iterate,
     svd_start,
 )
-from core.problem.factors import centered
-from core.reconstruction.problem_setup import penalized
+from core.problem.factors import center
+from core.reconstruction.problem_setup import apply_penalty
 from core.solvers import PROBLEMS, Majorized
 from core.solvers.methods import refusal
 
@@ -80,7 +80,7 @@ def posed(simulated, simulated_low_rank):
             unit, _ = simulated_low_rank(frames=6, points=15, weights=(0.0,), missing=0.15)
             # Not of norm 1 but larger, so that these penalties leave something of it.
             free = LowRankProblem(20 * unit.tracks, unit.visible, unit.eta, unit.weights)
-        return penalized(free, penalty, RANK)
+        return apply_penalty(free, penalty, RANK)
 
     return make
 
@@ -95,7 +95,7 @@ def test_it_never_raises_the_objective_that_it_claims_to_lower(posed, method, pr
     rows, columns = posed_problem.shape
     point = svd_start(posed_problem, min(rows, 3 * columns) if METHODS[method].on_matrix else RANK)
     if posed_problem.offsets:
-        point = centered(point)
+        point = center(point)
     steps = [METHODS[method].first({})]
     if METHODS[method].refined:
         steps.append(METHODS[method].second({}))

@@ -20,7 +20,7 @@ from core import (
 )
 from core.cli.console import as_lines, summary_of
 from core.problem import reference_singular_values
-from core.problem.initialization import padded
+from core.problem.initialization import pad_rank
 from core.reconstruction import remarks
 from core.reconstruction.diagnostics import reference_size, singular_values
 
@@ -64,7 +64,7 @@ def test_singular_values_do_not_depend_on_the_gauge(simulated, random_factors):
     factors = random_factors(problem)
     dense = np.linalg.svd(factors.shapes().reshape(10, -1), compute_uv=False)
     np.testing.assert_allclose(singular_values(factors), dense[:3], rtol=1e-10)
-    assert singular_values(padded(factors, 5)) == pytest.approx([*dense[:3], 0.0, 0.0], abs=1e-12)
+    assert singular_values(pad_rank(factors, 5)) == pytest.approx([*dense[:3], 0.0, 0.0], abs=1e-12)
 
 
 def test_a_column_that_is_a_multiple_of_another_is_not_a_shape_of_its_own(simulated, random_factors):

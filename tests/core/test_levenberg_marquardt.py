@@ -10,7 +10,7 @@ import pytest
 
 from core import LevenbergMarquardt, Status, VariableProjection, iterate, solve, svd_start
 from core.problem import printed_form as residuals
-from core.problem.initialization import resized, rigid_start
+from core.problem.initialization import rigid_start, with_rank
 from core.solvers.levenberg_marquardt import damped_step, exact_gauge, normal_equations
 
 
@@ -128,7 +128,7 @@ def test_a_new_column_whose_shape_is_still_zero_comes_to_life(simulated):
     problem, _ = simulated(missing=0.1)
     rigid = solve(problem.with_weights(problem.weights[:1]), LevenbergMarquardt(), rigid_start(problem))
     assert rigid.state.factors.gamma() > 0.1
-    start = resized(rigid.state.factors, 2, np.random.default_rng(0))
+    start = with_rank(rigid.state.factors, 2, np.random.default_rng(0))
     assert not start.C[1].any()
     end = solve(problem, LevenbergMarquardt(), start)
     other = solve(problem, VariableProjection(), start)

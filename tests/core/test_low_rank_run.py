@@ -40,7 +40,7 @@ from core.cli import main
 from core.cli.evaluate import optimality
 from core.foundation import procrustes, rotation_from_vector
 from core.reconstruction import geometry_of, settings_from_dict, settings_to_dict
-from core.reconstruction.low_rank_pipeline import measurement_norm, some_points
+from core.reconstruction.low_rank_pipeline import measurement_norm, point_subset
 
 FREE = TruncatedNuclearNorm(1.0, 4)
 K = np.array([[900.0, 0.0, 320.0], [0.0, 900.0, 240.0], [0.0, 0.0, 1.0]])
@@ -278,13 +278,13 @@ def test_points_lifted_from_a_subset_are_the_best_for_its_cameras():
     scene = rigid_scene(points=60, noise=0.5)
     norm = measurement_norm(scene.tracks, scene.visible)
     problem = LowRankProblem(scene.tracks / norm, scene.visible, 0.05, np.array([0, 0, 0, 1e-6]))
-    some = some_points(problem, 9 * 20)
+    some = point_subset(problem, 9 * 20)
     assert some.small.shape == (20, 9)
     assert some.share == pytest.approx(1 / 3)
     assert some.small.weights == pytest.approx(np.sqrt(1 / 3) * problem.weights)
     random = np.random.default_rng(0)
     cameras = random.standard_normal((4, 3, 9))
-    lifted = some.lifted(Factors(np.zeros((20, 4)), cameras, np.zeros((20, 3))))
+    lifted = some.to_full(Factors(np.zeros((20, 4)), cameras, np.zeros((20, 3))))
     for _ in range(5):
         nudge = 1e-4 * random.standard_normal(lifted.B.shape)
         moved = Factors(lifted.B + nudge, lifted.C, lifted.s)

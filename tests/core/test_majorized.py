@@ -23,7 +23,7 @@ from core import (
     solve,
     svd_start,
 )
-from core.problem.initialization import padded, random_start, resized, rigid_start
+from core.problem.initialization import pad_rank, random_start, rigid_start, with_rank
 from core.solvers import Majorized
 
 PENALTIES = {
@@ -137,7 +137,7 @@ def test_the_rank_penalty_ends_at_the_rank_of_least_cost(simulated, mu):
     costs = []
     start = rigid_start(problem)
     for rank in range(1, 6):
-        start = resized(start, rank, np.random.default_rng(rank))
+        start = with_rank(start, rank, np.random.default_rng(rank))
         end = solve(problem.with_weights(np.zeros(rank)), VariableProjection(), start)
         start = end.state.factors
         costs.append(end.progress.loss + mu * rank)
@@ -186,7 +186,7 @@ def test_starts_without_shapes_and_starts_with_dead_columns_are_taken(posed, pen
     assert end.status.finished
     assert end.progress.loss < problem.loss(svd_start(problem))
     rigid = solve(problem.of_rank(1), method, rigid_start(problem))
-    wider = padded(method.factors(problem.of_rank(1), rigid.state), problem.rank)
+    wider = pad_rank(method.factors(problem.of_rank(1), rigid.state), problem.rank)
     again = next(iter(iterate(problem, method, wider)))
     assert again.progress.loss <= rigid.progress.loss * (1 + 1e-9)
     assert not again.state.factors.gamma()[1:].any()

@@ -18,7 +18,7 @@ from core import (
     SchattenNorm,
 )
 from core.penalties import LinearPenalty
-from core.problem.factors import balanced
+from core.problem.factors import balance
 
 CONCAVE = {
     "schatten": SchattenNorm(mu=0.7, p=0.4, epsilon=0.05),
@@ -118,7 +118,7 @@ def test_no_factorization_costs_less_than_the_balanced_one_which_costs_f_of_the_
     factors = Factors(B, C, np.zeros((8, 3)))
     sigma = np.linalg.svd(factors.shapes().reshape(8, -1), compute_uv=False)[:4]
     least = penalty.value(sigma)
-    even = balanced(factors)
+    even = balance(factors)
     assert penalty.value(even.gamma()) == pytest.approx(least, rel=1e-12)
     for spread in np.logspace(-3, 1, 60):  # near the balanced one, and far from it
         Q = np.eye(4) + spread * random.standard_normal((4, 4))

@@ -9,7 +9,7 @@ from core import Factors
 from core.foundation.batched_linalg import ELIMINATION_LIMIT, invert_batched, matmul_batched
 from core.problem import printed_form as residuals
 from core.problem.closed_form import best_offsets
-from core.problem.factors import balanced, centered
+from core.problem.factors import balance, center
 
 
 @pytest.mark.parametrize("size", [1, 3, 6, ELIMINATION_LIMIT, ELIMINATION_LIMIT + 3])
@@ -82,7 +82,7 @@ def test_frame_blocks_are_the_second_derivatives_at_fixed_C(simulated, random_fa
 def test_the_gauge_changes_neither_the_shapes_nor_raises_the_objective(simulated, random_factors):
     problem, _ = simulated(frames=8, points=7, weights=(0.1, 0.5, 2.0))
     factors = random_factors(problem)
-    fixed = balanced(centered(factors))
+    fixed = balance(center(factors))
     moved = factors.shapes() + factors.s[:, :, None]
     np.testing.assert_allclose(fixed.shapes() + fixed.s[:, :, None], moved, atol=1e-12)
     assert problem.loss(fixed) <= problem.loss(factors)
@@ -94,10 +94,10 @@ def test_balanced_gamma_are_the_singular_values(random_factors, simulated):
     factors = random_factors(problem)
     matrix = factors.shapes().reshape(8, -1)
     expected = np.linalg.svd(matrix, compute_uv=False)[:3]
-    np.testing.assert_allclose(balanced(factors).gamma(), expected, rtol=1e-12)
+    np.testing.assert_allclose(balance(factors).gamma(), expected, rtol=1e-12)
     scale = np.array([2.0, 0.1, 1.0])
     other = Factors(factors.B * scale, factors.C / scale[:, None, None], factors.s)
-    np.testing.assert_allclose(balanced(other).gamma(), expected, rtol=1e-12)
+    np.testing.assert_allclose(balance(other).gamma(), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("size", [1.0, 1e-3, 1e-7, 0.0])
@@ -106,7 +106,7 @@ def test_balance_keeps_the_product_whatever_the_size_of_a_column(random_factors,
     factors = random_factors(problem)
     B = factors.B * np.array([1.0, size, 1.0])
     factors = Factors(B, factors.C, factors.s)
-    fixed = balanced(factors)
+    fixed = balance(factors)
     np.testing.assert_allclose(fixed.shapes(), factors.shapes(), atol=1e-12)
     sigma = np.linalg.svd(factors.shapes().reshape(8, -1), compute_uv=False)[:3]
     np.testing.assert_allclose(fixed.gamma(), sigma, rtol=1e-9, atol=1e-12)

@@ -180,7 +180,7 @@ def test_a_subset_is_lifted_to_every_frame_and_point(simulated):
     assert frames < 40 and points < 50 and frames * points <= 550
     np.testing.assert_array_equal(reduced.small.rotations, problem.rotations[reduced.frames])
     np.testing.assert_allclose(reduced.small.weights, np.sqrt(frames * points / 2000) * problem.weights)
-    lifted = reduced.lifted(reduced.restricted(true))
+    lifted = reduced.to_full(reduced.restrict(true))
     assert lifted.B.shape == (40, 2) and lifted.C.shape == (2, 3, 50)
     assert problem.loss(lifted) < 1e-9
     assert subset(problem, 2000).small is problem

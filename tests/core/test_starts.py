@@ -12,10 +12,10 @@ from core.problem import printed_form as residuals
 from core.problem.initialization import (
     SLOW,
     random_start,
-    resized,
     rigid_start,
     search_starts,
     slow_coefficients,
+    with_rank,
 )
 
 
@@ -36,7 +36,7 @@ def test_rigid_start_leaves_the_depth_at_zero_where_nothing_measures_it(simulate
 def test_a_new_column_leaves_the_shapes_as_they_are(simulated, random_factors):
     problem, _ = simulated()
     factors = random_factors(problem)
-    larger = resized(factors, 4, np.random.default_rng(0))
+    larger = with_rank(factors, 4, np.random.default_rng(0))
     assert larger.rank == 4
     np.testing.assert_array_equal(larger.shapes(), factors.shapes())
     same = problem.with_weights([*problem.weights, 1.0, 1.0])
@@ -47,7 +47,7 @@ def test_a_new_column_leaves_the_shapes_as_they_are(simulated, random_factors):
 def test_a_smaller_rank_is_the_best_cut(simulated, random_factors):
     problem, _ = simulated(weights=(0.1, 0.2, 0.3))
     factors = random_factors(problem)
-    cut = resized(factors, 2, np.random.default_rng(0)).shapes().reshape(10, -1)
+    cut = with_rank(factors, 2, np.random.default_rng(0)).shapes().reshape(10, -1)
     U, sigma, Vt = np.linalg.svd(factors.shapes().reshape(10, -1), full_matrices=False)
     np.testing.assert_allclose(cut, (U[:, :2] * sigma[:2]) @ Vt[:2], atol=1e-12)
 

@@ -19,8 +19,8 @@ from core.foundation.batched_linalg import invert_batched, matmul_batched, solve
 from core.problem import closed_form_structure, reference_singular_values
 from core.problem import data_term as quadratic
 from core.problem import printed_form as residuals
-from core.problem.initialization import resized, rigid_start
-from core.problem.subsampling import rungs, subset
+from core.problem.initialization import rigid_start, with_rank
+from core.problem.subsampling import subset, subset_levels
 from core.solvers.reduced_hessian import reduced_hessian
 
 CASES = ["non-rigid", "hidden", "orthogonal", "low rank", "low rank, hidden"]
@@ -59,7 +59,7 @@ def both(monkeypatch, simulated, simulated_low_rank):
 def start_of(problem):
     if isinstance(problem, LowRankProblem):
         return svd_start(problem)
-    return resized(rigid_start(problem), problem.rank, np.random.default_rng(0))
+    return with_rank(rigid_start(problem), problem.rank, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -176,15 +176,16 @@ def test_solutions_from_an_inverse_in_single_precision_are_those_of_double(condi
 def test_a_point_is_carried_over_larger_and_larger_subsets(simulated):
     problem, _ = simulated(frames=30, points=400, weights=(0.05, 0.2))
     small = subset(problem, 200)
-    between = rungs(problem, 200)
+    between = subset_levels(problem, 200)
     assert [rung.small.visible.size for rung in between] == pytest.approx([2000], rel=0.1)
-    start = resized(rigid_start(small.small), 2, np.random.default_rng(0))
+    start = with_rank(rigid_start(small.small), 2, np.random.default_rng(0))
     factors = solve(small.small, VariableProjection(tolerance=1e-8), start).state.factors
-    without = problem.loss(small.lifted(factors))
+    without = problem.loss(small.to_full(factors))
     rung = between[0]
-    better = solve(rung.small, VariableProjection(tolerance=1e-8), small.carried(factors, rung)).state.factors
-    best = solve(problem, VariableProjection(), rung.lifted(better)).progress.loss
-    with_rung = problem.loss(rung.lifted(better))
+    start = small.to_subset(factors, rung)
+    better = solve(rung.small, VariableProjection(tolerance=1e-8), start).state.factors
+    best = solve(problem, VariableProjection(), rung.to_full(better)).progress.loss
+    with_rung = problem.loss(rung.to_full(better))
     assert best <= with_rung < without
     assert with_rung - best < 0.5 * (without - best)
-    assert rungs(problem, 3000) == []
+    assert subset_levels(problem, 3000) == []

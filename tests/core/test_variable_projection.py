@@ -9,7 +9,7 @@ import pytest
 
 from core import Factors, Status, iterate, solve
 from core.problem import printed_form as residuals
-from core.problem.initialization import resized, rigid_start
+from core.problem.initialization import rigid_start, with_rank
 from core.solvers import reduced_hessian
 from core.solvers import variable_projection as vp
 
@@ -123,7 +123,7 @@ def test_gauss_newton_curvature_is_the_schur_complement_of_the_jacobian(simulate
 def test_solution_is_a_stationary_point_of_the_four_row_form(simulated, weights, eta):
     problem, _ = simulated(frames=20, points=15, weights=weights, eta=eta, missing=0.1)
     factors = rigid_start(problem)
-    factors = resized(factors, problem.rank, np.random.default_rng(0))
+    factors = with_rank(factors, problem.rank, np.random.default_rng(0))
     last = solve(problem, vp.VariableProjection(), factors)
     assert last.status is Status.CONVERGED
     end = last.state.factors
@@ -162,7 +162,7 @@ def test_iteration_limit_is_said(simulated, random_factors):
 def test_balance_reaches_the_weighted_nuclear_norm(simulated):
     """The bilinear minimum is the minimum of the original problem's objective at its own BC' (Section 4)."""
     problem, _ = simulated(frames=20, points=15, weights=(0.05, 0.3, 0.9))
-    start = resized(rigid_start(problem), 3, np.random.default_rng(0))
+    start = with_rank(rigid_start(problem), 3, np.random.default_rng(0))
     end = solve(problem, vp.VariableProjection(), start).state.factors
     sigma = np.linalg.svd(end.shapes().reshape(20, -1), compute_uv=False)[:3]
     original = float(problem.weights @ sigma) + problem.data.weighted_residuals(end)[1]
@@ -175,7 +175,7 @@ def test_a_point_seen_once_without_a_penalty_does_not_spoil_the_loss(simulated, 
     visible = problem.visible.copy()
     visible[1:, 3] = False
     problem = type(problem)(problem.tracks, visible, problem.rotations, eta, problem.weights)
-    start = resized(rigid_start(problem), 2, np.random.default_rng(0))
+    start = with_rank(rigid_start(problem), 2, np.random.default_rng(0))
     last = solve(problem, vp.VariableProjection(max_iterations=60), start)
     assert 0 < last.progress.loss < problem.with_weights([0.0]).loss(rigid_start(problem))
     assert last.progress.loss == pytest.approx(residuals.loss(problem, last.state.factors), rel=1e-9)
@@ -185,7 +185,7 @@ def test_a_point_seen_once_without_a_penalty_does_not_spoil_the_loss(simulated, 
 def test_the_loss_is_exact_whatever_the_scale_of_the_tracks(simulated, scale):
     problem, _ = simulated(frames=12, points=15, weights=(0.01, 0.02))
     problem = type(problem)(scale * problem.tracks, problem.visible, problem.rotations, 0.05, problem.weights)
-    start = resized(rigid_start(problem), 2, np.random.default_rng(0))
+    start = with_rank(rigid_start(problem), 2, np.random.default_rng(0))
     last = solve(problem, vp.VariableProjection(max_iterations=60), start)
     assert problem.loss(last.state.factors) == pytest.approx(
         residuals.loss(problem, last.state.factors), rel=1e-9

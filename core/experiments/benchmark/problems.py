@@ -16,11 +16,11 @@ import numpy as np
 from ...foundation.exceptions import InputError
 from ...penalties import NuclearNorm, WeightedNuclearNorm
 from ...problem.factors import Factors
-from ...problem.initialization import resized, rigid_start, svd_start
+from ...problem.initialization import rigid_start, svd_start, with_rank
 from ...problem.low_rank import LowRankProblem
 from ...problem.nonrigid import NonRigidProblem
 from ...reconstruction.low_rank_pipeline import measurement_norm
-from ...reconstruction.problem_setup import penalized, prepare
+from ...reconstruction.problem_setup import apply_penalty, prepare
 from ...reconstruction.settings import Settings
 from ...solvers.methods import PROBLEMS
 from ...solvers.solver import solve
@@ -105,7 +105,7 @@ class Case:
 
         def pose() -> LowRankProblem:
             problem = LowRankProblem(tracks, sequence.visible, ETA, np.zeros(1))
-            return penalized(problem, NuclearNorm(MU), self.rank)
+            return apply_penalty(problem, NuclearNorm(MU), self.rank)
 
         return pose
 
@@ -123,7 +123,7 @@ def grown(problem: NonRigidProblem, method: Algorithm[Any]) -> Grown:
     factors = rigid_start(problem)
     for rank in range(1, problem.rank + 1):
         smaller = problem.of_rank(rank)
-        start = resized(factors, rank, np.random.default_rng(rank))
+        start = with_rank(factors, rank, np.random.default_rng(rank))
         end = solve(smaller, method, start)
         factors = method.factors(smaller, end.state)
     return Grown(start, end)
@@ -148,7 +148,7 @@ def bilinear_start(problem: Problem, start: str = "closed") -> Factors:
         lower = problem.of_rank(rank - 1)
         method = VariableProjection()
         factors = method.factors(lower, grown(lower, method).end.state)
-    tries = [resized(factors, rank, np.random.default_rng(seed)) for seed in range(TRIES)]
+    tries = [with_rank(factors, rank, np.random.default_rng(seed)) for seed in range(TRIES)]
     return min((_with_best_shapes(problem, one) for one in tries), key=problem.loss)
 
 

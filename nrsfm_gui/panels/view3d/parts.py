@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.foundation import frozen
+from core.foundation import read_only
 from nrsfm_gui.model.mesh import vertex_normals
 from nrsfm_gui.panels.view3d.axes import floor_segments
 from nrsfm_gui.panels.view3d.primitives import LineSegments, PointCloud, TriangleMesh
@@ -31,7 +31,7 @@ MOST_RINGS = 150  # selected points that are circled; more are marked by larger 
 def _steps(moments: int, points: int) -> Ints:
     """Return the rows ((moments - 1) * points, 2) of a trail (moments * points) from a moment to the next."""
     rows = np.arange(moments * points).reshape(moments, points)
-    return frozen(np.stack([rows[:-1], rows[1:]], axis=2).reshape(-1, 2), np.int64)
+    return read_only(np.stack([rows[:-1], rows[1:]], axis=2).reshape(-1, 2), np.int64)
 
 
 @dataclass(frozen=True)

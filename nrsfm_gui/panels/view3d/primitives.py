@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from core.foundation import frozen
+from core.foundation import read_only
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QColor
@@ -104,4 +104,4 @@ def _alike(one: Ints, two: Ints) -> bool:
 
 @lru_cache(maxsize=16)
 def _consecutive(count: int) -> Ints:
-    return frozen(np.arange(2 * count).reshape(-1, 2), np.int64)
+    return read_only(np.arange(2 * count).reshape(-1, 2), np.int64)
