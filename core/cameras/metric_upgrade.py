@@ -30,7 +30,7 @@ from .absolute_quadric import QuadricRoot, solve_quadric
 from .calibration import checked_intrinsics
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence as Items
+    from collections.abc import Collection
 
 LEAST_VIEWS = 3
 LEAST_POINTS = 5
@@ -71,7 +71,7 @@ def metric_upgrade(
     tracks: Floats,
     visible: Bools,
     intrinsics: Floats | None = None,
-    principal_point: Items[float] | None = None,
+    principal_point: Collection[float] | None = None,
 ) -> MetricUpgrade:
     """Upgrade a projective reconstruction.
 
@@ -167,7 +167,7 @@ def _checked(cameras: Floats, points: Floats, tracks: Floats, visible: Bools) ->
 
 
 def _frame(
-    tracks: Floats, visible: Bools, intrinsics: Floats | None, principal_point: Items[float] | None
+    tracks: Floats, visible: Bools, intrinsics: Floats | None, principal_point: Collection[float] | None
 ) -> tuple[Floats, str]:
     """Return K, or where it is unknown what divides pixels by half the picture, and words for it."""
     if intrinsics is not None:

@@ -18,7 +18,7 @@ from ..foundation.exceptions import InputError
 from ..foundation.version import VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence as Items
+    from collections.abc import Collection
 
 # Every command with its line in `nrsfm --help`; its module has the same name.
 COMMANDS = {
@@ -85,7 +85,7 @@ def _module(command: str) -> Any:
     return import_module(f".{command}", __name__)
 
 
-def main(arguments: Items[str] | None = None) -> int:
+def main(arguments: Collection[str] | None = None) -> int:
     """Run one command and return its exit code: 0, 2 for bad input, 130 after Ctrl-C."""
     try:
         args = parser().parse_args(arguments)

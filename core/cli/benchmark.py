@@ -19,8 +19,7 @@ from .console import ProgressLine
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
-    from collections.abc import Sequence as Items
+    from collections.abc import Callable, Collection
 
     from ..experiments.benchmark.known_cameras import Course
     from ..experiments.benchmark.runs import Outcome, Standing
@@ -203,7 +202,7 @@ def _size(text: str) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
-def _show(outcomes: Items[Outcome], line: ProgressLine) -> None:
+def _show(outcomes: Collection[Outcome], line: ProgressLine) -> None:
     line.clear()
     print(table.markdown(table.rows(outcomes)), flush=True)
 

@@ -34,7 +34,7 @@ from ..solvers.bmm import BMM, RBMM
 from ..solvers.solver import Snapshot, single_threaded, solve
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence as Items
+    from collections.abc import Collection
     from pathlib import Path
     from typing import Any
 
@@ -108,7 +108,7 @@ class Tracked:
     moving: bool  # whether the camera moves
 
 
-def bmm_rows(path: Path, *, methods: Items[str] = METHODS) -> tuple[MocapRow, ...]:
+def bmm_rows(path: Path, *, methods: Collection[str] = METHODS) -> tuple[MocapRow, ...]:
     """Return the rows of one sequence: each method on estimated and, where there are any, true rotations.
 
     Raises

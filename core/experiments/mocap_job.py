@@ -12,8 +12,7 @@ from .job import Finished, key_of
 from .mocap import ACCOUNT, LIMIT, PUBLISHED, TAU, XI, bmm_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from collections.abc import Sequence as Items
+    from collections.abc import Collection, Mapping
     from pathlib import Path
 
 
@@ -52,7 +51,7 @@ def mocap_jobs(real: Path | None) -> list[MocapJob]:
     return [MocapJob(path) for path in paths if path.is_file()]
 
 
-def mocap_blocks(jobs: Items[MocapJob], found: Mapping[str, Finished]) -> list[Block]:
+def mocap_blocks(jobs: Collection[MocapJob], found: Mapping[str, Finished]) -> list[Block]:
     """Return the table of e3D, the published numbers beside ours."""
     rows = [
         _row(values, rule=index == 0)

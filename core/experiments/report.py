@@ -20,8 +20,7 @@ from .sections import ERRORS
 from .tables import PERSPECTIVE_WNN, Entries, Entry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from collections.abc import Sequence as Items
+    from collections.abc import Collection, Iterable, Mapping
 
     from .job import Finished
     from .sequence_job import SequenceJob
@@ -98,7 +97,7 @@ def _drawing_versions() -> dict[str, str]:
     return {"joblib": joblib.__version__, "matplotlib": matplotlib.__version__}
 
 
-def shape_blocks(jobs: Items[SequenceJob], found: Mapping[str, Finished], folder: Path) -> list[Block]:
+def shape_blocks(jobs: Collection[SequenceJob], found: Mapping[str, Finished], folder: Path) -> list[Block]:
     """Return the 3-D comparisons of every sequence under WNN; write their pictures into `folder`."""
     blocks: list[Block] = [
         Heading("3-D comparisons"),

@@ -24,8 +24,7 @@ from ..solvers.solver import single_threaded
 from .job import Finished
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from collections.abc import Sequence as Items
+    from collections.abc import Callable, Collection, Iterator
 
     from .job import Job
     from .store import Store
@@ -49,7 +48,7 @@ class Standing:
 
 
 def perform(
-    jobs: Items[Job],
+    jobs: Collection[Job],
     store: Store,
     *,
     processes: int | None = None,

@@ -17,7 +17,6 @@ from .tables import METHODS, PERSPECTIVE_WNN, Entries, Entry, average_table, com
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from collections.abc import Sequence as Items
 
     from .job import Finished
     from .sequence_job import SequenceJob
@@ -35,7 +34,7 @@ ERRORS = {
 }
 
 
-def settings_blocks(jobs: Items[SequenceJob], found: Mapping[str, Finished]) -> list[Block]:
+def settings_blocks(jobs: list[SequenceJob], found: Mapping[str, Finished]) -> list[Block]:
     """Return how every row of the tables is made, and how often its method came to an end of its own."""
     ends: dict[tuple[CameraModel, str], Counter[str]] = {}
     options = {}

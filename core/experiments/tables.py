@@ -13,8 +13,7 @@ from .document import Cell, Row, Table
 from .published import published
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from collections.abc import Sequence as Items
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from .sources import Source
 
@@ -64,7 +63,7 @@ class Entries:
         """Return one end, or None where it is not there."""
         return self._by_place.get((name, path, camera, method))
 
-    def of(self, name: str, paths: Items[str], camera: CameraModel, method: str) -> list[Entry] | None:
+    def of(self, name: str, paths: Collection[str], camera: CameraModel, method: str) -> list[Entry] | None:
         """Return the ends of a method on the paths of an object, or None unless there is one for each."""
         found = [self.get(name, path, camera, method) for path in paths]
         there = [entry for entry in found if entry is not None]
@@ -140,7 +139,7 @@ def sequence_table(
     entries: Entries,
     source: Source,
     camera: CameraModel,
-    methods: Items[str],
+    methods: Collection[str],
     caption: str,
     value: Callable[[Entry], float],
     *,
@@ -235,7 +234,7 @@ def _penalty(method: str) -> str:
     return {"BMM": "NN", "R-BMM": "WNN"}.get(method, method.rpartition("-")[2])
 
 
-def _figure(value: float, column: Items[float], digits: int) -> Cell:
+def _figure(value: float, column: list[float], digits: int) -> Cell:
     """Return a number, strong where it is the lowest of its column as far as it is printed."""
     if math.isnan(value):
         return Cell(MISSING)

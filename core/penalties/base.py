@@ -19,7 +19,7 @@ from ..foundation.types import read_only
 from .proximal import shrink
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence as Items
+    from collections.abc import Collection
 
     from ..foundation.types import Floats
 
@@ -78,7 +78,7 @@ def extend_last(values: Floats, count: int) -> Floats:
     return np.pad(values[:count], (0, max(0, count - len(values))), mode="edge")
 
 
-def checked_weights(weights: Items[float] | Floats) -> Floats:
+def checked_weights(weights: Collection[float] | Floats) -> Floats:
     """Return the singular-value weights as a (K,) array.
 
     Raises

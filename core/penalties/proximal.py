@@ -36,8 +36,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence as Items
-
     from ..foundation.types import Floats
 
 MOST_NEWTON_STEPS = 100  # more than a double root needs, and such a one never wins
@@ -103,7 +101,7 @@ def prox_power(s: Floats, rho: float, *, mu: float, p: float, epsilon: float) ->
             break
         u = moved
     inside = np.clip(u - epsilon, 0.0, s)
-    return best_of((inside,), s, rho, power_value(inside, mu, p, epsilon)[None])
+    return best_of([inside], s, rho, power_value(inside, mu, p, epsilon)[None])
 
 
 def prox_log(s: Floats, rho: float, *, mu: float, epsilon: float) -> Floats:
@@ -112,16 +110,16 @@ def prox_log(s: Floats, rho: float, *, mu: float, epsilon: float) -> Floats:
     # u - e for the larger root u, written so that nothing cancels where mu / rho is small.
     root = np.sqrt(np.maximum(half * half - mu / rho, 0.0))
     inside = np.clip(s - (mu / rho) / (half + root), 0.0, s)
-    return best_of((inside,), s, rho, (mu * np.log1p(inside / epsilon))[None])
+    return best_of([inside], s, rho, (mu * np.log1p(inside / epsilon))[None])
 
 
-def pieces_value(z: Floats, pieces: Items[Piece]) -> Floats:
+def pieces_value(z: Floats, pieces: tuple[Piece, ...]) -> Floats:
     """Return the penalty whose derivative consists of pieces that begin at 0 and join."""
     total: Floats = np.sum([piece.value(z) for piece in pieces], axis=0)
     return total
 
 
-def prox_pieces(s: Floats, rho: float, pieces: Items[Piece]) -> Floats:
+def prox_pieces(s: Floats, rho: float, pieces: tuple[Piece, ...]) -> Floats:
     """Return the operator of `pieces_value`."""
     candidates = [piece.nearest(s, rho) for piece in pieces]
     candidates.append(np.maximum(s, pieces[-1].right))
@@ -129,7 +127,7 @@ def prox_pieces(s: Floats, rho: float, pieces: Items[Piece]) -> Floats:
     return best_of(candidates, s, rho, values)
 
 
-def best_of(candidates: Items[Floats], s: Floats, rho: float, values: Floats) -> Floats:
+def best_of(candidates: list[Floats], s: Floats, rho: float, values: Floats) -> Floats:
     """Return in each entry the candidate of largest gain over 0, or 0; `values` are g of the candidates."""
     points = np.stack(candidates)
     gains = rho * points * (s - 0.5 * points) - values

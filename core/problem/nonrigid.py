@@ -40,7 +40,7 @@ from .factors import Factors, balance, center, penalty
 from .observation_forms import TrackFeatures
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence as Items
+    from collections.abc import Collection
     from typing import Self
 
     from ..penalties import SpectralPenalty
@@ -84,7 +84,7 @@ class Problem(ABC):
         self._set_weights(self.weights, self.tail)
         self._check_eta()
 
-    def _set_weights(self, weights: Items[float] | Floats, tail: Floats | None) -> None:
+    def _set_weights(self, weights: Collection[float] | Floats, tail: Floats | None) -> None:
         checked = checked_weights(weights)
         object.__setattr__(self, "weights", read_only(checked))
         most = min(self.shape[0], 3 * self.shape[1])
@@ -172,7 +172,7 @@ class Problem(ABC):
 
     def with_weights(
         self,
-        weights: Items[float] | Floats,
+        weights: Collection[float] | Floats,
         *,
         tail: Floats | None = None,
         spectral: SpectralPenalty | None = None,

@@ -14,7 +14,6 @@ from ..solvers.screening import apart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from collections.abc import Sequence as Items
 
     from ..problem.factors import Factors
 
@@ -54,7 +53,7 @@ def met(factors: Factors, loss: float, ends: Iterable[End]) -> End | None:
     return None
 
 
-def hopeless(losses: Items[float], lowest: float) -> bool:
+def hopeless(losses: list[float], lowest: float) -> bool:
     """Whether a run with these losses so far will not get below the lowest one that is known.
 
     A second-order method converges faster and faster, so that what is left is of the order of the last

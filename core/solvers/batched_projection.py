@@ -21,7 +21,7 @@ from ..problem.factors import Factors
 from ..problem.observation_forms import COLUMN, PLANE, ROW, pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence as Items
+    from collections.abc import Collection
 
     from ..foundation.types import Bools, Floats, Ints
     from ..problem.nonrigid import Problem
@@ -66,7 +66,7 @@ class Bundle:
         )
 
 
-def bundled(problem: Problem, starts: Items[Factors]) -> Bundle:
+def bundled(problem: Problem, starts: Collection[Factors]) -> Bundle:
     """Put points of equal rank side by side, C eliminated; only their B and s matter."""
     B = np.stack([point.B for point in starts])
     s = np.stack([point.s for point in starts])

@@ -10,7 +10,7 @@ import numpy as np
 from .problems import Case
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence as Items
+    from collections.abc import Collection
 
     from ...foundation.types import Floats
     from .runs import Outcome
@@ -110,7 +110,7 @@ def cases(base: Case = BASE, steps: dict[str, tuple[int, ...]] = STEPS) -> dict[
     return found
 
 
-def along(parameter: str, outcomes: Items[Outcome]) -> Growth | None:
+def along(parameter: str, outcomes: Collection[Outcome]) -> Growth | None:
     """Return the growth along a parameter from the outcomes that went well; None where there are none."""
     good = tuple(outcome for outcome in outcomes if outcome.marks and not outcome.limited)
     return Growth(parameter, good) if good else None

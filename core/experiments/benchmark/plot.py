@@ -11,8 +11,7 @@ from ...foundation.exceptions import InputError
 from .contestants import CONTESTANTS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from collections.abc import Sequence as Items
+    from collections.abc import Collection, Mapping
     from pathlib import Path
 
     from ...foundation.types import Floats
@@ -45,7 +44,7 @@ def figure(width: float, height: float) -> Any:
     return made
 
 
-def draw_curves(path: Path, outcomes: Items[Outcome]) -> None:
+def draw_curves(path: Path, outcomes: Collection[Outcome]) -> None:
     """Draw a panel for every problem: the relative excess over the best loss against CPU seconds.
 
     Raises
@@ -117,7 +116,7 @@ def draw_panels(
     write(whole, path)
 
 
-def draw_growth(path: Path, growths: Items[Growth]) -> None:
+def draw_growth(path: Path, growths: Collection[Growth]) -> None:
     """Draw CPU seconds per iteration, whole time and posing against F, P and K, with their slopes.
 
     Raises

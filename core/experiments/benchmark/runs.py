@@ -16,8 +16,7 @@ from .problems import bilinear_start
 from .stopwatch import Stopwatch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from collections.abc import Sequence as Items
+    from collections.abc import Callable, Collection, Iterator
     from multiprocessing.connection import Connection
 
     from ...problem.factors import Factors
@@ -150,8 +149,8 @@ def run(
 
 
 def compare(
-    cases: Items[Case],
-    methods: Items[str],
+    cases: Collection[Case],
+    methods: Collection[str],
     seconds: float,
     progress: Callable[[Standing], None] | None = None,
 ) -> Iterator[Outcome]:

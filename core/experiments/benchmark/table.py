@@ -12,8 +12,7 @@ from .contestants import CONTESTANTS, TIME_LIMIT
 from .runs import STOPPED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from collections.abc import Sequence as Items
+    from collections.abc import Collection, Iterable
     from pathlib import Path
 
     from .runs import Outcome
@@ -78,7 +77,7 @@ def rows(outcomes: Iterable[Outcome]) -> list[Row]:
     return [row for group in groups.values() for row in _compared(group)]
 
 
-def _compared(group: Items[Outcome]) -> list[Row]:
+def _compared(group: Collection[Outcome]) -> list[Row]:
     best = min(outcome.loss for outcome in group)
     target = (1 + COMPARED) * best
     fastest = min((s for o in group if (s := o.seconds_to(target)) is not None), default=None)
@@ -113,7 +112,7 @@ def _row(outcome: Outcome, best: float, fastest: float | None) -> Row:
     )
 
 
-def markdown(table: Items[Row]) -> str:
+def markdown(table: Collection[Row]) -> str:
     """Return one Markdown table for every problem, with a line above that says which it is."""
     blocks: dict[tuple[object, ...], list[str]] = {}
     for row in table:
@@ -158,7 +157,7 @@ def _log10(value: float | None) -> str:
     return f"{math.log10(value):.6f}" if value is not None and 0 < value < math.inf else "-"
 
 
-def write_rows(path: Path, table: Items[Row]) -> None:
+def write_rows(path: Path, table: Collection[Row]) -> None:
     """Write one line per method and problem; what is not known or was not reached is empty.
 
     Raises
@@ -196,7 +195,7 @@ def write_curves(path: Path, outcomes: Iterable[Outcome]) -> None:
     write_csv(path, header, lines)
 
 
-def write_csv(path: Path, header: Items[str], lines: Iterable[Items[object]]) -> None:
+def write_csv(path: Path, header: Collection[str], lines: Iterable[Collection[object]]) -> None:
     """Write a table, numbers with all their digits, None as nothing.
 
     Raises

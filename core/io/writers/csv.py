@@ -13,8 +13,7 @@ from ...foundation.atomic import replacing
 from .options import shapes, watched
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from collections.abc import Sequence as Items
+    from collections.abc import Callable, Collection
     from pathlib import Path
 
     from ...foundation.types import Bools, Floats
@@ -38,7 +37,7 @@ def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
 
 def write_table(
     path: Path,
-    names: Items[str],
+    names: Collection[str],
     chosen: list[tuple[int, Floats]],
     columns: Callable[[int, Floats], list[Floats | Bools]],
     options: ExportOptions,
