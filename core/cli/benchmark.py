@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..experiments.benchmark import growth, known_cameras, plot, pyproximal, pyproximal_table, table
 from ..experiments.benchmark.contestants import CONTESTANTS
-from ..experiments.benchmark.problems import RANKS, STARTS, Case
+from ..experiments.benchmark.problems import RANKS, STARTS, BenchmarkCase
 from ..experiments.benchmark.runs import compare
 from ..foundation.exceptions import InputError
 from ..solvers.methods import PROBLEMS
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Collection
 
-    from ..experiments.benchmark.known_cameras import Course
-    from ..experiments.benchmark.runs import Outcome, Standing
+    from ..experiments.benchmark.known_cameras import SolverCurve
+    from ..experiments.benchmark.runs import BenchmarkProgress, BenchmarkRun
 
 SIZES = ("40x40", "51x211", "193x207", "432x405")
 SECONDS = 60.0
@@ -111,9 +111,9 @@ def run(args: argparse.Namespace) -> int:
 def _comparison(args: argparse.Namespace, line: ProgressLine) -> int:
     problem, kind, start = args.problem or PROBLEM, args.object or OBJECT, args.start or START
     rank = RANKS[problem] if args.rank is None else args.rank
-    cases = [Case(*_size(size), rank, problem, kind, start) for size in args.sizes or SIZES]
+    cases = [BenchmarkCase(*_size(size), rank, problem, kind, start) for size in args.sizes or SIZES]
     methods = list(dict.fromkeys(args.methods or CONTESTANTS))
-    outcomes: list[Outcome] = []
+    outcomes: list[BenchmarkRun] = []
     shown = 0
     code = 0
     try:
@@ -136,7 +136,7 @@ def _comparison(args: argparse.Namespace, line: ProgressLine) -> int:
 
 def _growth(args: argparse.Namespace, line: ProgressLine) -> int:
     tasks = [(name, case) for name, cases in growth.cases().items() for case in cases]
-    found: dict[str, list[Outcome]] = {name: [] for name, _ in tasks}
+    found: dict[str, list[BenchmarkRun]] = {name: [] for name, _ in tasks}
     cases = [case for _, case in tasks]
     code = 0
     try:
@@ -158,7 +158,7 @@ def _growth(args: argparse.Namespace, line: ProgressLine) -> int:
 
 def _pyproximal(args: argparse.Namespace, line: ProgressLine) -> int:
     scene = known_cameras.read_scene(args.pyproximal)
-    courses: list[Course] = []
+    courses: list[SolverCurve] = []
     code = 0
     try:
         for course in pyproximal.compare(scene, args.seconds, line.write):
@@ -185,7 +185,7 @@ def _pyproximal(args: argparse.Namespace, line: ProgressLine) -> int:
     return code
 
 
-def standing_text(now: Standing) -> str:
+def standing_text(now: BenchmarkProgress) -> str:
     """Return the line of progress; the time left is what the limits allow at most."""
     parts = [f"{now.done} of {now.total}", f"{now.case.size} {CONTESTANTS[now.method].title}"]
     if now.mark is not None:
@@ -202,7 +202,7 @@ def _size(text: str) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
-def _show(outcomes: Collection[Outcome], line: ProgressLine) -> None:
+def _show(outcomes: Collection[BenchmarkRun], line: ProgressLine) -> None:
     line.clear()
     print(table.markdown(table.rows(outcomes)), flush=True)
 

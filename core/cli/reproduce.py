@@ -17,7 +17,7 @@ from .sequence_options import add_frame_base
 if TYPE_CHECKING:
     import argparse
 
-    from ..experiments.run import Standing
+    from ..experiments.run import ExperimentProgress
 
 REPORT = Path("report")
 
@@ -71,9 +71,9 @@ def run(args: argparse.Namespace) -> int:
     if args.jobs is not None and args.jobs < 1:
         raise InputError(f"--jobs is {args.jobs}; accepted is a whole number of at least 1")
     line = ProgressLine(sys.stderr)
-    standing: list[Standing] = []
+    standing: list[ExperimentProgress] = []
 
-    def progress(now: Standing) -> None:
+    def progress(now: ExperimentProgress) -> None:
         standing[:] = [now]
         line.write(progress_text(now))
 
@@ -105,7 +105,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def progress_text(now: Standing) -> str:
+def progress_text(now: ExperimentProgress) -> str:
     """Return the line of progress."""
     parts = [f"{now.done} of {now.total} jobs"]
     left = now.seconds_left

@@ -62,7 +62,7 @@ class Paragraph:
 
 
 @dataclass(frozen=True)
-class Points:
+class BulletList:
     """A list with bullets."""
 
     items: tuple[str, ...]
@@ -85,7 +85,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """A line of a table; `rule` draws a line above it."""
 
     cells: tuple[Cell, ...]
@@ -93,17 +93,17 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """A table whose first `labels` columns are words; the others are figures, aligned on the right."""
 
     caption: str
     header: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
     labels: int = 1
 
 
 @dataclass(frozen=True)
-class Picture:
+class ReportImage:
     """A picture by its path relative to the report."""
 
     path: str
@@ -112,13 +112,13 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Pictures:
+class ImageRow:
     """Pictures side by side, as many as fit."""
 
-    items: tuple[Picture, ...]
+    items: tuple[ReportImage, ...]
 
 
-Block: TypeAlias = Heading | Paragraph | Points | Code | Table | Pictures
+Block: TypeAlias = Heading | Paragraph | BulletList | Code | ReportTable | ImageRow
 
 
 def as_markdown(blocks: list[Block]) -> str:
@@ -142,17 +142,17 @@ def _markdown(block: Block) -> str:
             return f"{'#' * level} {text}"
         case Paragraph(text, note):
             return f"> {text}" if note else text
-        case Points(items):
+        case BulletList(items):
             return "\n".join(f"- {item}" for item in items)
         case Code(text):
             return f"```\n{text}\n```"
-        case Table():
+        case ReportTable():
             return _markdown_table(block)
-        case Pictures(items):
+        case ImageRow(items):
             return "\n\n".join(f"![{item.caption}]({item.path})\n\n*{item.caption}*" for item in items)
 
 
-def _markdown_table(table: Table) -> str:
+def _markdown_table(table: ReportTable) -> str:
     count = len(table.header)
     rules = [":---"] * table.labels + ["---:"] * (count - table.labels)
     lines = [list(table.header), rules]
@@ -172,17 +172,17 @@ def _html(block: Block) -> str:
             return f"<h{level}>{_inline(text)}</h{level}>"
         case Paragraph(text, note):
             return f'<p class="note">{_inline(text)}</p>' if note else f"<p>{_inline(text)}</p>"
-        case Points(items):
+        case BulletList(items):
             return "<ul>\n" + "\n".join(f"<li>{_inline(item)}</li>" for item in items) + "\n</ul>"
         case Code(text):
             return f"<pre><code>{html.escape(text)}</code></pre>"
-        case Table():
+        case ReportTable():
             return _html_table(block)
-        case Pictures(items):
+        case ImageRow(items):
             return '<div class="pictures">\n' + "\n".join(_html_picture(item) for item in items) + "\n</div>"
 
 
-def _html_picture(picture: Picture) -> str:
+def _html_picture(picture: ReportImage) -> str:
     source, words = html.escape(picture.path, quote=True), _inline(picture.caption)
     plain = html.escape(picture.caption, quote=True)
     image = (
@@ -191,7 +191,7 @@ def _html_picture(picture: Picture) -> str:
     return f"<figure>{image}<figcaption>{words}</figcaption></figure>"
 
 
-def _html_table(table: Table) -> str:
+def _html_table(table: ReportTable) -> str:
     def of(tag: str, index: int, cell: Cell) -> str:
         names = [name for name, on in (("label", index < table.labels), ("soft", cell.soft)) if on]
         joined = " ".join(names)

@@ -15,14 +15,24 @@ from ..foundation.exceptions import InputError
 from ..io.readers import read_sequence
 from ..synthetic import simulate
 from . import pictures
-from .document import Block, Cell, Heading, Paragraph, Picture, Pictures, Points, Row, Table
+from .document import (
+    Block,
+    BulletList,
+    Cell,
+    Heading,
+    ImageRow,
+    Paragraph,
+    ReportImage,
+    ReportTable,
+    TableRow,
+)
 from .matrix_job import BILINEAR, ETAS, METHODS, PENALTIES, MatrixJob
 from .tables import number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .job import Finished
+    from .job import JobResult
 
 REAL = {
     "Door": ("rigid", Path("door", "data.mat")),
@@ -108,7 +118,7 @@ class Panel:
     name: str
     penalty: str
     eta: float
-    curves: Mapping[str, Finished]
+    curves: Mapping[str, JobResult]
 
     @property
     def title(self) -> str:
@@ -169,9 +179,9 @@ class Panel:
         )
 
 
-def panels(jobs: list[MatrixJob], found: Mapping[str, Finished]) -> list[Panel]:
+def panels(jobs: list[MatrixJob], found: Mapping[str, JobResult]) -> list[Panel]:
     """Return the panels, in the order of the jobs."""
-    grouped: dict[tuple[str, str, float], dict[str, Finished]] = {}
+    grouped: dict[tuple[str, str, float], dict[str, JobResult]] = {}
     for job in jobs:
         end = found[job.key]
         curves = grouped.setdefault((job.name, job.penalty, job.eta), {})
@@ -234,15 +244,17 @@ def figure_blocks(
         }
         path = folder / f"{panel.file}.png"
         width = pictures.loss_curves(path, curves, title=panel.title)
-        items.append(Picture(f"{folder.name}/{path.name}", f"{panel.title}: log10 loss against time", width))
-    blocks += [Pictures(tuple(items)), Points(tuple(panel.verdict for panel in shown)), _table(shown)]
+        items.append(
+            ReportImage(f"{folder.name}/{path.name}", f"{panel.title}: log10 loss against time", width)
+        )
+    blocks += [ImageRow(tuple(items)), BulletList(tuple(panel.verdict for panel in shown)), _table(shown)]
     collapsed = [panel.title for panel in shown if panel.collapsed]
     if collapsed:
         blocks.append(Paragraph(COLLAPSED.format("; ".join(collapsed)), note=True))
     return [*blocks, *_reprojections(shown, folder)]
 
 
-def _table(shown: list[Panel]) -> Table:
+def _table(shown: list[Panel]) -> ReportTable:
     rows = []
     for panel in shown:
         column = [panel.lowest(method) for method in METHODS]
@@ -263,13 +275,13 @@ def _table(shown: list[Panel]) -> Table:
                 ]
             else:
                 cells += [Cell("–")] * 5
-            rows.append(Row(tuple(cells), rule=index == 0))
+            rows.append(TableRow(tuple(cells), rule=index == 0))
     header = ("data", "penalty", "η", "method", "log10 loss", "CPU s", "iterations", "end", "RMS, px")
     caption = (
         "The lowest loss that each method reached, lowest in bold; the reprojection error is that of its "
         "last matrix, cut to rank r."
     )
-    return Table(caption, header, tuple(rows), labels=4)
+    return ReportTable(caption, header, tuple(rows), labels=4)
 
 
 def _reprojections(shown: list[Panel], folder: Path) -> list[Block]:
@@ -284,5 +296,5 @@ def _reprojections(shown: list[Panel], folder: Path) -> list[Block]:
         title = f"{panel.name}, image {first.facts['image'] + 1}"
         width = pictures.reprojections(path, first.arrays["observed"], projected, title=title)
         caption = f"{panel.title}: observed (red) and reprojected (green) points of one image"
-        items.append(Picture(f"{folder.name}/{path.name}", caption, width))
-    return [Heading("Reprojections", 3), Pictures(tuple(items))] if items else []
+        items.append(ReportImage(f"{folder.name}/{path.name}", caption, width))
+    return [Heading("Reprojections", 3), ImageRow(tuple(items))] if items else []

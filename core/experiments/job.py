@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Finished:
+class JobResult:
     """What a job found: facts that JSON can hold, and arrays by name. `problem` says why there is nothing."""
 
     facts: dict[str, Any]
@@ -22,7 +22,7 @@ class Finished:
     problem: str = ""
 
 
-class Job(Protocol):
+class ExperimentJob(Protocol):
     """What `core.experiments.run` asks of a job; it must survive being sent to another process."""
 
     @property
@@ -37,7 +37,7 @@ class Job(Protocol):
     def key(self) -> str:
         """A name that changes with the data, the settings and the version of the program."""
 
-    def run(self) -> Finished:
+    def run(self) -> JobResult:
         """Do it."""
 
 

@@ -23,7 +23,7 @@ from ..solvers.irnn import IRNN
 from ..solvers.levenberg_marquardt import LevenbergMarquardt
 from ..solvers.solver import iterate
 from ..solvers.variable_projection import VariableProjection
-from .job import Finished, key_of
+from .job import JobResult, key_of
 
 if TYPE_CHECKING:
     from ..data.sequence import Sequence
@@ -99,7 +99,7 @@ class MatrixJob:
         tail = weights[rank:] if count > rank else None
         return LowRankProblem(tracks, self.sequence.visible, self.eta, weights[:rank], tail)
 
-    def run(self) -> Finished:
+    def run(self) -> JobResult:
         """Iterate until the method is done or its time is over."""
         problem = self.problem()
         start = (svd_start if self.method in BILINEAR else full_rank_start)(problem)
@@ -119,7 +119,9 @@ class MatrixJob:
             "iterations": last.progress.iteration,
             "status": last.status.value if last.status.finished else "time limit",
         }
-        return Finished(facts, {"curve": _shortened(seconds, losses), **self._image(problem, factors, facts)})
+        return JobResult(
+            facts, {"curve": _shortened(seconds, losses), **self._image(problem, factors, facts)}
+        )
 
     def _curve(self, problem: LowRankProblem, start: Factors) -> tuple[Floats, Floats, Snapshot[Any]]:
         """Return CPU seconds and losses of all iterations, and the last snapshot."""

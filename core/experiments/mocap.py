@@ -63,7 +63,7 @@ ACCOUNT = (  # of the table at these settings
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedErrors:
     """A column of the tables of Dai et al. 2014 and Kumar 2020."""
 
     name: str  # of the sequence there
@@ -72,12 +72,12 @@ class Published:
 
 
 PUBLISHED = {  # by the name of the file
-    "drink": Published("drink", 12, (0.0266, 0.0119)),
-    "pickup": Published("pickup", 12, (0.1731, 0.0198)),
-    "stretch": Published("stretch", 11, (0.1034, 0.0144)),
-    "dance": Published("dance", 10, (0.1864, 0.1060)),
-    "face": Published("face", 7, (0.0303, 0.0179)),
-    "jaws": Published("shark", 3, (0.2311, 0.0551)),
+    "drink": PublishedErrors("drink", 12, (0.0266, 0.0119)),
+    "pickup": PublishedErrors("pickup", 12, (0.1731, 0.0198)),
+    "stretch": PublishedErrors("stretch", 11, (0.1034, 0.0144)),
+    "dance": PublishedErrors("dance", 10, (0.1864, 0.1060)),
+    "face": PublishedErrors("face", 7, (0.0303, 0.0179)),
+    "jaws": PublishedErrors("shark", 3, (0.2311, 0.0551)),
 }
 
 
@@ -99,7 +99,7 @@ class MocapRow:
 
 
 @dataclass(frozen=True, eq=False)
-class Tracked:
+class NormalizedSequence:
     """A sequence in the tables' own terms, centered and of unit size."""
 
     tracks: Floats  # (F, 2, P)
@@ -148,7 +148,7 @@ def bmm_rows(path: Path, *, methods: Collection[str] = METHODS) -> tuple[MocapRo
     return tuple(rows)
 
 
-def tracked(path: Path) -> Tracked:
+def tracked(path: Path) -> NormalizedSequence:
     """Read a sequence, with the camera of its tracks: its own, or the one fixed camera that explains them.
 
     Raises
@@ -164,7 +164,7 @@ def tracked(path: Path) -> Tracked:
     S = truth.points - truth.points.mean(axis=2, keepdims=True)
     unit = float(np.sqrt(np.square(W).mean()))
     R = sequence.rotations if sequence.rotations is not None else _fixed_camera(W, S, path)
-    return Tracked(W / unit, S / unit, R, sequence.rotations is not None)
+    return NormalizedSequence(W / unit, S / unit, R, sequence.rotations is not None)
 
 
 def rotation_error(rotations: Floats, true: Floats) -> float:

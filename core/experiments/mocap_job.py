@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..io.readers.source import read_bytes
-from .document import Block, Cell, Heading, Paragraph, Points, Row, Table
-from .job import Finished, key_of
+from .document import Block, BulletList, Cell, Heading, Paragraph, ReportTable, TableRow
+from .job import JobResult, key_of
 from .mocap import ACCOUNT, LIMIT, PUBLISHED, TAU, XI, bmm_rows
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ class MocapJob:
         digest = hashlib.sha256(read_bytes(self.path)).hexdigest()
         return key_of("mocap", digest, {"values": [repr(PUBLISHED[self.path.stem]), XI, TAU, LIMIT]})
 
-    def run(self) -> Finished:
+    def run(self) -> JobResult:
         """Run both methods, on estimated and on true rotations."""
-        return Finished({"rows": [asdict(row) for row in bmm_rows(self.path)]})
+        return JobResult({"rows": [asdict(row) for row in bmm_rows(self.path)]})
 
 
 def mocap_jobs(real: Path | None) -> list[MocapJob]:
@@ -51,7 +51,7 @@ def mocap_jobs(real: Path | None) -> list[MocapJob]:
     return [MocapJob(path) for path in paths if path.is_file()]
 
 
-def mocap_blocks(jobs: Collection[MocapJob], found: Mapping[str, Finished]) -> list[Block]:
+def mocap_blocks(jobs: Collection[MocapJob], found: Mapping[str, JobResult]) -> list[Block]:
     """Return the table of e3D, the published numbers beside ours."""
     rows = [
         _row(values, rule=index == 0)
@@ -83,12 +83,12 @@ def mocap_blocks(jobs: Collection[MocapJob], found: Mapping[str, Finished]) -> l
             "is no **object** to compare there. Where ours is far from the published number, read it as "
             "that, not as a reproduction."
         ),
-        Table("", header, tuple(rows), labels=4),
-        Points(ACCOUNT),
+        ReportTable("", header, tuple(rows), labels=4),
+        BulletList(ACCOUNT),
     ]
 
 
-def _row(values: Mapping[str, Any], *, rule: bool) -> Row:
+def _row(values: Mapping[str, Any], *, rule: bool) -> TableRow:
     error = values["rotation_error"]
     cells = [
         Cell(values["sequence"] if rule else ""),
@@ -103,4 +103,4 @@ def _row(values: Mapping[str, Any], *, rule: bool) -> Row:
         Cell(str(values["iterations"])),
         Cell(f"{values['seconds']:.1f}"),
     ]
-    return Row(tuple(cells), rule=rule)
+    return TableRow(tuple(cells), rule=rule)

@@ -14,17 +14,17 @@ from ..data.sequence import CameraModel
 from ..foundation.atomic import replacing
 from ..foundation.version import versions
 from . import pictures
-from .document import Block, Code, Heading, Paragraph, Picture, Pictures, Points, as_html, as_markdown
+from .document import Block, BulletList, Code, Heading, ImageRow, Paragraph, ReportImage, as_html, as_markdown
 from .published import SLIPS, published
 from .sections import ERRORS
-from .tables import PERSPECTIVE_WNN, Entries, Entry
+from .tables import PERSPECTIVE_WNN, TableEntries, TableEntry
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from .job import Finished
+    from .job import JobResult
     from .sequence_job import SequenceJob
-    from .sources import Source
+    from .sources import ReportSequences
 
 CUT = ("ADMM-NN", "ADMM-WNN")  # methods that minimize the same objective, over matrices of any rank
 SHOWN = {
@@ -37,7 +37,9 @@ DRAWN = {  # the error of the shapes that are drawn, which `sequence_job.aligned
 }
 
 
-def entries_of(jobs: Iterable[SequenceJob], source: Source, found: Mapping[str, Finished]) -> Entries:
+def entries_of(
+    jobs: Iterable[SequenceJob], source: ReportSequences, found: Mapping[str, JobResult]
+) -> TableEntries:
     """Return what the jobs of the tables ended with."""
     real = {(item.object_name, item.path_name, item.camera): item.real for item in source.items}
     entries = []
@@ -49,11 +51,11 @@ def entries_of(jobs: Iterable[SequenceJob], source: Source, found: Mapping[str, 
             place = (job.object_name, job.path_name, camera, row["method"])
             before_cut = row["loss_before_cut"] if row["method"] in CUT else None
             end = (before_cut, row["status"], job.command(row["method"]))
-            entries.append(Entry(*place, *measured, there, *end))
-    return Entries(entries)
+            entries.append(TableEntry(*place, *measured, there, *end))
+    return TableEntries(entries)
 
 
-def opening(title: str, source: Source | None, command: str, summary: list[str]) -> list[Block]:
+def opening(title: str, source: ReportSequences | None, command: str, summary: list[str]) -> list[Block]:
     """Return what stands at the top: what this is, with what it was made, and what came out in short."""
     said = {**versions(), **_drawing_versions()}
     blocks: list[Block] = [
@@ -76,7 +78,7 @@ def opening(title: str, source: Source | None, command: str, summary: list[str])
                 note=True,
             )
         )
-    return [*blocks, Points(tuple(summary))]
+    return [*blocks, BulletList(tuple(summary))]
 
 
 def machine() -> str:
@@ -97,7 +99,7 @@ def _drawing_versions() -> dict[str, str]:
     return {"joblib": joblib.__version__, "matplotlib": matplotlib.__version__}
 
 
-def shape_blocks(jobs: Collection[SequenceJob], found: Mapping[str, Finished], folder: Path) -> list[Block]:
+def shape_blocks(jobs: Collection[SequenceJob], found: Mapping[str, JobResult], folder: Path) -> list[Block]:
     """Return the 3-D comparisons of every sequence under WNN; write their pictures into `folder`."""
     blocks: list[Block] = [
         Heading("3-D comparisons"),
@@ -122,15 +124,15 @@ def shape_blocks(jobs: Collection[SequenceJob], found: Mapping[str, Finished], f
             path = folder / f"shape-{camera.value}-{name}-{path_name}.png"
             width = pictures.compare_shapes(path, end.arrays["truth"], estimates)
             caption = f"{name} {path_name}, {camera.value}"
-            items.append(Picture(f"{folder.name}/{path.name}", caption, width))
+            items.append(ReportImage(f"{folder.name}/{path.name}", caption, width))
         if items:
-            blocks += [Heading(camera.value, 3), Pictures(tuple(items))]
+            blocks += [Heading(camera.value, 3), ImageRow(tuple(items))]
     return blocks
 
 
 def slip_blocks() -> list[Block]:
     """Return what does not agree in the published numbers."""
-    return [Heading("The published numbers"), Points(SLIPS)]
+    return [Heading("The published numbers"), BulletList(SLIPS)]
 
 
 def problem_blocks(problems: Mapping[str, str]) -> list[Block]:
@@ -143,10 +145,10 @@ def problem_blocks(problems: Mapping[str, str]) -> list[Block]:
         first = next(label for label, text in problems.items() if text == problem)
         more = f" and {count - 1} more" if count > 1 else ""
         lines.append(f"{first}{more}: {problem}")
-    return [Heading("Not computed"), Points(tuple(lines))]
+    return [Heading("Not computed"), BulletList(tuple(lines))]
 
 
-def write_numbers(entries: Entries, path: Path) -> None:
+def write_numbers(entries: TableEntries, path: Path) -> None:
     """Write every number of the tables as csv, with the command that makes it again."""
     names = list(ERRORS)
     with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:

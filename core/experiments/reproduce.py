@@ -11,7 +11,7 @@ from .figure1 import figure_blocks, figure_jobs, figure_summary, figure_tracks, 
 from .mocap_job import mocap_blocks, mocap_jobs
 from .run import perform
 from .sequence_job import PENALTIES, SequenceJob
-from .sources import Source, challenge_source
+from .sources import ReportSequences, challenge_source
 from .store import Store, made
 
 if TYPE_CHECKING:
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from .document import Block
-    from .job import Finished, Job
-    from .run import Standing
-    from .tables import Entries
+    from .job import ExperimentJob, JobResult
+    from .run import ExperimentProgress
+    from .tables import TableEntries
 
 TITLES = {
     "figure1": "Figure 1, run again",
@@ -64,7 +64,7 @@ def reproduce(
     seconds: float = SECONDS,
     processes: int | None = None,
     command: str = "",
-    progress: Callable[[Standing], None] | None = None,
+    progress: Callable[[ExperimentProgress], None] | None = None,
 ) -> Path:
     """Run an experiment, or go on with it, and write its report.
 
@@ -109,7 +109,7 @@ def reproduce(
     sequence_jobs = [] if source is None else _table_jobs(source, what)
     matrix_jobs = figure_jobs(tracks, seconds)
     captured = mocap_jobs(real_folder) if what == "all" else []
-    jobs: list[Job] = [*sequence_jobs, *matrix_jobs, *captured]
+    jobs: list[ExperimentJob] = [*sequence_jobs, *matrix_jobs, *captured]
     store = Store(output / "jobs")
     found = perform(jobs, store, processes=processes, progress=progress)
     pictures = made(output / "pictures")
@@ -142,7 +142,7 @@ def _real_folder(data: Path | None, real: Path | None) -> Path | None:
     return beside if beside is not None and beside.is_dir() else None
 
 
-def _table_jobs(source: Source, what: str) -> list[SequenceJob]:
+def _table_jobs(source: ReportSequences, what: str) -> list[SequenceJob]:
     """Return a job for every sequence and penalty; Tables A.1 and A.2 are perspective and WNN only."""
     appendix = what in ("tableA1", "tableA2")
     return [
@@ -156,10 +156,10 @@ def _table_jobs(source: Source, what: str) -> list[SequenceJob]:
 
 def _table_blocks(
     what: str,
-    source: Source,
-    entries: Entries,
+    source: ReportSequences,
+    entries: TableEntries,
     jobs: list[SequenceJob],
-    found: Mapping[str, Finished],
+    found: Mapping[str, JobResult],
     pictures: Path,
 ) -> list[Block]:
     whole = what == "all"

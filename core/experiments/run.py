@@ -21,17 +21,17 @@ import numpy as np
 
 from ..foundation.exceptions import InputError
 from ..solvers.solver import single_threaded
-from .job import Finished
+from .job import JobResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
-    from .job import Job
+    from .job import ExperimentJob
     from .store import Store
 
 
 @dataclass(frozen=True)
-class Standing:
+class ExperimentProgress:
     """How far the jobs of a run are."""
 
     done: int
@@ -48,12 +48,12 @@ class Standing:
 
 
 def perform(
-    jobs: Collection[Job],
+    jobs: Collection[ExperimentJob],
     store: Store,
     *,
     processes: int | None = None,
-    progress: Callable[[Standing], None] | None = None,
-) -> dict[str, Finished]:
+    progress: Callable[[ExperimentProgress], None] | None = None,
+) -> dict[str, JobResult]:
     """Return what every job found, by its key: from the store where it is there.
 
     Parameters
@@ -84,7 +84,9 @@ def perform(
 
     def tell(label: str) -> None:
         if progress is not None:
-            progress(Standing(len(found), total, kept, done / work, time.monotonic() - began, label))
+            progress(
+                ExperimentProgress(len(found), total, kept, done / work, time.monotonic() - began, label)
+            )
 
     tell("")
     with warnings.catch_warnings(), ExitStack() as at_end:
@@ -120,10 +122,10 @@ def _deaf_workers() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _perform(job: Job) -> tuple[str, Finished]:
+def _perform(job: ExperimentJob) -> tuple[str, JobResult]:
     """Run a job in a worker; what keeps it from its end is a sentence, so that the other jobs go on."""
     with single_threaded():
         try:
             return job.key, job.run()
         except (InputError, np.linalg.LinAlgError, MemoryError) as error:
-            return job.key, Finished({}, problem=str(error) or type(error).__name__)
+            return job.key, JobResult({}, problem=str(error) or type(error).__name__)

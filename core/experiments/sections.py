@@ -11,16 +11,24 @@ import numpy as np
 
 from ..data.sequence import CameraModel
 from ..reconstruction.provenance import options_for
-from .document import Block, Cell, Heading, Paragraph, Row, Table
+from .document import Block, Cell, Heading, Paragraph, ReportTable, TableRow
 from .published import mean_log_loss
-from .tables import METHODS, PERSPECTIVE_WNN, Entries, Entry, average_table, comparison, sequence_table
+from .tables import (
+    METHODS,
+    PERSPECTIVE_WNN,
+    TableEntries,
+    TableEntry,
+    average_table,
+    comparison,
+    sequence_table,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .job import Finished
+    from .job import JobResult
     from .sequence_job import SequenceJob
-    from .sources import Source
+    from .sources import ReportSequences
 
 ERRORS = {
     "procrustes_mm_reference": ("3-D error at the ground-truth frame", "mm", 2),
@@ -34,7 +42,7 @@ ERRORS = {
 }
 
 
-def settings_blocks(jobs: list[SequenceJob], found: Mapping[str, Finished]) -> list[Block]:
+def settings_blocks(jobs: list[SequenceJob], found: Mapping[str, JobResult]) -> list[Block]:
     """Return how every row of the tables is made, and how often its method came to an end of its own."""
     ends: dict[tuple[CameraModel, str], Counter[str]] = {}
     options = {}
@@ -50,7 +58,7 @@ def settings_blocks(jobs: list[SequenceJob], found: Mapping[str, Finished]) -> l
         for method in [name for name in methods if (camera, name) in ends]:
             said = ", ".join(f"{status} {count}" for status, count in ends[camera, method].most_common())
             cells = (camera.value, method, options[camera, method], said)
-            rows.append(Row(tuple(Cell(word) for word in cells)))
+            rows.append(TableRow(tuple(Cell(word) for word in cells)))
     first = jobs[0].settings
     return [
         Heading("Settings"),
@@ -64,11 +72,11 @@ def settings_blocks(jobs: list[SequenceJob], found: Mapping[str, Finished]) -> l
             "this program's default today: the bilinear form from many starts, the lowest end of which wins. "
             "Losses are of the cut, and of one problem, so that they can be compared."
         ),
-        Table("", ("camera", "row", "as a command", "ends"), tuple(rows), labels=4),
+        ReportTable("", ("camera", "row", "as a command", "ends"), tuple(rows), labels=4),
     ]
 
 
-def loss_blocks(entries: Entries, source: Source) -> list[Block]:
+def loss_blocks(entries: TableEntries, source: ReportSequences) -> list[Block]:
     """Return Table 1."""
     table = average_table(
         entries,
@@ -89,12 +97,12 @@ def loss_blocks(entries: Entries, source: Source) -> list[Block]:
     return [Heading("Table 1: mean log loss"), *(made for made in (table, before) if made)]
 
 
-def _mean_before_cut(found: list[Entry]) -> float:
+def _mean_before_cut(found: list[TableEntry]) -> float:
     losses = [entry.before_cut for entry in found if entry.before_cut is not None]
     return float(np.log10(np.mean(losses))) if len(losses) == len(found) else float("nan")
 
 
-def error_blocks(entries: Entries, source: Source) -> list[Block]:
+def error_blocks(entries: TableEntries, source: ReportSequences) -> list[Block]:
     """Return Table 2, and every other error in a table of its own."""
     blocks: list[Block] = [
         Heading("Table 2: mean errors"),
@@ -117,11 +125,11 @@ def error_blocks(entries: Entries, source: Source) -> list[Block]:
     return blocks
 
 
-def _mean_error(name: str, found: list[Entry]) -> float:
+def _mean_error(name: str, found: list[TableEntry]) -> float:
     return float(np.mean([entry.errors.get(name, np.nan) for entry in found]))
 
 
-def seconds_blocks(entries: Entries, source: Source) -> list[Block]:
+def seconds_blocks(entries: TableEntries, source: ReportSequences) -> list[Block]:
     """Return the mean CPU seconds, without the choice of rotations."""
     table = average_table(
         entries,
@@ -134,17 +142,19 @@ def seconds_blocks(entries: Entries, source: Source) -> list[Block]:
     return [Heading("CPU seconds"), *([table] if table else [])]
 
 
-def appendix_loss_blocks(entries: Entries, source: Source, *, whole: bool) -> list[Block]:
+def appendix_loss_blocks(entries: TableEntries, source: ReportSequences, *, whole: bool) -> list[Block]:
     """Return Table A.1; `whole` adds the other camera and penalty, which the paper leaves out."""
     return _appendix(entries, source, "Table A.1: log loss of every sequence", whole, "tableA1")
 
 
-def appendix_error_blocks(entries: Entries, source: Source, *, whole: bool) -> list[Block]:
+def appendix_error_blocks(entries: TableEntries, source: ReportSequences, *, whole: bool) -> list[Block]:
     """Return Table A.2; `whole` as in `appendix_loss_blocks`."""
     return _appendix(entries, source, "Table A.2: 3-D error of every sequence, mm", whole, "tableA2")
 
 
-def _appendix(entries: Entries, source: Source, title: str, whole: bool, table: str) -> list[Block]:
+def _appendix(
+    entries: TableEntries, source: ReportSequences, title: str, whole: bool, table: str
+) -> list[Block]:
     blocks: list[Block] = [Heading(title)]
     shown = [(CameraModel.PERSPECTIVE, PERSPECTIVE_WNN, table)]
     if whole:
@@ -178,6 +188,6 @@ def _appendix(entries: Entries, source: Source, title: str, whole: bool, table: 
     return blocks
 
 
-def verdict_blocks(entries: Entries) -> list[Block]:
+def verdict_blocks(entries: TableEntries) -> list[Block]:
     """Return on how many sequences the search is not beaten."""
     return [Heading("Who ends lowest"), comparison(entries)]

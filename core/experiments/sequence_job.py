@@ -32,7 +32,7 @@ from ..solvers.admm import ADMM
 from ..solvers.bmm import BMM, RBMM
 from ..solvers.solver import solve
 from ..solvers.variable_projection import VariableProjection
-from .job import Finished, key_of
+from .job import JobResult, key_of
 
 if TYPE_CHECKING:
     from ..foundation.types import Floats
@@ -85,7 +85,7 @@ class SequenceJob:
         values = settings_to_dict(self.settings) | {"first-order": repr(self._first_order)}
         return key_of("sequence", self.sequence.content, values)
 
-    def run(self) -> Finished:
+    def run(self) -> JobResult:
         """Solve, and measure every end."""
         last, rotation_seconds, seconds = self._search()
         rows, arrays = [], {}
@@ -125,7 +125,7 @@ class SequenceJob:
             "rotation_seconds": rotation_seconds,
             "rows": rows,
         }
-        return Finished(facts, arrays | {"truth": shape})
+        return JobResult(facts, arrays | {"truth": shape})
 
     def command(self, row: str) -> str:
         """Return the command that ends where a row does; "" where none does.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Item:
+class ReportSequence:
     """A sequence and its place in the tables."""
 
     object_name: str
@@ -33,11 +33,11 @@ class Item:
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class ReportSequences:
     """All sequences of a report."""
 
     words: str  # where they are from
-    items: tuple[Item, ...]
+    items: tuple[ReportSequence, ...]
 
     @property
     def real(self) -> bool:
@@ -59,7 +59,7 @@ class Source:
         return (*known, *sorted(names.difference(known)))
 
 
-def challenge_source(folder: Path | None, *, frame_base: int = 1) -> Source:
+def challenge_source(folder: Path | None, *, frame_base: int = 1) -> ReportSequences:
     """Read the sequences of a folder in the Challenge's layout, or the bundled samples.
 
     Raises
@@ -68,7 +68,7 @@ def challenge_source(folder: Path | None, *, frame_base: int = 1) -> Source:
         where there are none, one is broken or has no ground truth, or several are of one object and path.
     """
     entries = list_sequences(PREFIX if folder is None else folder, frame_base=frame_base)
-    items: dict[tuple[str, str, CameraModel], Item] = {}
+    items: dict[tuple[str, str, CameraModel], ReportSequence] = {}
     for entry in entries:
         if entry.problem:
             raise InputError(entry.problem)
@@ -81,7 +81,7 @@ def challenge_source(folder: Path | None, *, frame_base: int = 1) -> Source:
         if place in items:
             words = f"{items[place].sequence.source} and {entry.file}"
             raise InputError(f"{words} are of the same object and path; accepted is one of them")
-        items[place] = Item(entry.object_name, entry.path_name, sequence, _is_published(entry))
+        items[place] = ReportSequence(entry.object_name, entry.path_name, sequence, _is_published(entry))
     if not items:
         if folder is None:
             raise InputError("no simulated objects are bundled with this installation; give --data FOLDER")
@@ -90,7 +90,7 @@ def challenge_source(folder: Path | None, *, frame_base: int = 1) -> Source:
             "perspective}/<path>.txt"
         )
     words = "bundled simulated objects" if folder is None else str(folder)
-    return Source(words, tuple(items.values()))
+    return ReportSequences(words, tuple(items.values()))
 
 
 def _is_published(entry: SequenceEntry) -> bool:

@@ -11,7 +11,7 @@ from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError
 from ..io.readers.npz_archive import load_arrays
 from ..io.readers.source import read_bytes
-from .job import Finished
+from .job import JobResult
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +48,7 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = made(folder)
 
-    def load(self, key: str) -> Finished | None:
+    def load(self, key: str) -> JobResult | None:
         """Return what a job found, or None where it is not there; a damaged file is as good as none."""
         path = self._path(key)
         if not path.is_file():
@@ -58,9 +58,9 @@ class Store:
             facts = json.loads(str(arrays.pop(FACTS)[()]))
         except (InputError, KeyError, IndexError, json.JSONDecodeError):
             return None
-        return Finished(facts, arrays)
+        return JobResult(facts, arrays)
 
-    def save(self, key: str, finished: Finished) -> None:
+    def save(self, key: str, finished: JobResult) -> None:
         """Keep what a job found.
 
         Raises

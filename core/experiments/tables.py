@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..data.sequence import CameraModel
-from .document import Cell, Row, Table
+from .document import Cell, ReportTable, TableRow
 from .published import published
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
-    from .sources import Source
+    from .sources import ReportSequences
 
 # The rows of a table: the paper's, then the program's own of today.
 METHODS = {
@@ -29,7 +29,7 @@ MISSING = "–"
 
 
 @dataclass(frozen=True)
-class Entry:
+class TableEntry:
     """One end: a sequence, a method, and what was measured."""
 
     object_name: str
@@ -50,41 +50,43 @@ class Entry:
         return math.log10(self.loss) if self.loss > 0 else -math.inf
 
 
-class Entries:
+class TableEntries:
     """All ends of a report, by object, path, camera and method."""
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
+    def __init__(self, entries: Iterable[TableEntry]) -> None:
         self._by_place = {(e.object_name, e.path_name, e.camera, e.method): e for e in entries}
 
     def __iter__(self) -> Any:
         return iter(self._by_place.values())
 
-    def get(self, name: str, path: str, camera: CameraModel, method: str) -> Entry | None:
+    def get(self, name: str, path: str, camera: CameraModel, method: str) -> TableEntry | None:
         """Return one end, or None where it is not there."""
         return self._by_place.get((name, path, camera, method))
 
-    def of(self, name: str, paths: Collection[str], camera: CameraModel, method: str) -> list[Entry] | None:
+    def of(
+        self, name: str, paths: Collection[str], camera: CameraModel, method: str
+    ) -> list[TableEntry] | None:
         """Return the ends of a method on the paths of an object, or None unless there is one for each."""
         found = [self.get(name, path, camera, method) for path in paths]
         there = [entry for entry in found if entry is not None]
         return there if there and len(there) == len(found) else None
 
 
-def paths_of(source: Source, name: str, camera: CameraModel) -> list[str]:
+def paths_of(source: ReportSequences, name: str, camera: CameraModel) -> list[str]:
     """Return the paths that a source has of an object under a camera, in the order of the tables."""
     there = {item.path_name for item in source.items if (item.object_name, item.camera) == (name, camera)}
     return [path for path in source.paths if path in there]
 
 
 def average_table(
-    entries: Entries,
-    source: Source,
+    entries: TableEntries,
+    source: ReportSequences,
     caption: str,
-    average: Callable[[list[Entry]], float],
+    average: Callable[[list[TableEntry]], float],
     *,
     digits: int,
     table: str = "",
-) -> Table | None:
+) -> ReportTable | None:
     """Return averages over the paths of every object: Tables 1 and 2 of the paper.
 
     Parameters
@@ -106,7 +108,7 @@ def average_table(
         for camera in METHODS
     }
     with_published = {name: any(printed[name, camera] for camera in METHODS) for name in source.objects}
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     for camera, all_methods in METHODS.items():
         values = {
             (method, name): average(found)
@@ -126,26 +128,26 @@ def average_table(
                     shown = there if printed[name, camera] else None
                     cells.append(Cell(MISSING if shown is None else number(shown, digits), soft=True))
             new_penalty = index > 0 and _penalty(method) != _penalty(methods[index - 1])
-            rows.append(Row(tuple(cells), rule=bool(rows) and (index == 0 or new_penalty)))
+            rows.append(TableRow(tuple(cells), rule=bool(rows) and (index == 0 or new_penalty)))
     if not rows:
         return None
     header = ["camera", "method"]
     for name in source.objects:
         header += [name, "published"] if with_published[name] else [name]
-    return Table(caption, tuple(header), tuple(rows), labels=2)
+    return ReportTable(caption, tuple(header), tuple(rows), labels=2)
 
 
 def sequence_table(
-    entries: Entries,
-    source: Source,
+    entries: TableEntries,
+    source: ReportSequences,
     camera: CameraModel,
     methods: Collection[str],
     caption: str,
-    value: Callable[[Entry], float],
+    value: Callable[[TableEntry], float],
     *,
     digits: int,
     table: str = "",
-) -> Table | None:
+) -> ReportTable | None:
     """Return one number of every sequence: Tables A.1 and A.2 of the paper; arguments as `average_table`."""
     objects = [name for name in source.objects if paths_of(source, name, camera)]
     methods = [m for m in methods if any(e.method == m and e.camera is camera for e in entries)]
@@ -161,7 +163,7 @@ def sequence_table(
                 column = [value(e) for m in methods if (e := entries.get(name, path, camera, m)) is not None]
                 entry = found[path]
                 cells.append(_figure(math.nan if entry is None else value(entry), column, digits))
-            rows.append(Row(tuple(cells), rule=index == 0))
+            rows.append(TableRow(tuple(cells), rule=index == 0))
             printed = [published().sequence(table, method, name, path) if table else None for path in paths]
             shown = [
                 there if entry is not None and entry.real else None
@@ -170,11 +172,11 @@ def sequence_table(
             if any(there is not None for there in shown):
                 words = [MISSING if there is None else number(there, digits) for there in shown]
                 cells = [Cell(""), Cell(f"{method}, published", soft=True)]
-                rows.append(Row((*cells, *(Cell(word, soft=True) for word in words))))
-    return Table(caption, ("object", "method", *paths), tuple(rows), labels=2)
+                rows.append(TableRow((*cells, *(Cell(word, soft=True) for word in words))))
+    return ReportTable(caption, ("object", "method", *paths), tuple(rows), labels=2)
 
 
-def summary(entries: Entries) -> str:
+def summary(entries: TableEntries) -> str:
     """Say on how many sequences and penalties the search is beaten by nothing."""
     search = [entry for entry in entries if entry.method.startswith("Search")]
     above = []
@@ -191,7 +193,7 @@ def summary(entries: Entries) -> str:
     )
 
 
-def comparison(entries: Entries) -> Table:
+def comparison(entries: TableEntries) -> ReportTable:
     """Say, penalty by penalty and camera by camera, on how many sequences the search is not beaten."""
     rows = []
     for camera, methods in METHODS.items():
@@ -207,7 +209,7 @@ def comparison(entries: Entries) -> Table:
                 if pairs:
                     rows.append(_compared(camera, method, other, pairs))
     header = ("camera", "method", "against", "sequences", "not above", "lower", "where above")
-    return Table(
+    return ReportTable(
         "On how many sequences the loss of one method is not above that of another (to rounding, "
         f"{SAME:.0e}), and lower by more than {LOWER:.0e}, relatively",
         header,
@@ -216,15 +218,17 @@ def comparison(entries: Entries) -> Table:
     )
 
 
-def _compared(camera: CameraModel, method: str, other: str, pairs: list[tuple[Entry, Entry]]) -> Row:
+def _compared(
+    camera: CameraModel, method: str, other: str, pairs: list[tuple[TableEntry, TableEntry]]
+) -> TableRow:
     above = [f"{a.object_name} {a.path_name}" for a, b in pairs if a.loss > b.loss * (1 + SAME)]
     below = sum(a.loss < b.loss * (1 - LOWER) for a, b in pairs)
     counts = (len(pairs), len(pairs) - len(above), below)
     cells = [Cell(camera.value), Cell(method), Cell(other), *(Cell(str(count)) for count in counts)]
-    return Row((*cells, Cell(", ".join(above) or "nowhere")))
+    return TableRow((*cells, Cell(", ".join(above) or "nowhere")))
 
 
-def _comparable(entries: Entries, source: Source, name: str, camera: CameraModel) -> bool:
+def _comparable(entries: TableEntries, source: ReportSequences, name: str, camera: CameraModel) -> bool:
     """Whether an object's averages are over the same sequences as the paper's."""
     there = {e.path_name for e in entries if (e.object_name, e.camera) == (name, camera) and e.real}
     return there == set(published().paths) == set(paths_of(source, name, camera))

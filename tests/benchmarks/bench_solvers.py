@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core import LevenbergMarquardt, VariableProjection, solve
-from core.experiments.benchmark.problems import Case, grown
+from core.experiments.benchmark.problems import BenchmarkCase, grown
 from core.solvers import single_threaded
 from core.synthetic import KINDS
 
@@ -48,12 +48,12 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|---|")
     for size in arguments.sizes:
         frames, points = (int(number) for number in size.split("x"))
-        case = Case(frames, points, arguments.rank, kind=arguments.object)
+        case = BenchmarkCase(frames, points, arguments.rank, kind=arguments.object)
         for kind in (VariableProjection, LevenbergMarquardt):
             print(row(case, kind(tolerance=arguments.tolerance)), flush=True)
 
 
-def row(case: Case, method: Algorithm[Any]) -> str:
+def row(case: BenchmarkCase, method: Algorithm[Any]) -> str:
     """Measure one method at one size."""
     pose = case.posing()
     set_up, problem = least(pose)

@@ -15,17 +15,19 @@ from core.cli import main
 from core.experiments.benchmark import growth, known_cameras, pyproximal, pyproximal_table, table
 from core.experiments.benchmark.contestants import CONTESTANTS, TIME_LIMIT
 from core.experiments.benchmark.memory import PeakMemory
-from core.experiments.benchmark.problems import STARTS, Case, bilinear_start
-from core.experiments.benchmark.runs import STOPPED, Interrupted, Outcome, compare, measure, run
-from core.experiments.benchmark.stopwatch import Mark, Stopwatch
+from core.experiments.benchmark.problems import STARTS, BenchmarkCase, bilinear_start
+from core.experiments.benchmark.runs import STOPPED, BenchmarkRun, Interrupted, compare, measure, run
+from core.experiments.benchmark.stopwatch import CurvePoint, Stopwatch
 
-CASE = Case(frames=12, points=15, rank=2)
+CASE = BenchmarkCase(frames=12, points=15, rank=2)
 LIMIT = 0.15  # CPU seconds
 
 
 def outcome(method, status, *points, case=CASE):
     """A run of (seconds, loss) points."""
-    return Outcome(case, method, status, tuple(Mark(i, s, loss, loss) for i, (s, loss) in enumerate(points)))
+    return BenchmarkRun(
+        case, method, status, tuple(CurvePoint(i, s, loss, loss) for i, (s, loss) in enumerate(points))
+    )
 
 
 def test_times_are_those_of_the_first_point_within_the_tolerance_of_the_best_loss_of_all():
@@ -154,7 +156,7 @@ def test_a_run_has_a_process_of_its_own_which_ends_with_ctrl_c():
     found = run(CASE, "bilinear", start, 5.0)
     assert found.status == "converged" and found.peak_mb is not None and found.process_mb > found.peak_mb
 
-    big = Case(frames=60, points=80, rank=2)
+    big = BenchmarkCase(frames=60, points=80, rank=2)
 
     def interrupt(mark):
         if mark is not None:
@@ -244,7 +246,7 @@ def scene():
     cameras = np.stack([np.linalg.qr(random.standard_normal((3, 3)))[0][:2] for _ in range(14)])
     cameras += 0.02 * random.standard_normal(cameras.shape)
     shapes = np.einsum("fk,kcp->fcp", random.standard_normal((14, 3)), random.standard_normal((3, 3, 7)))
-    return known_cameras.Scene(cameras, cameras @ shapes)
+    return known_cameras.KnownCameraScene(cameras, cameras @ shapes)
 
 
 def posed(scene, rank):

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .problems import Case
+from .problems import BenchmarkCase
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from ...foundation.types import Floats
-    from .runs import Outcome
+    from .runs import BenchmarkRun
 
 METHOD = "bilinear"
-BASE = Case(frames=100, points=100, rank=2, start="grown")  # where iterations vary least
+BASE = BenchmarkCase(frames=100, points=100, rank=2, start="grown")  # where iterations vary least
 # Every parameter by itself, the others as in BASE.
 STEPS: dict[str, tuple[int, ...]] = {
     "F": (50, 100, 200, 400, 800),
@@ -42,7 +42,7 @@ class Growth:
     """The outcomes along one parameter."""
 
     parameter: str  # of STEPS
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[BenchmarkRun, ...]
 
     @property
     def values(self) -> Floats:
@@ -101,16 +101,18 @@ class Growth:
         return "\n".join([*lines, "", f"slope in log-log: {slopes}"]) + "\n"
 
 
-def cases(base: Case = BASE, steps: dict[str, tuple[int, ...]] = STEPS) -> dict[str, list[Case]]:
+def cases(
+    base: BenchmarkCase = BASE, steps: dict[str, tuple[int, ...]] = STEPS
+) -> dict[str, list[BenchmarkCase]]:
     """Return the problems along every parameter."""
-    found: dict[str, list[Case]] = {}
+    found: dict[str, list[BenchmarkCase]] = {}
     for parameter, values in steps.items():
         own = {name: getattr(base, name) for name in ("frames", "points", "rank", "problem", "kind", "start")}
-        found[parameter] = [Case(**(own | {FIELD[parameter]: value})) for value in values]
+        found[parameter] = [BenchmarkCase(**(own | {FIELD[parameter]: value})) for value in values]
     return found
 
 
-def along(parameter: str, outcomes: Collection[Outcome]) -> Growth | None:
+def along(parameter: str, outcomes: Collection[BenchmarkRun]) -> Growth | None:
     """Return the growth along a parameter from the outcomes that went well; None where there are none."""
     good = tuple(outcome for outcome in outcomes if outcome.marks and not outcome.limited)
     return Growth(parameter, good) if good else None

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from ...foundation.types import Bools, Floats
     from ...penalties import SpectralPenalty
-    from .stopwatch import Mark
+    from .stopwatch import CurvePoint
 
 MU = 1.0
 FIRST_RANK = 1
@@ -46,7 +46,7 @@ OURS = "bilinear, variable projection"
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class KnownCameraScene:
     """Cameras and what they see of the truth."""
 
     cameras: Floats  # (F, 2, 3)
@@ -95,11 +95,11 @@ class KnownCameras(Problem):
 
 
 @dataclass(frozen=True, eq=False)
-class Course:
+class SolverCurve:
     """One solver on the scene."""
 
     method: str
-    marks: tuple[Mark, ...]  # both losses are the tutorial's objective
+    marks: tuple[CurvePoint, ...]  # both losses are the tutorial's objective
     rank: int | None = None  # K at the end, of ours
     bound: float | None = None  # a proved lower bound of the optimum, of ours
 
@@ -113,7 +113,7 @@ class Course:
         return next((mark.seconds for mark in self.marks if mark.loss <= objective), None)
 
 
-def read_scene(path: Path) -> Scene:
+def read_scene(path: Path) -> KnownCameraScene:
     """Read R (F, 2, 3) and X_gt (3F, P) from the tutorial's .npz file.
 
     Raises
@@ -133,10 +133,10 @@ def read_scene(path: Path) -> Scene:
         )
     if not (np.isfinite(cameras).all() and np.isfinite(truth).all()):
         raise InputError(f"{path}: R or X_gt holds a value that is not finite")
-    return Scene(cameras, cameras @ truth.reshape(frames, 3, -1))
+    return KnownCameraScene(cameras, cameras @ truth.reshape(frames, 3, -1))
 
 
-def ours(scene: Scene, seconds: float) -> Course:
+def ours(scene: KnownCameraScene, seconds: float) -> SolverCurve:
     """Solve by variable projection, with columns added until the lower bound proves K enough."""
     watch = Stopwatch(seconds)
     bound, steps = -float("inf"), 0
@@ -161,7 +161,7 @@ def ours(scene: Scene, seconds: float) -> Course:
                 if watch.expired or (slopes[0] > ENOUGH * MU and rank < most):
                     break
             if watch.expired or rank == most or value - bound <= GAP * value:
-                return Course(OURS, tuple(watch.marks), rank, bound)
+                return SolverCurve(OURS, tuple(watch.marks), rank, bound)
             with watch.running():
                 more = min(max(int((slopes > ENOUGH * MU).sum()), 1), most - rank)
                 rank += more

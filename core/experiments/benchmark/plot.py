@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ...foundation.types import Floats
     from .growth import Growth
-    from .runs import Outcome
+    from .runs import BenchmarkRun
 
 LEAST_EXCESS = 1e-15  # what cannot be told from rounding is drawn here
 EARLIEST = 1e-4  # seconds
@@ -44,7 +44,7 @@ def figure(width: float, height: float) -> Any:
     return made
 
 
-def draw_curves(path: Path, outcomes: Collection[Outcome]) -> None:
+def draw_curves(path: Path, outcomes: Collection[BenchmarkRun]) -> None:
     """Draw a panel for every problem: the relative excess over the best loss against CPU seconds.
 
     Raises
@@ -52,7 +52,7 @@ def draw_curves(path: Path, outcomes: Collection[Outcome]) -> None:
     InputError
         where matplotlib is not installed or the file cannot be written.
     """
-    groups: dict[str, list[Outcome]] = {}
+    groups: dict[str, list[BenchmarkRun]] = {}
     for outcome in outcomes:
         case = outcome.case
         groups.setdefault(f"{case.problem}, {case.size}, K = {case.rank}", []).append(outcome)

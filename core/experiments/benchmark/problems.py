@@ -48,7 +48,7 @@ RANKS = {"nonrigid": 2, "lowrank": 4}  # where none is given
 
 
 @dataclass(frozen=True)
-class Case:
+class BenchmarkCase:
     """A simulated problem: the same arguments give the same one.
 
     Raises
@@ -111,14 +111,14 @@ class Case:
 
 
 @dataclass(frozen=True, eq=False)
-class Grown:
+class GrownSolution:
     """A solve from nothing, one column at a time: the start and the end of its last rank."""
 
     start: Factors
     end: Snapshot[Any]
 
 
-def grown(problem: NonRigidProblem, method: Algorithm[Any]) -> Grown:
+def grown(problem: NonRigidProblem, method: Algorithm[Any]) -> GrownSolution:
     """Solve at rank 1 from a rigid shape, then with one small random column more at a time."""
     factors = rigid_start(problem)
     for rank in range(1, problem.rank + 1):
@@ -126,7 +126,7 @@ def grown(problem: NonRigidProblem, method: Algorithm[Any]) -> Grown:
         start = with_rank(factors, rank, np.random.default_rng(rank))
         end = solve(smaller, method, start)
         factors = method.factors(smaller, end.state)
-    return Grown(start, end)
+    return GrownSolution(start, end)
 
 
 def bilinear_start(problem: Problem, start: str = "closed") -> Factors:

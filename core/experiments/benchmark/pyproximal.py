@@ -14,14 +14,14 @@ import numpy as np
 
 from ...foundation.exceptions import InputError
 from ...solvers.solver import single_threaded
-from .known_cameras import MU, OURS, Course, ours
+from .known_cameras import MU, OURS, SolverCurve, ours
 from .stopwatch import OutOfTime, Stopwatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ...foundation.types import Floats
-    from .known_cameras import Scene
+    from .known_cameras import KnownCameraScene
 
 STEP = 0.9  # of their ADMM, the tutorial's
 SHORTER = 0.99  # of 1 / L
@@ -34,7 +34,7 @@ FISTA = "pyproximal proximal gradient (FISTA)"
 METHODS = (OURS, TUTORIAL, ADMM, FISTA)
 
 
-def theirs(scene: Scene, method: str, optimum: float, seconds: float) -> Course:
+def theirs(scene: KnownCameraScene, method: str, optimum: float, seconds: float) -> SolverCurve:
     """Run pyproximal until the objective is within 1e-10 of the optimum, or to the limit.
 
     Raises
@@ -78,7 +78,7 @@ def theirs(scene: Scene, method: str, optimum: float, seconds: float) -> Course:
                 )
     except OutOfTime:
         pass
-    return Course(method, tuple(watch.marks))
+    return SolverCurve(method, tuple(watch.marks))
 
 
 def version() -> str:
@@ -98,7 +98,7 @@ def version() -> str:
         ) from error
 
 
-def _operators(scene: Scene, *, by_frame: bool) -> tuple[Any, Any]:
+def _operators(scene: KnownCameraScene, *, by_frame: bool) -> tuple[Any, Any]:
     """Return the data term and the nuclear norm as pyproximal takes them, on X# as one vector."""
     theirs = import_module("pyproximal")
     R, M = scene.cameras, scene.tracks
@@ -131,7 +131,9 @@ def _operators(scene: Scene, *, by_frame: bool) -> tuple[Any, Any]:
     return DataMisfit(), theirs.Nuclear((frames, 3 * points), MU)
 
 
-def compare(scene: Scene, seconds: float, progress: Callable[[str], None] | None = None) -> Iterator[Course]:
+def compare(
+    scene: KnownCameraScene, seconds: float, progress: Callable[[str], None] | None = None
+) -> Iterator[SolverCurve]:
     """Yield ours, then, where pyproximal is installed, theirs.
 
     Raises

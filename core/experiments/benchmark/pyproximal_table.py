@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ...foundation.types import Floats
-    from .known_cameras import Course
+    from .known_cameras import SolverCurve
 
 TOLERANCES = (1e-6, 1e-8)  # relative, above the optimum
 HEADER = [
@@ -30,7 +30,7 @@ HEADER = [
 ]
 
 
-def rows(courses: Collection[Course]) -> list[list[object]]:
+def rows(courses: Collection[SolverCurve]) -> list[list[object]]:
     """Return a line for every solver, as HEADER; a time that was not reached is None."""
     optimum = min(course.objective for course in courses)
     own = {course.method: course for course in courses}.get(OURS)
@@ -46,7 +46,7 @@ def rows(courses: Collection[Course]) -> list[list[object]]:
     return lines
 
 
-def markdown(courses: Collection[Course]) -> str:
+def markdown(courses: Collection[SolverCurve]) -> str:
     """Return the table, with what was proved about the optimum below."""
     header = [
         "method",
@@ -72,7 +72,7 @@ def markdown(courses: Collection[Course]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write_rows(path: Path, courses: Collection[Course]) -> None:
+def write_rows(path: Path, courses: Collection[SolverCurve]) -> None:
     """Write one line per solver; what is not known or was not reached is empty.
 
     Raises
@@ -83,7 +83,7 @@ def write_rows(path: Path, courses: Collection[Course]) -> None:
     write_csv(path, HEADER, rows(courses))
 
 
-def write_curves(path: Path, courses: Collection[Course]) -> None:
+def write_curves(path: Path, courses: Collection[SolverCurve]) -> None:
     """Write one line per point of every curve.
 
     Raises
@@ -95,7 +95,7 @@ def write_curves(path: Path, courses: Collection[Course]) -> None:
     write_csv(path, ["method", "iteration", "seconds", "objective"], lines)
 
 
-def curves(courses: Collection[Course]) -> dict[str, tuple[Floats, Floats]]:
+def curves(courses: Collection[SolverCurve]) -> dict[str, tuple[Floats, Floats]]:
     """Return seconds and relative excess of every solver, for `draw_panels`."""
     optimum = min(course.objective for course in courses)
     return {

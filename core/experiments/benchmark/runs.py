@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
     from ...problem.factors import Factors
-    from .problems import Case
-    from .stopwatch import Mark
+    from .problems import BenchmarkCase
+    from .stopwatch import CurvePoint
 
 QUICK = 0.5  # seconds below which a run is repeated, because small times scatter
 REPEATS = 10
@@ -31,13 +31,13 @@ STOPPED = "stopped"
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class BenchmarkRun:
     """What one method did on one problem."""
 
-    case: Case
+    case: BenchmarkCase
     method: str  # of CONTESTANTS
     status: str  # a Status, "time limit", "stopped" by the user, or "failed: " and why
-    marks: tuple[Mark, ...]  # the curve; of quick methods that of the fastest run
+    marks: tuple[CurvePoint, ...]  # the curve; of quick methods that of the fastest run
     peak_mb: float | None = None  # rise of the resident memory above that of the process with the problem
     process_mb: float | None = None  # the peak of the whole process
 
@@ -67,14 +67,14 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Standing:
+class BenchmarkProgress:
     """Where a comparison stands."""
 
     done: int
     total: int
-    case: Case
+    case: BenchmarkCase
     method: str
-    mark: Mark | None  # the last known point of the run that goes on
+    mark: CurvePoint | None  # the last known point of the run that goes on
     limit: float  # CPU seconds of each run
 
     @property
@@ -87,18 +87,18 @@ class Standing:
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C during a run: what there is of it."""
 
-    def __init__(self, outcome: Outcome) -> None:
+    def __init__(self, outcome: BenchmarkRun) -> None:
         super().__init__()
         self.outcome = outcome
 
 
 def run(
-    case: Case,
+    case: BenchmarkCase,
     method: str,
     start: Factors,
     seconds: float,
-    progress: Callable[[Mark | None], None] | None = None,
-) -> Outcome:
+    progress: Callable[[CurvePoint | None], None] | None = None,
+) -> BenchmarkRun:
     """Run a method in a new process.
 
     Parameters
@@ -122,7 +122,7 @@ def run(
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_work, args=(sender, case, method, start, seconds), daemon=True)
-    marks: list[Mark] = []
+    marks: list[CurvePoint] = []
     try:
         process.start()
         sender.close()
@@ -131,16 +131,16 @@ def run(
                 kind, content = receiver.recv()
                 if kind == "outcome":
                     process.join()
-                    outcome: Outcome = content
+                    outcome: BenchmarkRun = content
                     return outcome
                 marks += content
             if progress is not None:
                 progress(marks[-1] if marks else None)
     except EOFError:
         process.join()
-        return Outcome(case, method, f"failed: it died with code {process.exitcode}", tuple(marks))
+        return BenchmarkRun(case, method, f"failed: it died with code {process.exitcode}", tuple(marks))
     except KeyboardInterrupt:
-        raise Interrupted(Outcome(case, method, STOPPED, tuple(marks))) from None
+        raise Interrupted(BenchmarkRun(case, method, STOPPED, tuple(marks))) from None
     finally:
         if process.is_alive():
             process.terminate()
@@ -149,11 +149,11 @@ def run(
 
 
 def compare(
-    cases: Collection[Case],
+    cases: Collection[BenchmarkCase],
     methods: Collection[str],
     seconds: float,
-    progress: Callable[[Standing], None] | None = None,
-) -> Iterator[Outcome]:
+    progress: Callable[[BenchmarkProgress], None] | None = None,
+) -> Iterator[BenchmarkRun]:
     """Run methods on problems, one after the other, all of a problem from the same start.
 
     Parameters
@@ -187,9 +187,11 @@ def compare(
             start = bilinear_start(case.pose(), case.start)
         for method in methods:
 
-            def tell(mark: Mark | None, task: tuple[int, Case, str] = (done, case, method)) -> None:
+            def tell(
+                mark: CurvePoint | None, task: tuple[int, BenchmarkCase, str] = (done, case, method)
+            ) -> None:
                 if progress is not None:
-                    progress(Standing(task[0], total, task[1], task[2], mark, seconds))
+                    progress(BenchmarkProgress(task[0], total, task[1], task[2], mark, seconds))
 
             tell(None)
             try:
@@ -200,22 +202,22 @@ def compare(
             done += 1
 
 
-def _work(sender: Connection, case: Case, method: str, start: Factors, seconds: float) -> None:
+def _work(sender: Connection, case: BenchmarkCase, method: str, start: Factors, seconds: float) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever waits for this process ends it
     try:
         outcome = measure(case, method, start, seconds, _Telegraph(sender))
     except (InputError, ArithmeticError, MemoryError, ValueError) as error:
-        outcome = Outcome(case, method, f"failed: {error or type(error).__name__}", ())
+        outcome = BenchmarkRun(case, method, f"failed: {error or type(error).__name__}", ())
     sender.send(("outcome", outcome))
 
 
 def measure(
-    case: Case,
+    case: BenchmarkCase,
     method: str,
     start: Factors,
     seconds: float,
-    tell: Callable[[list[Mark]], None] | None = None,
-) -> Outcome:
+    tell: Callable[[list[CurvePoint]], None] | None = None,
+) -> BenchmarkRun:
     """Run a method in this process, quick ones several times over."""
     import scipy.optimize
     import scipy.sparse.linalg  # noqa: F401
@@ -232,7 +234,7 @@ def measure(
         contestant.run(problem, start, watch)
         spent, count = spent + watch.seconds, count + 1
         best = min(best, watch, key=lambda one: one.seconds)
-    return Outcome(case, method, status, tuple(best.marks), rise, peak)
+    return BenchmarkRun(case, method, status, tuple(best.marks), rise, peak)
 
 
 class _Telegraph:
@@ -243,7 +245,7 @@ class _Telegraph:
         self._sent = 0
         self._last = time.monotonic()
 
-    def __call__(self, marks: list[Mark]) -> None:
+    def __call__(self, marks: list[CurvePoint]) -> None:
         if time.monotonic() - self._last >= TELLING:
             self._sender.send(("marks", marks[self._sent :]))
             self._sent, self._last = len(marks), time.monotonic()

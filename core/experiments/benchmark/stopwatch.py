@@ -15,7 +15,7 @@ APART = 1.02  # times later than the one before
 
 
 @dataclass(frozen=True)
-class Mark:
+class CurvePoint:
     """A point of a curve."""
 
     iteration: int
@@ -31,9 +31,9 @@ class OutOfTime(Exception):
 class Stopwatch:
     """Counts CPU seconds while `running`, so that what is only measured for the curve costs nothing."""
 
-    def __init__(self, limit: float, tell: Callable[[list[Mark]], None] | None = None) -> None:
+    def __init__(self, limit: float, tell: Callable[[list[CurvePoint]], None] | None = None) -> None:
         self.limit = limit
-        self.marks: list[Mark] = []
+        self.marks: list[CurvePoint] = []
         self._tell = tell
         self._spent = 0.0
         self._began: float | None = None
@@ -72,6 +72,6 @@ class Stopwatch:
 
     def mark(self, iteration: int, loss: float, own: float) -> None:
         """Add a point to the curve."""
-        self.marks.append(Mark(iteration, self.seconds, loss, own))
+        self.marks.append(CurvePoint(iteration, self.seconds, loss, own))
         if self._tell is not None:
             self._tell(self.marks)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
     from pathlib import Path
 
-    from .runs import Outcome
+    from .runs import BenchmarkRun
 
 TOLERANCES = (1e-3, 1e-6, 1e-10)  # relative, above the best loss of any method on the same problem
 COMPARED = 1e-6  # where the methods' times are compared
@@ -41,7 +41,7 @@ HEADER = (
 
 
 @dataclass(frozen=True)
-class Row:
+class BenchmarkRow:
     """One method on one problem; seconds are of CPU, a time that was not reached is None."""
 
     problem: str
@@ -69,28 +69,28 @@ class Row:
         return self.status in (TIME_LIMIT, STOPPED)
 
 
-def rows(outcomes: Iterable[Outcome]) -> list[Row]:
+def rows(outcomes: Iterable[BenchmarkRun]) -> list[BenchmarkRow]:
     """Compare the outcomes that belong to the same problem with the best of them."""
-    groups: dict[object, list[Outcome]] = {}
+    groups: dict[object, list[BenchmarkRun]] = {}
     for outcome in outcomes:
         groups.setdefault(outcome.case, []).append(outcome)
     return [row for group in groups.values() for row in _compared(group)]
 
 
-def _compared(group: Collection[Outcome]) -> list[Row]:
+def _compared(group: Collection[BenchmarkRun]) -> list[BenchmarkRow]:
     best = min(outcome.loss for outcome in group)
     target = (1 + COMPARED) * best
     fastest = min((s for o in group if (s := o.seconds_to(target)) is not None), default=None)
     return [_row(outcome, best, fastest) for outcome in group]
 
 
-def _row(outcome: Outcome, best: float, fastest: float | None) -> Row:
+def _row(outcome: BenchmarkRun, best: float, fastest: float | None) -> BenchmarkRow:
     reached = tuple(outcome.seconds_to((1 + tolerance) * best) for tolerance in TOLERANCES)
     there = reached[TOLERANCES.index(COMPARED)]
     bound = there is None and outcome.limited
     spent = outcome.seconds if bound else there
     case, marks = outcome.case, outcome.marks
-    return Row(
+    return BenchmarkRow(
         problem=case.problem,
         object=case.kind,
         start=case.start,
@@ -112,7 +112,7 @@ def _row(outcome: Outcome, best: float, fastest: float | None) -> Row:
     )
 
 
-def markdown(table: Collection[Row]) -> str:
+def markdown(table: Collection[BenchmarkRow]) -> str:
     """Return one Markdown table for every problem, with a line above that says which it is."""
     blocks: dict[tuple[object, ...], list[str]] = {}
     for row in table:
@@ -131,7 +131,7 @@ def markdown(table: Collection[Row]) -> str:
     return "\n\n".join("\n".join(lines) for lines in blocks.values()) + "\n"
 
 
-def _cells(row: Row) -> list[str]:
+def _cells(row: BenchmarkRow) -> list[str]:
     limit = f"> {number(row.seconds)}" if row.limited else "-"
     times = "-" if row.times_fastest is None else f"{'> ' * row.bound}{number(row.times_fastest)}"
     return [
@@ -157,7 +157,7 @@ def _log10(value: float | None) -> str:
     return f"{math.log10(value):.6f}" if value is not None and 0 < value < math.inf else "-"
 
 
-def write_rows(path: Path, table: Collection[Row]) -> None:
+def write_rows(path: Path, table: Collection[BenchmarkRow]) -> None:
     """Write one line per method and problem; what is not known or was not reached is empty.
 
     Raises
@@ -165,7 +165,7 @@ def write_rows(path: Path, table: Collection[Row]) -> None:
     InputError
         where the file cannot be written.
     """
-    names = [entry.name for entry in fields(Row)]
+    names = [entry.name for entry in fields(BenchmarkRow)]
     at = names.index("seconds_to")
     header = [*names[:at], *(f"seconds_to_{power(tolerance)}" for tolerance in TOLERANCES), *names[at + 1 :]]
     lines = []
@@ -175,7 +175,7 @@ def write_rows(path: Path, table: Collection[Row]) -> None:
     write_csv(path, header, lines)
 
 
-def write_curves(path: Path, outcomes: Iterable[Outcome]) -> None:
+def write_curves(path: Path, outcomes: Iterable[BenchmarkRun]) -> None:
     """Write one line per point of every curve: the loss at rank K, and what the method itself minimizes.
 
     Raises

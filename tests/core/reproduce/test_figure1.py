@@ -8,7 +8,7 @@ import pytest
 from core import solve, svd_start
 from core.experiments import run
 from core.experiments.figure1 import figure_jobs, figure_tracks, panels
-from core.experiments.job import Finished
+from core.experiments.job import JobResult
 from core.experiments.matrix_job import METHODS as CURVES
 from core.experiments.store import Store
 
@@ -30,7 +30,7 @@ def test_a_panel_says_whether_the_bilinear_method_ends_lowest(curves, tmp_path):
     assert all(ends[name] <= first[name] for name in ends)
     lowest = min(ends[name] for name in ("ADMM", "IRNN", "AGD"))
     assert ("does not end lowest" in panel.verdict) == (ends["bilinear"] > lowest * (1 + 1e-9))
-    turned = {**found, curves[-1].key: Finished(found[curves[-1].key].facts | {"lowest": 2 * lowest})}
+    turned = {**found, curves[-1].key: JobResult(found[curves[-1].key].facts | {"lowest": 2 * lowest})}
     assert curves[-1].method == "bilinear"
     assert "does not end lowest" in panels(curves, turned)[0].verdict
 

@@ -10,13 +10,13 @@ import pytest
 
 from core import CameraModel, simulate, write_challenge
 from core.experiments.document import as_markdown
-from core.experiments.job import Finished
+from core.experiments.job import JobResult
 from core.experiments.mocap import PUBLISHED, MocapRow
 from core.experiments.mocap_job import mocap_blocks, mocap_jobs
 from core.experiments.published import mean_log_loss, published
 from core.experiments.sections import loss_blocks
-from core.experiments.sources import Item, Source, challenge_source
-from core.experiments.tables import Entries, Entry
+from core.experiments.sources import ReportSequence, ReportSequences, challenge_source
+from core.experiments.tables import TableEntries, TableEntry
 from core.synthetic import PATHS
 
 PERSPECTIVE = CameraModel.PERSPECTIVE
@@ -56,8 +56,8 @@ def test_the_challenges_own_sequences_have_the_published_numbers_beside_them(tmp
     source = challenge_source(tmp_path)
     assert source.real and len(source.items) == 2 * len(PATHS)
     tables = published()
-    entries = Entries(
-        Entry("stretch", path, PERSPECTIVE, method, 10**value, {}, 1.0, True, None, "", "")
+    entries = TableEntries(
+        TableEntry("stretch", path, PERSPECTIVE, method, 10**value, {}, 1.0, True, None, "", "")
         for method in ("ADMM-WNN", "Ours-WNN")
         for path, value in zip(tables.paths, tables.tableA1[method]["stretch"], strict=True)
     )
@@ -72,7 +72,7 @@ def test_the_challenges_own_sequences_have_the_published_numbers_beside_them(tmp
 
 def test_simulated_objects_of_the_same_names_are_stand_ins():
     sequence = simulate("paper", frames=6, points=16)
-    assert not Source("here", (Item("paper", "circle", sequence, False),)).real
+    assert not ReportSequences("here", (ReportSequence("paper", "circle", sequence, False),)).real
     assert not challenge_source(None).real  # the bundled samples
     assert challenge_source(None).objects == published().objects
 
@@ -84,7 +84,7 @@ def test_motion_capture_stands_beside_the_published_numbers(tmp_path, cells):
     (job,) = mocap_jobs(tmp_path)
     e3d = (0.15, 0.25, PUBLISHED["pickup"].e3d[0])
     row = MocapRow("pickup", "BMM", "estimated", 12, None, *e3d, 9, 1.5, "stalled")
-    blocks = mocap_blocks([job], {job.key: Finished({"rows": [asdict(row)]})})
+    blocks = mocap_blocks([job], {job.key: JobResult({"rows": [asdict(row)]})})
     table = cells(as_markdown(blocks), "## BMM and R-BMM")
     assert dict(zip(table[0], table[2], strict=True)) == {
         "sequence": "pickup",

@@ -15,7 +15,16 @@ import pytest
 from core import CameraModel, load_result, write_challenge
 from core.cli import main
 from core.experiments import pictures, run
-from core.experiments.document import Cell, Code, Heading, Paragraph, Row, Table, as_html, as_markdown
+from core.experiments.document import (
+    Cell,
+    Code,
+    Heading,
+    Paragraph,
+    ReportTable,
+    TableRow,
+    as_html,
+    as_markdown,
+)
 from core.experiments.published import SLIPS
 from core.experiments.report import shape_blocks
 from core.experiments.sequence_job import SequenceJob
@@ -193,7 +202,9 @@ def test_what_is_not_installed_is_named(name, monkeypatch, capsys):
 
 
 def test_markdown_and_html_say_the_same(tmp_path):
-    table = Table("a < b", ("name", "x | y"), (Row((Cell("`m`"), Cell("1.0", strong=True)), rule=True),))
+    table = ReportTable(
+        "a < b", ("name", "x | y"), (TableRow((Cell("`m`"), Cell("1.0", strong=True)), rule=True),)
+    )
     blocks = [Heading("A & B", 1), Paragraph("see **this** and `x < y`"), Code("a > b"), table]
     assert as_markdown(blocks) == (
         "# A & B\n\nsee **this** and `x < y`\n\n```\na > b\n```\n\n"

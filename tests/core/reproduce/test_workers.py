@@ -20,7 +20,7 @@ import pytest
 from core import read_sequence
 from core.cli import main
 from core.experiments import run
-from core.experiments.job import Finished
+from core.experiments.job import JobResult
 from core.experiments.matrix_job import MatrixJob
 from core.experiments.sequence_job import SequenceJob
 from core.experiments.sources import challenge_source
@@ -128,10 +128,10 @@ class Ending:
     def key(self) -> str:
         return self.label
 
-    def run(self) -> Finished:
+    def run(self) -> JobResult:
         if self.error is not None:
             raise self.error
-        return Finished({"found": 1})
+        return JobResult({"found": 1})
 
 
 def test_a_job_that_comes_to_no_end_keeps_no_other_from_it(tmp_path):
@@ -147,7 +147,7 @@ def test_a_job_that_comes_to_no_end_keeps_no_other_from_it(tmp_path):
 
 def test_damaged_ends_are_computed_again(tmp_path):
     store = Store(tmp_path)
-    store.save("a", Finished({"x": 1.5}, {"y": np.arange(3.0)}))
+    store.save("a", JobResult({"x": 1.5}, {"y": np.arange(3.0)}))
     again = store.load("a")
     assert again.facts == {"x": 1.5} and np.array_equal(again.arrays["y"], np.arange(3.0))
     content = (tmp_path / "a.npz").read_bytes()
