@@ -8,7 +8,7 @@ import pytest
 
 from core import Alignment
 from core.evaluation import PER_FRAME, Kind
-from nrsfm_gui.scene.run_quality import Qualities
+from nrsfm_gui.scene.run_errors import Qualities
 from nrsfm_gui.scene.sequence_errors import Wanted, make_picture
 
 
@@ -51,8 +51,9 @@ def test_until_newer_errors_are_known_those_before_stand(qtbot, qualities, make_
     before = qualities.of(run, PER_FRAME, ask=False)
     run.last = make_update(known, noise=0.2, seed=2)
     assert qualities.of(run, PER_FRAME, ask=False) is before
-    with qtbot.waitSignal(qualities.found):
-        qualities.of(run, PER_FRAME, ask=True)
+    qualities.of(run, PER_FRAME, ask=True)
+    # Not until `found`: that of the first errors may still be on its way.
+    qtbot.waitUntil(lambda: qualities.of(run, PER_FRAME, ask=False) is not before)
     assert qualities.of(run, PER_FRAME, ask=False).error == error(run, PER_FRAME) > before.error
 
 

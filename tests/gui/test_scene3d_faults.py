@@ -16,8 +16,7 @@ from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.panels.view3d import picture as renderer3d
 from nrsfm_gui.panels.view3d import scene_view as scene3d
 from nrsfm_gui.panels.view3d.opengl_probe import opengl_available
-from nrsfm_gui.panels.view3d.parts import MOVING, exceeds, scene_parts
-from nrsfm_gui.panels.view3d.primitives import LineSegments, TriangleMesh
+from nrsfm_gui.panels.view3d.parts import MOVING, LineSegments, TriangleMesh, exceeds, scene_parts
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.scene.orbit_camera import Orbit, image_window
 from nrsfm_gui.scene.scene import build_scene, build_shapes

@@ -15,8 +15,7 @@ from nrsfm_gui.panels.view3d import overlay as overlay3d
 from nrsfm_gui.panels.view3d import picture as renderer3d
 from nrsfm_gui.panels.view3d.axes import without_overlaps
 from nrsfm_gui.panels.view3d.opengl_probe import opengl_available
-from nrsfm_gui.panels.view3d.parts import scene_parts
-from nrsfm_gui.panels.view3d.primitives import LineSegments, PointCloud, TriangleMesh
+from nrsfm_gui.panels.view3d.parts import LineSegments, PointCloud, TriangleMesh, scene_parts
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.scene.scene import DEFAULT_LAYERS, LAYERS, Appearance, build_scene, build_shapes
 from nrsfm_gui.widgets.colors import error_table

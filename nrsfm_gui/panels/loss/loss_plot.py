@@ -15,9 +15,8 @@ from PyQt6.QtCore import Qt, QTimer, pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from nrsfm_gui.model.numbers import MINUS
-from nrsfm_gui.panels.loss.loss_cursor import ChangeTicks, CurveReading, IterationCursor
 from nrsfm_gui.panels.loss.loss_curves import AXES, LossCurves, ResidualCurves
-from nrsfm_gui.panels.loss.phase_marks import PhaseMarks
+from nrsfm_gui.panels.loss.loss_marks import ChangeTicks, CurveReading, IterationCursor, PhaseMarks
 from nrsfm_gui.widgets.fields import ComboBox, tool_button
 from nrsfm_gui.widgets.labels import ElidedLabel, EmptyLabel
 from nrsfm_gui.widgets.plots.plots import dress, log_ticks

@@ -15,7 +15,7 @@ from PyQt6.QtGui import QImage, QOffscreenSurface, QOpenGLContext, QSurfaceForma
 
 from nrsfm_gui.panels.view3d.opengl_calls import GL, OpenGLError, shaders
 from nrsfm_gui.panels.view3d.opengl_probe import LOWEST_OPENGL
-from nrsfm_gui.panels.view3d.primitives import (
+from nrsfm_gui.panels.view3d.parts import (
     RIM,
     LineSegments,
     Part,

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QObject, QSize, QTimer, pyqtSignal
 
 from nrsfm_gui.panels.view3d.opengl_probe import opengl_available
-from nrsfm_gui.panels.view3d.parts import MOVING, exceeds, scene_parts
-from nrsfm_gui.panels.view3d.primitives import RenderRequest, line_ends
+from nrsfm_gui.panels.view3d.parts import MOVING, RenderRequest, exceeds, line_ends, scene_parts
 from nrsfm_gui.panels.view3d.software_renderer import SoftwareRenderer, skips_surface
 from nrsfm_gui.widgets.colors import qcolor
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
     from nrsfm_gui.model.theme import Theme
     from nrsfm_gui.panels.view3d.gl_renderer import OpenGLRenderer
-    from nrsfm_gui.panels.view3d.primitives import Part
+    from nrsfm_gui.panels.view3d.parts import Part
     from nrsfm_gui.scene.orbit_camera import Projection
     from nrsfm_gui.scene.scene import Scene
 

@@ -9,7 +9,7 @@ import numpy as np
 from PyQt6.QtCore import QLineF, QPointF, Qt
 from PyQt6.QtGui import QBrush, QColor, QImage, QPainter, QPen, QPixmap
 
-from nrsfm_gui.panels.view3d.primitives import (
+from nrsfm_gui.panels.view3d.parts import (
     RIM,
     LineSegments,
     Part,

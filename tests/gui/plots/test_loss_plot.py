@@ -16,7 +16,7 @@ from core import HistoryEntry, Settings
 from nrsfm_gui.model.history import History
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.model.theme import DARK, LIGHT
-from nrsfm_gui.panels.loss.phase_marks import short_phases
+from nrsfm_gui.panels.loss.loss_marks import short_phases
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
 from nrsfm_gui.widgets.plots.plots import log_ticks
 
