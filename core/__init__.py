@@ -1,16 +1,16 @@
 """Non-rigid structure from motion with the weighted nuclear norm.
 
-A sequence and settings make a result; `reconstruct` is the same as a stream of updates:
+A sequence of tracks is reconstructed in one call, or one iterate at a time:
 
-    from core import Settings, read_sequence, save_result, solve_sequence
-    sequence = read_sequence("sample:balloon/circle")
-    settings = Settings(rank=2, eta=0.05)
-    result = solve_sequence(sequence, settings)
-    print(f"log10 loss {result.log_loss:.4f} at rank {result.rank}")
-    save_result(result, "result.npz")
+    import core as nrsfm
+    sequence = nrsfm.read_sequence("sample:balloon/circle")
+    result = nrsfm.reconstruct(sequence, rank=2, eta=0.05)
+    print(result, result.errors())
+    result.save("result.npz")
 
-`write_npz(sequence, path)` writes a sequence whole, `write_csv(sequence, path)` its tracks alone, and
-`export(result, path)` a result in the format of the suffix.
+`Sequence(tracks, intrinsics=K)` makes a sequence of arrays. One level below, the parts that the paper names
+are values: `NonRigidProblem(..., penalty=WeightedNuclearNorm(5e-3), rank=2)`, and the methods of
+`core.solvers`. The rooms (`core.penalties`, `core.evaluation`, ...) list what else is public.
 """
 
 import lazy_loader

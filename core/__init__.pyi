@@ -1,226 +1,98 @@
-"""Public names of the solver."""
+"""Public names of the solver, by the room that they are in."""
 
 from .data import (
-    CameraModel as CameraModel,
-)
-from .data import (
-    GroundTruth as GroundTruth,
-)
-from .data import (
-    Observations as Observations,
-)
-from .data import (
-    Sequence as Sequence,
+    CameraModel,
+    GroundTruth,
+    Observations,
+    Sequence,
 )
 from .evaluation import (
-    Alignment as Alignment,
-)
-from .evaluation import (
-    align as align,
-)
-from .evaluation import (
-    challenge_v02 as challenge_v02,
-)
-from .evaluation import (
-    procrustes_mm as procrustes_mm,
-)
-from .evaluation import (
-    reprojection_px as reprojection_px,
+    Alignment,
+    align,
+    challenge_v02,
+    errors_of,
+    procrustes_mm,
+    reprojection_px,
 )
 from .foundation import (
-    VERSION as VERSION,
-)
-from .foundation import (
-    InputError as InputError,
+    VERSION,
+    InputError,
 )
 from .io.readers import (
-    SequenceEntry as SequenceEntry,
-)
-from .io.readers import (
-    bundled_samples as bundled_samples,
-)
-from .io.readers import (
-    list_sequences as list_sequences,
-)
-from .io.readers import (
-    read_sequence as read_sequence,
-)
-from .io.readers import (
-    sample_path as sample_path,
-)
-from .io.readers import (
-    write_csv as write_csv,
-)
-from .io.readers import (
-    write_npz as write_npz,
+    SequenceEntry,
+    bundled_samples,
+    list_sequences,
+    read_sequence,
+    sample_path,
+    write_csv,
+    write_npz,
 )
 from .io.writers import (
-    WRITERS as WRITERS,
-)
-from .io.writers import (
-    ExportOptions as ExportOptions,
-)
-from .io.writers import (
-    export as export,
+    WRITERS,
+    ExportOptions,
+    export,
 )
 from .penalties import (
-    MCP as MCP,
-)
-from .penalties import (
-    PENALTIES as PENALTIES,
-)
-from .penalties import (
-    SCAD as SCAD,
-)
-from .penalties import (
-    CappedNorm as CappedNorm,
-)
-from .penalties import (
-    ExplicitWeights as ExplicitWeights,
-)
-from .penalties import (
-    LogPenalty as LogPenalty,
-)
-from .penalties import (
-    NuclearNorm as NuclearNorm,
-)
-from .penalties import (
-    Penalty as Penalty,
-)
-from .penalties import (
-    RampWeights as RampWeights,
-)
-from .penalties import (
-    RankPenalty as RankPenalty,
-)
-from .penalties import (
-    SchattenNorm as SchattenNorm,
-)
-from .penalties import (
-    TruncatedNuclearNorm as TruncatedNuclearNorm,
-)
-from .penalties import (
-    WeightedNuclearNorm as WeightedNuclearNorm,
+    MCP,
+    PENALTIES,
+    SCAD,
+    CappedNorm,
+    ExplicitWeights,
+    LogPenalty,
+    NuclearNorm,
+    Penalty,
+    RampWeights,
+    RankPenalty,
+    SchattenNorm,
+    TruncatedNuclearNorm,
+    WeightedNuclearNorm,
 )
 from .problem import (
-    Factors as Factors,
-)
-from .problem import (
-    LowRankProblem as LowRankProblem,
-)
-from .problem import (
-    NonRigidProblem as NonRigidProblem,
-)
-from .problem import (
-    svd_start as svd_start,
+    Factors,
+    LowRankProblem,
+    NonRigidProblem,
 )
 from .reconstruction import (
-    PRESETS as PRESETS,
-)
-from .reconstruction import (
-    HistoryEntry as HistoryEntry,
-)
-from .reconstruction import (
-    Iterate as Iterate,
-)
-from .reconstruction import (
-    Point as Point,
-)
-from .reconstruction import (
-    Provenance as Provenance,
-)
-from .reconstruction import (
-    Result as Result,
-)
-from .reconstruction import (
-    Settings as Settings,
-)
-from .reconstruction import (
-    SolveStep as SolveStep,
-)
-from .reconstruction import (
-    StartReport as StartReport,
-)
-from .reconstruction import (
-    command_for as command_for,
-)
-from .reconstruction import (
-    finish as finish,
-)
-from .reconstruction import (
-    load_result as load_result,
-)
-from .reconstruction import (
-    load_start as load_start,
-)
-from .reconstruction import (
-    python_for as python_for,
-)
-from .reconstruction import (
-    reconstruct as reconstruct,
-)
-from .reconstruction import (
-    replay as replay,
-)
-from .reconstruction import (
-    save_result as save_result,
-)
-from .reconstruction import (
-    solve_sequence as solve_sequence,
-)
-from .reconstruction import (
-    solve_steps as solve_steps,
+    PRESETS,
+    HistoryEntry,
+    Iterate,
+    Point,
+    Provenance,
+    Result,
+    Settings,
+    SolveStep,
+    StartReport,
+    command_for,
+    finish,
+    iterate,
+    load_result,
+    load_start,
+    python_for,
+    reconstruct,
+    save_result,
 )
 from .solvers import (
-    ADMM as ADMM,
-)
-from .solvers import (
-    AGD as AGD,
-)
-from .solvers import (
-    BMM as BMM,
-)
-from .solvers import (
-    IRNN as IRNN,
-)
-from .solvers import (
-    METHODS as METHODS,
-)
-from .solvers import (
-    RBMM as RBMM,
-)
-from .solvers import (
-    AlgorithmOne as AlgorithmOne,
-)
-from .solvers import (
-    LevenbergMarquardt as LevenbergMarquardt,
-)
-from .solvers import (
-    Progress as Progress,
-)
-from .solvers import (
-    Snapshot as Snapshot,
-)
-from .solvers import (
-    Status as Status,
-)
-from .solvers import (
-    VariableProjection as VariableProjection,
-)
-from .solvers import (
-    iterate as iterate,
-)
-from .solvers import (
-    solve as solve,
+    ADMM,
+    AGD,
+    BMM,
+    IRNN,
+    METHODS,
+    RBMM,
+    AlgorithmOne,
+    LevenbergMarquardt,
+    Progress,
+    Snapshot,
+    Status,
+    VariableProjection,
+    solve,
 )
 from .synthetic import (
-    simulate as simulate,
-)
-from .synthetic import (
-    write_challenge as write_challenge,
+    simulate,
+    write_challenge,
 )
 
 __version__: str
+
 __all__ = [
     "ADMM",
     "AGD",
@@ -273,6 +145,7 @@ __all__ = [
     "bundled_samples",
     "challenge_v02",
     "command_for",
+    "errors_of",
     "export",
     "finish",
     "iterate",
@@ -283,15 +156,11 @@ __all__ = [
     "python_for",
     "read_sequence",
     "reconstruct",
-    "replay",
     "reprojection_px",
     "sample_path",
     "save_result",
     "simulate",
     "solve",
-    "solve_sequence",
-    "solve_steps",
-    "svd_start",
     "write_challenge",
     "write_csv",
     "write_npz",

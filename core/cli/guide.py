@@ -12,7 +12,7 @@ from ..evaluation.cross_validation_curve import Curve, curve
 from ..evaluation.holdout_plan import FOLDS, HIDING, SHARE, Plan
 from ..evaluation.parameter_grid import parameters_of, suggested, values_between
 from ..foundation.exceptions import InputError
-from ..reconstruction.reconstruct import reconstruct
+from ..reconstruction.reconstruct import iterate_sequence
 from .console import ProgressLine, as_json
 from .sequence_options import add_sequence_options, chosen_sequence
 from .settings_options import add_settings_options, settings_from
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> None:
 
 def _trials(sequence: Sequence, settings: Settings, plan: Plan, line: ProgressLine) -> list[Trial]:
     start: Iterate | None = None
-    for start in reconstruct(sequence, settings):
+    for start in iterate_sequence(sequence, settings):
         line.show(start)
     assert start is not None  # a run yields at least where it begins
     trials = []

@@ -39,13 +39,12 @@ import numpy as np
 from ..cameras.calibration import project
 from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
-from ..problem.initialization import rigid_start, svd_start, with_rank
+from ..problem.initialization import rigid_start, with_rank
 from ..problem.low_rank import LowRankProblem
 from ..problem.nonrigid import NonRigidProblem
 from ..reconstruction.diagnostics import is_collapsed
-from ..reconstruction.problem_setup import apply_penalty
 from ..reconstruction.progress import Point
-from ..reconstruction.reconstruct import reconstruct
+from ..reconstruction.reconstruct import iterate_sequence
 from ..solvers.majorized import Majorized
 from ..solvers.solver import iterate
 from ..solvers.variable_projection import NEAR_DAMPING, VariableProjection
@@ -202,7 +201,7 @@ def sweep(
 def posed(base: Problem, settings: Settings, camera: CameraModel) -> Problem:
     """Return a problem under the eta, rank and penalty of settings; orthogonal tracks keep eta = 1."""
     fixed = base.offsets and camera is CameraModel.ORTHOGONAL
-    return apply_penalty(base if fixed else base.with_eta(settings.eta), settings.penalty, settings.rank)
+    return (base if fixed else base.with_eta(settings.eta)).with_penalty(settings.penalty, settings.rank)
 
 
 def _posed_at(base: Problem, series: dict[float, Settings], camera: CameraModel, value: float) -> Problem:
@@ -222,7 +221,7 @@ def grown(problem: Problem, watch: Watch = _nothing) -> Point:
     """Return the minimum that a rigid shape leads to by adding one basis shape at a time."""
     last = VariableProjection(TOLERANCE, MOST_ITERATIONS)
     if isinstance(problem, LowRankProblem):
-        return _solved(problem, svd_start(problem), last, watch)
+        return _solved(problem, problem.closed_form(), last, watch)
     assert isinstance(problem, NonRigidProblem)  # there are two kinds
     quick = VariableProjection(GROWING_TOLERANCE, MOST_ITERATIONS)
     factors = with_rank(rigid_start(problem), 1, np.random.default_rng(1))
@@ -267,7 +266,7 @@ def _chosen_again(
         companion = replace(companion, visible=companion.visible & seen)
     blind = replace(sequence, visible=sequence.visible & seen, companion=companion)
     best = start.best
-    for last in reconstruct(blind, settings.with_changes(starts=1)):
+    for last in iterate_sequence(blind, settings.with_changes(starts=1)):
         best = last.best
     return best.problem, best.factors
 

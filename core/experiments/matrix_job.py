@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..penalties import NuclearNorm, RampWeights, TruncatedNuclearNorm
-from ..problem.initialization import full_rank_start, svd_start
+from ..problem.initialization import full_rank_start
 from ..problem.low_rank import LowRankProblem
 from ..reconstruction.low_rank_pipeline import measurement_norm
 from ..solvers.admm import ADMM
@@ -102,7 +102,7 @@ class MatrixJob:
     def run(self) -> JobResult:
         """Iterate until the method is done or its time is over."""
         problem = self.problem()
-        start = (svd_start if self.method in BILINEAR else full_rank_start)(problem)
+        start = problem.closed_form() if self.method in BILINEAR else full_rank_start(problem)
         seconds, losses, last = self._curve(problem, start)
         factors = METHODS[self.method].factors(problem, last.state)
         facts = {

@@ -28,7 +28,6 @@ from ..foundation.linalg import nearest_rotation, rotation_angle
 from ..io.readers import read_sequence
 from ..penalties import WeightedNuclearNorm
 from ..problem.closed_form import reference_singular_values
-from ..problem.initialization import svd_start
 from ..problem.nonrigid import NonRigidProblem
 from ..solvers.bmm import BMM, RBMM
 from ..solvers.solver import Snapshot, single_threaded, solve
@@ -203,7 +202,7 @@ def _solved(problem: NonRigidProblem, method: str) -> tuple[Snapshot[Any], Float
         weights = WeightedNuclearNorm(xi=2 * XI, gamma=GAMMA).weights(len(reference), reference)
         problem = replace(problem, weights=weights[: problem.rank], tail=weights[problem.rank :])
         algorithm = RBMM()
-    end: Snapshot[Any] = solve(problem, algorithm, svd_start(problem, len(reference)))
+    end: Snapshot[Any] = solve(problem, algorithm, problem.closed_form(len(reference)))
     return end, algorithm.factors(problem, end.state).shapes()
 
 

@@ -26,7 +26,7 @@ from ..problem.factors import center
 from ..problem.initialization import full_rank_start
 from ..reconstruction.progress import Point, finish
 from ..reconstruction.provenance import command_for, settings_to_dict
-from ..reconstruction.reconstruct import reconstruct
+from ..reconstruction.reconstruct import iterate_sequence
 from ..reconstruction.settings import PRESETS, Settings
 from ..solvers.admm import ADMM
 from ..solvers.bmm import BMM, RBMM
@@ -159,7 +159,7 @@ class SequenceJob:
     def _search(self) -> tuple[Iterate, float, float]:
         """Return the last update, and the CPU seconds of choosing rotations and of the search itself."""
         choosing, searching, before = 0.0, 0.0, time.process_time()
-        for last in reconstruct(self.sequence, self.settings):
+        for last in iterate_sequence(self.sequence, self.settings):
             now = time.process_time()
             if last.rotations_chosen:
                 searching += now - before

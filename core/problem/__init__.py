@@ -2,7 +2,7 @@
 
 from .closed_form import closed_form_structure, reference_singular_values
 from .factors import Factors
-from .initialization import AGREEMENT, full_rank_start, svd_start
+from .initialization import AGREEMENT, full_rank_start
 from .low_rank import LowRankProblem
 from .nonrigid import NonRigidProblem, Problem
 
@@ -15,5 +15,4 @@ __all__ = [
     "closed_form_structure",
     "full_rank_start",
     "reference_singular_values",
-    "svd_start",
 ]

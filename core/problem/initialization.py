@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .closed_form import best_offsets, closed_form_cut, closed_form_structure, leading_cut
+from .closed_form import best_offsets, closed_form_structure, leading_cut
 from .factors import Factors, balance
 
 if TYPE_CHECKING:
@@ -25,18 +25,10 @@ NEGLIGIBLE = 1e-9  # gamma of a column relative to the largest, below which it i
 NEW_COLUMN = 1e-2  # size of a new column of B relative to the largest
 
 
-def svd_start(problem: Problem, rank: int | None = None) -> Factors:
-    """Return the best cut of X0# to `rank` (default: the problem's), with the best offsets.
-
-    At full rank, min(F, 3P), the shapes are X0# itself: the paper's start for the methods on X#.
-    """
-    return closed_form_cut(problem.data, problem.rank if rank is None else rank)
-
-
 def full_rank_start(problem: Problem) -> Factors:
     """Return X0# itself, at full rank, with the best offsets: where methods on the matrix start."""
     rows, columns = problem.shape
-    return svd_start(problem, min(rows, 3 * columns))
+    return problem.closed_form(min(rows, 3 * columns))
 
 
 def rigid_start(problem: NonRigidProblem) -> Factors:

@@ -27,15 +27,26 @@ from .nonrigid import Problem
 from .observation_forms import TrackFeatures
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from ..foundation.types import Bools, Floats
-    from ..penalties import SpectralPenalty
+    from ..penalties import Penalty, SpectralPenalty
     from .data_term import DataTerm
     from .factors import Factors
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class LowRankProblem(Problem):
     """min over B, C of f(gamma) + pOSE(BC'), for tracks that are divided by the norm of all of them.
+
+    Parameters
+    ----------
+    tracks, visible, eta
+        the fields below.
+    weights, tail, spectral
+        the penalty as the methods use it; in their place
+    penalty, rank
+        a penalty as a user gives it, and K.
 
     Raises
     ------
@@ -50,6 +61,21 @@ class LowRankProblem(Problem):
     tail: Floats | None = None
     spectral: SpectralPenalty | None = None
     offsets: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        tracks: Floats,
+        visible: Bools,
+        eta: float,
+        weights: Collection[float] | Floats | None = None,
+        tail: Floats | None = None,
+        spectral: SpectralPenalty | None = None,
+        *,
+        penalty: Penalty | None = None,
+        rank: int | None = None,
+    ) -> None:
+        given = {"tracks": tracks, "visible": visible, "eta": eta, "tail": tail, "spectral": spectral}
+        self._initialize(given, weights, penalty, rank)
 
     def _check_eta(self) -> None:
         if not 0 < self.eta < 1:

@@ -27,14 +27,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ..foundation.exceptions import InputError
 from ..foundation.types import Bools, Floats, read_only
-from ..penalties import checked_weights
-from .closed_form import reference_singular_values
+from ..penalties import ExplicitWeights, checked_weights, is_spectral
+from .closed_form import closed_form_cut, reference_singular_values
 from .data_term import DataTerm, data_term
 from .factors import Factors, balance, center, penalty
 from .observation_forms import TrackFeatures
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from typing import Self
 
-    from ..penalties import SpectralPenalty
+    from ..penalties import Penalty, SpectralPenalty
 
 __all__ = ["Factors", "NonRigidProblem", "Problem"]
 
@@ -65,6 +65,24 @@ class Problem(ABC):
     tail: Floats | None  # (min(rows, 3 columns) - K,) weights of the singular values from K + 1 on, or None
     spectral: SpectralPenalty | None  # f, where it is not the linear a'sigma
     offsets: ClassVar[bool]  # whether every row has a free offset s
+
+    def _initialize(
+        self,
+        fields_given: dict[str, Any],
+        weights: Collection[float] | Floats | None,
+        penalty: Penalty | None,
+        rank: int | None,
+    ) -> None:
+        """Set the fields, with the weights as they are given or as a penalty has them at a rank."""
+        if (weights is None) == (penalty is None) or (penalty is None) != (rank is None):
+            raise InputError("accepted are weights, or a penalty together with a rank")
+        for name, value in fields_given.items():
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "weights", np.zeros(rank or 0) if weights is None else weights)
+        self.__post_init__()
+        if penalty is not None:
+            posed = self.with_penalty(penalty, rank)
+            self.__dict__.update({name: getattr(posed, name) for name in ("weights", "tail", "spectral")})
 
     def __post_init__(self) -> None:
         visible = read_only(self.visible, np.bool_)
@@ -139,6 +157,13 @@ class Problem(ABC):
         """
         return read_only(reference_singular_values(self.data))
 
+    def closed_form(self, rank: int | None = None) -> Factors:
+        """Return the best cut of X0# to `rank` (default: the problem's), with the best offsets.
+
+        It is the start that the paper uses. At full rank, min(rows, 3 columns), the shapes are X0# itself.
+        """
+        return closed_form_cut(self.data, self.rank if rank is None else rank)
+
     @abstractmethod
     def _check_eta(self) -> None:
         """Raise InputError where eta is refused."""
@@ -147,7 +172,7 @@ class Problem(ABC):
     def _data_term(self) -> DataTerm:
         """Build the planes of H, y and H y."""
 
-    def penalty(self, sigma: Floats) -> float:
+    def penalty_value(self, sigma: Floats) -> float:
         """Return f(sigma) for the leading singular values, descending, or for gamma in their place."""
         if self.spectral is not None:
             return self.spectral.value(sigma)
@@ -189,6 +214,33 @@ class Problem(ABC):
         other._set_weights(weights, tail)
         return other
 
+    def with_penalty(self, penalty: Penalty, rank: int | None = None) -> Self:
+        """Return the same problem under a penalty whose weights may refer to its closed form.
+
+        Parameters
+        ----------
+        penalty
+            the penalty as a user gives it.
+        rank
+            K; by default the problem's.
+
+        Raises
+        ------
+        InputError
+            where the weights, or the rank, are refused.
+        """
+        rank = self.rank if rank is None else rank
+        if isinstance(penalty, ExplicitWeights):  # beyond those given the last one counts
+            return self.with_weights(penalty.weights(rank, np.ones(1)))
+        reference = self.reference
+        weights = penalty.weights(max(rank, len(reference)), reference)
+        spectral = penalty if is_spectral(penalty) else None
+        return self.with_weights(weights[:rank], tail=weights[rank:], spectral=spectral)
+
+    def __repr__(self) -> str:
+        frames, points = self.visible.shape
+        return f"{type(self).__name__}({frames} frames, {points} points, rank {self.rank}, eta {self.eta:g})"
+
     def with_eta(self, eta: float) -> Self:
         """Return the same problem at another eta, or itself at its own.
 
@@ -224,14 +276,31 @@ class Problem(ABC):
         return self.with_weights(weights, tail=tail, spectral=self.spectral)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class NonRigidProblem(Problem):
     """min over B, C, t of f(gamma) + pOSE(R g(BC') + t 1'), for calibrated tracks.
+
+    Parameters
+    ----------
+    tracks, visible, rotations, eta
+        the fields below.
+    weights, tail, spectral
+        the penalty as the methods use it; in their place
+    penalty, rank
+        a penalty as a user gives it, and K.
 
     Raises
     ------
     InputError
         where shapes disagree, eta is outside (0, 1], R is not a rotation, or the weights are refused.
+
+    Examples
+    --------
+    >>> import core
+    >>> scene = core.simulate("paper", frames=8, points=15, camera=core.CameraModel.ORTHOGONAL)
+    >>> penalty = core.WeightedNuclearNorm(5e-3)
+    >>> NonRigidProblem(scene.tracks, scene.visible, scene.rotations, eta=1.0, penalty=penalty, rank=2)
+    NonRigidProblem(8 frames, 15 points, rank 2, eta 1)
     """
 
     tracks: Floats  # (F, 2, P) calibrated; hidden entries are ignored
@@ -242,6 +311,22 @@ class NonRigidProblem(Problem):
     tail: Floats | None = None
     spectral: SpectralPenalty | None = None
     offsets: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        tracks: Floats,
+        visible: Bools,
+        rotations: Floats,
+        eta: float,
+        weights: Collection[float] | Floats | None = None,
+        tail: Floats | None = None,
+        spectral: SpectralPenalty | None = None,
+        *,
+        penalty: Penalty | None = None,
+        rank: int | None = None,
+    ) -> None:
+        given = {"tracks": tracks, "visible": visible, "rotations": rotations, "eta": eta}
+        self._initialize(given | {"tail": tail, "spectral": spectral}, weights, penalty, rank)
 
     def __post_init__(self) -> None:
         super().__post_init__()

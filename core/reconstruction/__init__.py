@@ -20,7 +20,7 @@ from .provenance import (
     steps_from_list,
     steps_to_list,
 )
-from .reconstruct import reconstruct, replay, solve_sequence, solve_steps
+from .reconstruct import iterate, iterate_sequence, reconstruct, replay
 from .restart import load_start, start_from
 from .result import Result, load_result, save_result
 from .settings import (
@@ -62,6 +62,8 @@ __all__ = [
     "finish",
     "geometry_of",
     "is_collapsed",
+    "iterate",
+    "iterate_sequence",
     "load_result",
     "load_start",
     "options_for",
@@ -76,8 +78,6 @@ __all__ = [
     "settings_from_dict",
     "settings_to_dict",
     "shift_counts",
-    "solve_sequence",
-    "solve_steps",
     "start_from",
     "steps_from_list",
     "steps_to_list",

@@ -27,7 +27,7 @@ from ..data.sequence import CameraModel
 from ..foundation.batched_linalg import invert_batched, matmul_batched
 from ..foundation.exceptions import InputError
 from ..problem.factors import Factors
-from ..problem.initialization import AGREEMENT, svd_start, with_rank
+from ..problem.initialization import AGREEMENT, with_rank
 from ..problem.low_rank import LowRankProblem
 from ..solvers.solver import single_threaded
 from .diagnostics import is_collapsed
@@ -45,7 +45,7 @@ from .pipeline import (
     run_phase,
     solve_phase,
 )
-from .problem_setup import CalibratedTracks, apply_penalty, resolve_intrinsics
+from .problem_setup import CalibratedTracks, resolve_intrinsics
 from .upgraded_view import metric_view
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def run_low_rank(sequence: Sequence, settings: Settings) -> Iterator[Iterate]:
     calibrated = CalibratedTracks(tracks, sequence.visible, K, sequence.camera)
     context = _context(sequence, settings, calibrated)
     bare = LowRankProblem(tracks, sequence.visible, settings.eta, np.zeros(1))
-    problem = apply_penalty(bare, settings.penalty, settings.rank)
+    problem = bare.with_penalty(settings.penalty, settings.rank)
     run = run_on_matrix if context.method.on_matrix else _search
     return _with_metric_view(context, run(context, problem))
 
@@ -118,9 +118,9 @@ def continue_low_rank(sequence: Sequence, settings: Settings, start: Iterate) ->
     assert isinstance(before, LowRankProblem)  # `can_continue` has checked it
     tracks = CalibratedTracks(before.tracks, before.visible, start.intrinsics, sequence.camera)
     context = _context(sequence, settings, tracks)
-    problem = apply_penalty(before.with_eta(settings.eta), settings.penalty, settings.rank)
+    problem = before.with_eta(settings.eta).with_penalty(settings.penalty, settings.rank)
     nothing = is_collapsed(problem, factors)  # a strong penalty has left nothing to continue from
-    point = svd_start(problem) if nothing else with_rank(factors, problem.rank, context.rng(0))
+    point = problem.closed_form() if nothing else with_rank(factors, problem.rank, context.rng(0))
     if context.method.on_matrix:
         iterates = run_on_matrix(context, problem, point)
     else:
@@ -140,7 +140,7 @@ def _search(context: RunContext, problem: LowRankProblem) -> Iterator[Iterate]:
     log, some = context.log, point_subset(problem, SEARCHED)
     part, complete = context, some.small is problem
     if not complete:
-        part = replace(context, displayed=point_at(problem, svd_start(problem)), share=some.share)
+        part = replace(context, displayed=point_at(problem, problem.closed_form()), share=some.share)
     ends: dict[str, Factors] = {}
     while len(ends) < context.settings.starts and _agreeing(log) < ENOUGH_AGREEING:
         index = len(ends)
@@ -168,7 +168,7 @@ def _run_start(
     random, phase = context.rng(index), f"start {index + 1}: {name}"
     short = context.bilinear_algorithm(SHORT_TOLERANCE, SHORT_ITERATIONS)
     if index != 1:
-        factors = svd_start(problem) if index == 0 else random_points(problem, random)
+        factors = problem.closed_form() if index == 0 else random_points(problem, random)
         return (yield from _follow(context, problem, short, factors, phase, name))
     rows, columns = problem.shape
     factors = Factors(np.ones((rows, 1)), np.zeros((1, 3, columns)), no_offsets(problem))

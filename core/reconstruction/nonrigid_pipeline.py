@@ -41,7 +41,7 @@ from .pipeline import (
     run_phase,
     solve_phase,
 )
-from .problem_setup import CalibratedTracks, apply_penalty, prepare
+from .problem_setup import CalibratedTracks, prepare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -94,7 +94,7 @@ def continue_nonrigid(sequence: Sequence, settings: Settings, start: Iterate) ->
     tracks = CalibratedTracks(old.tracks, old.visible, start.intrinsics, sequence.camera)
     context = RunContext(sequence, settings, tracks, rotations=start.rotations, rotations_chosen=True)
     # What depends on neither eta nor the weights is shared: to change these costs less than a step.
-    problem = apply_penalty(old.with_eta(tracks.effective_eta(settings.eta)), settings.penalty, settings.rank)
+    problem = old.with_eta(tracks.effective_eta(settings.eta)).with_penalty(settings.penalty, settings.rank)
     point = start.current.factors
     if is_collapsed(old, point):  # a strong penalty has left nothing to continue from
         point = rigid_start(problem)

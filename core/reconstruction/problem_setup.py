@@ -12,7 +12,6 @@ from ..cameras.calibration import calibrate, orthogonal_intrinsics, spread
 from ..cameras.intrinsics import estimate_intrinsics, load_intrinsics
 from ..data.sequence import CameraModel, Sequence
 from ..foundation.exceptions import InputError
-from ..penalties import ConcavePenalty, ExplicitWeights
 from ..problem.nonrigid import NonRigidProblem, Problem
 
 if TYPE_CHECKING:
@@ -35,27 +34,11 @@ class CalibratedTracks:
     def problem(self, rotations: Floats, penalty: Penalty, rank: int, eta: float) -> NonRigidProblem:
         """Pose the problem for given rotations."""
         bare = NonRigidProblem(self.tracks, self.visible, rotations, self.effective_eta(eta), np.zeros(1))
-        return apply_penalty(bare, penalty, rank)
+        return bare.with_penalty(penalty, rank)
 
     def effective_eta(self, eta: float) -> float:
         """Return the eta that a problem is posed at: 1 for orthogonal tracks, whatever is asked for."""
         return 1.0 if self.camera is CameraModel.ORTHOGONAL else eta
-
-
-def apply_penalty(problem: AnyProblem, penalty: Penalty, rank: int) -> AnyProblem:
-    """Return a problem at a rank and under a penalty, whose weights may refer to its closed form.
-
-    Raises
-    ------
-    InputError
-        where the weights, or the rank, are refused.
-    """
-    if isinstance(penalty, ExplicitWeights):  # beyond those given the last one counts
-        return problem.with_weights(penalty.weights(rank, np.ones(1)))
-    reference = problem.reference
-    weights = penalty.weights(max(rank, len(reference)), reference)
-    spectral = penalty if isinstance(penalty, ConcavePenalty) else None
-    return problem.with_weights(weights[:rank], tail=weights[rank:], spectral=spectral)
 
 
 def prepare(sequence: Sequence, settings: Settings) -> CalibratedTracks:

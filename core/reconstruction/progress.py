@@ -10,6 +10,7 @@ import numpy as np
 
 from ..cameras.calibration import from_pixels, to_pixels
 from ..data.sequence import CameraModel
+from ..foundation.exceptions import InputError
 from ..foundation.version import versions
 from .diagnostics import remarks
 from .geometry import Geometry, geometry_of
@@ -21,7 +22,7 @@ from .provenance import (
     settings_to_dict,
     steps_to_list,
 )
-from .result import Result
+from .result import Result, log_loss
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -66,9 +67,18 @@ class Point:
     loss: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
+class IterateLog:
+    """The history of the stream that an iterate is of, up to that iterate."""
+
+    sequence: Sequence
+    entries: list[HistoryEntry]  # shared by all iterates of the stream, and appended to
+    count: int  # of the entries up to the iterate
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Iterate:
-    """The state of a reconstruction after an iteration. Immutable; `reconstruct` can start from it."""
+    """The state of a reconstruction after an iteration. Immutable; `iterate` can start from it."""
 
     settings: Settings
     record: HistoryEntry
@@ -86,6 +96,36 @@ class Iterate:
     calibration: Floats | None = None  # (3, 3) K of the views of a low-rank problem, where it is known
     view: Geometry | None = None  # of `best`, where the run has made more of it than `geometry_of` does
     provenance: ProvenanceChain | None = None  # the steps that made it, where known
+    log: IterateLog | None = None  # None of an iterate that was read from a file
+
+    def __repr__(self) -> str:
+        return (
+            f"Iterate({self.iteration}: {self.phase}, log10 loss {log_loss(self.best.loss):.2f}, "
+            f"{self.status.value})"
+        )
+
+    @property
+    def iteration(self) -> int:
+        """The number of the iteration, counted through all phases."""
+        return self.record.iteration
+
+    @property
+    def loss(self) -> float:
+        """The lowest loss so far, see `best`."""
+        return self.best.loss
+
+    def result(self) -> Result:
+        """Return the lowest point so far as a result, whether the run is done or not.
+
+        Raises
+        ------
+        InputError
+            where the iterate was read from a file, so that its history is elsewhere; `finish` takes it.
+        """
+        if self.log is None:
+            raise InputError("this iterate has no history of its own; `finish` takes it with a history")
+        entries = self.log.entries[: self.log.count]
+        return finish(self.log.sequence, self.settings, self, entries)
 
     @property
     def displayed(self) -> Point:

@@ -149,11 +149,11 @@ def python_for(sequence: Sequence, how: Settings | Provenance, output: str | Pat
     lines = [] if sequence.source else [f"# {UNSAVED_NOTE[0].upper()}{UNSAVED_NOTE[1:]}."]
     lines += ["", f"sequence = read_sequence({opened})"]
     if provenance.plain:
-        names.add("solve_sequence")
+        names.add("reconstruct")
         lines += [f"settings = {_settings_literal(provenance.settings)[0]}"]
-        lines += ["result = solve_sequence(sequence, settings)"]
+        lines += ["result = reconstruct(sequence, settings)"]
     else:
-        names |= {"SolveStep", "solve_steps"} | ({"load_start"} if provenance.start else set())
+        names |= {"SolveStep", "reconstruct"} | ({"load_start"} if provenance.start else set())
         lines += _steps_lines(provenance)
     lines += [f"save_result(result, {str(output)!r})"]
     return "\n".join([f"from core import {', '.join(sorted(names))}", *lines]) + "\n"
@@ -171,7 +171,7 @@ def _steps_lines(provenance: Provenance) -> list[str]:
     for step in provenance.steps:
         count = "" if step.updates is None else f", updates={step.updates}"
         lines += [f"    SolveStep({_settings_literal(step.settings)[0]}{count}),"]
-    return [*lines, "]", f"result = solve_steps(sequence, steps{start})"]
+    return [*lines, "]", f"result = reconstruct(sequence, steps=steps{start})"]
 
 
 def _settings_literal(settings: Settings) -> tuple[str, set[str]]:

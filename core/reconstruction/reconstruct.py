@@ -1,47 +1,161 @@
-"""From a sequence and settings to a reconstruction, as one stream of updates.
+"""From a sequence and settings to a reconstruction: the whole of it, or one iterate at a time.
 
-`reconstruct` is what the command line, the viewer and a script all drain, so that all give the same numbers.
+`iterate_sequence` and `replay` are the streams that the command line, the window and scripts all take
+iterates from, so that all give the same numbers. `iterate` and `reconstruct` are the forms for scripts.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from ..foundation.exceptions import InputError
+from ..problem.nonrigid import Problem
+from ..solvers.solver import iterate as iterate_problem
 from . import low_rank_pipeline, nonrigid_pipeline
-from .progress import count_shift, finish, shift_counts
+from .progress import IterateLog, count_shift, shift_counts
 from .provenance import ProvenanceChain, SolveStep
+from .settings import PRESETS, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from ..data.sequence import Sequence
-    from .progress import Iterate
+    from ..problem.factors import Factors
+    from ..solvers.solver import Algorithm, Snapshot, State
+    from .progress import HistoryEntry, Iterate
     from .result import Result
-    from .settings import Settings
+    from .settings import SettingsFields
 
 
-def reconstruct(sequence: Sequence, settings: Settings, *, start: Iterate | None = None) -> Iterator[Iterate]:
-    """Yield updates until the reconstruction is done.
+def reconstruct(
+    sequence: Sequence,
+    settings: Settings | str | None = None,
+    *,
+    steps: Collection[SolveStep] | None = None,
+    start: Iterate | None = None,
+    **changes: Unpack[SettingsFields],
+) -> Result:
+    """Reconstruct the shape of every frame.
 
     Parameters
     ----------
     sequence
         the tracks and what is known about them.
     settings
-        method and parameters.
+        the parameters: a value, or the name of a preset; by default the preset `recommended`.
+    steps
+        in place of settings: several steps, each going on from where the one before it stood.
     start
-        an update of an earlier run of the same sequence. Where its rotations were chosen, and the settings
-        that govern rotations and intrinsics did not change, the run goes on from its current point, the rank
-        padded or cut; otherwise it starts anew.
+        an iterate of an earlier run of the same sequence to go on from, see `iterate`.
+    changes
+        fields of `Settings` that differ from `settings`: `rank=4, penalty=NuclearNorm(0.01)`.
+
+    Returns
+    -------
+    Result
+        the lowest point that was found, with its history and how it was made.
 
     Raises
     ------
     InputError
         where the settings ask for what the sequence does not have (true rotations, a companion, intrinsics),
-        the weights are refused, or the method is not offered for the problem and the penalty.
+        a value is refused, or the method is not offered for the problem and the penalty.
+
+    Examples
+    --------
+    >>> import core
+    >>> sequence = core.simulate("paper", frames=12, points=20)
+    >>> core.reconstruct(sequence, rank=2, starts=1, rotations="truth")
+    Result('paper circle': 12 frames, 20 points, rank 2, log10 loss -1.00, converged)
+    """
+    (last,) = deque(iterate(sequence, settings, steps=steps, start=start, **changes), maxlen=1)
+    return last.result()
+
+
+@overload
+def iterate(
+    sequence: Sequence,
+    settings: Settings | str | None = None,
+    *,
+    steps: Collection[SolveStep] | None = None,
+    start: Iterate | None = None,
+    **changes: Unpack[SettingsFields],
+) -> Iterator[Iterate]: ...
+
+
+@overload
+def iterate(
+    sequence: Problem, settings: Algorithm[State], start: Factors | Snapshot[State] | None = None
+) -> Iterator[Snapshot[State]]: ...
+
+
+def iterate(
+    sequence: Any, settings: Any = None, start: Any = None, *, steps: Any = None, **changes: Any
+) -> Any:
+    """Yield the iterates of a reconstruction, or the snapshots of a method on a problem.
+
+    A loop that is left keeps what there is: `Iterate.result` is the lowest point so far. To go on from an
+    iterate under other settings, give it as `start` of a new call.
+
+    Parameters
+    ----------
+    sequence
+        the tracks and what is known about them; or a problem.
+    settings
+        the parameters, as `reconstruct` takes them; of a problem, the algorithm.
+    start
+        an iterate of an earlier run of the same sequence. Where its rotations were chosen, and the settings
+        that govern rotations and intrinsics did not change, the run goes on from its current point, the rank
+        padded or cut; otherwise it starts anew. Of a problem, factors or a snapshot; by default its closed
+        form.
+    steps, changes
+        as in `reconstruct`.
+
+    Returns
+    -------
+    Iterator[Iterate] or Iterator[Snapshot]
+        immutable values, the last of which is finished.
+
+    Raises
+    ------
+    InputError
+        as `reconstruct` does.
+
+    Examples
+    --------
+    >>> import core
+    >>> sequence = core.simulate("paper", frames=12, points=20)
+    >>> for step in core.iterate(sequence, rank=2, starts=1, rotations="truth"):
+    ...     if step.iteration == 5:
+    ...         break
+    >>> step.result().iterations
+    5
+    """
+    if isinstance(sequence, Problem):
+        return iterate_problem(sequence, settings, sequence.closed_form() if start is None else start)
+    if steps is not None:
+        if settings is not None or changes:
+            raise InputError("settings and steps are both given; the settings of a step are its own")
+        return replay(sequence, steps, start=start)
+    if isinstance(settings, str):
+        if settings not in PRESETS:
+            raise InputError(f"preset is {settings!r}; accepted are {', '.join(PRESETS)}")
+        settings = PRESETS[settings]
+    return iterate_sequence(sequence, (settings or Settings()).with_changes(**changes), start=start)
+
+
+def iterate_sequence(
+    sequence: Sequence, settings: Settings, *, start: Iterate | None = None
+) -> Iterator[Iterate]:
+    """Yield the iterates of a reconstruction under one value of settings; `iterate` has the parameters.
+
+    Raises
+    ------
+    InputError
+        as `reconstruct` does.
     """
     refusal = settings.refusal(sequence.camera)
     if refusal:
@@ -50,9 +164,19 @@ def reconstruct(sequence: Sequence, settings: Settings, *, start: Iterate | None
     can_continue = low_rank_pipeline.can_continue if low_rank else nonrigid_pipeline.can_continue
     if start is None or not can_continue(start, settings):
         run = low_rank_pipeline.run_low_rank if low_rank else nonrigid_pipeline.run_nonrigid
-        return _with_provenance(settings, run(sequence, settings), None)
-    resume = low_rank_pipeline.continue_low_rank if low_rank else nonrigid_pipeline.continue_nonrigid
-    return _with_provenance(settings, resume(sequence, settings, start), start)
+        stream = _with_provenance(settings, run(sequence, settings), None)
+    else:
+        resume = low_rank_pipeline.continue_low_rank if low_rank else nonrigid_pipeline.continue_nonrigid
+        stream = _with_provenance(settings, resume(sequence, settings, start), start)
+    return _with_log(sequence, stream)
+
+
+def _with_log(sequence: Sequence, stream: Iterator[Iterate]) -> Iterator[Iterate]:
+    """Yield iterates that know the history of their stream; all of them share its entries."""
+    entries: list[HistoryEntry] = []
+    for each in stream:
+        entries.append(each.record)
+        yield replace(each, log=IterateLog(sequence, entries, len(entries)))
 
 
 def _with_provenance(
@@ -64,20 +188,6 @@ def _with_provenance(
         before = None if start is None else start.provenance
         known = start is None or before is not None
         yield replace(reported, provenance=ProvenanceChain(step, before) if known else None)
-
-
-def solve_sequence(sequence: Sequence, settings: Settings) -> Result:
-    """Drain `reconstruct` and return the result.
-
-    Raises
-    ------
-    InputError
-        as `reconstruct` does.
-    """
-    history = []
-    for last in reconstruct(sequence, settings):
-        history.append(last.record)
-    return finish(sequence, settings, last, history)
 
 
 def replay(
@@ -94,7 +204,7 @@ def replay(
     steps
         settings, and for how many updates each.
     start
-        what the first step goes on from, as in `reconstruct`; None is nothing.
+        what the first step goes on from, as in `iterate`; None is nothing.
 
     Raises
     ------
@@ -108,29 +218,15 @@ def replay(
             raise InputError(
                 f"step {number} has {step.updates} updates; accepted is at least 1, or to the end"
             )
-    return _replay(sequence, steps, start)
+    return _with_log(sequence, _replay(sequence, steps, start))
 
 
 def _replay(sequence: Sequence, steps: Collection[SolveStep], start: Iterate | None) -> Iterator[Iterate]:
     last: Iterate | None = None
     for step in steps:
         before, by = last, None
-        for update in islice(reconstruct(sequence, step.settings, start=start), step.updates):
+        for update in islice(iterate_sequence(sequence, step.settings, start=start), step.updates):
             if by is None:
                 by = (0, 0.0) if before is None else count_shift(before.record, update.record)
             start, last = update, shift_counts(update, by)
             yield last
-
-
-def solve_steps(sequence: Sequence, steps: Collection[SolveStep], *, start: Iterate | None = None) -> Result:
-    """Drain `replay` and return the result.
-
-    Raises
-    ------
-    InputError
-        as `replay` does.
-    """
-    history = []
-    for last in replay(sequence, steps, start=start):
-        history.append(last.record)
-    return finish(sequence, last.settings, last, history)

@@ -30,7 +30,7 @@ SAME_TRACKS = 1e-9  # how far two tracks of one sequence may be apart, relative 
 
 
 def load_start(path: str | Path, sequence: Sequence) -> Iterate:
-    """Return a result file of a sequence as an update that `reconstruct` and `solve_steps` go on from.
+    """Return a result file of a sequence as an iterate that `iterate` and `reconstruct` go on from.
 
     Raises
     ------

@@ -82,7 +82,12 @@ FINITE = (
 KINDS = {"visible": np.bool_, "edges": np.int64, "faces": np.int64, "truth_frames": np.int64}
 
 
-@dataclass(frozen=True, eq=False)
+def log_loss(loss: float) -> float:
+    """Return the logarithm to base 10 of an objective; minus infinity where it is 0."""
+    return math.log10(loss) if loss > 0 else -math.inf
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """A reconstruction with all that is needed to evaluate, show and reproduce it.
 
@@ -127,6 +132,31 @@ class Result:
         if self.norm is not None:
             object.__setattr__(self, "norm", float(self.norm))
 
+    def __repr__(self) -> str:
+        size = f"{self.frame_count} frames, {self.point_count} points, rank {self.rank}"
+        return (
+            f"Result({self.meta.get('name', '')!r}: {size}, log10 loss {self.log_loss:.2f}, "
+            f"{self.meta.get('status', 'status unknown')})"
+        )
+
+    # Errors and formats have rooms of their own above this one; these methods call them by public names.
+
+    def errors(self) -> dict[str, float]:
+        """Return the errors of the result, each by its name; `core.evaluation.errors_of` tells which."""
+        from .. import errors_of
+
+        return errors_of(self)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the result file, whole or not at all, and return its path; `load_result` reads it."""
+        return save_result(self, path)
+
+    def export(self, path: str | Path, **options: Any) -> list[Path]:
+        """Write the result in the format that the suffix names; `core.export` has the options."""
+        from .. import export
+
+        return export(self, path, **options)
+
     @property
     def points(self) -> Floats:
         """(F, 3, P) shapes S in the object frame, calibrated units."""
@@ -161,7 +191,7 @@ class Result:
     @property
     def log_loss(self) -> float:
         """The logarithm to base 10 of the objective; minus infinity where it is 0."""
-        return math.log10(self.loss) if self.loss > 0 else -math.inf
+        return log_loss(self.loss)
 
     @property
     def singular_values(self) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
@@ -25,6 +25,24 @@ INTRINSICS_SOURCES = {
     "gt": "estimated from the ground-truth frame",
     "calibrated": "tracks are already calibrated (K = I)",
 }
+
+
+class SettingsFields(TypedDict, total=False):
+    """The fields of `Settings`, as keywords."""
+
+    problem: str
+    method: str
+    options: tuple[tuple[str, ParameterValue], ...]
+    rank: int
+    eta: float
+    penalty: Penalty
+    rotations: str | Path
+    rotation_rank: int | None
+    intrinsics: str | Path | tuple[float, float, float, float]
+    starts: int
+    seed: int
+    tolerance: float
+    max_iterations: int
 
 
 @dataclass(frozen=True, kw_only=True)

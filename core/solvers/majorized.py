@@ -91,7 +91,7 @@ class Majorized(Algorithm[MajorizedState]):
         found = inner.factors(state.linear, moved)
         point = problem.gauge(found)
         # The data term is what the loss of the linear problem holds beyond its penalty.
-        data = inner.loss(moved) - state.linear.penalty(found.gamma())
+        data = inner.loss(moved) - state.linear.penalty_value(found.gamma())
         loss = data + _spectral(problem).value(_descending(point))
         if np.array_equal(_slopes(problem, point), state.linear.weights):
             new = MajorizedState(point, loss, state.linear, moved, status)  # it touches here, too

@@ -71,7 +71,7 @@ def evaluate(problem: Problem, X: Floats, sigma: Floats) -> MatrixPoint:
     s = best_offsets(problem.data, shapes)
     e = shapes + s[:, :, None] - problem.data.y
     force = problem.data.times_H(e)
-    loss = float(np.vdot(e, force)) + problem.penalty(sigma)
+    loss = float(np.vdot(e, force)) + problem.penalty_value(sigma)
     return MatrixPoint(X, s, 2.0 * force.reshape(X.shape), sigma, loss)
 
 

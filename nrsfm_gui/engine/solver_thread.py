@@ -37,9 +37,9 @@ Work = Callable[["Sequence", "Settings", "Iterate | None"], Iterator["Iterate"]]
 
 def real_work(sequence: Sequence, settings: Settings, start: Iterate | None) -> Iterator[Iterate]:
     """Return the stream of `core.reconstruct.reconstruct`, imported in the thread that runs it."""
-    from core import reconstruct
+    from core import iterate
 
-    return reconstruct(sequence, settings, start=start)
+    return iterate(sequence, settings, start=start)
 
 
 class SolverThread(QThread):

@@ -26,10 +26,10 @@ from core import (
     Sequence,
     Settings,
     WeightedNuclearNorm,
+    iterate,
     list_sequences,
     procrustes_mm,
     read_sequence,
-    reconstruct,
 )
 
 PLAIN = PRESETS["recommended"].with_changes(
@@ -58,7 +58,7 @@ def figures(sequence: Sequence, own: Sequence, settings: Settings) -> list[tuple
         return math.log10(candidate.loss), errors.mean, float(errors.per_frame[reference])
 
     first = last = None
-    for last in reconstruct(own, settings):
+    for last in iterate(own, settings):
         if last.phase == "ADMM":
             first = last.current
     return [measured(candidate) for candidate in (first, last.best) if candidate is not None]

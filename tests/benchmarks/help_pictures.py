@@ -14,14 +14,7 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 
-from core import (
-    NuclearNorm,
-    Settings,
-    TruncatedNuclearNorm,
-    WeightedNuclearNorm,
-    read_sequence,
-    solve_sequence,
-)
+from core import NuclearNorm, Settings, TruncatedNuclearNorm, WeightedNuclearNorm, read_sequence, reconstruct
 from core.evaluation import errors_of
 
 matplotlib.use("Agg")
@@ -56,7 +49,7 @@ def style() -> None:
 
 def figures(sequence, settings) -> tuple[float, float]:
     """Return the reprojection RMS in pixels and the mean 3-D error in mm of a reconstruction."""
-    found = errors_of(solve_sequence(sequence, settings))
+    found = errors_of(reconstruct(sequence, settings))
     return found["reprojection_px"], found["procrustes_mm"]
 
 
@@ -108,7 +101,7 @@ def weights_picture(sequence, path: Path) -> None:
     }
     figure, axes = plt.subplots(1, 3, figsize=(7.2, 2.5), sharey=True)
     for axis, (name, penalty), color in zip(axes, rules.items(), (BLUE, GREEN, RED), strict=True):
-        result = solve_sequence(sequence, QUICK.with_changes(rank=6, penalty=penalty))
+        result = reconstruct(sequence, QUICK.with_changes(rank=6, penalty=penalty))
         sigma = np.linalg.svd(result.points.reshape(result.frame_count, -1), compute_uv=False)[:6]
         places = np.arange(1, 7)
         axis.bar(places, np.maximum(sigma / sigma[0], LEAST), color=color, alpha=0.75, width=0.6)

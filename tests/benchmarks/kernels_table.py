@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core import PRESETS, CameraModel, list_sequences, procrustes_mm, read_sequence, reconstruct
+from core import PRESETS, CameraModel, iterate, list_sequences, procrustes_mm, read_sequence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +59,7 @@ def ends(folder: Path, preset: str, wanted: list[str] | None) -> Iterator[dict[s
         sequence = read_sequence(entry.file)
         assert sequence.truth is not None
         began = time.process_time()
-        for update in reconstruct(sequence, PRESETS[preset]):
+        for update in iterate(sequence, PRESETS[preset]):
             last = update
         yield {
             "sequence": name,

@@ -31,7 +31,7 @@ from machine import Meanwhile
 from PyQt6.QtCore import QCoreApplication, QEvent, QObject, QPointF, QSettings, Qt, QTimer
 from PyQt6.QtGui import QMouseEvent
 
-from core import Settings, reconstruct, simulate
+from core import Settings, iterate, simulate
 from nrsfm_gui import main_window
 from nrsfm_gui.app import make_application, prepare_platform
 from nrsfm_gui.model.app_store import SettingsStore
@@ -159,7 +159,7 @@ def alone(window: MainWindow) -> float:
     for k in range(ALONE):
         settings = SETTINGS.with_changes(eta=SETTINGS.eta * (1 + 0.01 * (k % 5)))
         began = time.perf_counter()
-        stream = reconstruct(session.sequence, settings, start=update)
+        stream = iterate(session.sequence, settings, start=update)
         update = next(stream)
         took.append(time.perf_counter() - began)
         stream.close()

@@ -34,11 +34,10 @@ from core import (
     Settings,
     VariableProjection,
     WeightedNuclearNorm,
+    iterate,
     list_sequences,
     read_sequence,
-    reconstruct,
     solve,
-    svd_start,
 )
 from core.cameras.candidates import rotation_candidates
 from core.problem import reference_singular_values
@@ -161,14 +160,14 @@ def admm_cut(problem: NonRigidProblem) -> Factors:
     """Return where a short ADMM from the closed form ends, cut to the rank."""
     frames, points = problem.shape
     method = ADMM(max_iterations=SHORT_ADMM)
-    end = solve(problem, method, center(svd_start(problem, min(frames, 3 * points))))
+    end = solve(problem, method, center(problem.closed_form(min(frames, 3 * points))))
     return method.factors(problem, end.state)
 
 
 def searched(sequence: Sequence, settings: Settings) -> tuple[float, float]:
     """Return the loss that a run ends with, and its CPU milliseconds."""
     began = time.process_time()
-    for update in reconstruct(sequence, settings):
+    for update in iterate(sequence, settings):
         best = update.best
     spent = 1e3 * (time.process_time() - began)
     return best.loss, spent

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from core import ADMM, Factors, LogPenalty, RankPenalty, Status, VariableProjection, iterate, solve, svd_start
+from core import ADMM, Factors, LogPenalty, RankPenalty, Status, VariableProjection, iterate, solve
 from core.problem import reference_singular_values
 from core.solvers.matrix_form import evaluate
 
@@ -41,9 +41,9 @@ def test_the_X_step_minimizes_the_augmented_data_term(simulated, random_factors,
 @pytest.mark.parametrize("missing", [0.0, 0.25])
 def test_with_a_nuclear_norm_it_reaches_the_optimum_of_the_bilinear_form(simulated, eta, missing):
     problem, _ = simulated(frames=8, points=10, weights=np.full(8, 0.02), eta=eta, missing=missing)
-    bilinear = solve(problem, VariableProjection(), svd_start(problem))
+    bilinear = solve(problem, VariableProjection(), problem.closed_form())
     method = ADMM(tolerance=1e-8, max_iterations=5000)
-    convex = solve(problem, method, svd_start(problem))
+    convex = solve(problem, method, problem.closed_form())
     assert convex.status is Status.CONVERGED
     assert convex.progress.loss == pytest.approx(bilinear.progress.loss, rel=1e-7)
     # At full rank the cut loses nothing, and the factors cost as much as the matrix.
@@ -55,7 +55,7 @@ def test_with_a_nuclear_norm_it_reaches_the_optimum_of_the_bilinear_form(simulat
 def test_loss_counts_all_singular_values_and_factors_are_the_best_cut(simulated):
     problem, _ = simulated(weights=(1e-3, 2e-3), missing=0.1)
     method = ADMM(max_iterations=40)
-    state = solve(problem, method, svd_start(problem, 10)).state
+    state = solve(problem, method, problem.closed_form(10)).state
     sigma = np.linalg.svd(state.Z, compute_uv=False)
     full = np.array([1e-3] + [2e-3] * 9)  # beyond K the last weight goes on
     shapes = state.Z.reshape(10, 3, 14)
@@ -82,7 +82,7 @@ def test_increasing_weights_end_feasible_and_below_the_start(simulated):
     full = 5e-3 / (sigma + 1e-6)
     problem = replace(problem, weights=full[:2], tail=full[2:])
     method = ADMM(max_iterations=1000)
-    start = svd_start(problem, 12)
+    start = problem.closed_form(12)
     end = solve(problem, method, start)
     assert end.state.primal < 1e-6
     assert end.state.change < 1e-2
@@ -95,7 +95,7 @@ def test_increasing_weights_end_feasible_and_below_the_start(simulated):
 def test_a_resumed_run_equals_an_uninterrupted_one(simulated, weights):
     problem, _ = simulated(weights=weights, missing=0.1)
     method = ADMM(max_iterations=60, rho=1e-3, patience=2)
-    snapshots = list(iterate(problem, method, svd_start(problem)))
+    snapshots = list(iterate(problem, method, problem.closed_form()))
     assert snapshots[30].state.response.rho != method.rho  # so that a state without rho would differ
     again = solve(problem, method, snapshots[30])
     np.testing.assert_array_equal(again.state.Z, snapshots[-1].state.Z)
@@ -106,7 +106,7 @@ def test_a_resumed_run_equals_an_uninterrupted_one(simulated, weights):
 
 def test_a_start_that_is_not_finite_is_reported_as_diverged(simulated):
     problem, _ = simulated()
-    start = svd_start(problem)
+    start = problem.closed_form()
     end = solve(problem, ADMM(), replace(start, B=np.full_like(start.B, np.inf)))
     assert end.status is Status.DIVERGED
 
@@ -130,8 +130,8 @@ def test_without_offsets_the_X_step_minimizes_the_augmented_data_term(simulated_
 @pytest.mark.parametrize("eta", [0.05, 0.95])
 def test_it_reaches_the_optimum_of_the_low_rank_problem(simulated_low_rank, eta):
     problem, _ = simulated_low_rank(frames=5, points=12, weights=np.full(12, 2e-3), eta=eta, missing=0.2)
-    bilinear = solve(problem, VariableProjection(), svd_start(problem))
-    convex = solve(problem, ADMM(tolerance=1e-8), svd_start(problem, 12))
+    bilinear = solve(problem, VariableProjection(), problem.closed_form())
+    convex = solve(problem, ADMM(tolerance=1e-8), problem.closed_form(12))
     assert convex.status is Status.CONVERGED
     assert convex.progress.loss == pytest.approx(bilinear.progress.loss, rel=1e-7)
 
@@ -140,20 +140,22 @@ def test_it_reaches_the_optimum_of_the_low_rank_problem(simulated_low_rank, eta)
 def test_a_feasible_end_of_a_concave_penalty_is_stationary(simulated, penalty):
     problem, _ = simulated(frames=8, points=12, eta=1.0)
     problem = replace(problem, spectral=penalty)
-    state = solve(problem, ADMM(rho=0.5, tolerance=1e-7), svd_start(problem, 8)).state
+    state = solve(problem, ADMM(rho=0.5, tolerance=1e-7), problem.closed_form(8)).state
     assert max(ADMM().residuals(state)) <= 1e-7
     point = evaluate(problem, state.Z, state.singular_values)
     kept = int(np.count_nonzero(state.singular_values))
     U, sigma, Vt = np.linalg.svd(state.Z, full_matrices=False)
     inside = -U[:, :kept].T @ point.gradient @ Vt[:kept].T
     np.testing.assert_allclose(inside, np.diag(penalty.slopes(sigma)[:kept]), atol=1e-6)
-    assert point.loss < ADMM().init(problem, svd_start(problem, 8)).loss
+    assert point.loss < ADMM().init(problem, problem.closed_form(8)).loss
 
 
 def test_residuals_are_those_of_the_last_step(simulated):
     problem, _ = simulated(weights=(2e-3, 2e-3))
     method = ADMM(relaxation=1.0)
-    before, after = [snapshot.state for snapshot in islice(iterate(problem, method, svd_start(problem)), 2)]
+    before, after = [
+        snapshot.state for snapshot in islice(iterate(problem, method, problem.closed_form()), 2)
+    ]
     assert method.residuals(before) == (np.inf, np.inf)
     primal, dual = method.residuals(after)
     norm = np.linalg.norm
@@ -164,7 +166,7 @@ def test_residuals_are_those_of_the_last_step(simulated):
 
 def test_it_stops_when_only_minor_progress_is_made(simulated):
     problem, _ = simulated(frames=12, points=20, missing=0.1)
-    start = svd_start(problem, 12)
+    start = problem.closed_form(12)
     method = ADMM(progress=1e-2, patience=10)
     snapshots = list(iterate(problem, method, start))
     assert snapshots[-1].status is Status.STALLED

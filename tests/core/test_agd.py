@@ -21,7 +21,6 @@ from core import (
     VariableProjection,
     iterate,
     solve,
-    svd_start,
 )
 from core.problem import full_rank_start
 from core.solvers.agd import ACCEPTANCE, RESTARTS, STEPS, _proximal_step
@@ -112,7 +111,7 @@ def test_nonmonotone_acceptance_lets_the_objective_rise_and_is_cheaper(convex, m
 def test_with_a_nuclear_norm_it_reaches_the_optimum_of_the_bilinear_form(
     convex, acceptance, restart, step_size
 ):
-    bilinear = solve(convex, VariableProjection(), svd_start(convex))
+    bilinear = solve(convex, VariableProjection(), convex.closed_form())
     method = AGD(acceptance=acceptance, restart=restart, step_size=step_size)
     end = solve(convex, method, full_rank_start(convex))
     assert end.status is Status.CONVERGED
@@ -122,7 +121,7 @@ def test_with_a_nuclear_norm_it_reaches_the_optimum_of_the_bilinear_form(
 
 def test_it_reaches_the_optimum_of_the_low_rank_problem(simulated_low_rank):
     problem, _ = simulated_low_rank(frames=5, points=12, weights=np.full(12, 2e-3), missing=0.2)
-    bilinear = solve(problem, VariableProjection(), svd_start(problem))
+    bilinear = solve(problem, VariableProjection(), problem.closed_form())
     end = solve(problem, AGD(), full_rank_start(problem))
     assert end.progress.loss == pytest.approx(bilinear.progress.loss, rel=1e-7)
 
@@ -200,7 +199,7 @@ def test_a_resumed_run_equals_an_uninterrupted_one(problem, acceptance):
 
 @pytest.mark.parametrize("method", [AGD(), IRNN()], ids=lambda method: type(method).__name__)
 def test_a_start_that_is_not_finite_is_reported_as_diverged(problem, method):
-    start = svd_start(problem)
+    start = problem.closed_form()
     end = solve(problem, method, replace(start, B=np.full_like(start.B, np.inf)))
     assert end.status is Status.DIVERGED
 

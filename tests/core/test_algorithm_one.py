@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from core import AlgorithmOne, Factors, LevenbergMarquardt, Status, iterate, solve, svd_start
+from core import AlgorithmOne, Factors, LevenbergMarquardt, Status, iterate, solve
 from core.problem import printed_form as residuals
 from core.solvers.levenberg_marquardt import exact_gauge
 
@@ -63,7 +63,7 @@ def test_an_unbalanced_start_leaves_it_creeping_where_the_exact_gauge_does_not(s
 def test_each_trial_follows_the_printed_rule(simulated):
     problem, _ = simulated(missing=0.1)
     method = AlgorithmOne(damping=1e-4, alpha=7.0, max_iterations=40)
-    snapshots = list(iterate(problem, method, svd_start(problem)))
+    snapshots = list(iterate(problem, method, problem.closed_form()))
     seen = set()
     for before, after in pairwise(snapshot.state for snapshot in snapshots):
         point = residuals.unpack(problem, before.z)
@@ -87,7 +87,7 @@ def test_each_trial_follows_the_printed_rule(simulated):
 def test_a_resumed_run_equals_an_uninterrupted_one(simulated):
     problem, _ = simulated(missing=0.1)
     method = AlgorithmOne(max_iterations=25)
-    snapshots = list(iterate(problem, method, svd_start(problem)))
+    snapshots = list(iterate(problem, method, problem.closed_form()))
     again = solve(problem, method, snapshots[11])
     np.testing.assert_array_equal(again.state.z, snapshots[-1].state.z)
     assert again.progress.loss == snapshots[-1].progress.loss

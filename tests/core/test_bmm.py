@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core import ADMM, BMM, RBMM, InputError, Status, iterate, solve, svd_start
+from core import ADMM, BMM, RBMM, InputError, Status, iterate, solve
 from core.problem import closed_form_structure, full_rank_start, reference_singular_values
 
 ROUNDING = 1e-12
@@ -133,7 +133,7 @@ def test_a_resumed_run_equals_an_uninterrupted_one(orthogonal, method):
 
 @pytest.mark.parametrize("method", [BMM(), RBMM()])
 def test_a_start_that_is_not_finite_is_reported_as_diverged(orthogonal, method):
-    start = svd_start(orthogonal)
+    start = orthogonal.closed_form()
     end = solve(orthogonal, method, replace(start, B=np.full_like(start.B, np.inf)))
     assert end.status is Status.DIVERGED
 
@@ -144,7 +144,7 @@ def test_perspective_cameras_and_the_low_rank_problem_are_refused(
 ):
     perspective, _ = simulated(eta=0.05)
     with pytest.raises(InputError, match=f"^{name} is for orthogonal cameras .*eta is 0.05$"):
-        method.init(perspective, svd_start(perspective))
+        method.init(perspective, perspective.closed_form())
     low_rank, _ = simulated_low_rank()
     with pytest.raises(InputError, match="the problem is the low-rank one"):
-        method.init(low_rank, svd_start(low_rank))
+        method.init(low_rank, low_rank.closed_form())

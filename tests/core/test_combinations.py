@@ -28,10 +28,8 @@ from core import (
     VariableProjection,
     WeightedNuclearNorm,
     iterate,
-    svd_start,
 )
 from core.problem.factors import center
-from core.reconstruction.problem_setup import apply_penalty
 from core.solvers import PROBLEMS, Majorized
 from core.solvers.methods import refusal
 
@@ -80,7 +78,7 @@ def posed(simulated, simulated_low_rank):
             unit, _ = simulated_low_rank(frames=6, points=15, weights=(0.0,), missing=0.15)
             # Not of norm 1 but larger, so that these penalties leave something of it.
             free = LowRankProblem(20 * unit.tracks, unit.visible, unit.eta, unit.weights)
-        return apply_penalty(free, penalty, RANK)
+        return free.with_penalty(penalty, RANK)
 
     return make
 
@@ -93,7 +91,7 @@ def test_it_never_raises_the_objective_that_it_claims_to_lower(posed, method, pr
         return
     posed_problem = posed(problem, penalty, affine)
     rows, columns = posed_problem.shape
-    point = svd_start(posed_problem, min(rows, 3 * columns) if METHODS[method].on_matrix else RANK)
+    point = posed_problem.closed_form(min(rows, 3 * columns) if METHODS[method].on_matrix else RANK)
     if posed_problem.offsets:
         point = center(point)
     steps = [METHODS[method].first({})]

@@ -15,8 +15,8 @@ from core import (
     NuclearNorm,
     Settings,
     WeightedNuclearNorm,
+    reconstruct,
     simulate,
-    solve_sequence,
 )
 from core.cli.console import as_lines, summary_of
 from core.problem import reference_singular_values
@@ -47,7 +47,7 @@ NOTHING = "the penalty is stronger than the data: everything was shrunk to zero;
 )
 def test_a_run_says_what_its_penalty_has_taken_away(sequence, penalty, sentence):
     settings = Settings(rank=4, rotations="truth", penalty=penalty, starts=3)
-    result = solve_sequence(sequence, settings)
+    result = reconstruct(sequence, settings)
     assert result.meta["remarks"] == ([sentence] if sentence else [])
     lines = as_lines(summary_of(result) | {"output": []})
     assert [line for line in lines if line.startswith("note: ")] == [f"note: {sentence}"] * bool(sentence)
@@ -56,7 +56,7 @@ def test_a_run_says_what_its_penalty_has_taken_away(sequence, penalty, sentence)
 def test_every_method_that_ends_without_a_structure_says_so(sequence):
     strong = Settings(rank=2, rotations="truth", penalty=NuclearNorm(mu=10.0), starts=2)
     for method in ("lm", "admm", "admm+bilinear"):
-        assert "shrunk to zero" in solve_sequence(sequence, replace(strong, method=method)).meta["remarks"][0]
+        assert "shrunk to zero" in reconstruct(sequence, replace(strong, method=method)).meta["remarks"][0]
 
 
 def test_singular_values_do_not_depend_on_the_gauge(simulated, random_factors):

@@ -7,19 +7,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core import MCP, NuclearNorm, Penalty, VariableProjection, solve, svd_start
+from core import MCP, NuclearNorm, Penalty, VariableProjection, solve
 from core.cameras import metric_upgrade
 from core.reconstruction import geometry_of
 from core.reconstruction.geometry import _deforming
-from core.reconstruction.problem_setup import apply_penalty
 
 UNIT = np.eye(3)
 
 
 def solution(problem, rank: int, penalty: Penalty | None = None):
     """The minimum from the closed form, without a penalty where none is given."""
-    posed = apply_penalty(problem, penalty or NuclearNorm(0.0), rank)
-    return posed, solve(posed, VariableProjection(), svd_start(posed)).state.factors
+    posed = problem.with_penalty(penalty or NuclearNorm(0.0), rank)
+    return posed, solve(posed, VariableProjection(), posed.closed_form()).state.factors
 
 
 @pytest.mark.parametrize("rank", [4, 6])

@@ -18,8 +18,8 @@ from core import (
     VariableProjection,
     WeightedNuclearNorm,
     finish,
+    iterate,
     procrustes_mm,
-    reconstruct,
     simulate,
     solve,
 )
@@ -46,7 +46,7 @@ XI = (0.01, 0.1, 0.3, 1.0, 3.0)
 def case():
     """A noisy balloon and its reconstruction."""
     sequence = simulate("balloon", frames=40, points=60, noise=1.0)
-    updates = list(reconstruct(sequence, SETTINGS))
+    updates = list(iterate(sequence, SETTINGS))
     return sequence, updates
 
 
@@ -312,7 +312,7 @@ def test_without_rotations_there_is_nothing_to_hold_out_from(case):
 def test_the_low_rank_problem_has_curves_too(parameter):
     sequence = simulate("balloon", frames=24, points=40, noise=0.5)
     settings = PRESETS["lowrank"].with_changes(starts=3)
-    *_, last = reconstruct(sequence, settings)
+    *_, last = iterate(sequence, settings)
     values = {"mu": (0.3, 1.0, 3.0), "rank": (3.0, 4.0, 5.0), "eta": (0.02, 0.1)}[parameter]
     trials = list(sweep(sequence, last, settings, Plan(parameter, values, folds=1, hiding="single")))
     assert len(trials) == len(values)
@@ -324,7 +324,7 @@ def test_the_low_rank_problem_has_curves_too(parameter):
 
 def test_orthogonal_tracks_are_posed_at_eta_one(case):
     sequence = simulate("balloon", frames=24, points=40, camera=CameraModel.ORTHOGONAL)
-    *_, last = reconstruct(sequence, SETTINGS)
+    *_, last = iterate(sequence, SETTINGS)
     assert posed(last.best.problem, SETTINGS, sequence.camera).eta == 1.0
     (only,) = sweep(sequence, last, SETTINGS, Plan("xi", (0.5,), folds=1))
     assert only.held.rms > only.kept.rms > 0
@@ -333,7 +333,7 @@ def test_orthogonal_tracks_are_posed_at_eta_one(case):
 def test_eta_can_be_varied_from_one_on(case):
     sequence, _ = case
     settings = SETTINGS.with_changes(eta=1.0, rank=3, rotations="truth")
-    *_, last = reconstruct(sequence, settings)
+    *_, last = iterate(sequence, settings)
     trials = list(sweep(sequence, last, settings, Plan("eta", (0.1, 1.0), folds=1)))
     assert {trial.solution.problem.eta for trial in trials} == {0.1, 1.0}
 
@@ -362,7 +362,7 @@ def test_every_fold_hides_something_else(case):
 def test_rotations_that_are_chosen_again_have_not_seen_what_is_hidden_not_even_in_the_companion():
     sequence = simulate("balloon", frames=24, points=40, noise=1.0)
     settings = SETTINGS.with_changes(rank=3, rotations="companion", rotation_rank=2)
-    *_, last = reconstruct(sequence, settings)
+    *_, last = iterate(sequence, settings)
     held = hidden(sequence.visible, 3, seed=(0, 0))[:, None]
     companion = sequence.companion
     spoiled = replace(companion, tracks=np.where(held, companion.tracks + 50.0, companion.tracks))

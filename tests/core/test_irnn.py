@@ -19,7 +19,6 @@ from core import (
     VariableProjection,
     iterate,
     solve,
-    svd_start,
 )
 from core.problem import full_rank_start
 from core.solvers.matrix_form import curvature, evaluate
@@ -80,7 +79,7 @@ def test_with_linear_weights_a_step_is_one_of_plain_proximal_gradient(problem):
 
 def test_with_a_nuclear_norm_it_reaches_the_optimum_of_the_bilinear_form(simulated):
     problem, _ = simulated(frames=8, points=10, weights=np.full(8, 0.05), missing=0.2, eta=0.5)
-    bilinear = solve(problem, VariableProjection(), svd_start(problem))
+    bilinear = solve(problem, VariableProjection(), problem.closed_form())
     method = IRNN()
     end = solve(problem, method, full_rank_start(problem))
     assert end.status is Status.CONVERGED

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from core import LevenbergMarquardt, Status, VariableProjection, iterate, solve, svd_start
+from core import LevenbergMarquardt, Status, VariableProjection, iterate, solve
 from core.problem import printed_form as residuals
 from core.problem.initialization import rigid_start, with_rank
 from core.solvers.levenberg_marquardt import damped_step, exact_gauge, normal_equations
@@ -94,7 +94,7 @@ def test_it_reaches_the_optimum_of_variable_projection_and_a_vanishing_gradient(
 
 def test_the_objective_falls_at_every_step_and_every_point_is_balanced_and_centered(simulated):
     problem, _ = simulated(weights=(1e-3, 4e-3, 9e-3), rank=3, missing=0.1)
-    snapshots = list(iterate(problem, LevenbergMarquardt(), svd_start(problem)))
+    snapshots = list(iterate(problem, LevenbergMarquardt(), problem.closed_form()))
     losses = [snapshot.progress.loss for snapshot in snapshots]
     assert len(losses) > 5
     assert all(after <= before for before, after in pairwise(losses))
@@ -139,7 +139,7 @@ def test_a_new_column_whose_shape_is_still_zero_comes_to_life(simulated):
 def test_a_resumed_run_equals_an_uninterrupted_one(simulated):
     problem, _ = simulated(missing=0.1)
     method = LevenbergMarquardt()
-    snapshots = list(iterate(problem, method, svd_start(problem)))
+    snapshots = list(iterate(problem, method, problem.closed_form()))
     again = list(iterate(problem, method, snapshots[3]))
     assert len(again) == len(snapshots) - 4
     np.testing.assert_array_equal(again[-1].state.factors.B, snapshots[-1].state.factors.B)

@@ -14,7 +14,6 @@ from core import (
     VariableProjection,
     iterate,
     solve,
-    svd_start,
 )
 from core.problem import closed_form_structure, reference_singular_values
 from core.problem import printed_form as residuals
@@ -87,7 +86,7 @@ def test_a_step_equals_that_of_the_dense_damped_normal_equations(simulated_low_r
 @pytest.mark.parametrize("missing", [0.0, 0.25])
 def test_second_order_methods_agree_on_a_stationary_point(simulated_low_rank, eta, weights, missing):
     problem, _ = simulated_low_rank(weights=weights, eta=eta, missing=missing, points=30)
-    start = svd_start(problem)
+    start = problem.closed_form()
     ends = []
     for method in (VariableProjection(tolerance=1e-16), LevenbergMarquardt(damping=1e-6)):
         losses = [snapshot.progress.loss for snapshot in iterate(problem, method, start)]
@@ -99,7 +98,7 @@ def test_second_order_methods_agree_on_a_stationary_point(simulated_low_rank, et
 
 def test_hidden_observations_are_recovered_from_the_rest(simulated_low_rank):
     problem, X = simulated_low_rank(noise=0.0, eta=1e-3, missing=0.2, points=40)
-    solved = solve(problem, VariableProjection(tolerance=1e-20), svd_start(problem))
+    solved = solve(problem, VariableProjection(tolerance=1e-20), problem.closed_form())
     estimate = problem.structure(VariableProjection().factors(problem, solved.state))
     truth = X[:, :2] / X[:, 2:]
     seen = np.broadcast_to(problem.visible[:, None], truth.shape)
@@ -118,7 +117,7 @@ def test_the_closed_form_has_no_residual_and_is_zero_where_nothing_is_seen(simul
     np.testing.assert_array_equal(X[:, 2], seen)
     full = min(points, 3 * frames)
     free = LowRankProblem(problem.tracks, problem.visible, problem.eta, np.zeros(full))
-    assert free.loss(svd_start(free)) < 1e-24
+    assert free.loss(free.closed_form()) < 1e-24
     np.testing.assert_allclose(
         reference_singular_values(problem.data),
         np.linalg.svd(X.reshape(points, -1), compute_uv=False),
@@ -133,7 +132,7 @@ def test_weights_of_all_singular_values_follow_the_tail(simulated_low_rank):
     assert (problem.all_weights[1:] == 1.0).all()
     tailed = LowRankProblem(problem.tracks, problem.visible, 0.05, (0.0, 1.0), tail=np.arange(2.0, 20.0))
     np.testing.assert_array_equal(tailed.all_weights, np.arange(20.0))
-    assert tailed.penalty(np.ones(3)) == 3.0
+    assert tailed.penalty_value(np.ones(3)) == 3.0
     with pytest.raises(InputError, match="3 weights are given in all; there are 20 singular values"):
         LowRankProblem(problem.tracks, problem.visible, 0.05, (0.0, 1.0), tail=np.array([2.0]))
 

@@ -27,12 +27,12 @@ from core import (
     command_for,
     export,
     finish,
+    iterate,
     load_result,
     read_sequence,
     reconstruct,
     save_result,
     solve,
-    solve_sequence,
     write_npz,
 )
 from core.cameras.metric_upgrade import reprojection_rms
@@ -82,7 +82,7 @@ def scene() -> Sequence:
 
 @pytest.fixture(scope="module")
 def solved(scene):
-    return solve_sequence(scene, settings(eta=5e-4))
+    return reconstruct(scene, settings(eta=5e-4))
 
 
 def test_a_rigid_scene_is_recovered_up_to_a_similarity(scene, solved):
@@ -98,7 +98,7 @@ def test_a_rigid_scene_is_recovered_up_to_a_similarity(scene, solved):
 
 
 def test_a_rank_that_is_not_used_up_hides_no_rigid_scene(scene, solved):
-    result = solve_sequence(scene, settings(eta=5e-4, rank=6, starts=1))
+    result = reconstruct(scene, settings(eta=5e-4, rank=6, starts=1))
     assert result.meta["remarks"][0].startswith("only 4 of 6 singular values are used")
     assert result.B.shape == (9, 1)
     assert result.meta["low_rank"]["metric_rms"] == pytest.approx(solved.meta["low_rank"]["metric_rms"])
@@ -147,7 +147,7 @@ def test_missing_data_end_in_the_minimum_that_a_start_from_the_truth_reaches(sce
 
 def test_without_k_the_focal_length_is_found(scene):
     unknown = Sequence(scene.tracks, scene.visible, scene.camera, "unknown")
-    result = solve_sequence(unknown, settings(eta=5e-4))
+    result = reconstruct(unknown, settings(eta=5e-4))
     assert "found from the views" in result.meta["low_rank"]["assumed"]
     assert result.intrinsics[0, 0] == pytest.approx(900, rel=0.05)
 
@@ -156,7 +156,7 @@ def test_without_k_the_ground_truth_frame_gives_it(scene):
     unknown = Sequence(
         scene.observations.tracks, scene.observations.visible, scene.camera, "unknown", truth=scene.truth
     )
-    result = solve_sequence(unknown, settings(eta=5e-4))
+    result = reconstruct(unknown, settings(eta=5e-4))
     assert result.meta["low_rank"]["assumed"] == "K as given"
     assert result.intrinsics == pytest.approx(K, rel=0.02, abs=5)
 
@@ -164,16 +164,16 @@ def test_without_k_the_ground_truth_frame_gives_it(scene):
 def test_intrinsics_that_cannot_be_had_are_refused(scene):
     unknown = Sequence(scene.tracks, scene.visible, scene.camera, "unknown")
     with pytest.raises(InputError, match="intrinsics are unknown"):
-        solve_sequence(unknown, settings(intrinsics="gt"))
+        reconstruct(unknown, settings(intrinsics="gt"))
 
 
 def test_given_intrinsics_are_used(scene):
-    result = solve_sequence(scene, settings(eta=5e-4, intrinsics=(905.0, 905.0, 320.0, 240.0)))
+    result = reconstruct(scene, settings(eta=5e-4, intrinsics=(905.0, 905.0, 320.0, 240.0)))
     assert result.intrinsics[0, 0] == 905.0
 
 
 def test_where_no_upgrade_exists_x_itself_is_shown(scene):
-    result = solve_sequence(scene, settings(rank=3, penalty=ExplicitWeights((0.0, 0.0, 0.0))))
+    result = reconstruct(scene, settings(rank=3, penalty=ExplicitWeights((0.0, 0.0, 0.0))))
     figures = result.meta["low_rank"]
     assert not figures["metric"]
     assert "rank is 3" in figures["reason"]
@@ -185,13 +185,13 @@ def test_where_no_upgrade_exists_x_itself_is_shown(scene):
 
 
 def test_a_penalty_that_takes_the_depth_away_is_recognized(scene):
-    result = solve_sequence(scene, settings(penalty=NuclearNorm(0.1)))
+    result = reconstruct(scene, settings(penalty=NuclearNorm(0.1)))
     assert "taken the depth away" in result.meta["low_rank"]["reason"]
 
 
 def test_a_deforming_scene_moves_in_the_metric_view():
     scene = rigid_scene(moving=0.02)
-    result = solve_sequence(scene, settings(rank=7, penalty=RampWeights(1e-5, 4), eta=5e-4))
+    result = reconstruct(scene, settings(rank=7, penalty=RampWeights(1e-5, 4), eta=5e-4))
     assert result.meta["low_rank"]["metric"]
     assert result.B.shape == (9, 10)
     assert np.ptp(result.points, axis=0).max() > 1e-3
@@ -228,8 +228,8 @@ def test_extra_singular_values_deform_exactly():
 
 
 def test_methods_on_the_matrix_run_and_are_refined(scene):
-    result = solve_sequence(scene, settings(method="admm+bilinear", max_iterations=60))
-    assert result.loss == pytest.approx(solve_sequence(scene, settings()).loss, rel=1e-6)
+    result = reconstruct(scene, settings(method="admm+bilinear", max_iterations=60))
+    assert result.loss == pytest.approx(reconstruct(scene, settings()).loss, rel=1e-6)
     assert [start["name"] for start in result.meta["starts"]]
 
 
@@ -238,26 +238,26 @@ def test_every_start_is_followed_by_the_method_that_was_chosen_and_to_its_limit(
         default = next_losses(scene, method, ())
         assert next_losses(scene, method, options)[1] > default[1]  # a shorter first step
     assert next_losses(scene, "lm", ())[1] != next_losses(scene, "bilinear", ())[1]
-    limited = list(reconstruct(scene, settings(max_iterations=2, starts=2)))
+    limited = list(iterate(scene, settings(max_iterations=2, starts=2)))
     assert max(Counter(update.phase for update in limited).values()) == 3  # and where it begins
 
 
 def next_losses(scene: Sequence, method: str, options: tuple[tuple[str, float], ...]) -> list[float]:
     """The first losses of a run."""
-    updates = reconstruct(scene, settings(method=method, options=options))
+    updates = iterate(scene, settings(method=method, options=options))
     return [update.record.loss for update in islice(updates, 3)]
 
 
 def test_a_changed_run_goes_on_from_where_it_was(scene):
-    last = list(reconstruct(scene, settings()))[-1]
-    again = list(reconstruct(scene, settings(eta=0.1), start=last))
+    last = list(iterate(scene, settings()))[-1]
+    again = list(iterate(scene, settings(eta=0.1), start=last))
     assert len(again) < 30
     result = finish(scene, settings(eta=0.1), again[-1], [update.record for update in again])
-    assert result.loss == pytest.approx(solve_sequence(scene, settings(eta=0.1)).loss, rel=1e-8)
+    assert result.loss == pytest.approx(reconstruct(scene, settings(eta=0.1)).loss, rel=1e-8)
 
 
 def test_every_update_has_a_geometry_and_the_best_loss_never_rises(scene):
-    updates = list(reconstruct(scene, settings()))
+    updates = list(iterate(scene, settings()))
     losses = [update.best.loss for update in updates]
     assert all(after <= before * (1 + 1e-9) for before, after in pairwise(losses))
     assert updates[-1].status.finished
@@ -267,7 +267,7 @@ def test_every_update_has_a_geometry_and_the_best_loss_never_rises(scene):
 
 def test_large_problems_are_searched_on_some_of_their_points():
     scene = rigid_scene(points=2000, noise=0.3, missing=0.2)
-    result = solve_sequence(scene, settings())
+    result = reconstruct(scene, settings())
     names = [start["name"] for start in result.meta["starts"]]
     assert all("subset" in name for name in names)
     assert result.meta["status"] == "converged"
@@ -357,7 +357,7 @@ def test_the_command_line_says_how_the_cameras_fit(scene, tmp_path, capsys):
 
 def test_the_door_is_solved_with_missing_data_and_becomes_metric(data):
     sequence = read_sequence(data / "real" / "door" / "data.mat")
-    result = solve_sequence(sequence, settings())
+    result = reconstruct(sequence, settings())
     figures = result.meta["low_rank"]
     assert result.meta["starts"] and all(start["agrees"] for start in result.meta["starts"])
     assert figures["projective_rms"] == pytest.approx(2.75, abs=0.01)

@@ -21,7 +21,6 @@ from core import (
     VariableProjection,
     iterate,
     solve,
-    svd_start,
 )
 from core.problem.initialization import pad_rank, random_start, rigid_start, with_rank
 from core.solvers import Majorized
@@ -52,7 +51,7 @@ def posed(simulated, simulated_low_rank):
             problem, _ = simulated(
                 weights=np.zeros(rank), missing=missing, eta=0.05 if kind == "nonrigid" else 1
             )
-        sigma = svd_start(problem).gamma()
+        sigma = problem.closed_form().gamma()
         return problem.with_weights(penalty.weights(problem.rank, sigma), spectral=penalty)
 
     return make
@@ -78,7 +77,7 @@ def unpacked(vector, shape):
 def test_data_and_penalty_never_rise_and_the_end_is_balanced_and_consistent(posed, penalty, inner, kind):
     problem = posed(kind, penalty)
     method = Majorized(inner)
-    snapshots = list(iterate(problem, method, svd_start(problem)))
+    snapshots = list(iterate(problem, method, problem.closed_form()))
     losses = [snapshot.progress.loss for snapshot in snapshots]
     assert all(after <= before * (1 + 1e-12) for before, after in pairwise(losses))
     assert losses[-1] < losses[0]
@@ -95,7 +94,7 @@ def test_data_and_penalty_never_rise_and_the_end_is_balanced_and_consistent(pose
 @pytest.mark.parametrize("mu", [1e-9, 1.0, 1e3])
 def test_data_and_penalty_never_rise_however_weak_or_strong_the_penalty_is(posed, penalty, kind, mu):
     problem = posed(kind, replace(penalty, mu=mu))
-    snapshots = list(iterate(problem, Majorized(VariableProjection()), svd_start(problem)))
+    snapshots = list(iterate(problem, Majorized(VariableProjection()), problem.closed_form()))
     losses = [snapshot.progress.loss for snapshot in snapshots]
     assert all(after <= before * (1 + 1e-12) for before, after in pairwise(losses))
     assert snapshots[-1].status is Status.CONVERGED
@@ -106,7 +105,7 @@ def test_data_and_penalty_never_rise_however_weak_or_strong_the_penalty_is(posed
 def test_the_end_is_stationary_and_nothing_near_it_is_lower(posed, penalty, kind):
     problem = posed(kind, penalty)
     method = Majorized(VariableProjection(tolerance=1e-16))
-    end = solve(problem, method, svd_start(problem))
+    end = solve(problem, method, problem.closed_form())
     assert end.status is Status.CONVERGED
     factors = method.factors(problem, end.state)
     sigma = factors.gamma()
@@ -154,7 +153,7 @@ def test_the_rank_penalty_ends_at_the_rank_of_least_cost(simulated, mu):
 
 def test_a_column_beyond_theta_is_dropped_where_that_pays(simulated):
     problem, _ = simulated(frames=14, points=20, rank=2, weights=np.zeros(3), noise=1e-2)
-    free = solve(problem, VariableProjection(), svd_start(problem))
+    free = solve(problem, VariableProjection(), problem.closed_form())
     weakest = free.state.factors.gamma()[-1]
     penalty = CappedNorm(mu=0.5 / weakest, theta=weakest / 2)  # a column costs 0.25: no noise is worth it
     posed = problem.with_weights(np.zeros(3), spectral=penalty)
@@ -184,7 +183,7 @@ def test_starts_without_shapes_and_starts_with_dead_columns_are_taken(posed, pen
     assert not random.C.any()
     end = solve(problem, method, random)
     assert end.status.finished
-    assert end.progress.loss < problem.loss(svd_start(problem))
+    assert end.progress.loss < problem.loss(problem.closed_form())
     rigid = solve(problem.of_rank(1), method, rigid_start(problem))
     wider = pad_rank(method.factors(problem.of_rank(1), rigid.state), problem.rank)
     again = next(iter(iterate(problem, method, wider)))
@@ -196,7 +195,7 @@ def test_starts_without_shapes_and_starts_with_dead_columns_are_taken(posed, pen
 def test_a_run_that_goes_on_from_its_end_stays_there(posed, penalty):
     problem = posed("nonrigid", penalty)
     method = Majorized(VariableProjection())
-    end = solve(problem, method, svd_start(problem))
+    end = solve(problem, method, problem.closed_form())
     warm = Majorized(VariableProjection(damping=1e-9))
     again = solve(problem, warm, method.factors(problem, end.state))
     assert again.progress.loss == pytest.approx(end.progress.loss, rel=1e-9)
@@ -207,7 +206,7 @@ def test_a_run_that_goes_on_from_its_end_stays_there(posed, penalty):
 def test_a_resumed_run_equals_an_uninterrupted_one(posed, penalty):
     problem = posed("nonrigid", penalty)
     method = Majorized(VariableProjection())
-    snapshots = list(iterate(problem, method, svd_start(problem)))
+    snapshots = list(iterate(problem, method, problem.closed_form()))
     again = list(iterate(problem, method, snapshots[2]))
     assert len(again) == len(snapshots) - 3
     assert again[-1].progress.loss == snapshots[-1].progress.loss
@@ -217,6 +216,6 @@ def test_a_resumed_run_equals_an_uninterrupted_one(posed, penalty):
 @inners
 def test_a_start_that_is_not_finite_is_reported_as_diverged(posed, inner):
     problem = posed("nonrigid", PENALTIES["log"])
-    start = svd_start(problem)
+    start = problem.closed_form()
     broken = replace(start, B=np.where(np.arange(3) == 1, np.nan, start.B))
     assert solve(problem, Majorized(inner), broken).status is Status.DIVERGED

@@ -105,7 +105,7 @@ def test_the_proximal_step_beats_every_matrix_that_a_numeric_search_finds(simula
     np.testing.assert_allclose(sigma, singular_values(Z), atol=1e-12)
 
     def value(matrix):
-        return problem.penalty(singular_values(matrix)) + 0.5 * rho * np.sum((matrix - N) ** 2)
+        return problem.penalty_value(singular_values(matrix)) + 0.5 * rho * np.sum((matrix - N) ** 2)
 
     lowest = value(Z)
     U, S, Vt = np.linalg.svd(N, full_matrices=False)
@@ -154,7 +154,7 @@ def test_the_cut_is_the_best_of_its_rank_in_exact_gauge(problem):
 def test_a_start_of_full_rank_costs_only_its_penalty_and_one_that_is_not_finite_is_nan(problem):
     start = full_rank_start(problem)
     point = starting_point(problem, start)
-    assert point.loss == pytest.approx(problem.penalty(singular_values(point.X)), rel=1e-9)
+    assert point.loss == pytest.approx(problem.penalty_value(singular_values(point.X)), rel=1e-9)
     broken = starting_point(problem, replace(start, B=np.full_like(start.B, np.nan)))
     assert np.isnan(broken.loss)
     assert np.isfinite(broken.X).all()

@@ -91,7 +91,7 @@ def test_penalties_name_non_decreasing_weights():
         (lambda: Settings(rank=0), "rank is 0"),
         (lambda: Settings(eta=0), "eta is 0"),
         (lambda: Settings(tolerance=1), "tolerance is 1"),
-        (lambda: Settings(rotation_rank=0), "rotation rank is 0"),
+        (lambda: Settings(rotation_rank=0), "rotation_rank is 0"),
     ],
 )
 def test_numbers_outside_their_range_get_a_sentence(make, sentence):

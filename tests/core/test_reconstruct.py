@@ -20,10 +20,10 @@ from core import (
     Status,
     WeightedNuclearNorm,
     finish,
+    iterate,
     procrustes_mm,
     reconstruct,
     simulate,
-    solve_sequence,
 )
 from core.problem import printed_form as residuals
 from core.problem.subsampling import subset
@@ -38,7 +38,7 @@ def sequence():
 
 @pytest.fixture(scope="module")
 def updates(sequence):
-    return list(reconstruct(sequence, QUICK))
+    return list(iterate(sequence, QUICK))
 
 
 def test_history_is_numbered_and_timed_through_all_phases(updates):
@@ -71,20 +71,20 @@ def test_result_is_a_stationary_point_and_its_loss_that_of_the_four_row_form(seq
 
 
 def test_the_same_seed_gives_the_same_numbers(sequence, updates):
-    again = list(reconstruct(sequence, QUICK))
+    again = list(iterate(sequence, QUICK))
     assert [u.record.loss for u in again] == [u.record.loss for u in updates]
 
 
 def test_a_stopped_run_keeps_its_best(sequence):
-    first = list(islice(reconstruct(sequence, QUICK), 5))
+    first = list(islice(iterate(sequence, QUICK), 5))
     result = finish(sequence, QUICK, first[-1], [u.record for u in first])
     assert result.loss == min(u.current.loss for u in first) and len(result.history) == 5
 
 
 def test_changed_weights_go_on_from_where_the_run_is(sequence, updates):
     changed = replace(QUICK, penalty=NuclearNorm(mu=2e-3))
-    warm = list(reconstruct(sequence, changed, start=updates[-1]))
-    cold = solve_sequence(sequence, changed)
+    warm = list(iterate(sequence, changed, start=updates[-1]))
+    cold = reconstruct(sequence, changed)
     assert warm[-1].best.loss == pytest.approx(cold.loss, rel=1e-8)
     assert len(warm) < len(updates) / 4
     assert warm[0].rotations_chosen and warm[0].rotations == updates[-1].rotations
@@ -93,14 +93,14 @@ def test_changed_weights_go_on_from_where_the_run_is(sequence, updates):
 @pytest.mark.parametrize("rank", [1, 4])
 def test_a_changed_rank_goes_on_too(sequence, updates, rank):
     changed = replace(QUICK, rank=rank)
-    warm = list(reconstruct(sequence, changed, start=updates[-1]))
+    warm = list(iterate(sequence, changed, start=updates[-1]))
     assert warm[-1].best.factors.rank == rank and warm[-1].status.finished
     assert (warm[-1].best.loss < updates[-1].best.loss) == (rank > 2)
 
 
 def test_changed_rotations_start_anew(sequence, updates):
     changed = replace(QUICK, rotations="companion", rotation_rank=1)
-    first = next(reconstruct(sequence, changed, start=updates[-1]))
+    first = next(iterate(sequence, changed, start=updates[-1]))
     assert first.phase.startswith("rotations 1 of 2") and not first.rotations_chosen
 
 
@@ -109,7 +109,7 @@ def test_changed_rotations_start_anew(sequence, updates):
     [name for name in METHODS if not QUICK.with_changes(method=name).refusal(CameraModel.PERSPECTIVE)],
 )
 def test_every_method_ends_with_a_result_no_better_than_the_default(sequence, updates, method):
-    result = solve_sequence(sequence, replace(QUICK, method=method, max_iterations=60))
+    result = reconstruct(sequence, replace(QUICK, method=method, max_iterations=60))
     assert result.loss >= updates[-1].best.loss * (1 - 1e-9)
     own = NonRigidProblem(result.tracks, result.visible, result.rotations, result.eta, result.weights)
     assert np.isfinite(result.points).all() and own.rank == 2
@@ -122,7 +122,7 @@ def test_a_method_on_the_matrix_is_reported_where_it_ends(method):
     options = (("tau", 1.0),) if method == "bmm" else ()
     chosen = replace(QUICK, method=method, options=options, penalty=penalty)
     settings = replace(chosen, rotations="truth", max_iterations=3000)
-    *before, last = reconstruct(flat, settings)
+    *before, last = iterate(flat, settings)
     assert min(update.current.loss for update in before) < 0.999 * last.current.loss  # a cut on the way
     assert last.best is last.current
     assert last.starts[0].loss == last.best.loss
@@ -130,12 +130,12 @@ def test_a_method_on_the_matrix_is_reported_where_it_ends(method):
 
 def test_a_method_that_is_not_for_these_cameras_is_refused_before_anything_is_computed(sequence):
     with pytest.raises(InputError, match="BMM is for orthogonal cameras"):
-        reconstruct(sequence, replace(QUICK, method="bmm", penalty=NuclearNorm()))
+        iterate(sequence, replace(QUICK, method="bmm", penalty=NuclearNorm()))
 
 
 def test_options_reach_the_method_and_those_of_another_are_refused(sequence):
     strict = QUICK.with_changes(method="admm", options=(("progress", 0.5), ("patience", 2)))
-    assert solve_sequence(sequence, strict).iterations < 20
+    assert reconstruct(sequence, strict).iterations < 20
     assert strict.with_changes(method="admm+bilinear").options == strict.options
     assert strict.with_changes(method="bilinear").options == ()
     assert strict.with_changes(options=(("patience", 100.0),)).options == ()  # the default
@@ -146,13 +146,13 @@ def test_options_reach_the_method_and_those_of_another_are_refused(sequence):
 
 
 def test_explicit_weights_are_used_as_they_are(sequence):
-    result = solve_sequence(sequence, replace(QUICK, penalty=ExplicitWeights((1e-3, 2e-3))))
+    result = reconstruct(sequence, replace(QUICK, penalty=ExplicitWeights((1e-3, 2e-3))))
     np.testing.assert_array_equal(result.weights, [1e-3, 2e-3])
 
 
 def test_an_orthogonal_sequence_is_solved_at_eta_one(sequence):
     flat = simulate("balloon", camera=CameraModel.ORTHOGONAL, frames=24, points=40, noise=0.05, seed=1)
-    result = solve_sequence(flat, replace(PRESETS["recommended"], rank=3, starts=2))
+    result = reconstruct(flat, replace(PRESETS["recommended"], rank=3, starts=2))
     assert result.eta == 1.0
     np.testing.assert_array_equal(result.translations[:, 2], 0.0)
     size = np.sqrt((flat.truth.points**2).sum(axis=1).mean())
@@ -160,7 +160,7 @@ def test_an_orthogonal_sequence_is_solved_at_eta_one(sequence):
 
 
 def test_the_recommended_preset_recovers_a_deforming_object(sequence):
-    result = solve_sequence(sequence, replace(PRESETS["recommended"], starts=2))
+    result = reconstruct(sequence, replace(PRESETS["recommended"], starts=2))
     size = np.sqrt((sequence.truth.points**2).sum(axis=1).mean())
     assert procrustes_mm(result.points, sequence.truth).mean < 0.05 * size
 
@@ -168,9 +168,9 @@ def test_the_recommended_preset_recovers_a_deforming_object(sequence):
 def test_intrinsics_that_cannot_be_known_are_refused_with_the_options(sequence):
     unknown = replace(sequence, intrinsics=None, truth=None)
     with pytest.raises(InputError, match="--intrinsics fx,fy,cx,cy"):
-        next(reconstruct(unknown, QUICK))
+        next(iterate(unknown, QUICK))
     with pytest.raises(InputError, match="no companion"):
-        next(reconstruct(replace(sequence, companion=None), replace(QUICK, rotations="companion")))
+        next(iterate(replace(sequence, companion=None), replace(QUICK, rotations="companion")))
 
 
 def test_a_subset_is_lifted_to_every_frame_and_point(simulated):
@@ -188,11 +188,11 @@ def test_a_subset_is_lifted_to_every_frame_and_point(simulated):
 
 def test_a_penalty_that_kills_shapes_still_gives_the_rank_asked_for(sequence):
     strong = replace(QUICK, rank=4, penalty=WeightedNuclearNorm(xi=50.0))
-    last = list(reconstruct(sequence, strong))[-1]
+    last = list(iterate(sequence, strong))[-1]
     assert last.best.factors.rank == last.best.problem.rank == 4
     # From there a weaker penalty brings the shapes back.
     weak = replace(strong, penalty=WeightedNuclearNorm(xi=5e-3))
-    revived = list(reconstruct(sequence, weak, start=last))[-1]
+    revived = list(iterate(sequence, weak, start=last))[-1]
     assert (revived.best.factors.gamma() > 1e-6).sum() > 1
     assert revived.best.loss < last.best.loss
 
@@ -201,23 +201,23 @@ def test_a_penalty_that_kills_shapes_still_gives_the_rank_asked_for(sequence):
 def test_a_run_can_go_on_from_where_a_penalty_has_left_nothing(sequence, problem):
     rank = 2 if problem == "nonrigid" else 4
     strong = replace(QUICK, problem=problem, rank=rank, method="lm", penalty=NuclearNorm(10.0), starts=1)
-    *_, nothing = reconstruct(sequence, strong)
+    *_, nothing = iterate(sequence, strong)
     point = nothing.current.factors
     least = replace(point, B=1e-40 * np.ones_like(point.B), C=1e-40 * np.ones_like(point.C))
     nothing = replace(nothing, current=replace(nothing.current, factors=least))  # zero but for rounding
-    *_, revived = reconstruct(sequence, replace(strong, penalty=NuclearNorm(1e-5)), start=nothing)
+    *_, revived = iterate(sequence, replace(strong, penalty=NuclearNorm(1e-5)), start=nothing)
     assert revived.best.loss < 0.1 * nothing.best.loss
     assert revived.best.factors.gamma().max() > 0.1
 
 
 def test_the_iteration_limit_holds_for_every_phase(sequence):
-    updates = list(reconstruct(sequence, replace(QUICK, method="admm", max_iterations=3)))
+    updates = list(iterate(sequence, replace(QUICK, method="admm", max_iterations=3)))
     assert updates[-1].record.iteration == 3 and updates[-1].status is Status.LIMIT
 
 
 def test_the_history_holds_both_residuals_of_admm_and_of_nothing_else(sequence):
     settings = QUICK.with_changes(method="admm+bilinear", max_iterations=30)
-    records = [update.record for update in reconstruct(sequence, settings)]
+    records = [update.record for update in iterate(sequence, settings)]
     for record in records:
         assert (record.primal is None) == (record.dual is None) == (record.phase != "ADMM")
     steps = [record for record in records if record.phase == "ADMM"]

@@ -23,16 +23,14 @@ from core import (
     TruncatedNuclearNorm,
     command_for,
     finish,
+    iterate,
     load_result,
     load_start,
     python_for,
     read_sequence,
     reconstruct,
-    replay,
     save_result,
     simulate,
-    solve_sequence,
-    solve_steps,
     write_npz,
 )
 from core.cli import main, parser
@@ -55,7 +53,7 @@ def steered(sequence, *parts):
     """Drain one stream after the other as a live window does: each from where the one before was left."""
     start, records = None, []
     for settings, count in parts:
-        for update in islice(reconstruct(sequence, settings, start=start), count):
+        for update in islice(iterate(sequence, settings, start=start), count):
             start = update
             records.append(update.record)
     return finish(sequence, start.settings, start, records), start
@@ -81,21 +79,21 @@ def test_the_way_to_an_update_gives_it_again(sequence, parts):
     result, last = steered(sequence, *parts)
     recipe = last.provenance.flatten()
     assert [(step.settings, step.updates) for step in recipe.steps] == parts
-    again = solve_steps(sequence, recipe.steps)
+    again = reconstruct(sequence, steps=recipe.steps)
     assert again.loss == result.loss
     assert np.array_equal(again.B, result.B)
     assert len(again.history) == len(result.history)
     assert (np.diff(again.history[:, :2], axis=0) >= 0).all()  # iterations and seconds count on
     first = 0
     for step in recipe.steps[:-1]:
-        first += len(solve_steps(sequence, [step]).history) if step.updates is None else step.updates
+        first += len(reconstruct(sequence, steps=[step]).history) if step.updates is None else step.updates
         assert again.history[first, 0] == again.history[first - 1, 0] + 1
 
 
 def test_a_stopped_run_is_elsewhere_than_its_settings_lead_to(sequence):
     """What is shown would not be reproduced by the settings alone: the test above would prove nothing."""
     result, last = steered(sequence, *STEERED["stopped before its end"])
-    assert solve_sequence(sequence, last.settings).loss < result.loss * (1 - 1e-6)
+    assert reconstruct(sequence, last.settings).loss < result.loss * (1 - 1e-6)
 
 
 def test_what_starts_anew_forgets_the_way_before(sequence):
@@ -107,8 +105,7 @@ def test_the_way_is_not_known_where_that_to_the_start_is_not(sequence):
     _, before = steered(sequence, (QUICK, None))
     changed = QUICK.with_changes(eta=0.2)
     known, unknown = (
-        next(reconstruct(sequence, changed, start=start))
-        for start in (before, replace(before, provenance=None))
+        next(iterate(sequence, changed, start=start)) for start in (before, replace(before, provenance=None))
     )
     assert len(known.provenance.flatten().steps) == 2
     assert unknown.provenance is None
@@ -153,7 +150,7 @@ def test_a_result_says_how_it_was_made_and_can_be_gone_on_from(sequence, tmp_pat
         assert start.best.problem.loss(start.best.factors) == pytest.approx(result.loss, rel=DIGITS, abs=0)
         assert np.array_equal(start.geometry.points, result.points)
         changed = parts[-1][0].with_changes(eta=0.2)
-        *_, further = reconstruct(sequence, changed, start=start)
+        *_, further = iterate(sequence, changed, start=start)
         assert "from where it was" in [report.name for report in further.starts]
         recipe = further.provenance.flatten()
         assert (recipe.start, recipe.steps) == (path, (SolveStep(changed),))
@@ -164,7 +161,7 @@ def test_a_result_says_how_it_was_made_and_can_be_gone_on_from(sequence, tmp_pat
 
 
 def test_a_start_of_other_tracks_is_refused(sequence, tmp_path):
-    path = save_result(solve_sequence(sequence, QUICK), tmp_path / "result.npz")
+    path = save_result(reconstruct(sequence, QUICK), tmp_path / "result.npz")
     with pytest.raises(InputError, match=r"is of 14 frames and 16 points; .* has 12 and 16"):
         load_start(path, simulate("balloon", frames=12, points=16, seed=3))
     with pytest.raises(InputError, match="is of other tracks than those of"):
@@ -196,4 +193,4 @@ def test_steps_that_cannot_be_rebuilt_give_their_sentence(values):
 
 def test_nothing_to_replay_is_refused(sequence):
     with pytest.raises(InputError, match="there is no step"):
-        replay(sequence, [])
+        iterate(sequence, steps=[])

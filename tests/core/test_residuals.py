@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core import Factors, svd_start
+from core import Factors
 from core.problem import closed_form_structure, reference_singular_values
 from core.problem import printed_form as residuals
 from core.problem.closed_form import best_offsets
@@ -72,7 +72,7 @@ def test_four_row_loss_equals_the_3x3_loss(simulated, random_factors, eta, missi
 
 def test_relative_gradient_vanishes_only_at_a_stationary_point(simulated):
     problem, _ = simulated(missing=0.2)
-    start = svd_start(problem)
+    start = problem.closed_form()
     assert 1e-3 < residuals.relative_gradient(problem, start) <= 1
     # B = C = 0 with the best offsets is stationary, although far from a minimum.
     zero = Factors(0 * start.B, 0 * start.C, best_offsets(problem.data, 0 * start.shapes()))
@@ -116,8 +116,8 @@ def test_best_offsets_leave_no_slope_in_the_translation(simulated, random_factor
 def test_svd_start_is_the_best_cut_and_at_full_rank_the_closed_form_itself(simulated):
     problem, _ = simulated()
     X = closed_form_structure(problem.data)
-    start = svd_start(problem)
+    start = problem.closed_form()
     sigma = reference_singular_values(problem.data)
     assert np.linalg.norm(start.shapes().reshape(10, -1) - X) == pytest.approx(np.linalg.norm(sigma[2:]))
     np.testing.assert_allclose(start.gamma(), sigma[:2], rtol=1e-12)  # balanced
-    np.testing.assert_allclose(svd_start(problem, rank=10).shapes().reshape(10, -1), X, atol=1e-12)
+    np.testing.assert_allclose(problem.closed_form(rank=10).shapes().reshape(10, -1), X, atol=1e-12)

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from core import CameraModel, InputError, Observations, Sequence, Settings, read_sequence, solve_sequence
+from core import CameraModel, InputError, Observations, Sequence, Settings, read_sequence, reconstruct
 from core.cameras import estimate_rotations, load_rotations
 from core.cameras.calibration import project
 from core.cameras.candidates import rotation_candidates
@@ -423,6 +423,6 @@ def test_perspective_tracks_that_all_coincide_are_refused(place, source):
     )
     settings = Settings(rank=2, rotations=source, intrinsics="calibrated")
     with pytest.raises(InputError, match="heap: all visible tracks of every frame coincide"):
-        solve_sequence(sequence, settings)
+        reconstruct(sequence, settings)
     with pytest.raises(InputError, match="all visible tracks of every frame coincide"):
         estimate_rotations(sequence.tracks, sequence.visible, rank=1)

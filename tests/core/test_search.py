@@ -17,7 +17,6 @@ from core import (
     reconstruct,
     simulate,
     solve,
-    solve_sequence,
 )
 from core.problem import printed_form as residuals
 from core.problem.initialization import search_starts
@@ -144,9 +143,9 @@ def test_mergers_are_traced_to_the_last():
 @pytest.mark.parametrize(("kind", "path", "seed"), [("paper", "zigzag", 1), ("articulated", "flyby", 2)])
 def test_the_search_finds_what_the_grown_start_misses(kind, path, seed):
     sequence = simulate(kind, path=path, frames=20, points=25, noise=0.3, seed=seed)
-    alone = solve_sequence(sequence, replace(TRUE_CAMERAS, starts=1)).loss
-    found = [solve_sequence(sequence, replace(TRUE_CAMERAS, seed=seed)).loss for seed in (0, 1)]
-    problem = next(reconstruct(sequence, TRUE_CAMERAS)).best.problem
+    alone = reconstruct(sequence, replace(TRUE_CAMERAS, starts=1)).loss
+    found = [reconstruct(sequence, replace(TRUE_CAMERAS, seed=seed)).loss for seed in (0, 1)]
+    problem = next(iterate(sequence, TRUE_CAMERAS)).best.problem
     random = [
         solve(problem, VariableProjection(tolerance=1e-12), start).progress.loss
         for start in search_starts(problem, 31, np.random.default_rng(9)).values()
@@ -158,7 +157,7 @@ def test_the_search_finds_what_the_grown_start_misses(kind, path, seed):
 @pytest.mark.parametrize("frames", [20, 120])  # of 25 points: the second takes its first steps on a subset
 def test_every_start_is_reported_with_what_became_of_it(frames):
     sequence = simulate("paper", path="zigzag", frames=frames, points=25, noise=0.3, seed=1)
-    updates = list(reconstruct(sequence, replace(TRUE_CAMERAS, starts=12)))
+    updates = list(iterate(sequence, replace(TRUE_CAMERAS, starts=12)))
     reports = updates[-1].starts
     assert len({report.name for report in reports}) == len(reports) == 12
     lowest = min(report.loss for report in reports if report.note != "left behind")
@@ -177,11 +176,11 @@ def test_every_start_is_reported_with_what_became_of_it(frames):
 
 def test_a_large_sequence_is_searched_on_a_subset_and_ends_on_the_whole():
     sequence = simulate("balloon", frames=130, points=100, noise=0.3, seed=1)
-    updates = list(reconstruct(sequence, replace(TRUE_CAMERAS, starts=5)))
+    updates = list(iterate(sequence, replace(TRUE_CAMERAS, starts=5)))
     assert all("(subset)" in update.phase for update in updates if update.phase.startswith("start"))
     last = updates[-1]
     assert last.best.factors.B.shape == (130, 2) and last.best.loss == pytest.approx(
         last.best.problem.loss(last.best.factors), rel=1e-9
     )
-    alone = solve_sequence(sequence, replace(TRUE_CAMERAS, starts=1)).loss
+    alone = reconstruct(sequence, replace(TRUE_CAMERAS, starts=1)).loss
     assert last.best.loss <= alone * (1 + 1e-6)

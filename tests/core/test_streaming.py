@@ -13,7 +13,6 @@ from core import (
     Status,
     VariableProjection,
     solve,
-    svd_start,
 )
 from core.foundation.batched_linalg import invert_batched, matmul_batched, solve_batched
 from core.problem import closed_form_structure, reference_singular_values
@@ -58,7 +57,7 @@ def both(monkeypatch, simulated, simulated_low_rank):
 
 def start_of(problem):
     if isinstance(problem, LowRankProblem):
-        return svd_start(problem)
+        return problem.closed_form()
     return with_rank(rigid_start(problem), problem.rank, np.random.default_rng(0))
 
 
@@ -128,7 +127,7 @@ def test_the_closed_form_is_the_same(both, case):
     np.testing.assert_array_equal(closed_form_structure(streamed.data), closed_form_structure(stored.data))
     sigma = reference_singular_values(stored.data)
     np.testing.assert_allclose(reference_singular_values(streamed.data), sigma, atol=1e-7 * sigma[0])
-    one, other = svd_start(stored), svd_start(streamed)
+    one, other = stored.closed_form(), streamed.closed_form()
     np.testing.assert_allclose(other.shapes(), one.shapes(), atol=1e-8)
     np.testing.assert_allclose(other.s, one.s, atol=1e-8)
 

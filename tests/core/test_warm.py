@@ -18,7 +18,7 @@ from core import (
     Status,
     VariableProjection,
     WeightedNuclearNorm,
-    reconstruct,
+    iterate,
     simulate,
     solve,
 )
@@ -35,7 +35,7 @@ def sequence():
 
 @pytest.fixture(scope="module")
 def ended(sequence):
-    *_, last = reconstruct(sequence, SETTINGS)
+    *_, last = iterate(sequence, SETTINGS)
     return last
 
 
@@ -78,10 +78,10 @@ def test_the_reference_is_that_of_the_closed_form_also_at_eta_one(ended):
 
 
 def test_other_weights_share_the_data_term_and_the_reference(sequence, ended):
-    first, *_ = reconstruct(sequence, SETTINGS.with_changes(penalty=WeightedNuclearNorm(0.1)), start=ended)
+    first, *_ = iterate(sequence, SETTINGS.with_changes(penalty=WeightedNuclearNorm(0.1)), start=ended)
     assert first.current.problem.data is ended.current.problem.data
     assert first.current.problem.reference is ended.current.problem.reference
-    first, *_ = reconstruct(sequence, SETTINGS.with_changes(eta=0.1), start=ended)
+    first, *_ = iterate(sequence, SETTINGS.with_changes(eta=0.1), start=ended)
     assert first.current.problem.data is not ended.current.problem.data
     assert first.current.problem.tracks is ended.current.problem.tracks
 
@@ -99,7 +99,7 @@ def test_other_weights_share_the_data_term_and_the_reference(sequence, ended):
 def test_going_on_ends_in_a_minimum_of_the_problem_posed_anew(sequence, ended, changes):
     """Long steps from the same point lead to the same loss, and no step leads down from there."""
     settings = SETTINGS.with_changes(**changes)
-    updates = list(reconstruct(sequence, settings, start=ended))
+    updates = list(iterate(sequence, settings, start=ended))
     end = updates[-1]
     assert end.status.finished
     problem = posed_anew(end.best.problem, settings.eta)
@@ -131,29 +131,29 @@ def test_few_products_make_short_steps_to_the_same_end(ended):
 @pytest.mark.parametrize("problem", ["nonrigid", "lowrank"])
 def test_a_run_that_goes_on_takes_short_steps(sequence, monkeypatch, problem):
     settings = Settings(problem=problem, rank=3, starts=1, rotations="truth")
-    *_, last = reconstruct(sequence, settings)
+    *_, last = iterate(sequence, settings)
     changed = settings.with_changes(eta=0.5)
     counts = []
     for most in (1, CONTINUED_PRODUCTS, MOST_PRODUCTS):
         monkeypatch.setattr("core.solvers.variable_projection.CONTINUED_PRODUCTS", most)
-        counts.append(len(list(reconstruct(sequence, changed, start=last))))
+        counts.append(len(list(iterate(sequence, changed, start=last))))
     assert counts[0] > counts[1] >= counts[2]
 
 
 def test_the_low_rank_problem_goes_on_with_the_same_tracks(sequence):
     settings = Settings(problem="lowrank", rank=4, starts=1)
-    *_, last = reconstruct(sequence, settings)
-    first, *_, end = reconstruct(sequence, settings.with_changes(eta=0.1), start=last)
+    *_, last = iterate(sequence, settings)
+    first, *_, end = iterate(sequence, settings.with_changes(eta=0.1), start=last)
     assert first.current.problem.tracks is last.current.problem.tracks
     np.testing.assert_array_equal(end.intrinsics, last.intrinsics)
-    *_, cold = reconstruct(sequence, settings.with_changes(eta=0.1))
+    *_, cold = iterate(sequence, settings.with_changes(eta=0.1))
     assert end.best.loss == pytest.approx(cold.best.loss, rel=1e-6)
 
 
 def test_orthogonal_tracks_stay_at_eta_one_whatever_is_asked_for():
     sequence = simulate("paper", camera=CameraModel.ORTHOGONAL, frames=14, points=24, seed=1)
-    *_, last = reconstruct(sequence, SETTINGS)
-    first, *_ = reconstruct(sequence, SETTINGS.with_changes(eta=0.1), start=last)
+    *_, last = iterate(sequence, SETTINGS)
+    first, *_ = iterate(sequence, SETTINGS.with_changes(eta=0.1), start=last)
     assert first.current.problem.eta == last.current.problem.eta == 1.0
 
 

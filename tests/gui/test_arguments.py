@@ -17,8 +17,8 @@ from core import (
     SchattenNorm,
     Settings,
     finish,
+    iterate,
     load_result,
-    reconstruct,
     save_result,
     simulate,
     write_challenge,
@@ -164,7 +164,7 @@ def test_parameters_of_the_command_line_go_before_those_of_what_it_opens(tmp_pat
     sequence = simulate("balloon", frames=14, points=16, seed=3)
     before = Settings(rank=2, starts=1, rotations="truth")
     run = Run(1, sequence, before, state=RunState.FINISHED)
-    for update in reconstruct(sequence, before):
+    for update in iterate(sequence, before):
         run.history.extend([update.record])
         run.last = update
     path, made = tmp_path / opened, tmp_path / "made.npz"

@@ -16,8 +16,8 @@ from core import (
     Sequence,
     Settings,
     TruncatedNuclearNorm,
+    iterate,
     load_result,
-    reconstruct,
     simulate,
     write_npz,
 )
@@ -62,14 +62,14 @@ def scene() -> Sequence:
 
 @pytest.fixture(scope="module")
 def update(scene):
-    *_, last = reconstruct(scene, LOW_RANK)
+    *_, last = iterate(scene, LOW_RANK)
     return last
 
 
 @pytest.fixture(scope="module")
 def flat(scene):
     """A solution that cannot be upgraded."""
-    *_, last = reconstruct(scene, LOW_RANK.with_changes(rank=3))
+    *_, last = iterate(scene, LOW_RANK.with_changes(rank=3))
     return last
 
 
@@ -276,7 +276,7 @@ def test_the_copied_command_solves_the_same_problem(qtbot, make_window, scene, t
 )
 def test_a_run_that_goes_on_has_no_starts_that_could_agree(settings, changes):
     sequence = simulate("paper", frames=12, points=20, seed=2)
-    *_, last = reconstruct(sequence, settings)
+    *_, last = iterate(sequence, settings)
     assert starts_that_agree(last).split()[1] == "of"
-    *_, last = reconstruct(sequence, settings.with_changes(**changes), start=last)
+    *_, last = iterate(sequence, settings.with_changes(**changes), start=last)
     assert starts_that_agree(last) == "none: it went on"

@@ -75,11 +75,11 @@ def shown_text(window) -> str:
 
 
 def test_a_run_ends_and_its_numbers_are_those_of_the_core(qtbot, window, sequence):
-    from core import solve_sequence
+    from core import reconstruct
 
     window.chrome.actions["run"].trigger()
     run = finished(qtbot, window)
-    expected = solve_sequence(sequence, QUICK)
+    expected = reconstruct(sequence, QUICK)
     assert run.last.best.loss == expected.loss
     qtbot.waitUntil(lambda: f"{expected.loss:.4g}" in shown_text(window))
     qtbot.waitUntil(lambda: "per-frame similarity" in shown_text(window))

@@ -7,17 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from core import (
-    Factors,
-    HistoryEntry,
-    Iterate,
-    NonRigidProblem,
-    Point,
-    Settings,
-    Status,
-    reconstruct,
-    simulate,
-)
+from core import Factors, HistoryEntry, Iterate, NonRigidProblem, Point, Settings, Status, iterate, simulate
 from nrsfm_gui.model.snapshots import LARGEST, MOST, Moments
 
 FRAMES, POINTS, RANK = 3, 4, 2
@@ -176,7 +166,7 @@ def test_a_moment_shows_its_own_point_and_the_last_one_the_best(make_update):
 def test_a_moment_of_a_real_run_can_be_gone_on_from_and_holds_no_data_term():
     sequence = simulate("paper", frames=12, points=20, seed=0)
     settings = Settings(rank=2, starts=1, rotations="truth")
-    updates = list(reconstruct(sequence, settings))
+    updates = list(iterate(sequence, settings))
     moments = Moments()
     for index, update in enumerate(updates):
         moments.add(index, update)
@@ -188,5 +178,5 @@ def test_a_moment_of_a_real_run_can_be_gone_on_from_and_holds_no_data_term():
     assert moment.current.problem.loss(moment.current.factors) == pytest.approx(
         moment.displayed.loss, rel=1e-9
     )
-    *_, end = reconstruct(sequence, settings, start=moment)
+    *_, end = iterate(sequence, settings, start=moment)
     assert end.best.loss == pytest.approx(updates[-1].best.loss, rel=1e-9)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core import Alignment, CameraModel, Settings, reconstruct, simulate
+from core import Alignment, CameraModel, Settings, iterate, simulate
 from core.evaluation import Kind, Mirror
 from nrsfm_gui.scene.coloring import coloring
 from nrsfm_gui.scene.scene import build_scene
@@ -23,8 +23,8 @@ def case(request):
     """Return a sequence with an early update and the last one."""
     sequence = simulate("paper", frames=12, points=20, seed=2, camera=request.param)
     settings = Settings(rank=2, starts=1, rotations="truth", eta=0.1)
-    *_, early = reconstruct(sequence, settings)
-    *_, late = reconstruct(sequence, settings.with_changes(eta=0.4, rank=1), start=early)
+    *_, early = iterate(sequence, settings)
+    *_, late = iterate(sequence, settings.with_changes(eta=0.4, rank=1), start=early)
     return sequence, early, late
 
 
@@ -82,8 +82,8 @@ def test_a_frame_without_truth_is_moved_as_its_neighbor_was():
     sequence = simulate("paper", frames=12, points=20, seed=2)
     some = replace(sequence.truth, frames=np.arange(4), points=sequence.truth.points[:4], reference=0)
     sequence = replace(sequence, truth=some)
-    *_, early = reconstruct(sequence, Settings(rank=2, starts=1, rotations="truth"))
-    *_, late = reconstruct(sequence, Settings(rank=2, starts=1, rotations="truth", eta=0.4), start=early)
+    *_, early = iterate(sequence, Settings(rank=2, starts=1, rotations="truth"))
+    *_, late = iterate(sequence, Settings(rank=2, starts=1, rotations="truth", eta=0.4), start=early)
     whole = build_shapes(sequence, early)
     mixed = with_frame(whole, sequence, late, 9)
     same(mixed.points[9], whole.similarity.apply(late.geometry.points)[9])
@@ -106,8 +106,8 @@ def test_nothing_is_mixed_where_there_is_nothing_to_mix_with(case):
 def test_a_low_rank_solution_is_mixed_where_it_is_shown_as_a_scene():
     sequence = simulate("paper", frames=12, points=20, seed=2)
     settings = Settings(problem="lowrank", rank=4, starts=1)
-    *_, early = reconstruct(sequence, settings)
-    moving, *_, late = reconstruct(sequence, settings.with_changes(eta=0.1), start=early)
+    *_, early = iterate(sequence, settings)
+    moving, *_, late = iterate(sequence, settings.with_changes(eta=0.1), start=early)
     whole = build_shapes(sequence, early)
     assert with_frame(whole, sequence, moving, FRAME) is None  # it would find the cameras of all frames
     assert not moving.geometry_known

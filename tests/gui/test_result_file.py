@@ -13,12 +13,12 @@ from core import (
     InputError,
     Settings,
     TruncatedNuclearNorm,
+    iterate,
     load_result,
     read_sequence,
     reconstruct,
     save_result,
     simulate,
-    solve_sequence,
     write_challenge,
     write_npz,
 )
@@ -35,7 +35,7 @@ def make_result(tmp_path):
     def make(settings, camera=CameraModel.PERSPECTIVE):
         write_npz(simulate("balloon", frames=14, points=16, seed=3, camera=camera), tmp_path / "tracks.npz")
         sequence = read_sequence(tmp_path / "tracks.npz")
-        return sequence, save_result(solve_sequence(sequence, settings), tmp_path / "result.npz")
+        return sequence, save_result(reconstruct(sequence, settings), tmp_path / "result.npz")
 
     return make
 
@@ -72,8 +72,8 @@ def test_without_its_file_the_tracks_come_from_the_result(make_result, settings)
     assert update.best.problem.loss(update.best.factors) == pytest.approx(result.loss, rel=1e-9)
     assert np.array_equal(update.geometry.points, result.points)
     changed = settings.with_changes(eta=0.2)
-    *_, last = reconstruct(opened.sequence, changed, start=update)
-    *_, other = reconstruct(sequence, changed, start=update)
+    *_, last = iterate(opened.sequence, changed, start=update)
+    *_, other = iterate(sequence, changed, start=update)
     assert last.best.loss == pytest.approx(other.best.loss, rel=1e-8)
 
 
@@ -94,7 +94,7 @@ def test_a_file_that_has_changed_is_not_taken_for_the_sequence(make_result):
 def test_a_sequence_that_is_seen_otherwise_since_is_not_taken_for_that_of_the_result(tmp_path):
     folder = write_challenge(tmp_path, "balloon", paths=("circle",), frames=14, points=16, seed=3)
     sequence = read_sequence(folder)
-    path = save_result(solve_sequence(sequence, QUICK), tmp_path / "result.npz")
+    path = save_result(reconstruct(sequence, QUICK), tmp_path / "result.npz")
     assert read_opened_result(path).sequence.source == sequence.source
     shutil.rmtree(folder / "visibility")
     opened = read_opened_result(path).sequence

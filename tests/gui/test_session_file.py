@@ -21,8 +21,8 @@ from core import (
     ExplicitWeights,
     InputError,
     Settings,
+    iterate,
     read_sequence,
-    reconstruct,
     simulate,
     write_challenge,
     write_csv,
@@ -59,7 +59,7 @@ def sequence(tmp_path_factory):
 def made(sequence, parts):
     run, start = Run(3, sequence, parts[-1][0], title="mine", note="a\nb", pinned=True), None
     for settings, count in parts:
-        for update in islice(reconstruct(sequence, settings, start=start), count):
+        for update in islice(iterate(sequence, settings, start=start), count):
             start = update
             run.history.extend([update.record])
     run.last, run.state = start, RunState.FINISHED if start.status.finished else RunState.RUNNING
@@ -112,7 +112,7 @@ def test_a_run_comes_back_to_the_last_bit_and_goes_on_as_it_would(sequence, tmp_
     assert best.problem.loss(best.factors) == run.last.best.problem.loss(run.last.best.factors)
     changed = run.settings.with_changes(eta=0.3, max_iterations=8)
     ours, theirs = (
-        [update.record.loss for update in islice(reconstruct(which.sequence, changed, start=which.last), 12)]
+        [update.record.loss for update in islice(iterate(which.sequence, changed, start=which.last), 12)]
         for which in (run, again)
     )
     assert ours == theirs

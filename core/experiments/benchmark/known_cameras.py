@@ -22,7 +22,6 @@ import numpy as np
 from ...foundation.exceptions import InputError
 from ...problem.data_term import DataTerm, data_term
 from ...problem.factors import Factors
-from ...problem.initialization import svd_start
 from ...problem.nonrigid import Problem
 from ...problem.observation_forms import plane_basis
 from ...solvers.solver import iterate, single_threaded
@@ -147,7 +146,7 @@ def ours(scene: KnownCameraScene, seconds: float) -> SolverCurve:
             rank = min(FIRST_RANK, most)
             visible = np.ones((frames, points), dtype=bool)
             problem = KnownCameras(scene.tracks, visible, scene.cameras, np.full(rank, 2 * MU))
-            factors = svd_start(problem)
+            factors = problem.closed_form()
         while True:
             for tolerance in (ROUGH, FINE):
                 start = factors

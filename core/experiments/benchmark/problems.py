@@ -16,11 +16,11 @@ import numpy as np
 from ...foundation.exceptions import InputError
 from ...penalties import NuclearNorm, WeightedNuclearNorm
 from ...problem.factors import Factors
-from ...problem.initialization import rigid_start, svd_start, with_rank
+from ...problem.initialization import rigid_start, with_rank
 from ...problem.low_rank import LowRankProblem
 from ...problem.nonrigid import NonRigidProblem
 from ...reconstruction.low_rank_pipeline import measurement_norm
-from ...reconstruction.problem_setup import apply_penalty, prepare
+from ...reconstruction.problem_setup import prepare
 from ...reconstruction.settings import Settings
 from ...solvers.methods import PROBLEMS
 from ...solvers.solver import solve
@@ -105,7 +105,7 @@ class BenchmarkCase:
 
         def pose() -> LowRankProblem:
             problem = LowRankProblem(tracks, sequence.visible, ETA, np.zeros(1))
-            return apply_penalty(problem, NuclearNorm(MU), self.rank)
+            return problem.with_penalty(NuclearNorm(MU), self.rank)
 
         return pose
 
@@ -142,7 +142,7 @@ def bilinear_start(problem: Problem, start: str = "closed") -> Factors:
     """
     rank = problem.rank
     if not isinstance(problem, NonRigidProblem) or start == "closed":
-        return _with_best_shapes(problem, svd_start(problem, rank))
+        return _with_best_shapes(problem, problem.closed_form(rank))
     factors = rigid_start(problem)
     if start == "grown" and rank > 1:
         lower = problem.of_rank(rank - 1)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from core import Settings, WeightedNuclearNorm, read_sequence, reconstruct, write_challenge
+from core import Settings, WeightedNuclearNorm, iterate, read_sequence, write_challenge
 from core.cli import main
 from core.evaluation import Plan, curve, sweep
 
@@ -28,7 +28,7 @@ def test_guide_gives_the_numbers_of_python(tracks, capsys):
     said = json.loads(capsys.readouterr().out)
     sequence = read_sequence(tracks)
     settings = Settings(rank=3, starts=1, rotations="truth", penalty=WeightedNuclearNorm(xi=0.5))
-    *_, last = reconstruct(sequence, settings)
+    *_, last = iterate(sequence, settings)
     line = curve(sweep(sequence, last, settings, Plan("xi", (0.1, 0.5, 2.0), folds=2)), "xi")
     assert [row["value"] for row in said["rows"]] == [0.1, 0.5, 2.0]
     assert [row["hidden_rms"] for row in said["rows"]] == pytest.approx(line.held, rel=1e-9)

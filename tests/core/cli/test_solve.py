@@ -24,8 +24,8 @@ from core import (
     WeightedNuclearNorm,
     load_result,
     read_sequence,
+    reconstruct,
     simulate,
-    solve_sequence,
     write_npz,
 )
 from core.cli import main, parser
@@ -45,7 +45,7 @@ def same(first, second):
 
 def test_solve_gives_the_numbers_of_python(solved, tracks):
     sequence = read_sequence(tracks)
-    assert same(load_result(solved), solve_sequence(sequence, Settings(rank=2, rotations="truth")))
+    assert same(load_result(solved), reconstruct(sequence, Settings(rank=2, rotations="truth")))
 
 
 def test_solve_writes_every_output_and_says_so_in_one_json_object(tracks, tmp_path, capsys):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core import solve, svd_start
+from core import solve
 from core.experiments import run
 from core.experiments.figure1 import figure_jobs, figure_tracks, panels
 from core.experiments.job import JobResult
@@ -39,7 +39,7 @@ def test_all_methods_are_measured_by_one_objective(curves):
     """The bilinear loss is that of its matrix with all singular values counted, as first-order methods do."""
     problem = curves[-1].problem()
     algorithm = CURVES["bilinear"]
-    end = solve(problem, algorithm, svd_start(problem))
+    end = solve(problem, algorithm, problem.closed_form())
     X = problem.structure(algorithm.factors(problem, end.state))
     sigma = np.linalg.svd(X.reshape(-1, X.shape[2]), compute_uv=False)
     weights = np.where(np.arange(len(sigma)) < 4, 0.0, 1.0)  # TNN of Section 5.2: mu = 1, four are free

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PyQt6.QtGui import QGuiApplication
 
-from core import Settings, read_sequence, reconstruct, simulate, write_npz
+from core import Settings, iterate, read_sequence, simulate, write_npz
 from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.sessions.session_file import SavedRun, SavedSequence, SavedSession
 
@@ -37,7 +37,7 @@ def solved(qtbot, make_window, sequence):
 def kept(sequence):
     """A session with one run, made without a window."""
     run = Run(1, sequence, QUICK, state=RunState.FINISHED)
-    for update in reconstruct(sequence, QUICK):
+    for update in iterate(sequence, QUICK):
         run.history.extend([update.record])
         run.last = update
     return SavedSession((SavedSequence(sequence, (SavedRun.of(run),), 1),), 0, QUICK)

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core import command_for, finish, load_result, load_start, python_for, read_sequence, reconstruct
+from core import command_for, finish, iterate, load_result, load_start, python_for, read_sequence
 from core.cli import parser
 from core.cli.solve import steps_from
 from core.evaluation import errors_of
@@ -194,7 +194,7 @@ def test_a_result_holds_the_same_numbers(name):
 def test_a_result_is_gone_on_from(name):
     sequence = read_sequence(FOLDER / "balloon.npz")
     start = load_start(FOLDER / f"{name}.npz", sequence)
-    first, *_, last = reconstruct(sequence, start.settings, start=start)
+    first, *_, last = iterate(sequence, start.settings, start=start)
     assert first.record.loss <= start.record.loss * (1 + 1e-3)  # bases of no weight are begun anew
     assert last.best.loss <= start.best.loss * (1 + 1e-9)
 

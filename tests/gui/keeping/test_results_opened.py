@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core import PRESETS, Settings, TruncatedNuclearNorm, save_result, solve_sequence
+from core import PRESETS, Settings, TruncatedNuclearNorm, reconstruct, save_result
 from nrsfm_gui.model.run import RunState
 
 QUICK = Settings(rank=2, starts=2, rotations="truth")
@@ -17,7 +17,7 @@ LOW_RANK = PRESETS["lowrank"].with_changes(rank=3, starts=2, penalty=TruncatedNu
 def test_a_result_is_shown_as_a_run_and_gone_on_from(
     qtbot, make_window, sequence, tmp_path, settings, there, opened
 ):
-    result = solve_sequence(sequence, settings)
+    result = reconstruct(sequence, settings)
     path = save_result(result, tmp_path / "result.npz")
     if not there:
         sequence.source.unlink()
@@ -53,7 +53,7 @@ def result_quality(sequence, result):
 
 def test_a_result_of_the_open_sequence_joins_its_runs(qtbot, solved, tmp_path, sequence, opened):
     window, run = solved()
-    path = save_result(solve_sequence(sequence, QUICK.with_changes(eta=0.2)), tmp_path / "other.npz")
+    path = save_result(reconstruct(sequence, QUICK.with_changes(eta=0.2)), tmp_path / "other.npz")
     opened(qtbot, window, path)
     qtbot.waitUntil(lambda: len(window.session.runs) == 2)
     assert [each.number for each in window.session.runs] == [run.number, run.number + 1]
