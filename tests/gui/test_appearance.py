@@ -128,14 +128,14 @@ def test_without_truth_an_error_is_a_reprojection_error(known):
 
 
 @pytest.mark.parametrize("key", [key for key in COLORINGS if key != "role"])
-def test_where_there_is_nothing_to_color_by_a_sentence_says_what_to_do(known, key):
+def test_where_there_is_nothing_to_color_by_a_sentence_shows_what_to_do(known, key):
     sequence = replace(known.sequence, truth=None, rotations=None, translations=None)
     scene = build_scene(sequence, build_shapes(sequence, None), frame=2, appearance=Appearance(color_by=key))
     assert not scene.colored
     assert scene.color_missing or key == "index"
 
 
-def test_limits_by_hand_replace_those_of_the_data(known, shapes):
+def test_limits_of_the_user_replace_those_of_the_data(known, shapes):
     automatic, by_hand = (
         build_scene(
             known.sequence, shapes, frame=2, appearance=Appearance(color_by="error", limits=limits)

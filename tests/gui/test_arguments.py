@@ -181,7 +181,7 @@ def test_parameters_of_the_command_line_go_before_those_of_what_it_opens(tmp_pat
 
 
 @pytest.mark.parametrize(("variables", "width"), [({}, 1500), ({"QT_SCALE_FACTOR": "1"}, 1000)])
-def test_all_is_as_large_as_preferred_unless_the_environment_says_otherwise(tmp_path, variables, width):
+def test_all_is_as_large_as_preferred_unless_the_environment_shows_otherwise(tmp_path, variables, width):
     kept = tmp_path / ORGANIZATION / f"{APPLICATION}.conf"
     kept.parent.mkdir()
     kept.write_text("[General]\nsize=150\n")

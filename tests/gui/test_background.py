@@ -241,7 +241,7 @@ def test_a_session_file_keeps_the_background(qtbot, window, folder):
     assert not window.background.present
 
 
-def test_a_refused_background_says_why_and_leaves_none(qtbot, window, tmp_path):
+def test_a_refused_background_shows_why_and_leaves_none(qtbot, window, tmp_path):
     for name, sentence in (
         ("absent.mp4", "does not exist"),
         (256 * "a" + ".mp4", "a.mp4: File name too long"),
@@ -262,7 +262,7 @@ def test_a_folder_that_cannot_be_listed_is_refused(monkeypatch, folder):
             open_source(path)
 
 
-def test_a_picture_that_is_deleted_meanwhile_is_told_once(qtbot, window, folder):
+def test_a_picture_that_is_deleted_meanwhile_is_reported_once(qtbot, window, folder):
     opened(qtbot, window, folder)
     qtbot.waitUntil(lambda: shown(window).isVisible())
     shutil.rmtree(folder)
@@ -286,7 +286,7 @@ def test_every_sequence_has_its_own_background(qtbot, window, sequence, folder):
     assert window.background.state()["offset"] == 1
 
 
-def test_scrubbing_a_video_ends_at_the_newest_frame(qtbot, window, video):
+def test_dragging_through_a_video_ends_at_the_newest_frame(qtbot, window, video):
     opened(qtbot, window, video, opacity=1.0)
     for frame in (*range(8), *range(6, -1, -1), 5):
         window.session.set_frame(frame)
@@ -296,7 +296,7 @@ def test_scrubbing_a_video_ends_at_the_newest_frame(qtbot, window, video):
     )
 
 
-def test_doubts_are_told(sequence):
+def test_a_doubtful_background_is_reported(sequence):
     assert doubts(sequence, QSize(WIDTH, HEIGHT)) == ""
     assert "lie outside the background of 10 × 10 px" in doubts(sequence, QSize(10, 10))
     assert "The tracks are in mm" in doubts(replace(sequence, units="mm"), QSize(WIDTH, HEIGHT))

@@ -36,7 +36,7 @@ def weighed(*values):
         (Settings(), Settings(), "settings"),
     ],
 )  # fmt: skip
-def test_a_change_says_from_what_to_what(old, new, words):
+def test_a_change_shows_from_what_to_what(old, new, words):
     assert named(old, new) == words
 
 
@@ -50,7 +50,7 @@ def test_a_movement_is_of_one_parameter_and_without_a_rest():
     assert one_gesture(first, moved, 0.1)
 
 
-def test_live_mode_takes_up_weights_eta_and_rank_alone():
+def test_live_mode_applies_only_weights_eta_and_rank():
     run = Settings(starts=1)
     wanted = Settings(starts=8, eta=0.2, rank=3, rotations="truth", penalty=NuclearNorm())
     assert followed(run, wanted) == Settings(starts=1, eta=0.2, rank=3, penalty=NuclearNorm())

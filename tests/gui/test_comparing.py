@@ -56,7 +56,7 @@ def expected_points(window, run):
     return build_shapes(run.sequence, run.last, window.session.alignment).points
 
 
-def test_ctrl_d_lays_the_run_before_beside_the_shown_one_and_again_takes_it_away(qtbot, window):
+def test_ctrl_d_compares_with_the_previous_run_and_again_stops_comparing(qtbot, window):
     action = window.chrome.actions["compare"]
     action.trigger()
     assert window.session.compared.number == 2
@@ -79,7 +79,7 @@ def test_escape_stops_comparing_once_nothing_is_selected(qtbot, window):
     assert not window.comparing.on
 
 
-def test_the_strip_says_how_far_apart_they_are_and_under_which_alignment(qtbot, window):
+def test_the_bar_shows_the_distance_and_the_alignment(qtbot, window):
     window.comparing.toggle()
     settled(qtbot, window)
     points = [expected_points(window, run) for run in window.session.runs[1:]]
@@ -221,7 +221,7 @@ def test_forgetting_the_compared_run_ends_the_comparison(qtbot, window):
     assert not window.comparing.on and not window.compare_panel.isVisible()
 
 
-def test_one_run_alone_says_what_to_do(qtbot, make_window, make_update, known):
+def test_one_run_alone_shows_what_to_do(qtbot, make_window, make_update, known):
     window = make_window(known.sequence)
     add_run(window, make_update(known, noise=0.0), noise=0.0)
     window.comparing.toggle()
@@ -238,7 +238,7 @@ def test_another_sequence_ends_the_comparison(qtbot, window, make_known):
     assert window.display.scene.frame_count == 6
 
 
-def test_the_key_for_the_next_alignment_says_which_and_the_button_has_the_menu(qtbot, window):
+def test_the_key_for_the_next_alignment_shows_its_name_and_the_button_has_the_menu(qtbot, window):
     session = window.session
     names = []
     for _ in range(5):

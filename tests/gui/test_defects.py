@@ -94,7 +94,7 @@ def test_a_slot_that_raises_again_and_again_opens_one_dialog(qtbot, window, caps
 
 
 @pytest.mark.parametrize("kind", [threading.Thread, QThread])
-def test_a_thread_that_raises_is_told_in_the_window(qtbot, window, kind, capsys):
+def test_a_thread_that_raises_is_reported_in_the_window(qtbot, window, kind, capsys):
     def work() -> None:
         raise OSError("the worker broke")
 

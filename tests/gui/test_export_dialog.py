@@ -86,7 +86,7 @@ def test_shapes_are_asked_for_with_their_options(dialog):
     assert dialog.request().options["frame"] is None
 
 
-def test_a_movie_takes_the_loop_range_and_a_turntable(dialog):
+def test_a_movie_uses_the_loop_range_and_a_turntable(dialog):
     dialog.choose("movie")
     dialog.form.turning.set_key("once")
     dialog.form.turning.chosen.emit("once")
@@ -111,7 +111,7 @@ def test_a_movie_takes_the_loop_range_and_a_turntable(dialog):
         ("fps", "900", "Fps is 900; accepted are numbers above 0, up to 240."),
     ],
 )
-def test_what_is_refused_is_said_below_its_field(dialog, field, text, sentence):
+def test_what_is_refused_is_reported_below_its_field(dialog, field, text, sentence):
     dialog.choose("movie")
     dialog.form.format.set_key(".png")
     dialog.form.format.chosen.emit(".png")

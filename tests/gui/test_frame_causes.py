@@ -82,7 +82,7 @@ def test_depth_that_the_picture_leaves_open_is_named(case, shapes):
     assert why(found, int(np.argmin(found.error))) == ""
 
 
-def test_a_camera_that_hardly_turns_is_named_beside_depth(case, shapes):
+def test_a_camera_that_hardly_turns_is_named_with_depth(case, shapes):
     found = find(case.sequence, with_points(case, shapes, moved_along_rays(shapes, spoilt(shapes))))
     turn = np.full(len(found.turn), 9.0)
     turn[BAD] = 2.0
@@ -110,7 +110,7 @@ def test_a_flipped_frame_is_named_with_the_error_of_its_mirror_image(case):
     assert f"the tracks fit as elsewhere (1.00 {case.sequence.units})" in cause.sentence
 
 
-def test_a_reconstruction_that_is_mirrored_as_a_whole_is_not_blamed_on_one_frame(make_known):
+def test_a_reconstruction_that_is_mirrored_in_all_frames_is_not_blamed_on_one(make_known):
     case = make_known()
     shapes = build_shapes(case.sequence, case.result, Alignment(mirror=Mirror.ON))
     found = find(case.sequence, shapes)

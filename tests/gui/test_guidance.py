@@ -42,7 +42,7 @@ def curves(**changes) -> GuidanceCurves:
     return GuidanceCurves(**(values | changes))
 
 
-def test_an_empty_panel_says_what_it_does_and_what_is_missing(panel):
+def test_an_empty_panel_shows_what_it_does_and_what_is_missing(panel):
     assert "without ground truth" in panel.plot._empty.text()
     assert "run one first" in panel.plot._empty.text()
     assert not panel._compute.isEnabled()
@@ -66,7 +66,7 @@ def test_an_empty_panel_says_what_it_does_and_what_is_missing(panel):
         ("xi", ("0.1", "inf", "4"), None),
     ],
 )
-def test_the_fields_make_a_series_or_say_why_not(qtbot, panel, parameter, fields, expected):
+def test_the_fields_make_a_series_or_show_why_not(qtbot, panel, parameter, fields, expected):
     panel.set_available(True)
     panel.set_parameters(("xi", "rank", "eta"))
     panel._parameter.set_key(parameter)
@@ -156,7 +156,7 @@ def test_guidance_is_offered_once_rotations_are_chosen(solved, make_window, know
     assert not make_window(known.sequence).guidance_panel._compute.isEnabled()
 
 
-def test_a_series_is_computed_beside_the_window_and_its_minimum_can_be_used(qtbot, solved):
+def test_a_series_is_computed_in_a_thread_and_its_minimum_can_be_used(qtbot, solved):
     window, panel = solved, solved.guidance_panel
     start = window.session.shown.last
     values = (0.1, 0.4, 1.5)
@@ -215,7 +215,7 @@ def test_of_values_that_predict_equally_well_the_strongest_is_used_and_named():
     assert by_truth(sharp, "xi", np.full(4, np.nan), "mm") == ""
 
 
-def test_a_best_value_at_an_end_widens_the_range_once_and_is_said():
+def test_a_best_value_at_an_end_widens_the_range_once_and_is_reported():
     values = (0.1, 0.3, 1.0, 3.0)
     plan = Plan("xi", values)
     falling = line_of([[4.0, 3.0, 2.0, 1.0]])
@@ -253,7 +253,7 @@ def test_a_series_can_be_cancelled_and_keeps_what_it_has(qtbot, solved):
     assert panel._compute.isVisibleTo(panel)
 
 
-def test_another_sequence_ends_a_series_and_takes_its_curve_away(qtbot, solved, known):
+def test_another_sequence_ends_a_series_and_removes_its_curve(qtbot, solved, known):
     window, panel = solved, solved.guidance_panel
     panel.compute_requested.emit("rank", (2.0, 3.0, 4.0), "runs")
     window.opening.opened.emit(known.sequence, None)
@@ -286,7 +286,7 @@ def test_series_that_are_not_shown_any_more_are_let_go_of(qtbot, solved, known):
     qtbot.waitUntil(lambda: window.guidance.findChildren(HeldOutSeries) == [])
 
 
-def test_what_cannot_be_hidden_is_said_in_the_panel(qtbot, solved):
+def test_what_cannot_be_hidden_is_reported_in_the_panel(qtbot, solved):
     window, panel = solved, solved.guidance_panel
     panel.compute_requested.emit("rank", (2.0, 40.0), "runs")
     qtbot.waitUntil(lambda: not window.guidance.computing, timeout=30_000)

@@ -75,7 +75,7 @@ def test_the_citations_are_copied_as_bibtex(qtbot, window):
 # -- what is this ---------------------------------------------------------------------------------------
 
 
-def test_every_panel_says_what_it_is_and_has_a_button_for_it(window):
+def test_every_panel_shows_what_it_is_and_has_a_button_for_it(window):
     for dock in docks(window):
         assert dock.windowTitle() in PANELS, dock.windowTitle()
         assert PANELS[dock.windowTitle()] in dock.whatsThis()

@@ -79,7 +79,7 @@ def drag(surface, position, modifiers):
 
 
 @pytest.mark.parametrize("adding", [False, True])
-def test_a_lasso_tells_the_points_inside_and_moves_nothing(view, qtbot, adding):
+def test_a_lasso_selects_the_points_inside_and_moves_nothing(view, qtbot, adding):
     before, chosen = view._box.viewRange(), [6, 7, 8]
     corners = around(view, chosen)
     with qtbot.waitSignal(view.points_selected) as caught:
@@ -214,7 +214,7 @@ def test_numbers_of_points_never_overlap_and_are_of_the_first_ones(view, near):
     assert MOST_LABELS >= 20
 
 
-def test_points_that_are_left_out_are_told_of(view, near):
+def test_the_number_of_hidden_points_is_shown(view, near):
     scene, rows = view._scene, slice(380, 440)
     before = near(view.grab_image(), DARK.muted, tolerance=60)[rows, 70:400].sum()
     view.set_scene(replace(scene, hidden=frozenset({7})))

@@ -63,7 +63,7 @@ def test_the_state_knows_nothing_of_what_shows_or_changes_it():
     assert not wrong
 
 
-def test_what_says_that_it_needs_no_qt_loads_none():
+def test_modules_that_state_no_qt_load_none():
     said = [name_of(path) for path in WINDOW if "no qt" in (ast.get_docstring(tree_of(path)) or "").lower()]
     assert len(said) > 20
     program = f"""

@@ -39,7 +39,7 @@ def test_docks_grow_with_the_window_and_come_back(window, qtbot):
     assert all(abs(one - two) <= 20 for one, two in zip(again, first, strict=True))
 
 
-def test_a_dock_made_larger_by_hand_stays_larger(window, qtbot):
+def test_a_dock_made_larger_by_the_user_stays_larger(window, qtbot):
     dock = next(dock for dock in docks(window) if dock.windowTitle() == "2-D")
     before = sizes(window, qtbot)[2]
     window.resizeDocks([dock], [before + 80], Qt.Orientation.Vertical)

@@ -98,7 +98,7 @@ def test_only_the_newest_settings_are_solved_to_the_end(qtbot, window):
     assert finished[-1][1].settings.eta == 0.3
 
 
-def test_what_waits_for_run_is_said(qtbot, window):
+def test_what_waits_for_run_is_reported(qtbot, window):
     window.session.set_settings(QUICK.with_changes(starts=4))
     assert window.chrome._activity.whole == "Starts: press Run to take it up (Ctrl+R)"
     qtbot.wait(30)

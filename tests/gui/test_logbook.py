@@ -108,7 +108,7 @@ def test_the_log_is_bounded(qapp, monkeypatch):
     assert [line.text for line in short.lines] == [str(number) for number in range(20, 30)]
 
 
-def test_the_panel_filters_by_level_and_words_and_copies_what_it_shows(qtbot):
+def test_the_panel_filters_by_level_and_text_and_copies_what_it_shows(qtbot):
     panel = LogPanel()
     qtbot.addWidget(panel)
     panel.set_theme(DARK)
@@ -142,7 +142,7 @@ def test_lines_that_came_while_the_panel_was_hidden_are_there_when_it_is_shown(q
     assert "Reading a.txt" in panel._text.toPlainText()
 
 
-def test_a_session_is_told_in_the_log(qtbot, window):
+def test_a_session_is_recorded_in_the_log(qtbot, window):
     window.session.set_settings(QUICK.with_changes(eta=0.2))
     window.run()
     qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
@@ -167,7 +167,7 @@ def test_differences_name_what_changed():
     assert differences(before, after) == ["rank 3 → 4", "penalty mu 0.1 → 0.25", "gone 1 → None"]
 
 
-def test_the_log_is_saved_and_a_refusal_said(qtbot, window, tmp_path):
+def test_the_log_is_saved_and_a_refusal_reported(qtbot, window, tmp_path):
     window.habits.logbook.add(Level.INFO, "test", "kept")
     window.habits.log_keeping.save(tmp_path / "log.txt")
     assert "kept" in (tmp_path / "log.txt").read_text()

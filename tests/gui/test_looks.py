@@ -68,7 +68,7 @@ popups = pytest.mark.qt_log_ignore("does not support grabbing the keyboard", ext
 # The color bar
 
 
-def test_dragging_an_end_moves_that_limit_and_a_double_click_takes_it_from_the_data(bar):
+def test_dragging_an_end_moves_that_limit_and_a_double_click_resets_it_to_the_data(bar):
     low, high = bar.limits
     right, length = bar.width() - INSET, bar.width() - 2 * INSET
     mouse(bar, QEvent.Type.MouseButtonPress, right)
@@ -129,7 +129,7 @@ def test_the_bar_shows_the_map_and_the_menu_offers_others(bar, qtbot):
         (-3.0, 6.0, "\N{MINUS SIGN}3"),
     ],
 )
-def test_ends_have_the_figures_that_tell_them_apart(value, span, text):
+def test_ends_have_enough_digits_to_differ(value, span, text):
     assert number(value, span) == text
 
 

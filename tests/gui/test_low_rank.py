@@ -159,7 +159,7 @@ def test_without_a_metric_upgrade_the_matrix_is_shown_as_its_cameras_see_it(scen
     np.testing.assert_allclose(project(shapes.cameras, shapes.points), shapes.reprojected, rtol=1e-9)
 
 
-def test_the_numbers_say_what_became_of_the_metric_upgrade(qapp, scene, update, flat):
+def test_the_numbers_show_the_result_of_the_metric_upgrade(qapp, scene, update, flat):
     session = Session()
     session.set_sequence(scene)
     for last in (update, flat):
@@ -187,7 +187,7 @@ def test_the_numbers_say_what_became_of_the_metric_upgrade(qapp, scene, update, 
             assert value(numbers(shown, known, scene), "metric upgrade") == "none yet"
 
 
-def test_the_loss_beside_the_errors_is_that_of_the_same_point(scene, update, flat):
+def test_the_loss_shown_with_the_errors_is_that_of_the_same_point(scene, update, flat):
     session = Session()
     session.set_sequence(scene)
     shown = session.add_run(update.settings)

@@ -111,7 +111,7 @@ def test_actions_are_enabled_only_where_they_make_sense(qtbot, make_window, sequ
     qtbot.waitUntil(lambda: not actions["stop"].isEnabled())
 
 
-def test_an_invalid_field_says_why_nothing_is_run(qtbot, window):
+def test_an_invalid_field_shows_why_nothing_is_run(qtbot, window):
     field = window.parameters.findChild(NumberField, "eta")
     field.setFocus()
     field.selectAll()
@@ -124,7 +124,7 @@ def test_an_invalid_field_says_why_nothing_is_run(qtbot, window):
 
 
 @pytest.mark.parametrize(("xi", "words", "warns"), [(2.0, "of 4 basis shapes", False), (1e4, "zero", True)])
-def test_what_a_penalty_has_taken_away_is_said_when_the_run_ends(
+def test_what_a_penalty_has_removed_is_reported_when_the_run_ends(
     qtbot, make_window, sequence, xi, words, warns
 ):
     strong = QUICK.with_changes(rank=4, penalty=WeightedNuclearNorm(xi=xi), starts=2)

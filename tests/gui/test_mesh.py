@@ -57,7 +57,7 @@ def test_points_without_triangles_give_none(points):
     assert delaunay(points).shape == (0, 3)
 
 
-def test_points_that_are_not_seen_take_no_part(known):
+def test_points_that_are_not_seen_are_ignored(known):
     frame = reference_frame(known.sequence)
     mesh = track_triangulation(known.sequence)
     assert known.sequence.visible[frame].sum() == known.sequence.visible.sum(axis=1).max()

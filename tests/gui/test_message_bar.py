@@ -66,7 +66,7 @@ def test_hiding_closes_all_of_them(bar):
     assert bar.text == ""
 
 
-def test_a_button_does_what_it_says_once_and_its_message_goes(qtbot, bar):
+def test_a_button_acts_once_and_closes_its_message(qtbot, bar):
     done = []
     bar.warn("below")
     bar.note("Run 3 was deleted", action=("Undo", lambda: done.append(3)))
@@ -76,7 +76,7 @@ def test_a_button_does_what_it_says_once_and_its_message_goes(qtbot, bar):
     assert not [each for each in bar.findChildren(QPushButton) if not each.isHidden()]
 
 
-def test_several_buttons_can_be_offered_and_one_may_say_something_itself(qtbot, bar):
+def test_several_buttons_can_be_offered_and_one_may_show_something_itself(qtbot, bar):
     bar.warn(
         "refused", action=(("Open another…", lambda: bar.note("asking")), ("Show details", lambda: None))
     )
@@ -104,7 +104,7 @@ def test_the_sentence_can_be_copied(qtbot, bar):
     assert QGuiApplication.clipboard().text() == "track.txt holds no frames"
 
 
-def test_everything_said_is_told_for_the_log(qtbot, bar):
+def test_every_message_is_emitted_for_the_log(qtbot, bar):
     told = []
     bar.said.connect(lambda sentence, warning: told.append((sentence, warning)))
     bar.warn("one")

@@ -121,7 +121,7 @@ def test_what_was_set_of_a_shared_option_stays_with_the_next_method(qtbot, panel
     assert panel.settings == Settings(method="admm")  # nothing hidden comes back
 
 
-def test_what_is_not_offered_together_is_said_below_the_method_until_it_is_changed(panel, known):
+def test_what_is_not_offered_together_is_reported_below_the_method_until_it_is_changed(panel, known):
     emitted = []
     panel.settings_changed.connect(emitted.append)
     panel.set_sequence(known.sequence)

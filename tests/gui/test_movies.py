@@ -210,7 +210,7 @@ def test_a_turn_of_the_camera_is_that_of_the_orbit(qtbot, window):
     painter.close()
 
 
-def test_a_whole_turn_from_the_top_keeps_the_object_in_the_picture(qtbot, window, near):
+def test_a_full_turn_from_the_top_keeps_the_object_in_the_picture(qtbot, window, near):
     solved(qtbot, window)
     window.looks.change(layers=frozenset({"truth"}))
     window.scene_view.set_axis_preset("top")
@@ -240,7 +240,7 @@ def test_a_movie_shows_what_was_shown_when_it_was_asked_for(qtbot, window):
     painter.close()
 
 
-def test_a_window_that_is_filmed_shows_progress_beside_itself(qtbot, window, folder):
+def test_a_recorded_window_shows_progress_in_a_window_of_its_own(qtbot, window, folder):
     solved(qtbot, window)
     options = MovieOptions(view="window", width=320, height=200, last=0, seconds=600, fps=60)
     window.exporting.save_movie(folder / "a.png", options)
@@ -307,7 +307,7 @@ def test_a_cancelled_movie_leaves_nothing(qtbot, window, folder):
     assert not list(folder.iterdir()) and not window.exporting.strip.isVisible()
 
 
-def test_a_movie_whose_folder_vanishes_says_so_and_the_next_one_works(qtbot, window, folder):
+def test_a_movie_whose_folder_vanishes_is_reported_and_the_next_one_works(qtbot, window, folder):
     solved(qtbot, window)
     options = MovieOptions(width=320, height=200, last=5)
     with qtbot.waitSignal(window.exporting.failed, timeout=10_000) as failed:
@@ -374,7 +374,7 @@ def test_frames_that_are_not_there_are_refused(qtbot, window, folder):
     assert failed.args[0] == "there are 6 frames; frame 7 is not one"
 
 
-def test_progress_is_told_with_what_is_left():
+def test_progress_is_shown_with_the_time_left():
     assert progress_words(0, 0, 3.0) == ""
     assert progress_words(2, 100, 0.5) == "2 of 100"
     assert progress_words(20, 100, 5.0) == "20 of 100 · about 20 s left"

@@ -57,7 +57,7 @@ def test_every_action_has_a_menu_a_tip_and_a_key_of_its_own(window):
         assert spec.title.replace("&", ""), spec.name
 
 
-def test_every_action_that_is_not_always_possible_says_what_it_needs(window):
+def test_every_action_that_is_not_always_possible_shows_what_it_needs(window):
     for spec in window.table:
         assert isinstance(spec.when, Condition), spec.name
         assert spec.when.needs or (spec.when is not None and _always(spec.when)), spec.name
@@ -90,7 +90,7 @@ def test_letters_that_are_taken_are_replaced_by_free_ones():
 # -- finding ----------------------------------------------------------------------------------------------
 
 
-def test_a_title_is_found_by_its_start_its_words_and_its_initials():
+def test_a_title_is_found_by_its_start_any_word_or_its_initials():
     texts = ("Run from scratch", "Run", "Solve from nothing")
     start, word, scattered, tip = (match(pattern, texts) for pattern in ("run", "scr", "rfs", "nothing"))
     assert start.cost < word.cost < scattered.cost
@@ -160,7 +160,7 @@ def test_escape_closes_and_keeps_the_selection(qtbot, window):
     assert window.session.point == 3
 
 
-def test_what_is_not_possible_is_gray_says_why_and_does_nothing(qtbot, make_window):
+def test_what_is_not_possible_is_gray_shows_why_and_does_nothing(qtbot, make_window):
     window = make_window()
     view = opened(qtbot, window)
     qtbot.keyClicks(view.field, "From scratch")

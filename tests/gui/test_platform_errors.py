@@ -47,7 +47,7 @@ def check_sentence(done: subprocess.CompletedProcess[str], *parts: str) -> None:
 
 
 @only_linux
-def test_without_a_display_the_program_says_how_to_get_one(tmp_path):
+def test_without_a_display_the_program_shows_how_to_get_one(tmp_path):
     done = start(tmp_path)
     check_sentence(done, "no display", "DISPLAY and WAYLAND_DISPLAY are empty", "xvfb-run", "install xvfb")
 
@@ -102,7 +102,7 @@ def test_a_missing_library_of_qt_itself_is_named_with_its_package(tmp_path):
 
 
 @pytest.mark.parametrize("platform", ["offscreen", "minimal", "offscreen:size=900x700"])
-def test_a_platform_without_a_display_works_and_what_qt_says_is_passed_on(tmp_path, platform):
+def test_a_platform_without_a_display_works_and_what_qt_shows_is_passed_on(tmp_path, platform):
     done = start(tmp_path, "--exit", QT_QPA_PLATFORM=platform, QT_DEBUG_PLUGINS="1")
     assert done.returncode == 0, done.stderr
     assert "platforms" in done.stderr  # the paths of the plugins that Qt looked at

@@ -48,7 +48,7 @@ def test_sixty_frames_a_second_are_asked_for_in_time(qtbot):
     playback.set_playing(False)
 
 
-def test_frames_are_left_out_where_drawing_takes_too_long(qtbot):
+def test_frames_are_skipped_where_drawing_is_too_slow(qtbot):
     playback, clock, asked = playing(1000)
     for _ in range(20):
         passed(playback, clock, 0.1)  # six frames
@@ -94,7 +94,7 @@ def test_playing_once_stops_at_the_end_and_begins_anew(qtbot):
     assert told == [False]
 
 
-def test_scrubbing_while_playing_goes_on_from_there(qtbot):
+def test_playback_continues_from_a_frame_chosen_meanwhile(qtbot):
     playback, clock, asked = playing(100)
     passed(playback, clock, 1 / 60)
     playback.set_frame(70)

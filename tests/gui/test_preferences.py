@@ -72,7 +72,7 @@ def test_values_that_are_not_accepted_are_refused_by_name():
         Preferences(autosave_seconds=-1)
 
 
-def test_every_field_of_the_dialog_takes_effect_at_once_and_is_kept(qtbot, window, store):
+def test_every_field_of_the_dialog_applies_at_once_and_is_stored(qtbot, window, store):
     window.chrome.actions["preferences"].trigger()
     dialog = window.habits.preferring.dialog
     assert dialog.isVisible()
@@ -143,7 +143,7 @@ def test_sizes_at_which_the_window_does_not_fit_its_screen_are_not_offered(windo
         assert offered() == expected
 
 
-def test_a_window_that_a_large_size_makes_too_large_says_so(window, store, monkeypatch):
+def test_a_size_that_makes_the_window_too_large_is_reported(window, store, monkeypatch):
     monkeypatch.setattr(QScreen, "availableSize", lambda _screen: QSize(640, 480))
     window.habits.preferring.check_size()
     assert window.messages.text == ""

@@ -57,7 +57,7 @@ def test_until_newer_errors_are_known_those_before_stand(qtbot, qualities, make_
     assert qualities.of(run, PER_FRAME, ask=False).error == error(run, PER_FRAME) > before.error
 
 
-def test_a_defect_is_told_and_does_not_stop_the_others(qtbot, qualities, make_update, known):
+def test_a_defect_is_reported_and_does_not_stop_the_others(qtbot, qualities, make_update, known):
     good, bad = Run(known, make_update(known, noise=0.01)), Run(known, make_update(known, noise=0.01))
     bad.last = SimpleNamespace(shown=None, view=None)
     with qtbot.waitSignal(qualities.failed):

@@ -40,7 +40,7 @@ def make_result(tmp_path):
     return make
 
 
-def test_a_result_is_told_from_a_sequence_and_from_anything_else(make_result, tmp_path):
+def test_a_result_is_distinguished_from_a_sequence_and_from_other_files(make_result, tmp_path):
     sequence, path = make_result(QUICK)
     assert is_result(path)
     assert not is_result(sequence.source)

@@ -163,7 +163,7 @@ def test_run_right_after_a_change_goes_on_from_what_was_looked_at(qtbot, control
     assert further.warm_from == run.number and further.last is run.moments.at(moment)[1]
 
 
-def test_a_movement_of_the_hand_is_one_tick_that_says_how_far_it_went(qtbot, controls, make_stream):
+def test_a_drag_is_one_tick_with_its_first_and_last_value(qtbot, controls, make_stream):
     session, control = controls(make_stream(length=10))
     run = control.start(warm=False)
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
@@ -356,7 +356,7 @@ def compare(make_stream):
     return make
 
 
-def test_a_change_while_rotations_are_compared_says_that_it_starts_again(qtbot, controls, compare):
+def test_a_change_while_rotations_are_compared_shows_that_it_starts_again(qtbot, controls, compare):
     session, control = controls(compare(unsettled=60))
     run = control.start(warm=False)
     qtbot.waitUntil(lambda: len(run.history) > 5)

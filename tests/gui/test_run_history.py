@@ -66,7 +66,7 @@ def write(qtbot, window, text):
     qtbot.waitUntil(lambda: window.run_list.tree.findChild(QLineEdit) is None)
 
 
-def test_f4_renames_everywhere_and_an_empty_name_takes_it_back(qtbot, window, legend_of):
+def test_f4_renames_everywhere_and_an_empty_name_restores_the_default(qtbot, window, legend_of):
     window.loss_plot.set_theme(DARK)
     tree = window.run_list.tree
     tree.setFocus()
@@ -114,7 +114,7 @@ def test_a_note_is_kept_with_the_run_it_was_written_on(qtbot, window):
     assert field.text() == ""
 
 
-def test_delete_forgets_without_asking_and_undo_takes_back(qtbot, window):
+def test_delete_forgets_without_a_question_and_undo_restores(qtbot, window):
     window.session.set_shown(window.session.runs[1])
     tree = window.run_list.tree
     tree.setFocus()
@@ -152,7 +152,7 @@ def test_the_key_of_undo_brings_forgotten_runs_back_and_that_of_redo_forgets_the
     assert numbers(window) == [1, 2, 3] and window.session.settings == settings
 
 
-def test_what_the_button_took_back_the_key_does_not_take_back_again(window):
+def test_what_the_button_restored_the_key_does_not_restore_again(window):
     press(window, "delete")
     offer(window, "Undo")
     window.session.drop_run(window.session.runs[0])
@@ -160,7 +160,7 @@ def test_what_the_button_took_back_the_key_does_not_take_back_again(window):
     assert numbers(window) == [2, 3]
 
 
-def test_a_pinned_run_is_forgotten_only_after_another_word(qtbot, window):
+def test_a_pinned_run_is_forgotten_only_after_confirmation(qtbot, window):
     press(window, "pin")
     press(window, "delete")
     assert numbers(window) == [1, 2, 3] and "is pinned" in window.messages.text
@@ -168,7 +168,7 @@ def test_a_pinned_run_is_forgotten_only_after_another_word(qtbot, window):
     assert numbers(window) == [1, 2]
 
 
-def test_reset_says_so_where_every_run_is_pinned(window):
+def test_reset_reports_that_every_run_is_pinned(window):
     for run in window.session.runs:
         window.session.pin_run(run, True)
     window.chrome.actions["reset"].trigger()
@@ -190,7 +190,7 @@ def test_forgetting_the_run_under_way_stops_it(qtbot, window):
     qtbot.waitUntil(lambda: run.state is RunState.STOPPED)
 
 
-def test_the_parameters_of_a_run_are_used_again_and_undo_takes_back_those_before(window):
+def test_the_parameters_of_a_run_are_used_again_and_undo_restores_the_previous_ones(window):
     before = window.session.settings
     window.session.set_shown(window.session.runs[1])
     press(window, "parameters")
@@ -200,7 +200,7 @@ def test_the_parameters_of_a_run_are_used_again_and_undo_takes_back_those_before
     assert window.session.settings == before
 
 
-def test_losses_of_another_objective_are_faint_and_the_tip_says_why(window):
+def test_losses_of_another_objective_are_faint_and_the_tip_shows_why(window):
     faint = QColor(faint_text(window.session.theme))
     assert [line(window, n).foreground(LOSS).color() == faint for n in (1, 2, 3)] == [True, True, False]
     assert "does not compare with that of run 3: another penalty" in line(window, 1).toolTip(LOSS)
@@ -271,7 +271,7 @@ def test_without_truth_a_narrow_list_has_the_reprojection_error(qtbot):
     assert hidden == ["log10", "px"]
 
 
-def test_the_context_menu_asks_for_what_it_says(qtbot):
+def test_the_context_menu_requests_what_its_entries_name(qtbot):
     panel = RunList()
     qtbot.addWidget(panel)
     panel.set_rows([row(2), row(1, pinned=True)], 2)
@@ -301,7 +301,7 @@ def test_ctrl_and_a_click_compare_without_selecting(qtbot, show):
     assert asked == [1] and panel.tree.currentItem() is panel.tree.topLevelItem(0)
 
 
-def test_numbers_say_whether_the_run_was_made_with_the_parameters_of_the_panel(qtbot, window):
+def test_numbers_show_whether_the_run_was_made_with_the_parameters_of_the_panel(qtbot, window):
     def said():
         return next(text for text in labels(window) if "of the panel" in text)
 
@@ -353,7 +353,7 @@ def test_errors_of_a_picture_are_not_those_of_a_run_that_was_started_meanwhile(
     assert started not in {run for run, _ in noted}
 
 
-def test_what_a_run_went_on_from_and_that_it_was_stopped_stand_beside_its_name(qtbot, window):
+def test_the_origin_of_a_run_and_that_it_was_stopped_follow_its_name(qtbot, window):
     session, tree = window.session, window.run_list.tree
     run = session.add_run(QUICK, warm_from=session.runs[0])
     run.state = RunState.STOPPED
@@ -379,9 +379,7 @@ def test_the_right_button_shows_no_other_run(qtbot, window):
     assert "&Compare with the shown run" in titles
 
 
-def test_a_picture_that_was_made_meanwhile_does_not_take_the_place_of_a_newer_one(
-    qtbot, window, make_update, known
-):
+def test_a_picture_that_was_made_meanwhile_does_not_replace_a_newer_one(qtbot, window, make_update, known):
     display, run = window.display, window.session.shown
     run.last = make_update(known, noise=0.2)
     display._moved_at = display._whole_at = 0.0  # nothing has to rest
@@ -397,7 +395,7 @@ def test_a_picture_that_was_made_meanwhile_does_not_take_the_place_of_a_newer_on
     assert all(update is newest for update in drawn)
 
 
-def test_a_run_under_way_is_marked_unless_it_takes_the_parameters_up(window, monkeypatch):
+def test_an_active_run_is_marked_unless_it_applies_the_parameters(window, monkeypatch):
     run = window.session.runs[1]
     window.session.set_shown(run)
     run.state = RunState.RUNNING

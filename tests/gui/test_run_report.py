@@ -63,7 +63,7 @@ class Reader(html.parser.HTMLParser):
         self.words.append(data)
 
 
-def test_a_page_stands_by_itself_and_says_what_the_core_says(qtbot, window, tmp_path):
+def test_a_page_is_self_contained_and_has_the_numbers_of_the_core(qtbot, window, tmp_path):
     run = window.session.shown
     with qtbot.waitSignal(window.exporting.saved, timeout=20_000):
         window.exporting.save_report(tmp_path / "r.html")
@@ -119,7 +119,7 @@ def test_the_plots_of_a_page_are_those_of_the_window_on_light_paper(window, tmp_
     assert {"frame", "iteration", "log10", "singular", "weight"} <= set(words)
 
 
-def test_a_page_says_what_a_person_looks_for_first(window):
+def test_a_page_begins_with_the_main_numbers(window):
     run = window.session.shown
     page = html_report(make_report(run, build_shapes(run.sequence, run.last), b"", "none"))
     for expected in ("paper circle", "per-frame similarity", "Worst frames", "nrsfm solve", "WNN"):

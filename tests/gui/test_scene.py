@@ -117,7 +117,7 @@ def test_one_similarity_for_the_sequence_is_the_same_in_all_frames(known):
     assert np.nanmean(shapes.errors) > 1.0  # every frame has its own in this case
 
 
-def test_frames_without_truth_take_the_similarity_of_the_nearest_that_has_it(known):
+def test_frames_without_truth_use_the_similarity_of_the_nearest_that_has_it(known):
     sequence = truth_only_at(known.sequence, 6)
     shapes = build_shapes(sequence, known.result)
     expected = known.scale[6] * known.A[6] @ known.result.points[2] + known.offset[6][:, None]
@@ -158,7 +158,7 @@ def test_before_a_run_the_truth_is_shown_alone_with_the_true_cameras(known):
     assert np.nanmean(np.linalg.norm(pixels - scene.measured, axis=1)) < 1.0
 
 
-def test_before_a_run_without_truth_the_scene_says_what_to_do(known):
+def test_before_a_run_without_truth_the_scene_shows_what_to_do(known):
     sequence = without_truth(known.sequence)
     scene = build_scene(sequence, build_shapes(sequence, None), frame=0)
     assert scene.message == "No reconstruction yet: press Run (Ctrl+R)"
@@ -187,7 +187,7 @@ def test_truth_with_too_few_points_anywhere_counts_as_none(known):
     assert build_shapes(sequence, known.result).truth is None
 
 
-def test_extents_are_those_of_the_whole_sequence(known):
+def test_extents_are_those_of_all_frames(known):
     shapes = build_shapes(known.sequence, known.result)
     scenes = [build_scene(known.sequence, shapes, frame=f) for f in range(known.sequence.frame_count)]
     for scene in scenes:
@@ -309,7 +309,7 @@ def spoiled(known, *, seed):
     return replace(known.result, C=C * (1.0 + 0.05 * np.random.default_rng(seed).normal(size=C.shape)))
 
 
-def test_the_alignment_is_named_beside_every_error(known):
+def test_the_alignment_is_named_with_every_error(known):
     alignment = Alignment(Kind.RIGID, Mirror.ON)
     shapes = build_shapes(known.sequence, spoiled(known, seed=9), alignment)
     scene = build_scene(known.sequence, shapes, frame=2, selected=3, selection=(3, 5))
@@ -321,7 +321,7 @@ def test_the_alignment_is_named_beside_every_error(known):
     assert len(rows) == 3 and all(name in row.tip.lower() for row in rows)
 
 
-def test_what_an_alignment_lacks_is_said_in_its_place(known):
+def test_what_an_alignment_lacks_is_shown_in_its_place(known):
     sequence = replace(known.sequence, rotations=None, translations=None)
     shapes = build_shapes(sequence, known.result, Alignment(Kind.AS_IS))
     assert shapes.truth is None and shapes.errors is None and not shapes.alignment.compares

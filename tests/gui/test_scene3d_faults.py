@@ -181,7 +181,7 @@ def test_a_context_that_cannot_be_initialized_leaves_the_software_picture(
     assert near(view.grab_image(), DARK.estimate, tolerance=12).sum() > 100
 
 
-def test_the_window_says_that_the_context_was_lost(make_window, known):
+def test_the_window_shows_that_the_context_was_lost(make_window, known):
     window = make_window(known.sequence)
     window.scene_view.degraded.emit("The 3-D view is drawn without OpenGL from now on: it was lost")
     assert "without OpenGL from now on: it was lost" in window.messages.text
@@ -225,7 +225,7 @@ def test_points_at_one_depth_are_painted(view, known, shapes, near, distance):
 
 
 @pytest.mark.parametrize("color_by", COLORINGS)
-def test_nan_everywhere_is_drawn_without_a_word_of_complaint(view, known, shapes, color_by):
+def test_nan_everywhere_is_drawn_without_warnings(view, known, shapes, color_by):
     scene = build_scene(known.sequence, shapes, frame=3, appearance=Appearance(EVERYTHING, color_by))
     nothing = np.full_like(np.array(scene.estimate), np.nan)
     broken = replace(
@@ -352,7 +352,7 @@ def test_what_is_left_out_while_the_picture_moves_is_drawn_at_rest(view, make_kn
     qtbot.waitUntil(lambda: view.grab().toImage() != moving, timeout=5000)
 
 
-def test_a_mesh_that_is_too_large_without_opengl_is_left_out_with_a_word(show, make_known, monkeypatch):
+def test_a_mesh_that_is_too_large_without_opengl_is_omitted_with_a_message(show, make_known, monkeypatch):
     view = shown(show, software=True)
     known = make_known(frames=3, rows=60, columns=60)
     appearance = Appearance(frozenset({"estimate", "faces"}), mesh_source="tracks")

@@ -184,7 +184,7 @@ def test_labels_come_and_go_by_a_key(qtbot, window):
     assert window.display.appearance.labels == before
 
 
-def test_brackets_set_the_range_that_is_played_and_escape_takes_it_back(qtbot, window):
+def test_brackets_set_the_range_that_is_played_and_escape_clears_it(qtbot, window):
     session = window.session
     with qtbot.waitActive(window):
         window.activateWindow()
@@ -213,7 +213,7 @@ def test_brackets_set_the_range_that_is_played_and_escape_takes_it_back(qtbot, w
     assert window.timeline.slider._range.frames is None
 
 
-def test_w_goes_to_the_worst_frame_and_on_and_says_how_bad_it_is(qtbot, solved):
+def test_w_goes_to_the_worst_frame_and_on_and_shows_how_bad_it_is(qtbot, solved):
     window, session = solved, solved.session
     order = np.argsort(-window.timeline.series.per_frame)
     session.set_frame(int(order[-1]))
@@ -244,7 +244,7 @@ def test_shift_w_selects_the_worst_points_of_the_frame_one_by_one(qtbot, solved)
     assert session.selection == (int(errors.argmax()),)
 
 
-def test_the_sentence_on_a_frame_tells_what_its_error_comes_from():
+def test_the_sentence_on_a_frame_shows_what_its_error_comes_from():
     errors = np.ones((4, 10))
     errors[2] = [50.0] + [1.0] * 9
     series = ErrorSeries(known_means(errors, 1), errors, "mm", "3-D error")
@@ -328,7 +328,7 @@ def test_keys_work_from_a_table_a_combo_a_plot_and_after_a_dialog(qtbot, solved)
     assert all(press_everything(qtbot, window, window.focusWidget() or window))
 
 
-def test_keys_stay_with_fields_that_take_text(qtbot, window):
+def test_keys_stay_with_text_fields(qtbot, window):
     with qtbot.waitActive(window):
         window.activateWindow()
     spin = QSpinBox(window)
@@ -400,7 +400,7 @@ def test_a_double_click_on_a_row_goes_to_the_worst_frame_of_the_point(qtbot, sol
     assert window.session.frame == worst
 
 
-def test_the_panel_says_what_to_do_while_there_is_nothing(qtbot, window):
+def test_the_panel_shows_what_to_do_while_there_is_nothing(qtbot, window):
     show_points(qtbot, window)
     panel = window.points
     assert panel.table.model().rowCount() == 30

@@ -118,7 +118,7 @@ def test_a_run_comes_back_to_the_last_bit_and_goes_on_as_it_would(sequence, tmp_
     assert ours == theirs
 
 
-def test_the_sequence_comes_back_whole_and_says_where_it_is_from(sequence, tmp_path, known):
+def test_the_sequence_is_restored_completely_with_its_origin(sequence, tmp_path, known):
     read = read_session(write_session(saved(sequence), tmp_path / "a.nrsfm")).sequences[0]
     assert_same(sequence, read.sequence)
     assert read.change == ""
@@ -128,7 +128,7 @@ def test_the_sequence_comes_back_whole_and_says_where_it_is_from(sequence, tmp_p
     assert (back.source, back.reading, back.camera) == (None, bare.reading, CameraModel.PERSPECTIVE)
 
 
-def test_a_file_that_is_gone_or_has_changed_is_said_to_be(sequence, tmp_path):
+def test_a_file_that_is_gone_or_has_changed_is_reported(sequence, tmp_path):
     data = tmp_path / "tracks.npz"
     write_npz(sequence, data)
     path = write_session(saved(read_sequence(data)), tmp_path / "a.nrsfm")
@@ -183,7 +183,7 @@ def see_everything_but(points, visibility):
     np.savetxt(visibility, mask, fmt="%d")
 
 
-def test_what_is_read_with_a_file_and_has_changed_is_said_to_have(challenge, tmp_path):
+def test_what_is_read_with_a_file_and_has_changed_is_reported(challenge, tmp_path):
     sequence, visibility = challenge
     path = write_session(saved(sequence), tmp_path / "a.nrsfm")
     assert read_session(path).sequences[0].change == ""
@@ -400,7 +400,7 @@ def test_nothing_is_unpickled_and_no_file_unpacks_to_more_than_its_size_allows(w
         read_session(path)
 
 
-def test_the_old_file_stays_whole_where_no_more_bytes_are_taken(sequence, tmp_path):
+def test_the_old_file_stays_intact_where_no_more_bytes_are_accepted(sequence, tmp_path):
     """The system itself refuses: no file of this process may grow beyond so many bytes."""
     path = write_session(saved(sequence), tmp_path / "a.nrsfm")
     before = path.read_bytes()
@@ -415,7 +415,7 @@ def test_the_old_file_stays_whole_where_no_more_bytes_are_taken(sequence, tmp_pa
     assert [item.name for item in tmp_path.iterdir()] == ["a.nrsfm"]
 
 
-def test_the_old_file_stays_whole_where_the_disk_is_full(sequence, tmp_path, monkeypatch):
+def test_the_old_file_stays_intact_where_the_disk_is_full(sequence, tmp_path, monkeypatch):
     path = write_session(saved(sequence), tmp_path / "a.nrsfm")
     before = path.read_bytes()
 

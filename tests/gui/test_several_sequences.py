@@ -201,7 +201,7 @@ def test_explicit_weights_are_not_taken_up_by_the_next_launch(make_window, make_
     assert isinstance(later.session.settings.penalty, WeightedNuclearNorm)
 
 
-def test_a_rank_that_the_sequence_does_not_allow_is_marked_beside_its_field(
+def test_a_rank_that_the_sequence_does_not_allow_is_marked_below_its_field(
     qtbot, make_window, make_stream, first, make_known
 ):
     window = make_window(make_stream(length=3))

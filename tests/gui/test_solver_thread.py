@@ -130,7 +130,7 @@ def test_refused_settings_leave_the_run_as_it_was(threads, make_stream):
     assert stream.given == 200
 
 
-def test_a_change_after_the_end_is_told_to_be_too_late(threads, make_stream):
+def test_a_change_after_the_end_is_refused_as_too_late(threads, make_stream):
     thread = threads(make_stream(length=3))
     thread.start()
     assert thread.wait(5000)

@@ -67,7 +67,7 @@ def pixels_per_decade(plot: SpectrumPlot) -> float:
     return plot.canvas.pixel(1, one).y() - plot.canvas.pixel(1, two).y()
 
 
-def test_a_handle_follows_the_hand_and_says_its_number(qtbot, plot):
+def test_a_handle_follows_the_mouse_and_shows_its_number(qtbot, plot):
     told = []
     plot.weights_edited.connect(told.append)
     start = at(plot, 2)
@@ -85,7 +85,9 @@ def test_a_handle_follows_the_hand_and_says_its_number(qtbot, plot):
 
 
 @pytest.mark.parametrize(("handle", "pixels", "end", "barrier"), [(2, -90, 0.5, 3), (2, 90, 0.05, 1)])
-def test_a_handle_stops_at_its_neighbor_which_flashes_and_says_why(qtbot, plot, handle, pixels, end, barrier):
+def test_a_handle_stops_at_its_neighbor_which_flashes_and_shows_why(
+    qtbot, plot, handle, pixels, end, barrier
+):
     told = []
     plot.weights_edited.connect(told.append)
     start = at(plot, handle)
@@ -115,7 +117,7 @@ def test_the_mark_on_a_neighbor_goes_away(qtbot, plot):
     qtbot.waitUntil(lambda: plot.canvas.parts.barrier is None, timeout=2000)
 
 
-def test_with_shift_the_others_come_along_and_go_back_with_the_hand(qtbot, plot):
+def test_with_shift_the_others_move_with_the_handle_and_back(qtbot, plot):
     told = []
     plot.weights_edited.connect(told.append)
     start = at(plot, 1)
@@ -255,7 +257,7 @@ def test_arrow_keys_on_the_panel_do_not_step_through_the_frames(qtbot, make_wind
     assert window.session.frame == 1
 
 
-def test_an_empty_panel_takes_no_hold_of_anything(qtbot, bare):
+def test_an_empty_panel_has_no_handles(qtbot, bare):
     assert bare.canvas.target_at(QPointF(200, 150)) is None
     qtbot.mouseClick(bare.canvas.viewport(), LEFT, pos=QPoint(200, 150))
     qtbot.keyClick(bare.canvas, Qt.Key.Key_Right)

@@ -60,7 +60,7 @@ def test_slow_reading_is_shown_with_the_name_of_the_file_and_goes_when_it_is_don
     qtbot.waitUntil(lambda: card.text == "" and window.session.sequence is not None)
 
 
-def test_a_failure_with_nothing_open_says_why_and_what_next(qtbot, make_window, tmp_path):
+def test_a_failure_with_nothing_open_shows_why_and_what_next(qtbot, make_window, tmp_path):
     window = make_window()
     card = window.habits.states.card
     window.opening.open(tmp_path / "absent.txt")
@@ -75,7 +75,7 @@ def test_a_failure_with_nothing_open_says_why_and_what_next(qtbot, make_window, 
     assert card.text == ""
 
 
-def test_a_failure_beside_an_open_sequence_offers_another_file_and_the_log(qtbot, window, tmp_path):
+def test_a_failure_next_to_an_open_sequence_offers_another_file_and_the_log(qtbot, window, tmp_path):
     window.opening.open(tmp_path / "absent.txt")
     qtbot.waitUntil(lambda: "absent.txt" in window.messages.text)
     texts = {button.text() for button in window.messages.findChildren(QPushButton)}
@@ -85,7 +85,7 @@ def test_a_failure_beside_an_open_sequence_offers_another_file_and_the_log(qtbot
     assert "absent.txt" in window.log_panel.shown_text
 
 
-def test_the_result_of_a_run_is_said_once_in_a_sentence(qtbot, window):
+def test_the_result_of_a_run_is_reported_once_in_a_sentence(qtbot, window):
     window.habits.begin(Arguments())
     window.run()
     qtbot.waitUntil(lambda: window.messages.text.startswith("Run 1 "), timeout=30_000)
@@ -101,7 +101,7 @@ def test_the_result_of_a_run_is_said_once_in_a_sentence(qtbot, window):
     assert not window.messages.text.startswith("Run 1 ")
 
 
-def test_a_script_is_not_told_results(qtbot, window):
+def test_a_script_gets_no_results(qtbot, window):
     window.habits.begin(Arguments(exit=True))
     window.run()
     qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
@@ -109,7 +109,7 @@ def test_a_script_is_not_told_results(qtbot, window):
     assert window.messages.text == ""
 
 
-def test_a_refused_run_says_why_and_shows_the_log(qtbot, make_window, make_stream, sequence):
+def test_a_refused_run_shows_why_and_shows_the_log(qtbot, make_window, make_stream, sequence):
     window = make_window(sequence, settings=QUICK, work=make_stream(refuses=QUICK))
     window.run()
     qtbot.waitUntil(lambda: "is refused" in window.messages.text)
@@ -117,7 +117,7 @@ def test_a_refused_run_says_why_and_shows_the_log(qtbot, make_window, make_strea
     assert window.log_panel.isVisible()
 
 
-def test_every_panel_says_something_before_there_is_anything(qtbot, make_window):
+def test_every_panel_shows_something_before_there_is_anything(qtbot, make_window):
     from PyQt6.QtWidgets import QLabel
 
     window = make_window()

@@ -76,7 +76,7 @@ def test_a_bar_that_moves_on_has_nothing_painted_at_once(make_window, make_updat
     assert painted.count == 1
 
 
-def test_neither_tips_nor_messages_nor_a_run_move_what_is_below_or_beside_them(qtbot, make_window):
+def test_neither_tips_nor_messages_nor_a_run_move_their_neighbors(qtbot, make_window):
     window = make_window(simulate("paper", frames=8, points=20, noise=0.3, seed=2), settings=QUICK)
     window.control.set_live(False)
     window.session.set_theme(DARK)

@@ -67,7 +67,7 @@ def dragged(window, **changes):
     window.session.set_settings(window.parameters.settings)
 
 
-def test_undo_takes_the_panel_back_and_the_reconstruction_follows(qtbot, window):
+def test_undo_restores_the_panel_and_the_reconstruction(qtbot, window):
     loss = window.session.shown.last.best.loss
     dragged(window, eta=0.3)
     run = window.session.shown
@@ -261,7 +261,7 @@ def test_minus_signs_are_those_of_all_numbers(window):
     assert axis.tickStrings([-0.5, 0.5], 1, 0.5) == ["−0.5", "0.5"]
 
 
-def test_a_tick_says_what_changed(qtbot, window):
+def test_a_tick_shows_what_changed(qtbot, window):
     dragged(window, eta=0.3)
     wait(qtbot, window)
     qtbot.waitUntil(lambda: window.loss_plot._ticks.texts == ["from run 1: eta 0.05 → 0.3"])

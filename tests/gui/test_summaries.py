@@ -18,7 +18,7 @@ def test_every_method_and_penalty_has_a_short_name_of_its_own(problem):
     assert all(len(name) <= 40 for name in methods | penalties)
 
 
-def test_names_say_preset_problem_method_and_penalty():
+def test_names_show_preset_problem_method_and_penalty():
     assert [run_name(settings) for settings in PRESETS.values()] == list(PRESETS)
     explicit = ExplicitWeights((1.0, 2.0))
     assert run_name(Settings(method="r-bmm", rank=2, penalty=explicit)) == "R-BMM, weights"

@@ -60,7 +60,7 @@ def test_measured_hidden_and_reprojected_points_are_drawn_where_they_are(view, k
     assert patch(near(picture, DARK.residual, tolerance=70), middle).any()
 
 
-def test_where_hidden_points_are_predicted_is_told_from_what_was_seen(view, known, shapes):
+def test_predicted_hidden_points_are_drawn_differently_from_seen_points(view, known, shapes):
     view.set_scene(build_scene(known.sequence, shapes, frame=4))
     scene = view._scene
     np.testing.assert_allclose(view._dots.reprojected.positions, scene.reprojected[scene.visible])
@@ -104,7 +104,7 @@ def test_points_without_a_position_are_left_out(view, known, shapes):
     assert "hidden" in described(scene, 3)
 
 
-def test_the_range_stays_while_scrubbing_and_holds_every_frame(view, known, shapes):
+def test_the_range_stays_from_frame_to_frame_and_holds_every_frame(view, known, shapes):
     view.set_scene(build_scene(known.sequence, shapes, frame=0))
     before = view._box.viewRange()
     for frame in range(known.sequence.frame_count):
@@ -151,7 +151,7 @@ def test_the_selected_point_is_ringed_in_both_themes(view, known, shapes, near):
         assert near(picture, theme.panel, tolerance=2).mean() > 0.7
 
 
-def test_hovering_tells_index_and_error(view, known, shapes, qtbot):
+def test_hovering_shows_index_and_error(view, known, shapes, qtbot):
     scene = build_scene(known.sequence, shapes, frame=4)
     view.set_scene(scene)
     where = pixels(view, scene.measured)[9]
@@ -178,7 +178,7 @@ def test_before_a_run_only_tracks_are_shown(view, known, near):
     assert not near(picture, DARK.reprojected, tolerance=20).any()
 
 
-def test_without_a_sequence_the_panel_says_what_to_do(view, near):
+def test_without_a_sequence_the_panel_shows_what_to_do(view, near):
     assert near(view.grab_image(), DARK.muted, tolerance=60)[200:280, 150:500].any()
     assert view.point_at(QPointF(300, 200)) == -1
 

@@ -124,7 +124,7 @@ def test_color_by_error_gives_every_point_the_color_of_its_error(view, known, sh
         assert np.abs(expected - (red, green, blue)).max() < 12
 
 
-def test_empty_scene_says_what_to_do(view, known, near):
+def test_an_empty_scene_shows_what_to_do(view, known, near):
     sequence = replace(known.sequence, truth=None)
     view.set_scene(build_scene(sequence, build_shapes(sequence, None), frame=0))
     picture = view.grab_image()
@@ -156,7 +156,7 @@ def test_the_selected_point_is_ringed(view, known, shapes, near):
     assert np.hypot(rows - where.y(), columns - where.x()).max() < 25
 
 
-def test_hovering_tells_the_point_and_leaving_none(view, known, shapes, qtbot):
+def test_hovering_emits_the_point_and_leaving_none(view, known, shapes, qtbot):
     scene = build_scene(known.sequence, shapes, frame=2)
     view.set_scene(scene)
     told = []
@@ -341,7 +341,7 @@ def test_no_label_of_an_axis_is_cut_by_the_edge_of_the_view(view, known, shapes,
     assert all(4 < label.x < width - 4 and 4 < label.y < height - 4 for label in kept)
 
 
-def test_scrubbing_keeps_the_camera_and_another_subject_fits(view, known, make_known, shapes):
+def test_another_frame_keeps_the_camera_and_another_subject_fits(view, known, make_known, shapes):
     view.set_scene(build_scene(known.sequence, shapes, frame=2))
     drag(view, Qt.MouseButton.LeftButton, QPoint(300, 200), QPoint(400, 220))
     before = view.orbit
@@ -419,7 +419,7 @@ def test_what_could_not_be_sent_to_opengl_is_sent_again(view, known, shapes, mon
     assert view.uses_opengl
 
 
-def test_a_picture_that_is_asked_for_meanwhile_does_not_take_the_place_of_the_next_one(view, known, shapes):
+def test_a_picture_that_is_requested_meanwhile_does_not_replace_the_next_one(view, known, shapes):
     before, scene = (build_scene(known.sequence, shapes, frame=frame) for frame in (2, 9))
     view.set_scene(before)
     first = view.grab().toImage()

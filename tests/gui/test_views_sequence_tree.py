@@ -128,7 +128,7 @@ def test_return_opens_the_perspective_sequence_first(tree, qtbot):
     assert caught.args[0].camera is P
 
 
-def test_the_filter_looks_at_object_path_and_camera(tree):
+def test_the_filter_searches_object_path_and_camera(tree):
     field = tree.findChild(QLineEdit)
     field.setText("fly")
     assert rows(tree) == ["balloon", "  flyby P O"]
@@ -140,7 +140,7 @@ def test_the_filter_looks_at_object_path_and_camera(tree):
     assert len(rows(tree)) == 6
 
 
-def test_tooltips_tell_size_or_problem(tree):
+def test_tooltips_show_size_or_problem(tree):
     assert "51 frames × 211 points" in item(tree, "balloon", "circle").toolTip(1)
     assert "row 3 is ragged" in item(tree, "paper", "line").toolTip(2)
 

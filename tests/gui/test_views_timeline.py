@@ -216,7 +216,7 @@ def test_ground_truth_frames_are_marked(timeline, near):
 
 
 @pytest.mark.parametrize("theme", [DARK, LIGHT])
-def test_the_frame_of_the_intrinsics_looks_unlike_the_worst_one(timeline, near, theme):
+def test_the_mark_of_the_intrinsics_differs_from_that_of_the_worst_frame(timeline, near, theme):
     timeline.set_theme(theme)
     slider = timeline.slider
     before = slider.grab().toImage()
@@ -239,7 +239,7 @@ def test_a_sentence_on_a_frame_goes_with_it(timeline):
     assert timeline.curve._message_frame == -1
 
 
-def test_without_errors_the_timeline_says_when_they_come(timeline, near):
+def test_without_errors_the_timeline_shows_how_to_get_them(timeline, near):
     timeline.set_series(None)
     assert near(timeline.strip.grab().toImage(), DARK.muted, tolerance=60).any()
     assert timeline.strip.cell_at(QPointF(500, 20)) is None
@@ -281,7 +281,7 @@ def cell(strip, frame, row):
     return at(strip, frame, round(2 + (row + 0.5) * (strip.height() - 4) / POINTS))
 
 
-def test_a_drag_on_the_strip_takes_frames_and_scrubs_nothing(timeline, qtbot):
+def test_a_drag_on_the_strip_sets_the_range_and_not_the_frame(timeline, qtbot):
     asked = []
     timeline.range_requested.connect(asked.append)
     with qtbot.assertNotEmitted(timeline.frame_requested), qtbot.assertNotEmitted(timeline.points_selected):
@@ -293,7 +293,7 @@ def test_a_drag_on_the_strip_takes_frames_and_scrubs_nothing(timeline, qtbot):
     assert caught.args == [None]
 
 
-def test_a_drag_with_shift_takes_the_points_as_well(timeline):
+def test_a_drag_with_shift_selects_the_points_as_well(timeline):
     asked, chosen = [], []
     timeline.range_requested.connect(asked.append)
     timeline.points_selected.connect(lambda points, _adding: chosen.append(points.tolist()))
@@ -440,7 +440,7 @@ def test_a_frame_can_be_typed(timeline, qtbot):
     assert all(0 <= frame < FRAMES for frame in asked)
 
 
-def test_the_axes_stay_where_they_are_whatever_the_buttons_say(timeline, errors, qtbot):
+def test_the_axes_do_not_move_with_the_text_of_the_buttons(timeline, errors, qtbot):
     places = []
     for given in (series(errors), series(errors, other=series(errors, "px", "reprojection error")), None):
         timeline.set_series(given)

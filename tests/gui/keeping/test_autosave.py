@@ -86,7 +86,7 @@ def test_a_saved_session_leaves_nothing_else_behind(qtbot, solved, tmp_path, sav
     assert list(window.keeping.folder.iterdir()) == []
 
 
-def test_a_full_disk_is_said_once_and_saving_works_again_after_it(qtbot, autosave, tmp_path, monkeypatch):
+def test_a_full_disk_is_reported_once_and_saving_works_again_after_it(qtbot, autosave, tmp_path, monkeypatch):
     said, tried = [], []
     autosave.failed.connect(lambda sentence, _details: said.append(sentence))
 
@@ -106,7 +106,7 @@ def test_a_full_disk_is_said_once_and_saving_works_again_after_it(qtbot, autosav
     assert not list((tmp_path / "data").glob(".*"))
 
 
-def test_a_folder_that_cannot_be_made_is_said_by_the_window(qtbot, solved, tmp_path):
+def test_a_folder_that_cannot_be_made_is_reported_by_the_window(qtbot, solved, tmp_path):
     (tmp_path / "data").write_text("a file where the folder should be")
     window, _run = solved()
     qtbot.waitUntil(lambda: "not saved by itself at the moment" in window.messages.text)

@@ -222,7 +222,7 @@ def assert_session_is(saved, expected):
             assert_run_is(sequence, run, numbers)
 
 
-def test_a_session_keeps_its_tracks_or_finds_them_beside_it(tmp_path):
+def test_a_session_keeps_its_tracks_or_finds_them_next_to_it(tmp_path):
     paths = [shutil.copy(FOLDER / name, tmp_path) for name in ("inside.nrsfm", "outside.nrsfm")]
     assert "is not there any more" in read_session(Path(paths[0])).sequences[0].change
     with pytest.raises(ValueError, match="keeps no copy of the tracks"):

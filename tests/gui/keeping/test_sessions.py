@@ -155,7 +155,7 @@ def test_a_file_that_has_changed_is_offered(qtbot, make_window, kept, tmp_path, 
     assert other.session.sequence.name == "newer" and other.session.runs == []
 
 
-def test_a_full_disk_or_a_folder_that_cannot_be_written_is_said(
+def test_a_full_disk_or_a_folder_that_cannot_be_written_is_reported(
     qtbot, solved, tmp_path, monkeypatch, saved_to
 ):
     window, _run = solved()

@@ -88,7 +88,7 @@ def test_a_slider_follows_what_is_typed_and_stays_inside_what_is_accepted(qtbot,
     assert slider.number == slider.scale.lowest  # what is no number does not move it
 
 
-def test_whole_numbers_are_dragged_one_by_one(qtbot, panel, form):
+def test_integers_are_dragged_one_by_one(qtbot, panel, form):
     form.choose("penalty", "tnn")
     _, label = drag_widgets(panel, "free")
     drag(qtbot, label, [PIXELS_PER_UNIT, PIXELS_PER_UNIT // 2 - 1])

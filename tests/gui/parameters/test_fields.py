@@ -52,7 +52,7 @@ def test_what_is_typed_becomes_settings_a_moment_later(qtbot, panel, form):
         ("xi", "nan", "xi is nan"),
     ],
 )
-def test_an_invalid_value_is_explained_beside_its_field(panel, form, name, text, words):
+def test_an_invalid_value_is_explained_next_to_its_field(panel, form, name, text, words):
     emitted = []
     panel.settings_changed.connect(emitted.append)
     form.write(name, text)

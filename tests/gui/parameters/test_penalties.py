@@ -36,7 +36,7 @@ def test_every_penalty_can_be_chosen_and_shows_its_own_numbers_and_tips(panel, f
         ("rank", "mu", "inf", "mu is inf"),
     ],
 )
-def test_a_number_that_a_penalty_refuses_says_why_beside_it(panel, form, kind, name, text, words):
+def test_a_number_that_a_penalty_refuses_shows_why_next_to_it(panel, form, kind, name, text, words):
     form.choose("penalty", kind)
     form.write(name, text)
     assert words in form.note(name)

@@ -44,7 +44,7 @@ def test_explicit_weights_follow_the_rank(qtbot, panel, form):
     assert panel.settings.penalty == ExplicitWeights((0.5, 1.0, 1.0))
 
 
-def test_weights_of_a_run_tell_what_another_strength_would_give(panel, form):
+def test_weights_of_a_run_predict_those_of_another_strength(panel, form):
     form.learn()
     form.field("xi").setText("0.05")
     panel.flush()
@@ -88,7 +88,7 @@ def test_known_weights_stay_while_another_run_compares_rotations(panel, form, kn
     assert "a run shows them once it iterates" not in form.texts()
 
 
-def test_weights_that_one_sequence_told_are_not_those_of_another(panel, form, known):
+def test_weights_of_one_sequence_are_not_used_for_another(panel, form, known):
     panel.set_sequence(known.sequence)
     form.learn()
     panel.set_sequence(replace(known.sequence, name="another"))

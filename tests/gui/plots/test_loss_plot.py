@@ -59,7 +59,7 @@ def test_the_beginning_of_a_history_stays_what_it_was(history, count):
     assert made.has_residuals and not first.has_residuals
 
 
-def test_phases_are_named_short_and_their_parts_are_not_told_apart():
+def test_phases_have_short_names_and_their_parts_are_merged():
     made = History()
     names = [
         "rotations 1 of 2: tracks, rank 1",
@@ -327,7 +327,7 @@ def test_the_curve_is_read_under_the_mouse_and_a_click_goes_to_the_iteration(qtb
     qtbot.waitUntil(lambda: reads("", QPoint(2, 2)))
 
 
-def test_zooming_by_hand_is_kept_until_another_run_starts(plot, history):
+def test_zooming_with_the_mouse_is_kept_until_another_run_starts(plot, history):
     made = history(100)
     plot.set_histories({1: made}, 1)
     plot.set_final(True)

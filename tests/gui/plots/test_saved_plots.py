@@ -31,7 +31,7 @@ def spectrum(show) -> SpectrumPlot:
 
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
 @pytest.mark.parametrize("which", ["loss", "spectrum"])
-def test_plots_are_saved_whole_in_every_format(plot, spectrum, tmp_path, suffix, which, near, history):
+def test_plots_are_saved_completely_in_every_format(plot, spectrum, tmp_path, suffix, which, near, history):
     plot.set_histories({1: history(50)}, 1)
     path = tmp_path / f"plot{suffix}"
     widget = plot.plot_widget if which == "loss" else spectrum.plot_widget

@@ -47,7 +47,7 @@ def test_an_icon_is_drawn_in_the_colors_of_its_states(qapp, name, theme):
         assert (solid[:, :3] == expected).all()
 
 
-def test_an_icon_is_as_crisp_at_a_fractional_scale_as_at_a_whole_one(qapp):
+def test_an_icon_is_as_crisp_at_a_fractional_scale_as_at_an_integer_one(qapp):
     shown = icon("stop", "#ff0000", disabled="#000000")
     for side in (20, 25, 30, 50):  # 100, 125, 150 and 250 percent of a 20 x 20 square
         opacity = rgba(shown, side)[side // 2, :, 3]
