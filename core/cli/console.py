@@ -8,7 +8,7 @@ import shutil
 import time
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ..evaluation.result_errors import errors_of
+from ..evaluation.metrics import errors_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

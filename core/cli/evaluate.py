@@ -11,8 +11,7 @@ import numpy as np
 from ..cameras.rotations import checked_rotations
 from ..data.sequence import CameraModel, GroundTruth
 from ..evaluation.alignment import Alignment, Kind, Mirror, Views
-from ..evaluation.metrics import aligned_mm
-from ..evaluation.result_errors import errors_of, published_errors
+from ..evaluation.metrics import aligned_mm, errors_of, published_errors
 from ..foundation.exceptions import InputError
 from ..io.readers.npz_archive import load_arrays
 from ..io.readers.source import read_bytes

@@ -7,10 +7,17 @@ import math
 import sys
 from typing import TYPE_CHECKING, Any
 
-from ..evaluation.cross_validation import Trial, sweep
-from ..evaluation.cross_validation_curve import Curve, curve
-from ..evaluation.holdout_plan import FOLDS, HIDING, SHARE, Plan
-from ..evaluation.parameter_grid import parameters_of, suggested, values_between
+from ..evaluation.cross_validation import (
+    FOLDS,
+    HIDING,
+    SHARE,
+    HoldoutCurve,
+    HoldoutPlan,
+    HoldoutTrial,
+    gather_curve,
+    sweep,
+)
+from ..evaluation.parameter_grid import parameters_of, suggest_range, values_in_range
 from ..foundation.exceptions import InputError
 from ..reconstruction.reconstruct import iterate_sequence
 from .console import ProgressLine, as_json
@@ -43,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="A,B,...",
         help="the values (default: a series around the present one)",
     )
-    group.add_argument("--hiding", choices=list(HIDING), default="runs", help=_table(HIDING))
+    group.add_argument("--hiding", choices=list(HIDING), default="tracks", help=_table(HIDING))
     group.add_argument(
         "--share", type=float, default=SHARE, metavar="Q", help="share that is hidden (default %(default)s)"
     )
@@ -61,18 +68,22 @@ def run(args: argparse.Namespace) -> None:
     name = offered[0] if args.over is None else args.over
     if name not in offered:
         raise InputError(f"--over is {name!r}; accepted here are {', '.join(offered)}")
-    values = args.values or values_between(name, *suggested(settings, name))
-    plan = Plan(name, values, share=args.share, folds=args.folds, hiding=args.hiding, seed=settings.seed)
+    values = args.values or values_in_range(name, *suggest_range(settings, name))
+    plan = HoldoutPlan(
+        name, values, share=args.share, folds=args.folds, hiding=args.hiding, seed=settings.seed
+    )
     line = ProgressLine(sys.stderr, shown=not args.quiet)
     try:
-        found = curve(_trials(sequence, settings, plan, line), name)
+        found = gather_curve(_trials(sequence, settings, plan, line), name)
     finally:
         line.clear()
     figures = _figures(found, plan, sequence)
     print(as_json(figures) if args.json else "\n".join(_lines(found, figures)))
 
 
-def _trials(sequence: Sequence, settings: Settings, plan: Plan, line: ProgressLine) -> list[Trial]:
+def _trials(
+    sequence: Sequence, settings: Settings, plan: HoldoutPlan, line: ProgressLine
+) -> list[HoldoutTrial]:
     start: Iterate | None = None
     for start in iterate_sequence(sequence, settings):
         line.show(start)
@@ -85,7 +96,7 @@ def _trials(sequence: Sequence, settings: Settings, plan: Plan, line: ProgressLi
     return trials
 
 
-def _figures(found: Curve, plan: Plan, sequence: Sequence) -> dict[str, Any]:
+def _figures(found: HoldoutCurve, plan: HoldoutPlan, sequence: Sequence) -> dict[str, Any]:
     columns = {
         "value": found.values,
         "hidden_rms": found.held,
@@ -110,7 +121,7 @@ def _figures(found: Curve, plan: Plan, sequence: Sequence) -> dict[str, Any]:
     }
 
 
-def _lines(found: Curve, figures: dict[str, Any]) -> list[str]:
+def _lines(found: HoldoutCurve, figures: dict[str, Any]) -> list[str]:
     name, unit = figures["parameter"], figures["units"]
     lines = [f"{name:>10}  {'hidden ' + unit:>12}  {'+-':>8}  {'median':>8}  {'used ' + unit:>10}"]
     for k, row in enumerate(figures["rows"]):

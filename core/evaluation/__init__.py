@@ -14,12 +14,25 @@ from .alignment import (
     align_all,
     is_mirrored,
 )
-from .cross_validation import Trial, sweep
-from .cross_validation_curve import Curve, curve
-from .holdout_plan import FOLDS, HIDING, Plan
-from .metrics import aligned_mm, challenge_v02, e3d_global, frobenius_relative, procrustes_mm, reprojection_px
-from .parameter_grid import SCALE, changed, parameters_of, present, suggested, values_between, values_beyond
-from .result_errors import errors_of
+from .cross_validation import FOLDS, HIDING, HoldoutCurve, HoldoutPlan, HoldoutTrial, gather_curve, sweep
+from .metrics import (
+    aligned_mm,
+    challenge_v02,
+    e3d_global,
+    errors_of,
+    frobenius_relative,
+    procrustes_mm,
+    reprojection_px,
+)
+from .parameter_grid import (
+    SCALE,
+    parameter_value,
+    parameters_of,
+    suggest_range,
+    values_in_range,
+    values_outside,
+    with_parameter,
+)
 
 __all__ = [
     "ALIGNMENTS",
@@ -31,28 +44,28 @@ __all__ = [
     "PER_FRAME",
     "SCALE",
     "Alignment",
-    "Curve",
+    "HoldoutCurve",
+    "HoldoutPlan",
+    "HoldoutTrial",
     "Kind",
     "Mirror",
-    "Plan",
-    "Trial",
     "Views",
     "align",
     "align_all",
     "aligned_mm",
     "challenge_v02",
-    "changed",
-    "curve",
     "e3d_global",
     "errors_of",
     "frobenius_relative",
+    "gather_curve",
     "is_mirrored",
+    "parameter_value",
     "parameters_of",
-    "present",
     "procrustes_mm",
     "reprojection_px",
-    "suggested",
+    "suggest_range",
     "sweep",
-    "values_between",
-    "values_beyond",
+    "values_in_range",
+    "values_outside",
+    "with_parameter",
 ]

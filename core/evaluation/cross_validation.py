@@ -10,11 +10,11 @@ of 60 frames and 100 points with 1 px of noise, over xi in half decades at rank 
 held-out error and the lowest of all, in mm:
 
               balloon        articulated    paper
-    runs      1.7 of 1.7     4.2 of 2.2     6.7 of 6.3
-    single    29.7 of 1.5    7.5 of 1.7     9.4 of 6.0
+    tracks    1.7 of 1.7     4.2 of 2.2     6.7 of 6.3
+    entries   29.7 of 1.5    7.5 of 1.7     9.4 of 6.0
 
 On four of the Challenge's kinds (kinect paper, shark, dance, pickup; 3 shares) it is 8.9 of 8.2, 2.7 of 1.0,
-6.3 of 6.0 and 11.6 of 3.4 with runs: the lowest 3-D error was always at a penalty as strong or stronger, by
+6.3 of 6.0 and 11.6 of 3.4 with tracks: the lowest 3-D error was always at a penalty as strong or stronger, by
 up to thirty times. So of values that are about as good the strongest penalty is the safest.
 
 What is held out of what. The shapes and offsets B, C, t, and the weights that refer to the closed form, come
@@ -48,11 +48,10 @@ from ..reconstruction.reconstruct import iterate_sequence
 from ..solvers.majorized import Majorized
 from ..solvers.solver import iterate
 from ..solvers.variable_projection import NEAR_DAMPING, VariableProjection
-from .holdout_plan import SHARE, Plan
-from .parameter_grid import changed, present
+from .parameter_grid import parameter_value, with_parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from ..data.sequence import Sequence
     from ..foundation.types import Bools, Floats
@@ -62,9 +61,17 @@ if TYPE_CHECKING:
     from ..reconstruction.settings import Settings
     from ..solvers.solver import Algorithm
 
+SHARE = 0.1  # of the visible observations that is hidden
+FOLDS = 6
+HIDING = {
+    "tracks": "points over half of the frames: their depth has to be predicted",
+    "entries": "observations one by one: depth hardly matters",
+}
 RUN = 0.5  # of the frames, one after the other, in which a point is hidden
 TOLERANCE, GROWING_TOLERANCE = 1e-10, 1e-8
 MOST_ITERATIONS = 200
+TIE = 1e-3  # relative difference below which the lower rank is the better one
+ROUNDING = 1e-6  # relative difference that solves of the same problem leave
 
 Watch: TypeAlias = "Callable[[], None]"
 
@@ -74,7 +81,35 @@ def _nothing() -> None:
 
 
 @dataclass(frozen=True)
-class Misfit:
+class HoldoutPlan:
+    """Which values of which parameter are tried.
+
+    Raises
+    ------
+    InputError
+        where there are none, one twice, or a share or number of folds is outside its range.
+    """
+
+    parameter: str  # one of `core.evaluation.parameter_grid.parameters_of`
+    values: tuple[float, ...]
+    share: float = SHARE
+    folds: int = FOLDS  # so many times something is hidden
+    hiding: str = "tracks"  # a key of HIDING
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.values or len(set(self.values)) != len(self.values):
+            raise InputError(f"the values are {self.values}; accepted is at least one, each once")
+        if not 0 < self.share <= 0.5:
+            raise InputError(f"the held-out share is {self.share:g}; accepted is above 0, at most 0.5")
+        if self.hiding not in HIDING:
+            raise InputError(f"hiding is {self.hiding!r}; accepted are {', '.join(HIDING)}")
+        if self.folds < 1:
+            raise InputError(f"folds is {self.folds}; accepted is at least 1")
+
+
+@dataclass(frozen=True)
+class ReprojectionErrors:
     """Distances of reprojections and tracks, in the units of the tracks."""
 
     rms: float
@@ -82,21 +117,21 @@ class Misfit:
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class HoldoutTrial:
     """One value, solved without one share of the observations."""
 
     value: float
     fold: int  # 0-based
-    held: Misfit  # of what was hidden
-    kept: Misfit  # of what was used
+    held: ReprojectionErrors  # of what was hidden
+    kept: ReprojectionErrors  # of what was used
     solution: Point | None  # None once it was taken away, where only figures are kept
     done: int  # trials, with this one
     count: int  # of all trials
     seconds: float  # since the sweep began
 
 
-def hidden(
-    visible: Bools, rank: int, *, share: float = SHARE, hiding: str = "runs", seed: tuple[int, ...] = (0,)
+def choose_hidden(
+    visible: Bools, rank: int, *, share: float = SHARE, hiding: str = "tracks", seed: tuple[int, ...] = (0,)
 ) -> Bools:
     """Return which visible observations (F, P) to hide.
 
@@ -112,7 +147,7 @@ def hidden(
     in_frame, of_point = visible.sum(axis=1), visible.sum(axis=0)
     held = np.zeros_like(visible)
     rng = np.random.default_rng(seed)
-    for f, p in _runs(visible, rng) if hiding == "runs" else rng.permutation(np.argwhere(visible)):
+    for f, p in _half_tracks(visible, rng) if hiding == "tracks" else rng.permutation(np.argwhere(visible)):
         if not wanted:
             break
         if in_frame[f] > rank + 3 and of_point[p] > 2 * rank:
@@ -128,7 +163,7 @@ def hidden(
     return held
 
 
-def _runs(visible: Bools, rng: np.random.Generator) -> Iterator[tuple[int, int]]:
+def _half_tracks(visible: Bools, rng: np.random.Generator) -> Iterator[tuple[int, int]]:
     """Yield the visible observations of half of the frames of one point after another."""
     frames, points = visible.shape
     length = max(round(RUN * frames), 1)
@@ -143,11 +178,11 @@ def sweep(
     sequence: Sequence,
     start: Iterate,
     settings: Settings,
-    plan: Plan,
+    plan: HoldoutPlan,
     *,
     again: bool = False,
     watch: Watch = _nothing,
-) -> Iterator[Trial]:
+) -> Iterator[HoldoutTrial]:
     """Yield one trial after another, fold by fold; stop iterating to cancel.
 
     Parameters
@@ -175,22 +210,24 @@ def sweep(
     whole = start.displayed.problem
     if whole.offsets != (settings.problem == "nonrigid"):
         raise InputError("the reconstruction is of the other problem; run again first")
-    series = {value: changed(settings, plan.parameter, value) for value in plan.values}
+    series = {value: with_parameter(settings, plan.parameter, value) for value in plan.values}
     highest = max(each.rank for each in series.values())
-    now, began, done = present(settings, plan.parameter), time.perf_counter(), 0
+    now, began, done = parameter_value(settings, plan.parameter), time.perf_counter(), 0
     for fold in range(plan.folds):
-        held = hidden(whole.visible, highest, share=plan.share, hiding=plan.hiding, seed=(plan.seed, fold))
+        held = choose_hidden(
+            whole.visible, highest, share=plan.share, hiding=plan.hiding, seed=(plan.seed, fold)
+        )
         base, point = replace(whole, visible=whole.visible & ~held), start.displayed.factors  # type: ignore[type-var]
         if again:
-            base, point = _chosen_again(sequence, start, settings, held)
-        pose = partial(_posed_at, base, series, sequence.camera)
-        for value, solution in _chained(plan.values, pose, point, now, watch):
+            base, point = _choose_rotations_again(sequence, start, settings, held)
+        pose = partial(_pose_at, base, series, sequence.camera)
+        for value, solution in _solve_series(plan.values, pose, point, now, watch):
             done += 1
-            yield Trial(
+            yield HoldoutTrial(
                 value=value,
                 fold=fold,
-                held=_misfit(solution, held, whole, start.intrinsics, sequence.camera),
-                kept=_misfit(solution, base.visible, whole, start.intrinsics, sequence.camera),
+                held=_measure(solution, held, whole, start.intrinsics, sequence.camera),
+                kept=_measure(solution, base.visible, whole, start.intrinsics, sequence.camera),
                 solution=replace(solution, problem=solution.problem.without_data()),
                 done=done,
                 count=plan.folds * len(plan.values),
@@ -198,40 +235,40 @@ def sweep(
             )
 
 
-def posed(base: Problem, settings: Settings, camera: CameraModel) -> Problem:
+def pose_problem(base: Problem, settings: Settings, camera: CameraModel) -> Problem:
     """Return a problem under the eta, rank and penalty of settings; orthogonal tracks keep eta = 1."""
     fixed = base.offsets and camera is CameraModel.ORTHOGONAL
     return (base if fixed else base.with_eta(settings.eta)).with_penalty(settings.penalty, settings.rank)
 
 
-def _posed_at(base: Problem, series: dict[float, Settings], camera: CameraModel, value: float) -> Problem:
-    return posed(base, series[value], camera)
+def _pose_at(base: Problem, series: dict[float, Settings], camera: CameraModel, value: float) -> Problem:
+    return pose_problem(base, series[value], camera)
 
 
-def solved_from(problem: Problem, start: Factors, watch: Watch = _nothing) -> Point:
+def solve_from(problem: Problem, start: Factors, watch: Watch = _nothing) -> Point:
     """Return the minimum that a start leads to, its rank padded or cut; from nothing it is grown."""
     if is_collapsed(problem, start):
-        return grown(problem, watch)
+        return solve_growing(problem, watch)
     factors = with_rank(start, problem.rank, np.random.default_rng(0))
     algorithm = VariableProjection(TOLERANCE, MOST_ITERATIONS, NEAR_DAMPING)
-    return _solved(problem, factors, algorithm, watch)
+    return _solve(problem, factors, algorithm, watch)
 
 
-def grown(problem: Problem, watch: Watch = _nothing) -> Point:
+def solve_growing(problem: Problem, watch: Watch = _nothing) -> Point:
     """Return the minimum that a rigid shape leads to by adding one basis shape at a time."""
     last = VariableProjection(TOLERANCE, MOST_ITERATIONS)
     if isinstance(problem, LowRankProblem):
-        return _solved(problem, problem.closed_form(), last, watch)
+        return _solve(problem, problem.closed_form(), last, watch)
     assert isinstance(problem, NonRigidProblem)  # there are two kinds
     quick = VariableProjection(GROWING_TOLERANCE, MOST_ITERATIONS)
     factors = with_rank(rigid_start(problem), 1, np.random.default_rng(1))
     for rank in range(1, problem.rank):
-        grown_so_far = _solved(problem.of_rank(rank), factors, quick, watch).factors
+        grown_so_far = _solve(problem.of_rank(rank), factors, quick, watch).factors
         factors = with_rank(grown_so_far, rank + 1, np.random.default_rng(rank + 1))
-    return _solved(problem, factors, last, watch)
+    return _solve(problem, factors, last, watch)
 
 
-def _solved(problem: Problem, factors: Factors, algorithm: VariableProjection, watch: Watch) -> Point:
+def _solve(problem: Problem, factors: Factors, algorithm: VariableProjection, watch: Watch) -> Point:
     method: Algorithm[Any] = algorithm if problem.spectral is None else Majorized(algorithm)
     end = factors
     for snapshot in iterate(problem, method, factors):
@@ -240,23 +277,25 @@ def _solved(problem: Problem, factors: Factors, algorithm: VariableProjection, w
     return Point(problem, end, problem.loss(end))
 
 
-def _chained(
+def _solve_series(
     values: tuple[float, ...], pose: Callable[[float], Problem], point: Factors, now: float, watch: Watch
 ) -> Iterator[tuple[float, Point]]:
     """Solve the value nearest to the present one, then outwards, each from its neighbor's end."""
     values = tuple(sorted(values))
     middle = min(range(len(values)), key=lambda k: abs(np.log(max(values[k], 1e-12) / max(now, 1e-12))))
     problem = pose(values[middle])
-    first = min(solved_from(problem, point, watch), grown(problem, watch), key=lambda found: found.loss)
+    first = min(
+        solve_from(problem, point, watch), solve_growing(problem, watch), key=lambda found: found.loss
+    )
     yield values[middle], first
     for part in (values[middle + 1 :], values[:middle][::-1]):
         last = first
         for value in part:
-            last = solved_from(pose(value), last.factors, watch)
+            last = solve_from(pose(value), last.factors, watch)
             yield value, last
 
 
-def _chosen_again(
+def _choose_rotations_again(
     sequence: Sequence, start: Iterate, settings: Settings, held: Bools
 ) -> tuple[Problem, Factors]:
     """Return the problem and the end of a run that has never seen what is hidden, nor has its companion."""
@@ -271,7 +310,7 @@ def _chosen_again(
     return best.problem, best.factors
 
 
-def reprojected(solution: Point, intrinsics: Floats, camera: CameraModel) -> Floats:
+def reproject(solution: Point, intrinsics: Floats, camera: CameraModel) -> Floats:
     """Return where a solution is seen, (F, 2, P), in the units of the tracks; NaN at depth 0."""
     problem, factors = solution.problem, solution.factors
     if isinstance(problem, LowRankProblem):
@@ -280,8 +319,97 @@ def reprojected(solution: Point, intrinsics: Floats, camera: CameraModel) -> Flo
     return project(problem.rotations @ (factors.shapes() + factors.s[:, :, None]), intrinsics, camera)
 
 
-def _misfit(solution: Point, which: Bools, whole: Problem, intrinsics: Floats, camera: CameraModel) -> Misfit:
+def _measure(
+    solution: Point, which: Bools, whole: Problem, intrinsics: Floats, camera: CameraModel
+) -> ReprojectionErrors:
     scale = intrinsics[:2, :2]
     measured = scale @ whole.tracks + intrinsics[:2, 2:]
-    distance = np.linalg.norm(reprojected(solution, intrinsics, camera) - measured, axis=1)[which]
-    return Misfit(float(np.sqrt(np.mean(distance**2))), float(np.median(distance)))
+    distance = np.linalg.norm(reproject(solution, intrinsics, camera) - measured, axis=1)[which]
+    return ReprojectionErrors(float(np.sqrt(np.mean(distance**2))), float(np.median(distance)))
+
+
+@dataclass(frozen=True, eq=False)
+class HoldoutCurve:
+    """What the trials of a plan come to, by value in increasing order, over folds that have all values.
+
+    What is hidden in one fold may be far harder to predict than in another: a value that was tried in more
+    folds than the others would be judged by that.
+    """
+
+    values: Floats  # (N,)
+    folds: tuple[int, ...]  # that have all values
+    errors: Floats  # (folds, N) root mean square error of what was hidden, NaN where it is seen nowhere
+    medians: Floats  # (folds, N)
+    kept_errors: Floats  # (folds, N) of what was used
+    whole: bool  # whether a count has no half: the lower of two that tie is the better one
+
+    @property
+    def held(self) -> Floats:
+        """(N,) root mean square error of what was hidden, averaged over folds."""
+        return np.asarray(self.errors.mean(axis=0))
+
+    @property
+    def median(self) -> Floats:
+        """(N,) median error of what was hidden, averaged over folds."""
+        return np.asarray(self.medians.mean(axis=0))
+
+    @property
+    def kept(self) -> Floats:
+        """(N,) root mean square error of what was used, averaged over folds."""
+        return np.asarray(self.kept_errors.mean(axis=0))
+
+    @property
+    def deviation(self) -> Floats:
+        """(N,) standard error of `held` over folds, NaN of one fold."""
+        return _standard_error(self.errors)
+
+    @property
+    def best(self) -> int:
+        """The index of the lowest held-out error."""
+        held = np.nan_to_num(self.held, nan=np.inf)
+        if not self.whole:
+            return int(np.argmin(held))
+        return int(np.flatnonzero(held <= held.min() * (1 + TIE))[0])
+
+    @property
+    def close(self) -> tuple[float, float]:
+        """The ends of the values around the best that are worse by a standard error, or rounding, at most.
+
+        It is that of the difference, fold by fold: what makes a share hard is hard for every value.
+        """
+        apart = self.errors - self.errors[:, [self.best]]
+        worst = np.nan_to_num(_standard_error(apart)) + ROUNDING * self.held[self.best]
+        near = apart.mean(axis=0) <= worst
+        first = last = self.best
+        while first > 0 and near[first - 1]:
+            first -= 1
+        while last + 1 < len(near) and near[last + 1]:
+            last += 1
+        return float(self.values[first]), float(self.values[last])
+
+
+def _standard_error(errors: Floats) -> Floats:
+    folds, count = errors.shape
+    if folds < 2:
+        return np.full(count, np.nan)
+    return np.asarray(errors.std(axis=0, ddof=1) / np.sqrt(folds))
+
+
+def gather_curve(trials: Iterable[HoldoutTrial], parameter: str) -> HoldoutCurve:
+    """Gather the trials of a plan, or those that there are yet.
+
+    A sweep goes fold by fold, so that its first fold has all values that were tried. Of other trials those
+    values count that the fold with most of them has.
+    """
+    folds: dict[int, dict[float, HoldoutTrial]] = {}
+    for trial in trials:
+        folds.setdefault(trial.fold, {})[trial.value] = trial
+    widest = max(folds.values(), key=len)
+    values = sorted(widest)
+    complete = tuple(number for number, fold in folds.items() if fold.keys() >= widest.keys())
+    of_all = [
+        [(t.held.rms, t.held.median, t.kept.rms) for t in (folds[number][value] for value in values)]
+        for number in complete
+    ]
+    held, median, kept = np.moveaxis(np.array(of_all), 2, 0)
+    return HoldoutCurve(np.array(values), complete, held, median, kept, whole=parameter == "rank")

@@ -29,7 +29,7 @@ def parameters_of(settings: Settings, camera: CameraModel) -> tuple[str, ...]:
     return names[:2] if fixed else names
 
 
-def present(settings: Settings, parameter: str) -> float:
+def parameter_value(settings: Settings, parameter: str) -> float:
     """Return the value of a parameter in settings; 1 for `SCALE`."""
     if parameter == SCALE:
         return 1.0
@@ -37,7 +37,7 @@ def present(settings: Settings, parameter: str) -> float:
     return float(getattr(source, parameter))
 
 
-def changed(settings: Settings, parameter: str, value: float) -> Settings:
+def with_parameter(settings: Settings, parameter: str, value: float) -> Settings:
     """Return settings with another value of one parameter.
 
     Raises
@@ -61,9 +61,9 @@ def changed(settings: Settings, parameter: str, value: float) -> Settings:
     return settings.with_changes(penalty=replace(settings.penalty, **{parameter: float(value)}))  # type: ignore[type-var]
 
 
-def suggested(settings: Settings, parameter: str) -> tuple[float, float, int]:
+def suggest_range(settings: Settings, parameter: str) -> tuple[float, float, int]:
     """Return a lowest value, a highest one and a count for a series around the present value."""
-    now = present(settings, parameter)
+    now = parameter_value(settings, parameter)
     count = COUNTS.get(parameter, COUNT)
     if parameter == "rank":
         first = max(1, int(now) - count // 2)
@@ -74,7 +74,7 @@ def suggested(settings: Settings, parameter: str) -> tuple[float, float, int]:
     return float(f"{low:.2g}"), float(f"{high:.2g}"), count
 
 
-def values_beyond(parameter: str, values: tuple[float, ...], *, above: bool) -> tuple[float, ...]:
+def values_outside(parameter: str, values: tuple[float, ...], *, above: bool) -> tuple[float, ...]:
     """Return about half as many values again, at the same ratios, below or above a series that ascends.
 
     None of the rank, as what can be hidden depends on the highest one; of eta what it can be.
@@ -88,7 +88,7 @@ def values_beyond(parameter: str, values: tuple[float, ...], *, above: bool) -> 
     return tuple(value for value in more if parameter != "eta" or LEAST_ETA <= value < 1.0)
 
 
-def values_between(parameter: str, low: float, high: float, count: int) -> tuple[float, ...]:
+def values_in_range(parameter: str, low: float, high: float, count: int) -> tuple[float, ...]:
     """Return a series: every rank in a range, or so many values of anything else at equal ratios."""
     if parameter == "rank":
         return tuple(float(rank) for rank in range(math.ceil(low), math.floor(high) + 1))

@@ -18,8 +18,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..data.sequence import CameraModel, Sequence
-from ..evaluation.metrics import procrustes_mm
-from ..evaluation.result_errors import errors_of, published_errors
+from ..evaluation.metrics import errors_of, procrustes_mm, published_errors
 from ..foundation.linalg import procrustes
 from ..penalties import NuclearNorm, WeightedNuclearNorm
 from ..problem.factors import center

@@ -10,21 +10,21 @@ from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.scene.summaries import measure
 
 if TYPE_CHECKING:
-    from core.evaluation import Curve, Plan
+    from core.evaluation import HoldoutCurve, HoldoutPlan
     from core.foundation import Floats
 
 TITLES = {"xi": "xi", "mu": "mu", "scale": "all weights ×", "rank": "rank K", "eta": "eta"}
 UNORDERED = ("rank", "eta")  # more of the others is a stronger penalty
 
 
-def advised(line: Curve, parameter: str) -> int:
+def advised(line: HoldoutCurve, parameter: str) -> int:
     """Return the index of the value to use: of those that predict equally well, the strongest penalty."""
     if parameter in UNORDERED:  # the lowest rank is the best already; no eta is safer than another
         return line.best
     return int(np.flatnonzero(line.values == line.close[1])[0])
 
 
-def recommendation(line: Curve, plan: Plan, unit: str, *, widened: bool = False) -> str:
+def recommendation(line: HoldoutCurve, plan: HoldoutPlan, unit: str, *, widened: bool = False) -> str:
     """Return the recommendation of a curve, its uncertainty, and the value of "Use it"."""
     name = plan.parameter
     title, best, held = TITLES[name], float(line.values[line.best]), float(line.held[line.best])
@@ -45,7 +45,7 @@ def recommendation(line: Curve, plan: Plan, unit: str, *, widened: bool = False)
     return f"{words} Tracks say little of depth: compare the shapes, too."
 
 
-def by_truth(line: Curve, parameter: str, errors: Floats, unit: str) -> str:
+def by_truth(line: HoldoutCurve, parameter: str, errors: Floats, unit: str) -> str:
     """Return the ground-truth error of the value to use, which was not used to choose it.
 
     Parameters

@@ -25,17 +25,24 @@ from core import (
 )
 from core.evaluation import (
     SCALE,
-    Plan,
-    Trial,
-    changed,
-    curve,
+    HoldoutPlan,
+    HoldoutTrial,
+    gather_curve,
+    parameter_value,
     parameters_of,
-    present,
-    suggested,
+    suggest_range,
     sweep,
-    values_between,
+    values_in_range,
+    with_parameter,
 )
-from core.evaluation.cross_validation import Misfit, grown, hidden, posed, reprojected, solved_from
+from core.evaluation.cross_validation import (
+    ReprojectionErrors,
+    choose_hidden,
+    pose_problem,
+    reproject,
+    solve_from,
+    solve_growing,
+)
 from core.solvers import Majorized
 
 SETTINGS = Settings(starts=1, penalty=WeightedNuclearNorm(xi=0.5))
@@ -56,7 +63,7 @@ def error_3d(sequence, solution) -> float:
     return procrustes_mm(shapes, sequence.truth).mean
 
 
-@pytest.mark.parametrize("hiding", ["runs", "single"])
+@pytest.mark.parametrize("hiding", ["tracks", "entries"])
 @pytest.mark.parametrize("rank", [2, 6])
 def test_what_is_hidden_was_seen_and_leaves_enough(hiding, rank):
     rng = np.random.default_rng(1)
@@ -65,29 +72,29 @@ def test_what_is_hidden_was_seen_and_leaves_enough(hiding, rank):
     visible[:3, 0] = True  # a point with too few to lose any
     visible[5] = False
     visible[5, :4] = True  # and a frame
-    held = hidden(visible, rank, hiding=hiding, seed=(3,))
+    held = choose_hidden(visible, rank, hiding=hiding, seed=(3,))
     assert not (held & ~visible).any()
     assert held.sum() == round(0.1 * visible.sum())
     kept = visible & ~held
     assert not held[:, 0].any() and not held[5].any()
     assert (kept.sum(axis=1) >= np.minimum(visible.sum(axis=1), rank + 3)).all()
     assert (kept.sum(axis=0) >= np.minimum(visible.sum(axis=0), 2 * rank)).all()
-    again = hidden(visible, rank, hiding=hiding, seed=(3,))
+    again = choose_hidden(visible, rank, hiding=hiding, seed=(3,))
     assert (held == again).all()
-    assert (held != hidden(visible, rank, hiding=hiding, seed=(4,))).any()
+    assert (held != choose_hidden(visible, rank, hiding=hiding, seed=(4,))).any()
 
 
-@pytest.mark.parametrize("hiding", ["runs", "single"])
+@pytest.mark.parametrize("hiding", ["tracks", "entries"])
 def test_frames_and_points_keep_enough_however_much_is_to_be_hidden(hiding):
     """Of 12 points a frame may lose 5 at rank 4, where half is asked for; of 10 frames a point may lose 2."""
     for shape, most in (((60, 12), 12 - 7), ((10, 60), 10 - 8)):
-        held = hidden(np.ones(shape, dtype=bool), 4, share=0.5, hiding=hiding)
+        held = choose_hidden(np.ones(shape, dtype=bool), 4, share=0.5, hiding=hiding)
         lost = held.sum(axis=1) if shape[0] == 60 else held.sum(axis=0)
         assert lost.max() == most
 
 
 def test_runs_hide_half_of_the_frames_of_a_point():
-    held = hidden(np.ones((40, 60), dtype=bool), 3, share=0.05)
+    held = choose_hidden(np.ones((40, 60), dtype=bool), 3, share=0.05)
     counts = held.sum(axis=0)
     assert sorted(counts[counts > 0]) == [20] * 6
     for p in np.flatnonzero(counts):
@@ -97,13 +104,13 @@ def test_runs_hide_half_of_the_frames_of_a_point():
 
 def test_where_nothing_can_be_hidden_the_reason_is_given():
     with pytest.raises(InputError, match=r"no observation can be hidden at rank 8: every frame needs 11"):
-        hidden(np.ones((10, 12), dtype=bool), 8)
+        choose_hidden(np.ones((10, 12), dtype=bool), 8)
 
 
 def test_errors_are_distances_in_pixels_of_what_was_hidden_and_of_what_was_kept(case):
     sequence, updates = case
-    trial = next(sweep(sequence, updates[-1], SETTINGS, Plan("xi", (0.5,), folds=1, seed=5)))
-    held = hidden(sequence.visible, 6, seed=(5, 0))
+    trial = next(sweep(sequence, updates[-1], SETTINGS, HoldoutPlan("xi", (0.5,), folds=1, seed=5)))
+    held = choose_hidden(sequence.visible, 6, seed=(5, 0))
     # As a result measures itself, with the solution in the place of the run's.
     end = replace(updates[-1], best=trial.solution)
     result = finish(sequence, SETTINGS, end, [updates[-1].record])
@@ -117,13 +124,13 @@ def test_errors_are_distances_in_pixels_of_what_was_hidden_and_of_what_was_kept(
 
 def test_what_is_hidden_does_not_enter_the_solution(case):
     sequence, updates = case
-    held = hidden(sequence.visible, 6, seed=(0, 0))
+    held = choose_hidden(sequence.visible, 6, seed=(0, 0))
     tracks = np.where(held[:, None], sequence.tracks + 300.0, sequence.tracks)
     moved = replace(sequence, tracks=tracks)
     problem = updates[-1].best.problem
     shifted = problem.tracks + np.where(held[:, None], 300.0 / updates[-1].intrinsics[0, 0], 0.0)
     start = replace(updates[-1], best=replace(updates[-1].best, problem=replace(problem, tracks=shifted)))
-    plan = Plan("xi", (0.5, 1.0), folds=1)
+    plan = HoldoutPlan("xi", (0.5, 1.0), folds=1)
     for one, other in zip(
         sweep(sequence, updates[-1], SETTINGS, plan), sweep(moved, start, SETTINGS, plan), strict=True
     ):
@@ -133,18 +140,18 @@ def test_what_is_hidden_does_not_enter_the_solution(case):
 
 def test_warm_trials_end_where_cold_ones_do(case):
     sequence, updates = case
-    trials = list(sweep(sequence, updates[-1], SETTINGS, Plan("xi", XI, folds=1)))
+    trials = list(sweep(sequence, updates[-1], SETTINGS, HoldoutPlan("xi", XI, folds=1)))
     assert [trial.value for trial in trials] == [0.3, 1.0, 3.0, 0.1, 0.01]  # from the nearest to 0.5 outwards
     assert [trial.done for trial in trials] == [1, 2, 3, 4, 5]
     for trial in trials:
-        cold = grown(trial.solution.problem)
+        cold = solve_growing(trial.solution.problem)
         assert trial.solution.loss <= cold.loss * (1 + 1e-5)
         pixels = [
-            reprojected(solution, updates[-1].intrinsics, sequence.camera)
+            reproject(solution, updates[-1].intrinsics, sequence.camera)
             for solution in (trial.solution, cold)
         ]
         if abs(trial.solution.loss / cold.loss - 1) < 1e-6:  # the same minimum: the same picture
-            held = hidden(sequence.visible, 6, seed=(0, 0))
+            held = choose_hidden(sequence.visible, 6, seed=(0, 0))
             assert np.sqrt(np.mean(((pixels[0] - pixels[1]) ** 2).sum(axis=1)[held])) < 0.15 * trial.held.rms
 
 
@@ -152,21 +159,21 @@ def test_the_lowest_held_out_error_is_near_the_lowest_3d_error_where_runs_are_hi
     """Figures of this case: 1.6 mm at the minimum of runs, 1.6 the best; 23 at the minimum of single ones."""
     sequence, updates = case
     found = {}
-    for hiding in ("runs", "single"):
-        trials = list(sweep(sequence, updates[-1], SETTINGS, Plan("xi", XI, folds=3, hiding=hiding)))
-        line = curve(trials, "xi")
+    for hiding in ("tracks", "entries"):
+        trials = list(sweep(sequence, updates[-1], SETTINGS, HoldoutPlan("xi", XI, folds=3, hiding=hiding)))
+        line = gather_curve(trials, "xi")
         errors = [np.mean([error_3d(sequence, t.solution) for t in trials if t.value == xi]) for xi in XI]
         found[hiding] = errors[line.best] / min(errors)
         assert (np.diff(line.kept) > 0).all()  # what is used is fitted the better the weaker the penalty
-    assert found["runs"] < 1.3
-    assert found["single"] > 3  # single observations do not ask for depth
+    assert found["tracks"] < 1.3
+    assert found["entries"] > 3  # single observations do not ask for depth
 
 
 def test_the_rank_is_found_and_ties_go_to_the_lower_one(case):
     sequence, updates = case
     ranks = (2.0, 3.0, 4.0, 5.0, 6.0, 7.0)
-    trials = list(sweep(sequence, updates[-1], SETTINGS, Plan("rank", ranks, folds=2)))
-    line = curve(trials, "rank")
+    trials = list(sweep(sequence, updates[-1], SETTINGS, HoldoutPlan("rank", ranks, folds=2)))
+    line = gather_curve(trials, "rank")
     errors = [np.mean([error_3d(sequence, t.solution) for t in trials if t.value == rank]) for rank in ranks]
     assert errors[line.best] < 1.15 * min(errors)
     assert all(trial.solution.problem.rank == trial.value for trial in trials)
@@ -174,29 +181,32 @@ def test_the_rank_is_found_and_ties_go_to_the_lower_one(case):
 
 def test_rotations_that_have_seen_what_is_hidden_change_little(case):
     sequence, updates = case
-    plan = Plan("xi", (0.1, 0.3, 1.0), folds=1)
+    plan = HoldoutPlan("xi", (0.1, 0.3, 1.0), folds=1)
     lines = [
-        curve(sweep(sequence, updates[-1], SETTINGS, plan, again=again), "xi") for again in (False, True)
+        gather_curve(sweep(sequence, updates[-1], SETTINGS, plan, again=again), "xi")
+        for again in (False, True)
     ]
     assert lines[1].held == pytest.approx(lines[0].held, rel=0.15)
     assert lines[1].best == lines[0].best
 
 
-def trial(fold: int, value: float, held: float) -> Trial:
-    return Trial(value, fold, Misfit(held, held / 2), Misfit(held / 3, 0.0), None, 1, 1, 0.0)
+def trial(fold: int, value: float, held: float) -> HoldoutTrial:
+    return HoldoutTrial(
+        value, fold, ReprojectionErrors(held, held / 2), ReprojectionErrors(held / 3, 0.0), None, 1, 1, 0.0
+    )
 
 
 def test_a_curve_averages_folds_and_knows_how_sure_it_is():
     table = {1.0: (5.0, 9.0), 2.0: (4.0, 8.0), 3.0: (4.2, 7.9), 4.0: (6.0, 8.1)}
     trials = [trial(fold, value, held[fold]) for value, held in table.items() for fold in (0, 1)]
-    line = curve(trials, "xi")
+    line = gather_curve(trials, "xi")
     assert line.held == pytest.approx([7.0, 6.0, 6.05, 7.05])
     assert line.median == pytest.approx(line.held / 2)
     assert line.kept == pytest.approx(line.held / 3)
     assert line.deviation[0] == pytest.approx(np.std([5.0, 9.0], ddof=1) / np.sqrt(2))
     assert line.values[line.best] == 2.0
     assert line.close == (2.0, 3.0)  # 0.05 worse, with a standard error of 0.15; 1 worse is too much
-    half = curve(trials[:-1], "xi")  # while it is still computed
+    half = gather_curve(trials[:-1], "xi")  # while it is still computed
     assert half.held == pytest.approx([5.0, 4.0, 4.2, 6.0])
 
 
@@ -205,20 +215,22 @@ def test_values_are_compared_over_the_same_folds():
     first = [trial(0, value, held) for value, held in ((2.0, 9.0), (3.0, 10.0), (1.0, 10.0))]
     second = [trial(1, value, held) for value, held in ((2.0, 27.0), (3.0, 29.0), (1.0, 34.0))]
     for begun in range(len(second)):
-        line = curve([*first, *second[:begun]], "xi")
+        line = gather_curve([*first, *second[:begun]], "xi")
         assert line.held == pytest.approx([10.0, 9.0, 10.0]) and line.best == 1
         assert line.kept == pytest.approx(line.held / 3) and np.isnan(line.deviation).all()
-    assert curve([*first, *second], "xi").held == pytest.approx([22.0, 18.0, 19.5])
+    assert gather_curve([*first, *second], "xi").held == pytest.approx([22.0, 18.0, 19.5])
 
 
 def test_a_range_that_is_being_widened_is_compared_over_the_folds_that_have_all_of_it():
     table = {1.0: (5.0, 10.0), 2.0: (4.0, 8.0)}
     before = [trial(fold, value, held[fold]) for value, held in table.items() for fold in (0, 1)]
-    line = curve([*before, trial(0, 4.0, 4.5)], "xi")  # 4.5 is below the mean of 4 and 8
+    line = gather_curve([*before, trial(0, 4.0, 4.5)], "xi")  # 4.5 is below the mean of 4 and 8
     assert line.held == pytest.approx([5.0, 4.0, 4.5]) and line.best == 1
-    line = curve([*before, trial(0, 4.0, 4.5), trial(0, 8.0, 6.0), trial(1, 4.0, 7.0)], "xi")
+    line = gather_curve([*before, trial(0, 4.0, 4.5), trial(0, 8.0, 6.0), trial(1, 4.0, 7.0)], "xi")
     assert line.held == pytest.approx([5.0, 4.0, 4.5, 6.0])
-    line = curve([*before, trial(2, 1.0, 90.0)], "xi")  # of a fold that was tried with less, nothing counts
+    line = gather_curve(
+        [*before, trial(2, 1.0, 90.0)], "xi"
+    )  # of a fold that was tried with less, nothing counts
     assert line.held == pytest.approx([7.5, 6.0])
 
 
@@ -226,17 +238,17 @@ def test_a_value_that_predicts_nowhere_is_never_the_best():
     """A point at depth 0 is seen nowhere."""
     trials = [trial(0, 1.0, np.nan), trial(0, 2.0, 5.0), trial(0, 3.0, 5.0)]
     for name in ("xi", "rank"):
-        line = curve(trials, name)
+        line = gather_curve(trials, name)
         assert (line.best, line.close) == (1, (2.0, 3.0))
-    assert curve(trials[:1], "xi").close == (1.0, 1.0)
+    assert gather_curve(trials[:1], "xi").close == (1.0, 1.0)
 
 
 def test_a_tie_of_ranks_goes_to_the_lower_one_and_one_of_strengths_does_not():
     trials = [trial(0, value, held) for value, held in ((2.0, 9.0), (3.0, 5.001), (4.0, 5.0), (5.0, 5.0))]
-    assert curve(trials, "rank").best == 1
-    assert curve(trials, "xi").best == 2
-    assert np.isnan(curve(trials, "xi").deviation).all()
-    assert curve(trials, "xi").close == (4.0, 5.0)
+    assert gather_curve(trials, "rank").best == 1
+    assert gather_curve(trials, "xi").best == 2
+    assert np.isnan(gather_curve(trials, "xi").deviation).all()
+    assert gather_curve(trials, "xi").close == (4.0, 5.0)
 
 
 def test_every_parameter_can_be_read_and_changed():
@@ -249,40 +261,40 @@ def test_every_parameter_can_be_read_and_changed():
         assert parameters_of(settings, CameraModel.PERSPECTIVE) == (name, "rank", "eta")
         assert parameters_of(settings, CameraModel.ORTHOGONAL) == (name, "rank")
         for parameter, value in ((name, 0.7), ("rank", 3.0), ("eta", 0.3)):
-            assert present(changed(settings, parameter, value), parameter) == value
-            low, high, count = suggested(settings, parameter)
-            assert low <= present(settings, parameter) <= high and count > 3
-            series = values_between(parameter, low, high, count)
+            assert parameter_value(with_parameter(settings, parameter, value), parameter) == value
+            low, high, count = suggest_range(settings, parameter)
+            assert low <= parameter_value(settings, parameter) <= high and count > 3
+            series = values_in_range(parameter, low, high, count)
             assert len(series) == count and low <= series[0] < series[-1] <= high
             assert list(series) == sorted(set(series))
     explicit = Settings(rank=2, penalty=ExplicitWeights((0.1, 0.2)))
     assert parameters_of(explicit, CameraModel.PERSPECTIVE)[0] == SCALE
-    assert changed(explicit, SCALE, 2.0).penalty == ExplicitWeights((0.2, 0.4))
-    assert changed(explicit, "rank", 3).penalty == ExplicitWeights((0.1, 0.2, 0.2))
-    assert changed(explicit, "rank", 1).penalty == ExplicitWeights((0.1,))
+    assert with_parameter(explicit, SCALE, 2.0).penalty == ExplicitWeights((0.2, 0.4))
+    assert with_parameter(explicit, "rank", 3).penalty == ExplicitWeights((0.1, 0.2, 0.2))
+    assert with_parameter(explicit, "rank", 1).penalty == ExplicitWeights((0.1,))
     with pytest.raises(InputError, match="eta is 2"):
-        changed(explicit, "eta", 2.0)
+        with_parameter(explicit, "eta", 2.0)
     for value in (2.5, 0.0, float("nan")):
         with pytest.raises(InputError, match="accepted is a whole number, 1 or more"):
-            changed(explicit, "rank", value)
+            with_parameter(explicit, "rank", value)
 
 
 @pytest.mark.parametrize(
     ("parameter", "now"), [("rank", 1), ("rank", 30), ("eta", 0.5), ("eta", 1.0), ("eta", 1e-4)]
 )
 def test_a_suggested_series_reaches_the_present_value_wherever_it_is(parameter, now):
-    low, high, count = suggested(Settings().with_changes(**{parameter: now}), parameter)
-    series = values_between(parameter, low, high, count)
+    low, high, count = suggest_range(Settings().with_changes(**{parameter: now}), parameter)
+    series = values_in_range(parameter, low, high, count)
     assert low <= now <= high
-    assert all(changed(Settings(), parameter, value) for value in series)  # none is refused
+    assert all(with_parameter(Settings(), parameter, value) for value in series)  # none is refused
     assert len(series) >= 3
 
 
 def test_values_that_differ_by_rounding_are_as_good():
     """A rank penalty changes no minimum: of one fold, which has no standard error, all values are alike."""
     trials = [trial(0, value, 5.0 + 1e-13 * value) for value in (3.0, 2.0, 1.0)]
-    assert curve(trials, "mu").close == (1.0, 3.0)
-    assert curve([*trials, trial(0, 4.0, 5.0001)], "mu").close == (1.0, 3.0)
+    assert gather_curve(trials, "mu").close == (1.0, 3.0)
+    assert gather_curve([*trials, trial(0, 4.0, 5.0001)], "mu").close == (1.0, 3.0)
 
 
 @pytest.mark.parametrize(
@@ -292,20 +304,20 @@ def test_values_that_differ_by_rounding_are_as_good():
         ({"values": (1.0, 1.0)}, "each once"),
         ({"share": 0.9}, "the held-out share is 0.9"),
         ({"folds": 0}, "folds is 0"),
-        ({"hiding": "frames"}, "hiding is 'frames'; accepted are runs, single"),
+        ({"hiding": "frames"}, "hiding is 'frames'; accepted are tracks, entries"),
     ],
 )
 def test_plans_that_make_no_sense_are_refused(plan, words):
     with pytest.raises(InputError, match=words):
-        Plan("xi", **({"values": (1.0,)} | plan))
+        HoldoutPlan("xi", **({"values": (1.0,)} | plan))
 
 
 def test_without_rotations_there_is_nothing_to_hold_out_from(case):
     sequence, updates = case
     with pytest.raises(InputError, match="rotations are not chosen yet"):
-        next(sweep(sequence, updates[0], SETTINGS, Plan("xi", (1.0,))))
+        next(sweep(sequence, updates[0], SETTINGS, HoldoutPlan("xi", (1.0,))))
     with pytest.raises(InputError, match="of the other problem"):
-        next(sweep(sequence, updates[-1], PRESETS["lowrank"], Plan("mu", (1.0,))))
+        next(sweep(sequence, updates[-1], PRESETS["lowrank"], HoldoutPlan("mu", (1.0,))))
 
 
 @pytest.mark.parametrize("parameter", ["mu", "rank", "eta"])
@@ -314,19 +326,19 @@ def test_the_low_rank_problem_has_curves_too(parameter):
     settings = PRESETS["lowrank"].with_changes(starts=3)
     *_, last = iterate(sequence, settings)
     values = {"mu": (0.3, 1.0, 3.0), "rank": (3.0, 4.0, 5.0), "eta": (0.02, 0.1)}[parameter]
-    trials = list(sweep(sequence, last, settings, Plan(parameter, values, folds=1, hiding="single")))
+    trials = list(sweep(sequence, last, settings, HoldoutPlan(parameter, values, folds=1, hiding="entries")))
     assert len(trials) == len(values)
     for each in trials:
         assert 0 < each.kept.rms < 100
         assert np.isfinite(each.held.rms)
-        assert each.solution.loss <= grown(each.solution.problem).loss * (1 + 1e-3)
+        assert each.solution.loss <= solve_growing(each.solution.problem).loss * (1 + 1e-3)
 
 
 def test_orthogonal_tracks_are_posed_at_eta_one(case):
     sequence = simulate("balloon", frames=24, points=40, camera=CameraModel.ORTHOGONAL)
     *_, last = iterate(sequence, SETTINGS)
-    assert posed(last.best.problem, SETTINGS, sequence.camera).eta == 1.0
-    (only,) = sweep(sequence, last, SETTINGS, Plan("xi", (0.5,), folds=1))
+    assert pose_problem(last.best.problem, SETTINGS, sequence.camera).eta == 1.0
+    (only,) = sweep(sequence, last, SETTINGS, HoldoutPlan("xi", (0.5,), folds=1))
     assert only.held.rms > only.kept.rms > 0
 
 
@@ -334,7 +346,7 @@ def test_eta_can_be_varied_from_one_on(case):
     sequence, _ = case
     settings = SETTINGS.with_changes(eta=1.0, rank=3, rotations="truth")
     *_, last = iterate(sequence, settings)
-    trials = list(sweep(sequence, last, settings, Plan("eta", (0.1, 1.0), folds=1)))
+    trials = list(sweep(sequence, last, settings, HoldoutPlan("eta", (0.1, 1.0), folds=1)))
     assert {trial.solution.problem.eta for trial in trials} == {0.1, 1.0}
 
 
@@ -348,13 +360,13 @@ def test_a_sweep_can_be_ended_within_a_solve(case):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        list(sweep(sequence, updates[-1], SETTINGS, Plan("xi", (0.1, 1.0)), watch=watch))
+        list(sweep(sequence, updates[-1], SETTINGS, HoldoutPlan("xi", (0.1, 1.0)), watch=watch))
     assert len(calls) == 5
 
 
 def test_every_fold_hides_something_else(case):
     sequence, updates = case
-    trials = sweep(sequence, updates[-1], SETTINGS, Plan("xi", (0.5,), folds=3, seed=2))
+    trials = sweep(sequence, updates[-1], SETTINGS, HoldoutPlan("xi", (0.5,), folds=3, seed=2))
     held = [sequence.visible & ~trial.solution.problem.visible for trial in trials]
     assert len(held) == 3 and not any((held[k] == held[k - 1]).all() for k in range(3))
 
@@ -363,10 +375,10 @@ def test_rotations_that_are_chosen_again_have_not_seen_what_is_hidden_not_even_i
     sequence = simulate("balloon", frames=24, points=40, noise=1.0)
     settings = SETTINGS.with_changes(rank=3, rotations="companion", rotation_rank=2)
     *_, last = iterate(sequence, settings)
-    held = hidden(sequence.visible, 3, seed=(0, 0))[:, None]
+    held = choose_hidden(sequence.visible, 3, seed=(0, 0))[:, None]
     companion = sequence.companion
     spoiled = replace(companion, tracks=np.where(held, companion.tracks + 50.0, companion.tracks))
-    plan = Plan("xi", (0.5,), folds=1)
+    plan = HoldoutPlan("xi", (0.5,), folds=1)
     (one,), (other,) = (
         sweep(each, last, settings, plan, again=True)
         for each in (sequence, replace(sequence, companion=spoiled))
@@ -379,13 +391,13 @@ def test_from_nothing_a_solution_is_grown(case):
     problem = case[1][-1].best.problem
     factors = case[1][-1].best.factors
     nothing = replace(factors, B=np.zeros_like(factors.B), C=np.zeros_like(factors.C))
-    assert solved_from(problem, nothing).loss == grown(problem).loss
+    assert solve_from(problem, nothing).loss == solve_growing(problem).loss
 
 
 def test_a_concave_penalty_is_solved_as_what_it_is(case):
     sequence, updates = case
     settings = SETTINGS.with_changes(penalty=LogPenalty(mu=0.3))
-    (only,) = sweep(sequence, updates[-1], settings, Plan("mu", (0.3,), folds=1))
+    (only,) = sweep(sequence, updates[-1], settings, HoldoutPlan("mu", (0.3,), folds=1))
     problem = only.solution.problem
     assert problem.spectral == settings.penalty
     again = solve(problem, Majorized(VariableProjection()), only.solution.factors)
@@ -397,6 +409,6 @@ def test_a_concave_penalty_is_solved_as_what_it_is(case):
 
 def test_trials_do_not_keep_the_data_term(case):
     sequence, updates = case
-    (trial,) = sweep(sequence, updates[-1], SETTINGS, Plan("xi", (0.5,), folds=1))
+    (trial,) = sweep(sequence, updates[-1], SETTINGS, HoldoutPlan("xi", (0.5,), folds=1))
     assert "data" not in trial.solution.problem.__dict__
     assert trial.solution.problem.loss(trial.solution.factors) == pytest.approx(trial.solution.loss, rel=1e-9)

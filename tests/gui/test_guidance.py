@@ -10,7 +10,7 @@ import pytest
 from PyQt6.QtWidgets import QApplication
 
 from core import CameraModel, ExplicitWeights, NuclearNorm, Settings, WeightedNuclearNorm, simulate
-from core.evaluation import FOLDS, Curve, Plan, curve, sweep
+from core.evaluation import FOLDS, HoldoutCurve, HoldoutPlan, gather_curve, sweep
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.guidance.guidance_panel import GuidancePanel
 from nrsfm_gui.panels.guidance.guidance_plot import GuidanceCurves, _ticks
@@ -80,7 +80,7 @@ def test_the_fields_make_a_series_or_show_why_not(qtbot, panel, parameter, field
     asked = []
     panel.compute_requested.connect(lambda *request: asked.append(request))
     panel._compute.click()
-    assert asked == [(parameter, expected, "runs")]
+    assert asked == [(parameter, expected, "tracks")]
 
 
 def test_a_range_that_was_typed_is_kept_until_another_parameter_is_chosen(qtbot, panel):
@@ -160,18 +160,18 @@ def test_a_series_is_computed_in_a_thread_and_its_minimum_can_be_used(qtbot, sol
     window, panel = solved, solved.guidance_panel
     start = window.session.shown.last
     values = (0.1, 0.4, 1.5)
-    panel.compute_requested.emit("xi", values, "runs")
+    panel.compute_requested.emit("xi", values, "tracks")
     assert window.guidance.computing and panel._cancel.isVisibleTo(panel)
     qtbot.waitUntil(lambda: not window.guidance.computing, timeout=60_000)
     assert not panel._cancel.isVisibleTo(panel)
     sequence, more = window.session.sequence, window.guidance._sweep.more
-    solves = [*sweep(sequence, start, SETTINGS, Plan("xi", values))]
-    first = curve(solves, "xi")
+    solves = [*sweep(sequence, start, SETTINGS, HoldoutPlan("xi", values))]
+    first = gather_curve(solves, "xi")
     assert bool(more) == (first.best in (0, len(values) - 1))
     if more:  # the range was widened to the side of the best
         assert (max(more) < values[0]) == (first.best == 0)
-        solves += sweep(sequence, start, SETTINGS, Plan("xi", more))
-    direct = curve(solves, "xi")
+        solves += sweep(sequence, start, SETTINGS, HoldoutPlan("xi", more))
+    direct = gather_curve(solves, "xi")
     shown = panel.plot._curves
     assert shown.held == pytest.approx(direct.held, rel=1e-6)
     assert shown.kept == pytest.approx(direct.kept, rel=1e-6)
@@ -195,13 +195,15 @@ def test_a_series_is_computed_in_a_thread_and_its_minimum_can_be_used(qtbot, sol
 def line_of(errors, values=(0.1, 0.3, 1.0, 3.0)):
     """A curve of errors (folds, N)."""
     errors = np.asarray(errors, dtype=float)
-    return Curve(np.array(values), tuple(range(len(errors))), errors, errors, 0.5 * errors, whole=False)
+    return HoldoutCurve(
+        np.array(values), tuple(range(len(errors))), errors, errors, 0.5 * errors, whole=False
+    )
 
 
 def test_of_values_that_predict_equally_well_the_strongest_is_used_and_named():
     flat = line_of([[5.02, 5.0, 5.1, 9.0], [6.0, 5.9, 5.8, 9.0], [5.3, 5.4, 5.6, 9.0]])
     assert (flat.best, flat.close) == (1, (0.1, 1.0))
-    plan = Plan("xi", (0.1, 0.3, 1.0, 3.0))
+    plan = HoldoutPlan("xi", (0.1, 0.3, 1.0, 3.0))
     words = recommendation(flat, plan, "px")
     assert "xi 0.3 predicts best: 5.43 px" in words
     assert "0.1 to 1 predict equally well: Use it takes 1, the strongest and safest." in words
@@ -217,14 +219,14 @@ def test_of_values_that_predict_equally_well_the_strongest_is_used_and_named():
 
 def test_a_best_value_at_an_end_widens_the_range_once_and_is_reported():
     values = (0.1, 0.3, 1.0, 3.0)
-    plan = Plan("xi", values)
+    plan = HoldoutPlan("xi", values)
     falling = line_of([[4.0, 3.0, 2.0, 1.0]])
     ratio = 30.0 ** (1 / 3)
     assert beyond(falling, plan) == pytest.approx((3 * ratio, 3 * ratio**2), rel=0.01)
     assert beyond(line_of([[1.0, 2.0, 3.0, 4.0]]), plan)[-1] == pytest.approx(0.1 / ratio, rel=0.01)
     assert beyond(line_of([[2.0, 1.0, 3.0, 4.0]]), plan) == ()
     assert beyond(falling, replace(plan, parameter="rank")) == ()  # others could be hidden then
-    assert max(beyond(falling, Plan("eta", (0.1, 0.3, 0.5, 0.9))), default=0.0) < 1.0
+    assert max(beyond(falling, HoldoutPlan("eta", (0.1, 0.3, 0.5, 0.9))), default=0.0) < 1.0
     assert "try a wider one" in recommendation(falling, plan, "px")
     words = recommendation(falling, plan, "px", widened=True)
     assert "The range was widened once" in words and "still at the end" in words
@@ -244,7 +246,7 @@ def test_none_of_the_answer_is_cut(qtbot, panel, width):
 
 def test_a_series_can_be_cancelled_and_keeps_what_it_has(qtbot, solved):
     window, panel = solved, solved.guidance_panel
-    panel.compute_requested.emit("xi", tuple(np.geomspace(0.1, 10, 20)), "single")
+    panel.compute_requested.emit("xi", tuple(np.geomspace(0.1, 10, 20)), "entries")
     qtbot.waitUntil(lambda: panel.plot._curves is not None, timeout=30_000)
     panel._cancel.click()
     qtbot.waitUntil(lambda: not window.guidance.computing, timeout=30_000)
@@ -255,7 +257,7 @@ def test_a_series_can_be_cancelled_and_keeps_what_it_has(qtbot, solved):
 
 def test_another_sequence_ends_a_series_and_removes_its_curve(qtbot, solved, known):
     window, panel = solved, solved.guidance_panel
-    panel.compute_requested.emit("rank", (2.0, 3.0, 4.0), "runs")
+    panel.compute_requested.emit("rank", (2.0, 3.0, 4.0), "tracks")
     window.opening.opened.emit(known.sequence, None)
     assert panel.plot._curves is None and panel.sentence == ""
     qtbot.waitUntil(lambda: not window.guidance._running, timeout=30_000)
@@ -265,13 +267,13 @@ def test_another_sequence_ends_a_series_and_removes_its_curve(qtbot, solved, kno
 
 def test_3d_errors_are_of_the_folds_that_the_curve_is_of(qtbot, solved):
     window, panel = solved, solved.guidance_panel
-    panel.compute_requested.emit("xi", (0.1, 1.0), "single")
+    panel.compute_requested.emit("xi", (0.1, 1.0), "entries")
     qtbot.waitUntil(lambda: not window.guidance.computing, timeout=30_000)
     series = window.guidance._sweep
-    whole = curve(series.trials, "xi")
+    whole = gather_curve(series.trials, "xi")
     assert len(whole.folds) == FOLDS
     first = series.trials[0].fold
-    part = curve([trial for trial in series.trials if trial.fold == first], "xi")
+    part = gather_curve([trial for trial in series.trials if trial.fold == first], "xi")
     expected = [series.truth[first, value] for value in part.values]
     assert series.truth_of(part) == pytest.approx(expected) != pytest.approx(series.truth_of(whole))
 
@@ -279,7 +281,7 @@ def test_3d_errors_are_of_the_folds_that_the_curve_is_of(qtbot, solved):
 def test_series_that_are_not_shown_any_more_are_let_go_of(qtbot, solved, known):
     window, panel = solved, solved.guidance_panel
     for _ in range(2):
-        panel.compute_requested.emit("xi", (0.1, 1.0), "single")
+        panel.compute_requested.emit("xi", (0.1, 1.0), "entries")
         qtbot.waitUntil(lambda: not window.guidance.computing, timeout=30_000)
         qtbot.waitUntil(lambda: len(window.guidance.findChildren(HeldOutSeries)) == 1)
     window.opening.opened.emit(known.sequence, None)
@@ -288,14 +290,14 @@ def test_series_that_are_not_shown_any_more_are_let_go_of(qtbot, solved, known):
 
 def test_what_cannot_be_hidden_is_reported_in_the_panel(qtbot, solved):
     window, panel = solved, solved.guidance_panel
-    panel.compute_requested.emit("rank", (2.0, 40.0), "runs")
+    panel.compute_requested.emit("rank", (2.0, 40.0), "tracks")
     qtbot.waitUntil(lambda: not window.guidance.computing, timeout=30_000)
     assert panel.sentence.startswith("No observation can be hidden at rank 40")
     assert panel._line.label.property("role") == "warning"
 
 
 def test_closing_the_window_waits_for_a_series(qtbot, solved):
-    solved.guidance_panel.compute_requested.emit("xi", tuple(np.geomspace(0.1, 10, 20)), "runs")
+    solved.guidance_panel.compute_requested.emit("xi", tuple(np.geomspace(0.1, 10, 20)), "tracks")
     solved.close()
     assert not any(series._job.isRunning() for series in solved.guidance._running)
 

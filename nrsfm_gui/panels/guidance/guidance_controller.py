@@ -8,7 +8,15 @@ import numpy as np
 from PyQt6.QtCore import QObject, QTimer
 
 from core import CameraModel, ExplicitWeights
-from core.evaluation import SCALE, Plan, changed, curve, parameters_of, present, suggested
+from core.evaluation import (
+    SCALE,
+    HoldoutPlan,
+    gather_curve,
+    parameter_value,
+    parameters_of,
+    suggest_range,
+    with_parameter,
+)
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.panels.guidance.guidance_panel import MEANINGS
 from nrsfm_gui.panels.guidance.guidance_plot import GuidanceCurves
@@ -18,7 +26,7 @@ from nrsfm_gui.text.guidance_text import TITLES, advised, by_truth, recommendati
 
 if TYPE_CHECKING:
     from core import Settings
-    from core.evaluation import Trial
+    from core.evaluation import HoldoutTrial
     from nrsfm_gui.main_window import MainWindow
 
 
@@ -72,7 +80,7 @@ class Guidance(QObject):
             return
         self.cancel()
         series = HeldOutSeries(
-            session.sequence, start, session.settings, Plan(parameter, values, hiding=hiding), self
+            session.sequence, start, session.settings, HoldoutPlan(parameter, values, hiding=hiding), self
         )
         self._let_go(series)
         self._running.append(series)
@@ -95,10 +103,10 @@ class Guidance(QObject):
         series = self._sweep
         if series is None or not series.trials:
             return
-        name, line = series.plan.parameter, curve(series.trials, series.plan.parameter)
+        name, line = series.plan.parameter, gather_curve(series.trials, series.plan.parameter)
         value, parameters = float(line.values[advised(line, series.plan.parameter)]), self._window.parameters
         if name == SCALE:
-            penalty = changed(series.settings, name, value).penalty
+            penalty = with_parameter(series.settings, name, value).penalty
             assert isinstance(penalty, ExplicitWeights)  # there is a scale of no other
             parameters.set_weights(penalty.a)
         else:
@@ -119,7 +127,7 @@ class Guidance(QObject):
 
     # -- what comes of it -----------------------------------------------------------------------------------
 
-    def _take(self, series: HeldOutSeries, trial: Trial, error: float) -> None:
+    def _take(self, series: HeldOutSeries, trial: HoldoutTrial, error: float) -> None:
         series.add(trial, error)
         if series is not self._sweep:
             return
@@ -186,11 +194,11 @@ class Guidance(QObject):
         camera = CameraModel.PERSPECTIVE if session.sequence is None else session.sequence.camera
         self._panel.set_parameters(parameters_of(session.settings, camera))
         name = self._panel.parameter
-        self._panel.suggest(*suggested(session.settings, name))
+        self._panel.suggest(*suggest_range(session.settings, name))
         series = self._sweep
         shown = name if series is None else series.plan.parameter
         there = shown in parameters_of(session.settings, camera) and shown != SCALE
-        self._panel.plot.set_present(present(session.settings, shown) if there else None)
+        self._panel.plot.set_present(parameter_value(session.settings, shown) if there else None)
         if series is not None and series.trials:
             self._show_sentence(series)
 
@@ -199,7 +207,7 @@ class Guidance(QObject):
         if series is None or sequence is None or not series.trials:
             return
         name = series.plan.parameter
-        line = curve(series.trials, name)
+        line = gather_curve(series.trials, name)
         truth = series.truth_of(line)
         self._panel.set_curves(
             GuidanceCurves(
@@ -223,7 +231,7 @@ class Guidance(QObject):
         session = self._session
         assert session.sequence is not None  # there are trials of it
         name, unit = series.plan.parameter, session.sequence.units
-        line = curve(series.trials, name)
+        line = gather_curve(series.trials, name)
         words = self._used + " " if self._used and session.settings == self._used_settings else ""
         words += recommendation(line, series.plan, unit, widened=bool(series.more))
         if self._panel.with_truth:
@@ -234,6 +242,8 @@ class Guidance(QObject):
         )
         if not usable:
             words += f" {MEANINGS[name].capitalize()} is another number now."
-        elif name != SCALE and changed(series.settings, name, best) != changed(session.settings, name, best):
+        elif name != SCALE and with_parameter(series.settings, name, best) != with_parameter(
+            session.settings, name, best
+        ):
             words += " Other parameters have changed since."
         self._panel.set_sentence(words, usable=usable)

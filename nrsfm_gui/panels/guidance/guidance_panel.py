@@ -17,7 +17,7 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from core.evaluation import HIDING, values_between
+from core.evaluation import HIDING, values_in_range
 from nrsfm_gui.panels.guidance.guidance_plot import GuidanceCurves, GuidancePlot
 from nrsfm_gui.text.guidance_text import TITLES
 from nrsfm_gui.widgets.fields import NumberField, push_button
@@ -41,7 +41,7 @@ MEANINGS = {
     "rank": "the number of basis shapes",
     "eta": "the pOSE weight",
 }
-HIDING_TITLES = {"runs": "hide stretches", "single": "hide points"}
+HIDING_TITLES = {"tracks": "hide stretches", "entries": "hide points"}
 USE_TIP = (
     "Put the value with the ring into Parameters: among those that predict equally well, the strongest.\n"
     "It is judged by hidden tracks, which say little of depth: look at the shapes as well"
@@ -264,7 +264,7 @@ class GuidancePanel(QWidget):
             return ()
         if by_one and high - low >= MOST_VALUES:
             return ()
-        return values_between(self.parameter, low, high, int(count))
+        return values_in_range(self.parameter, low, high, int(count))
 
     def _show_situation(self) -> None:
         values = self._values()

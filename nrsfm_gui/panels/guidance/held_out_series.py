@@ -9,30 +9,30 @@ import numpy as np
 from PyQt6.QtCore import QObject, pyqtSignal
 
 from core import Alignment, CameraModel
-from core.evaluation import Curve, Mirror, aligned_mm, curve, values_beyond
+from core.evaluation import HoldoutCurve, Mirror, aligned_mm, gather_curve, values_outside
 from core.reconstruction import geometry_of
 from nrsfm_gui.engine.jobs import Job
 
 if TYPE_CHECKING:
     from core import Iterate, Sequence, Settings
-    from core.evaluation import Plan, Trial
+    from core.evaluation import HoldoutPlan, HoldoutTrial
     from core.foundation import Floats
 
 
 class HeldOutSeries(QObject):
     """One series of solves in a thread; its trials come one by one, with their 3-D errors."""
 
-    tried = pyqtSignal(object, float)  # Trial, NaN where there is no truth
+    tried = pyqtSignal(object, float)  # HoldoutTrial, NaN where there is no truth
     over = pyqtSignal()
     failed = pyqtSignal(str, str)
 
     def __init__(
-        self, sequence: Sequence, start: Iterate, settings: Settings, plan: Plan, parent: QObject
+        self, sequence: Sequence, start: Iterate, settings: Settings, plan: HoldoutPlan, parent: QObject
     ) -> None:
         super().__init__(parent)
         self.settings, self.plan = settings, plan
         self.more: tuple[float, ...] = ()  # that the range was widened by
-        self.trials: list[Trial] = []
+        self.trials: list[HoldoutTrial] = []
         self.truth: dict[tuple[int, float], float] = {}
         self._sequence, self._start = sequence, start
         self._job = Job(self._work, failed=self.failed.emit)
@@ -57,12 +57,12 @@ class HeldOutSeries(QObject):
         """Wait for the end."""
         self._job.wait()
 
-    def add(self, trial: Trial, error: float) -> None:
+    def add(self, trial: HoldoutTrial, error: float) -> None:
         """Keep the numbers of a trial and its 3-D error."""
         self.trials.append(replace(trial, solution=None))  # its shapes are not looked at any more
         self.truth[trial.fold, trial.value] = error
 
-    def truth_of(self, line: Curve) -> Floats:
+    def truth_of(self, line: HoldoutCurve) -> Floats:
         """Return the mean 3-D errors (N,) of a curve's values over its folds, NaN where not known."""
         errors = [[self.truth[fold, float(value)] for value in line.values] for fold in line.folds]
         return np.asarray(np.mean(errors, axis=0))
@@ -77,20 +77,20 @@ class HeldOutSeries(QObject):
                 found.append(replace(trial, solution=None))
             if self.more:
                 return
-            self.more = beyond(curve(found, plan.parameter), plan)
+            self.more = beyond(gather_curve(found, plan.parameter), plan)
             if not self.more:
                 return
             plan = replace(plan, values=self.more)
 
 
-def beyond(line: Curve, plan: Plan) -> tuple[float, ...]:
+def beyond(line: HoldoutCurve, plan: HoldoutPlan) -> tuple[float, ...]:
     """Return further values where the lowest error is at an end of the range, else none."""
     if line.best not in (0, len(line.values) - 1):
         return ()
-    return values_beyond(plan.parameter, tuple(sorted(plan.values)), above=line.best > 0)
+    return values_outside(plan.parameter, tuple(sorted(plan.values)), above=line.best > 0)
 
 
-def _error_3d(sequence: Sequence, start: Iterate, trial: Trial) -> float:
+def _error_3d(sequence: Sequence, start: Iterate, trial: HoldoutTrial) -> float:
     """Return the 3-D error of a trial, NaN where nothing is known of it."""
     if sequence.truth is None:
         return float("nan")

@@ -8,7 +8,7 @@ import pytest
 
 from core import Settings, WeightedNuclearNorm, iterate, read_sequence, write_challenge
 from core.cli import main
-from core.evaluation import Plan, curve, sweep
+from core.evaluation import HoldoutPlan, gather_curve, sweep
 
 OPTIONS = ["--rank", "3", "--starts", "1", "--rotations", "truth", "--penalty", "wnn", "--xi", "0.5"]
 
@@ -29,17 +29,17 @@ def test_guide_gives_the_numbers_of_python(tracks, capsys):
     sequence = read_sequence(tracks)
     settings = Settings(rank=3, starts=1, rotations="truth", penalty=WeightedNuclearNorm(xi=0.5))
     *_, last = iterate(sequence, settings)
-    line = curve(sweep(sequence, last, settings, Plan("xi", (0.1, 0.5, 2.0), folds=2)), "xi")
+    line = gather_curve(sweep(sequence, last, settings, HoldoutPlan("xi", (0.1, 0.5, 2.0), folds=2)), "xi")
     assert [row["value"] for row in said["rows"]] == [0.1, 0.5, 2.0]
     assert [row["hidden_rms"] for row in said["rows"]] == pytest.approx(line.held, rel=1e-9)
     assert [row["standard_error"] for row in said["rows"]] == pytest.approx(line.deviation, rel=1e-9)
     assert [row["used_rms"] for row in said["rows"]] == pytest.approx(line.kept, rel=1e-9)
     assert said["best"] == line.values[line.best]
-    assert (said["parameter"], said["hiding"], said["units"]) == ("xi", "runs", "px")
+    assert (said["parameter"], said["hiding"], said["units"]) == ("xi", "tracks", "px")
 
 
 def test_the_table_marks_the_best_value(tracks, capsys):
-    words = [*OPTIONS, "--over", "rank", "--values", "1,2,3", "--folds", "1", "--hiding", "single"]
+    words = [*OPTIONS, "--over", "rank", "--values", "1,2,3", "--folds", "1", "--hiding", "entries"]
     assert main(["guide", tracks, *words]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["rank", "hidden", "px", "+-", "median", "used", "px"]
