@@ -13,6 +13,8 @@ from PyQt6.QtCore import QCoreApplication, QObject, Qt, QTimer
 from nrsfm_gui.widgets.plots.plots import save_image
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from nrsfm_gui.main_window import MainWindow
     from nrsfm_gui.model.arguments import Arguments
     from nrsfm_gui.model.run import Run
@@ -35,7 +37,8 @@ class Script(QObject):
         """Begin once the sequence is open."""
         window = self._window
         window.reported.connect(self._fail)
-        window.opening.shown.connect(self._after_opening, Qt.ConnectionType.SingleShotConnection)
+        once = Qt.ConnectionType.SingleShotConnection
+        window.opening.shown.connect(self._after_opening, once)  # type: ignore[call-arg]  # not in the stub
         window.control.ended.connect(self._after_run)
         window.exporting.saved.connect(self._after_export)
         QTimer.singleShot(0, self._check_paths)
@@ -112,5 +115,5 @@ class Script(QObject):
             self._window.close()
             QCoreApplication.exit(code)
 
-    def _later(self, function: object) -> None:
-        QTimer.singleShot(SETTLE_MILLISECONDS, function)  # type: ignore[arg-type]
+    def _later(self, function: Callable[[], object]) -> None:
+        QTimer.singleShot(SETTLE_MILLISECONDS, function)

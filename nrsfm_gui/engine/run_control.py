@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from core import Settings
     from nrsfm_gui.model.session import Session
 
+QUEUED = Qt.ConnectionType.QueuedConnection
 POLL_MILLISECONDS = 33  # every second refresh of a display: a picture of the window takes its time, too
 
 ANSWER_SECONDS = 0.025  # that the window waits for the solver's answer to a hand, rather than disturb it
@@ -85,7 +86,7 @@ class RunControl(QObject):
         self._timer.timeout.connect(self._poll)
         session.settings_changed.connect(self._apply_settings)
         # Queued: once everyone knows of the change, and before anything is painted.
-        session.settings_changed.connect(self._show_answer, Qt.ConnectionType.QueuedConnection)
+        session.settings_changed.connect(self._show_answer, QUEUED)  # type: ignore[call-arg]  # not in the stub
 
     @property
     def current(self) -> Run | None:
@@ -178,7 +179,7 @@ class RunControl(QObject):
     def _launch(self, run: Run, thread: SolverThread) -> None:
         thread.set_delay(self._delay)
         self._threads[run] = thread
-        thread.arrived.connect(self._poll, Qt.ConnectionType.QueuedConnection)
+        thread.arrived.connect(self._poll, QUEUED)  # type: ignore[call-arg]  # not in the stub
         thread.start()
         self._timer.start()
         self._session.run_changed.emit(run)

@@ -104,6 +104,7 @@ def write_mp4(path: Path, images: Iterator[QImage], fps: float) -> list[Path]:
             with av.open(str(temporary), "w", format="mp4", options={"movflags": "faststart"}) as container:
                 rate = Fraction(fps).limit_denominator(1001)
                 stream = container.add_stream(codec, rate=rate, options=QUALITY[codec])
+                assert isinstance(stream, av.VideoStream)  # as all of CODECS are
                 stream.pix_fmt = "yuv420p"
                 stream.bit_rate = 0 if codec == "libx264" else BIT_RATE
                 for image in images:
@@ -150,5 +151,6 @@ def pixels(image: QImage) -> npt.NDArray[np.uint8]:
     bits = rgb.constBits()
     assert bits is not None  # only of an image without pixels
     bits.setsize(rgb.sizeInBytes())
-    rows = np.frombuffer(bits, np.uint8).reshape(rgb.height(), rgb.bytesPerLine())
+    entries: npt.NDArray[np.uint8] = np.frombuffer(bits, np.uint8)  # type: ignore[call-overload]  # a buffer
+    rows = entries.reshape(rgb.height(), rgb.bytesPerLine())
     return rows[:, : 3 * rgb.width()].reshape(rgb.height(), rgb.width(), 3).copy()

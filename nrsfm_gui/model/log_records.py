@@ -69,7 +69,7 @@ class Logbook(QObject):
         self.lines: deque[Line] = deque(maxlen=LINES)
         self._handler: _Handler | None = None
         self._levels: dict[str, int] = {}
-        self._qt_before: Callable[..., object] | None = None
+        self._qt_before: Callable[[QtMsgType, QMessageLogContext, str | None], None] | None = None
         self._arrived.connect(self._add)
 
     def add(self, level: Level, source: str, text: str, details: str = "") -> None:

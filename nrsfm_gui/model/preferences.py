@@ -70,7 +70,7 @@ def from_texts(read: Callable[[str], str]) -> Preferences:
     for field in fields(Preferences):
         text = read(field.name)
         try:
-            result = result.changed(field.name, type(field.default)(text)) if text else result
+            result = result.changed(field.name, type(getattr(result, field.name))(text)) if text else result
         except ValueError:  # InputError is one
             continue
     return result

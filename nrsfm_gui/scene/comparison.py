@@ -14,10 +14,9 @@ import numpy as np
 
 from core import Alignment, CameraModel, ExplicitWeights, GroundTruth
 from core.data import known_points
-from core.evaluation import NO_ALIGNMENT, Kind, Mirror, align_all, is_mirrored
+from core.evaluation import MIN_ALIGNED, NO_ALIGNMENT, Kind, Mirror, align_all, is_mirrored
 from core.foundation import read_only
 from nrsfm_gui.scene.scene import ErrorSeries
-from nrsfm_gui.scene.shapes import MIN_ALIGNED
 
 if TYPE_CHECKING:
     from core import Settings

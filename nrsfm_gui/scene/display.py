@@ -233,7 +233,7 @@ class Display(QObject):
         self._jobs.start(
             Job(
                 lambda _job: (time.perf_counter(), make_picture(wanted, before)),
-                done=lambda made: self._take(*made, run),
+                done=lambda made: self._take(made[0], made[1], run),
                 failed=self.failed.emit,
             )
         )

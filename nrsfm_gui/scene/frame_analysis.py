@@ -46,7 +46,8 @@ class Findings:
     def depth_share(self) -> Floats:
         """(F,) of the squared 3-D error, how much is along the view."""
         whole = self.depth**2 + self.sideways**2
-        return np.divide(self.depth**2, whole, out=np.full(len(whole), np.nan), where=whole > 0)
+        share: Floats = np.divide(self.depth**2, whole, out=np.full(len(whole), np.nan), where=whole > 0)
+        return share
 
 
 def find(sequence: Sequence, shapes: Shapes) -> Findings | None:

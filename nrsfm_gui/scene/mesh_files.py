@@ -129,7 +129,8 @@ Property = tuple[str, str, str]  # name, type of the number of entries ("" for o
 
 
 def _ply_header(head: str, path: Path) -> tuple[str, list[tuple[str, int, list[Property]]]]:
-    form, elements = "", []
+    form = ""
+    elements: list[tuple[str, int, list[Property]]] = []
     for line in head.splitlines():
         words = line.split()
         try:

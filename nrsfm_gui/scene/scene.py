@@ -16,7 +16,7 @@ from nrsfm_gui.model.appearance import DEFAULT_LAYERS, LAYERS, Appearance
 from nrsfm_gui.model.mesh import chosen_mesh
 from nrsfm_gui.scene.coloring import coloring
 from nrsfm_gui.scene.ranking import known_means
-from nrsfm_gui.scene.shapes import Alignment, Cameras, Shapes, build_shapes
+from nrsfm_gui.scene.shapes import Cameras, Shapes, build_shapes
 
 if TYPE_CHECKING:
     from core import Sequence
@@ -27,7 +27,6 @@ MOST_POINTS = 12_000  # of all frames that are looked at
 __all__ = [
     "DEFAULT_LAYERS",
     "LAYERS",
-    "Alignment",
     "Appearance",
     "Camera",
     "Cameras",

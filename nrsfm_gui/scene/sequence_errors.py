@@ -11,8 +11,8 @@ from nrsfm_gui.scene.single_frame import with_frame
 from nrsfm_gui.scene.summaries import Quality, quality
 
 if TYPE_CHECKING:
-    from core import Iterate, Sequence
-    from nrsfm_gui.scene.shapes import Alignment, Shapes
+    from core import Alignment, Iterate, Sequence
+    from nrsfm_gui.scene.shapes import Shapes
 
 
 @dataclass(frozen=True, eq=False)

@@ -70,14 +70,15 @@ def with_frame(
     errors = None
     if whole.errors is not None and whole.truth is not None:
         errors = np.linalg.norm(Q - whole.truth[frame], axis=1)
-    new = {"points": Q, "reprojected": reprojected, "errors": errors, "residuals": residuals}
     shapes = replace(
         whole,
         cameras=_with_camera(whole.cameras, frame, cameras),
-        **{
-            name: _placed(getattr(whole, name), frame, values, getattr(spent, name, None))
-            for name, values in new.items()
-        },
+        points=_placed(whole.points, frame, Q, None if spent is None else spent.points),
+        reprojected=_placed(
+            whole.reprojected, frame, reprojected, None if spent is None else spent.reprojected
+        ),
+        errors=_placed(whole.errors, frame, errors, None if spent is None else spent.errors),
+        residuals=_placed(whole.residuals, frame, residuals, None if spent is None else spent.residuals),
     )
     share_scales(whole, shapes)
     return shapes

@@ -261,7 +261,7 @@ def summary(path: Path) -> str:
     """
     with ArchiveReader(path) as archive:
         sequences = archive.document.get("sequences")
-    parts = []
+    parts: list[str] = []
     try:
         for entry in sequences or ():
             count, name = len(entry["runs"]), (entry["texts"] or {}).get("name") or Path(entry["source"]).stem

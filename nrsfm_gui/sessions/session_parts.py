@@ -60,7 +60,8 @@ def read_settings(node: Node) -> Settings:
 
 def history_entry(records: Iterable[HistoryEntry], archive: ArchiveWriter) -> dict[str, Any]:
     """Return the columns of a history and the phases that its records belong to."""
-    lines, phases = [], []
+    lines = []
+    phases: list[tuple[int, str]] = []
     for index, record in enumerate(records):
         if not phases or phases[-1][1] != record.phase:
             phases.append((index, record.phase))

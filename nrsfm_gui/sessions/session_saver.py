@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.theme import Theme
 
+ONCE = Qt.ConnectionType.SingleShotConnection
 TITLE = "NRSfM Studio"
 FILTER = f"Sessions (*{SUFFIX})"
 
@@ -178,7 +179,7 @@ class Keeping(QObject):
         self._enabled = not scripted
         if self._enabled:
             self.recovering.offer()
-            self._window.opening.shown.connect(self._offer_last, Qt.ConnectionType.SingleShotConnection)
+            self._window.opening.shown.connect(self._offer_last, ONCE)  # type: ignore[call-arg]  # not in the stub
 
     def _offer_last(self) -> None:
         """Offer, once and when the first sequence is there, what was closed without having been saved."""
@@ -242,7 +243,7 @@ class Keeping(QObject):
         if session.sequence is None:
             return None
         saved = tuple(
-            SavedSequence(sequence, tuple(SavedRun.of(run) for run in runs), shown and shown.number)
+            SavedSequence(sequence, tuple(map(SavedRun.of, runs)), None if shown is None else shown.number)
             for sequence, runs, shown in session.everything()
         )
         view = Viewpoint.of(window).as_plain()

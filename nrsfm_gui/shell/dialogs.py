@@ -75,7 +75,8 @@ class DefectDialog(QDialog):
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)
         copy = QPushButton("Copy the details")
-        copy.clicked.connect(lambda: (text.selectAll(), text.copy()))
+        copy.clicked.connect(text.selectAll)
+        copy.clicked.connect(text.copy)
         buttons.addButton(copy, QDialogButtonBox.ButtonRole.ActionRole)
         for title, save in saves.items():
             keep = QPushButton(title)

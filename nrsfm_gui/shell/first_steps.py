@@ -14,6 +14,8 @@ from nrsfm_gui.shell.first_steps_bar import StepsStrip
 from nrsfm_gui.widgets.focus_ring import Ring
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from nrsfm_gui.main_window import MainWindow
     from nrsfm_gui.model.theme import Theme
 
@@ -61,8 +63,8 @@ class FirstSteps(QObject):
         column.insertWidget(0, self.strip)
         self.strip.dismissed.connect(self.dismiss)
         self.strip.shown_where.connect(self.show_where)
-        window.session.sequence_changed.connect(lambda _sequence: self._begun and self.begin())
-        window.control.ended.connect(lambda run: run.last is not None and self._finish("run"))
+        window.session.sequence_changed.connect(lambda _sequence: self.begin() if self._begun else None)
+        window.control.ended.connect(lambda run: None if run.last is None else self._finish("run"))
         window.session.settings_changed.connect(lambda _settings: self._note_steering())
         heat = window.timeline.findChild(HeatStrip)
         assert heat is not None  # it is what the third step is about
@@ -99,10 +101,12 @@ class FirstSteps(QObject):
         if self._ring is None:
             self._ring = Ring(window)
             self._ring.color = QColor(window.session.theme.reprojected)
-        target = {"run": self._run_button, "steer": self._parameters, "worst": lambda: window.timeline}[
-            step.key
-        ]()
-        self._ring.point_out(target)
+        targets: dict[str, Callable[[], QWidget]] = {
+            "run": self._run_button,
+            "steer": self._parameters,
+            "worst": lambda: window.timeline,
+        }
+        self._ring.point_out(targets[step.key]())
 
     def _run_button(self) -> QWidget:
         return self._window.chrome.button_of("run") or self._window.scene_view

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QByteArray, QEvent, QObject, QSize, Qt, QTimer
-from PyQt6.QtWidgets import QDockWidget, QMainWindow, QSizePolicy, QToolBar, QWidget
+from PyQt6.QtWidgets import QDockWidget, QMainWindow, QSizePolicy, QTabWidget, QToolBar, QWidget
 
 from nrsfm_gui.model.arguments import DEFAULT_SIZE, SMALLEST_SIZE
 from nrsfm_gui.text.panel_help import TIMELINE, panel_help
@@ -48,7 +48,7 @@ def arrange(
         (corner.BottomRightCorner, area.RightDockWidgetArea),
     ):
         window.setCorner(where, side)
-    window.setTabPosition(area.AllDockWidgetAreas, _north())
+    window.setTabPosition(area.AllDockWidgetAreas, QTabWidget.TabPosition.North)
     for side, panels in (
         (area.LeftDockWidgetArea, left),
         (area.RightDockWidgetArea, right),
@@ -202,9 +202,3 @@ def _first_size(window: QMainWindow) -> tuple[int, int]:
     screen = window.screen()
     room = screen.availableSize() if screen is not None else QSize(*DEFAULT_SIZE)
     return min(DEFAULT_SIZE[0], room.width()), min(DEFAULT_SIZE[1], room.height())
-
-
-def _north() -> object:
-    from PyQt6.QtWidgets import QTabWidget
-
-    return QTabWidget.TabPosition.North

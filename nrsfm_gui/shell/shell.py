@@ -44,7 +44,8 @@ class Habits(QObject):
         if not arguments.exit:
             # Once, when there is something to see.
             self._window.opening.shown.connect(
-                self.preferring.check_size, Qt.ConnectionType.SingleShotConnection
+                self.preferring.check_size,
+                Qt.ConnectionType.SingleShotConnection,  # type: ignore[call-arg]  # not in the stub
             )
         if arguments.first_steps or not arguments.scripted:
             self.first_steps.begin()

@@ -129,8 +129,8 @@ class Chrome(QObject):
             self._menus[spec.menu].addAction(action)
         self._make_file_menus()
         self._make_view_menus()
-        for menu in (bar, *self._menus.values()):
-            items = [item for item in menu.actions() if not item.isSeparator()]
+        for owner in (bar, *self._menus.values()):
+            items = [item for item in owner.actions() if not item.isSeparator()]
             for item, title in zip(items, with_own_letters([item.text() for item in items]), strict=True):
                 item.setText(title)
 
@@ -150,7 +150,8 @@ class Chrome(QObject):
         window, menu, before = self._window, self._menus["&View"], self.actions["theme"]
         layers = QMenu("L&ayers", menu)
         for key, title in LAYERS.items():
-            action = QAction(title, layers, checkable=True)
+            action = QAction(title, layers)
+            action.setCheckable(True)
             action.setChecked(key in window.display.layers)
             action.setObjectName(f"layer {key}")
             action.toggled.connect(lambda on, key=key: self._toggle_layer(key, on))

@@ -13,6 +13,8 @@ from nrsfm_gui.scene.comparison import why_losses_differ
 from nrsfm_gui.scene.summaries import Quality, iterations, log_loss, loss_beside, measure, seconds
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence as Items
+
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.scene.comparison import Together
 
@@ -50,29 +52,26 @@ def _loss(first: Run, second: Run, qualities: tuple[Quality | None, Quality | No
         None if run.last is None else loss_beside(known, run.last)
         for run, known in zip((first, second), qualities, strict=True)
     ]
-    texts = [NONE if loss is None else log_loss(loss) for loss in losses]
+    one, two = (NONE if loss is None else log_loss(loss) for loss in losses)
     why = why_losses_differ(first.settings, second.settings, first.sequence.camera)
     if why:
-        return CompareRow("log10 loss", *texts, f"These are losses of different objectives: {why}.", True)
+        return CompareRow("log10 loss", one, two, f"These are losses of different objectives: {why}.", True)
     tip = "Of the same objective: the lower one is the better minimum."
-    return CompareRow("log10 loss", *texts, tip, True, _better(*losses, SAME_LOSS))
+    return CompareRow("log10 loss", one, two, tip, True, _better(losses, SAME_LOSS))
 
 
 def _errors(first: Run, qualities: tuple[Quality | None, Quality | None]) -> list[CompareRow]:
     units = first.sequence.units
     seen = [None if known is None else known.reprojection for known in qualities]
-    texts = [measure(value, units) for value in seen]
-    rows = [
-        CompareRow(
-            "reprojection", *texts, "Root mean square over visible points.", True, _better(*seen, SAME)
-        )
-    ]
+    one, two = (measure(value, units) for value in seen)
+    tip = "Root mean square over visible points."
+    rows = [CompareRow("reprojection", one, two, tip, True, _better(seen, SAME))]
     errors = [None if known is None else known.error for known in qualities]
     if any(error is not None for error in errors):
-        texts = [NONE if known is None else measure(known.error, known.unit) for known in qualities]
+        one, two = (NONE if known is None else measure(known.error, known.unit) for known in qualities)
         names = dict.fromkeys(known.alignment for known in qualities if known is not None)
         tip = f"Mean distance to the ground truth, {'; '.join(names)}."
-        rows.append(CompareRow("3-D error", *texts, tip, True, _better(*errors, SAME)))
+        rows.append(CompareRow("3-D error", one, two, tip, True, _better(errors, SAME)))
     return rows
 
 
@@ -84,8 +83,9 @@ def _efforts(first: Run, second: Run) -> list[CompareRow]:
     ]
 
 
-def _better(one: float | None, other: float | None, same: float) -> int:
+def _better(errors: Items[float | None], same: float) -> int:
     """Return which of two errors is lower, 1 or 2; 0 where they are about the same, or one is not known."""
+    one, other = errors
     if one is None or other is None or not np.isfinite([one, other]).all():
         return 0
     if abs(one - other) <= same * max(abs(one), abs(other)):

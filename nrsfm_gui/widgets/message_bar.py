@@ -201,8 +201,8 @@ class MessageBar(QFrame):
 def _as_actions(action: Action | tuple[Action, ...]) -> tuple[Action, ...]:
     """Return buttons as a tuple of pairs, where one pair was given too."""
     if action and isinstance(action[0], str):
-        return (action,)  # type: ignore[return-value]
-    return action  # type: ignore[return-value]
+        return (action,)
+    return action
 
 
 class Banners(QWidget):

@@ -138,10 +138,7 @@ def faint_text(theme: Theme) -> str:
 def mixed(first: str, second: str, share: float) -> str:
     """Return a color between two "#rrggbb" colors, `share` of the way to the second."""
     one, two = QColor(first), QColor(second)
-    channels = (
-        round(a + (b - a) * share)
-        for a, b in zip(one.getRgb()[:3], two.getRgb()[:3], strict=True)  # type: ignore[arg-type]
-    )
+    channels = (round(a + (b - a) * share) for a, b in zip(one.getRgb()[:3], two.getRgb()[:3], strict=True))
     return "#{:02x}{:02x}{:02x}".format(*channels)
 
 
@@ -156,7 +153,8 @@ def theme_named(name: str) -> Theme:
 
 def apply_theme(app: QApplication, theme: Theme) -> None:
     """Apply a theme to the application."""
-    if app.style() is None or app.style().objectName().lower() != "fusion":
+    style = app.style()
+    if style is None or style.objectName().lower() != "fusion":
         app.setStyle(QStyleFactory.create("Fusion"))
     app.setPalette(palette(theme))
     app.setStyleSheet(

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from core import (
+    Alignment,
     Factors,
     GroundTruth,
     HistoryEntry,
@@ -23,7 +24,7 @@ from core import (
 from core.evaluation import ALIGNMENTS, NO_ALIGNMENT, Kind, Mirror
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.view3d.parts import scene_parts
-from nrsfm_gui.scene.scene import LAYERS, Alignment, Appearance, build_scene, build_shapes, error_series
+from nrsfm_gui.scene.scene import LAYERS, Appearance, build_scene, build_shapes, error_series
 from nrsfm_gui.text.point_table import point_table
 from nrsfm_gui.text.run_numbers import point_numbers
 from nrsfm_gui.text.selection_numbers import selection_numbers

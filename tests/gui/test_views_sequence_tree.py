@@ -8,7 +8,7 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QLineEdit, QTreeWidget
 
-from core import CameraModel, SequenceEntry
+from core import CameraModel, SequenceEntry, list_sequences, simulate, write_npz
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.sequences.sequence_tree import SequenceTree
 
@@ -159,3 +159,14 @@ def test_without_entries_there_is_a_hint(tree):
     assert not tree.findChild(QTreeWidget).isVisible()
     assert "Open (Ctrl+O)" in tree._hint.text()
     assert tree._hint.isVisible()
+
+
+def test_a_broken_file_that_does_not_say_its_camera_is_listed_too(tmp_path, show):
+    write_npz(simulate("paper", frames=8, points=16), tmp_path / "good.npz")
+    (tmp_path / "bad.npz").write_bytes(b"PK")
+    tree = SequenceTree()
+    tree.set_entries(list_sequences(tmp_path))
+    show(tree, 240, 400)
+    assert rows(tree) == ["bad !", "paper circle P"]
+    tree.findChild(QLineEdit).setText("bad")
+    assert rows(tree) == ["bad !"]

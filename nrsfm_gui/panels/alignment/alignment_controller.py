@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from PyQt6.QtGui import QAction
     from PyQt6.QtWidgets import QToolBar
 
+    from core import Alignment
     from nrsfm_gui.main_window import MainWindow
-    from nrsfm_gui.scene.shapes import Alignment
 
 
 class Aligning(QObject):

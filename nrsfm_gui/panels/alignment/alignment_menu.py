@@ -66,7 +66,8 @@ class AlignmentMenu(QMenu):
 
     @staticmethod
     def _radio(menu: QMenu, group: QActionGroup, title: str, meaning: str) -> QAction:
-        action = QAction(title, menu, checkable=True)
+        action = QAction(title, menu)
+        action.setCheckable(True)
         action.setToolTip(_sentence(meaning))
         group.addAction(action)
         menu.addAction(action)

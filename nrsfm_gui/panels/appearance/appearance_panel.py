@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PyQt6.QtCore import QPoint, QSignalBlocker, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QIcon, QImage, QPixmap
+from PyQt6.QtGui import QIcon, QImage, QPixmap, QStandardItemModel
 from PyQt6.QtWidgets import (
     QCheckBox,
     QFormLayout,
@@ -139,8 +139,8 @@ class AppearancePanel(QFrame):
             self.trail_frames.setValue(appearance.trail_frames)
             self.point_size.setValue(round(100 * appearance.point_size))
             self.automatic.setChecked(appearance.limits is None)
-            for key, box in self.layers.items():
-                box.setChecked(key in appearance.layers)
+            for key, layer in self.layers.items():
+                layer.setChecked(key in appearance.layers)
 
     def set_scene(self, scene: Scene) -> None:
         """Show the limits of a scene, and which sources of a mesh there are. Emits nothing."""
@@ -163,8 +163,10 @@ class AppearancePanel(QFrame):
     def set_sources(self, *, in_file: bool, loaded: str) -> None:
         """Set whether the file of the sequence has a mesh, and the name of the loaded one, "" for none."""
         model = self.mesh_source.model()
+        assert isinstance(model, QStandardItemModel)  # as every combo box of texts has
         for key, there in (("file", in_file), ("loaded", bool(loaded))):
             item = model.item(self.mesh_source.findData(key))
+            assert item is not None
             item.setEnabled(there)
         self.mesh_source.setItemText(self.mesh_source.findData("loaded"), loaded or MESH_SOURCES["loaded"])
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.theme import Theme
     from nrsfm_gui.scene.comparison import Together
+    from nrsfm_gui.scene.orbit_camera import Orbit
     from nrsfm_gui.scene.scene import ErrorSeries
 
 ALONE = "There is one run only: change a parameter, run again (Ctrl+R), and compare the two."
@@ -232,11 +233,11 @@ class Comparing(QObject):
             self._lock(window.scene_view.camera_locked)
         return self._beside
 
-    def _lead(self, orbit: object) -> None:
+    def _lead(self, orbit: Orbit) -> None:
         if self._beside is not None:
             self._beside.set_orbit(orbit)
 
-    def _follow(self, orbit: object) -> None:
+    def _follow(self, orbit: Orbit) -> None:
         self._window.scene_view.set_orbit(orbit)
 
     def _lock(self, on: bool) -> None:

@@ -16,6 +16,8 @@ from nrsfm_gui.panels.parameters.penalty_editor import TITLES as PENALTY_TITLES
 from nrsfm_gui.widgets.labels import ElidedLabel
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PyQt6.QtGui import QResizeEvent
 
     from core import Sequence
@@ -283,10 +285,11 @@ class ParametersPanel(QScrollArea):
                 self._note(name, str(refusal))
                 refusals.append(str(refusal))
         rank = changes.get("rank") or self._settings.rank
-        for name, read in {
+        editors: dict[str, Callable[[], object]] = {
             "options": self._form.method.read,
             "penalty": lambda: self._penalty.read(rank),
-        }.items():
+        }
+        for name, read in editors.items():
             try:
                 changes[name] = read()
             except InputError as refusal:  # noted by the editor

@@ -210,7 +210,7 @@ class PenaltyEditor(QWidget):
         """Reset a weight to the value of the last rule, where that is known."""
         given, _note = self._derived(self._known[self._derived_kind])
         if k < len(given) and self._choice.key == EXPLICIT:
-            self._weights.move(k, float(given[k]))
+            self._weights.move_weight(k, float(given[k]))
 
     def _choose(self, kind: str) -> None:
         if kind == EXPLICIT and len(self._weights.weights) != self._rank:

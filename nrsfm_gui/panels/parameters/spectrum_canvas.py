@@ -18,7 +18,7 @@ from nrsfm_gui.widgets.drag_number import FINE
 from nrsfm_gui.widgets.plots.plots import ONLY_FOR_USE
 
 if TYPE_CHECKING:
-    from PyQt6.QtGui import QFocusEvent, QMouseEvent
+    from PyQt6.QtGui import QFocusEvent, QMouseEvent, QPen
     from PyQt6.QtWidgets import QWidget
 
     from core.foundation import Floats
@@ -155,9 +155,10 @@ class SpectrumItems:
         self._draw_bars()
         self._draw_handles()
 
-    def _ghost_pen(self, pointed: bool) -> object:
+    def _ghost_pen(self, pointed: bool) -> QPen:
         color = self._accent if pointed else self._muted
-        return pg.mkPen(color, width=1, style=Qt.PenStyle.DashLine)
+        pen: QPen = pg.mkPen(color, width=1, style=Qt.PenStyle.DashLine)
+        return pen
 
     def _draw_bars(self) -> None:
         count = len(self._heights)

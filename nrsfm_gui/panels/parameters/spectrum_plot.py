@@ -15,7 +15,8 @@ import numpy as np
 from PyQt6.QtCore import Qt, QTimer, pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
-from nrsfm_gui.panels.parameters.penalty_editor import EXPLANATIONS, EXPLICIT, TITLES
+from core.penalties import EXPLICIT
+from nrsfm_gui.panels.parameters.penalty_editor import EXPLANATIONS, TITLES
 from nrsfm_gui.panels.parameters.spectrum_canvas import SpectrumCanvas, Target
 from nrsfm_gui.panels.parameters.weights_editor import (
     WEIGHTS,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from PyQt6.QtGui import QPaintEvent
 
+    from core.foundation import Floats
     from nrsfm_gui.model.theme import Theme
 
 WEIGHTS = Scale(1e-6, 1e2, zero=True)
@@ -169,7 +170,7 @@ class WeightsEditor(QWidget):
         return self._weights
 
     def set_values(
-        self, weights: Items[float], singular_values: Items[float] | None, *, note: str = ""
+        self, weights: Items[float] | Floats, singular_values: Floats | None, *, note: str = ""
     ) -> None:
         """Show weights and the singular values that they weigh.
 
@@ -220,7 +221,7 @@ class WeightsEditor(QWidget):
             slider.setObjectName(f"weight {k + 1}")
             slider.setAccessibleName(f"weight {k + 1}")
             slider.setToolTip(f"weight a{k + 1}\n{DRAG_TIP}\n{BROUGHT_ALONG}\n{RESET_TIP}")
-            slider.moved.connect(lambda weight, k=k: self.move(k, weight))
+            slider.moved.connect(lambda weight, k=k: self.move_weight(k, weight))
             label = DragLabel(str(k + 1), slider)
             label.reset.connect(lambda k=k: self.reset_requested.emit(k))
             label.setProperty("role", "muted")
@@ -232,15 +233,15 @@ class WeightsEditor(QWidget):
             field.setFixedWidth(70)
             field.setAccessibleName(f"weight {k + 1}")
             field.edited.connect(lambda k=k: self._on_weight_typed(k))
-            for column, widget in enumerate((label, bar, slider, field)):
-                self._grid.addWidget(widget, k + 1, column)
+            for column, cell in enumerate((label, bar, slider, field)):
+                self._grid.addWidget(cell, k + 1, column)
             self._rows.append((label, bar, slider, field))
         self._grid.setRowStretch(count + 1, 1)
         shown = min(count, ROWS_BEFORE_SCROLLING)
         row_height = self._rows[0][3].sizeHint().height() + 3 if self._rows else 0
         self._scroll.setFixedHeight(24 + shown * row_height)
 
-    def move(self, k: int, weight: float) -> None:
+    def move_weight(self, k: int, weight: float) -> None:
         """Move one weight (0-based) and the others with it, as its slider does."""
         weights = list(self._weights)
         weights[k] = weight

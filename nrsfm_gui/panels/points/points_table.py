@@ -274,7 +274,8 @@ class PointsTable(QTableView):
         model = self.selectionModel()
         assert model is not None
         chosen = model.selection()
-        rows = [np.arange(each.top(), each.bottom() + 1) for each in chosen]
+        ranges = [chosen[k] for k in range(len(chosen))]
+        rows = [np.arange(each.top(), each.bottom() + 1) for each in ranges]
         found: Ints = np.unique(self._rows.order[np.concatenate(rows)]) if rows else np.zeros(0, dtype=int)
         return found
 

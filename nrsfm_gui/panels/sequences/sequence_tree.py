@@ -171,8 +171,9 @@ class SequenceTree(QWidget):
         self._apply_filter(self._filter.text())
 
     def _fill_cell(self, row: QTreeWidgetItem, entry: SequenceEntry) -> None:
-        column = COLUMNS[entry.camera]
-        row.setText(column, "!" if entry.problem else LETTERS[entry.camera])
+        camera = entry.camera or CameraModel.PERSPECTIVE  # a broken file may not say
+        column = COLUMNS[camera]
+        row.setText(column, "!" if entry.problem else LETTERS[camera])
         row.setTextAlignment(column, Qt.AlignmentFlag.AlignCenter)
         row.setData(column, ENTRY, entry)
         tip = entry.problem or f"{entry.frames} frames × {entry.points} points"
@@ -216,11 +217,11 @@ class SequenceTree(QWidget):
         for k in range(self._tree.topLevelItemCount()):
             top = self._tree.topLevelItem(k)
             assert top is not None  # k is below the count
-            children = [top.child(j) for j in range(top.childCount())]
+            children = [child for j in range(top.childCount()) if (child := top.child(j)) is not None]
             for row in children:
-                row.setHidden(not _matches(row, words))  # type: ignore[union-attr]
+                row.setHidden(not _matches(row, words))
             if children:
-                shown = any(not row.isHidden() for row in children)  # type: ignore[union-attr]
+                shown = any(not row.isHidden() for row in children)
                 top.setHidden(not shown)
                 if words and shown:
                     top.setExpanded(True)
@@ -245,7 +246,8 @@ class SequenceTree(QWidget):
 
 def describe(entry: SequenceEntry) -> str:
     """Return object, path and camera as text."""
-    return " · ".join(part for part in (entry.object_name, entry.path_name, entry.camera.value) if part)
+    camera = "" if entry.camera is None else entry.camera.value
+    return " · ".join(part for part in (entry.object_name, entry.path_name, camera) if part)
 
 
 def _object_row(tree: QTreeWidget, name: str) -> QTreeWidgetItem:

@@ -122,8 +122,8 @@ def _ruler(
     where[:, axis] = values
     marks, _ = projection.pixels(where)
     labels = [
-        Label(*(mark + LABEL_OFFSET * outward), number(value, step), False)
-        for mark, value in zip(marks, values, strict=True)
+        Label(float(x), float(y), number(value, step), False)
+        for (x, y), value in zip(marks + LABEL_OFFSET * outward, values, strict=True)
     ]
     if axis == 1:  # above the upper end, where there is room however far to the left the ruler stands
         title = ends[int(np.argmin(ends[:, 1]))] - (0.0, 1.2 * LABEL_OFFSET)

@@ -294,7 +294,7 @@ class OpenGLRenderer:
         if bits is None:
             raise ContextLost("there is no memory for the picture")
         bits.setsize(image.sizeInBytes())  # `asarray` loses 72 bytes at each picture
-        pixels = np.frombuffer(bits, dtype=np.uint8)
+        pixels = np.frombuffer(bits, dtype=np.uint8)  # type: ignore[call-overload]  # it is a buffer
         GL.glReadPixels(0, 0, *size, GL.GL_BGRA, GL.GL_UNSIGNED_BYTE, array=pixels)
         return image
 

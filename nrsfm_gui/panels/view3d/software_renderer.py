@@ -111,7 +111,8 @@ def _in_front(pairs: Floats, projection: Projection) -> Floats:
 def _paint_triangles(painter: QPainter, part: TriangleMesh, projection: Projection, ratio: float) -> None:
     places, depths = projection.pixels(part.positions)
     pixels, depth = ratio * places[part.faces], depths[part.faces]
-    usable = np.isfinite(pixels).all(axis=(1, 2)) & (np.abs(pixels) < LIMIT).all(axis=(1, 2))
+    inside: Bools = np.isfinite(pixels) & (np.abs(pixels) < LIMIT)
+    usable: Bools = np.logical_and.reduce(inside, axis=(1, 2))
     order = np.argsort(-depth.mean(axis=1))
     order = order[usable[order]]
     # Plain numbers and one brush per shade: a mesh of thousands is repainted many times a second.
@@ -158,7 +159,7 @@ def _paint_points(painter: QPainter, parts: list[PointCloud], projection: Projec
     table[:, 2], table[:, 3] = which * side, 0.0
     table[:, 4:6], table[:, 6:8] = side, 1.0
     table[:, 8], table[:, 9] = 0.0, 1.0
-    painter.drawPixmapFragments(*fragments.drawargs(), atlas)
+    painter.drawPixmapFragments(*fragments.drawargs(), atlas)  # type: ignore[call-arg]  # not in the stub
 
 
 @lru_cache(maxsize=32)

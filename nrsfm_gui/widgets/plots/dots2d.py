@@ -127,7 +127,7 @@ class DotsItem(_PixelItem):
         fragments[:, 0], fragments[:, 1] = x[seen], y[seen]
         fragments[:, 2] = 0.0 if self._levels is None else self._levels[seen] * float(side)
         fragments[:, 3:] = (0.0, side, side, 1.0 / ratio, 1.0 / ratio, 0.0, 1.0)
-        painter.drawPixmapFragments(*self._fragments.drawargs(), sprites)
+        painter.drawPixmapFragments(*self._fragments.drawargs(), sprites)  # type: ignore[call-arg]  # not in the stub
 
     def _sprite_row(self, ratio: float) -> tuple[int, QPixmap]:
         """Return the side of a sprite in pixels of the device, and a row of sprites."""

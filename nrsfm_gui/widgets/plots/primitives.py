@@ -7,7 +7,7 @@ from typing import Any
 from pyqtgraph.Qt.internals import PrimitiveArray
 
 
-class Primitives(PrimitiveArray):  # type: ignore[misc]  # pyqtgraph has no types
+class Primitives(PrimitiveArray):
     """An array of Qt's objects that numpy writes into.
 
     What is handed to QPainter is a view of as many as there are now, and sip frees no view ever: 72 bytes at
