@@ -4,11 +4,13 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+WORKERS ?= 2
+PYTEST := OPENBLAS_NUM_THREADS=1 env -u QT_QPA_PLATFORM $(BIN)/python -m pytest
 VIRTUAL_DISPLAY := xvfb-run -a -s '-screen 0 1600x1000x24'
 KERNELS ?= Haswell SkylakeX Prescott
 SAMPLE ?= sample:balloon/circle
 
-.PHONY: help run test test-kernels soak lint format wheel wheel-check clean
+.PHONY: help run test test-all test-kernels soak lint format wheel wheel-check clean
 .DEFAULT_GOAL := help
 
 help:  ## List the targets
@@ -26,9 +28,13 @@ run: $(INSTALLED)  ## Open the application on a bundled sequence and solve it
 	        --export out/reconstruction.npz --exit; \
 	fi
 
-test: $(INSTALLED)  ## Run all tests, on a virtual display
+test: $(INSTALLED)  ## Run all tests but the slow ones, each process on a virtual display of its own
 	@.ci/system-packages
-	OPENBLAS_NUM_THREADS=1 $(VIRTUAL_DISPLAY) env -u QT_QPA_PLATFORM $(BIN)/python -m pytest $(TESTS)
+	$(PYTEST) -n $(WORKERS) --dist loadfile -m "not slow" $(TESTS)
+
+test-all: test  ## Run the slow tests, too: experiments from end to end, the wheel, long play
+	$(PYTEST) -n $(WORKERS) --dist load -m slow $(TESTS)
+	$(MAKE) --no-print-directory wheel-check
 
 test-kernels: $(INSTALLED)  ## Run all tests under the linear algebra of other processors, one after the other
 	@for kernel in $(KERNELS); do \
@@ -41,8 +47,7 @@ test-kernels: $(INSTALLED)  ## Run all tests under the linear algebra of other p
 
 soak: $(INSTALLED)  ## Let a monkey play with the window for ten minutes, then watch the memory for an hour
 	@.ci/system-packages
-	OPENBLAS_NUM_THREADS=1 $(VIRTUAL_DISPLAY) env -u QT_QPA_PLATFORM $(BIN)/python -m pytest \
-	    tests/gui/test_monkey.py --soak-seconds 600 -s --log-file out/monkey.log --log-file-level INFO
+	$(PYTEST) tests/gui/test_monkey.py -m slow --soak-seconds 600 -s --log-file out/monkey.log --log-file-level INFO
 	OPENBLAS_NUM_THREADS=1 $(VIRTUAL_DISPLAY) env -u QT_QPA_PLATFORM $(BIN)/python \
 	    tests/benchmarks/playback.py --minutes 30 --runs 200
 

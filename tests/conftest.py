@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,19 +18,50 @@ ROOT = Path(__file__).resolve().parent.parent
 FRAMES, POINTS, RANK = 5, 7, 2
 INTRINSICS = np.array([[1400.0, 2.0, 640.0], [0.0, 1390.0, 480.0], [0.0, 0.0, 1.0]])
 MILLIMETERS = 250.0  # of one calibrated unit
+SCREEN = "1600x1000x24"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the length of tests that can go on for as long as wanted."""
     parser.addoption(
-        "--soak-seconds", type=float, default=8.0, help="how long the monkey plays with the window"
+        "--soak-seconds", type=float, help="how long the monkey plays with the window, instead of 2 and 8 s"
     )
 
 
-def pytest_configure() -> None:
-    """Let the programs that tests start hear Ctrl-C; a shell has what it runs in the background ignore it."""
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Give every process that runs tests a display of its own, and let programs that it starts hear Ctrl-C.
+
+    Two processes on one display take the keyboard focus from each other. A single process uses the display
+    that is there. A shell has what it runs in the background ignore Ctrl-C.
+    """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    worker, parallel = hasattr(config, "workerinput"), bool(config.getoption("numprocesses", None))
+    shown = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    if (worker or not (parallel or shown)) and "QT_QPA_PLATFORM" not in os.environ:
+        _start_display(config)
+
+
+def _start_display(config: pytest.Config) -> None:
+    """Start a virtual X server for this process; without one, Qt draws off the screen and without OpenGL."""
+    if not sys.platform.startswith("linux"):
+        return
+    if shutil.which("Xvfb") is None:
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"
+        return
+    reading, writing = os.pipe()
+    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", SCREEN, "-nolisten", "tcp"]
+    server = subprocess.Popen(command, pass_fds=[writing], stderr=subprocess.DEVNULL)
+    os.close(writing)
+    with os.fdopen(reading) as answer:
+        number = answer.readline().strip()
+    if not number:
+        raise pytest.UsageError("Xvfb did not start; run it by itself to see why")
+    os.environ["DISPLAY"] = f":{number}"
+    os.environ.pop("WAYLAND_DISPLAY", None)
+    config.add_cleanup(server.wait)
+    config.add_cleanup(server.terminate)
 
 
 @pytest.fixture(scope="session")

@@ -19,10 +19,10 @@ from nrsfm_gui.scene.sequence_errors import Wanted, find_quality
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from core import Alignment
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.scene.sequence_errors import Picture
-    from nrsfm_gui.scene.shapes import Alignment
     from nrsfm_gui.scene.summaries import Quality
 
 SERIES_MILLISECONDS = 300  # between two of the errors of all frames, while a run goes on

@@ -6,7 +6,6 @@ import itertools
 import os
 import shutil
 import subprocess
-import sys
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,10 +13,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyqtgraph as pg
 import pytest
-
-if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
-    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-
 from PyQt6.QtCore import QCoreApplication, QEvent, QObject, QSettings, Qt
 from PyQt6.QtGui import QColor, QImage, QSurfaceFormat
 

@@ -1,8 +1,8 @@
 """A monkey at the window: clicks, drags, wheel turns, keys and actions at random, and nothing may break.
 
-`make test` lets it play for some seconds, `make soak` for ten minutes (`--soak-seconds 600`). The seed and
-the last deeds are logged, so that they stand beside a failure. Nothing is written outside the test's folder:
-every file dialog is answered with a path in there, or cancelled.
+`make test` lets it play for two seconds, `make test-all` for eight, `make soak` for ten minutes
+(`--soak-seconds 600`). The seed and the last deeds are logged, so that they stand beside a failure. Nothing
+is written outside the test's folder: every file dialog is answered with a path in there, or cancelled.
 """
 
 from __future__ import annotations
@@ -243,10 +243,10 @@ def _name(widget: QWidget) -> str:
     return f"{type(widget).__name__} {widget.objectName()!r}"
 
 
-@pytest.fixture
+@pytest.fixture(params=[2.0, pytest.param(8.0, marks=pytest.mark.slow)], ids=["briefly", "for long"])
 def soak_seconds(request: pytest.FixtureRequest) -> float:
     """Return how long to play."""
-    return float(request.config.getoption("--soak-seconds"))
+    return float(request.config.getoption("--soak-seconds") or request.param)
 
 
 @pytest.mark.qt_no_exception_capture  # by the test itself

@@ -282,9 +282,8 @@ def test_a_run_that_opening_has_stopped_does_not_change_the_session_that_was_ope
     run = window.control.start(warm=False)
     qtbot.waitUntil(lambda: len(run.history) > 0)
     write_session(kept, tmp_path / "my.nrsfm")
-    opened(qtbot, window, tmp_path / "my.nrsfm")
     with qtbot.waitSignal(window.control.ended):
-        pass
+        opened(qtbot, window, tmp_path / "my.nrsfm")
     qtbot.wait(50)
     assert not window.isWindowModified()
 
