@@ -1,5 +1,6 @@
 """Public names of the solver, by the room that they are in."""
 
+from .cameras import calibrate
 from .data import (
     CameraModel,
     GroundTruth,
@@ -143,6 +144,7 @@ __all__ = [
     "WeightedNuclearNorm",
     "align",
     "bundled_samples",
+    "calibrate",
     "challenge_v02",
     "command_for",
     "errors_of",

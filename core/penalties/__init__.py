@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, TypeGuard
 
+from ..foundation.exceptions import InputError
 from .base import LinearPenalty, Penalty, SpectralPenalty, checked_weights, extend_last
 from .concave import MCP, SCAD, CappedNorm, ConcavePenalty, LogPenalty, RankPenalty, SchattenNorm
 from .linear import ExplicitWeights, NuclearNorm, RampWeights, TruncatedNuclearNorm, WeightedNuclearNorm
@@ -54,10 +55,22 @@ PENALTIES: dict[str, type[Any]] = {
 
 
 def penalty_name(penalty: Penalty) -> str:
-    """Return the key of `PENALTIES`, or `EXPLICIT` for explicit weights."""
+    """Return the key of `PENALTIES`, or `EXPLICIT` for explicit weights.
+
+    Raises
+    ------
+    InputError
+        where the table does not have the penalty, so that no command and no file could name it.
+    """
     if isinstance(penalty, ExplicitWeights):
         return EXPLICIT
-    return next(name for name, kind in PENALTIES.items() if type(penalty) is kind)
+    kind = type(penalty)
+    for name, known in PENALTIES.items():
+        if kind is known:
+            return name
+    raise InputError(
+        f"the penalty {kind.__name__} is not in PENALTIES; PENALTIES['name'] = {kind.__name__} registers it"
+    )
 
 
 def is_spectral(penalty: Penalty) -> TypeGuard[ConcavePenalty]:

@@ -108,7 +108,7 @@ class Result:
     translations: Floats  # (F, 3)
     B: Floats  # (F, K)
     C: Floats  # (3P, K)
-    weights: Floats  # (K,); (R,) of a low-rank solution
+    weights: Floats  # (R,) R is the rank that was solved for, K but for a low-rank solution
     eta: float
     loss: float
     history: Floats  # (N, 3) iteration, seconds, loss

@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
 from ..foundation.parameters import ParameterValue, check_parameters, parameter, parameters_of
-from ..penalties import Penalty, TruncatedNuclearNorm, WeightedNuclearNorm
+from ..penalties import Penalty, TruncatedNuclearNorm, WeightedNuclearNorm, penalty_name
 from ..solvers.methods import METHODS, PROBLEMS, penalty_refusal, refusal
 
 RECOMMENDED_PENALTY = WeightedNuclearNorm(xi=0.5)
@@ -134,6 +134,7 @@ class Settings:
         if isinstance(self.intrinsics, str) and self.intrinsics not in INTRINSICS_SOURCES:
             object.__setattr__(self, "intrinsics", Path(self.intrinsics))
         check_parameters(self)
+        penalty_name(self.penalty)  # one that no file could name is refused before anything is solved
         object.__setattr__(self, "options", _checked_options(self.method, dict(self.options)))
 
     def with_changes(self, **changes: Any) -> Settings:

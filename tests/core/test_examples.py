@@ -1,0 +1,33 @@
+"""The example scripts run, and print what they are there to show."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "assets" / "examples").glob("*.py"))
+PRINTED = {
+    "compare": "admm+bilinear",
+    "fit": "Result('my tracks': 30 frames, 60 points, rank 4",
+    "own_penalty": "GeometricWeights(mu=0.002, ratio=4.0):",
+    "own_solver": "Alternating: loss 0.04643070",
+    "steer": "'--then=--rank 4 --xi 0.1",
+}
+
+
+def test_all_examples_are_known():
+    assert [path.stem for path in EXAMPLES] == sorted(PRINTED)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_runs(path, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-W", "error", path], cwd=tmp_path, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    assert PRINTED[path.stem] in done.stdout
+    if path.stem == "fit":
+        assert {file.name for file in tmp_path.iterdir()} == {"my_tracks.npz", "my_tracks.ply"}

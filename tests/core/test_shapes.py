@@ -1,0 +1,125 @@
+"""The shapes in the comments beside array fields are those that the arrays have.
+
+A comment like `# (F, 3, P)` names the sizes of an array; a letter is one size throughout an object, and sizes
+like `3P` and `K+3` follow from their letters.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from dataclasses import fields, is_dataclass
+
+import numpy as np
+import pytest
+
+from core import (
+    Factors,
+    LowRankProblem,
+    NonRigidProblem,
+    TruncatedNuclearNorm,
+    VariableProjection,
+    WeightedNuclearNorm,
+    calibrate,
+    iterate,
+    reconstruct,
+    simulate,
+    solve,
+)
+
+SIZE = re.compile(r"(\d*)([A-Z]'?)(?:\s*([+-])\s*(\d+))?")
+
+
+def commented_shapes(kind):
+    """Return the sizes in the comment beside each annotated field of a class and of its bases."""
+    found = {}
+    for base in reversed(kind.__mro__):
+        if not is_dataclass(base) and not inspect.isabstract(base):
+            continue
+        try:
+            lines = inspect.getsource(base).splitlines()
+        except (OSError, TypeError):
+            continue
+        for node in ast.parse("\n".join(lines)).body[0].body:
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                comment = re.search(r"#\s*\(([^()]*)\)", lines[node.end_lineno - 1])
+                if comment and re.fullmatch(r"[\dA-Z',+\- ]+", comment.group(1)):
+                    sizes = [size.strip() for size in comment.group(1).split(",") if size.strip()]
+                    found[node.target.id] = sizes
+    return found
+
+
+def check_shapes(value):
+    """Check every array field of an object; return how many there were."""
+    letters, shapes = {}, commented_shapes(type(value))
+    arrays = {
+        entry.name: getattr(value, entry.name)
+        for entry in fields(value)
+        if entry.name in shapes and isinstance(getattr(value, entry.name), np.ndarray)
+    }
+    for only_letters in (True, False):
+        for name, array in arrays.items():
+            sizes = shapes[name]
+            assert len(sizes) == array.ndim, f"{type(value).__name__}.{name} is {array.shape}, not {sizes}"
+            for size, actual in zip(sizes, array.shape, strict=True):
+                if size.isdigit():
+                    assert int(size) == actual, f"{type(value).__name__}.{name} is {array.shape}, not {sizes}"
+                elif re.fullmatch("[A-Z]'?", size):
+                    expected = letters.setdefault(size, actual)
+                    assert expected == actual, (
+                        f"{size} of {type(value).__name__}.{name}: {array.shape}, {letters}"
+                    )
+                elif not only_letters:
+                    factor, letter, sign, offset = SIZE.fullmatch(size).groups()
+                    expected = int(factor or 1) * letters[letter] + int(f"{sign or '+'}{offset or 0}")
+                    assert expected == actual, f"{type(value).__name__}.{name} is {array.shape}, not {sizes}"
+    return len(arrays)
+
+
+@pytest.fixture(scope="module")
+def scene():
+    return simulate("paper", frames=9, points=20, occlusion=0.5, seed=1)
+
+
+@pytest.fixture(scope="module")
+def values(scene):
+    tracks = calibrate(scene.observations, scene.intrinsics, scene.camera)
+    problem = NonRigidProblem(
+        tracks, scene.visible, scene.rotations, 0.05, penalty=WeightedNuclearNorm(5e-3), rank=2
+    )
+    low_rank = LowRankProblem(
+        tracks / np.linalg.norm(tracks), scene.visible, 0.05, penalty=TruncatedNuclearNorm(1e-3, 4), rank=4
+    )
+    *_, last = iterate(scene, rank=2, starts=1, rotations="truth")
+    return {
+        "sequence": scene,
+        "observations": scene.observations,
+        "truth": scene.truth,
+        "problem": problem,
+        "low-rank problem": low_rank,
+        "factors": problem.closed_form(),
+        "state": solve(problem, VariableProjection(), problem.closed_form()).state,
+        "iterate": last,
+        "geometry": last.geometry,
+        "result": last.result(),
+        "low-rank result": reconstruct(scene, "lowrank", starts=1),
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [
+        ("sequence", 6), ("observations", 2), ("truth", 2), ("problem", 4), ("low-rank problem", 3),
+        ("factors", 3), ("iterate", 1), ("geometry", 5), ("result", 9), ("low-rank result", 12),
+    ],
+)  # fmt: skip
+def test_arrays_have_the_shapes_that_stand_beside_their_fields(values, name, least):
+    assert check_shapes(values[name]) >= least
+
+
+def test_a_wrong_shape_is_found():
+    with pytest.raises(AssertionError, match="K of Factors"):
+        check_shapes(Factors(np.ones((4, 2)), np.ones((3, 3, 5)), np.ones((4, 3))))
+    with pytest.raises(AssertionError, match=r"Factors.s is"):
+        check_shapes(Factors(np.ones((4, 2)), np.ones((2, 3, 5)), np.ones((4, 2))))
