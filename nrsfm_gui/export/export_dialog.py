@@ -200,7 +200,7 @@ class ExportDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Export")
         self._context = ExportContext()
-        self._typed = False  # whether somebody named the file
+        self._typed = False  # whether the user typed a name
         self._formats: dict[str, str] = {}  # the one chosen last of every kind
         self.form = ExportForm()
         self._connect()

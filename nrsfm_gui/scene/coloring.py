@@ -36,8 +36,8 @@ MISSING = {  # what to do where there is nothing to color by
 class Coloring:
     """The values that colors encode in one frame."""
 
-    values: Floats | None  # (P,) NaN where unknown; None where color stands for the role
-    limits: tuple[float, float] | None  # ends of the scale, from the whole sequence
+    values: Floats | None  # (P,) NaN where unknown; None where the color encodes the role
+    limits: tuple[float, float] | None  # ends of the scale, from all frames
     label: str  # name and unit
     missing: str = ""  # what to do, where there is nothing to color by
 

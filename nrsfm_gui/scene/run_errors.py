@@ -172,7 +172,7 @@ class RunErrors(QObject):
 
         Those of an earlier point stand for them meanwhile, unless they are to be `exact`.
         """
-        seen = run is self._session.shown and self._session.moment is None  # its picture tells them
+        seen = run is self._session.shown and self._session.moment is None  # published with its picture
         ask = not run.state.alive and not seen
         return self._qualities.of(run, self._session.alignment, ask=ask, exact=exact)
 

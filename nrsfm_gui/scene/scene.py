@@ -95,7 +95,7 @@ class Camera:
 class Scene:
     """One frame as it is drawn. Arrays are read-only; None means that there is none."""
 
-    shapes: Shapes  # of the whole sequence
+    shapes: Shapes  # of all frames
     subject: str  # what is shown and in which coordinates: views fit themselves when it changes
     frame: int  # 0-based
     frame_count: int
@@ -114,12 +114,12 @@ class Scene:
     selected: int | None  # point index
     camera: Camera | None
     appearance: Appearance
-    color_values: Floats | None  # (P,) what color stands for, NaN where unknown; None: for the role
-    color_limits: tuple[float, float] | None  # ends of the color scale, of the data or chosen by hand
+    color_values: Floats | None  # (P,) what the color encodes, NaN where unknown; None: the role
+    color_limits: tuple[float, float] | None  # ends of the color scale, of the data or chosen by the user
     color_label: str  # name and unit of `color_values`
     color_missing: str  # what to do, where there is nothing of what was chosen to color by
     trail: Floats | None  # (T, P, 3) the latest frames, oldest first
-    extent: Floats | None  # (2, 3) lowest and highest corner of the whole sequence
+    extent: Floats | None  # (2, 3) lowest and highest corner over all frames
     image_extent: Floats  # (2, 2) the same of all tracks
     caption: str  # "frame 51 · per-frame similarity · 3.2 mm"
     message: str  # what to do next, where there is nothing to show; else ""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from core import Iterate, Result, Sequence
     from core.foundation import Floats
 
-ROBUST = (1.0, 99.0)  # percentiles that tell where the points are
+ROBUST = (1.0, 99.0)  # percentiles that bound the points
 STRAY = 0.35  # of their distance: farther outside, a point is a stray that must not shrink the view
 PAD = 0.06  # of the extent's size, on each side
 
@@ -50,7 +50,7 @@ class Cameras:
         offset = similarity.scale[:, None] * self.t
         offset = offset - (rotations @ similarity.translation[:, :, None])[:, :, 0]
         intrinsics = np.array(self.K)
-        if self.orthogonal:  # no division by depth takes the scale away again
+        if self.orthogonal:  # no division by depth cancels the scale
             intrinsics[:, :, :2] /= similarity.scale[:, None, None]
         return Cameras(read_only(rotations), read_only(offset), read_only(intrinsics), self.orthogonal)
 
@@ -66,16 +66,16 @@ class Shapes:
     errors: Floats | None  # (F, P) distance of estimate and truth, in `unit`; NaN where there is no truth
     residuals: Floats | None  # (F, P) from reprojection to track, in the tracks' units; NaN where hidden
     unit: str  # of `points` and `truth`
-    alignment: Alignment  # in force; none where the one that was asked for is not possible
-    extent: Floats | None  # (2, 3) lowest and highest corner of the whole sequence
+    alignment: Alignment  # in use; none where the requested one is not possible
+    extent: Floats | None  # (2, 3) lowest and highest corner over all frames
     image_extent: Floats  # (2, 2) lowest and highest corner of all visible tracks
     figures: Mapping[str, Any] = field(
         default_factory=dict
     )  # of a low-rank solution, see `core.reconstruction.geometry`
-    still: bool = False  # whether the object is the same in all frames, so that all cameras stand around it
+    still: bool = False  # whether the object is the same in all frames, so that all cameras are around it
     mirrored: bool = False  # whether the estimate is shown by its mirror image
     similarity: Similarity | None = None  # of every frame: what moved the estimate to where it is drawn
-    obstacle: str = ""  # why the alignment that was asked for is not possible
+    obstacle: str = ""  # why the requested alignment is not possible
 
     @property
     def alignment_name(self) -> str:

@@ -31,7 +31,7 @@ class CompareRow:
     second: str
     tip: str = ""
     number: bool = False  # a result, not a parameter
-    better: int = 0  # 1 or 2 where that run has the lower error; 0 where that cannot be said
+    better: int = 0  # 1 or 2 where that run has the lower error; 0 where unknown
 
 
 def compare_rows(

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 RESIDUALS_TIP = "Of ADMM, relative: primal |X - Z| / max(|X|, |Z|), and dual |Z - Z before| / |U|."
 DEPTH_TIP = "The part of the 3-D error along the ray from the aligned camera to the estimate."
 REMARK_TIP = "What is degenerate in the best point of this run."
-LABELED = "no metric upgrade: "  # what the label says already
+LABELED = "no metric upgrade: "  # already in the label
 MOST_STARTS = 40  # in the tip
 MOST_VALUES = 8  # singular values in one line
 STARTS_TIP = (

@@ -30,7 +30,7 @@ class RunRow:
     tip: str
     note: str = ""
     pinned: bool = False
-    compared: bool = False  # whether it stands beside the run that is shown
+    compared: bool = False  # whether it is compared with the shown run
     origin: str = ""  # "← 1" of one that went on from run 1, "stopped"
     why_other_loss: str = ""  # why its loss does not compare with that of the run shown
 

@@ -24,7 +24,7 @@ STOPS = 32
 WIDTH, HEIGHT = 230, 40  # of the widget, pixels
 BAR = 10.0  # height of the colors
 GRIP = 12.0  # pixels from an end within which the mouse drags it
-INSET = 5.0  # room for the handles beside the ends
+INSET = 5.0  # space for the handles at the ends
 FONT = 0.88  # of the size of other text
 GROUND = 0.7  # opacity of what is behind the text
 LEAST_SPAN = 1e-3  # of the span before a drag, that one leaves
@@ -35,7 +35,7 @@ def number(value: float, span: float) -> str:
     digits = 3
     if value and span > 0:
         magnitude = math.floor(math.log10(abs(value)))
-        # All figures before the point: nobody reads 1.2e+03 on a scale.
+        # All digits before the point instead of an exponent.
         digits = max(3, magnitude + 1, magnitude - math.floor(math.log10(span)) + 3)
     text = f"{value:.{min(digits, 9)}g}"
     return text.replace("-", MINUS)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Rgba: TypeAlias = npt.NDArray[np.uint8]  # (..., 4)
 
 # The part of the scales that has contrast with either panel: dark purple vanishes on black, yellow on white.
-# It is the same in both themes, so that a color says the same in every picture.
+# It is the same in both themes, so that a color has the same meaning in every picture.
 SPAN = (0.14, 0.92)
 DARKER = {"magma": 0.12, "inferno": 0.12}  # how much more of the dark end is left out
 LEVELS = 256

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 STEP = 1.01  # from one step of a logarithmic scale to the next: 1 %
 LINEAR_STEPS = 200  # of a linear one
-SLIDER_SPEED = 0.5  # of a slider's whole scale goes by while the mouse crosses it
+SLIDER_SPEED = 0.5  # of the scale while the mouse crosses the slider
 LABEL_PIXELS = 100  # that the mouse moves on a label for a decade, or for half of a linear scale
-PIXELS_PER_UNIT = 14  # of a whole number
+PIXELS_PER_UNIT = 14  # of an integer
 COARSE, FINE = 5.0, 0.1  # times the pace with Shift, with Ctrl
 DRAG_TIP = "Drag the label or the slider: with Shift coarse, with Ctrl fine."
 

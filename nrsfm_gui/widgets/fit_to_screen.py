@@ -9,7 +9,7 @@ from PyQt6.QtCore import QSize
 if TYPE_CHECKING:
     from PyQt6.QtWidgets import QDialog, QWidget
 
-FRAME = QSize(16, 48)  # pixels that the frame of a window takes, about
+FRAME = QSize(16, 48)  # pixels of the frame of a window, about
 
 
 def has_room(window: QWidget, times: float = 1.0) -> bool:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from nrsfm_gui.widgets.drag_number import Scale
     from nrsfm_gui.widgets.fields import NumberField
 
-LABEL_WIDTH = 100  # the widest label, so that the fields of all sections stand below each other
-DRAG_FIELD_WIDTH = 70  # of a field with a slider beside it
+LABEL_WIDTH = 100  # the widest label, so that the fields of all sections are aligned
+DRAG_FIELD_WIDTH = 70  # of a field with a slider
 
 
 @dataclass(frozen=True, eq=False)

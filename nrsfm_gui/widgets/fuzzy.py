@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-# What a way of being found costs; the smaller sum stands higher in the list.
+# The cost of each kind of match; the list is sorted by the sum.
 AT_START, AT_WORD, INSIDE, SCATTERED = 0.0, 1.0, 3.0, 6.0
 NEXT_TEXT = 8.0  # to be found in the second text of a line instead of the first, and so on
 

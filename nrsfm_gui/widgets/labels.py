@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from PyQt6.QtWidgets import QWidget
 
 PADDING = 6  # pixels on each side
-LEAST_SHOWN = 6  # characters of a shortened text: fewer tell nothing
+LEAST_SHOWN = 6  # characters of an elided text: fewer are not readable
 MOST_LINES = 3
 MEMORY_MILLISECONDS = 2000  # between two readings of the memory
 
@@ -171,7 +171,7 @@ class MemoryLabel(QLabel):
         super().__init__(parent)
         self.setAccessibleName("Memory of this application")
         self.setToolTip("Memory that this application has in RAM, in MB (1 000 000 bytes)")
-        # As wide as its widest usual text, so that the status bar is not laid out anew at each reading.
+        # As wide as its widest usual text, so that a reading does not change the layout of the status bar.
         self.setMinimumWidth(self.fontMetrics().horizontalAdvance("8888 MB") + 12)
         self._timer = QTimer(self)
         self._timer.timeout.connect(self.refresh)
@@ -188,7 +188,7 @@ class MemoryLabel(QLabel):
 
 def resident_bytes() -> int | None:
     """Return the bytes of this process that are in RAM, None where the system does not report them."""
-    import psutil  # here, because it takes longer to import than the label to show
+    import psutil  # here, so that the import does not delay the first window
 
     try:
         return int(psutil.Process().memory_info().rss)

@@ -48,7 +48,7 @@ def ask_for_path(
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
     if filters:
         dialog.setNameFilter(filters)
-    if wanted is Wanted.NEW_FILE:  # known to the dialog, so that it asks before a file is replaced
+    if wanted is Wanted.NEW_FILE:  # known to the dialog, so that it confirms before a file is replaced
         dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(first_suffix(chosen)))
         dialog.setDefaultSuffix(first_suffix(dialog.selectedNameFilter()))
     _begin_at(dialog, Path(start) if str(start) else None)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 SWATCH = QSize(56, 12)
 MODE_TITLES = {"off": "Off", "wire": "Wire", "shaded": "Shaded", "both": "Shaded and wire"}
-ELSEWHERE = {"edges", "faces", "trails"}  # layers that a field of their own stands for
+ELSEWHERE = {"edges", "faces", "trails"}  # layers with a field of their own
 GAP = 6  # pixels between the panel and the button that opens it
 FARTHEST = 1e12  # of a limit
 
@@ -196,7 +196,7 @@ class AppearancePanel(QFrame):
         self.show()
         self.color_by.setFocus()
 
-    # -- what is asked for ----------------------------------------------------------------------------------
+    # -- requests --------------------------------------------------------------------------------------------
 
     def _emit(self, appearance: Appearance) -> None:
         self._appearance = appearance

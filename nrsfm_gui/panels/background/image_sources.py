@@ -28,7 +28,7 @@ VIDEO_SUFFIXES = (".mp4", ".mov", ".avi", ".mkv", ".webm", ".m4v", ".mpg", ".mpe
 class ImageSource(Protocol):
     """Pictures of one size, counted from 0."""
 
-    path: Path  # as it was asked for
+    path: Path  # as requested
     count: int
 
     @property

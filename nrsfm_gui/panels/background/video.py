@@ -55,7 +55,7 @@ class Video:
         self.path = path
         self._av = av
         self._errors = (av.FFmpegError, OSError)
-        self._places: dict[tuple[int, int], int] = {}  # packets by where they lie, {} where that is not told
+        self._places: dict[tuple[int, int], int] = {}  # packets by position and size, {} where unknown
         self._key_times: dict[int, int | None] = {}  # of the packets of key frames, as the container has them
         self._frames: Iterator[tuple[int, Any]] | None = None  # the decoder, before picture `_next`
         self._next = 0

@@ -59,7 +59,7 @@ class HeldOutSeries(QObject):
 
     def add(self, trial: HoldoutTrial, error: float) -> None:
         """Keep the numbers of a trial and its 3-D error."""
-        self.trials.append(replace(trial, solution=None))  # its shapes are not looked at any more
+        self.trials.append(replace(trial, solution=None))  # its shapes are not needed any more
         self.truth[trial.fold, trial.value] = error
 
     def truth_of(self, line: HoldoutCurve) -> Floats:

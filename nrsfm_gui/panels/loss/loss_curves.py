@@ -27,7 +27,7 @@ FAINT_ALPHA = 60  # while two runs are compared
 LEGEND_ALPHA = 150
 MOST_NAMES = 8  # of runs in the legend, the newest
 STYLES = (Qt.PenStyle.DashLine, Qt.PenStyle.DotLine)
-LOWEST_SHOWN = -16.0  # a residual of zero must not take the whole range
+LOWEST_SHOWN = -16.0  # a residual of zero must not dominate the range
 
 
 @dataclass(eq=False)

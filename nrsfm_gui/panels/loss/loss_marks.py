@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.theme import Theme
 
 GAP = 6.0  # pixels between two names
-LEAST_NAME = 44.0  # pixels that a shortened name needs to tell anything
+LEAST_NAME = 44.0  # pixels that an elided name needs to be readable
 SUBSET = " (subset)"
 BEHIND = -10  # the curves are in front
 TICK_SIZE = 11
@@ -252,7 +252,7 @@ class IterationCursor(QObject):
             last = len(self._x) - 1
             record = last if self._moment is None else min(self._moment, last)
             self._line.setValue(float(self._x[record]))
-            self._line.setData(ONLY_FOR_USE, self._moment is None)  # at the end of the curve it tells nothing
+            self._line.setData(ONLY_FOR_USE, self._moment is None)  # no information at the end of the curve
 
     def go_to(self, place: float) -> None:
         """Request the record nearest to a value of the horizontal axis."""
@@ -267,7 +267,7 @@ class CurveReading:
 
     def __init__(self, plot: pg.PlotItem) -> None:
         self._plot = plot
-        # A plain circle: a point of a plot would take the clicks on the ticks below it.
+        # A plain circle: a plot item would receive the clicks on the ticks below it.
         self._dot = QGraphicsEllipseItem(-DOT_SIZE / 2, -DOT_SIZE / 2, DOT_SIZE, DOT_SIZE)
         self._dot.setFlag(QGraphicsEllipseItem.GraphicsItemFlag.ItemIgnoresTransformations)
         self._text = pg.TextItem()

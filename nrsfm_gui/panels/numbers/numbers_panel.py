@@ -18,7 +18,7 @@ class NumbersPanel(QScrollArea):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        # What was selected last comes first: below the many numbers of the run nobody would see it.
+        # The selection comes first: below the numbers of the run it would not be visible.
         self._point, self._frame, self._main = _Block(), _Block(), _Block()
         self._main.set_title("Reconstruction")
         self._hint = QLabel("Click a point in the 3-D or 2-D view to see its numbers.")

@@ -163,7 +163,7 @@ class ParametersPanel(QScrollArea):
     def set_sequence(self, sequence: Sequence) -> None:
         """Gray out what this sequence does not have, and mark what it does not allow."""
         if sequence is not self._sequence:
-            self._penalty.set_spectrum(None, None)  # what another sequence told
+            self._penalty.set_spectrum(None, None)  # of another sequence
         self._sequence = sequence
         self._form.rotations.set_available(
             "truth", sequence.rotations is not None, why_not="This sequence has no true cameras."

@@ -138,7 +138,7 @@ class PenaltyEditor(QWidget):
         try:
             self._show_weights(self.read(self._rank))
         except InputError:
-            return  # the note beside the field says why
+            return  # the message below the field has the reason
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colors of a theme."""

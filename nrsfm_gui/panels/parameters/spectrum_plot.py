@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from core.foundation import Floats
     from nrsfm_gui.model.theme import Theme
 
-DEEPEST = 6.0  # decades below the largest value at which smaller ones stand: zero has no logarithm
+DEEPEST = 6.0  # decades below the largest value of smaller values: zero has no logarithm
 ZERO_SHARE = 0.12  # share of a scale with a zero that lies below its lowest number
-ZERO = 0.03  # where in it the zero stands
+ZERO = 0.03  # height of the zero in it
 CLEAR = 0.14  # above the zero begin the ticks, so that their texts do not touch
 EMPTY = "Singular values and weights appear here with the first run"
 HINT = "Drag a diamond to change its weight. Click low in a bar to keep so many bases, + to add one."
@@ -52,7 +52,7 @@ TIP = (
     "Keys: left and right choose a weight, up and down change it by 1 %, with Shift by 10 %,\n"
     "with Ctrl the others come along; Esc gives the arrow keys back."
 )
-UNSEEN_MILLISECONDS = 100  # until a plot that is hidden is drawn anew
+UNSEEN_MILLISECONDS = 100  # until a hidden plot is redrawn
 FLASH_MILLISECONDS = 600
 WEIGHT_MARGIN, WEIGHT_SPAN = 1.0, 4.0  # decades around the weights, and at least in all
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from PyQt6.QtGui import QColor, QResizeEvent
 
-MOST_POINTS = 8  # that are drawn; more could not be told apart
+MOST_POINTS = 8  # that are drawn; more could not be distinguished
 EMPTY = "Select points to see them over the frames: click, Ctrl+drag, or choose rows of the table."
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 NONE = "–"
 NO_INDEX = QModelIndex()
 ROW_PADDING = 5  # pixels
-MOST_RANGES = 1500  # of selected rows; for more, Qt takes seconds, and they are only marked
+MOST_RANGES = 1500  # of selected rows; for more, Qt needs seconds, and they are only highlighted
 
 
 @dataclass(frozen=True)
@@ -207,12 +207,12 @@ class PointsTable(QTableView):
         assert vertical is not None
         assert header is not None
         vertical.hide()
-        vertical.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)  # measuring every row would take seconds
+        vertical.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)  # measuring every row would need seconds
         vertical.setDefaultSectionSize(self.fontMetrics().height() + ROW_PADDING)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         header.setMinimumSectionSize(40)
         header.setHighlightSections(False)
-        for each in (vertical, header):  # a header asks about every selected row each time it is painted
+        for each in (vertical, header):  # a header queries every selected row each time it is painted
             each.setSelectionModel(QItemSelectionModel(self._rows, each))
         chosen = self.selectionModel()
         assert chosen is not None

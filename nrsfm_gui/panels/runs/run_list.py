@@ -132,7 +132,7 @@ class RunList(QWidget):
         menu.addAction("&Delete\tDel", lambda: self.delete_requested.emit(number))
         return menu
 
-    # -- what is asked for ----------------------------------------------------------------------------------
+    # -- requests --------------------------------------------------------------------------------------------
 
     def _on_button_clicked(self, name: str) -> None:
         shown = self.tree.shown

@@ -156,7 +156,7 @@ class RunTree(QTreeWidget):
         texts = (str(row.number), name, row.rank, row.loss, row.reprojection, row.error)
         for column, text in enumerate(texts):
             if column == NAME and self._edits(row):
-                continue  # under an editor it would take back what is being written
+                continue  # it would overwrite the text in the editor
             item.setText(column, text)
             item.setToolTip(column, row.tip)
             item.setForeground(column, QBrush())
@@ -184,7 +184,7 @@ class RunTree(QTreeWidget):
         items = (self.topLevelItem(index) for index in range(len(self.rows)))
         return next((item for item in items if item is not None and number_of(item) == number), None)
 
-    # -- what is asked for ----------------------------------------------------------------------------------
+    # -- requests --------------------------------------------------------------------------------------------
 
     def mousePressEvent(self, event: QMouseEvent | None) -> None:
         """Compare where Ctrl is held, else select; the right button opens a menu."""

@@ -200,7 +200,7 @@ class SequenceTree(QWidget):
             if opened and row.parent() is not None:
                 row.parent().setExpanded(True)  # type: ignore[union-attr]
             if opened and not row.isSelected():
-                self._tree.setCurrentItem(row)  # the keyboard goes on from there
+                self._tree.setCurrentItem(row)  # keyboard navigation starts there
 
     def _rows(self) -> list[QTreeWidgetItem]:
         found = []

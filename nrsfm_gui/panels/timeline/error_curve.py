@@ -158,9 +158,9 @@ class ErrorCurve(QWidget):
 
     def _paint_worst(self, painter: QPainter, area: QRectF, axis: FrameAxis) -> None:
         """Mark the frame with the largest mean error, with its number."""
-        assert self._values is not None  # the caller asks only where there are errors
+        assert self._values is not None  # checked by the caller
         if np.isfinite(self._values).sum() < 2:
-            return  # the only one says nothing
+            return  # a single value is no maximum
         worst = int(np.nanargmax(self._values))
         x, top = axis.center(worst), area.top()
         painter.setClipping(False)
@@ -202,7 +202,7 @@ class ErrorCurve(QWidget):
         painter.drawText(name, flags, self._name)
 
     def _paint_curve(self, painter: QPainter, area: QRectF, axis: FrameAxis, top: float) -> None:
-        assert self._values is not None  # the caller asks only where there are errors
+        assert self._values is not None  # checked by the caller
         theme = self._theme
         painter.setPen(QPen(qcolor(theme.accent), 1.0))
         painter.setClipRect(area.adjusted(-4, -3, 4, 3))

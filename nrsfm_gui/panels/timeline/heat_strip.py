@@ -31,8 +31,8 @@ HIDDEN_OPACITY = 90  # of 255
 LUMINANCE = (0.30, 0.59, 0.11)
 BAR_WIDTH = 8.0
 LEFT_GAP, RIGHT_GAP, TEXT_GAP = 8.0, 10.0, 5.0  # pixels
-TICK = 6.0  # length of the mark beside a selected point
-MOST_LINES = 8  # selected points that are marked across the whole strip
+TICK = 6.0  # length of the mark of a selected point
+MOST_LINES = 8  # selected points that are marked across the strip
 REST_MILLISECONDS = 900
 GESTURES = "click: go there · drag: play only these frames · with Shift: select the points, too"
 
@@ -166,7 +166,7 @@ class HeatStrip(PointSignals):
         self._rest.timeout.connect(self._on_mouse_rested)
         self._pressed: QPointF | None = None
         self._dragged = False
-        self._rectangle: QRectF | None = None  # of a drag that takes points
+        self._rectangle: QRectF | None = None  # of a drag that selects points
         self._image: tuple[tuple[int, int], QImage] | None = None  # room it was made for, picture
 
     def sizeHint(self) -> QSize:
@@ -332,7 +332,7 @@ class HeatStrip(PointSignals):
             self._rest.start(REST_MILLISECONDS)
 
     def _drag(self, event: QMouseEvent, axis: FrameAxis) -> None:
-        assert self._pressed is not None  # the caller asks only while the button is held
+        assert self._pressed is not None  # checked by the caller
         travel = (event.position() - self._pressed).manhattanLength()
         if not self._dragged and travel < CLICK_TRAVEL:
             return

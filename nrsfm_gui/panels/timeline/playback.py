@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 EARLY = 0.05  # of a frame by which the clock may fire too soon
 LEAST_PAUSE = 2  # milliseconds between two frames that leave the window its events
-STALL = 0.5  # seconds that the window may stand still; what a longer pause missed is not made up
+STALL = 0.5  # seconds; frames that a longer pause missed are skipped
 COUNTED = 0.5  # seconds over which the drawn frames are counted
 
 

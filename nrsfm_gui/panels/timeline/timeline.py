@@ -47,7 +47,7 @@ class Timeline(PointSignals):
         super().__init__(parent)
         self._kinds: tuple[ErrorSeries, ...] = ()
         self._kind = 0  # the place of the one that is shown
-        self._chosen = ""  # the name of the kind that was asked for, if any
+        self._chosen = ""  # the name of the requested kind, if any
         self.transport = Transport()
         self.curve = ErrorCurve()
         self.slider = FrameSlider()

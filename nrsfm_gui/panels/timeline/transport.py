@@ -32,7 +32,7 @@ WORST_TIP = "Go to the frame with the largest mean error; again: to the next one
 DIFFER_TIP = "Go to the frame in which the runs differ most; again: to the next one (W)"
 SORT_TIP = "Order of the points below: by number, or by mean error with the worst on top"
 FIELD_WIDTH = 50
-BUTTON_PADDING, ROW_SPACING = 26, 2  # pixels beside the text of a button, and between two
+BUTTON_PADDING, ROW_SPACING = 26, 2  # pixels around the text of a button, and between two
 SWITCH, ORDER = "⇄", "⇅"  # another kind of error, another order
 
 
@@ -67,7 +67,7 @@ class Transport(QWidget):
         self._sort = self._button("sort", SORT_TIP, lambda: self._on_sort_clicked())
         self._sort.setCheckable(True)
         for button in (self._kind, self._sort):
-            button.setAutoRaise(False)  # or nobody would take the words for buttons
+            button.setAutoRaise(False)  # so that they look like buttons
         self._build()
         self.set_loop(Loop.AGAIN)
         self.set_kind("", others=False)
@@ -174,7 +174,7 @@ class Transport(QWidget):
         widths = [self.fontMetrics().horizontalAdvance(word) + BUTTON_PADDING for word in words]
         for button, width in zip((self._kind, self._sort), widths, strict=True):
             button.setFixedWidth(width)
-        # Fixed, or the axes beside it would move with what the buttons say.
+        # Fixed, or the axes would move with the text of the buttons.
         self.setFixedWidth(sum(widths) + ROW_SPACING)
         rows = (
             (self._field, self._label, self._rate),

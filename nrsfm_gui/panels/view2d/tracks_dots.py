@@ -73,7 +73,7 @@ class TracksDots:
 
     def _show_reprojected(self, item: DotsItem, scene: Scene, which: Bools) -> None:
         """Show some of the reprojected points: in the colors of their errors, or all in one."""
-        assert scene.reprojected is not None  # the caller asks only where there are some
+        assert scene.reprojected is not None  # checked by the caller
         theme, full = self._theme, _dot_size(len(which))
         size, predicted = max(full - 2, 2), item is self.predicted
         if scene.color_values is not None and scene.color_limits is not None:

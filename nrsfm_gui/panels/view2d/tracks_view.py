@@ -38,7 +38,7 @@ class PictureItem(QGraphicsPixmapItem):
         super().__init__()
         self._key = 0
         self.setZValue(BEHIND)
-        self.setOffset(-0.5, -0.5)  # pixel centers are at whole numbers
+        self.setOffset(-0.5, -0.5)  # pixel centers are at integers
         self.setTransformationMode(Qt.TransformationMode.SmoothTransformation)
         self.setAcceptedMouseButtons(Qt.MouseButton.NoButton)
         self.hide()
@@ -77,7 +77,7 @@ class TracksView(PointView):
         super().__init__(parent)
         self._scene: Scene | None = None
         self.setAccessibleName("2-D view")
-        self._fitted = False  # whether nobody moved what is seen since it was fitted
+        self._fitted = False  # whether the range was not moved since it was fitted
         self._fitting = False
         self._plot = pg.PlotWidget()
         self._plot.setMenuEnabled(False)
@@ -124,7 +124,7 @@ class TracksView(PointView):
             self._name_axes()
         if old is None or not np.array_equal(old.image_extent, scene.image_extent):
             self._hovered = -1
-            self._plot.getPlotItem().layout.activate()  # axes that are shown now take their room at once
+            self._plot.getPlotItem().layout.activate()  # axes that became visible get their space at once
             self.fit()
         self._overlay.update()
 
@@ -216,7 +216,7 @@ class TracksView(PointView):
             paint_point_numbers(painter, chosen[seen], pixels[seen], theme)
         self._paint_hidden_count(painter, area, int(np.count_nonzero(~scene.drawn)), len(scene.drawn))
         entries = self._dots.legend(scene)
-        if area.width() < NARROW:  # the whole legend would cover the points
+        if area.width() < NARROW:  # all entries would cover the points
             entries = entries[:FEW_ENTRIES]
         x, y = area.left() + 8, area.top() + 6
         paint_legend(painter, entries, theme, x, y, horizontal_to=area.right() - 8)

@@ -125,7 +125,7 @@ def _ruler(
         Label(float(x), float(y), number(value, step), False)
         for (x, y), value in zip(marks + LABEL_OFFSET * outward, values, strict=True)
     ]
-    if axis == 1:  # above the upper end, where there is room however far to the left the ruler stands
+    if axis == 1:  # above the upper end, where there is space at any position of the ruler
         title = ends[int(np.argmin(ends[:, 1]))] - (0.0, 1.2 * LABEL_OFFSET)
     else:
         title = ends.mean(axis=0) + 2.7 * LABEL_OFFSET * outward

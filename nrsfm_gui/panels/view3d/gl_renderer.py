@@ -125,7 +125,7 @@ class _PartBuffers:
     def draw(self) -> None:
         GL.glBindVertexArray(self._array)
         part = self.part
-        assert part is not None  # it was taken before
+        assert part is not None  # uploaded before
         if isinstance(part, PointCloud):
             GL.glDrawArrays(GL.GL_POINTS, 0, len(part.positions))
         elif isinstance(part, LineSegments):
@@ -164,7 +164,7 @@ class OpenGLRenderer:
     def __init__(self) -> None:
         self._items: dict[str, _PartBuffers] = {}
         self._side = (0, 0)
-        # What the card draws and nobody has read back yet.
+        # What the graphics card draws and is not read back yet.
         self._begun: tuple[dict[str, Part], RenderRequest] | None = None
         self._context = QOpenGLContext()
         self._context.setFormat(QSurfaceFormat.defaultFormat())
@@ -187,7 +187,7 @@ class OpenGLRenderer:
             )
             for what in (GL.GL_PROGRAM_POINT_SIZE, GL.GL_DEPTH_TEST, GL.GL_BLEND):
                 GL.glEnable(what)
-            # Of the picture's opacity nothing is left: what is translucent lies on the background.
+            # The picture is opaque: translucent parts are blended with the background.
             GL.glBlendFuncSeparate(GL.GL_SRC_ALPHA, GL.GL_ONE_MINUS_SRC_ALPHA, GL.GL_ONE, GL.GL_ONE)
             GL.glDepthFunc(GL.GL_LEQUAL)
             GL.glPolygonOffset(1.0, 1.0)  # lines and dots of a surface lie on it, not in it

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene.scene import Scene
 
 MARGIN = 12.0
-ABOVE = 6.0  # pixels between a note and what lies below it
+ABOVE = 6.0  # pixels between a message and the label below it
 COARSE = 24.0  # pixels: the steps in which a covered area grows to the right
 RING = 7.0  # radius around the selected point, pixels
 
@@ -100,7 +100,7 @@ def _font(painter: QPainter, *, scale: float = 1.0, bold: bool = False) -> QFont
 def _paint_rulers(
     painter: QPainter, scene: Scene, projection: Projection, theme: Theme, areas: list[QRectF]
 ) -> None:
-    assert scene.extent is not None  # the caller asks only where there is one
+    assert scene.extent is not None  # checked by the caller
     painter.save()
     painter.setFont(_font(painter, scale=0.88))
     metrics = QFontMetricsF(painter.font())
@@ -132,12 +132,14 @@ class _KeptRulers:
         self, scene: Scene, projection: Projection, metrics: QFontMetricsF, covered: list[Rectangle]
     ) -> list[Ruler]:
         """Return the rulers of a scene without the labels that would be covered."""
-        assert scene.extent is not None  # the caller asks only where there is one
+        assert scene.extent is not None  # checked by the caller
         character, height = metrics.horizontalAdvance("0"), metrics.height()
         key = projection.key, scene.extent.tobytes(), scene.unit, character, height, tuple(covered)
         if key != self._key:
             found = rulers(scene.extent, projection, scene.unit)
-            edges = _outside_areas(projection.width, projection.height)  # half a number says another one
+            edges = _outside_areas(
+                projection.width, projection.height
+            )  # half a number would read as another one
             self._found = without_overlaps(found, character, height, covered=[*covered, *edges])
             self._key = key
         return self._found

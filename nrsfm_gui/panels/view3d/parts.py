@@ -263,7 +263,7 @@ def _cameras(scene: Scene, theme: Theme) -> dict[str, Part]:
 
 def _frustum(camera: Camera, scene: Scene, share: float) -> Floats:
     """Return the pyramid from the camera's center through the corners of the picture."""
-    assert scene.extent is not None  # the caller asks only where there is one
+    assert scene.extent is not None  # checked by the caller
     depth = share * float(np.linalg.norm(scene.extent[1] - scene.extent[0]))
     (x0, y0), (x1, y1) = scene.image_extent
     pixels = np.array([[x0, y0, 1], [x1, y0, 1], [x1, y1, 1], [x0, y1, 1]])

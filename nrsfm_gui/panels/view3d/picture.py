@@ -65,7 +65,7 @@ class FallbackRenderer:
         if not isinstance(self._painter, SoftwareRenderer):
             from nrsfm_gui.panels.view3d.gl_renderer import ContextLost
 
-            with suppress(ContextLost):  # `image` finds out, and goes on without
+            with suppress(ContextLost):  # `image` falls back to the software renderer
                 self._painter.begin(parts, request)
 
     def image(self, parts: dict[str, Part], request: RenderRequest) -> QImage:
@@ -110,7 +110,7 @@ class SceneRenderer(QObject):
         self._heavy = False  # the two differ
         self._scene: Scene | None = None
         self._theme: Theme | None = None
-        self._last: QImage | None = None  # None where it is to be made anew
+        self._last: QImage | None = None  # None where it is outdated
         self._begun: tuple[dict[str, Part], RenderRequest] | None = None  # the next one, which is under way
         self._resting = False
         self._rest = QTimer(self)

@@ -43,7 +43,7 @@ PRESETS = {
     "top": ("Top", "Look down the y axis"),
     "iso": ("Iso", "Look from the upper right"),
 }
-EDGE = 10  # pixels between the border and what lies over the picture
+EDGE = 10  # pixels between the border and the controls
 ZOOM_PER_NOTCH = 1.15
 LABELED_SIZE = (900, 560)  # of a picture whose labels are as large as on the screen, pixels
 
@@ -239,7 +239,7 @@ class CameraMouse(QObject):
         return False
 
     def _drag(self, event: QMouseEvent) -> None:
-        assert self._pressed is not None  # the caller asks only while a button is held
+        assert self._pressed is not None  # checked by the caller
         if not self._dragging:
             if (event.position() - self._pressed).manhattanLength() < CLICK_TRAVEL:
                 return
@@ -311,7 +311,7 @@ class SceneView(PointView):
         self._mouse.pointed.connect(lambda position: self._hover(self.point_at(position)))
         self._mouse.left.connect(lambda: self._hover(-1))
         self._mouse.double_clicked.connect(self.fit)
-        self._lasso = Lasso(self)  # before the camera's mouse: the last filter is asked first
+        self._lasso = Lasso(self)  # after the camera's mouse: the last event filter is called first
         self._lasso.clicked.connect(self._toggle)
         self._lasso.closed.connect(self._select_inside)
         self._lasso.changed.connect(self.update)

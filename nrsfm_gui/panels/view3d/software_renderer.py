@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from nrsfm_gui.widgets.colors import Rgba
 
 SMOOTH = 5000  # segments of a part up to which they are ever smoothed
-MOST_TRIANGLES = 6000  # of a surface that are painted: more of them take too long
-DEPTHS = 20_000  # that are told apart from the farthest dot to the nearest
-LIMIT = 1e5  # pixels: what lies farther out is not painted, QPainter would choke on it
+MOST_TRIANGLES = 6000  # of a surface that are painted: more would be too slow
+DEPTHS = 20_000  # levels of depth from the farthest dot to the nearest
+LIMIT = 1e5  # pixels: QPainter cannot paint much farther out
 
 
 # What is painted from, for all pictures: only the window's thread paints.
@@ -140,7 +140,7 @@ def _paint_points(painter: QPainter, parts: list[PointCloud], projection: Projec
     there = int(seen.sum())
     if not there:
         return
-    # Dots in one place are painted in the order of the parts, whatever the rounding of their depths says.
+    # Dots in one place are painted in the order of the parts, whatever the rounding of their depths.
     nearest, farthest = np.nanmin(depth), np.nanmax(depth)
     span = max(farthest - nearest, 1e-9 * abs(farthest), 1e-300)  # all may lie at one depth
     layers = np.round((depth - nearest) * (DEPTHS / span))

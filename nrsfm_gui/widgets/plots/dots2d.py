@@ -120,7 +120,7 @@ class DotsItem(_PixelItem):
         ratio = device.devicePixelRatioF()
         side, sprites = self._sprite_row(ratio)
         x, y = self._pixels(painter)
-        # Column by column: numpy takes ten times as long for short rows.
+        # Column by column: numpy is ten times as slow for short rows.
         seen = (x > -side) & (x < device.width() + side) & (y > -side) & (y < device.height() + side)
         self._fragments.resize(int(np.count_nonzero(seen)))
         fragments = self._fragments.ndarray()

@@ -13,8 +13,8 @@ from nrsfm_gui.widgets.colors import qcolor
 if TYPE_CHECKING:
     from nrsfm_gui.model.theme import Theme
 
-LEFT, RIGHT = 58, 74  # pixels beside the frames: axis labels, color bar
-GRASP = (7.0, 2.0)  # pixels outside and inside of an edge from which the mouse takes it
+LEFT, RIGHT = 58, 74  # pixels left and right of the frames: axis labels, color bar
+GRASP = (7.0, 2.0)  # pixels outside and inside of an edge within which the mouse drags it
 BRACKET = 4.0  # width of the brackets that mark the edges
 SHADE = 0.62  # opacity over the frames that are not played
 
@@ -112,7 +112,7 @@ class FrameRange:
         self._paint_brackets(painter, area, left, right, theme)
 
     def _edges(self, axis: FrameAxis) -> tuple[float, float]:
-        assert self.frames is not None  # the callers ask only where there is one
+        assert self.frames is not None  # checked by the callers
         half = 0.5 * axis.span / max(axis.count, 1)
         return axis.center(self.frames[0]) - half, axis.center(self.frames[1]) + half
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.theme import Theme
 
 AXIS_HEIGHT, NO_AXIS_HEIGHT = 34, 5  # pixels below a plot that names its frames, and one that does not
-AXIS_WIDTH = 52  # pixels, so that the plots stand below each other
+AXIS_WIDTH = 52  # pixels, so that stacked plots are aligned
 TOP_MARGIN = 6  # pixels, or the highest number of the axis would be cut
 TITLE_ROOM = 0.25  # of the range of values, above them
 LONE = 5  # diameter of a value whose neighbors are missing
