@@ -7,10 +7,22 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..experiments.benchmark import growth, known_cameras, plot, pyproximal, pyproximal_table, table
-from ..experiments.benchmark.contestants import CONTESTANTS
-from ..experiments.benchmark.problems import RANKS, STARTS, BenchmarkCase
-from ..experiments.benchmark.runs import compare
+from ..experiments import figures
+from ..experiments.benchmark import pyproximal
+from ..experiments.benchmark.growth import GROWTH_HEADER, GROWTH_METHOD, growth_cases, growth_curve
+from ..experiments.benchmark.known_cameras import read_scene
+from ..experiments.benchmark.methods import BENCHMARK_METHODS
+from ..experiments.benchmark.problems import BENCHMARK_STARTS, DEFAULT_RANKS, BenchmarkCase
+from ..experiments.benchmark.results import (
+    benchmark_blocks,
+    benchmark_rows,
+    excess_panels,
+    write_benchmark_curves,
+    write_benchmark_rows,
+)
+from ..experiments.benchmark.runs import run_benchmark
+from ..experiments.jobs import make_folder
+from ..experiments.report import check_installed, render_markdown, write_csv_table
 from ..foundation.exceptions import InputError
 from ..solvers.methods import PROBLEMS
 from ..synthetic import KINDS
@@ -19,18 +31,18 @@ from .console import ProgressLine
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable
 
     from ..experiments.benchmark.known_cameras import SolverCurve
-    from ..experiments.benchmark.runs import BenchmarkProgress, BenchmarkRun
+    from ..experiments.benchmark.runs import BenchmarkProgress, MethodRun
 
-SIZES = ("40x40", "51x211", "193x207", "432x405")
-SECONDS = 60.0
-# What the comparison takes where it is not said, and the options that only it takes.
+DEFAULT_SIZES = ("40x40", "51x211", "193x207", "432x405")
+METHOD_SECONDS = 60.0
+# The defaults of the comparison, and the options that only the comparison has.
 PROBLEM, OBJECT, START = "nonrigid", "paper", "closed"
-COMPARED = ("sizes", "methods", "rank", "problem", "start", "object")
+COMPARISON_OPTIONS = ("sizes", "methods", "rank", "problem", "start", "object")
 DESCRIPTION = """\
-Minimize the same simulated problems by several methods and tell how fast each comes how near to the best loss
+Minimize the same simulated problems by several methods and print how fast each approaches the best loss
 that any of them reaches. Times are CPU seconds of one thread. The bilinear methods all start at one point,
 the methods on the matrix itself at the closed form. Every method runs in a process of its own: its memory is
 how far that process rises above what it has with the problem posed. Tables go to stdout, and with -o also to
@@ -57,29 +69,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--sizes",
         nargs="+",
         metavar="FxP",
-        help=f"frames x points (default {' '.join(SIZES)})",
+        help=f"frames x points (default {' '.join(DEFAULT_SIZES)})",
     )
     parser.add_argument(
         "--methods",
         nargs="+",
-        choices=list(CONTESTANTS),
+        choices=list(BENCHMARK_METHODS),
         metavar="METHOD",
-        help="; ".join(f"{name}: {one.title}" for name, one in CONTESTANTS.items()) + " (default all)",
+        help="; ".join(f"{name}: {one.title}" for name, one in BENCHMARK_METHODS.items()) + " (default all)",
     )
-    ranks = ", ".join(f"{rank} for {name}" for name, rank in RANKS.items())
+    ranks = ", ".join(f"{rank} for {name}" for name, rank in DEFAULT_RANKS.items())
     parser.add_argument("--rank", type=int, metavar="K", help=f"basis shapes (default {ranks})")
     parser.add_argument("--problem", choices=list(PROBLEMS), help=f"default {PROBLEM}")
-    starts = "; ".join(f"{name}: {meaning}" for name, meaning in STARTS.items())
+    starts = "; ".join(f"{name}: {meaning}" for name, meaning in BENCHMARK_STARTS.items())
     parser.add_argument(
         "--start",
-        choices=list(STARTS),
+        choices=list(BENCHMARK_STARTS),
         help=f"of the bilinear methods: {starts} (default {START}, and the only one of lowrank)",
     )
     parser.add_argument("--object", choices=list(KINDS), help=f"default {OBJECT}")
     parser.add_argument(
         "--seconds",
         type=float,
-        default=SECONDS,
+        default=METHOD_SECONDS,
         metavar="LIMIT",
         help="CPU seconds for each method at each size (default %(default)g)",
     )
@@ -87,18 +99,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measure, print, and write after every run what there is by then."""
+    """Measure and print; write what is done after every run."""
     for alone in ("growth", "pyproximal"):
-        for name in COMPARED:
+        for name in COMPARISON_OPTIONS:
             if getattr(args, alone) and getattr(args, name) is not None:
                 raise InputError(f"--{name} has no effect beside --{alone}, which has problems of its own")
     if not args.seconds > 0:
         raise InputError(f"--seconds is {args.seconds:g}; accepted is a number above 0")
     if args.output is not None:
-        try:
-            args.output.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"{args.output} cannot be made: {error.strerror or error}") from error
+        make_folder(args.output)
+    check_installed("jinja2")
     line = ProgressLine(sys.stderr)
     try:
         if args.pyproximal is not None:
@@ -110,86 +120,94 @@ def run(args: argparse.Namespace) -> int:
 
 def _comparison(args: argparse.Namespace, line: ProgressLine) -> int:
     problem, kind, start = args.problem or PROBLEM, args.object or OBJECT, args.start or START
-    rank = RANKS[problem] if args.rank is None else args.rank
-    cases = [BenchmarkCase(*_size(size), rank, problem, kind, start) for size in args.sizes or SIZES]
-    methods = list(dict.fromkeys(args.methods or CONTESTANTS))
-    outcomes: list[BenchmarkRun] = []
+    rank = DEFAULT_RANKS[problem] if args.rank is None else args.rank
+    cases = [BenchmarkCase(*_size(size), rank, problem, kind, start) for size in args.sizes or DEFAULT_SIZES]
+    methods = list(dict.fromkeys(args.methods or BENCHMARK_METHODS))
+    runs: list[MethodRun] = []
     shown = 0
     code = 0
     try:
-        for outcome in compare(cases, methods, args.seconds, lambda now: line.write(standing_text(now))):
-            outcomes.append(outcome)
+        for run in run_benchmark(cases, methods, args.seconds, _progress(line)):
+            runs.append(run)
             if args.output is not None:
-                table.write_rows(args.output / "benchmark.csv", table.rows(outcomes))
-                table.write_curves(args.output / "curves.csv", outcomes)
-            if len(outcomes) - shown == len(methods):
-                _show(outcomes[shown:], line)
-                shown = len(outcomes)
+                write_benchmark_rows(args.output / "benchmark.csv", benchmark_rows(runs))
+                write_benchmark_curves(args.output / "curves.csv", runs)
+            if len(runs) - shown == len(methods):
+                _show(runs[shown:], line)
+                shown = len(runs)
     except KeyboardInterrupt:
         code = _stopped(line)
-        if outcomes[shown:]:
-            _show(outcomes[shown:], line)
-    if args.output is not None and outcomes:
-        _draw(line, lambda: plot.draw_curves(args.output / "benchmark.png", outcomes))
+        if runs[shown:]:
+            _show(runs[shown:], line)
+    if args.output is not None and runs:
+        titles = {name: method.title for name, method in BENCHMARK_METHODS.items()}
+        panels = excess_panels(runs)
+        _draw(line, lambda: figures.draw_excess_curves(args.output / "benchmark.png", panels, titles))
     return code
 
 
 def _growth(args: argparse.Namespace, line: ProgressLine) -> int:
-    tasks = [(name, case) for name, cases in growth.cases().items() for case in cases]
-    found: dict[str, list[BenchmarkRun]] = {name: [] for name, _ in tasks}
+    tasks = [(name, case) for name, cases in growth_cases().items() for case in cases]
+    found: dict[str, list[MethodRun]] = {name: [] for name, _ in tasks}
     cases = [case for _, case in tasks]
     code = 0
     try:
-        outcomes = compare(cases, [growth.METHOD], args.seconds, lambda now: line.write(standing_text(now)))
-        for (name, _), outcome in zip(tasks, outcomes, strict=False):
-            found[name].append(outcome)
+        runs = run_benchmark(cases, [GROWTH_METHOD], args.seconds, _progress(line))
+        for (name, _), run in zip(tasks, runs, strict=False):
+            found[name].append(run)
     except KeyboardInterrupt:
         code = _stopped(line)
-    growths = [one for name, outcomes in found.items() if (one := growth.along(name, outcomes))]
+    growths = [one for name, runs in found.items() if (one := growth_curve(name, runs))]
     line.clear()
     for one in growths:
-        print(one.markdown())
+        print(render_markdown(one.blocks()))
     if args.output is not None and growths:
         rows = [row for one in growths for row in one.rows()]
-        table.write_csv(args.output / "growth.csv", growth.HEADER, rows)
-        _draw(line, lambda: plot.draw_growth(args.output / "growth.png", growths))
+        write_csv_table(args.output / "growth.csv", GROWTH_HEADER, rows)
+        panels = [one.panel() for one in growths]
+        _draw(line, lambda: figures.draw_growth(args.output / "growth.png", panels))
     return code
 
 
 def _pyproximal(args: argparse.Namespace, line: ProgressLine) -> int:
-    scene = known_cameras.read_scene(args.pyproximal)
-    courses: list[SolverCurve] = []
+    scene = read_scene(args.pyproximal)
+    curves: list[SolverCurve] = []
     code = 0
     try:
-        for course in pyproximal.compare(scene, args.seconds, line.write):
-            courses.append(course)
+        for curve in pyproximal.compare_with_pyproximal(scene, args.seconds, line.write):
+            curves.append(curve)
     except InputError as error:
-        if not courses:
+        if not curves:
             raise
         line.clear()
         print(error, file=sys.stderr)
     except KeyboardInterrupt:
         code = _stopped(line)
-        if not courses:
+        if not curves:
             return code
     line.clear()
     size = f"{len(scene.tracks)} x {scene.tracks.shape[2]}"
-    against = f", pyproximal {pyproximal.version()}" if len(courses) > 1 else ""
-    print(f"{args.pyproximal.name}, {size}{against}\n\n{pyproximal_table.markdown(courses)}")
+    against = f", pyproximal {pyproximal.pyproximal_version()}" if len(curves) > 1 else ""
+    caption = f"{args.pyproximal.name}, {size}{against}"
+    print(render_markdown(pyproximal.pyproximal_blocks(curves, caption)))
     if args.output is not None:
-        pyproximal_table.write_rows(args.output / "pyproximal.csv", courses)
-        pyproximal_table.write_curves(args.output / "pyproximal_curves.csv", courses)
-        panels = {f"{args.pyproximal.name}, {size}": pyproximal_table.curves(courses)}
-        titles = {method: method for method in pyproximal.METHODS}
-        _draw(line, lambda: plot.draw_panels(args.output / "pyproximal.png", panels, titles))
+        pyproximal.write_pyproximal_rows(args.output / "pyproximal.csv", curves)
+        pyproximal.write_pyproximal_curves(args.output / "pyproximal_curves.csv", curves)
+        panels = {f"{args.pyproximal.name}, {size}": pyproximal.pyproximal_panel(curves)}
+        titles = {method: method for method in pyproximal.PYPROXIMAL_METHODS}
+        _draw(line, lambda: figures.draw_excess_curves(args.output / "pyproximal.png", panels, titles))
     return code
 
 
-def standing_text(now: BenchmarkProgress) -> str:
+def _progress(line: ProgressLine) -> Callable[[BenchmarkProgress], None]:
+    return lambda now: line.write(benchmark_progress_text(now))
+
+
+def benchmark_progress_text(now: BenchmarkProgress) -> str:
     """Return the line of progress; the time left is what the limits allow at most."""
-    parts = [f"{now.done} of {now.total}", f"{now.case.size} {CONTESTANTS[now.method].title}"]
-    if now.mark is not None:
-        parts.append(f"iteration {now.mark.iteration}, {now.mark.seconds:.0f} of at most {now.limit:g} s")
+    parts = [f"{now.done} of {now.total}", f"{now.case.size} {BENCHMARK_METHODS[now.method].title}"]
+    if now.point is not None:
+        parts.append(f"iteration {now.point.iteration}, {now.point.seconds:.0f} of at most {now.limit:g} s")
     left = now.most_left
     parts.append(f"ETA at most {f'{left:.0f} s' if left < 120 else f'{left / 60:.0f} min'}")
     return "  ".join(parts)
@@ -202,19 +220,19 @@ def _size(text: str) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
-def _show(outcomes: Collection[BenchmarkRun], line: ProgressLine) -> None:
+def _show(runs: list[MethodRun], line: ProgressLine) -> None:
     line.clear()
-    print(table.markdown(table.rows(outcomes)), flush=True)
+    print(render_markdown(benchmark_blocks(benchmark_rows(runs))), flush=True)
 
 
 def _stopped(line: ProgressLine) -> int:
     line.clear()
-    print("nrsfm benchmark: stopped; what was done until then is kept", file=sys.stderr)
+    print("nrsfm benchmark: stopped; what was done before is kept", file=sys.stderr)
     return INTERRUPTED
 
 
 def _draw(line: ProgressLine, draw: Callable[[], None]) -> None:
-    """Draw a picture; where matplotlib is not installed, say so, because the tables are there."""
+    """Draw a figure; where matplotlib is not installed, print that: the tables are written without it."""
     line.write("drawing")
     try:
         draw()

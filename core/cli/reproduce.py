@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..experiments.reproduce import EXPERIMENTS, SECONDS, check_installed, reproduce
+from ..experiments.report import check_installed
+from ..experiments.reproduce import CURVE_SECONDS, EXPERIMENTS, PACKAGES, reproduce
 from ..foundation.exceptions import InputError
 from . import INTERRUPTED
 from .console import ProgressLine
@@ -17,7 +18,7 @@ from .sequence_options import add_frame_base
 if TYPE_CHECKING:
     import argparse
 
-    from ..experiments.run import ExperimentProgress
+    from ..experiments.jobs import JobsProgress
 
 REPORT = Path("report")
 
@@ -58,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seconds",
         type=float,
-        default=SECONDS,
+        default=CURVE_SECONDS,
         metavar="S",
         help="CPU seconds for every curve of Figure 1 (default %(default)g)",
     )
@@ -67,15 +68,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compute what is not yet there, write the report, and name it."""
-    check_installed()
+    check_installed(*PACKAGES)
     if args.jobs is not None and args.jobs < 1:
         raise InputError(f"--jobs is {args.jobs}; accepted is a whole number of at least 1")
     line = ProgressLine(sys.stderr)
-    standing: list[ExperimentProgress] = []
+    last: list[JobsProgress] = []
 
-    def progress(now: ExperimentProgress) -> None:
-        standing[:] = [now]
-        line.write(progress_text(now))
+    def progress(now: JobsProgress) -> None:
+        last[:] = [now]
+        line.write(jobs_progress_text(now))
 
     try:
         written = reproduce(
@@ -91,9 +92,9 @@ def run(args: argparse.Namespace) -> int:
         )
     except KeyboardInterrupt:
         line.clear()
-        if not standing:
+        if not last:
             raise
-        now = standing[0]
+        now = last[0]
         print(
             f"nrsfm reproduce: stopped; {now.done} of {now.total} jobs are kept in {args.output / 'jobs'}, "
             "and the same command goes on from there",
@@ -105,7 +106,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def progress_text(now: ExperimentProgress) -> str:
+def jobs_progress_text(now: JobsProgress) -> str:
     """Return the line of progress."""
     parts = [f"{now.done} of {now.total} jobs"]
     left = now.seconds_left
@@ -120,7 +121,7 @@ def command_of(args: argparse.Namespace) -> str:
     for name in ("data", "real"):
         if getattr(args, name) is not None:
             words += [f"--{name}", str(getattr(args, name))]
-    if args.seconds != SECONDS:
+    if args.seconds != CURVE_SECONDS:
         words += ["--seconds", f"{args.seconds:g}"]
     if args.frame_base != 1:
         words += ["--frame-base", str(args.frame_base)]

@@ -1,9 +1,16 @@
-"""Figure 1: the data it is drawn from, its jobs, its panels and what they say."""
+"""Figure 1: low-rank matrix recovery from pOSE errors, loss against CPU time by several methods.
+
+A job computes one curve: one method from the closed form, for a given time. Every method minimizes the same
+objective and is measured by it: all singular values of its matrix count. The matrix of a bilinear method has
+no singular values beyond its rank, so that its own loss is that objective.
+"""
 
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,53 +20,195 @@ from ..cameras.calibration import project
 from ..data.sequence import CameraModel, Sequence
 from ..foundation.exceptions import InputError
 from ..io.readers import read_sequence
+from ..penalties import NuclearNorm, RampWeights, TruncatedNuclearNorm
+from ..problem.initialization import full_rank_start
+from ..problem.low_rank import LowRankProblem
+from ..reconstruction.low_rank_pipeline import measurement_norm
+from ..solvers.admm import ADMM
+from ..solvers.agd import AGD
+from ..solvers.irnn import IRNN
+from ..solvers.levenberg_marquardt import LevenbergMarquardt
+from ..solvers.solver import iterate
+from ..solvers.variable_projection import VariableProjection
 from ..synthetic import simulate
-from . import pictures
-from .document import (
-    Block,
+from . import figures
+from .jobs import JobResult, job_key
+from .report import (
     BulletList,
-    Cell,
     Heading,
-    ImageRow,
+    ImageGallery,
     Paragraph,
     ReportImage,
     ReportTable,
+    TableCell,
     TableRow,
+    format_number,
 )
-from .matrix_job import BILINEAR, ETAS, METHODS, PENALTIES, MatrixJob
-from .tables import number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .job import JobResult
+    from ..foundation.types import Floats
+    from ..penalties import Penalty
+    from ..problem.factors import Factors
+    from ..solvers.solver import Algorithm, Snapshot
+    from .report import ReportBlock
 
-REAL = {
+CURVE_ETAS = (0.05, 0.95)
+# Section 5.2: penalty, and the rank r of the bilinear form. The truncated and the weighted nuclear norm have
+# solutions of rank 3K + 1 or less; those of the nuclear norm have more (Door 9 at eta 0.95), and r leaves
+# room for them: with that norm the problem is convex, and a singular value that is zero proves the minimum.
+CURVE_PENALTIES: dict[str, dict[str, tuple[Penalty, int]]] = {
+    "rigid": {"NN": (NuclearNorm(1.5e-3), 10), "TNN": (TruncatedNuclearNorm(1.0, 4), 4)},
+    "non-rigid": {"NN": (NuclearNorm(7.5e-4), 16), "WNN": (RampWeights(2.25e-3, 4), 7)},
+}
+# Only the time ends a first-order method, unless it stalls.
+UNLIMITED = 10**9
+CURVE_METHODS: dict[str, Algorithm[Any]] = {
+    "ADMM": ADMM(tolerance=1e-14, max_iterations=UNLIMITED),
+    "IRNN": IRNN(tolerance=1e-14, max_iterations=UNLIMITED),
+    "AGD": AGD(tolerance=1e-14, max_iterations=UNLIMITED),
+    "bilinear LM": LevenbergMarquardt(tolerance=1e-18, max_iterations=UNLIMITED),
+    "bilinear": VariableProjection(tolerance=1e-18, max_iterations=UNLIMITED),
+}
+BILINEAR = ("bilinear LM", "bilinear")
+KEPT_POINTS = 300  # points of a curve that are kept
+KEPT_TRACKS = 2000  # points of an image that are kept
+REAL_SEQUENCES = {
     "Door": ("rigid", Path("door", "data.mat")),
     "Back": ("non-rigid", Path("back", "back_L_3D.mat")),
     "Kinect paper": ("non-rigid", Path("kinect_paper", "mdh_results-KPaper.mat")),
 }
-COLLAPSED = (
+DEPTH_LOST = (
     "**The minimum gives up depth** in {}: it reprojects worse than all points at their mean would. Tracks "
     "of norm 1 leave little to gain: the third rows at 0 cost about 1 − η, all at 0 about η, and the smaller "
     "of both is small beside the penalty on a matrix whose third rows are 1 wherever a point is seen. The "
     "paper chose its weights to give solutions of rank 3K + 1, so that it may have scaled its tracks "
     "otherwise than it says. The methods are compared all the same: they minimize one objective."
 )
-SAME = 1e-9  # relative difference of two losses that rounding explains
+LOSS_TOLERANCE = 1e-9  # relative difference of two losses that rounding explains
 
 
 @dataclass(frozen=True, eq=False)
-class Tracks:
+class RecoveryJob:
+    """One curve of Figure 1.
+
+    `kind` is a key of `CURVE_PENALTIES`, `penalty` a key of its entry, and `method` one of `CURVE_METHODS`.
+    """
+
+    name: str
+    sequence: Sequence
+    kind: str
+    penalty: str
+    eta: float
+    method: str
+    seconds: float  # of CPU that it may take, up to the end of an iteration
+
+    @property
+    def label(self) -> str:
+        """Data, penalty, eta and method."""
+        return f"{self.name} {self.penalty} eta {self.eta:g} {self.method}"
+
+    @property
+    def cost(self) -> float:
+        """About what `TableJob` would take in that time."""
+        return 5000.0 * self.seconds
+
+    @property
+    def key(self) -> str:
+        """Of tracks, penalty, method, time and version."""
+        penalty, rank = CURVE_PENALTIES[self.kind][self.penalty]
+        values = [repr(penalty), rank, self.eta, repr(CURVE_METHODS[self.method]), self.seconds, self.norm]
+        return job_key("matrix", self.sequence.content, {"values": values})
+
+    @cached_property
+    def norm(self) -> float:
+        """Return the norm of the measurement matrix, which the tracks are divided by."""
+        return measurement_norm(self.sequence.tracks, self.sequence.visible)
+
+    def problem(self) -> LowRankProblem:
+        """Pose the problem, with weights for all singular values."""
+        tracks = np.where(self.sequence.visible[:, None], self.sequence.tracks, 0.0) / self.norm
+        penalty, rank = CURVE_PENALTIES[self.kind][self.penalty]
+        frames, points = self.sequence.visible.shape
+        count = min(points, 3 * frames)
+        weights = penalty.weights(count, np.zeros(count))
+        rank = min(rank, count)
+        tail = weights[rank:] if count > rank else None
+        return LowRankProblem(tracks, self.sequence.visible, self.eta, weights[:rank], tail)
+
+    def run(self) -> JobResult:
+        """Iterate until the method is done or its time is over."""
+        problem = self.problem()
+        start = problem.closed_form() if self.method in BILINEAR else full_rank_start(problem)
+        seconds, losses, last = self._curve(problem, start)
+        factors = CURVE_METHODS[self.method].factors(problem, last.state)
+        facts = {
+            "name": self.name,
+            "kind": self.kind,
+            "penalty": self.penalty,
+            "eta": self.eta,
+            "method": self.method,
+            "rank": problem.rank,
+            "loss": float(losses[-1]),
+            "lowest": float(np.nanmin(losses)),
+            "cut_loss": problem.loss(factors),
+            "cpu_seconds": float(seconds[-1]),
+            "iterations": last.progress.iteration,
+            "status": last.status.value if last.status.finished else "time limit",
+        }
+        curve = _thin_curve(seconds, losses)
+        return JobResult(facts, {"curve": curve, **self._image(problem, factors, facts)})
+
+    def _curve(self, problem: LowRankProblem, start: Factors) -> tuple[Floats, Floats, Snapshot[Any]]:
+        """Return CPU seconds and losses of all iterations, and the last snapshot."""
+        _ = problem.data  # what every method needs is not counted
+        seconds, losses, before = [0.0], [], time.process_time()
+        for last in iterate(problem, CURVE_METHODS[self.method], start):
+            losses.append(last.progress.loss)
+            now = time.process_time()
+            seconds.append(seconds[-1] + now - before)
+            if seconds[-1] > self.seconds:
+                break
+            before = time.process_time()
+        return np.array(seconds[1:]), np.array(losses), last
+
+    def _image(self, problem: LowRankProblem, factors: Factors, facts: dict[str, Any]) -> dict[str, Any]:
+        """Return observed and reprojected points of the image with most of them, in pixels; add the RMS."""
+        X = problem.structure(factors)
+        projected = self.norm * X[:, :2] / np.where(X[:, 2:] == 0, np.nan, X[:, 2:])
+        visible, tracks = self.sequence.visible, self.sequence.tracks
+        squares = np.square(projected - tracks).sum(axis=1)[visible]
+        facts["reprojection_px"] = float(np.sqrt(squares.mean()))
+        image = int(visible.sum(axis=1).argmax())
+        facts["image"] = image
+        there = np.flatnonzero(visible[image])
+        if len(there) > KEPT_TRACKS:
+            there = np.sort(np.random.default_rng(0).choice(there, KEPT_TRACKS, replace=False))
+        return {"observed": tracks[image][:, there], "projected": projected[image][:, there]}
+
+
+def _thin_curve(seconds: Floats, losses: Floats) -> Floats:
+    """Return at most `KEPT_POINTS` points (2, n) of a curve, evenly spread over the logarithm of time."""
+    count = len(seconds)
+    if count <= KEPT_POINTS:
+        return np.stack((seconds, losses))
+    late = np.searchsorted(seconds, np.geomspace(max(seconds[1], 1e-4), seconds[-1], KEPT_POINTS - 2))
+    chosen = np.unique(np.concatenate(([0, count - 1], np.minimum(late, count - 1))))
+    return np.stack((seconds[chosen], losses[chosen]))
+
+
+@dataclass(frozen=True, eq=False)
+class FigureSequence:
     """A sequence of Figure 1."""
 
     name: str
-    kind: str  # a key of `matrix_job.PENALTIES`
+    kind: str  # a key of `CURVE_PENALTIES`
     sequence: Sequence
     real: bool
 
 
-def figure_tracks(folder: Path | None) -> tuple[Tracks, ...]:
+def figure_sequences(folder: Path | None) -> tuple[FigureSequence, ...]:
     """Read the real sequences of a folder, or simulate a rigid and two non-rigid ones where there is none.
 
     Raises
@@ -69,23 +218,25 @@ def figure_tracks(folder: Path | None) -> tuple[Tracks, ...]:
     """
     if folder is None:
         return _simulated()
-    found = [
-        Tracks(name, kind, read_sequence(folder / file), True)
-        for name, (kind, file) in REAL.items()
+    results = [
+        FigureSequence(name, kind, read_sequence(folder / file), True)
+        for name, (kind, file) in REAL_SEQUENCES.items()
         if (folder / file).is_file()
     ]
-    if not found:
-        files = ", ".join(str(file) for _, file in REAL.values())
+    if not results:
+        files = ", ".join(str(file) for _, file in REAL_SEQUENCES.values())
         raise InputError(f"{folder}: holds none of the files of Figure 1; accepted are {files}")
-    return tuple(found)
+    return tuple(results)
 
 
-def _simulated() -> tuple[Tracks, ...]:
+def _simulated() -> tuple[FigureSequence, ...]:
+    balloon = simulate("balloon", path="circle", frames=60)
+    paper = simulate("paper", path="zigzag", frames=23)
     rigid = _rigid(simulate("stretch", path="semi_circle", frames=12, points=600, seed=1))
     return (
-        Tracks("Rigid (simulated)", "rigid", rigid, False),
-        Tracks("Balloon (simulated)", "non-rigid", simulate("balloon", path="circle", frames=60), False),
-        Tracks("Paper (simulated)", "non-rigid", simulate("paper", path="zigzag", frames=23), False),
+        FigureSequence("Rigid (simulated)", "rigid", rigid, False),
+        FigureSequence("Balloon (simulated)", "non-rigid", balloon, False),
+        FigureSequence("Paper (simulated)", "non-rigid", paper, False),
     )
 
 
@@ -100,19 +251,19 @@ def _rigid(sequence: Sequence) -> Sequence:
     return replace(sequence, tracks=tracks + noise, visible=sequence.visible, truth=None)
 
 
-def figure_jobs(tracks: tuple[Tracks, ...], seconds: float) -> list[MatrixJob]:
+def figure_jobs(tracks: tuple[FigureSequence, ...], seconds: float) -> list[RecoveryJob]:
     """Return a job for every curve."""
     return [
-        MatrixJob(item.name, item.sequence, item.kind, penalty, eta, method, seconds)
+        RecoveryJob(item.name, item.sequence, item.kind, penalty, eta, method, seconds)
         for item in tracks
-        for penalty in PENALTIES[item.kind]
-        for eta in ETAS
-        for method in METHODS
+        for penalty in CURVE_PENALTIES[item.kind]
+        for eta in CURVE_ETAS
+        for method in CURVE_METHODS
     ]
 
 
 @dataclass(frozen=True, eq=False)
-class Panel:
+class FigurePanel:
     """The curves of one data set, penalty and eta, by method."""
 
     name: str
@@ -127,14 +278,14 @@ class Panel:
 
     @property
     def file(self) -> str:
-        """The beginning of the names of its pictures."""
+        """The beginning of the names of its figures."""
         words = f"{self.name} {self.penalty} {self.eta:g}".lower()
         return "figure1-" + "".join(letter if letter.isalnum() else "-" for letter in words)
 
     def lowest(self, method: str) -> float:
         """Return the lowest loss that a method has seen, or NaN."""
-        found = self.curves.get(method)
-        return math.nan if found is None else float(found.facts["lowest"])
+        results = self.curves.get(method)
+        return math.nan if results is None else float(results.facts["lowest"])
 
     @property
     def collapsed(self) -> bool:
@@ -149,7 +300,7 @@ class Panel:
     @property
     def best_other(self) -> str:
         """The first-order method with the lowest loss; empty where none, or no bilinear one, was run."""
-        others = {name: self.lowest(name) for name in METHODS if name not in BILINEAR}
+        others = {name: self.lowest(name) for name in CURVE_METHODS if name not in BILINEAR}
         others = {name: loss for name, loss in others.items() if not math.isnan(loss)}
         known = others and not math.isnan(self.lowest("bilinear"))
         return min(others, key=others.__getitem__) if known else ""
@@ -166,7 +317,7 @@ class Panel:
         best, excess = self.best_other, self.excess
         if not best:
             return f"{self.title}: not all methods were run."
-        if abs(excess) <= SAME:
+        if abs(excess) <= LOSS_TOLERANCE:
             return f"{self.title}: the bilinear method ends lowest, level with {best}."
         if excess < 0:
             above = self.lowest(best) / self.lowest("bilinear") - 1
@@ -179,47 +330,47 @@ class Panel:
         )
 
 
-def panels(jobs: list[MatrixJob], found: Mapping[str, JobResult]) -> list[Panel]:
+def figure_panels(jobs: list[RecoveryJob], results: Mapping[str, JobResult]) -> list[FigurePanel]:
     """Return the panels, in the order of the jobs."""
     grouped: dict[tuple[str, str, float], dict[str, JobResult]] = {}
     for job in jobs:
-        end = found[job.key]
+        end = results[job.key]
         curves = grouped.setdefault((job.name, job.penalty, job.eta), {})
-        if not end.problem:
+        if not end.failure:
             curves[job.method] = end
-    return [Panel(*place, curves) for place, curves in grouped.items()]
+    return [FigurePanel(*place, curves) for place, curves in grouped.items()]
 
 
-def figure_summary(shown: list[Panel]) -> str:
-    """Say in how many panels the bilinear method ends lowest."""
-    lower = sum(panel.excess < -SAME for panel in shown)
-    level = sum(abs(panel.excess) <= SAME for panel in shown)
-    above = [panel.title for panel in shown if panel.excess > SAME]
+def figure_summary(shown: list[FigurePanel]) -> str:
+    """Return a sentence on how many panels the bilinear method ends lowest in."""
+    lower = sum(panel.excess < -LOSS_TOLERANCE for panel in shown)
+    level = sum(abs(panel.excess) <= LOSS_TOLERANCE for panel in shown)
+    above = [panel.title for panel in shown if panel.excess > LOSS_TOLERANCE]
     words = f", and above it in {len(above)} ({'; '.join(above)})" if above else ""
     return (
         f"Figure 1, {len(shown)} panels: the bilinear method ends below the best first-order one in {lower}, "
-        f"level with it (to {SAME:.0e}) in {level}{words}."
+        f"level with it (to {LOSS_TOLERANCE:.0e}) in {level}{words}."
     )
 
 
 def figure_blocks(
-    tracks: tuple[Tracks, ...], shown: list[Panel], seconds: float, folder: Path
-) -> list[Block]:
-    """Return the section of the report, and write its pictures into `folder`, beside the report."""
+    tracks: tuple[FigureSequence, ...], shown: list[FigurePanel], seconds: float, folder: Path
+) -> list[ReportBlock]:
+    """Return the section of the report, and write its pictures into `folder`."""
     real = all(item.real for item in tracks)
-    missing = [name for name in REAL if real and name not in {item.name for item in tracks}]
+    missing = [name for name in REAL_SEQUENCES if real and name not in {item.name for item in tracks}]
     what = "; ".join(
         f"{item.name}: {item.sequence.frame_count} × {item.sequence.point_count}, "
         f"{100 * item.sequence.visible.mean():.1f} % observed"
         for item in tracks
     )
-    blocks: list[Block] = [Heading("Figure 1: low-rank matrix recovery with pOSE errors")]
+    blocks: list[ReportBlock] = [Heading("Figure 1: low-rank matrix recovery with pOSE errors")]
     if not real:
         blocks.append(
             Paragraph(
                 "**Stand-ins.** These sequences are simulated; the paper's are not here. Nothing in this "
                 "section can be compared with the paper's curves.",
-                note=True,
+                highlighted=True,
             )
         )
     blocks.append(
@@ -235,46 +386,46 @@ def figure_blocks(
     if real:
         left_out = ["Heart", *missing]
         blocks.append(Paragraph(f"Not at hand, and left out: {', '.join(left_out)}."))
-    items = []
+    images = []
     for panel in shown:
         curves = {
             name: (panel.curves[name].arrays["curve"][0], panel.curves[name].arrays["curve"][1])
-            for name in METHODS
+            for name in CURVE_METHODS
             if name in panel.curves
         }
         path = folder / f"{panel.file}.png"
-        width = pictures.loss_curves(path, curves, title=panel.title)
-        items.append(
-            ReportImage(f"{folder.name}/{path.name}", f"{panel.title}: log10 loss against time", width)
-        )
-    blocks += [ImageRow(tuple(items)), BulletList(tuple(panel.verdict for panel in shown)), _table(shown)]
+        width = figures.draw_loss_curves(path, curves, title=panel.title)
+        caption = f"{panel.title}: log10 loss against time"
+        images.append(ReportImage(f"{folder.name}/{path.name}", caption, width))
+    verdicts = BulletList(tuple(panel.verdict for panel in shown))
+    blocks += [ImageGallery(tuple(images)), verdicts, _curve_table(shown)]
     collapsed = [panel.title for panel in shown if panel.collapsed]
     if collapsed:
-        blocks.append(Paragraph(COLLAPSED.format("; ".join(collapsed)), note=True))
-    return [*blocks, *_reprojections(shown, folder)]
+        blocks.append(Paragraph(DEPTH_LOST.format("; ".join(collapsed)), highlighted=True))
+    return [*blocks, *_reprojection_blocks(shown, folder)]
 
 
-def _table(shown: list[Panel]) -> ReportTable:
+def _curve_table(shown: list[FigurePanel]) -> ReportTable:
     rows = []
     for panel in shown:
-        column = [panel.lowest(method) for method in METHODS]
-        for index, method in enumerate(METHODS):
+        column = [panel.lowest(method) for method in CURVE_METHODS]
+        for index, method in enumerate(CURVE_METHODS):
             end = panel.curves.get(method)
             words = (panel.name, panel.penalty, f"{panel.eta:g}") if index == 0 else ("", "", "")
-            cells = [*(Cell(word) for word in words), Cell(method)]
+            cells = [*(TableCell(word) for word in words), TableCell(method)]
             if end is not None:
                 lowest = panel.lowest(method)
-                best = lowest <= np.nanmin(column) * (1 + SAME)
+                best = lowest <= np.nanmin(column) * (1 + LOSS_TOLERANCE)
                 facts: dict[str, Any] = end.facts
                 cells += [
-                    Cell(number(math.log10(lowest), 8), strong=bool(best)),
-                    Cell(f"{facts['cpu_seconds']:.2f}"),
-                    Cell(f"{facts['iterations']}"),
-                    Cell(facts["status"]),
-                    Cell(f"{facts['reprojection_px']:.3g}"),
+                    TableCell(format_number(math.log10(lowest), 8), strong=bool(best)),
+                    TableCell(f"{facts['cpu_seconds']:.2f}"),
+                    TableCell(f"{facts['iterations']}"),
+                    TableCell(facts["status"]),
+                    TableCell(f"{facts['reprojection_px']:.3g}"),
                 ]
             else:
-                cells += [Cell("–")] * 5
+                cells += [TableCell("–")] * 5
             rows.append(TableRow(tuple(cells), rule=index == 0))
     header = ("data", "penalty", "η", "method", "log10 loss", "CPU s", "iterations", "end", "RMS, px")
     caption = (
@@ -284,17 +435,18 @@ def _table(shown: list[Panel]) -> ReportTable:
     return ReportTable(caption, header, tuple(rows), labels=4)
 
 
-def _reprojections(shown: list[Panel], folder: Path) -> list[Block]:
+def _reprojection_blocks(shown: list[FigurePanel], folder: Path) -> list[ReportBlock]:
     """Return pictures of one image of every data set: near-perspective, under the second penalty."""
-    items = []
+    images = []
     for panel in shown:
-        if panel.eta != ETAS[0] or panel.penalty == "NN" or not panel.curves:
+        if panel.eta != CURVE_ETAS[0] or panel.penalty == "NN" or not panel.curves:
             continue
         first = next(iter(panel.curves.values()))
-        projected = {name: panel.curves[name].arrays["projected"] for name in METHODS if name in panel.curves}
+        methods = [name for name in CURVE_METHODS if name in panel.curves]
+        projected = {name: panel.curves[name].arrays["projected"] for name in methods}
         path = folder / f"{panel.file}-reprojections.png"
         title = f"{panel.name}, image {first.facts['image'] + 1}"
-        width = pictures.reprojections(path, first.arrays["observed"], projected, title=title)
+        width = figures.draw_reprojections(path, first.arrays["observed"], projected, title=title)
         caption = f"{panel.title}: observed (red) and reprojected (green) points of one image"
-        items.append(ReportImage(f"{folder.name}/{path.name}", caption, width))
-    return [Heading("Reprojections", 3), ImageRow(tuple(items))] if items else []
+        images.append(ReportImage(f"{folder.name}/{path.name}", caption, width))
+    return [Heading("Reprojections", 3), ImageGallery(tuple(images))] if images else []

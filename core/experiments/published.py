@@ -1,4 +1,4 @@
-"""The numbers that the paper prints, and what does not agree in them.
+"""The numbers that the paper prints, and where they contradict one another.
 
 Averages over the six camera paths of the NRSfM Challenge's five objects (Tables 1 and 2), and the numbers of
 every sequence (Tables A.1 and A.2); K = 2, eta = 0.05.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ..data.sequence import CameraModel
 
-SLIPS = (
+PUBLISHED_ERRATA = (
     "Table A.1, Balloon/Line: Ours-WNN (-3.096) is printed in bold above ADMM-WNN (-3.130), though it is the "
     "higher loss. The average in Table 1 (-2.931) does not follow from -3.096 (that gives -2.928), but from "
     "about -3.13 in its place: the cell is likely a misprint.",
@@ -34,7 +34,7 @@ SLIPS = (
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedTables:
     """The paper's tables; values of objects in the order of `objects`, of paths in that of `paths`."""
 
     source: str
@@ -58,11 +58,11 @@ class Published:
 
 
 @cache
-def published() -> Published:
+def published_tables() -> PublishedTables:
     """Return the paper's tables, read from the package's own file."""
     file = Path(__file__).with_name("published.json")
     numbers = json.loads(file.read_text(encoding="utf-8"))
-    return Published(**numbers | {name: tuple(numbers[name]) for name in ("objects", "paths")})
+    return PublishedTables(**numbers | {name: tuple(numbers[name]) for name in ("objects", "paths")})
 
 
 def mean_log_loss(log_losses: list[float]) -> float:

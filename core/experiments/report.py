@@ -1,170 +1,218 @@
-"""The report: what was computed, from what, with what, and what came out, as Markdown and as HTML."""
+"""A report as a list of blocks, rendered as Markdown and as HTML by the Jinja2 templates in `templates`.
+
+Text may contain `code` and **strong** parts, as in Markdown.
+"""
 
 from __future__ import annotations
 
 import csv
-import os
-import platform
-import time
-from collections import Counter
+import html
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from ..data.sequence import CameraModel
 from ..foundation.atomic import replacing
-from ..foundation.version import versions
-from . import pictures
-from .document import Block, BulletList, Code, Heading, ImageRow, Paragraph, ReportImage, as_html, as_markdown
-from .published import SLIPS, published
-from .sections import ERRORS
-from .tables import PERSPECTIVE_WNN, TableEntries, TableEntry
+from ..foundation.exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable
 
-    from .job import JobResult
-    from .sequence_job import SequenceJob
-    from .sources import ReportSequences
+    from jinja2 import Environment
+    from markupsafe import Markup
 
-CUT = ("ADMM-NN", "ADMM-WNN")  # methods that minimize the same objective, over matrices of any rank
-SHOWN = {
-    CameraModel.ORTHOGONAL: ("R-BMM", "Ours-WNN", "Search-WNN"),
-    CameraModel.PERSPECTIVE: PERSPECTIVE_WNN,
-}
-DRAWN = {  # the error of the shapes that are drawn, which `sequence_job.aligned` has moved
-    CameraModel.ORTHOGONAL: "procrustes_mm_reference_mirror",
-    CameraModel.PERSPECTIVE: "procrustes_mm_reference",
-}
+TEMPLATES = Path(__file__).with_name("templates")
+LARGE_NUMBER = 100  # from which on a number has no digits after the point
 
 
-def entries_of(
-    jobs: Iterable[SequenceJob], source: ReportSequences, found: Mapping[str, JobResult]
-) -> TableEntries:
-    """Return what the jobs of the tables ended with."""
-    real = {(item.object_name, item.path_name, item.camera): item.real for item in source.items}
-    entries = []
-    for job in jobs:
-        camera = job.sequence.camera
-        there = real[job.object_name, job.path_name, camera]
-        for row in found[job.key].facts.get("rows", ()):
-            measured = (row["loss"], row["errors"], row["cpu_seconds"])
-            place = (job.object_name, job.path_name, camera, row["method"])
-            before_cut = row["loss_before_cut"] if row["method"] in CUT else None
-            end = (before_cut, row["status"], job.command(row["method"]))
-            entries.append(TableEntry(*place, *measured, there, *end))
-    return TableEntries(entries)
+@dataclass(frozen=True)
+class Heading:
+    """A heading; level 1 is the title of the report."""
+
+    kind: ClassVar[str] = "heading"
+    text: str
+    level: int = 2
 
 
-def opening(title: str, source: ReportSequences | None, command: str, summary: list[str]) -> list[Block]:
-    """Return what stands at the top: what this is, with what it was made, and what came out in short."""
-    said = {**versions(), **_drawing_versions()}
-    blocks: list[Block] = [
-        Heading(title, 1),
-        Paragraph(
-            f"The experiments of {published().source}, run again. Made on {time.strftime('%Y-%m-%d %H:%M')} "
-            f"on {machine()}, one BLAS thread per process; "
-            f"{', '.join(f'{name} {version}' for name, version in said.items())}."
-        ),
-        Code(command),
-    ]
-    if source is not None and not source.real:
-        some = any(item.real for item in source.items)
-        words = "Some of these sequences are" if some else "These sequences are"
-        blocks.append(
-            Paragraph(
-                f"**Stand-ins.** {words} not the NRSfM Challenge's: they are {source.words} "
-                f"({', '.join(source.objects)}). The paper's numbers are of other data, so that none stand "
-                "beside them; what can be compared is how the methods rank.",
-                note=True,
-            )
-        )
-    return [*blocks, BulletList(tuple(summary))]
+@dataclass(frozen=True)
+class Paragraph:
+    """A paragraph; `highlighted` is for what must not be overlooked."""
+
+    kind: ClassVar[str] = "paragraph"
+    text: str
+    highlighted: bool = False
 
 
-def machine() -> str:
-    """Return the processor's name, how many there are, and the operating system."""
-    name = platform.processor() or platform.machine()
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        name = next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        pass
-    return f"{name} ({os.cpu_count()} logical processors), {platform.system()} {platform.release()}"
+@dataclass(frozen=True)
+class BulletList:
+    """A list with bullets."""
+
+    kind: ClassVar[str] = "list"
+    lines: tuple[str, ...]
 
 
-def _drawing_versions() -> dict[str, str]:
-    import joblib
-    import matplotlib
+@dataclass(frozen=True)
+class CodeBlock:
+    """Lines of code, such as commands."""
 
-    return {"joblib": joblib.__version__, "matplotlib": matplotlib.__version__}
-
-
-def shape_blocks(jobs: Collection[SequenceJob], found: Mapping[str, JobResult], folder: Path) -> list[Block]:
-    """Return the 3-D comparisons of every sequence under WNN; write their pictures into `folder`."""
-    blocks: list[Block] = [
-        Heading("3-D comparisons"),
-        Paragraph(
-            "The ground-truth frame of every sequence, weighted nuclear norm: estimate blue, moved onto the "
-            "truth, red, by one similarity (orthogonal cameras: mirror images allowed), and the mean "
-            "distance that is left."
-        ),
-    ]
-    for camera in (CameraModel.PERSPECTIVE, CameraModel.ORTHOGONAL):
-        items = []
-        for job in jobs:
-            end = found[job.key]
-            if job.sequence.camera is not camera or job.penalty != "WNN" or end.problem:
-                continue
-            errors = {row["method"]: row["errors"][DRAWN[camera]] for row in end.facts["rows"]}
-            estimates = {
-                f"{method}: {errors[method]:.2f} mm": end.arrays[f"estimate {method}"]
-                for method in SHOWN[camera]
-            }
-            name, path_name = job.object_name, job.path_name
-            path = folder / f"shape-{camera.value}-{name}-{path_name}.png"
-            width = pictures.compare_shapes(path, end.arrays["truth"], estimates)
-            caption = f"{name} {path_name}, {camera.value}"
-            items.append(ReportImage(f"{folder.name}/{path.name}", caption, width))
-        if items:
-            blocks += [Heading(camera.value, 3), ImageRow(tuple(items))]
-    return blocks
+    kind: ClassVar[str] = "code"
+    text: str
 
 
-def slip_blocks() -> list[Block]:
-    """Return what does not agree in the published numbers."""
-    return [Heading("The published numbers"), BulletList(SLIPS)]
+@dataclass(frozen=True)
+class TableCell:
+    """An entry of a table."""
+
+    text: str
+    strong: bool = False
+    muted: bool = False  # not measured here: a published number
 
 
-def problem_blocks(problems: Mapping[str, str]) -> list[Block]:
-    """Return what could not be computed, and why."""
-    if not problems:
-        return []
-    counted = Counter(problems.values())
-    lines = []
-    for problem, count in counted.items():
-        first = next(label for label, text in problems.items() if text == problem)
-        more = f" and {count - 1} more" if count > 1 else ""
-        lines.append(f"{first}{more}: {problem}")
-    return [Heading("Not computed"), BulletList(tuple(lines))]
+@dataclass(frozen=True)
+class TableRow:
+    """A row of a table; `rule` draws a line above it."""
+
+    cells: tuple[TableCell, ...]
+    rule: bool = False
 
 
-def write_numbers(entries: TableEntries, path: Path) -> None:
-    """Write every number of the tables as csv, with the command that makes it again."""
-    names = list(ERRORS)
-    with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
-        table = csv.writer(stream, lineterminator="\n")
-        header = ["object", "path", "camera", "method", "loss", "log10_loss", *names]
-        table.writerow([*header, "cpu_seconds", "status", "command"])
-        for entry in entries:
-            place = (entry.object_name, entry.path_name, entry.camera.value, entry.method)
-            errors = [repr(entry.errors[name]) if name in entry.errors else "" for name in names]
-            last = (f"{entry.cpu_seconds:.4f}", entry.status, entry.command)
-            table.writerow([*place, repr(entry.loss), repr(entry.log_loss), *errors, *last])
+@dataclass(frozen=True)
+class ReportTable:
+    """A table whose first `labels` columns are text; the others are numbers, aligned on the right."""
+
+    kind: ClassVar[str] = "table"
+    caption: str
+    header: tuple[str, ...]
+    rows: tuple[TableRow, ...]
+    labels: int = 1
 
 
-def write_report(blocks: list[Block], title: str, folder: Path) -> Path:
-    """Write `report.md` and `report.html`, and return the path of the latter."""
-    for name, text in (("report.md", as_markdown(blocks)), ("report.html", as_html(blocks, title))):
+@dataclass(frozen=True)
+class ReportImage:
+    """An image by its path relative to the report."""
+
+    path: str
+    caption: str
+    width: int  # CSS pixels
+
+
+@dataclass(frozen=True)
+class ImageGallery:
+    """Images in rows, as many in each as fit."""
+
+    kind: ClassVar[str] = "images"
+    images: tuple[ReportImage, ...]
+
+
+ReportBlock: TypeAlias = Heading | Paragraph | BulletList | CodeBlock | ReportTable | ImageGallery
+
+
+def check_installed(*modules: str) -> None:
+    """Refuse to begin where a package of the extra `experiments` is not installed.
+
+    Raises
+    ------
+    InputError
+        with the package and how to install it.
+    """
+    for name in modules:
+        try:
+            import_module(name)
+        except ImportError as error:
+            raise InputError(
+                f"{' and '.join(modules)} are needed here, and {error.name} is not installed; install them "
+                "with: pip install 'nrsfm-gui[experiments]' (or, in a checkout, pip install '.[experiments]')"
+            ) from error
+
+
+def render_markdown(blocks: list[ReportBlock]) -> str:
+    """Return the blocks as Markdown.
+
+    Raises
+    ------
+    InputError
+        where Jinja2 is not installed.
+    """
+    return _environment().get_template("report.md.jinja").render(blocks=blocks)
+
+
+def render_html(blocks: list[ReportBlock], title: str) -> str:
+    """Return the blocks as an HTML page that needs no other file than its images.
+
+    Raises
+    ------
+    InputError
+        where Jinja2 is not installed.
+    """
+    return _environment().get_template("report.html.jinja").render(blocks=blocks, title=title)
+
+
+def write_report(blocks: list[ReportBlock], title: str, folder: Path) -> Path:
+    """Write `report.md` and `report.html`, and return the path of the latter.
+
+    Raises
+    ------
+    InputError
+        where Jinja2 is not installed or a file cannot be written.
+    """
+    for name, text in (("report.md", render_markdown(blocks)), ("report.html", render_html(blocks, title))):
         with replacing(folder / name) as temporary:
             temporary.write_text(text, encoding="utf-8")
     return folder / "report.html"
+
+
+def write_csv_table(path: Path, header: Collection[str], lines: Iterable[Collection[object]]) -> None:
+    """Write a table as csv, numbers with all their digits, None as nothing.
+
+    Raises
+    ------
+    InputError
+        where the file cannot be written.
+    """
+    with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(lines)
+
+
+def format_number(value: float, digits: int) -> str:
+    """Return a number with so many digits after the point, and with a minus sign where it is negative."""
+    return f"{value:.{digits}f}".replace("-", "−")
+
+
+def format_significant(value: float) -> str:
+    """Return a number with three significant digits, or without digits after the point from 100 on."""
+    return f"{value:.0f}" if value >= LARGE_NUMBER else f"{value:.3g}"
+
+
+@cache
+def _environment() -> Environment:
+    check_installed("jinja2")
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=lambda name: name is not None and ".html" in name,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["inline"] = _inline
+    return environment
+
+
+def _inline(text: str) -> Markup:
+    """Return text as HTML, with its `code` and **strong** parts as elements."""
+    from markupsafe import Markup
+
+    parts = []
+    for index, part in enumerate(re.split(r"`([^`]+)`", text)):
+        escaped = html.escape(part, quote=False)
+        is_code = index % 2 == 1
+        parts.append(
+            f"<code>{escaped}</code>" if is_code else re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", escaped)
+        )
+    return Markup("".join(parts))

@@ -1,29 +1,43 @@
-"""The whole of it: what is asked for, from data to report."""
+"""The paper's tables and figures, run again: from the data to the report."""
 
 from __future__ import annotations
 
+import os
+import platform
+import time
+from collections import Counter
+from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
-from . import report, sections, tables
-from .figure1 import figure_blocks, figure_jobs, figure_summary, figure_tracks, panels
-from .mocap_job import mocap_blocks, mocap_jobs
-from .run import perform
-from .sequence_job import PENALTIES, SequenceJob
-from .sources import ReportSequences, challenge_source
-from .store import Store, made
+from ..foundation.version import versions
+from . import figures, tables
+from .figure1 import figure_blocks, figure_jobs, figure_panels, figure_sequences, figure_summary
+from .jobs import JobStore, make_folder, run_jobs
+from .mocap import mocap_blocks, mocap_jobs
+from .published import PUBLISHED_ERRATA, published_tables
+from .report import (
+    BulletList,
+    CodeBlock,
+    Heading,
+    ImageGallery,
+    Paragraph,
+    ReportImage,
+    check_installed,
+    write_report,
+)
+from .table_data import TableData, load_table_data
+from .table_jobs import TABLE_PENALTIES, TableJob
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
-    from .document import Block
-    from .job import ExperimentJob, JobResult
-    from .run import ExperimentProgress
-    from .tables import TableEntries
+    from .jobs import ExperimentJob, JobResult, JobsProgress
+    from .report import ReportBlock
 
-TITLES = {
+EXPERIMENT_TITLES = {
     "figure1": "Figure 1, run again",
     "table1": "Table 1, run again",
     "table2": "Table 2, run again",
@@ -32,26 +46,17 @@ TITLES = {
     "all": "The paper's experiments, run again",
 }
 
-EXPERIMENTS = tuple(TITLES)
-SECONDS = 10.0  # of CPU for a curve of Figure 1
-
-
-def check_installed() -> None:
-    """Refuse to begin where what draws and distributes is not installed.
-
-    Raises
-    ------
-    InputError
-        with how to install it.
-    """
-    try:
-        import joblib  # noqa: F401
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise InputError(
-            f"the experiments need joblib and matplotlib, and {error.name} is not installed; install both "
-            "with: pip install 'nrsfm-gui[experiments]' (or, in a checkout, pip install '.[experiments]')"
-        ) from error
+EXPERIMENTS = tuple(EXPERIMENT_TITLES)
+CURVE_SECONDS = 10.0  # of CPU for a curve of Figure 1
+PACKAGES = ("joblib", "jinja2", "matplotlib")  # of the extra `experiments`
+COMPARED_ROWS = {
+    CameraModel.ORTHOGONAL: ("R-BMM", "Ours-WNN", "Search-WNN"),
+    CameraModel.PERSPECTIVE: tables.PERSPECTIVE_WNN,
+}
+DRAWN_ERRORS = {  # the error of the shapes that are drawn, which `table_jobs.aligned_estimate` has aligned
+    CameraModel.ORTHOGONAL: "procrustes_mm_reference_mirror",
+    CameraModel.PERSPECTIVE: "procrustes_mm_reference",
+}
 
 
 def reproduce(
@@ -61,12 +66,12 @@ def reproduce(
     data: Path | None = None,
     real: Path | None = None,
     frame_base: int = 1,
-    seconds: float = SECONDS,
+    seconds: float = CURVE_SECONDS,
     processes: int | None = None,
     command: str = "",
-    progress: Callable[[ExperimentProgress], None] | None = None,
+    progress: Callable[[JobsProgress], None] | None = None,
 ) -> Path:
-    """Run an experiment, or go on with it, and write its report.
+    """Run an experiment, or continue one that was stopped, and write its report.
 
     Parameters
     ----------
@@ -77,8 +82,8 @@ def reproduce(
     data
         the Challenge's folder, or one like it; None takes the bundled simulated objects.
     real
-        the folder of Figure 1's sequences, and for "all" of motion capture; None takes `real` beside `data`,
-        or simulated ones for Figure 1.
+        the folder of Figure 1's sequences, and for "all" of motion capture; None takes the folder `real` next
+        to `data`, or simulated sequences for Figure 1.
     frame_base
         number of the first frame in `gt_frame_N`.
     seconds
@@ -86,50 +91,50 @@ def reproduce(
     processes
         how many jobs at a time; None leaves it to joblib's context.
     command
-        what the report gives as the command that makes it.
+        the command that the report gives for making it.
     progress
-        called with where the run stands.
+        called before the first job starts and after every job.
 
     Returns
     -------
     Path
-        of the report's HTML file; `report.md`, `numbers.csv` and the pictures lie beside it.
+        of the report's HTML file; `report.md`, `numbers.csv` and `pictures` are in the same folder.
 
     Raises
     ------
     InputError
         where something needed is not installed, the data is broken, or the folder cannot be written.
     """
-    check_installed()
+    check_installed(*PACKAGES)
     if not 0 < seconds < float("inf"):
         raise InputError(f"seconds is {seconds:g}; accepted is a positive number")
-    source = None if what == "figure1" else challenge_source(data, frame_base=frame_base)
+    table_data = None if what == "figure1" else load_table_data(data, frame_base=frame_base)
     real_folder = _real_folder(data, real)
-    tracks = figure_tracks(real_folder) if what in ("figure1", "all") else ()
-    sequence_jobs = [] if source is None else _table_jobs(source, what)
-    matrix_jobs = figure_jobs(tracks, seconds)
-    captured = mocap_jobs(real_folder) if what == "all" else []
-    jobs: list[ExperimentJob] = [*sequence_jobs, *matrix_jobs, *captured]
-    store = Store(output / "jobs")
-    found = perform(jobs, store, processes=processes, progress=progress)
-    pictures = made(output / "pictures")
-    body: list[Block] = []
+    tracks = figure_sequences(real_folder) if what in ("figure1", "all") else ()
+    table_jobs = [] if table_data is None else _table_jobs(table_data, what)
+    curve_jobs = figure_jobs(tracks, seconds)
+    mocap = mocap_jobs(real_folder) if what == "all" else []
+    jobs: list[ExperimentJob] = [*table_jobs, *curve_jobs, *mocap]
+    store = JobStore(output / "jobs")
+    results = run_jobs(jobs, store, processes=processes, progress=progress)
+    pictures = make_folder(output / "pictures")
+    body: list[ReportBlock] = []
     summary: list[str] = []
-    if source is not None:
-        entries = report.entries_of(sequence_jobs, source, found)
-        report.write_numbers(entries, output / "numbers.csv")
-        summary.append(tables.summary(entries))
-        body += _table_blocks(what, source, entries, sequence_jobs, found, pictures)
+    if table_data is not None:
+        entries = tables.table_entries(table_jobs, table_data, results)
+        tables.write_numbers(entries, output / "numbers.csv")
+        summary.append(tables.tables_summary(entries))
+        body += _table_blocks(what, table_data, entries, table_jobs, results, pictures)
     if tracks:
-        shown = panels(matrix_jobs, found)
+        shown = figure_panels(curve_jobs, results)
         summary.append(figure_summary(shown))
         body += figure_blocks(tracks, shown, seconds, pictures)
-    body += mocap_blocks(captured, found) if captured else []
-    problems = {job.label: found[job.key].problem for job in jobs if found[job.key].problem}
-    title = TITLES[what]
-    blocks = report.opening(title, source, command, summary)
-    body += [*report.problem_blocks(problems), *report.slip_blocks()]
-    return report.write_report([*blocks, *body], title, output)
+    body += mocap_blocks(mocap, results) if mocap else []
+    failures = {job.label: results[job.key].failure for job in jobs if results[job.key].failure}
+    title = EXPERIMENT_TITLES[what]
+    blocks = _opening_blocks(title, table_data, command, summary)
+    body += [*_failure_blocks(failures), *_errata_blocks()]
+    return write_report([*blocks, *body], title, output)
 
 
 def _real_folder(data: Path | None, real: Path | None) -> Path | None:
@@ -138,41 +143,129 @@ def _real_folder(data: Path | None, real: Path | None) -> Path | None:
         if not real.is_dir():
             raise InputError(f"{real}: there is no such folder; --real is that of Figure 1's sequences")
         return real
-    beside = None if data is None else data.absolute().parent / "real"
-    return beside if beside is not None and beside.is_dir() else None
+    neighbor = None if data is None else data.absolute().parent / "real"
+    return neighbor if neighbor is not None and neighbor.is_dir() else None
 
 
-def _table_jobs(source: ReportSequences, what: str) -> list[SequenceJob]:
+def _table_jobs(table_data: TableData, what: str) -> list[TableJob]:
     """Return a job for every sequence and penalty; Tables A.1 and A.2 are perspective and WNN only."""
     appendix = what in ("tableA1", "tableA2")
     return [
-        SequenceJob(item.object_name, item.path_name, item.sequence, penalty)
-        for item in source.items
+        TableJob(item.object_name, item.path_name, item.sequence, penalty)
+        for item in table_data.items
         if not appendix or item.camera is CameraModel.PERSPECTIVE
-        for penalty in PENALTIES
+        for penalty in TABLE_PENALTIES
         if not appendix or penalty == "WNN"
     ]
 
 
 def _table_blocks(
     what: str,
-    source: ReportSequences,
-    entries: TableEntries,
-    jobs: list[SequenceJob],
-    found: Mapping[str, JobResult],
+    table_data: TableData,
+    entries: tables.TableEntries,
+    jobs: list[TableJob],
+    results: Mapping[str, JobResult],
     pictures: Path,
-) -> list[Block]:
-    whole = what == "all"
-    blocks = sections.verdict_blocks(entries)
-    if whole or what == "table1":
-        blocks += sections.loss_blocks(entries, source)
-    if whole or what == "table2":
-        blocks += sections.error_blocks(entries, source)
-    if whole or what == "tableA1":
-        blocks += sections.appendix_loss_blocks(entries, source, whole=whole)
-    if whole or what == "tableA2":
-        blocks += sections.appendix_error_blocks(entries, source, whole=whole)
-    blocks += sections.seconds_blocks(entries, source)
-    if whole or what in ("table2", "tableA2"):
-        blocks += report.shape_blocks(jobs, found, pictures)
-    return [*blocks, *sections.settings_blocks(jobs, found)]
+) -> list[ReportBlock]:
+    complete = what == "all"
+    blocks = tables.verdict_blocks(entries)
+    if complete or what == "table1":
+        blocks += tables.loss_blocks(entries, table_data)
+    if complete or what == "table2":
+        blocks += tables.error_blocks(entries, table_data)
+    if complete or what == "tableA1":
+        blocks += tables.appendix_loss_blocks(entries, table_data, complete=complete)
+    if complete or what == "tableA2":
+        blocks += tables.appendix_error_blocks(entries, table_data, complete=complete)
+    blocks += tables.seconds_blocks(entries, table_data)
+    if complete or what in ("table2", "tableA2"):
+        blocks += shape_blocks(jobs, results, pictures)
+    return [*blocks, *tables.settings_blocks(jobs, results)]
+
+
+def _opening_blocks(
+    title: str, table_data: TableData | None, command: str, summary: list[str]
+) -> list[ReportBlock]:
+    """Return the top of the report: its title, when and with what it was made, and a summary."""
+    all_versions = versions() | {name: version(name) for name in PACKAGES}
+    blocks: list[ReportBlock] = [
+        Heading(title, 1),
+        Paragraph(
+            f"The experiments of {published_tables().source}, run again. Made on "
+            f"{time.strftime('%Y-%m-%d %H:%M')} on {machine_name()}, one BLAS thread per process; "
+            f"{', '.join(' '.join(each) for each in all_versions.items())}."
+        ),
+        CodeBlock(command),
+    ]
+    if table_data is not None and not table_data.real:
+        some = any(item.real for item in table_data.items)
+        words = "Some of these sequences are" if some else "These sequences are"
+        blocks.append(
+            Paragraph(
+                f"**Stand-ins.** {words} not the NRSfM Challenge's: they are {table_data.origin} "
+                f"({', '.join(table_data.objects)}). The paper's numbers are of other data, so that none "
+                "stand beside them; what can be compared is how the methods rank.",
+                highlighted=True,
+            )
+        )
+    return [*blocks, BulletList(tuple(summary))]
+
+
+def machine_name() -> str:
+    """Return the processor's name, how many there are, and the operating system."""
+    name = platform.processor() or platform.machine()
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        name = next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        pass
+    return f"{name} ({os.cpu_count()} logical processors), {platform.system()} {platform.release()}"
+
+
+def shape_blocks(jobs: list[TableJob], results: Mapping[str, JobResult], folder: Path) -> list[ReportBlock]:
+    """Return the 3-D comparisons of every sequence under WNN; write their pictures into `folder`."""
+    blocks: list[ReportBlock] = [
+        Heading("3-D comparisons"),
+        Paragraph(
+            "The ground-truth frame of every sequence, weighted nuclear norm: estimate blue, moved onto the "
+            "truth, red, by one similarity (orthogonal cameras: mirror images allowed), and the mean "
+            "distance that is left."
+        ),
+    ]
+    for camera in (CameraModel.PERSPECTIVE, CameraModel.ORTHOGONAL):
+        items = []
+        for job in jobs:
+            end = results[job.key]
+            if job.sequence.camera is not camera or job.penalty != "WNN" or end.failure:
+                continue
+            errors = {row["method"]: row["errors"][DRAWN_ERRORS[camera]] for row in end.facts["rows"]}
+            estimates = {
+                f"{method}: {errors[method]:.2f} mm": end.arrays[f"estimate {method}"]
+                for method in COMPARED_ROWS[camera]
+            }
+            name, path_name = job.object_name, job.path_name
+            path = folder / f"shape-{camera.value}-{name}-{path_name}.png"
+            width = figures.draw_shapes(path, end.arrays["truth"], estimates)
+            caption = f"{name} {path_name}, {camera.value}"
+            items.append(ReportImage(f"{folder.name}/{path.name}", caption, width))
+        if items:
+            blocks += [Heading(camera.value, 3), ImageGallery(tuple(items))]
+    return blocks
+
+
+def _errata_blocks() -> list[ReportBlock]:
+    """Return what does not agree in the published numbers."""
+    return [Heading("The published numbers"), BulletList(PUBLISHED_ERRATA)]
+
+
+def _failure_blocks(failures: Mapping[str, str]) -> list[ReportBlock]:
+    """Return what could not be computed, and why."""
+    if not failures:
+        return []
+    counted = Counter(failures.values())
+    lines = []
+    for problem, count in counted.items():
+        first = next(label for label, text in failures.items() if text == problem)
+        more = f" and {count - 1} more" if count > 1 else ""
+        lines.append(f"{first}{more}: {problem}")
+    return [Heading("Not computed"), BulletList(tuple(lines))]

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core import LevenbergMarquardt, VariableProjection, solve
-from core.experiments.benchmark.problems import BenchmarkCase, grown
+from core.experiments.benchmark.problems import BenchmarkCase, solve_incrementally
 from core.solvers import single_threaded
 from core.synthetic import KINDS
 
@@ -57,7 +57,7 @@ def row(case: BenchmarkCase, method: Algorithm[Any]) -> str:
     """Measure one method at one size."""
     pose = case.posing()
     set_up, problem = least(pose)
-    cold, done = least(lambda: grown(problem, method))
+    cold, done = least(lambda: solve_incrementally(problem, method))
     factors = method.factors(problem, done.end.state)
     heavier = problem.with_weights(1.2 * problem.weights)
     eager = replace(method, damping=WARM_DAMPING)

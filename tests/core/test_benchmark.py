@@ -12,32 +12,48 @@ import pytest
 
 from core import Factors, InputError
 from core.cli import main
-from core.experiments.benchmark import growth, known_cameras, pyproximal, pyproximal_table, table
-from core.experiments.benchmark.contestants import CONTESTANTS, TIME_LIMIT
-from core.experiments.benchmark.memory import PeakMemory
-from core.experiments.benchmark.problems import STARTS, BenchmarkCase, bilinear_start
-from core.experiments.benchmark.runs import STOPPED, BenchmarkRun, Interrupted, compare, measure, run
-from core.experiments.benchmark.stopwatch import CurvePoint, Stopwatch
+from core.experiments.benchmark import pyproximal
+from core.experiments.benchmark.growth import GROWTH_SIZES, growth_cases, growth_curve
+from core.experiments.benchmark.known_cameras import (
+    BILINEAR_TITLE,
+    KnownCamerasProblem,
+    KnownCamerasScene,
+    read_scene,
+    solve_bilinear,
+)
+from core.experiments.benchmark.measurement import CurvePoint, PeakMemory, Stopwatch
+from core.experiments.benchmark.methods import BENCHMARK_METHODS, TIME_LIMIT
+from core.experiments.benchmark.problems import BENCHMARK_STARTS, BenchmarkCase, bilinear_start
+from core.experiments.benchmark.results import benchmark_blocks, benchmark_rows
+from core.experiments.benchmark.runs import (
+    STOPPED,
+    BenchmarkInterrupted,
+    MethodRun,
+    measure_method,
+    run_benchmark,
+    run_method,
+)
+from core.experiments.report import render_markdown
 
 CASE = BenchmarkCase(frames=12, points=15, rank=2)
 LIMIT = 0.15  # CPU seconds
 
 
-def outcome(method, status, *points, case=CASE):
+def method_run(method, status, *points, case=CASE):
     """A run of (seconds, loss) points."""
-    return BenchmarkRun(
+    return MethodRun(
         case, method, status, tuple(CurvePoint(i, s, loss, loss) for i, (s, loss) in enumerate(points))
     )
 
 
 def test_times_are_those_of_the_first_point_within_the_tolerance_of_the_best_loss_of_all():
-    rows = table.rows(
+    rows = benchmark_rows(
         [
-            outcome("bilinear", "converged", (0.0, 5.0), (0.01, 1.0005), (0.02, 1.0 + 5e-7), (0.03, 1.0)),
-            outcome("lm", "converged", (0.0, 5.0), (0.2, 1.0 + 5e-11)),
-            outcome("admm", "stalled", (0.0, 5.0), (3.0, 1.5)),
-            outcome("algorithm1", TIME_LIMIT, (0.0, 5.0), (60.0, 1.1)),
-            outcome("scipy", "failed: no memory"),
+            method_run("bilinear", "converged", (0.0, 5.0), (0.01, 1.0005), (0.02, 1.0 + 5e-7), (0.03, 1.0)),
+            method_run("lm", "converged", (0.0, 5.0), (0.2, 1.0 + 5e-11)),
+            method_run("admm", "stalled", (0.0, 5.0), (3.0, 1.5)),
+            method_run("algorithm1", TIME_LIMIT, (0.0, 5.0), (60.0, 1.1)),
+            method_run("scipy", "failed: no memory"),
         ]
     )
     ours, lm, admm, paper, failed = rows
@@ -53,51 +69,50 @@ def test_times_are_those_of_the_first_point_within_the_tolerance_of_the_best_los
 
 def test_runs_on_other_problems_are_not_compared():
     other = replace(CASE, points=16)
-    rows = table.rows(
+    rows = benchmark_rows(
         [
-            outcome("bilinear", "converged", (1.0, 2.0)),
-            outcome("lm", "converged", (3.0, 1.0), case=other),
+            method_run("bilinear", "converged", (1.0, 2.0)),
+            method_run("lm", "converged", (3.0, 1.0), case=other),
         ]
     )
     assert [row.times_fastest for row in rows] == [1.0, 1.0]
 
 
 def test_the_table_tells_bounds_from_what_is_never_reached():
-    text = table.markdown(
-        table.rows(
-            [
-                outcome("bilinear", "converged", (0.02, 1.0)),
-                outcome("algorithm1", TIME_LIMIT, (60.0, 1.1)),
-                outcome("admm", "stalled", (3.0, 1.5)),
-            ]
-        )
+    rows = benchmark_rows(
+        [
+            method_run("bilinear", "converged", (0.02, 1.0)),
+            method_run("algorithm1", TIME_LIMIT, (60.0, 1.1)),
+            method_run("admm", "stalled", (3.0, 1.5)),
+        ]
     )
+    text = render_markdown(benchmark_blocks(rows))
     lines = {line.split(" | ")[0].strip("| "): line.split(" | ") for line in text.splitlines() if "|" in line}
-    paper, admm = lines[CONTESTANTS["algorithm1"].title], lines[CONTESTANTS["admm"].title]
+    paper, admm = lines[BENCHMARK_METHODS["algorithm1"].title], lines[BENCHMARK_METHODS["admm"].title]
     assert paper[3:7] == ["> 60", "> 60", "> 60", "> 3000"]
     assert admm[3:7] == ["-", "-", "-", "-"]
 
 
 @pytest.mark.parametrize("problem", ["nonrigid", "lowrank"])
-@pytest.mark.parametrize("method", list(CONTESTANTS))
+@pytest.mark.parametrize("method", list(BENCHMARK_METHODS))
 def test_every_method_runs_to_its_end_or_its_limit(method, problem):
     case = replace(CASE, problem=problem, rank=2 if problem == "nonrigid" else 4)
     posed = case.pose()
     start = bilinear_start(posed)
-    found = measure(case, method, start, LIMIT)
+    found = measure_method(case, method, start, LIMIT)
     assert found.status in ("converged", "stalled", TIME_LIMIT)
-    seconds = [mark.seconds for mark in found.marks]
+    seconds = [point.seconds for point in found.curve]
     assert seconds == sorted(seconds) and seconds[-1] < LIMIT + 1
     assert (found.status == TIME_LIMIT) <= (seconds[-1] >= LIMIT)
-    algorithm = CONTESTANTS[method].algorithm
+    algorithm = BENCHMARK_METHODS[method].algorithm
     if algorithm is None or not algorithm.on_matrix:
-        assert found.marks[0].loss <= (1 + 1e-12) * posed.loss(start)
+        assert found.curve[0].loss <= (1 + 1e-12) * posed.loss(start)
         assert found.loss < 0.999 * posed.loss(start)
     else:  # on X itself: the cut costs something, and the method's own objective falls
-        assert found.marks[-1].own < found.marks[0].own
+        assert found.curve[-1].own_loss < found.curve[0].own_loss
 
 
-@pytest.mark.parametrize("start", list(STARTS))
+@pytest.mark.parametrize("start", list(BENCHMARK_STARTS))
 @pytest.mark.parametrize("rank", [1, 3])
 def test_starts_are_in_exact_gauge_and_always_the_same(start, rank):
     problem = replace(CASE, rank=rank).pose()
@@ -111,7 +126,7 @@ def test_starts_are_in_exact_gauge_and_always_the_same(start, rank):
 
 def test_methods_on_the_factors_agree_on_the_minimum():
     start = bilinear_start(CASE.pose())
-    ends = [measure(CASE, method, start, 1.0).loss for method in ("bilinear", "lm", "scipy")]
+    ends = [measure_method(CASE, method, start, 1.0).loss for method in ("bilinear", "lm", "scipy")]
     assert ends[1] == pytest.approx(ends[0], rel=1e-9)
     assert ends[2] == pytest.approx(ends[0], rel=1e-3)
 
@@ -119,13 +134,13 @@ def test_methods_on_the_factors_agree_on_the_minimum():
 def test_least_squares_stops_within_an_iteration_and_its_own_objective_is_half_the_loss():
     problem = CASE.pose()
     watch = Stopwatch(0.02)
-    assert CONTESTANTS["scipy"].run(problem, bilinear_start(problem), watch) == TIME_LIMIT
-    assert all(mark.own == pytest.approx(mark.loss / 2) for mark in watch.marks)
+    assert BENCHMARK_METHODS["scipy"].run(problem, bilinear_start(problem), watch) == TIME_LIMIT
+    assert all(point.own_loss == pytest.approx(point.loss / 2) for point in watch.curve)
 
 
 def test_a_stopwatch_counts_only_while_it_runs(monkeypatch):
     clock = [7.0]
-    monkeypatch.setattr("core.experiments.benchmark.stopwatch.time.process_time", lambda: clock[0])
+    monkeypatch.setattr("core.experiments.benchmark.measurement.time.process_time", lambda: clock[0])
 
     def busy(seconds):
         clock[0] += seconds
@@ -153,7 +168,7 @@ def test_the_peak_of_memory_is_seen_after_it_is_given_back():
 
 def test_a_run_has_a_process_of_its_own_which_ends_with_ctrl_c():
     start = bilinear_start(CASE.pose())
-    found = run(CASE, "bilinear", start, 5.0)
+    found = run_method(CASE, "bilinear", start, 5.0)
     assert found.status == "converged" and found.peak_mb is not None and found.process_mb > found.peak_mb
 
     big = BenchmarkCase(frames=60, points=80, rank=2)
@@ -162,9 +177,9 @@ def test_a_run_has_a_process_of_its_own_which_ends_with_ctrl_c():
         if mark is not None:
             raise KeyboardInterrupt
 
-    with pytest.raises(Interrupted) as stop:
-        run(big, "algorithm1", bilinear_start(big.pose()), 60.0, interrupt)
-    assert stop.value.outcome.status == STOPPED and stop.value.outcome.marks
+    with pytest.raises(BenchmarkInterrupted) as stop:
+        run_method(big, "algorithm1", bilinear_start(big.pose()), 60.0, interrupt)
+    assert stop.value.run.status == STOPPED and stop.value.run.curve
 
 
 def test_what_is_done_is_written_after_ctrl_c(tmp_path):
@@ -178,7 +193,7 @@ def test_what_is_done_is_written_after_ctrl_c(tmp_path):
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
-    assert "stopped" in err and CONTESTANTS["bilinear"].title in out
+    assert "stopped" in err and BENCHMARK_METHODS["bilinear"].title in out
     rows = read(tmp_path / "benchmark.csv")
     assert [row["method"] for row in rows] == ["bilinear", "algorithm1"]
     assert rows[1]["status"] == STOPPED
@@ -223,20 +238,20 @@ def test_bad_options_are_refused_in_a_sentence(arguments, words, capsys):
 
 def test_an_unknown_method_is_refused_before_anything_runs():
     with pytest.raises(InputError, match="the method is 'newton'; accepted are bilinear"):
-        next(compare([CASE], ["newton"], 1.0))
+        next(run_benchmark([CASE], ["newton"], 1.0))
 
 
 def test_growth_finds_the_power_of_a_law():
-    outcomes = [
-        outcome("bilinear", "converged", *((i, 1.0) for i in (0.0, 3e-7 * size**2)), case=case)
-        for case in growth.cases()["P"]
+    runs = [
+        method_run("bilinear", "converged", *((i, 1.0) for i in (0.0, 3e-7 * size**2)), case=case)
+        for case in growth_cases()["P"]
         for size in [case.points]
     ]
-    one = growth.along("P", [*outcomes, outcome("bilinear", STOPPED, (1.0, 1.0))])
-    assert one is not None and len(one.outcomes) == len(outcomes)
+    one = growth_curve("P", [*runs, method_run("bilinear", STOPPED, (1.0, 1.0))])
+    assert one is not None and len(one.runs) == len(runs)
     assert one.slope("to the end") == pytest.approx(2.0)
-    assert [row[1] for row in one.rows()] == list(growth.STEPS["P"])
-    assert "slope in log-log: per iteration 2.00, to the end 2.00" in one.markdown()
+    assert [row[1] for row in one.rows()] == list(GROWTH_SIZES["P"])
+    assert "slope in log-log: per iteration 2.00, to the end 2.00" in render_markdown(one.blocks())
 
 
 @pytest.fixture
@@ -246,13 +261,13 @@ def scene():
     cameras = np.stack([np.linalg.qr(random.standard_normal((3, 3)))[0][:2] for _ in range(14)])
     cameras += 0.02 * random.standard_normal(cameras.shape)
     shapes = np.einsum("fk,kcp->fcp", random.standard_normal((14, 3)), random.standard_normal((3, 3, 7)))
-    return known_cameras.KnownCameraScene(cameras, cameras @ shapes)
+    return KnownCamerasScene(cameras, cameras @ shapes)
 
 
 def posed(scene, rank):
     frames, _, points = scene.tracks.shape
     visible = np.ones((frames, points), dtype=bool)
-    return known_cameras.KnownCameras(scene.tracks, visible, scene.cameras, np.full(rank, 2.0))
+    return KnownCamerasProblem(scene.tracks, visible, scene.cameras, np.full(rank, 2.0))
 
 
 def test_known_cameras_pose_twice_the_objective_of_the_tutorial(scene):
@@ -278,20 +293,20 @@ def test_known_cameras_have_no_other_eta(scene):
 
 
 def test_the_bilinear_form_finds_the_optimum_and_proves_it(scene):
-    course = known_cameras.ours(scene, 20.0)
+    solver = solve_bilinear(scene, 20.0)
     X = np.zeros((14, 3, 7))  # plain proximal gradient, until nothing changes
     step = 0.9 / np.linalg.norm(scene.cameras, 2, axis=(1, 2)).max() ** 2
     for _ in range(4000):
         gradient = scene.cameras.transpose(0, 2, 1) @ (scene.cameras @ X - scene.tracks)
         U, sigma, Vt = np.linalg.svd((X - step * gradient).reshape(14, -1), full_matrices=False)
         X = ((U * np.maximum(sigma - step, 0)) @ Vt).reshape(X.shape)
-    assert course.objective == pytest.approx(scene.objective(X), rel=1e-7)
-    assert course.bound <= scene.objective(X) and course.bound > (1 - 1e-6) * course.objective
-    assert course.rank >= np.linalg.matrix_rank(X.reshape(14, -1), tol=1e-6)
+    assert solver.objective == pytest.approx(scene.objective(X), rel=1e-7)
+    assert solver.bound <= scene.objective(X) and solver.bound > (1 - 1e-6) * solver.objective
+    assert solver.rank >= np.linalg.matrix_rank(X.reshape(14, -1), tol=1e-6)
 
 
 def test_the_lower_bound_holds_far_from_the_optimum(scene):
-    optimum = known_cameras.ours(scene, 20.0).objective
+    optimum = solve_bilinear(scene, 20.0).objective
     for seed in range(5):
         X = 10.0 ** (seed - 2) * np.random.default_rng(seed).standard_normal((14, 3, 7))
         assert scene.lower_bound(X)[0] < optimum
@@ -301,42 +316,42 @@ def test_a_scene_is_read_without_what_needs_pickle(tmp_path, scene):
     path = tmp_path / "mocap.npz"
     truth = np.random.default_rng(0).standard_normal((42, 7))
     np.savez(path, R=scene.cameras, X_gt=truth, markers=np.array({"a": 1}, dtype=object))
-    read_back = known_cameras.read_scene(path)
+    read_back = read_scene(path)
     np.testing.assert_allclose(read_back.tracks[2], scene.cameras[2] @ truth[6:9])
     np.savez(path, R=scene.cameras)
     with pytest.raises(InputError, match=r"mocap.npz cannot be read.*X_gt"):
-        known_cameras.read_scene(path)
+        read_scene(path)
     np.savez(path, R=scene.cameras, X_gt=truth[:-1])
     with pytest.raises(InputError, match=r"accepted are \(F, 2, 3\) and \(3F, P\)"):
-        known_cameras.read_scene(path)
+        read_scene(path)
 
 
 def test_where_pyproximal_is_absent_ours_is_told_and_then_why_it_is_alone(scene, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyproximal", None)
-    courses = pyproximal.compare(scene, 5.0)
-    assert next(courses).method == known_cameras.OURS
+    curves = pyproximal.compare_with_pyproximal(scene, 5.0)
+    assert next(curves).method == BILINEAR_TITLE
     with pytest.raises(InputError, match=r"pip install pyproximal==0.12"):
-        next(courses)
+        next(curves)
 
 
 def test_pyproximal_ends_at_the_same_optimum(scene):
     pytest.importorskip("pyproximal")
-    courses = list(pyproximal.compare(scene, 20.0))
-    assert [course.method for course in courses] == list(pyproximal.METHODS)
-    for course in courses:
-        assert course.objective == pytest.approx(courses[0].objective, rel=1e-8)
-    assert all(row[3] is not None for row in pyproximal_table.rows(courses))
+    curves = list(pyproximal.compare_with_pyproximal(scene, 20.0))
+    assert [solver.method for solver in curves] == list(pyproximal.PYPROXIMAL_METHODS)
+    for solver in curves:
+        assert solver.objective == pytest.approx(curves[0].objective, rel=1e-8)
+    assert all(row[3] is not None for row in pyproximal.pyproximal_rows(curves))
 
 
 def test_the_tutorial_has_the_optimum_that_others_found(data):
     path = data / "real" / "pyproximal" / "mocap.npz"
     if not path.is_file():
         pytest.skip(f"{path} is absent")
-    course = known_cameras.ours(known_cameras.read_scene(path), 20.0)
-    assert course.objective == pytest.approx(325.605556, abs=1e-6)
-    assert course.bound > (1 - 1e-7) * course.objective
-    text = pyproximal_table.markdown([course])
-    assert "optimum 325.605556, proved to a relative" in text and math.isfinite(course.marks[-1].seconds)
+    solver = solve_bilinear(read_scene(path), 20.0)
+    assert solver.objective == pytest.approx(325.605556, abs=1e-6)
+    assert solver.bound > (1 - 1e-7) * solver.objective
+    text = render_markdown(pyproximal.pyproximal_blocks([solver], path.name))
+    assert "optimum 325.605556, proved to a relative" in text and math.isfinite(solver.curve[-1].seconds)
 
 
 def test_options_that_growth_would_ignore_are_refused(capsys):

@@ -8,7 +8,7 @@ import scipy.io
 
 from core import InputError
 from core.cameras import estimate_rotations
-from core.experiments.mocap import PUBLISHED, bmm_rows, rotation_error, tracked
+from core.experiments.mocap import PUBLISHED_E3D, bmm_rows, load_mocap, rotation_error
 from core.foundation import rotation_from_vector
 from core.foundation.linalg import nearest_rotation
 
@@ -33,7 +33,7 @@ def save(path, S, tracks, R=None):
 
 
 def test_with_true_rotations_a_rank_two_body_is_recovered_by_both_methods(tmp_path, monkeypatch):
-    monkeypatch.setattr("core.experiments.mocap.LIMIT", 300)
+    monkeypatch.setattr("core.experiments.mocap.BMM_MAX_ITERATIONS", 300)
     S, R = moving_object()
     path = save(tmp_path / "pickup.mat", 5 * S, 5 * (R @ S)[:, :2] + 3.0, R)
     rows = {(row.method, row.rotations): row for row in bmm_rows(path)}
@@ -43,7 +43,7 @@ def test_with_true_rotations_a_rank_two_body_is_recovered_by_both_methods(tmp_pa
         assert row.rotation_error < 1e-5
         # With the true cameras the two errors are of the same shapes, turned: they nearly agree.
         assert row.camera == pytest.approx(row.object, rel=0.1)
-        assert row.published == PUBLISHED["pickup"].e3d[method == "R-BMM"]
+        assert row.published == PUBLISHED_E3D["pickup"].e3d[method == "R-BMM"]
     assert rows["R-BMM", "true"].camera < 0.02
     assert rows["BMM", "true"].camera < 0.25
     assert rows["R-BMM", "true"].camera < 0.1 * rows["BMM", "true"].camera
@@ -66,7 +66,7 @@ def test_a_fixed_camera_is_found_and_its_turned_object_measured_in_its_coordinat
     seen = R @ S
     axes = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]])
     path = save(tmp_path / "dance.mat", axes.T @ seen, seen[:, :2])
-    sequence = tracked(path)
+    sequence = load_mocap(path)
     assert not sequence.moving
     np.testing.assert_allclose(sequence.rotations, np.broadcast_to(axes, (FRAMES, 3, 3)), atol=1e-10)
     np.testing.assert_allclose((sequence.rotations @ sequence.shapes)[:, :2], sequence.tracks, atol=1e-10)
@@ -100,7 +100,7 @@ def test_what_the_table_cannot_use_is_refused(tmp_path):
 
 @pytest.mark.parametrize("rank", [5, 7])
 def test_rotations_of_stretch_are_found_at_ranks_of_many_local_minima(data, rank):
-    sequence = tracked(data / "real" / "mocap" / "stretch.mat")
+    sequence = load_mocap(data / "real" / "mocap" / "stretch.mat")
     everywhere = np.ones((len(sequence.tracks), sequence.tracks.shape[2]), dtype=bool)
     found = estimate_rotations(sequence.tracks, everywhere, rank=rank).R
     assert rotation_error(found, sequence.rotations) < 8  # degrees; 41 and 71 in the nearest other minima

@@ -7,24 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..figures import GrowthPanel
+from ..report import Paragraph, ReportTable, TableCell, TableRow
 from .problems import BenchmarkCase
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from ...foundation.types import Floats
-    from .runs import BenchmarkRun
+    from ..report import ReportBlock
+    from .runs import MethodRun
 
-METHOD = "bilinear"
-BASE = BenchmarkCase(frames=100, points=100, rank=2, start="grown")  # where iterations vary least
-# Every parameter by itself, the others as in BASE.
-STEPS: dict[str, tuple[int, ...]] = {
+GROWTH_METHOD = "bilinear"
+BASE_CASE = BenchmarkCase(frames=100, points=100, rank=2, start="grown")  # where iterations vary least
+# Every parameter by itself, the others as in BASE_CASE.
+GROWTH_SIZES: dict[str, tuple[int, ...]] = {
     "F": (50, 100, 200, 400, 800),
     "P": (50, 100, 200, 400, 800, 1600),
     "K": (1, 2, 3, 4, 6, 8, 10),
 }
-FIELD = {"F": "frames", "P": "points", "K": "rank"}
-HEADER = (
+CASE_FIELDS = {"F": "frames", "P": "points", "K": "rank"}
+GROWTH_HEADER = (
     "parameter",
     "value",
     "frames",
@@ -38,81 +39,88 @@ HEADER = (
 
 
 @dataclass(frozen=True, eq=False)
-class Growth:
-    """The outcomes along one parameter."""
+class GrowthCurve:
+    """The runs along one parameter."""
 
-    parameter: str  # of STEPS
-    outcomes: tuple[BenchmarkRun, ...]
+    parameter: str  # a key of GROWTH_SIZES
+    runs: tuple[MethodRun, ...]
 
     @property
     def values(self) -> Floats:
         """The values of the parameter."""
-        return np.array([getattr(o.case, FIELD[self.parameter]) for o in self.outcomes], dtype=float)
+        return np.array([getattr(run.case, CASE_FIELDS[self.parameter]) for run in self.runs], dtype=float)
 
     @property
     def title(self) -> str:
-        """What is held."""
-        case = self.outcomes[0].case
-        held = [f"{name} = {getattr(case, FIELD[name])}" for name in STEPS if name != self.parameter]
-        return f"time against {self.parameter} at {', '.join(held)}"
+        """The parameter, and the values of the others."""
+        case = self.runs[0].case
+        fixed = [
+            f"{name} = {getattr(case, CASE_FIELDS[name])}" for name in GROWTH_SIZES if name != self.parameter
+        ]
+        return f"time against {self.parameter} at {', '.join(fixed)}"
 
     def series(self) -> dict[str, Floats]:
-        """Return CPU seconds by what they are of; an iteration more stands for the start."""
-        seconds = np.array([outcome.seconds for outcome in self.outcomes])
-        steps = np.array([outcome.iterations + 1 for outcome in self.outcomes])
+        """Return CPU seconds by name; the start counts as one more iteration."""
+        seconds = np.array([run.seconds for run in self.runs])
+        steps = np.array([run.iterations + 1 for run in self.runs])
         return {"per iteration": seconds / steps, "to the end": seconds}
 
     def slope(self, name: str) -> float:
         """Return the least-squares slope of a series in log-log; NaN of fewer than two values."""
-        if len(self.outcomes) < 2:
+        if len(self.runs) < 2:
             return float("nan")
         return float(np.polyfit(np.log(self.values), np.log(self.series()[name]), 1)[0])
 
     def rows(self) -> list[list[Any]]:
-        """Return a line of csv for every value, as HEADER."""
+        """Return a line of csv for every value, as GROWTH_HEADER."""
         per_iteration = self.series()["per iteration"]
         return [
             [
                 self.parameter,
                 int(value),
-                outcome.case.frames,
-                outcome.case.points,
-                outcome.case.rank,
-                outcome.iterations,
-                outcome.seconds,
+                run.case.frames,
+                run.case.points,
+                run.case.rank,
+                run.iterations,
+                run.seconds,
                 float(each),
-                outcome.peak_mb,
+                run.peak_mb,
             ]
-            for value, outcome, each in zip(self.values, self.outcomes, per_iteration, strict=True)
+            for value, run, each in zip(self.values, self.runs, per_iteration, strict=True)
         ]
 
-    def markdown(self) -> str:
-        """Return a table with the slopes below."""
-        lines = [
-            self.title,
-            "",
-            f"| {self.parameter} | iterations | CPU ms | CPU ms per iteration | MB |",
-            "|---:|---:|---:|---:|---:|",
-        ]
+    def blocks(self) -> list[ReportBlock]:
+        """Return a table, and its slopes."""
+        rows = []
         for _, value, *_, iterations, seconds, each, peak in self.rows():
             memory = "-" if peak is None else f"{peak:.0f}"
-            lines.append(f"| {value} | {iterations} | {1e3 * seconds:.1f} | {1e3 * each:.3f} | {memory} |")
+            texts = (str(value), str(iterations), f"{1e3 * seconds:.1f}", f"{1e3 * each:.3f}", memory)
+            rows.append(TableRow(tuple(TableCell(text) for text in texts)))
+        header = (self.parameter, "iterations", "CPU ms", "CPU ms per iteration", "MB")
         slopes = ", ".join(f"{name} {self.slope(name):.2f}" for name in self.series())
-        return "\n".join([*lines, "", f"slope in log-log: {slopes}"]) + "\n"
+        table = ReportTable(self.title, header, tuple(rows), labels=0)
+        return [table, Paragraph(f"slope in log-log: {slopes}")]
+
+    def panel(self) -> GrowthPanel:
+        """Return the curves for `draw_growth`."""
+        labeled = {
+            f"{name}: slope {self.slope(name):.2f}": seconds for name, seconds in self.series().items()
+        }
+        return GrowthPanel(self.title, self.parameter, self.values, labeled)
 
 
-def cases(
-    base: BenchmarkCase = BASE, steps: dict[str, tuple[int, ...]] = STEPS
+def growth_cases(
+    base: BenchmarkCase = BASE_CASE, steps: dict[str, tuple[int, ...]] = GROWTH_SIZES
 ) -> dict[str, list[BenchmarkCase]]:
     """Return the problems along every parameter."""
     found: dict[str, list[BenchmarkCase]] = {}
     for parameter, values in steps.items():
         own = {name: getattr(base, name) for name in ("frames", "points", "rank", "problem", "kind", "start")}
-        found[parameter] = [BenchmarkCase(**(own | {FIELD[parameter]: value})) for value in values]
+        found[parameter] = [BenchmarkCase(**(own | {CASE_FIELDS[parameter]: value})) for value in values]
     return found
 
 
-def along(parameter: str, outcomes: Collection[BenchmarkRun]) -> Growth | None:
-    """Return the growth along a parameter from the outcomes that went well; None where there are none."""
-    good = tuple(outcome for outcome in outcomes if outcome.marks and not outcome.limited)
-    return Growth(parameter, good) if good else None
+def growth_curve(parameter: str, runs: list[MethodRun]) -> GrowthCurve | None:
+    """Return the growth along a parameter; None where no run ended by its own criterion."""
+    good = tuple(run for run in runs if run.curve and not run.limited)
+    return GrowthCurve(parameter, good) if good else None

@@ -26,7 +26,7 @@ from ...problem.nonrigid import Problem
 from ...problem.observation_forms import plane_basis
 from ...solvers.solver import iterate, single_threaded
 from ...solvers.variable_projection import VariableProjection
-from .stopwatch import Stopwatch
+from .measurement import Stopwatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,18 +34,19 @@ if TYPE_CHECKING:
 
     from ...foundation.types import Bools, Floats
     from ...penalties import SpectralPenalty
-    from .stopwatch import CurvePoint
+    from .measurement import CurvePoint
 
-MU = 1.0
+TUTORIAL_MU = 1.0
 FIRST_RANK = 1
-ROUGH, FINE = 1e-7, 1e-14  # predicted decrease, relative, before and after the rank looks sufficient
-ENOUGH = 1.01  # |(R'Y)#|_2 / mu below which it may be
-GAP = 1e-7  # relative, between objective and lower bound, at which ours ends
-OURS = "bilinear, variable projection"
+# Predicted decrease, relative, before and after the rank is sufficient by SUFFICIENT_SLOPE.
+ROUGH_TOLERANCE, FINE_TOLERANCE = 1e-7, 1e-14
+SUFFICIENT_SLOPE = 1.01  # |(R'Y)#|_2 / mu below which the rank may be sufficient
+RELATIVE_GAP = 1e-7  # relative, between objective and lower bound, at which ours ends
+BILINEAR_TITLE = "bilinear, variable projection"
 
 
 @dataclass(frozen=True, eq=False)
-class KnownCameraScene:
+class KnownCamerasScene:
     """Cameras and what they see of the truth."""
 
     cameras: Floats  # (F, 2, 3)
@@ -55,7 +56,7 @@ class KnownCameraScene:
         """Return mu |X#|_* + 1/2 |R X - M|^2 at X (F, 3, P)."""
         misfit = self.cameras @ X - self.tracks
         sigma = np.linalg.svd(X.reshape(len(X), -1), compute_uv=False)
-        return MU * float(sigma.sum()) + 0.5 * float(np.vdot(misfit, misfit))
+        return TUTORIAL_MU * float(sigma.sum()) + 0.5 * float(np.vdot(misfit, misfit))
 
     def back_projected(self, Y: Floats) -> Floats:
         """Return (R'Y)#, shape (F, 3P), for Y (F, 2, P)."""
@@ -65,12 +66,12 @@ class KnownCameraScene:
         """Return a lower bound of the optimum, and singular values and left vectors of R'(M - R X)."""
         Y = self.cameras @ X - self.tracks
         U, sigma, _ = np.linalg.svd(self.back_projected(-Y), full_matrices=False)
-        Y *= min(1.0, MU / float(sigma[0])) if sigma[0] > 0 else 1.0
+        Y *= min(1.0, TUTORIAL_MU / float(sigma[0])) if sigma[0] > 0 else 1.0
         return -0.5 * float(np.vdot(Y, Y)) - float(np.vdot(Y, self.tracks)), sigma, U
 
 
 @dataclass(frozen=True, eq=False)
-class KnownCameras(Problem):
+class KnownCamerasProblem(Problem):
     """Twice the tutorial's objective, in the form that all methods take; eta is 1."""
 
     tracks: Floats  # (F, 2, P)
@@ -87,32 +88,32 @@ class KnownCameras(Problem):
             raise InputError(f"eta is {self.eta:g}; with known cameras it is 1")
 
     def _data_term(self) -> DataTerm:
-        whole = np.concatenate((self.cameras, np.zeros_like(self.cameras[:, :1])), axis=1)
-        basis = plane_basis(whole, 1.0)
+        full = np.concatenate((self.cameras, np.zeros_like(self.cameras[:, :1])), axis=1)
+        basis = plane_basis(full, 1.0)
         basis[:, 6:9, 1:3] = np.linalg.pinv(self.cameras)  # the target y with R y = m
-        return replace(data_term(self.features, whole, 1.0, offsets=False), basis=basis)
+        return replace(data_term(self.features, full, 1.0, offsets=False), basis=basis)
 
 
 @dataclass(frozen=True, eq=False)
 class SolverCurve:
-    """One solver on the scene."""
+    """The curve of one solver on the scene."""
 
     method: str
-    marks: tuple[CurvePoint, ...]  # both losses are the tutorial's objective
+    curve: tuple[CurvePoint, ...]  # both losses are the tutorial's objective
     rank: int | None = None  # K at the end, of ours
     bound: float | None = None  # a proved lower bound of the optimum, of ours
 
     @property
     def objective(self) -> float:
         """The least objective reached."""
-        return min(mark.loss for mark in self.marks)
+        return min(point.loss for point in self.curve)
 
     def seconds_to(self, objective: float) -> float | None:
         """Return the CPU seconds until the objective was at most this; None where it never was."""
-        return next((mark.seconds for mark in self.marks if mark.loss <= objective), None)
+        return next((point.seconds for point in self.curve if point.loss <= objective), None)
 
 
-def read_scene(path: Path) -> KnownCameraScene:
+def read_scene(path: Path) -> KnownCamerasScene:
     """Read R (F, 2, 3) and X_gt (3F, P) from the tutorial's .npz file.
 
     Raises
@@ -132,10 +133,10 @@ def read_scene(path: Path) -> KnownCameraScene:
         )
     if not (np.isfinite(cameras).all() and np.isfinite(truth).all()):
         raise InputError(f"{path}: R or X_gt holds a value that is not finite")
-    return KnownCameraScene(cameras, cameras @ truth.reshape(frames, 3, -1))
+    return KnownCamerasScene(cameras, cameras @ truth.reshape(frames, 3, -1))
 
 
-def ours(scene: KnownCameraScene, seconds: float) -> SolverCurve:
+def solve_bilinear(scene: KnownCamerasScene, seconds: float) -> SolverCurve:
     """Solve by variable projection, with columns added until the lower bound proves K enough."""
     watch = Stopwatch(seconds)
     bound, steps = -float("inf"), 0
@@ -145,30 +146,32 @@ def ours(scene: KnownCameraScene, seconds: float) -> SolverCurve:
             most = min(frames, 3 * points)
             rank = min(FIRST_RANK, most)
             visible = np.ones((frames, points), dtype=bool)
-            problem = KnownCameras(scene.tracks, visible, scene.cameras, np.full(rank, 2 * MU))
+            problem = KnownCamerasProblem(
+                scene.tracks, visible, scene.cameras, np.full(rank, 2 * TUTORIAL_MU)
+            )
             factors = problem.closed_form()
         while True:
-            for tolerance in (ROUGH, FINE):
+            for tolerance in (ROUGH_TOLERANCE, FINE_TOLERANCE):
                 start = factors
-                for factors in _points(problem, VariableProjection(tolerance), start, watch):
+                for factors in _iterate(problem, VariableProjection(tolerance), start, watch):
                     value = scene.objective(factors.shapes())
                     watch.mark(steps, value, value)
                     steps += 1
                 with watch.running():
                     lower, slopes, directions = scene.lower_bound(factors.shapes())
                 bound = max(bound, lower)
-                if watch.expired or (slopes[0] > ENOUGH * MU and rank < most):
+                if watch.expired or (slopes[0] > SUFFICIENT_SLOPE * TUTORIAL_MU and rank < most):
                     break
-            if watch.expired or rank == most or value - bound <= GAP * value:
-                return SolverCurve(OURS, tuple(watch.marks), rank, bound)
+            if watch.expired or rank == most or value - bound <= RELATIVE_GAP * value:
+                return SolverCurve(BILINEAR_TITLE, tuple(watch.curve), rank, bound)
             with watch.running():
-                more = min(max(int((slopes > ENOUGH * MU).sum()), 1), most - rank)
+                more = min(max(int((slopes > SUFFICIENT_SLOPE * TUTORIAL_MU).sum()), 1), most - rank)
                 rank += more
-                factors = _widened(factors, slopes[:more] - MU, directions[:, :more])
-                problem = problem.with_weights(np.full(rank, 2 * MU))
+                factors = _with_columns(factors, slopes[:more] - TUTORIAL_MU, directions[:, :more])
+                problem = problem.with_weights(np.full(rank, 2 * TUTORIAL_MU))
 
 
-def _points(
+def _iterate(
     problem: Problem, method: VariableProjection, start: Factors, watch: Stopwatch
 ) -> Iterator[Factors]:
     """Yield the points of a run, until its end or that of the time; only the steps count."""
@@ -183,7 +186,7 @@ def _points(
             return
 
 
-def _widened(factors: Factors, gains: Floats, directions: Floats) -> Factors:
+def _with_columns(factors: Factors, gains: Floats, directions: Floats) -> Factors:
     """Add columns to B along directions (F, n), as long as the gains suggest; C is eliminated anyway."""
     least = 1e-3 * float(np.abs(gains).max())
     new = directions * np.sqrt(np.maximum(gains, least))

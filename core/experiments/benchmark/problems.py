@@ -1,4 +1,4 @@
-"""What the methods are compared on: simulated sequences of any size, and where the methods start.
+"""The problems that the methods are compared on, simulated at any size, and the starting points.
 
 Non-rigid: an object of `core.synthetic` with noise of 0.3 px and self-occlusion, true rotations, eta 0.05 and
 the weighted nuclear norm with xi 5e-3 (paper, Section 5.3).  Low rank: the object held still as in the middle
@@ -33,18 +33,18 @@ if TYPE_CHECKING:
     from ...problem.nonrigid import Problem
     from ...solvers.solver import Algorithm, Snapshot
 
-ETA = 0.05
-XI = 5e-3
-MU = 1e-3
-SEED = 1
-TRIES = 10  # choices of the random columns, of which the one with the lowest loss begins
-STARTS = {
-    "closed": "the closed form cut to rank K, which the methods on the matrix itself start from whole",
+BENCHMARK_ETA = 0.05
+BENCHMARK_XI = 5e-3
+BENCHMARK_MU = 1e-3
+BENCHMARK_SEED = 1
+RANDOM_TRIES = 10  # choices of the random columns, of which the one with the lowest loss begins
+BENCHMARK_STARTS = {
+    "closed": "the closed form, cut to rank K for the bilinear methods",
     "rigid": "a rigid shape and K - 1 small random columns, nothing solved before",
     "grown": "the solution of rank K - 1 and one small random column",
 }
-NOISE = 0.3 / 1400.0  # of calibrated tracks: 0.3 px
-RANKS = {"nonrigid": 2, "lowrank": 4}  # where none is given
+BENCHMARK_NOISE = 0.3 / 1400.0  # of calibrated tracks: 0.3 px
+DEFAULT_RANKS = {"nonrigid": 2, "lowrank": 4}  # where none is given
 
 
 @dataclass(frozen=True)
@@ -62,11 +62,11 @@ class BenchmarkCase:
     rank: int
     problem: str = "nonrigid"  # of core.solvers.methods.PROBLEMS
     kind: str = "paper"  # of core.synthetic.KINDS
-    start: str = "closed"  # of STARTS, for the bilinear methods
+    start: str = "closed"  # of BENCHMARK_STARTS, for the bilinear methods
 
     def __post_init__(self) -> None:
         accepted: Collection[str]
-        for name, accepted in (("problem", PROBLEMS), ("kind", KINDS), ("start", STARTS)):
+        for name, accepted in (("problem", PROBLEMS), ("kind", KINDS), ("start", BENCHMARK_STARTS)):
             value = getattr(self, name)
             if value not in accepted:
                 raise InputError(f"the {name} is {value!r}; accepted are {', '.join(accepted)}")
@@ -90,43 +90,45 @@ class BenchmarkCase:
 
     def posing(self) -> Callable[[], Problem]:
         """Simulate the sequence, and return what poses the problem anew, its data term included."""
-        sequence = simulate(self.kind, frames=self.frames, points=self.points, seed=SEED)
+        sequence = simulate(self.kind, frames=self.frames, points=self.points, seed=BENCHMARK_SEED)
         rotations, translations, truth = sequence.rotations, sequence.translations, sequence.truth
         assert rotations is not None and translations is not None and truth is not None  # it is simulated
         if self.problem == "nonrigid":
             prepared = prepare(sequence, Settings())
-            return lambda: prepared.problem(rotations, WeightedNuclearNorm(XI), self.rank, ETA)
+            return lambda: prepared.problem(
+                rotations, WeightedNuclearNorm(BENCHMARK_XI), self.rank, BENCHMARK_ETA
+            )
         still = truth.at(truth.reference)
         assert still is not None
         seen = rotations @ still + translations[:, :, None]
         exact = seen[:, :2] / seen[:, 2:]
-        tracks = exact + NOISE * np.random.default_rng(SEED).standard_normal(exact.shape)
+        tracks = exact + BENCHMARK_NOISE * np.random.default_rng(BENCHMARK_SEED).standard_normal(exact.shape)
         tracks /= measurement_norm(tracks, sequence.visible)
 
         def pose() -> LowRankProblem:
-            problem = LowRankProblem(tracks, sequence.visible, ETA, np.zeros(1))
-            return problem.with_penalty(NuclearNorm(MU), self.rank)
+            problem = LowRankProblem(tracks, sequence.visible, BENCHMARK_ETA, np.zeros(1))
+            return problem.with_penalty(NuclearNorm(BENCHMARK_MU), self.rank)
 
         return pose
 
 
 @dataclass(frozen=True, eq=False)
-class GrownSolution:
-    """A solve from nothing, one column at a time: the start and the end of its last rank."""
+class IncrementalSolution:
+    """The start and the end of the last rank of `solve_incrementally`."""
 
     start: Factors
     end: Snapshot[Any]
 
 
-def grown(problem: NonRigidProblem, method: Algorithm[Any]) -> GrownSolution:
-    """Solve at rank 1 from a rigid shape, then with one small random column more at a time."""
+def solve_incrementally(problem: NonRigidProblem, method: Algorithm[Any]) -> IncrementalSolution:
+    """Solve at rank 1 from a rigid shape, then at each rank with one more small random column."""
     factors = rigid_start(problem)
     for rank in range(1, problem.rank + 1):
         smaller = problem.of_rank(rank)
         start = with_rank(factors, rank, np.random.default_rng(rank))
         end = solve(smaller, method, start)
         factors = method.factors(smaller, end.state)
-    return GrownSolution(start, end)
+    return IncrementalSolution(start, end)
 
 
 def bilinear_start(problem: Problem, start: str = "closed") -> Factors:
@@ -137,8 +139,8 @@ def bilinear_start(problem: Problem, start: str = "closed") -> Factors:
     problem
         what is solved; of a low-rank problem the start is always the closed form's.
     start
-        of STARTS.  From the closed form some methods may end in another local minimum, from the others
-        hardly ever.
+        of BENCHMARK_STARTS.  From the closed form some methods may end in another local minimum, from the
+        others hardly ever.
     """
     rank = problem.rank
     if not isinstance(problem, NonRigidProblem) or start == "closed":
@@ -147,8 +149,8 @@ def bilinear_start(problem: Problem, start: str = "closed") -> Factors:
     if start == "grown" and rank > 1:
         lower = problem.of_rank(rank - 1)
         method = VariableProjection()
-        factors = method.factors(lower, grown(lower, method).end.state)
-    tries = [with_rank(factors, rank, np.random.default_rng(seed)) for seed in range(TRIES)]
+        factors = method.factors(lower, solve_incrementally(lower, method).end.state)
+    tries = [with_rank(factors, rank, np.random.default_rng(seed)) for seed in range(RANDOM_TRIES)]
     return min((_with_best_shapes(problem, one) for one in tries), key=problem.loss)
 
 

@@ -14,27 +14,43 @@ import numpy as np
 
 from ...foundation.exceptions import InputError
 from ...solvers.solver import single_threaded
-from .known_cameras import MU, OURS, SolverCurve, ours
-from .stopwatch import OutOfTime, Stopwatch
+from ..report import Paragraph, ReportTable, TableCell, TableRow, format_significant, write_csv_table
+from .known_cameras import BILINEAR_TITLE, TUTORIAL_MU, SolverCurve, solve_bilinear
+from .measurement import Stopwatch, TimeLimitReached
+from .results import power_of_ten, relative_excess
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from ...foundation.types import Floats
-    from .known_cameras import KnownCameraScene
+    from ..report import ReportBlock
+    from .known_cameras import KnownCamerasScene
 
-STEP = 0.9  # of their ADMM, the tutorial's
-SHORTER = 0.99  # of 1 / L
-THERE = 1e-10  # where theirs end: they have no rule that could tell
-ENDLESS = 1_000_000
-REPEATS = 3  # of ours, which takes a fraction of a second; the fastest counts
-TUTORIAL = "pyproximal ADMM, as in its tutorial"
-ADMM = "pyproximal ADMM, frames in one call"
+ADMM_STEP = 0.9  # of their ADMM, the tutorial's
+STEP_SHARE = 0.99  # of 1 / L
+OPTIMUM_TOLERANCE = 1e-10  # above the optimum, where theirs end: they have no stopping rule
+UNLIMITED = 1_000_000
+BILINEAR_REPEATS = 3  # of ours, which takes a fraction of a second; the fastest counts
+TUTORIAL_ADMM = "pyproximal ADMM, as in its tutorial"
+BATCHED_ADMM = "pyproximal ADMM, frames in one call"
 FISTA = "pyproximal proximal gradient (FISTA)"
-METHODS = (OURS, TUTORIAL, ADMM, FISTA)
+PYPROXIMAL_METHODS = (BILINEAR_TITLE, TUTORIAL_ADMM, BATCHED_ADMM, FISTA)
+PYPROXIMAL_TOLERANCES = (1e-6, 1e-8)  # relative, above the optimum
+PYPROXIMAL_HEADER = [
+    "method",
+    "iterations",
+    "seconds",
+    *(f"seconds_to_{power_of_ten(tolerance)}" for tolerance in PYPROXIMAL_TOLERANCES),
+    *(f"times_ours_to_{power_of_ten(tolerance)}" for tolerance in PYPROXIMAL_TOLERANCES),
+    "objective",
+    "excess",
+    "rank",
+    "lower_bound",
+]
 
 
-def theirs(scene: KnownCameraScene, method: str, optimum: float, seconds: float) -> SolverCurve:
+def solve_pyproximal(scene: KnownCamerasScene, method: str, optimum: float, seconds: float) -> SolverCurve:
     """Run pyproximal until the objective is within 1e-10 of the optimum, or to the limit.
 
     Raises
@@ -42,9 +58,9 @@ def theirs(scene: KnownCameraScene, method: str, optimum: float, seconds: float)
     InputError
         where pyproximal is not installed.
     """
-    version()
+    pyproximal_version()
     primal = import_module("pyproximal.optimization.primal")
-    data, nuclear = _operators(scene, by_frame=method == TUTORIAL)
+    data, nuclear = _operators(scene, by_frame=method == TUTORIAL_ADMM)
     start = np.zeros(nuclear.dim).ravel()
     watch = Stopwatch(seconds)
     count = 0
@@ -52,36 +68,38 @@ def theirs(scene: KnownCameraScene, method: str, optimum: float, seconds: float)
     def after(*copies: Floats) -> None:
         nonlocal count
         count += 1
-        late = watch.expired
+        expired = watch.expired
         with watch.paused():
-            if late or watch.due(count):
+            if expired or watch.due(count):
                 shaped = [copy.reshape(len(scene.tracks), 3, -1) for copy in copies]
                 value = min(scene.objective(X) for X in shaped)
                 watch.mark(count, value, value)
-        if late or (watch.marks and watch.marks[-1].loss <= (1 + THERE) * optimum):
-            raise OutOfTime
+        if expired or (watch.curve and watch.curve[-1].loss <= (1 + OPTIMUM_TOLERANCE) * optimum):
+            raise TimeLimitReached
 
     lipschitz = float(np.linalg.norm(scene.cameras, 2, axis=(1, 2)).max()) ** 2
     try:
         with single_threaded(), watch.running():
             if method != FISTA:
-                primal.ADMM(data, nuclear, tau=STEP, x0=start, niter=ENDLESS, callback=after, callbackz=True)
+                primal.ADMM(
+                    data, nuclear, tau=ADMM_STEP, x0=start, niter=UNLIMITED, callback=after, callbackz=True
+                )
             else:
                 primal.ProximalGradient(
                     data,
                     nuclear,
                     x0=start,
-                    tau=SHORTER / lipschitz,
-                    niter=ENDLESS,
+                    tau=STEP_SHARE / lipschitz,
+                    niter=UNLIMITED,
                     acceleration="fista",
                     callback=after,
                 )
-    except OutOfTime:
+    except TimeLimitReached:
         pass
-    return SolverCurve(method, tuple(watch.marks))
+    return SolverCurve(method, tuple(watch.curve))
 
 
-def version() -> str:
+def pyproximal_version() -> str:
     """Return pyproximal's version.
 
     Raises
@@ -98,12 +116,12 @@ def version() -> str:
         ) from error
 
 
-def _operators(scene: KnownCameraScene, *, by_frame: bool) -> tuple[Any, Any]:
+def _operators(scene: KnownCamerasScene, *, by_frame: bool) -> tuple[Any, Any]:
     """Return the data term and the nuclear norm as pyproximal takes them, on X# as one vector."""
     theirs = import_module("pyproximal")
     R, M = scene.cameras, scene.tracks
     frames, _, points = M.shape
-    gram, pulled = R.transpose(0, 2, 1) @ R, R.transpose(0, 2, 1) @ M
+    gram, back_projected = R.transpose(0, 2, 1) @ R, R.transpose(0, 2, 1) @ M
 
     class DataMisfit(theirs.ProxOperator):  # type: ignore[name-defined, misc]
         """1/2 |R X - M|^2."""
@@ -118,7 +136,7 @@ def _operators(scene: KnownCameraScene, *, by_frame: bool) -> tuple[Any, Any]:
         def prox(self, x: Floats, tau: float, **_: object) -> Floats:
             X = x.reshape(frames, 3, points)
             if not by_frame:
-                return np.asarray(np.linalg.solve(tau * gram + np.eye(3), tau * pulled + X).ravel())
+                return np.asarray(np.linalg.solve(tau * gram + np.eye(3), tau * back_projected + X).ravel())
             out = np.empty_like(X)
             for f, camera in enumerate(R):
                 right = tau * camera.T @ M[f] + X[f]
@@ -126,13 +144,13 @@ def _operators(scene: KnownCameraScene, *, by_frame: bool) -> tuple[Any, Any]:
             return np.asarray(out.ravel())
 
         def grad(self, x: Floats) -> Floats:
-            return np.asarray((gram @ x.reshape(frames, 3, points) - pulled).ravel())
+            return np.asarray((gram @ x.reshape(frames, 3, points) - back_projected).ravel())
 
-    return DataMisfit(), theirs.Nuclear((frames, 3 * points), MU)
+    return DataMisfit(), theirs.Nuclear((frames, 3 * points), TUTORIAL_MU)
 
 
-def compare(
-    scene: KnownCameraScene, seconds: float, progress: Callable[[str], None] | None = None
+def compare_with_pyproximal(
+    scene: KnownCamerasScene, seconds: float, progress: Callable[[str], None] | None = None
 ) -> Iterator[SolverCurve]:
     """Yield ours, then, where pyproximal is installed, theirs.
 
@@ -141,12 +159,88 @@ def compare(
     InputError
         after ours, where pyproximal is not installed.
     """
-    for method in METHODS:
+    for method in PYPROXIMAL_METHODS:
         if progress is not None:
             progress(method)
-        if method == OURS:
-            courses = [ours(scene, seconds) for _ in range(REPEATS)]
-            best = min(courses, key=lambda course: course.marks[-1].seconds)
+        if method == BILINEAR_TITLE:
+            curves = [solve_bilinear(scene, seconds) for _ in range(BILINEAR_REPEATS)]
+            best = min(curves, key=lambda solver: solver.curve[-1].seconds)
             yield best
         else:
-            yield theirs(scene, method, best.objective, seconds)
+            yield solve_pyproximal(scene, method, best.objective, seconds)
+
+
+def pyproximal_rows(curves: list[SolverCurve]) -> list[list[object]]:
+    """Return a line for every solver, as PYPROXIMAL_HEADER; a time that was not reached is None."""
+    optimum = min(solver.objective for solver in curves)
+    own = {solver.method: solver for solver in curves}.get(BILINEAR_TITLE)
+    lines: list[list[object]] = []
+    for solver in curves:
+        reached = [solver.seconds_to((1 + tolerance) * optimum) for tolerance in PYPROXIMAL_TOLERANCES]
+        base = [
+            own.seconds_to((1 + tolerance) * optimum) if own else None for tolerance in PYPROXIMAL_TOLERANCES
+        ]
+        times = [a / b if a and b else None for a, b in zip(reached, base, strict=True)]
+        last = solver.curve[-1]
+        least = solver.objective
+        end = (least, least / optimum - 1, solver.rank, solver.bound)
+        lines.append([solver.method, last.iteration, last.seconds, *reached, *times, *end])
+    return lines
+
+
+def pyproximal_blocks(curves: list[SolverCurve], caption: str) -> list[ReportBlock]:
+    """Return the table, and what was proved about the optimum."""
+    header = (
+        "method",
+        "iterations",
+        "CPU s",
+        *(f"s to {power_of_ten(tolerance)}" for tolerance in PYPROXIMAL_TOLERANCES),
+        *(f"times ours to {power_of_ten(tolerance)}" for tolerance in PYPROXIMAL_TOLERANCES),
+        "objective",
+        "excess",
+    )
+    rows = []
+    for method, iterations, *numbers, objective, excess, _, _ in pyproximal_rows(curves):
+        texts = ["-" if value is None else format_significant(float(str(value))) for value in numbers]
+        texts = [str(method), str(iterations), *texts, f"{objective:.6f}", f"{excess:.1e}"]
+        rows.append(TableRow(tuple(TableCell(text) for text in texts)))
+    blocks: list[ReportBlock] = [ReportTable(caption, header, tuple(rows))]
+    for solver in curves:
+        if solver.bound is not None:
+            gap = max(1 - solver.bound / solver.objective, 0.0)
+            proof = f"optimum {solver.objective:.6f}, proved to a relative {gap:.1e}; K = {solver.rank}"
+            blocks.append(Paragraph(proof))
+    return blocks
+
+
+def write_pyproximal_rows(path: Path, curves: list[SolverCurve]) -> None:
+    """Write one line per solver; what is not known or was not reached is empty.
+
+    Raises
+    ------
+    InputError
+        where the file cannot be written.
+    """
+    write_csv_table(path, PYPROXIMAL_HEADER, pyproximal_rows(curves))
+
+
+def write_pyproximal_curves(path: Path, curves: list[SolverCurve]) -> None:
+    """Write one line per point of every curve.
+
+    Raises
+    ------
+    InputError
+        where the file cannot be written.
+    """
+    lines = [
+        [solver.method, point.iteration, point.seconds, point.loss]
+        for solver in curves
+        for point in solver.curve
+    ]
+    write_csv_table(path, ["method", "iteration", "seconds", "objective"], lines)
+
+
+def pyproximal_panel(curves: list[SolverCurve]) -> dict[str, tuple[Floats, Floats]]:
+    """Return seconds and relative excess of every solver, for `draw_excess_curves`."""
+    optimum = min(solver.objective for solver in curves)
+    return {solver.method: relative_excess(solver.curve, optimum) for solver in curves}

@@ -6,24 +6,21 @@ import numpy as np
 import pytest
 
 from core import solve
-from core.experiments import run
-from core.experiments.figure1 import figure_jobs, figure_tracks, panels
-from core.experiments.job import JobResult
-from core.experiments.matrix_job import METHODS as CURVES
-from core.experiments.store import Store
+from core.experiments.figure1 import CURVE_METHODS, figure_jobs, figure_panels, figure_sequences
+from core.experiments.jobs import JobResult, JobStore, run_jobs
 
 
 @pytest.fixture(scope="module")
 def curves():
     """Figure 1's jobs on its simulated rigid sequence, with next to no time."""
-    jobs = figure_jobs(figure_tracks(None)[:1], 0.02)
+    jobs = figure_jobs(figure_sequences(None)[:1], 0.02)
     return [job for job in jobs if job.eta == 0.05 and job.penalty == "TNN"]
 
 
 def test_a_panel_says_whether_the_bilinear_method_ends_lowest(curves, tmp_path):
-    found = run.perform(curves, Store(tmp_path))
-    (panel,) = panels(curves, found)
-    assert set(panel.curves) == set(CURVES)
+    found = run_jobs(curves, JobStore(tmp_path))
+    (panel,) = figure_panels(curves, found)
+    assert set(panel.curves) == set(CURVE_METHODS)
     ends = {name: panel.lowest(name) for name in panel.curves}
     first = {name: end.arrays["curve"][1, 0] for name, end in panel.curves.items()}
     assert first["ADMM"] == pytest.approx(first["IRNN"]) == pytest.approx(first["AGD"])  # the same start
@@ -32,13 +29,13 @@ def test_a_panel_says_whether_the_bilinear_method_ends_lowest(curves, tmp_path):
     assert ("does not end lowest" in panel.verdict) == (ends["bilinear"] > lowest * (1 + 1e-9))
     turned = {**found, curves[-1].key: JobResult(found[curves[-1].key].facts | {"lowest": 2 * lowest})}
     assert curves[-1].method == "bilinear"
-    assert "does not end lowest" in panels(curves, turned)[0].verdict
+    assert "does not end lowest" in figure_panels(curves, turned)[0].verdict
 
 
 def test_all_methods_are_measured_by_one_objective(curves):
     """The bilinear loss is that of its matrix with all singular values counted, as first-order methods do."""
     problem = curves[-1].problem()
-    algorithm = CURVES["bilinear"]
+    algorithm = CURVE_METHODS["bilinear"]
     end = solve(problem, algorithm, problem.closed_form())
     X = problem.structure(algorithm.factors(problem, end.state))
     sigma = np.linalg.svd(X.reshape(-1, X.shape[2]), compute_uv=False)

@@ -9,21 +9,19 @@ import numpy as np
 import pytest
 
 from core import CameraModel, simulate, write_challenge
-from core.experiments.document import as_markdown
-from core.experiments.job import JobResult
-from core.experiments.mocap import PUBLISHED, MocapRow
-from core.experiments.mocap_job import mocap_blocks, mocap_jobs
-from core.experiments.published import mean_log_loss, published
-from core.experiments.sections import loss_blocks
-from core.experiments.sources import ReportSequence, ReportSequences, challenge_source
-from core.experiments.tables import TableEntries, TableEntry
+from core.experiments.jobs import JobResult
+from core.experiments.mocap import PUBLISHED_E3D, MocapRow, mocap_blocks, mocap_jobs
+from core.experiments.published import mean_log_loss, published_tables
+from core.experiments.report import render_markdown
+from core.experiments.table_data import TableData, TableSequence, load_table_data
+from core.experiments.tables import TableEntries, TableEntry, loss_blocks
 from core.synthetic import PATHS
 
 PERSPECTIVE = CameraModel.PERSPECTIVE
 
 
 def test_published_averages_follow_from_the_published_sequences():
-    tables = published()
+    tables = published_tables()
     for method, objects in tables.tableA1.items():
         for name, values in objects.items():
             printed = tables.average("table1", PERSPECTIVE, method, name)
@@ -38,7 +36,7 @@ def test_published_averages_follow_from_the_published_sequences():
 
 
 def test_the_slips_are_in_the_numbers():
-    tables = published()
+    tables = published_tables()
     ours, admm = (np.array(tables.tableA1[m]["balloon"]) for m in ("Ours-WNN", "ADMM-WNN"))
     assert [tables.paths[i] for i in np.flatnonzero(ours > admm)] == ["line"]
     as_table_1 = 6 * 10 ** tables.table1["perspective"]["Ours-WNN"][1] - sum(10 ** np.delete(ours, 2))
@@ -53,15 +51,15 @@ def test_the_challenges_own_sequences_have_the_published_numbers_beside_them(tmp
     for file in (root / "truth").iterdir():
         file.unlink()
     next(root.glob("gt_frame_*.txt")).rename(root / "gt_frame_20.txt")
-    source = challenge_source(tmp_path)
-    assert source.real and len(source.items) == 2 * len(PATHS)
-    tables = published()
+    data = load_table_data(tmp_path)
+    assert data.real and len(data.items) == 2 * len(PATHS)
+    tables = published_tables()
     entries = TableEntries(
         TableEntry("stretch", path, PERSPECTIVE, method, 10**value, {}, 1.0, True, None, "", "")
         for method in ("ADMM-WNN", "Ours-WNN")
         for path, value in zip(tables.paths, tables.tableA1[method]["stretch"], strict=True)
     )
-    text = as_markdown(loss_blocks(entries, source))
+    text = render_markdown(loss_blocks(entries, data))
     table = cells(text, "## Table 1")
     assert table[0] == ["camera", "method", "stretch", "published"]
     assert table[2:] == [
@@ -72,9 +70,9 @@ def test_the_challenges_own_sequences_have_the_published_numbers_beside_them(tmp
 
 def test_simulated_objects_of_the_same_names_are_stand_ins():
     sequence = simulate("paper", frames=6, points=16)
-    assert not ReportSequences("here", (ReportSequence("paper", "circle", sequence, False),)).real
-    assert not challenge_source(None).real  # the bundled samples
-    assert challenge_source(None).objects == published().objects
+    assert not TableData("here", (TableSequence("paper", "circle", sequence, False),)).real
+    assert not load_table_data(None).real  # the bundled samples
+    assert load_table_data(None).objects == published_tables().objects
 
 
 def test_motion_capture_stands_beside_the_published_numbers(tmp_path, cells):
@@ -82,10 +80,10 @@ def test_motion_capture_stands_beside_the_published_numbers(tmp_path, cells):
     (tmp_path / "mocap" / "pickup.mat").write_bytes(b"only its digest is asked for")
     (tmp_path / "mocap" / "other.mat").write_bytes(b"")
     (job,) = mocap_jobs(tmp_path)
-    e3d = (0.15, 0.25, PUBLISHED["pickup"].e3d[0])
+    e3d = (0.15, 0.25, PUBLISHED_E3D["pickup"].e3d[0])
     row = MocapRow("pickup", "BMM", "estimated", 12, None, *e3d, 9, 1.5, "stalled")
     blocks = mocap_blocks([job], {job.key: JobResult({"rows": [asdict(row)]})})
-    table = cells(as_markdown(blocks), "## BMM and R-BMM")
+    table = cells(render_markdown(blocks), "## BMM and R-BMM")
     assert dict(zip(table[0], table[2], strict=True)) == {
         "sequence": "pickup",
         "method": "BMM",

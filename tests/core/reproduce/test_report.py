@@ -14,23 +14,23 @@ import pytest
 
 from core import CameraModel, load_result, write_challenge
 from core.cli import main
-from core.experiments import pictures, run
-from core.experiments.document import (
-    Cell,
-    Code,
+from core.experiments import figures, jobs
+from core.experiments.jobs import JobStore
+from core.experiments.published import PUBLISHED_ERRATA
+from core.experiments.report import (
+    CodeBlock,
     Heading,
     Paragraph,
     ReportTable,
+    TableCell,
     TableRow,
-    as_html,
-    as_markdown,
+    render_html,
+    render_markdown,
 )
-from core.experiments.published import SLIPS
-from core.experiments.report import shape_blocks
-from core.experiments.sequence_job import SequenceJob
-from core.experiments.sources import challenge_source
-from core.experiments.store import Store
-from core.experiments.tables import METHODS
+from core.experiments.reproduce import shape_blocks
+from core.experiments.table_data import load_table_data
+from core.experiments.table_jobs import TableJob
+from core.experiments.tables import TABLE_ROWS
 
 ORTHOGONAL = CameraModel.ORTHOGONAL
 
@@ -53,8 +53,8 @@ def test_every_method_is_run_on_every_sequence(report):
     assert found == {
         ("balloon", path, camera.value, method)
         for path in ("circle", "zigzag")
-        for camera in METHODS
-        for method in METHODS[camera]
+        for camera in TABLE_ROWS
+        for method in TABLE_ROWS[camera]
     }
 
 
@@ -95,7 +95,7 @@ def test_stand_ins_are_said_to_be_and_have_no_published_numbers(report, cells):
     for name in ("report.md", "report.html"):
         text = (report / name).read_text(encoding="utf-8")
         assert "Stand-ins" in text and "not the NRSfM Challenge's" in text
-        assert SLIPS[0][:20] in text  # what is wrong in the published tables is said anyway
+        assert PUBLISHED_ERRATA[0][:20] in text  # what is wrong in the published tables is said anyway
     table = cells((report / "report.md").read_text(encoding="utf-8"), "## Table 1")
     assert "published" not in table[0]
 
@@ -104,7 +104,7 @@ def test_table_2_goes_on_from_table_1_and_pictures_every_sequence(folder, report
     def refuse(job, caller):
         raise AssertionError(f"{job.label} is computed again")
 
-    monkeypatch.setattr(run, "_perform", refuse)
+    monkeypatch.setattr(jobs, "_run_job", refuse)
     assert main(["reproduce", "table2", "--data", str(folder), "-o", str(report), "--jobs", "1"]) == 0
     text = (report / "report.html").read_text(encoding="utf-8")
     shown = re.findall(r'<img src="(pictures/[^"]+)"', text)
@@ -123,7 +123,7 @@ def test_ends_of_data_that_was_moved_are_made_again_from_where_it_is(
     folder, report, tmp_path, monkeypatch, cells
 ):
     moved, again = shutil.copytree(folder, tmp_path / "moved"), shutil.copytree(report, tmp_path / "again")
-    monkeypatch.setattr(run, "_perform", None)  # nothing is computed again
+    monkeypatch.setattr(jobs, "_run_job", None)  # nothing is computed again
     assert main(["reproduce", "table1", "--data", str(moved), "-o", str(again), "--jobs", "1"]) == 0
     before, after = ([row["command"] for row in numbers(each)] for each in (report, again))
     assert sum(map(bool, after)) == 20  # of 24: there is no command for refining BMM
@@ -138,18 +138,18 @@ def test_ends_of_data_that_was_moved_are_made_again_from_where_it_is(
 def test_pictures_of_shapes_are_titled_with_the_error_they_show(folder, report, tmp_path, monkeypatch):
     drawn = []
     monkeypatch.setattr(
-        pictures, "compare_shapes", lambda path, truth, estimates: drawn.append((path, truth, estimates)) or 1
+        figures, "draw_shapes", lambda path, truth, estimates: drawn.append((path, truth, estimates)) or 1
     )
-    items, store = challenge_source(folder).items, Store(report / "jobs")
-    jobs = [SequenceJob(item.object_name, item.path_name, item.sequence, "WNN") for item in items]
-    found = {job.key: store.load(job.key) for job in jobs}
-    shape_blocks(jobs, found, tmp_path)
+    items, store = load_table_data(folder).items, JobStore(report / "jobs")
+    shape_jobs = [TableJob(item.object_name, item.path_name, item.sequence, "WNN") for item in items]
+    found = {job.key: store.load(job.key) for job in shape_jobs}
+    shape_blocks(shape_jobs, found, tmp_path)
     assert len(drawn) == 4
     for _, truth, estimates in drawn:
         for title, estimate in estimates.items():
             distance = np.linalg.norm(estimate - truth, axis=0).mean()
             assert float(title.split()[-2]) == pytest.approx(distance, abs=6e-3), title
-    orthogonal = [job for job in jobs if job.sequence.camera is ORTHOGONAL]
+    orthogonal = [job for job in shape_jobs if job.sequence.camera is ORTHOGONAL]
     errors = [row["errors"] for job in orthogonal for row in found[job.key].facts["rows"]]
     assert any(e["procrustes_mm_reference"] > e["procrustes_mm_reference_mirror"] + 1 for e in errors)
 
@@ -193,7 +193,7 @@ def test_bad_input_is_one_sentence(words, sentence, folder, tmp_path, capsys):
     assert said.count("\n") == 1 and said.startswith("nrsfm reproduce: ") and sentence in said
 
 
-@pytest.mark.parametrize("name", ["joblib", "matplotlib"])
+@pytest.mark.parametrize("name", ["joblib", "jinja2", "matplotlib"])
 def test_what_is_not_installed_is_named(name, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, name, None)
     assert main(["reproduce", "table1"]) == 2
@@ -203,19 +203,20 @@ def test_what_is_not_installed_is_named(name, monkeypatch, capsys):
 
 def test_markdown_and_html_say_the_same(tmp_path):
     table = ReportTable(
-        "a < b", ("name", "x | y"), (TableRow((Cell("`m`"), Cell("1.0", strong=True)), rule=True),)
+        "a < b", ("name", "x | y"), (TableRow((TableCell("`m`"), TableCell("1.0", strong=True)), rule=True),)
     )
-    blocks = [Heading("A & B", 1), Paragraph("see **this** and `x < y`"), Code("a > b"), table]
-    assert as_markdown(blocks) == (
+    blocks = [Heading("A & B", 1), Paragraph("see **this** and `x < y`"), CodeBlock("a > b"), table]
+    assert render_markdown(blocks) == (
         "# A & B\n\nsee **this** and `x < y`\n\n```\na > b\n```\n\n"
         "a < b\n\n| name | x \\| y |\n| :--- | ---: |\n| `m` | **1.0** |\n"
     )
-    page = as_html(blocks, "T")
+    page = render_html(blocks, "T")
     for part in (
         "<h1>A &amp; B</h1>",
         "<b>this</b> and <code>x &lt; y</code>",
         "<code>a &gt; b</code>",
         "<caption>a &lt; b</caption>",
-        '<td align="right"><b>1.0</b></td>',
+        '<td class="label"><code>m</code></td>',
+        "<td><b>1.0</b></td>",
     ):
         assert part in page

@@ -19,12 +19,10 @@ import pytest
 
 from core import read_sequence
 from core.cli import main
-from core.experiments import run
-from core.experiments.job import JobResult
-from core.experiments.matrix_job import MatrixJob
-from core.experiments.sequence_job import SequenceJob
-from core.experiments.sources import challenge_source
-from core.experiments.store import Store
+from core.experiments.figure1 import RecoveryJob
+from core.experiments.jobs import JobResult, JobStore, run_jobs
+from core.experiments.table_data import load_table_data
+from core.experiments.table_jobs import TableJob
 
 
 def has_workers(process):
@@ -77,10 +75,10 @@ def stop_after_one(standing):
 @pytest.mark.parametrize("workers", ["sequential", "threading", "loky"])
 def test_a_run_that_is_stopped_between_two_ends_says_nothing_else(workers, folder, tmp_path):
     """joblib would warn of results that nobody waited for."""
-    items = challenge_source(folder).items
-    jobs = [SequenceJob(i.object_name, i.path_name, i.sequence, "NN") for i in items]
+    items = load_table_data(folder).items
+    jobs = [TableJob(i.object_name, i.path_name, i.sequence, "NN") for i in items]
     with joblib.parallel_config(workers, n_jobs=2), pytest.raises(KeyboardInterrupt):
-        run.perform(jobs, Store(tmp_path), progress=stop_after_one)
+        run_jobs(jobs, JobStore(tmp_path), progress=stop_after_one)
     gc.collect()  # a generator that nobody closed would warn now
     assert len(list(tmp_path.iterdir())) == 1
 
@@ -96,10 +94,10 @@ def test_ctrl_c_while_workers_are_begun_comes_after_that(folder, tmp_path, monke
             return outcomes
 
     monkeypatch.setattr(joblib, "Parallel", Interrupted)
-    items = challenge_source(folder).items
-    jobs = [SequenceJob(i.object_name, i.path_name, i.sequence, "NN") for i in items]
+    items = load_table_data(folder).items
+    jobs = [TableJob(i.object_name, i.path_name, i.sequence, "NN") for i in items]
     with joblib.parallel_config("threading", n_jobs=2), pytest.raises(KeyboardInterrupt):
-        run.perform(jobs, Store(tmp_path))
+        run_jobs(jobs, JobStore(tmp_path))
     assert len(begun) == 1
     begun.clear()
     gc.collect()
@@ -107,11 +105,11 @@ def test_ctrl_c_while_workers_are_begun_comes_after_that(folder, tmp_path, monke
 
 
 def test_workers_are_those_of_the_context(folder, tmp_path):
-    items = challenge_source(folder).items[:2]
-    jobs = [SequenceJob(i.object_name, i.path_name, i.sequence, "NN") for i in items]
-    alone = run.perform(jobs, Store(tmp_path / "one"))
+    items = load_table_data(folder).items[:2]
+    jobs = [TableJob(i.object_name, i.path_name, i.sequence, "NN") for i in items]
+    alone = run_jobs(jobs, JobStore(tmp_path / "one"))
     with joblib.parallel_config("threading", n_jobs=2):
-        together = run.perform(jobs, Store(tmp_path / "two"))
+        together = run_jobs(jobs, JobStore(tmp_path / "two"))
     for key, finished in alone.items():
         assert together[key].facts["rows"][0]["loss"] == finished.facts["rows"][0]["loss"]
 
@@ -137,16 +135,16 @@ class Ending:
 def test_a_job_that_comes_to_no_end_keeps_no_other_from_it(tmp_path):
     errors = [np.linalg.LinAlgError("SVD did not converge"), MemoryError()]
     jobs = [*(Ending(type(error).__name__, error) for error in errors), Ending("good")]
-    store = Store(tmp_path)
-    found = run.perform(jobs, store)
-    assert found["LinAlgError"].problem == "SVD did not converge"
-    assert found["MemoryError"].problem == "MemoryError"
+    store = JobStore(tmp_path)
+    found = run_jobs(jobs, store)
+    assert found["LinAlgError"].failure == "SVD did not converge"
+    assert found["MemoryError"].failure == "MemoryError"
     assert found["good"].facts == {"found": 1}
     assert store.load("good") is not None and store.load("LinAlgError") is None
 
 
 def test_damaged_ends_are_computed_again(tmp_path):
-    store = Store(tmp_path)
+    store = JobStore(tmp_path)
     store.save("a", JobResult({"x": 1.5}, {"y": np.arange(3.0)}))
     again = store.load("a")
     assert again.facts == {"x": 1.5} and np.array_equal(again.arrays["y"], np.arange(3.0))
@@ -156,18 +154,18 @@ def test_damaged_ends_are_computed_again(tmp_path):
 
 
 def test_keys_follow_data_and_settings(folder):
-    items = challenge_source(folder).items
+    items = load_table_data(folder).items
     sequence = items[0].sequence
     jobs = [
-        SequenceJob("balloon", "circle", sequence, "NN"),
-        SequenceJob("balloon", "circle", sequence, "WNN"),
-        SequenceJob("balloon", "circle", items[1].sequence, "NN"),
+        TableJob("balloon", "circle", sequence, "NN"),
+        TableJob("balloon", "circle", sequence, "WNN"),
+        TableJob("balloon", "circle", items[1].sequence, "NN"),
         *(
-            MatrixJob("a", sequence, "rigid", p, e, "ADMM", s)
+            RecoveryJob("a", sequence, "rigid", p, e, "ADMM", s)
             for p in ("NN", "TNN")
             for e, s in ((0.1, 1), (0.2, 2))
         ),
     ]
     assert len({job.key for job in jobs}) == len(jobs)
     file = folder / "balloon" / "sequence" / "perspective" / "circle.txt"
-    assert SequenceJob("other", "name", read_sequence(file), "NN").key in {job.key for job in jobs}
+    assert TableJob("other", "name", read_sequence(file), "NN").key in {job.key for job in jobs}

@@ -1,4 +1,4 @@
-"""One sequence of the tables under one penalty: all methods on one problem; each end is a row of a table.
+"""One sequence of the tables under one penalty: all methods on one problem, each a row of a table.
 
 With the paper's settings (K = 2, eta = 0.05 or 1, rotations from the orthogonal tracks, intrinsics from the
 ground-truth frame):
@@ -31,7 +31,8 @@ from ..solvers.admm import ADMM
 from ..solvers.bmm import BMM, RBMM
 from ..solvers.solver import solve
 from ..solvers.variable_projection import VariableProjection
-from .job import JobResult, key_of
+from .jobs import JobResult, job_key
+from .mocap import BMM_TAU
 
 if TYPE_CHECKING:
     from ..foundation.types import Floats
@@ -42,21 +43,20 @@ if TYPE_CHECKING:
     from ..reconstruction.result import Result
     from ..solvers.solver import Algorithm
 
-PENALTIES: dict[str, Penalty] = {"NN": NuclearNorm(mu=1e-3), "WNN": WeightedNuclearNorm(xi=5e-3)}
-TAU = 1.0  # of BMM; the published 0.2 has the same fixed points, in five times the iterations
+TABLE_PENALTIES: dict[str, Penalty] = {"NN": NuclearNorm(mu=1e-3), "WNN": WeightedNuclearNorm(xi=5e-3)}
 # The first-order method of every camera and penalty: its row, its name on the command line, itself. Its own
 # criteria end it; as in the paper it runs until it converges or stalls, up to the limit that it has.
 FIRST_ORDER: dict[tuple[CameraModel, str], tuple[str, str, Algorithm[Any]]] = {
     (CameraModel.PERSPECTIVE, "NN"): ("ADMM-NN", "admm", ADMM()),
     (CameraModel.PERSPECTIVE, "WNN"): ("ADMM-WNN", "admm", ADMM()),
-    (CameraModel.ORTHOGONAL, "NN"): ("BMM", "bmm", BMM(tau=TAU, max_iterations=2000)),
+    (CameraModel.ORTHOGONAL, "NN"): ("BMM", "bmm", BMM(tau=BMM_TAU, max_iterations=2000)),
     (CameraModel.ORTHOGONAL, "WNN"): ("R-BMM", "r-bmm", RBMM()),
 }
 
 
 @dataclass(frozen=True, eq=False)
-class SequenceJob:
-    """See the module. `penalty` is a key of `PENALTIES`."""
+class TableJob:
+    """All methods on one sequence. `penalty` is a key of `TABLE_PENALTIES`."""
 
     object_name: str
     path_name: str
@@ -76,16 +76,16 @@ class SequenceJob:
     @property
     def settings(self) -> Settings:
         """The paper's settings, with the program's default method."""
-        return PRESETS["paper"].with_changes(method="bilinear", penalty=PENALTIES[self.penalty])
+        return PRESETS["paper"].with_changes(method="bilinear", penalty=TABLE_PENALTIES[self.penalty])
 
     @property
     def key(self) -> str:
         """Of tracks, truth, settings and version."""
         values = settings_to_dict(self.settings) | {"first-order": repr(self._first_order)}
-        return key_of("sequence", self.sequence.content, values)
+        return job_key("sequence", self.sequence.content, values)
 
     def run(self) -> JobResult:
-        """Solve, and measure every end."""
+        """Solve by every method, and measure every solution."""
         last, rotation_seconds, seconds = self._search()
         rows, arrays = [], {}
 
@@ -101,22 +101,23 @@ class SequenceJob:
                     **more,
                 }
             )
-            arrays[f"estimate {name}"] = aligned(result)
+            arrays[f"estimate {name}"] = aligned_estimate(result)
 
-        said: dict[str, Any] = {"status": last.status.value, "starts": [start.loss for start in last.starts]}
-        add(f"Search-{self.penalty}", last.best, seconds, **said)
+        losses = [start.loss for start in last.starts]
+        ending: dict[str, Any] = {"status": last.status.value, "starts": losses}
+        add(f"Search-{self.penalty}", last.best, seconds, **ending)
         problem = last.best.problem
         name, _, algorithm = self._first_order
-        cut, first_seconds, said = _solved(problem, algorithm, center(full_rank_start(problem)))
-        add(name, cut, first_seconds, **said)
+        cut, first_seconds, ending = _solved(problem, algorithm, center(full_rank_start(problem)))
+        add(name, cut, first_seconds, **ending)
         polish = VariableProjection(
             tolerance=self.settings.tolerance, max_iterations=self.settings.max_iterations
         )
-        refined, more_seconds, said = _solved(problem, polish, cut.factors)
+        refined, more_seconds, ending = _solved(problem, polish, cut.factors)
         refined = min(refined, cut, key=lambda end: end.loss)
-        add(f"Ours-{self.penalty}", refined, first_seconds + more_seconds, **said)
+        add(f"Ours-{self.penalty}", refined, first_seconds + more_seconds, **ending)
         truth = self.sequence.truth
-        assert truth is not None  # `challenge_source` refuses sequences without one
+        assert truth is not None  # `load_table_data` refuses sequences without one
         shape = truth.at(truth.reference)
         assert shape is not None  # GroundTruth checks that its reference is one of its frames
         facts = {
@@ -129,7 +130,7 @@ class SequenceJob:
     def command(self, row: str) -> str:
         """Return the command that ends where a row does; "" where none does.
 
-        It names the file, which the key does not depend on: what a job found may be of one that was moved.
+        It names the file, which the key does not depend on: the file may have been moved since the job ran.
         """
         settings = self.settings_of(row)
         return "" if settings is None else command_for(self.sequence, settings)
@@ -148,7 +149,7 @@ class SequenceJob:
             "max_iterations": max(algorithm.max_iterations, self.settings.max_iterations),
         }
         if method == "bmm":
-            changes["options"] = (("tau", TAU),)
+            changes["options"] = (("tau", BMM_TAU),)
         return self.settings.with_changes(**changes)
 
     @property
@@ -176,12 +177,12 @@ def _solved(
     last = solve(problem, algorithm, start)
     seconds = time.process_time() - began
     factors = algorithm.factors(problem, last.state)
-    said = {
+    ending = {
         "iterations": last.progress.iteration,
         "status": last.status.value,
         "loss_before_cut": last.progress.loss,
     }
-    return Point(problem, factors, problem.loss(factors)), seconds, said
+    return Point(problem, factors, problem.loss(factors)), seconds, ending
 
 
 def _errors(result: Result, sequence: Sequence) -> dict[str, float]:
@@ -200,7 +201,7 @@ def _errors(result: Result, sequence: Sequence) -> dict[str, float]:
     return errors
 
 
-def aligned(result: Result) -> Floats:
+def aligned_estimate(result: Result) -> Floats:
     """Return the estimate of the truth's reference frame, (3, P), moved onto it by a similarity.
 
     An orthogonal camera cannot tell a shape from its mirror image, so that it may be mirrored there.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..foundation.exceptions import InputError
 from ..io.readers import list_sequences, read_sequence
 from ..io.readers.samples import PREFIX
-from .published import published
+from .published import published_tables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class ReportSequence:
+class TableSequence:
     """A sequence and its place in the tables."""
 
     object_name: str
@@ -33,33 +33,33 @@ class ReportSequence:
 
 
 @dataclass(frozen=True, eq=False)
-class ReportSequences:
-    """All sequences of a report."""
+class TableData:
+    """The sequences of a report."""
 
-    words: str  # where they are from
-    items: tuple[ReportSequence, ...]
+    origin: str  # where the sequences are from
+    items: tuple[TableSequence, ...]
 
     @property
     def real(self) -> bool:
-        """Whether they are the Challenge's own."""
+        """Whether all of them are the Challenge's own."""
         return all(item.real for item in self.items)
 
     @property
     def objects(self) -> tuple[str, ...]:
         """The objects: those of the paper in its order, then others by name."""
         names = {item.object_name for item in self.items}
-        known = [name for name in published().objects if name in names]
+        known = [name for name in published_tables().objects if name in names]
         return (*known, *sorted(names.difference(known)))
 
     @property
     def paths(self) -> tuple[str, ...]:
         """The camera paths, in the paper's order, then others by name."""
         names = {item.path_name for item in self.items}
-        known = [name for name in published().paths if name in names]
+        known = [name for name in published_tables().paths if name in names]
         return (*known, *sorted(names.difference(known)))
 
 
-def challenge_source(folder: Path | None, *, frame_base: int = 1) -> ReportSequences:
+def load_table_data(folder: Path | None, *, frame_base: int = 1) -> TableData:
     """Read the sequences of a folder in the Challenge's layout, or the bundled samples.
 
     Raises
@@ -68,7 +68,7 @@ def challenge_source(folder: Path | None, *, frame_base: int = 1) -> ReportSeque
         where there are none, one is broken or has no ground truth, or several are of one object and path.
     """
     entries = list_sequences(PREFIX if folder is None else folder, frame_base=frame_base)
-    items: dict[tuple[str, str, CameraModel], ReportSequence] = {}
+    items: dict[tuple[str, str, CameraModel], TableSequence] = {}
     for entry in entries:
         if entry.problem:
             raise InputError(entry.problem)
@@ -79,9 +79,9 @@ def challenge_source(folder: Path | None, *, frame_base: int = 1) -> ReportSeque
             raise InputError(f"{entry.file}: its object has no gt_frame_N.txt, which the errors need")
         place = (entry.object_name, entry.path_name, entry.camera)
         if place in items:
-            words = f"{items[place].sequence.source} and {entry.file}"
-            raise InputError(f"{words} are of the same object and path; accepted is one of them")
-        items[place] = ReportSequence(entry.object_name, entry.path_name, sequence, _is_published(entry))
+            both = f"{items[place].sequence.source} and {entry.file}"
+            raise InputError(f"{both} are of the same object and path; accepted is one of them")
+        items[place] = TableSequence(entry.object_name, entry.path_name, sequence, _is_published(entry))
     if not items:
         if folder is None:
             raise InputError("no simulated objects are bundled with this installation; give --data FOLDER")
@@ -89,16 +89,16 @@ def challenge_source(folder: Path | None, *, frame_base: int = 1) -> ReportSeque
             f"{folder}: holds no sequence of the Challenge's layout, <object>/sequence/{{orthogonal,"
             "perspective}/<path>.txt"
         )
-    words = "bundled simulated objects" if folder is None else str(folder)
-    return ReportSequences(words, tuple(items.values()))
+    origin = "bundled simulated objects" if folder is None else str(folder)
+    return TableData(origin, tuple(items.values()))
 
 
 def _is_published(entry: SequenceEntry) -> bool:
-    """Whether a sequence is one of the Challenge's own, as far as its name and its ground truth tell.
+    """Whether a sequence is one of the Challenge's own, judged by its name and its ground truth.
 
     Simulated objects may have the same names, but their shapes are known in every frame.
     """
-    tables = published()
+    tables = published_tables()
     if entry.object_name not in tables.objects or entry.path_name not in tables.paths:
         return False
     number = None if entry.truth_frame is None else entry.truth_frame + 1

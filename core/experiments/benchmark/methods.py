@@ -1,4 +1,4 @@
-"""The methods that are compared, each on one problem against a stopwatch."""
+"""The methods that are compared, each run on one problem under a stopwatch."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from ...solvers.irnn import IRNN
 from ...solvers.levenberg_marquardt import LevenbergMarquardt
 from ...solvers.solver import Status, iterate, single_threaded
 from ...solvers.variable_projection import VariableProjection
-from .stopwatch import OutOfTime
+from .measurement import TimeLimitReached
 
 if TYPE_CHECKING:
     from ...foundation.types import Floats
     from ...problem.factors import Factors
     from ...problem.nonrigid import Problem
     from ...solvers.solver import Algorithm
-    from .stopwatch import Stopwatch
+    from .measurement import Stopwatch
 
-ENDLESS = 1_000_000  # iterations: the limit is one of time
-EXACT = 1e-15  # scipy's tolerances, just above the rounding unit
+UNLIMITED = 1_000_000  # iterations: the limit is one of time
+SCIPY_TOLERANCE = 1e-15  # scipy's tolerances, just above the rounding unit
 TIME_LIMIT = "time limit"
 
 
 @dataclass(frozen=True)
-class Contestant:
+class BenchmarkMethod:
     """A method of the comparison."""
 
     title: str
@@ -40,32 +40,34 @@ class Contestant:
     def run(self, problem: Problem, start: Factors, watch: Stopwatch) -> str:
         """Run to the end or to the limit of the watch; return why it ended.
 
-        `start` is of the problem's rank; methods on X start at the closed form in its place.
+        `start` is of the problem's rank; methods on the matrix X start at the closed form instead.
         """
         with single_threaded():
             if self.algorithm is None:
-                return _least_squares(problem, start, watch)
+                return _run_least_squares(problem, start, watch)
             if self.algorithm.on_matrix:
                 start = full_rank_start(problem)
-            return _iterated(problem, self.algorithm, start, watch)
+            return _run_iterations(problem, self.algorithm, start, watch)
 
 
-CONTESTANTS = {
-    "bilinear": Contestant("bilinear, variable projection", VariableProjection()),
-    "lm": Contestant("bilinear, Levenberg-Marquardt", LevenbergMarquardt(max_iterations=ENDLESS)),
-    "algorithm1": Contestant("Algorithm 1, sparse (lambda 1, alpha 2)", AlgorithmOne(max_iterations=ENDLESS)),
-    "algorithm1-fast": Contestant(
-        "Algorithm 1, sparse (lambda 1e-3, alpha 10)",
-        AlgorithmOne(damping=1e-3, alpha=10.0, max_iterations=ENDLESS),
+BENCHMARK_METHODS = {
+    "bilinear": BenchmarkMethod("bilinear, variable projection", VariableProjection()),
+    "lm": BenchmarkMethod("bilinear, Levenberg-Marquardt", LevenbergMarquardt(max_iterations=UNLIMITED)),
+    "algorithm1": BenchmarkMethod(
+        "Algorithm 1, sparse (lambda 1, alpha 2)", AlgorithmOne(max_iterations=UNLIMITED)
     ),
-    "scipy": Contestant("scipy least_squares (trf, lsmr)"),
-    "admm": Contestant("ADMM, cut to rank K", ADMM(max_iterations=ENDLESS)),
-    "irnn": Contestant("IRNN, cut to rank K", IRNN(max_iterations=ENDLESS)),
-    "agd": Contestant("AGD, cut to rank K", AGD(max_iterations=ENDLESS)),
+    "algorithm1-fast": BenchmarkMethod(
+        "Algorithm 1, sparse (lambda 1e-3, alpha 10)",
+        AlgorithmOne(damping=1e-3, alpha=10.0, max_iterations=UNLIMITED),
+    ),
+    "scipy": BenchmarkMethod("scipy least_squares (trf, lsmr)"),
+    "admm": BenchmarkMethod("ADMM, cut to rank K", ADMM(max_iterations=UNLIMITED)),
+    "irnn": BenchmarkMethod("IRNN, cut to rank K", IRNN(max_iterations=UNLIMITED)),
+    "agd": BenchmarkMethod("AGD, cut to rank K", AGD(max_iterations=UNLIMITED)),
 }
 
 
-def _iterated(problem: Problem, algorithm: Algorithm[Any], start: Factors, watch: Stopwatch) -> str:
+def _run_iterations(problem: Problem, algorithm: Algorithm[Any], start: Factors, watch: Stopwatch) -> str:
     cut = algorithm.on_matrix
     steps = iterate(problem, algorithm, start)
     ended = Status.RUNNING
@@ -82,7 +84,7 @@ def _iterated(problem: Problem, algorithm: Algorithm[Any], start: Factors, watch
     return ended.value
 
 
-def _least_squares(problem: Problem, start: Factors, watch: Stopwatch) -> str:
+def _run_least_squares(problem: Problem, start: Factors, watch: Stopwatch) -> str:
     """Minimize the squared norm of the four-row residuals; its own objective has a factor 1/2."""
     from scipy.optimize import least_squares
     from scipy.sparse.linalg import LinearOperator
@@ -99,7 +101,7 @@ def _least_squares(problem: Problem, start: Factors, watch: Stopwatch) -> str:
             if late or watch.due(iterations):
                 watch.mark(iterations, lowest, 0.5 * lowest)
         if late:
-            raise OutOfTime
+            raise TimeLimitReached
         return r
 
     def derivative(z: Floats) -> LinearOperator:
@@ -107,15 +109,15 @@ def _least_squares(problem: Problem, start: Factors, watch: Stopwatch) -> str:
         iterations += 1
         J = jacobian(problem, unpack(problem, z))
 
-        def timely(product: Floats) -> Floats:
-            if watch.expired:  # one iteration of lsmr may take longer than the whole limit
-                raise OutOfTime
+        def checked(product: Floats) -> Floats:
+            if watch.expired:  # one iteration of lsmr may exceed the limit
+                raise TimeLimitReached
             return product
 
         return LinearOperator(
             J.shape,
-            matvec=lambda v: timely(J @ np.ravel(v)),
-            rmatvec=lambda v: timely(J.T @ np.ravel(v)),
+            matvec=lambda v: checked(J @ np.ravel(v)),
+            rmatvec=lambda v: checked(J.T @ np.ravel(v)),
             dtype=np.float64,
         )
 
@@ -127,12 +129,12 @@ def _least_squares(problem: Problem, start: Factors, watch: Stopwatch) -> str:
                 derivative,
                 method="trf",
                 tr_solver="lsmr",
-                ftol=EXACT,
-                xtol=EXACT,
-                gtol=EXACT,
-                max_nfev=ENDLESS,
+                ftol=SCIPY_TOLERANCE,
+                xtol=SCIPY_TOLERANCE,
+                gtol=SCIPY_TOLERANCE,
+                max_nfev=UNLIMITED,
             )
-    except OutOfTime:
+    except TimeLimitReached:
         watch.mark(iterations, lowest, 0.5 * lowest)
         return TIME_LIMIT
     watch.mark(iterations, lowest, 0.5 * lowest)

@@ -1,0 +1,115 @@
+"""CPU time, curve and memory of one method."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+RESET_PEAK = "5"  # what /proc/self/clear_refs accepts for resetting the peak
+PROCESS_STATUS = Path("/proc/self/status")
+ALWAYS_KEPT = 50  # iterations at the start that are all points of the curve
+TIME_RATIO = 1.02  # of the CPU time of a later point to that of the point before
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """A point of a curve."""
+
+    iteration: int
+    seconds: float  # of CPU since the start
+    loss: float  # of the problem at rank K
+    own_loss: float  # the method's own objective
+
+
+class TimeLimitReached(Exception):
+    """A method reached its time limit in the middle of an iteration."""
+
+
+class Stopwatch:
+    """Counts CPU seconds while `running`, so that what only the curve needs is not counted."""
+
+    def __init__(self, limit: float, report: Callable[[list[CurvePoint]], None] | None = None) -> None:
+        self.limit = limit
+        self.curve: list[CurvePoint] = []
+        self._report = report
+        self._spent = 0.0
+        self._began: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        """CPU seconds counted so far."""
+        return self._spent + (time.process_time() - self._began if self._began is not None else 0.0)
+
+    @property
+    def expired(self) -> bool:
+        """Whether the limit is reached."""
+        return self.seconds >= self.limit
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Count during the block."""
+        self._began = time.process_time()
+        try:
+            yield
+        finally:
+            self._spent, self._began = self.seconds, None
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Do not count during the block, which is inside one that counts."""
+        self._spent, self._began = self.seconds, None
+        try:
+            yield
+        finally:
+            self._began = time.process_time()
+
+    def due(self, iteration: int) -> bool:
+        """Whether the curve should have a point here."""
+        return iteration < ALWAYS_KEPT or not self.curve or self.seconds > TIME_RATIO * self.curve[-1].seconds
+
+    def mark(self, iteration: int, loss: float, own_loss: float) -> None:
+        """Add a point to the curve."""
+        self.curve.append(CurvePoint(iteration, self.seconds, loss, own_loss))
+        if self._report is not None:
+            self._report(self.curve)
+
+
+class PeakMemory:
+    """How far the resident memory rises above what it is now.
+
+    On Linux the kernel's peak is reset first; elsewhere it is the peak since the process started that
+    is compared with, so that a rise below an earlier peak is not seen.
+    """
+
+    def __init__(self) -> None:
+        try:
+            Path("/proc/self/clear_refs").write_text(RESET_PEAK)
+        except OSError:
+            pass  # another system, or not allowed: the peak so far stands
+        self._before = peak_megabytes()
+
+    def rise(self) -> float | None:
+        """Return MB; None where the system does not report it."""
+        now = peak_megabytes()
+        return None if now is None or self._before is None else now - self._before
+
+
+def peak_megabytes() -> float | None:
+    """Return the peak of the resident memory in MB (1e6 bytes); None where the system does not report it."""
+    if PROCESS_STATUS.exists():  # the peak of getrusage would include that of the parent process
+        for line in PROCESS_STATUS.read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return float(line.split()[1]) * 1024 / 1e6
+    try:
+        import resource
+    except ImportError:
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 1e6 if sys.platform == "darwin" else peak * 1024 / 1e6

@@ -1,0 +1,301 @@
+"""Jobs in other processes: many of one experiment, kept when they are done, or one alone.
+
+`run_jobs` distributes jobs by joblib, so that a cluster runs them unchanged:
+
+    with joblib.parallel_config("dask"):
+        run_jobs(jobs, store)
+
+Every job uses one thread of BLAS. The calling process writes what is finished into the store at once; only
+the results travel between processes. `call_in_process` runs one function in a new process, whose memory is
+its own and which can be ended at any time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import multiprocessing
+import signal
+import time
+import warnings
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field
+from multiprocessing import resource_tracker
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from ..foundation.atomic import replacing
+from ..foundation.exceptions import InputError
+from ..foundation.version import VERSION
+from ..io.readers.npz_archive import load_arrays
+from ..io.readers.source import read_bytes
+from ..solvers.solver import single_threaded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from multiprocessing.connection import Connection
+    from pathlib import Path
+
+    import numpy.typing as npt
+
+FACTS = "facts"  # the name of the facts in a file of the store
+POLL_SECONDS = 0.5  # between two reports of a process
+
+
+@dataclass(frozen=True, eq=False)
+class JobResult:
+    """What a job computed: facts for JSON, and arrays by name. `failure` is why there is nothing."""
+
+    facts: dict[str, Any]
+    arrays: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
+    failure: str = ""
+
+
+class ExperimentJob(Protocol):
+    """One piece of an experiment, computed in a process of its own; it must be picklable."""
+
+    @property
+    def label(self) -> str:
+        """What it computes, in a few words, for the line of progress."""
+
+    @property
+    def cost(self) -> float:
+        """About how long it takes, relative to other jobs."""
+
+    @property
+    def key(self) -> str:
+        """A name that changes with the data, the settings and the version of the program."""
+
+    def run(self) -> JobResult:
+        """Compute it."""
+
+
+def job_key(kind: str, digest: str, settings: dict[str, Any]) -> str:
+    """Return the name under which the result of a job is stored.
+
+    Parameters
+    ----------
+    kind
+        of the job.
+    digest
+        of its data.
+    settings
+        what else the result depends on, as JSON can hold it. The version of the program is added.
+    """
+    text = json.dumps([VERSION, kind, digest, settings], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def make_folder(folder: Path) -> Path:
+    """Return a folder, which is made where it is absent.
+
+    Raises
+    ------
+    InputError
+        where it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be made: {error.strerror or error}") from error
+    return folder
+
+
+class JobStore:
+    """A folder with one .npz for each finished job, named after its key: arrays, and facts as JSON text.
+
+    Raises
+    ------
+    InputError
+        where the folder cannot be made.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = make_folder(folder)
+
+    def load(self, key: str) -> JobResult | None:
+        """Return the result of a job, or None where there is none or its file is damaged."""
+        path = self._path(key)
+        if not path.is_file():
+            return None
+        try:
+            arrays: dict[str, npt.NDArray[Any]] = load_arrays(read_bytes(path), path)
+            facts = json.loads(str(arrays.pop(FACTS)[()]))
+        except (InputError, KeyError, IndexError, json.JSONDecodeError):
+            return None
+        return JobResult(facts, arrays)
+
+    def save(self, key: str, result: JobResult) -> None:
+        """Write the result of a job.
+
+        Raises
+        ------
+        InputError
+            where the file cannot be written.
+        """
+        with replacing(self._path(key)) as temporary, temporary.open("wb") as stream:
+            text = json.dumps(result.facts, sort_keys=True)
+            np.savez_compressed(stream, allow_pickle=False, **{FACTS: np.asarray(text)}, **result.arrays)
+
+    def _path(self, key: str) -> Path:
+        return self.folder / f"{key}.npz"
+
+
+@dataclass(frozen=True)
+class JobsProgress:
+    """How many jobs of an experiment are done."""
+
+    done: int
+    total: int
+    reused: int  # of `done`, those that an earlier run had finished
+    fraction: float  # of the expected work of this run
+    elapsed: float  # seconds since the start
+    label: str  # of the job that finished last
+
+    @property
+    def seconds_left(self) -> float | None:
+        """About how long the rest takes; None before anything is known."""
+        return self.elapsed * (1 - self.fraction) / self.fraction if self.fraction > 0 else None
+
+
+def run_jobs(
+    jobs: list[ExperimentJob],
+    store: JobStore,
+    *,
+    processes: int | None = None,
+    progress: Callable[[JobsProgress], None] | None = None,
+) -> dict[str, JobResult]:
+    """Return the result of every job by its key, from the store where it is there.
+
+    Parameters
+    ----------
+    jobs
+        what to compute; the longest start first.
+    store
+        where the results of finished jobs are kept. Those that failed are not.
+    processes
+        how many at a time; None leaves number and kind of workers to joblib's context, one by default.
+    progress
+        called before the first job starts and after every job.
+
+    Raises
+    ------
+    InputError
+        where the store cannot be written.
+    KeyboardInterrupt
+        after Ctrl-C; what was finished before is in the store.
+    """
+    import joblib  # of the extra `experiments`: `core.experiments.report.check_installed` names it
+
+    results = {job.key: before for job in jobs if (before := store.load(job.key)) is not None}
+    waiting = {job.key: job for job in jobs if job.key not in results}
+    ordered = sorted(waiting.values(), key=lambda job: job.cost, reverse=True)
+    total, reused = len(waiting) + len(results), len(results)
+    work, done, began = sum(job.cost for job in ordered) or 1.0, 0.0, time.monotonic()
+
+    def report(label: str) -> None:
+        if progress is not None:
+            progress(JobsProgress(len(results), total, reused, done / work, time.monotonic() - began, label))
+
+    report("")
+    with warnings.catch_warnings(), ExitStack() as at_end:
+        warnings.filterwarnings("ignore", module="joblib")  # of results that nobody waits for after Ctrl-C
+        with _sigint_blocked():
+            parallel = joblib.Parallel(n_jobs=processes, return_as="generator_unordered")
+            calls = (joblib.delayed(_run_job)(job) for job in ordered)
+            finished = at_end.enter_context(closing(parallel(calls)))
+        for key, result in finished:
+            if not result.failure:
+                store.save(key, result)
+            results[key] = result
+            done += waiting[key].cost
+            report(waiting[key].label)
+    return results
+
+
+class ProcessDied(Exception):
+    """A process ended before it sent its result; `code` is its exit code."""
+
+    def __init__(self, code: int | None) -> None:
+        super().__init__(f"it died with code {code}")
+        self.code = code
+
+
+def call_in_process(function: Callable[..., Any], *arguments: Any, receive: Callable[[Any], None]) -> Any:
+    """Return `function(*arguments, send)` as a new process computes it.
+
+    Parameters
+    ----------
+    function
+        a function of a module. It does not see Ctrl-C, and may call its last argument, `send`, with what it
+        has so far.
+    arguments
+        of the function, picklable.
+    receive
+        called about twice a second: with what the function sent, or with None where it sent nothing.
+
+    Raises
+    ------
+    ProcessDied
+        where the process ended without a result.
+    KeyboardInterrupt
+        after Ctrl-C; the process is ended.
+    """
+    context = multiprocessing.get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_send_result, args=(sender, function, arguments), daemon=True)
+    try:
+        with _sigint_blocked():
+            process.start()
+        sender.close()
+        while True:
+            content = None
+            if receiver.poll(POLL_SECONDS):
+                finished, content = receiver.recv()
+                if finished:
+                    process.join()
+                    return content
+            receive(content)
+    except EOFError:
+        process.join()
+        raise ProcessDied(process.exitcode) from None
+    finally:
+        if process.is_alive():
+            process.terminate()
+            process.join()
+        receiver.close()
+
+
+def _send_result(
+    sender: Connection[Any, Any], function: Callable[..., Any], arguments: tuple[Any, ...]
+) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
+    sender.send((True, function(*arguments, lambda content: sender.send((False, content)))))
+
+
+@contextmanager
+def _sigint_blocked() -> Iterator[None]:
+    """Block Ctrl-C for processes that start in the block, and for those that replace them later.
+
+    At a terminal it reaches every process of the command, from their first instruction on. The caller ends
+    its workers; it gets the signal at the latest when the block is left.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    resource_tracker.ensure_running()  # if a pool has to start it, Python 3.11 forgets what is blocked
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _run_job(job: ExperimentJob) -> tuple[str, JobResult]:
+    """Run a job in a worker. An error that its data can cause is its result, so that the others go on."""
+    with single_threaded():
+        try:
+            return job.key, job.run()
+        except (InputError, np.linalg.LinAlgError, MemoryError) as error:
+            return job.key, JobResult({}, failure=str(error) or type(error).__name__)
