@@ -8,9 +8,11 @@ from .data import (
     Sequence,
 )
 from .evaluation import (
+    METRICS,
     Alignment,
     align,
     challenge_v02,
+    cross_validate,
     errors_of,
     procrustes_mm,
     reprojection_px,
@@ -101,6 +103,7 @@ __all__ = [
     "IRNN",
     "MCP",
     "METHODS",
+    "METRICS",
     "PENALTIES",
     "PRESETS",
     "RBMM",
@@ -147,6 +150,7 @@ __all__ = [
     "calibrate",
     "challenge_v02",
     "command_for",
+    "cross_validate",
     "errors_of",
     "export",
     "finish",

@@ -1,4 +1,4 @@
-"""Compare methods on one problem."""
+"""Compare methods on one problem, and choose xi without ground truth by cross-validation."""
 
 import core as nrsfm
 
@@ -9,3 +9,10 @@ for method in ("bilinear", "lm", "admm+bilinear", "irnn"):
     result = nrsfm.reconstruct(sequence, method=method, max_iterations=300, **shared)
     error = result.errors()["procrustes_mm"]
     print(f"{method:>14}  {result.log_loss:10.5f}  {error:6.2f}  {result.iterations:10d}")
+
+curve = nrsfm.cross_validate(
+    sequence, over="xi", values=(0.01, 0.1, 1.0), folds=2, rank=3, starts=1, rotations="truth"
+)
+for value, error in zip(curve.values, curve.held, strict=True):
+    print(f"xi {value:<6g} held-out error {error:.3f} px")
+print(f"lowest at xi = {curve.values[curve.best]:g}")

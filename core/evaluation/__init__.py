@@ -14,8 +14,18 @@ from .alignment import (
     align_all,
     is_mirrored,
 )
-from .cross_validation import FOLDS, HIDING, HoldoutCurve, HoldoutPlan, HoldoutTrial, gather_curve, sweep
+from .cross_validation import (
+    FOLDS,
+    HIDING,
+    HoldoutCurve,
+    HoldoutPlan,
+    HoldoutTrial,
+    cross_validate,
+    gather_curve,
+    sweep,
+)
 from .metrics import (
+    METRICS,
     aligned_mm,
     challenge_v02,
     e3d_global,
@@ -39,6 +49,7 @@ __all__ = [
     "DEPTH_INVERTED",
     "FOLDS",
     "HIDING",
+    "METRICS",
     "MIN_ALIGNED",
     "NO_ALIGNMENT",
     "PER_FRAME",
@@ -54,6 +65,7 @@ __all__ = [
     "align_all",
     "aligned_mm",
     "challenge_v02",
+    "cross_validate",
     "e3d_global",
     "errors_of",
     "frobenius_relative",

@@ -30,9 +30,10 @@ Shares are drawn independently; the standard error over them is of their choice,
 from __future__ import annotations
 
 import time
+from collections import deque
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, Unpack
 
 import numpy as np
 
@@ -45,20 +46,21 @@ from ..problem.nonrigid import NonRigidProblem
 from ..reconstruction.diagnostics import is_collapsed
 from ..reconstruction.progress import Point
 from ..reconstruction.reconstruct import iterate_sequence
+from ..reconstruction.settings import settings_of
 from ..solvers.majorized import Majorized
 from ..solvers.solver import iterate
 from ..solvers.variable_projection import NEAR_DAMPING, VariableProjection
-from .parameter_grid import parameter_value, with_parameter
+from .parameter_grid import parameter_value, parameters_of, suggest_range, values_in_range, with_parameter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from ..data.sequence import Sequence
     from ..foundation.types import Bools, Floats
     from ..problem.factors import Factors
     from ..problem.nonrigid import Problem
     from ..reconstruction.progress import Iterate
-    from ..reconstruction.settings import Settings
+    from ..reconstruction.settings import Settings, SettingsFields
     from ..solvers.solver import Algorithm
 
 SHARE = 0.1  # of the visible observations that is hidden
@@ -413,3 +415,66 @@ def gather_curve(trials: Iterable[HoldoutTrial], parameter: str) -> HoldoutCurve
     ]
     held, median, kept = np.moveaxis(np.array(of_all), 2, 0)
     return HoldoutCurve(np.array(values), complete, held, median, kept, whole=parameter == "rank")
+
+
+def cross_validate(
+    sequence: Sequence,
+    settings: Settings | str | None = None,
+    *,
+    over: str | None = None,
+    values: Collection[float] | None = None,
+    start: Iterate | None = None,
+    share: float = SHARE,
+    folds: int = FOLDS,
+    hiding: str = "tracks",
+    **changes: Unpack[SettingsFields],
+) -> HoldoutCurve:
+    """Choose a parameter without ground truth: solve for a series of its values, and predict what was hidden.
+
+    Parameters
+    ----------
+    sequence
+        the tracks.
+    settings, changes
+        everything but the parameter, as `reconstruct` takes them.
+    over
+        the parameter, one of `parameters_of`: the penalty's strength (the default), "rank" or "eta".
+    values
+        its values; by default a series around the present one.
+    start
+        the iterate of a reconstruction to start from; by default the sequence is reconstructed first.
+    share, folds, hiding
+        how much is hidden, how many times, and in which way (a key of `HIDING`).
+
+    Returns
+    -------
+    HoldoutCurve
+        the held-out errors; `curve.values[curve.best]` is the value with the lowest one.
+
+    Raises
+    ------
+    InputError
+        where the parameter or a value is refused, or nothing can be hidden.
+
+    Examples
+    --------
+    >>> import core
+    >>> sequence = core.simulate("paper", frames=12, points=20)
+    >>> curve = core.cross_validate(
+    ...     sequence, over="rank", values=(1, 2), folds=1, rank=2, starts=1, rotations="truth"
+    ... )
+    >>> curve.values
+    array([1., 2.])
+    """
+    chosen = settings_of(settings, **changes)
+    offered = parameters_of(chosen, sequence.camera)
+    name = offered[0] if over is None else over
+    if name not in offered:
+        raise InputError(f"over is {name!r}; accepted here are {', '.join(offered)}")
+    series = (
+        values_in_range(name, *suggest_range(chosen, name)) if values is None else tuple(map(float, values))
+    )
+    plan = HoldoutPlan(name, series, share=share, folds=folds, hiding=hiding, seed=chosen.seed)
+    if start is None:
+        (start,) = deque(iterate_sequence(sequence, chosen), maxlen=1)
+    return gather_curve(sweep(sequence, start, chosen, plan), name)

@@ -14,6 +14,7 @@ what is returned per point.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +28,8 @@ from .alignment import Alignment, Kind, Mirror, Views, align, is_mirrored
 from .challenge_score import challenge_v02
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..data.sequence import GroundTruth
     from ..reconstruction.result import Result
 
@@ -205,23 +208,39 @@ def _mean(values: Floats) -> float:
     return float(values.mean()) if values.size else float("nan")
 
 
-def errors_of(result: Result) -> dict[str, float]:
-    """Return the errors that take no time, named as in `core.evaluation.metrics`.
+def _procrustes(result: Result, *, reflection: bool = False) -> float | None:
+    return (
+        None
+        if result.truth is None
+        else procrustes_mm(result.points, result.truth, reflection=reflection).mean
+    )
 
-    `procrustes_mm` is the mean over all frames with truth, `procrustes_mm_reference` that of the reference
-    frame, `procrustes_mm_mirror` the first with mirror images allowed.
-    """
-    errors: dict[str, float] = {}
-    truth = result.truth
-    if truth is not None:
-        every = procrustes_mm(result.points, truth)
-        errors["procrustes_mm"] = every.mean
-        errors["procrustes_mm_reference"] = float(every.per_frame[truth.frames == truth.reference][0])
-        errors["procrustes_mm_mirror"] = procrustes_mm(result.points, truth, reflection=True).mean
-    errors["reprojection_px"] = reprojection_px(
-        result.reprojections(), result.observations(), result.visible
-    ).mean
-    return errors
+
+def _procrustes_reference(result: Result) -> float | None:
+    if result.truth is None:
+        return None
+    every = procrustes_mm(result.points, result.truth)
+    return float(every.per_frame[result.truth.frames == result.truth.reference][0])
+
+
+def _reprojection(result: Result) -> float:
+    return reprojection_px(result.reprojections(), result.observations(), result.visible).mean
+
+
+# The errors of a result that take no time, by name: functions that return None where the result does not have
+# what they compare with. A new one is a function and a line.
+METRICS: dict[str, Callable[[Result], float | None]] = {
+    "procrustes_mm": _procrustes,  # mean over all frames with truth
+    "procrustes_mm_reference": _procrustes_reference,  # of the reference frame
+    "procrustes_mm_mirror": partial(_procrustes, reflection=True),  # of the shape or its mirror image
+    "reprojection_px": _reprojection,
+}
+
+
+def errors_of(result: Result) -> dict[str, float]:
+    """Return the errors of a result by the names in `METRICS`, those that it can be measured by."""
+    errors = {name: metric(result) for name, metric in METRICS.items()}
+    return {name: value for name, value in errors.items() if value is not None}
 
 
 def published_errors(result: Result, camera_truth: GroundTruth | None) -> dict[str, float]:

@@ -17,7 +17,7 @@ from ..solvers.solver import iterate as iterate_problem
 from . import low_rank_pipeline, nonrigid_pipeline
 from .progress import IterateLog, count_shift, shift_counts
 from .provenance import ProvenanceChain, SolveStep
-from .settings import PRESETS, Settings
+from .settings import settings_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..solvers.solver import Algorithm, Snapshot, State
     from .progress import HistoryEntry, Iterate
     from .result import Result
-    from .settings import SettingsFields
+    from .settings import Settings, SettingsFields
 
 
 def reconstruct(
@@ -140,11 +140,7 @@ def iterate(
         if settings is not None or changes:
             raise InputError("settings and steps are both given; the settings of a step are its own")
         return replay(sequence, steps, start=start)
-    if isinstance(settings, str):
-        if settings not in PRESETS:
-            raise InputError(f"preset is {settings!r}; accepted are {', '.join(PRESETS)}")
-        settings = PRESETS[settings]
-    return iterate_sequence(sequence, (settings or Settings()).with_changes(**changes), start=start)
+    return iterate_sequence(sequence, settings_of(settings, **changes), start=start)
 
 
 def iterate_sequence(

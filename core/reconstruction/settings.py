@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, TypedDict, Unpack
 
 from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
@@ -195,3 +195,18 @@ def suited_penalty(method: str, problem: str, penalty: Penalty) -> Penalty:
     if penalty_refusal(method, penalty) is None:
         return penalty
     return METHODS[method].penalty or PRESETS[DEFAULT_PRESETS[problem]].penalty
+
+
+def settings_of(settings: Settings | str | None = None, **changes: Unpack[SettingsFields]) -> Settings:
+    """Return settings, given as they are or by the name of a preset, with some fields changed.
+
+    Raises
+    ------
+    InputError
+        where there is no such preset, or a value is refused.
+    """
+    if isinstance(settings, str):
+        if settings not in PRESETS:
+            raise InputError(f"preset is {settings!r}; accepted are {', '.join(PRESETS)}")
+        settings = PRESETS[settings]
+    return (settings or Settings()).with_changes(**changes)

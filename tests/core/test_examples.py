@@ -10,7 +10,7 @@ import pytest
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "assets" / "examples").glob("*.py"))
 PRINTED = {
-    "compare": "admm+bilinear",
+    "compare": "lowest at xi = ",
     "fit": "Result('my tracks': 30 frames, 60 points, rank 4",
     "own_penalty": "GeometricWeights(mu=0.002, ratio=4.0):",
     "own_solver": "Alternating: loss 0.04643070",
