@@ -90,7 +90,7 @@ class Observations:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GroundTruth:
-    """The true 3-D shape of one, several or all frames, in millimeters unless the sequence says otherwise.
+    """The true 3-D shape of one, several or all frames, in millimeters unless the sequence has other units.
 
     The coordinate system of each frame is its own: errors are measured after an alignment.
     """
@@ -149,7 +149,7 @@ class Sequence:
     Raises
     ------
     InputError
-        where shapes disagree, a visible observation is not finite, a frame shows nothing, or there are
+        where shapes disagree, a visible observation is not finite, a frame has no visible point, or there are
         fewer than 2 frames or 4 points.
 
     Examples

@@ -1,4 +1,4 @@
-"""What every room needs: types, exceptions, files written whole, linear algebra, the version."""
+"""Types, exceptions, atomic files, linear algebra, the version: what all other packages of core use."""
 
 from .atomic import check_writable, replacing, replacing_many
 from .exceptions import InputError

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all: written under a temporary name in the same folder, then renamed."""
+"""Atomic writing: a file is written under a temporary name in the same folder, then renamed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def check_writable(path: Path) -> None:
-    """Refuse a path that could not be written, before hours of work are spent on what should go there.
+    """Refuse a path that cannot be written, before the result that is to be written there is computed.
 
     Raises
     ------
@@ -40,7 +40,7 @@ def check_writable(path: Path) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; it takes the place of `path` if the block ends without an error.
+    """Yield a temporary path in the folder of `path`; it replaces `path` if the block ends without an error.
 
     Raises
     ------
@@ -69,9 +69,9 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def replacing_many(path: Path) -> Iterator[Path]:
-    """Yield a temporary folder beside `path`; its files move there if the block ends without an error.
+    """Yield a temporary folder; its files move to the folder of `path` if the block ends without an error.
 
-    For many files that belong together: where the block fails, none of them is seen.
+    For several files that belong together: if the block fails, none of them appears.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """Many small symmetric systems at once, stored with the index of the system last.
 
 The blocks of a batch are kept as (n, n, batch): elimination without pivoting then runs over contiguous
-vectors, two to four times faster than LAPACK for the sizes at hand (3K per point, K + 3 per frame).
+vectors, two to four times faster than LAPACK for the sizes that occur (3K per point, K + 3 per frame).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # Above this size halving is cheaper than eliminating column by column (measured at batches of 50 to 400).
 ELIMINATION_LIMIT = 6
-INACCURATE = 1e-6  # relative residual from which a solution is not trusted
+INACCURATE = 1e-6  # relative residual from which a pseudo-inverse replaces the inverse
 ACCURATE, MOST_REFINEMENTS = 1e-13, 5  # relative residual that refining an inverse in float32 has to reach
 NEGLIGIBLE = 1e-10  # relative size of an eigenvalue that a pseudo-inverse leaves out
 
@@ -77,13 +77,13 @@ def solve_batched(
 ) -> tuple[npt.NDArray[Any], Floats]:
     """Return the inverse of each block (n, n, batch) and the solution (n, batch), refined.
 
-    Where a block is so nearly singular that the solution is not one, both are those of the pseudo-inverse.
+    Where a block is nearly singular, both are those of the pseudo-inverse.
 
     Parameters
     ----------
     dtype
-        of the inverse. With float32 the solution is still that of float64, as long as few refinements make
-        it so; else everything is done in float64.
+        of the inverse. With float32 the solution is refined to float64 accuracy; where few refinements do
+        not reach it, both are computed in float64.
     """
     if dtype is np.float32:
         coarse = _coarsely_solved(blocks, right)
@@ -93,7 +93,7 @@ def solve_batched(
     solution = matmul_batched(inverse, right)
     rest = right - matmul_batched(blocks, solution)
     wrong = ~(np.abs(rest).max(axis=0) <= INACCURATE * np.abs(right).max(axis=0))
-    if wrong.any():  # nearly singular: a point seen too seldom, and no penalty
+    if wrong.any():  # nearly singular: a point with too few observations, and no penalty
         inverse[:, :, wrong] = pseudo_invert_batched(blocks[:, :, wrong])
         solution[:, wrong] = matmul_batched(inverse[:, :, wrong], right[:, wrong])
         rest = right - matmul_batched(blocks, solution)
@@ -102,7 +102,7 @@ def solve_batched(
 
 
 def _coarsely_solved(blocks: Floats, right: Floats) -> tuple[npt.NDArray[np.float32], Floats] | None:
-    """Return inverse and solution from an inverse in float32; None where refining does not get far enough."""
+    """Return inverse and solution from an inverse in float32; None where they are not accurate enough."""
     with np.errstate(all="ignore"):
         inverse = _inverse(blocks.astype(np.float32))
         accepted = ACCURATE * np.abs(right).max(axis=0)

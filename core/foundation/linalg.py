@@ -1,7 +1,7 @@
 """Small pure functions of three-dimensional geometry, batched over leading axes.
 
 Only `numpy.linalg` is used here: its factorizations release the interpreter lock, which those of
-`scipy.linalg` hold, and these run beside a window.
+`scipy.linalg` hold, and these functions run in a thread next to the user interface.
 """
 
 from __future__ import annotations

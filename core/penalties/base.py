@@ -1,10 +1,10 @@
-"""What a penalty on singular values must be able to do so that every method can minimize with it.
+"""Protocol of a penalty on singular values, and the linear penalty.
 
-The theorem of the paper (Section 3) asks of f that it is quasi-concave, lower semi-continuous and never
-falls when a singular value grows; then the least f(gamma(B, C)) over all factorizations of X is f(sigma(X)),
-and it is attained at the balanced one.  All penalties here are concave on the descending singular values,
-which is more: f(z) <= f(sigma) + a'(z - sigma) for a = slopes(sigma), so that a problem with linear weights
-lies above, and touches at sigma (`core.solvers.majorized`).
+The theorem of the paper (Section 3) holds for f that are quasi-concave, lower semi-continuous and
+non-decreasing in every singular value: the least f(gamma(B, C)) over all factorizations of X is f(sigma(X)),
+attained at the balanced one.  All penalties here are concave on the descending singular values, a stronger
+condition: f(z) <= f(sigma) + a'(z - sigma) for a = slopes(sigma).  A problem with the linear weights a is
+therefore a majorizer that touches at sigma (`core.solvers.majorized`).
 """
 
 from __future__ import annotations

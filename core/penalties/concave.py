@@ -10,7 +10,7 @@ The theorem of the paper (Section 3) holds for them: f(gamma) over the factors e
     scad       slope mu up to theta / 3.7, from there linearly to 0 at theta (Fan and Li 2001)
     rank       mu for every singular value that is not 0
 
-In capped, mcp and scad mu is the slope at 0, and theta the singular value from which on nothing more is paid.
+In capped, mcp and scad mu is the slope at 0, and theta the singular value from which on f is constant.
 `epsilon` and `theta` are in the units of the singular values, as `gamma` of the weighted nuclear norm is:
 relative to the largest singular value, which moves, f would be neither a sum nor concave.
 """
@@ -39,7 +39,7 @@ NEGLIGIBLE = 1e-9
 STRENGTH = "Strength of the penalty, 0 or more."
 SLOPE = "Slope of the penalty at 0, 0 or more."
 EPSILON = "Singular values well below it cost as in a nuclear norm, above 0, in their units."
-THETA = "Singular value from which on nothing more is paid, above 0, in its units."
+THETA = "Singular value from which on the penalty is constant, above 0, in its units."
 MU = {"slider": (1e-6, 1e2), "live": True}
 SIZE = {"open_below": True, "slider": (1e-9, 1e3), "live": True}  # of what is compared with singular values
 
@@ -64,7 +64,7 @@ class ConcavePenalty(ABC):
 
     @abstractmethod
     def prox(self, sigma: Floats, rho: float) -> Floats:
-        """Return the z >= 0 that minimizes f(z) + rho / 2 |z - sigma|^2; 0 where others are as good."""
+        """Return the z >= 0 that minimizes f(z) + rho / 2 |z - sigma|^2; 0 where several are minimal."""
 
     def weights(self, rank: int, reference: Floats) -> Floats:
         """Return the slopes at `reference`; singular values beyond it count as its last."""
@@ -134,7 +134,7 @@ class LogPenalty(ConcavePenalty):
 
 @dataclass(frozen=True)
 class PiecewisePenalty(ConcavePenalty):
-    """A penalty of slope mu at 0, on which nothing more is paid from theta on."""
+    """A penalty of slope mu at 0 that is constant from theta on."""
 
     mu: float = parameter(0.02, SLOPE, **MU)
     theta: float = parameter(1.0, THETA, **SIZE)
@@ -210,7 +210,7 @@ class RankPenalty(ConcavePenalty):
         return float(self.mu * np.count_nonzero(_alive(sigma)))
 
     def slopes(self, sigma: Floats) -> Floats:
-        """Return 0 for what is not 0, elsewhere a weight under which nothing above 1e-9 is worth its cost."""
+        """Return 0 for what is not 0, elsewhere a weight that makes every value above 1e-9 too expensive."""
         least = NEGLIGIBLE * float(sigma.max(initial=0.0)) or NEGLIGIBLE
         return np.where(_alive(sigma), 0.0, self.mu / least)
 

@@ -12,13 +12,14 @@ Separable, f(z) = sum_i g(z_i), g concave, non-decreasing, g(0) = 0.  With h(z) 
 
     gain(z) = h(0) - h(z) = rho z (s - z / 2) - g(z)
 
-is compared at 0 and at every local minimum of h; the largest gain wins.  The minimizer of each entry is
-non-decreasing in s (the argmin of a function with increasing differences), so that the order is kept.
+is compared at 0 and at every local minimum of h; the largest gain gives the minimizer.  The minimizer of each
+entry is non-decreasing in s (the argmin of a function with increasing differences), so that the order is
+kept.
 
 * Power, g = mu ((z + e)^p - e^p), 0 < p < 1, with u = z + e:  h' = mu p u^(p-1) + rho (u - s - e) is convex
   in u, with its minimum at u0 = (mu p (1 - p) / rho)^(1 / (2 - p)).  So h' has at most two zeros, of which
   the larger is the one local minimum inside.  Newton's method on h' from u = s + e, where h' > 0, falls to it
-  monotonically, because h' is convex and rises there; where there is none h rises and 0 wins.
+  monotonically, because h' is convex and rises there; where there is none h rises and 0 is the minimizer.
 * Logarithm, g = mu log(1 + z / e):  h' = mu / u + rho (u - s - e) is zero where rho u^2 - rho (s + e) u + mu
   is; the larger root is the local minimum.
 * Pieces, g' linear on intervals and 0 from the last one on (capped, MCP, SCAD):  on [l, r] with g' from p
@@ -38,7 +39,7 @@ import numpy as np
 if TYPE_CHECKING:
     from ..foundation.types import Floats
 
-MOST_NEWTON_STEPS = 100  # more than a double root needs, and such a one never wins
+MOST_NEWTON_STEPS = 100  # more than a double root needs, which is never the minimizer
 CONVERGED = 4 * np.finfo(float).eps
 
 

@@ -2,8 +2,8 @@
 
 Without t and without a penalty every observation has a shape of its own: all four residuals vanish at
 S = R' (m, 1).  At eta = 1 depth is free, and the minimum-norm solution is R' (m, 0); where nothing is seen
-it is 0.  The singular values of this F x 3P matrix X0# set the weights of the weighted nuclear norm
-(Section 5.3).
+it is 0.  The singular values of this F x 3P matrix X0# determine the weights of the weighted nuclear
+norm (Section 5.3).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def closed_form_structure(data: DataTerm) -> Floats:
 
 
 def reference_singular_values(data: DataTerm) -> Floats:
-    """Return the singular values of X0#, descending: what the weights refer to."""
+    """Return the singular values of X0#, descending, which determine the weights."""
     if _by_gram(data):
         squares = np.linalg.eigvalsh(_gram(data))[::-1]
         return np.asarray(np.sqrt(np.maximum(squares, 0.0)))

@@ -70,7 +70,7 @@ class PointSystem:
 class DataTerm(ABC):
     """The data term, and the products with H that the solvers share. Immutable.
 
-    F stands for its rows and P for its columns; the low-rank problem has them the other way round.
+    F is the number of rows and P of columns; in the low-rank problem rows are points and columns are frames.
     """
 
     features: TrackFeatures

@@ -1,9 +1,9 @@
 """Starting points of the search, and the ways to change the rank of a point.
 
-Local minima are real: from the closed form's SVD, from ADMM, or grown from a rigid shape, a second-order
-method can end in a minimum far above the lowest.  No one kind of start avoids that.  Coefficients that vary
-slowly over the frames lead into basins that white noise rarely meets; a first column that is rigid helps
-where the object has a mean shape, and hinders where turning it is left to the basis.
+From the closed form's SVD, from ADMM, or grown from a rigid shape, a second-order method can end in a local
+minimum far above the lowest, and no single kind of start avoids that.  Coefficients that vary slowly over the
+frames lead to minima that white noise rarely leads to.  A rigid first column helps where the object has a
+mean shape, and is a disadvantage where the basis has to describe its rotation.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 AGREEMENT = 1e-5  # relative difference of two losses that counts as the same minimum
 SLOW = 6  # half-waves over the sequence, at least, that slow coefficients are made of
-NEGLIGIBLE = 1e-9  # gamma of a column relative to the largest, below which it is as good as zero
+NEGLIGIBLE = 1e-9  # gamma of a column relative to the largest, below which it counts as zero
 NEW_COLUMN = 1e-2  # size of a new column of B relative to the largest
 
 
@@ -63,8 +63,8 @@ def slow_coefficients(frames: int, rank: int, rng: np.random.Generator) -> Float
 def search_starts(problem: NonRigidProblem, count: int, rng: np.random.Generator) -> dict[str, Factors]:
     """Return starts of the problem's rank under their names; only their B and s matter.
 
-    First the best cut of the closed form, centered; then in turn slow coefficients beside a rigid column,
-    slow coefficients alone, and white noise beside a rigid column.
+    First the best cut of the closed form, centered; then in turn slow coefficients with a rigid column, slow
+    coefficients alone, and white noise with a rigid column.
     """
     frames, points = problem.shape
     X = closed_form_structure(problem.data).reshape(frames, 3, points)
@@ -88,7 +88,8 @@ def search_starts(problem: NonRigidProblem, count: int, rng: np.random.Generator
 def with_rank(factors: Factors, rank: int, rng: np.random.Generator) -> Factors:
     """Return the point with its weakest columns cut, or with small random columns of B added.
 
-    Columns that are all but zero, as a strong penalty leaves them, are replaced: no solver revives them.
+    Columns that are almost zero, which a strong penalty causes, are replaced, because no solver can enlarge
+    them.
     """
     gamma = factors.gamma()
     alive = gamma > NEGLIGIBLE * gamma.max()

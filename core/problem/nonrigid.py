@@ -51,7 +51,7 @@ ROTATION_TOLERANCE = 1e-6
 
 
 class Problem(ABC):
-    """What the methods minimize: pOSE of a structure of rows x columns 3-vectors plus a spectral penalty.
+    """The objective of all methods: pOSE of a structure of rows x columns 3-vectors plus a spectral penalty.
 
     `NonRigidProblem` has a row for every frame and a column for every point, `low_rank.LowRankProblem`
     a row for every point and a column for every frame; everything else is the same for both. A subclass is a

@@ -1,12 +1,14 @@
-"""A smaller problem of the same kind, and the way back: what large sequences are compared on.
+"""Subsets of the frames and points of a problem, and the mapping of their points to the full problem.
 
-Losses that only rank rotations need not be those of every observation.  A subset of evenly spaced frames and
-points keeps the problem's form; with a fraction q of the observations the data term is about q times as
-large and the singular values sqrt(q) times, so weights times sqrt(q) keep the balance between the two.
+To compare rotations or starts, the losses of a part of the observations suffice.  A subset of evenly spaced
+frames and points keeps the problem's form; with a fraction q of the observations the data term is about q
+times as large and the singular values sqrt(q) times, so weights times sqrt(q) keep the balance between the
+two.
 
-The way back is in closed form: with the shapes C of the subset's points, every frame's B_f and s_f solve one
-(K+3) x (K+3) system; C of all points follows from them when a solver starts.  Where the whole is very much
-larger it leads over subsets in between, whose steps cost a fraction of those that they save.
+The mapping to the full problem has a closed form: with the shapes C of the subset's points, every frame's B_f
+and s_f solve one (K+3) x (K+3) system; C of all points follows from them when a solver starts.  Where the
+full problem is very much larger, subsets of increasing size are solved in between, because their steps cost a
+fraction of those that they save.
 """
 
 from __future__ import annotations
@@ -24,13 +26,13 @@ from .nonrigid import NonRigidProblem
 if TYPE_CHECKING:
     from ..foundation.types import Floats, Ints
 
-LEVEL_RATIO = 10  # a subset in between has so many times the observations of the one before
-LEAST_GAIN = 5  # and at most this part of all: with more, its steps would cost too much themselves
+LEVEL_RATIO = 10  # ratio of the observations of successive subsets
+LEAST_GAIN = 5  # a subset has at most 1 / LEAST_GAIN of all observations, or it costs too much
 
 
 @dataclass(frozen=True, eq=False)
 class Subset:
-    """A problem, the one made of some of its frames and points, and which these are."""
+    """A problem, and the small problem of some of its frames and points."""
 
     problem: NonRigidProblem
     small: NonRigidProblem
@@ -39,7 +41,7 @@ class Subset:
 
     @property
     def share(self) -> float:
-        """The share of the observations that the small problem has: its loss is about that of the whole."""
+        """The ratio of the observations of the small problem to all, about that of the losses, too."""
         return float(self.small.visible.sum() / self.problem.visible.sum())
 
     @cached_property
@@ -48,11 +50,11 @@ class Subset:
         return _part(self.problem, np.arange(len(self.problem.tracks)), self.points)
 
     def restrict(self, factors: Factors) -> Factors:
-        """Return a point of the small problem from one of the whole problem."""
+        """Return a point of the small problem from one of the full problem."""
         return Factors(factors.B[self.frames], factors.C[:, :, self.points], factors.s[self.frames])
 
     def to_full(self, factors: Factors) -> Factors:
-        """Return a point of the whole problem from one of the small one: best B and s for its C, then C."""
+        """Return a point of the full problem: the best B and s for the small problem's C, then C."""
         if self.small is self.problem:
             return factors
         B, s = self._frames_of(factors)
@@ -74,7 +76,7 @@ class Subset:
 
 
 def subset_levels(problem: NonRigidProblem, most: int) -> list[Subset]:
-    """Return the subsets between one of `most` observations and the whole, the smallest first.
+    """Return the subsets between one of `most` observations and the full problem, the smallest first.
 
     Each has `LEVEL_RATIO` times the observations of the one before. The last has at most 1 / `LEAST_GAIN` of
     all.

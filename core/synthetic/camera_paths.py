@@ -1,4 +1,4 @@
-"""The six camera paths of the NRSfM Challenge, by name: where the camera is and where it looks."""
+"""The six camera paths of the NRSfM Challenge, by name: positions and viewing directions of the camera."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def cameras(path: str, frames: int) -> tuple[Floats, Floats]:
     """Return world-to-camera rotations (F, 3, 3) and translations (F, 3) in mm along a path of `PATHS`.
 
     The camera's y points down and its z forward, as the world's do for a camera in front of the object.
-    What it looks at drifts by a few millimeters, so that the object does not stay in the middle.
+    The target drifts by a few millimeters, so that the object does not stay in the middle of the image.
     """
     assert path in PATHS
     s = np.linspace(0, 1, frames)
