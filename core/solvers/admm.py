@@ -18,12 +18,13 @@ and for every concave penalty, although neither is convex.
 
 rho: with equal weights the problem is convex; rho balances the two residuals at first and then stays.
 Otherwise it is not: a small rho lowers the objective most but ends in a cycle, so rho starts small and
-doubles whenever neither residuals nor objective make progress, up to the largest curvature of the data term;
-there the run has stalled.  The end point depends on the start and need not have rank K: the paper cuts it to
-rank K and goes on with the bilinear method "when only minor progress is being made", which is `progress`.
+doubles whenever neither residuals nor objective make progress, up to the largest curvature of the data term,
+where the run counts as stalled.  The end point depends on the start and need not have rank K: the paper cuts
+it to rank K and continues with the bilinear method "when only minor progress is being made", which is
+`progress`.
 
-The residuals of Boyd et al. 2011 are r = X - Z and, as dU = rho (Z - Z_before) is what the last step of Z
-leaves of the gradient in X, its size; both are kept relative, see `residuals`.
+The residuals of Boyd et al. 2011 are r = X - Z and rho (Z - Z_before), the gradient in X that remains after
+the last step of Z; both are relative here, see `ADMM.residuals`.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ WORTH_WAITING = 0.01  # the relative fall of the residuals or of the objective f
 
 @dataclass(frozen=True, eq=False)
 class Response:
-    """What the X-step needs at one rho."""
+    """The response of the data term at one rho, for the X-step."""
 
     rho: float
     planes: Floats  # (rows, 6 columns): M = H (H + rho/2 I)^-1, laid out like H
@@ -93,7 +94,7 @@ class ADMM(Algorithm[ADMMState]):
     balanced_steps: int = 100  # where convex, rho balances the residuals during these, then stays
     patience: int = 100  # iterations without progress after which rho is raised, or the run has stalled
     # Also stalled: the lowest loss fell by less than this fraction during the last `patience` iterations.
-    # 0 goes on to the tolerance; to hand over to a second-order method, 1e-3 with a patience of 20 will do.
+    # 0 continues to the tolerance; 1e-3 and a patience of 20 suffice before a second-order method.
     progress: float = 0.0
 
     def init(self, problem: Problem, start: Factors) -> ADMMState:

@@ -5,24 +5,24 @@ With t_0 = 0, t_1 = 1, x_1 = z_1 = x_0, every iteration extrapolates and takes a
     y = x_k + (t_k-1 / t_k) (z_k - x_k) + ((t_k-1 - 1) / t_k) (x_k - x_k-1)
     z_k+1 = prox(y - alpha grad phi(y), alpha),    t_k+1 = (1 + sqrt(1 + 4 t_k^2)) / 2,
 
-and must guard it, because without convexity y may be a bad place.
+and compares it with another step, because without convexity the loss at y may be high.
 
-Monotone: v = prox(x_k - alpha grad phi(x_k), alpha) is computed too, and x_k+1 is whichever of z_k+1 and v
-has the lower F.  F(v) <= F(x_k), so that F never rises.
+Monotone: v = prox(x_k - alpha grad phi(x_k), alpha) is computed too, and x_k+1 is the one of z_k+1 and v
+that has the lower F.  F(v) <= F(x_k), so that F never rises.
 
 Nonmonotone: z_k+1 is taken at once where F(z_k+1) <= c_k - delta |z_k+1 - y|^2, with c_k a decaying mean of
 the F(x_i) so far: c_1 = F(x_1), q_1 = 1, q_k+1 = memory q_k + 1, c_k+1 = (memory q_k c_k + F(x_k+1)) / q_k+1.
 Otherwise v decides as above.  F may rise, but F(x_k) <= c_k <= F(x_1) always, and c never rises: so nearly
 every iteration costs one proximal step in place of two.
 
-Restart (O'Donoghue and Candes 2015): where the momentum points uphill, t begins again at 1.  By the
-gradient: <y - z_k+1, x_k+1 - x_k> > 0.  By the loss: F(x_k+1) > F(x_k), or v had to step in.
+Restart (O'Donoghue and Candes 2015): where the momentum raises the objective, t is set to 1 again.  By the
+gradient: <y - z_k+1, x_k+1 - x_k> > 0.  By the loss: F(x_k+1) > F(x_k), or v was chosen.
 
 phi is a quadratic, so that two things need no product with H of their own: its gradient at y is the same
 affine combination of the gradients at x_k, z_k and x_k-1 that y is of the points, and its curvature along a
 step d = z - y is exactly <grad phi(z) - grad phi(y), d> / |d|^2.  With backtracking, alpha is halved until
-that does not exceed 1 / alpha, which is all that the proof of descent asks of L, and grows a little after
-every step; the fixed step is 1 / L.
+that does not exceed 1 / alpha, the only property of L that the proof of descent uses, and grows a little
+after every step; the fixed step is 1 / L.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ ACCEPTANCE = ("monotone", "nonmonotone")
 RESTARTS = ("gradient", "loss", "none")
 STEPS = ("fixed", "backtracking")
 GROWTH = 1.1  # of the step from one iteration to the next, with backtracking
-SAFE = 1.0 - 1e-9  # of 1 / L: at that step the model bounds phi, whatever rounding makes of it
+SAFE = 1.0 - 1e-9  # of 1 / L: at that step the model bounds phi in spite of rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ class AGD(Algorithm[AGDState]):
     restart: str = "gradient"  # of RESTARTS
     step_size: str = "fixed"  # of STEPS
     memory: float = 0.8  # of the mean that nonmonotone acceptance compares with; 0 is the last loss alone
-    delta: float = 1e-4  # the decrease that it asks for, over the squared step
+    delta: float = 1e-4  # the decrease that is required, over the squared step
 
     def __post_init__(self) -> None:
         names = {"acceptance": ACCEPTANCE, "restart": RESTARTS, "step_size": STEPS}

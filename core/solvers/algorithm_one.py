@@ -2,16 +2,17 @@
 
     z <- z - (J'J + lambda I)^-1 J'r,    lambda <- lambda / alpha where the error fell, alpha lambda where not
 
-with z = [vec(B); vec(C'); t] (`printed_form`), one trial an iteration, Jacobian and residual formed anew in
-each, and neither balancing nor elimination.  It is here to be compared with: the default method reaches the
-same minima hundreds of times faster.
+with z = [vec(B); vec(C'); t] (`printed_form`), one trial per iteration, Jacobian and residual formed anew in
+each, and neither balancing nor elimination.  It serves for comparison: the default method reaches the same
+minima hundreds of times faster.
 
 Along the gauge, (B_k, C_k) -> (e^u B_k, e^-u C_k), the penalty is a_k / 2 (e^2u |B_k|^2 + e^-2u |C_k|^2),
 whose curvature near balance is twice that of J'J.  So once lambda is small the step overshoots by a factor of
-2: it swaps the roles of B and C and leaves the error as it was.  What is unbalanced by then stays so, and the
-run creeps, short of the minimum.  A start in exact gauge, a large initial lambda and a small alpha avoid most
-of that.  The paper leaves lambda, alpha and "not converged" open; here a trial at a small lambda ends the run
-where it promises less than `tolerance` of the error, or where it is accepted and gains less.
+2: it exchanges the sizes of B and C and does not change the error.  Factors that are unbalanced by then stay
+so, and the run converges very slowly, above the minimum.  A start in exact gauge, a large initial lambda and
+a small alpha avoid most of that.  The paper leaves lambda, alpha and "not converged" open; here a trial at a
+small lambda ends the run where its predicted decrease is below `tolerance` of the error, or where it is
+accepted and its decrease is.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from ..problem.factors import Factors
     from ..problem.nonrigid import Problem
 
-SETTLED_DAMPING = 1e-6  # above it, a small promise only says that the step is short
+NEGLIGIBLE_DAMPING = 1e-6  # above it, a small predicted decrease is due to a short step
 LEAST_DAMPING = 1e-15
 MOST_DAMPING = 1e12
 
@@ -42,7 +43,7 @@ class AlgorithmOneState:
     error: float
     damping: float  # lambda
     accepted: bool = True  # whether the last trial was
-    settled: bool = False  # whether it promised less than the tolerance at a small damping
+    converged: bool = False  # whether its predicted decrease was below the tolerance at a small damping
     creeping: bool = False  # whether it gained less than the tolerance at a small damping
 
 
@@ -50,7 +51,7 @@ class AlgorithmOneState:
 class AlgorithmOne(Algorithm[AlgorithmOneState]):
     """The paper's own method on the sparse normal equations; the unit of an iteration is a trial."""
 
-    tolerance: float = 1e-14  # of the error, promised by a trial
+    tolerance: float = 1e-14  # of the error: the least predicted decrease of a trial
     max_iterations: int = 500
     damping: float = 1.0  # initial lambda
     alpha: float = 2.0
@@ -74,23 +75,26 @@ class AlgorithmOne(Algorithm[AlgorithmOneState]):
             step = -splu(normal).solve(slope)
         except RuntimeError:  # SuperLU's word for an exactly singular matrix
             return AlgorithmOneState(state.z, state.error, self.alpha * state.damping, False)
-        promised = float(state.damping * (step @ step) - slope @ step)
-        small = state.damping <= SETTLED_DAMPING
-        settled = small and promised <= self.tolerance * state.error
+        predicted = float(state.damping * (step @ step) - slope @ step)
+        small = state.damping <= NEGLIGIBLE_DAMPING
+        converged = small and predicted <= self.tolerance * state.error
         with np.errstate(all="ignore"):
             z = state.z + step
             error = _error(problem, z)
         if error < state.error:
             damping = max(state.damping / self.alpha, LEAST_DAMPING)
             creeping = small and state.error - error <= self.tolerance * state.error
-            return AlgorithmOneState(z, error, damping, True, settled, creeping)
-        return AlgorithmOneState(state.z, state.error, self.alpha * state.damping, False, settled)
+            return AlgorithmOneState(z, error, damping, True, converged, creeping)
+        return AlgorithmOneState(state.z, state.error, self.alpha * state.damping, False, converged)
 
     def status(self, problem: Problem, state: AlgorithmOneState) -> Status:
-        """Converged on the promised decrease; stalled when it creeps or the damping has run out."""
+        """Converged on the predicted decrease.
+
+        Stalled when decreases are tiny or the damping is at its limit.
+        """
         if not np.isfinite(state.error):
             return Status.DIVERGED
-        if state.settled:
+        if state.converged:
             return Status.CONVERGED
         stalled = state.creeping or state.damping > MOST_DAMPING
         return Status.STALLED if stalled else Status.RUNNING

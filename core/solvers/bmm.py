@@ -2,8 +2,8 @@ r"""BMM (Dai, Li and He 2014) and R-BMM (Kumar 2020): the block matrix methods f
 
 At eta = 1 each H is a projector, H = R' diag(1, 1, 0) R where a point is seen and 0 elsewhere, with H^2 = H:
 the data term is |W - R X - t|^2, and with complete tracks the best t leaves those of the centered tracks.
-Both papers put 1/2 before the data term, which here stands at twice that: their mu and weights are half of
-what multiplies sigma here.
+Both papers have the factor 1/2 before the data term, which is absent here: their mu and weights are half of
+those here.
 
 BMM minimizes mu |X|_* + 1/2 |W - RX|^2 for mu -> 0 by fixed-point continuation (Ma, Goldfarb and Chen 2011):
 
@@ -11,9 +11,9 @@ BMM minimizes mu |X|_* + 1/2 |W - RX|^2 for mu -> 0 by fixed-point continuation 
 
 for mu = 4, 1, 1/4, ... down to 1e-10, each from where the last one ended, the next one as soon as the
 relative step is at most 1e-6.  The map never raises its objective for tau <= 1 (the curvature of the data
-term), nor does a smaller mu.  What it converges to is the structure of least nuclear norm among those that
-reproduce the tracks, and the rank K enters only at the ends: the start is the pseudo-inverse R^+ W cut to
-rank K, and the result is cut again.
+term), nor does a smaller mu.  It converges to the structure of least nuclear norm among those that reproduce
+the tracks, and the rank K is used only at the start and at the end: the start is the pseudo-inverse R^+ W cut
+to rank K, and the result is cut again.
 
 R-BMM minimizes sum_i a_i sigma_i(X) + |W - RX|^2 with a_i = xi / (sigma_i(X_0) + gamma), X_0 = R^+ W, once,
 by ADMM on the split X = Z whose rho grows by a factor at every iteration until both agree.  With M the
@@ -21,8 +21,8 @@ response of the data term, M = H / (1 + rho / 2) because H is a projector, and V
 
     s = best offsets of V,    X = V + M (y - s - V),    Z = prox(X + U, rho),    U += X - Z.
 
-rho -> infinity freezes the iteration whatever the weights: where it ends depends on how fast rho grows.
-The weights increase, the objective is not convex, and this is no descent method.  Cut to rank K at the end.
+As rho -> infinity the steps vanish for any weights, so that the end point depends on how fast rho grows. The
+weights increase, the objective is not convex, and this is not a descent method.  Cut to rank K at the end.
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ therefore never raises F: F(X_k+1) <= F(X_k) - (beta - L) / 2 |X_k+1 - X_k|^2.  
 decrease with i, since sigma_i does not increase, so that the minimizer is max(sigma_i(N) - w_i / beta, 0).
 
 For penalties that are linear in the sorted singular values (nuclear norm, truncated and weighted nuclear
-norms) the weights never change: there IRNN *is* the plain proximal gradient method, and that is what runs.
+norms) the weights never change: there IRNN is the proximal gradient method.
 With beta just above L its rate is that of the worst-conditioned direction of the data term, the viewing ray
-(curvature 2 eta |m|^2), which is why the paper leaves its nuclear-norm curves out.
+(curvature 2 eta |m|^2), which is why the paper omits its nuclear-norm curves.
 """
 
 from __future__ import annotations

@@ -7,12 +7,12 @@ J_c = [B_f1 I ... B_fK I] for c_j = (C_1j, ..., C_Kj), half of the gradient and 
     g_c(j) = sum_f B_f H e + (a / 2) C_j                    M_j = sum_f J_c' H J_c + diag(a / 2)
                                                             W_fj = J_u' H J_c = (J_u' H_fj) B_f
 
-A step solves ([[A, W], [W', M]] + lambda I) d = -g and promises a decrease of lambda |d|^2 - g'd.  One side
+A step solves ([[A, W], [W', M]] + lambda I) d = -g and predicts a decrease of lambda |d|^2 - g'd.  One side
 is eliminated block by block through its Cholesky factors, E = L L', T = L^-1 W, so that the Schur complement
-is one product T' T; what is left has (K + 3) F or 3 K P unknowns, whichever is fewer.
+is one product T' T; the remaining system has (K + 3) F or 3 K P unknowns, whichever is fewer.
 
-Gauss-Newton leaves out (H e)_fj at the places (B_fk, C_kj) of W, all that the exact Hessian has besides.
-With them in, once steps gain little, the last digits come quadratically, not at a fixed rate.
+Gauss-Newton omits (H e)_fj at the places (B_fk, C_kj) of W, the only other terms of the exact Hessian.  They
+are added once decreases are small; then convergence is quadratic.
 
 Every trial is put into its exact gauge (centered, balanced: `factors`) before it is judged, so that the
 objective of an accepted point never rises.  At eta = 1 the depth of t, which nothing measures, stays 0.
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 LEAST_DAMPING = 1e-12
 MOST_DAMPING = 1e12
-SETTLED_DAMPING = 1e-6  # above it, a small predicted decrease only says that the step is short
+NEGLIGIBLE_DAMPING = 1e-6  # above it, a small predicted decrease is due to a short step
 NEWTON_BELOW = 1e-3  # relative decrease of a step from which the exact Hessian is tried
 GOOD_GAIN, POOR_GAIN = 0.75, 0.25  # actual over predicted decrease
 
@@ -47,8 +47,8 @@ class LevenbergMarquardtState:
     factors: Factors
     loss: float
     damping: float  # lambda
-    newton: bool = False  # whether the last step gained so little that the exact Hessian is worth a trial
-    settled: bool = False  # the last trial promised less than the tolerance, at a negligible damping
+    newton: bool = False  # whether the last decrease was so small that the exact Hessian is tried
+    converged: bool = False  # the last predicted decrease was below the tolerance, at a negligible damping
     stuck: bool = False  # no damping gave a trial that lowers the objective
 
 
@@ -60,7 +60,7 @@ class NormalEquations:
     frame_blocks: Floats  # (F, K+3, K+3): A
     point_blocks: Floats  # (P, 3K, 3K): M
     half: Floats  # (F, K+3, 3, P): J_u' H, so that W_fj = half_fj B_f
-    force: Floats  # (F, 3, P): H e, what the exact Hessian has besides
+    He: Floats  # (F, 3, P): the other terms of the exact Hessian
     frame_gradient: Floats  # (F, K+3)
     point_gradient: Floats  # (P, 3K), within a point k first, then x, y, z
 
@@ -92,9 +92,9 @@ class LevenbergMarquardt(Algorithm[LevenbergMarquardtState]):
     damping: float = 1e-3  # initial lambda
 
     def init(self, problem: Problem, start: Factors) -> LevenbergMarquardtState:
-        """Put C at its best for the start's (B, s), and the point into its exact gauge.
+        """Minimize over C at the start's (B, s), and fix the gauge.
 
-        Balancing alone would take away a column of B whose shape is still zero, and no step brings it back.
+        Balancing alone would remove a column of B whose shape is still zero, and no step restores it.
         """
         with np.errstate(all="ignore"):
             loss = problem.loss(start)
@@ -114,18 +114,18 @@ class LevenbergMarquardt(Algorithm[LevenbergMarquardtState]):
             if exact and (step is None or not step.predicted > 0):  # the exact Hessian is indefinite here
                 exact = False
                 continue
-            trial, loss = _judged(problem, state.factors, step)
-            settled = step is not None and step.predicted <= negligible and damping <= SETTLED_DAMPING
+            trial, loss = _evaluate_trial(problem, state.factors, step)
+            converged = step is not None and step.predicted <= negligible and damping <= NEGLIGIBLE_DAMPING
             if step is not None and loss < state.loss:
                 gain = (state.loss - loss) / step.predicted
                 newton = loss > (1 - NEWTON_BELOW) * state.loss
-                return LevenbergMarquardtState(trial, loss, _next_damping(damping, gain), newton, settled)
-            if step is not None and step.predicted <= ROUNDING * state.loss and damping <= SETTLED_DAMPING:
-                return replace(state, settled=True)
+                return LevenbergMarquardtState(trial, loss, _next_damping(damping, gain), newton, converged)
+            if step is not None and step.predicted <= ROUNDING * state.loss and damping <= NEGLIGIBLE_DAMPING:
+                return replace(state, converged=True)
             if step is not None and step.predicted <= negligible:
-                # What is promised is within rounding: more damping only shortens the step.
-                if settled or damping > state.damping:
-                    return replace(state, settled=settled, stuck=not settled)
+                # The predicted decrease is within rounding: more damping only shortens the step.
+                if converged or damping > state.damping:
+                    return replace(state, converged=converged, stuck=not converged)
                 return replace(state, damping=_next_damping(damping, 1.0))
             if exact:
                 exact = False
@@ -137,7 +137,7 @@ class LevenbergMarquardt(Algorithm[LevenbergMarquardtState]):
         """Converged on the predicted decrease; stalled when no damping gave a decrease."""
         if not np.isfinite(state.loss):
             return Status.DIVERGED
-        if state.settled:
+        if state.converged:
             return Status.CONVERGED
         return Status.STALLED if state.stuck else Status.RUNNING
 
@@ -196,20 +196,20 @@ def damped_step(normal: NormalEquations, damping: float, *, exact: bool = False)
     B, half = normal.B, normal.half
     frames, size, _, points = half.shape
     rank = B.shape[1]
-    A, M = _damped(normal.frame_blocks, damping), _damped(normal.point_blocks, damping)
+    A, M = _add_damping(normal.frame_blocks, damping), _add_damping(normal.point_blocks, damping)
     g_u, g_c = normal.frame_gradient, normal.point_gradient
     try:
         if frames * size <= 3 * rank * points:
             coupling = B.T[:, None, :, None] * half.transpose(3, 2, 0, 1)[:, None]  # (P, K, 3, F, K+3)
             if exact:
                 for k in range(rank):
-                    coupling[:, k, :, :, k] += normal.force.transpose(2, 1, 0)
+                    coupling[:, k, :, :, k] += normal.He.transpose(2, 1, 0)
             c, u = _schur(M, A, coupling.reshape(points, 3 * rank, -1), g_c, g_u)
         else:
             coupling = half.transpose(0, 1, 3, 2)[:, :, :, None] * B[:, None, None, :, None]
             if exact:
                 for k in range(rank):
-                    coupling[:, k, :, k] += normal.force.transpose(0, 2, 1)
+                    coupling[:, k, :, k] += normal.He.transpose(0, 2, 1)
             u, c = _schur(A, M, coupling.reshape(frames, size, -1), g_u, g_c)
     except np.linalg.LinAlgError:
         return None
@@ -217,7 +217,7 @@ def damped_step(normal: NormalEquations, damping: float, *, exact: bool = False)
     return TrialStep(u, c, damping * squared - float(np.vdot(g_u, u) + np.vdot(g_c, c)))
 
 
-def _damped(blocks: Floats, damping: float) -> Floats:
+def _add_damping(blocks: Floats, damping: float) -> Floats:
     damped = blocks.copy()
     diagonal = np.arange(blocks.shape[1])
     damped[:, diagonal, diagonal] += damping
@@ -245,7 +245,7 @@ def _schur(
     return x, z.reshape(count, size)
 
 
-def _judged(problem: Problem, factors: Factors, step: TrialStep | None) -> tuple[Factors, float]:
+def _evaluate_trial(problem: Problem, factors: Factors, step: TrialStep | None) -> tuple[Factors, float]:
     """Return the trial in its exact gauge and its loss; an infinite loss where there is none."""
     if step is None:
         return factors, float("inf")

@@ -12,9 +12,9 @@ three eigenvalues of G = R H R' (see `nonrigid`), with r = \|m\| and c = 1 - eta
 [[1, -c r], [-c r, c r^2]], the larger of which grows with r: one evaluation at the largest r bounds them all.
 
 Proximal step: min over Z of f(sigma(Z)) + (rho / 2) \|Z - N\|^2.  By von Neumann's trace inequality
-\|Z - N\| >= \|sigma(Z) - sigma(N)\|, with equality where Z has the singular vectors of N: what is left is a
+\|Z - N\| >= \|sigma(Z) - sigma(N)\|, with equality where Z has the singular vectors of N, which leaves a
 problem in the singular values alone.  For linear weights that do not decrease, it is solved by
-max(sigma_i - a_i / rho, 0), which stays in decreasing order; other penalties bring their own `prox`.
+max(sigma_i - a_i / rho, 0), which stays in decreasing order; other penalties have a `prox` of their own.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class MatrixPoint:
 
 
 def evaluate(problem: Problem, X: Floats, sigma: Floats) -> MatrixPoint:
-    """Return the point at X (rows, 3 columns), whose singular values the caller knows."""
+    """Return the point at X (rows, 3 columns), given its singular values."""
     shapes = X.reshape(problem.data.y.shape)
     s = best_offsets(problem.data, shapes)
     e = shapes + s[:, :, None] - problem.data.y

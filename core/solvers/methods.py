@@ -1,4 +1,4 @@
-"""The methods, in one table: what each is, its own options, and what it cannot do and why.
+"""The table of methods: their titles, options and algorithms, and which problems and penalties they accept.
 
 The command line, the application, the benchmark and the test of all combinations read it.
 """
@@ -156,7 +156,7 @@ METHODS: dict[str, Method] = {
 
 
 def refusal(method: str, problem: str, penalty: Penalty, *, affine: bool) -> str | None:
-    """Say why a method is not offered for a problem and a penalty; None where it is.
+    """Return the reason why a method is not offered for a problem and a penalty; None where it is.
 
     `affine` is whether the problem is posed at eta = 1, as it is for orthogonal cameras.
     """
@@ -168,7 +168,7 @@ def refusal(method: str, problem: str, penalty: Penalty, *, affine: bool) -> str
 
 
 def penalty_refusal(method: str, penalty: Penalty) -> str | None:
-    """Say why a method does not take a penalty, whatever the problem; None where it does."""
+    """Return the reason why a method does not accept a penalty, for any problem; None where it does."""
     if method == "paper" and isinstance(penalty, ConcavePenalty):
         return "Algorithm 1 takes penalties that are linear in the singular values; choose bilinear or lm"
     if method == "irnn" and isinstance(penalty, RankPenalty):

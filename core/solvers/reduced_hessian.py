@@ -5,8 +5,8 @@ D holds one (K+3) x (K+3) block per frame, M one 3K x 3K block per point, and W 
     (W' x)_jk = sum_f B_fk H_fj (x_B C_j + x_s)_f   + [sum_f x_B,fk (H e)_fj]
     (W z)_f   = (sum_j C_j' H_fj (B z_j)_f, sum_j H_fj (B z_j)_f)   + [(sum_j (H e)_fj z_j, 0)]
 
-The terms in brackets are what the exact Hessian has beyond Gauss-Newton.  A point's part of the product needs
-nothing of the other points: both directions are made while the planes of a block of points are formed.
+The terms in brackets are those of the exact Hessian that Gauss-Newton omits.  A point's part of the product
+needs nothing of the other points: both directions are made while the planes of a block of points are formed.
 
 For stored planes and K <= 4 each direction is one matrix product with the planes of H and no F x P temporary.
 Otherwise it has three steps in camera frames (`camera_frame`): times (R B), times G, times (R B)'.
@@ -39,7 +39,7 @@ def reduced_hessian(
     damping: float,
     He: tuple[Reals, ...] | None,
 ) -> ReducedHessian:
-    """Return what multiplies with A + lambda I at a point, in the cheaper form.
+    """Return the operator A + lambda I at a point, in the cheaper form.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
 """The one loop of the project: `iterate` turns a problem and an algorithm into a stream of snapshots.
 
 An algorithm is a frozen dataclass of its own parameters and is pure: no printing, no clock, no thread.  All
-that it needs to go on is in its state, so that a run resumed from a snapshot equals an uninterrupted one, bit
-for bit.  Cancel = stop iterating.  Pause = do not ask for the next item.  Numerical failure is a value with a
-sentence (`Status.DIVERGED`), never an exception.
+that it needs to continue is in its state, so that a run resumed from a snapshot equals an uninterrupted one,
+bit for bit.  To cancel, stop iterating.  To pause, do not request the next item.  Numerical failure is a
+value with a sentence (`Status.DIVERGED`), never an exception.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 State = TypeVar("State")
 
-ROUNDING = 1e-12  # a predicted relative decrease below this cannot be told from rounding where no step helps
+ROUNDING = 1e-12  # where no step helps, a predicted relative decrease below this counts as rounding
 
 
 class Status(Enum):
-    """Whether a run goes on, and if not, why it ended."""
+    """Whether a run continues, and if not, why it ended."""
 
     RUNNING = "running"
     CONVERGED = "converged"
@@ -83,7 +83,7 @@ class Algorithm(Protocol[State]):
         return self
 
     def for_changed_settings(self, *, complete: bool) -> Algorithm[State]:
-        """Return the method for a run that continues another one, whose settings change while it goes on.
+        """Return the method for a run that continues another one, whose settings change during the run.
 
         `complete` is whether the start's C belongs to its B and s, as after a step.
         """
@@ -92,7 +92,7 @@ class Algorithm(Protocol[State]):
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a run stands: steps taken, seconds spent in them (not between them), and the objective."""
+    """The progress of a run: steps taken, seconds spent in them (not between them), and the objective."""
 
     iteration: int
     seconds: float
@@ -117,7 +117,7 @@ _threads = 1
 
 
 def set_solver_threads(count: int) -> None:
-    """Let the linear algebra of all solvers in this process use so many threads from now on.
+    """Set the number of threads of the linear algebra of all solvers in this process.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def set_solver_threads(count: int) -> None:
 
 
 def single_threaded() -> AbstractContextManager[object]:
-    """Context manager that pins BLAS to one thread, or to as many as `set_solver_threads` was told.
+    """Context manager that pins BLAS to one thread, or to the number given to `set_solver_threads`.
 
     One thread is 5 to 28 times faster at the usual sizes.
     """

@@ -51,9 +51,9 @@ MOST_TRIALS = 12
 
 @dataclass(frozen=True, eq=False)
 class VariableProjectionState:
-    """A point with C eliminated, and what the next step needs: found when it is asked for.
+    """A point with C eliminated, and the quantities of the next step, computed at first use.
 
-    Under a hand that moves a setting, point follows point and few are ever stepped from.
+    While a user changes a setting continuously, most points are replaced before a step is taken from them.
     """
 
     problem: Problem
@@ -61,11 +61,11 @@ class VariableProjectionState:
     system: PointSystem
     He: tuple[Reals, ...] | None  # R H e of each block (3F, p); only where the next step is a Newton step
     loss: float
-    exact_gradient: Floats | None  # (K+3, F) as `gradient`, where the residuals were at hand
+    exact_gradient: Floats | None  # (K+3, F) as `gradient`, where the residuals were computed
     damping: float
     decrease: float  # relative decrease of the last step
     before: float | None  # `predicted` of the state before; None at a start
-    close: bool = False  # whether it is a start of which the caller says that it is near the minimum
+    close: bool = False  # whether it is a start that is near the minimum according to the caller
     stuck: bool = False  # no trial of the last step lowered the objective
 
     @cached_property
@@ -78,7 +78,7 @@ class VariableProjectionState:
         """(K+3, F) half of the gradient in (B, s)."""
         if self.exact_gradient is not None:
             return self.exact_gradient
-        # The same from the sums at hand, to fewer digits.
+        # The same from sums that are known, to fewer digits.
         data, B, s = self.problem.data, self.factors.B, self.factors.s
         gradient = matmul_batched(self.blocks, np.concatenate((B, s[:, : data.offset_size]), axis=1).T)
         gradient -= data.frame_targets(self.factors.C)
@@ -91,7 +91,7 @@ class VariableProjectionState:
 
     @cached_property
     def predicted(self) -> float:
-        """What a preconditioned gradient step g would gain, g' (D + lambda)^-1 g."""
+        """The predicted decrease of a preconditioned gradient step g, g' (D + lambda)^-1 g."""
         return float(np.vdot(self.gradient, matmul_batched(self.preconditioner, self.gradient)))
 
     @property
@@ -124,16 +124,16 @@ class VariableProjection(Algorithm[VariableProjectionState]):
             system = problem.data.best_C(start.B, start.s, problem.weights)
             start = Factors(start.B, system.C, start.s)
         factors = problem.gauge(start)
-        return _settle(problem, factors, self.damping, None)
+        return _eliminate_C(problem, factors, self.damping, None)
 
     def step(self, problem: Problem, state: VariableProjectionState) -> VariableProjectionState:
         """Take one accepted step, raising the damping until the objective falls."""
         if state.before is None and state.predicted <= self.tolerance * state.loss:
-            return replace(state, before=state.predicted)  # there already
+            return replace(state, before=state.predicted)  # at the minimum already
         newton = state.He is not None
         damping, growth = state.damping, 2.0
         for _ in range(MOST_TRIALS):
-            found = _solution(problem, state, damping, exact=newton, most=self.most_products)
+            found = _solve_step(problem, state, damping, exact=newton, most=self.most_products)
             if found is None:  # negative curvature at once: the Gauss-Newton matrix has none but by rounding
                 if not newton:
                     damping = max(growth * damping, ROUNDING)
@@ -141,9 +141,9 @@ class VariableProjection(Algorithm[VariableProjectionState]):
                 newton = False
                 continue
             step, shapes = found
-            trial = _moved(state.factors, step, shapes)
-            new = _settle(problem, problem.gauge(trial), max(damping / 10, LEAST_DAMPING), state)
-            if new.loss < state.loss or (newton and _closer(state, new)):
+            trial = _apply_step(state.factors, step, shapes)
+            new = _eliminate_C(problem, problem.gauge(trial), max(damping / 10, LEAST_DAMPING), state)
+            if new.loss < state.loss or (newton and _is_closer(state, new)):
                 return new
             del new  # its arrays are the largest there are
             if newton:
@@ -183,13 +183,13 @@ class VariableProjection(Algorithm[VariableProjectionState]):
         return replace(self, most_products=CONTINUED_PRODUCTS, complete_start=complete)
 
 
-def _moved(factors: Factors, step: Floats, shapes: Floats) -> Factors:
+def _apply_step(factors: Factors, step: Floats, shapes: Floats) -> Factors:
     rank = factors.rank
     s = factors.s + step[rank:].T if len(step) > rank else factors.s
     return Factors(factors.B + step[:rank].T, factors.C + shapes, s)
 
 
-def _settle(
+def _eliminate_C(
     problem: Problem, start: Factors, damping: float, before: VariableProjectionState | None
 ) -> VariableProjectionState:
     """Eliminate C at (B, s) and evaluate the objective, exactly where steps have become small."""
@@ -198,8 +198,8 @@ def _settle(
     system = data.best_C(B, s, weights)
     factors = Factors(B, system.C, s)
     loss = data.eliminated_loss(B, s, weights, system)
-    close = before is None and damping < NEWTON_DAMPING  # the caller's word that the start is
-    decrease = _relative(before.loss, loss) if before is not None else 0.0 if close else 1.0
+    close = before is None and damping < NEWTON_DAMPING  # a small damping declares the start near
+    decrease = _relative_decrease(before.loss, loss) if before is not None else 0.0 if close else 1.0
     rank, frames = factors.rank, len(B)
     He = gradient = None
     if decrease < NEWTON_BELOW or not loss > EXACT_BELOW * data.yHy:
@@ -212,7 +212,7 @@ def _settle(
         gradient = data.cameras.rotate_sums_back(sums)
         gradient[:rank] += 0.5 * weights[:, None] * B.T
         He = tuple(kept)
-        decrease = _relative(before.loss, loss) if before is not None else decrease
+        decrease = _relative_decrease(before.loss, loss) if before is not None else decrease
     return VariableProjectionState(
         problem=problem,
         factors=factors,
@@ -227,13 +227,13 @@ def _settle(
     )
 
 
-def _closer(state: VariableProjectionState, new: VariableProjectionState) -> bool:
+def _is_closer(state: VariableProjectionState, new: VariableProjectionState) -> bool:
     """Whether a step near the minimum helps, though the losses differ by rounding only."""
     rounding = state.predicted <= ROUNDING * state.loss and new.loss <= (1 + ROUNDING) * state.loss
     return rounding and new.predicted < 0.25 * state.predicted
 
 
-def _relative(before: float, after: float) -> float:
+def _relative_decrease(before: float, after: float) -> float:
     return (before - after) / before if before else 0.0
 
 
@@ -244,7 +244,7 @@ def _damped_inverse(blocks: Floats, damping: float) -> Floats:
     return invert_batched(damped)
 
 
-def _solution(
+def _solve_step(
     problem: Problem, state: VariableProjectionState, damping: float, *, exact: bool, most: int
 ) -> tuple[Floats, Floats] | None:
     """Return the step (K+3, F) and the change of C (K, 3, P) that goes with it.
