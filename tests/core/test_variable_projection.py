@@ -22,13 +22,13 @@ def product_form(request, monkeypatch):
     monkeypatch.setattr(reduced_hessian, "PRODUCT_RANK", request.param)
 
 
-def settled(problem, factors, *, newton):
+def state_at(problem, factors, *, newton):
     """Return the state at a point, with or without what a Newton step needs."""
     algorithm = vp.VariableProjection()
     state = algorithm.init(problem, factors)
     if newton:
         pretended = vp.replace(state, loss=state.loss * (1 + 1e-9))
-        state = vp._settle(problem, state.factors, 1e-3, pretended)
+        state = vp._eliminate_C(problem, state.factors, 1e-3, pretended)
         assert state.He is not None
     return state
 
@@ -51,7 +51,7 @@ def reduced_loss(problem, B, s):
 @pytest.mark.parametrize("newton", [False, True])
 def test_gradient_matches_finite_differences_of_the_reduced_loss(simulated, random_factors, weights, newton):
     problem, _ = simulated(frames=7, points=8, weights=weights, missing=0.2)
-    state = settled(problem, random_factors(problem), newton=newton)
+    state = state_at(problem, random_factors(problem), newton=newton)
     B, s = state.factors.B, state.factors.s
     rank, step = B.shape[1], 1e-5
     for f in (0, 3):
@@ -72,7 +72,7 @@ def test_gradient_matches_finite_differences_of_the_reduced_loss(simulated, rand
 @pytest.mark.parametrize("eta", [0.05, 1.0])
 def test_exact_curvature_matches_finite_differences_of_the_gradient(simulated, random_factors, weights, eta):
     problem, _ = simulated(frames=6, points=8, weights=weights, eta=eta, missing=0.2)
-    state = settled(problem, random_factors(problem), newton=True)
+    state = state_at(problem, random_factors(problem), newton=True)
     curvature = hessian(problem, state, 0.0, exact=True)
     rank, frames = state.factors.rank, len(state.factors.B)
     rng = np.random.default_rng(1)
@@ -96,7 +96,7 @@ def test_exact_curvature_matches_finite_differences_of_the_gradient(simulated, r
 @pytest.mark.parametrize("weights", RANKS)
 def test_gauss_newton_curvature_is_the_schur_complement_of_the_jacobian(simulated, random_factors, weights):
     problem, _ = simulated(frames=6, points=7, weights=weights, missing=0.1)
-    state = settled(problem, random_factors(problem), newton=False)
+    state = state_at(problem, random_factors(problem), newton=False)
     curvature = hessian(problem, state, 0.25, exact=False)
     rank, frames = state.factors.rank, len(state.factors.B)
     J = residuals.jacobian(problem, state.factors).toarray()
