@@ -28,6 +28,7 @@ COMMANDS = {
     "guide": "find a good parameter without ground truth",
     "evaluate": "errors of a result, its loss recomputed, its gradient",
     "export": "write a result in another format",
+    "formats": "describe the files that are read and written",
     "reproduce": "run the paper's experiments again and write a report",
     "benchmark": "compare the methods: loss against CPU seconds, memory, growth",
 }

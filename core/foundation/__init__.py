@@ -1,5 +1,6 @@
 """Types, exceptions, atomic files, linear algebra, the version: what all other packages of core use."""
 
+from .assets import asset_folder
 from .atomic import check_writable, replacing, replacing_many
 from .exceptions import InputError
 from .linalg import Similarity, procrustes, rotation_from_vector
@@ -16,6 +17,7 @@ __all__ = [
     "Parameter",
     "ParameterValue",
     "Similarity",
+    "asset_folder",
     "check_parameters",
     "check_writable",
     "parameter",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from string import Template
 from typing import TYPE_CHECKING
 
-from nrsfm_gui.model.assets import asset_folder
+from core.foundation import asset_folder
 
 if TYPE_CHECKING:
     from nrsfm_gui.model.theme import Theme

@@ -11,7 +11,7 @@ from PyQt6.QtCore import QByteArray, QRect, QRectF, QSize, Qt
 from PyQt6.QtGui import QIcon, QIconEngine, QPainter, QPixmap
 from PyQt6.QtSvg import QSvgRenderer
 
-from nrsfm_gui.model.assets import asset_folder
+from core.foundation import asset_folder
 
 
 @lru_cache(maxsize=256)

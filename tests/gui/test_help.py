@@ -12,8 +12,8 @@ from PyQt6.QtGui import QGuiApplication, QImage, QWhatsThisClickedEvent
 from PyQt6.QtWidgets import QApplication, QPushButton, QToolButton
 
 from core import Settings, simulate
+from core.foundation import asset_folder
 from nrsfm_gui.model.arguments import Arguments, parse
-from nrsfm_gui.model.assets import asset_folder
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.timeline.heat_strip import HeatStrip

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...data.sequence import CameraModel
+from ...foundation.assets import asset_folder
 from ...foundation.exceptions import InputError
 from . import challenge
 from .challenge_folder import ChallengeFile, find
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from .entry import SequenceEntry
 
 PREFIX = "sample:"
-
-
-def samples_folder() -> Path | None:
-    """Return the folder of the bundled samples, or None where none are installed."""
-    beside = Path(__file__).resolve().parents[3]  # of `core`
-    folders = (beside / "nrsfm_gui" / "assets" / "samples", beside / "assets" / "samples")
-    return next((folder for folder in folders if folder.is_dir()), None)
 
 
 def bundled_samples() -> tuple[SequenceEntry, ...]:
@@ -69,5 +63,5 @@ def resolve(path: Path) -> Path:
 
 
 def _files() -> tuple[ChallengeFile, ...]:
-    folder = samples_folder()
+    folder = asset_folder("samples")
     return () if folder is None else find(folder)

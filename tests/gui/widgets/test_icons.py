@@ -8,7 +8,7 @@ from PyQt6.QtCore import QSize
 from PyQt6.QtGui import QIcon, QImage
 from PyQt6.QtSvg import QSvgRenderer
 
-from nrsfm_gui.model.assets import asset_folder
+from core.foundation import asset_folder
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.runs.run_list import BUTTONS
 from nrsfm_gui.panels.runs.run_tree import mark_icon
