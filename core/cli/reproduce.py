@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..experiments.report import check_installed
-from ..experiments.reproduce import CURVE_SECONDS, EXPERIMENTS, PACKAGES, reproduce
+from ..experiments.reproduce import CURVE_SECONDS, EXPERIMENTS, PACKAGES, reproduce_experiment
 from ..foundation.exceptions import InputError
 from . import INTERRUPTED
 from .console import ProgressLine
@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
         line.write(jobs_progress_text(now))
 
     try:
-        written = reproduce(
+        written = reproduce_experiment(
             args.experiment,
             args.output,
             data=args.data,

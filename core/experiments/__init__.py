@@ -1,1 +1,80 @@
-"""The paper's experiments, run again: jobs that can be resumed, and a report of what came out."""
+"""The paper's tables and figures, run again: jobs, their results, and the report."""
+
+from .figure1 import CURVE_METHODS, RecoveryJob, figure_jobs, figure_panels, figure_sequences
+from .jobs import ExperimentJob, JobResult, JobsProgress, JobStore, run_jobs
+from .mocap import (
+    PUBLISHED_E3D,
+    MocapJob,
+    MocapRow,
+    bmm_rows,
+    load_mocap,
+    mocap_blocks,
+    mocap_jobs,
+    rotation_error,
+)
+from .published import PUBLISHED_ERRATA, mean_log_loss, published_tables
+from .report import (
+    BulletList,
+    CodeBlock,
+    Heading,
+    ImageGallery,
+    Paragraph,
+    ReportImage,
+    ReportTable,
+    TableCell,
+    TableRow,
+    render_html,
+    render_markdown,
+    write_report,
+)
+from .reproduce import EXPERIMENTS, reproduce_experiment, shape_blocks
+from .table_data import TableData, TableSequence, load_table_data
+from .table_jobs import TableJob
+from .tables import TABLE_ROWS, TableEntries, TableEntry, loss_blocks
+
+__all__ = [
+    "CURVE_METHODS",
+    "EXPERIMENTS",
+    "PUBLISHED_E3D",
+    "PUBLISHED_ERRATA",
+    "TABLE_ROWS",
+    "BulletList",
+    "CodeBlock",
+    "ExperimentJob",
+    "Heading",
+    "ImageGallery",
+    "JobResult",
+    "JobStore",
+    "JobsProgress",
+    "MocapJob",
+    "MocapRow",
+    "Paragraph",
+    "RecoveryJob",
+    "ReportImage",
+    "ReportTable",
+    "TableCell",
+    "TableData",
+    "TableEntries",
+    "TableEntry",
+    "TableJob",
+    "TableRow",
+    "TableSequence",
+    "bmm_rows",
+    "figure_jobs",
+    "figure_panels",
+    "figure_sequences",
+    "load_mocap",
+    "load_table_data",
+    "loss_blocks",
+    "mean_log_loss",
+    "mocap_blocks",
+    "mocap_jobs",
+    "published_tables",
+    "render_html",
+    "render_markdown",
+    "reproduce_experiment",
+    "rotation_error",
+    "run_jobs",
+    "shape_blocks",
+    "write_report",
+]

@@ -59,7 +59,7 @@ DRAWN_ERRORS = {  # the error of the shapes that are drawn, which `table_jobs.al
 }
 
 
-def reproduce(
+def reproduce_experiment(
     what: str,
     output: Path,
     *,

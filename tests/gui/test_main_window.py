@@ -26,7 +26,7 @@ from core import (
     write_challenge,
 )
 from core.evaluation import Kind, Mirror
-from core.experiments.report import write_report
+from core.experiments import write_report
 from nrsfm_gui.model.arguments import Arguments
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.scene.shapes import Alignment

@@ -6,8 +6,15 @@ import numpy as np
 import pytest
 
 from core import solve
-from core.experiments.figure1 import CURVE_METHODS, figure_jobs, figure_panels, figure_sequences
-from core.experiments.jobs import JobResult, JobStore, run_jobs
+from core.experiments import (
+    CURVE_METHODS,
+    JobResult,
+    JobStore,
+    figure_jobs,
+    figure_panels,
+    figure_sequences,
+    run_jobs,
+)
 
 
 @pytest.fixture(scope="module")

@@ -19,10 +19,7 @@ import pytest
 
 from core import read_sequence
 from core.cli import main
-from core.experiments.figure1 import RecoveryJob
-from core.experiments.jobs import JobResult, JobStore, run_jobs
-from core.experiments.table_data import load_table_data
-from core.experiments.table_jobs import TableJob
+from core.experiments import JobResult, JobStore, RecoveryJob, TableJob, load_table_data, run_jobs
 
 
 def has_workers(process):

@@ -12,28 +12,34 @@ import pytest
 
 from core import Factors, InputError
 from core.cli import main
-from core.experiments.benchmark import pyproximal
-from core.experiments.benchmark.growth import GROWTH_SIZES, growth_cases, growth_curve
-from core.experiments.benchmark.known_cameras import (
+from core.experiments import render_markdown
+from core.experiments.benchmark import (
+    BENCHMARK_METHODS,
+    BENCHMARK_STARTS,
     BILINEAR_TITLE,
+    GROWTH_SIZES,
+    STOPPED,
+    TIME_LIMIT,
+    BenchmarkCase,
+    BenchmarkInterrupted,
+    CurvePoint,
     KnownCamerasProblem,
     KnownCamerasScene,
-    read_scene,
-    solve_bilinear,
-)
-from core.experiments.benchmark.measurement import CurvePoint, PeakMemory, Stopwatch
-from core.experiments.benchmark.methods import BENCHMARK_METHODS, TIME_LIMIT
-from core.experiments.benchmark.problems import BENCHMARK_STARTS, BenchmarkCase, bilinear_start
-from core.experiments.benchmark.results import benchmark_blocks, benchmark_rows
-from core.experiments.benchmark.runs import (
-    STOPPED,
-    BenchmarkInterrupted,
     MethodRun,
+    PeakMemory,
+    Stopwatch,
+    benchmark_blocks,
+    benchmark_rows,
+    bilinear_start,
+    growth_cases,
+    growth_curve,
     measure_method,
+    pyproximal,
+    read_scene,
     run_benchmark,
     run_method,
+    solve_bilinear,
 )
-from core.experiments.report import render_markdown
 
 CASE = BenchmarkCase(frames=12, points=15, rank=2)
 LIMIT = 0.15  # CPU seconds

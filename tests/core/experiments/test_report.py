@@ -14,23 +14,24 @@ import pytest
 
 from core import CameraModel, load_result, write_challenge
 from core.cli import main
-from core.experiments import figures, jobs
-from core.experiments.jobs import JobStore
-from core.experiments.published import PUBLISHED_ERRATA
-from core.experiments.report import (
+from core.experiments import (
+    PUBLISHED_ERRATA,
+    TABLE_ROWS,
     CodeBlock,
     Heading,
+    JobStore,
     Paragraph,
     ReportTable,
     TableCell,
+    TableJob,
     TableRow,
+    figures,
+    jobs,
+    load_table_data,
     render_html,
     render_markdown,
+    shape_blocks,
 )
-from core.experiments.reproduce import shape_blocks
-from core.experiments.table_data import load_table_data
-from core.experiments.table_jobs import TableJob
-from core.experiments.tables import TABLE_ROWS
 
 ORTHOGONAL = CameraModel.ORTHOGONAL
 
