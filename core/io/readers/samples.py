@@ -12,6 +12,7 @@ from .challenge_folder import ChallengeFile, find
 
 if TYPE_CHECKING:
     from pathlib import Path
+
     from .entry import SequenceEntry
 
 PREFIX = "sample:"
