@@ -3,10 +3,10 @@ r"""Choosing a parameter without the truth: the reprojection error of observatio
 Some of the visible observations are hidden, the problem is solved for a series of values of one parameter,
 and each solution is measured on what was hidden and on what was kept.
 
-What is hidden matters more than how much. Single observations are predicted well by whatever fits their
-neighbors, right or wrong in depth: the lowest error is at a penalty far too weak. A point that is hidden over
-half of the sequence is asked for from where it was never seen, which takes its depth. On simulated sequences
-of 60 frames and 100 points with 1 px of noise, over xi in half decades at rank 6, the 3-D error at the lowest
+The choice of hidden observations matters more than their number. Single observations are predicted well by
+any fit of their neighbors, with a correct depth or not: the lowest error is at a penalty far too weak. To
+predict a point that is hidden over half of the sequence requires its depth. On simulated sequences of 60
+frames and 100 points with 1 px of noise, over xi in half decades at rank 6, the 3-D error at the lowest
 held-out error and the lowest of all, in mm:
 
               balloon        articulated    paper
@@ -15,14 +15,14 @@ held-out error and the lowest of all, in mm:
 
 On four of the Challenge's kinds (kinect paper, shark, dance, pickup; 3 shares) it is 8.9 of 8.2, 2.7 of 1.0,
 6.3 of 6.0 and 11.6 of 3.4 with tracks: the lowest 3-D error was always at a penalty as strong or stronger, by
-up to thirty times. So of values that are about as good the strongest penalty is the safest.
+up to thirty times. So of values with about the same error the strongest penalty is the safest.
 
-What is held out of what. The shapes and offsets B, C, t, and the weights that refer to the closed form, come
-from the kept observations alone. Rotations and intrinsics are those of the reconstruction that one starts
-from, which has seen all observations: choosing them anew for every share compares another choice of rotations
-each time, and costs most of a run. `again` does it, to measure how much that matters. The first solve of each
-share keeps the lower of two ends, from the reconstruction and grown from a rigid shape; each further one
-starts from its neighbor's end.
+The shapes and offsets B, C, t, and the weights that refer to the closed form, are computed from the kept
+observations alone. Rotations and intrinsics are those of the given reconstruction, which uses all
+observations: to choose them anew for every share compares another choice of rotations each time, and costs
+most of a run. `again` does so, to measure the difference. The first solve of each share keeps the lower of
+two ends, from the reconstruction and grown from a rigid shape; each further one starts from its neighbor's
+end.
 
 Shares are drawn independently; the standard error over them is of their choice, not of the noise.
 """
@@ -79,7 +79,7 @@ Watch: TypeAlias = "Callable[[], None]"
 
 
 def _nothing() -> None:
-    """Watch nothing."""
+    """Do nothing."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class HoldoutTrial:
     fold: int  # 0-based
     held: ReprojectionErrors  # of what was hidden
     kept: ReprojectionErrors  # of what was used
-    solution: Point | None  # None once it was taken away, where only figures are kept
+    solution: Point | None  # None where only the errors are kept
     done: int  # trials, with this one
     count: int  # of all trials
     seconds: float  # since the sweep began
@@ -198,9 +198,9 @@ def sweep(
     plan
         the values.
     again
-        whether rotations are chosen anew without what is hidden, instead of taken from `start`.
+        whether rotations are chosen anew without the hidden observations, instead of those of `start`.
     watch
-        called after every iteration of every solve; what it raises ends the sweep at once.
+        called after every iteration of every solve; an exception that it raises ends the sweep.
 
     Raises
     ------
@@ -300,7 +300,7 @@ def _solve_series(
 def _choose_rotations_again(
     sequence: Sequence, start: Iterate, settings: Settings, held: Bools
 ) -> tuple[Problem, Factors]:
-    """Return the problem and the end of a run that has never seen what is hidden, nor has its companion."""
+    """Return the problem and the end of a run without the hidden observations, also of its companion."""
     seen = ~held
     companion = sequence.companion
     if companion is not None:
@@ -313,7 +313,7 @@ def _choose_rotations_again(
 
 
 def reproject(solution: Point, intrinsics: Floats, camera: CameraModel) -> Floats:
-    """Return where a solution is seen, (F, 2, P), in the units of the tracks; NaN at depth 0."""
+    """Return the reprojections of a solution, (F, 2, P), in the units of the tracks; NaN at depth 0."""
     problem, factors = solution.problem, solution.factors
     if isinstance(problem, LowRankProblem):
         return project(problem.structure(factors), intrinsics, CameraModel.PERSPECTIVE)
@@ -332,10 +332,10 @@ def _measure(
 
 @dataclass(frozen=True, eq=False)
 class HoldoutCurve:
-    """What the trials of a plan come to, by value in increasing order, over folds that have all values.
+    """The errors of the trials of a plan, by value in increasing order, over folds that have all values.
 
-    What is hidden in one fold may be far harder to predict than in another: a value that was tried in more
-    folds than the others would be judged by that.
+    Folds differ much in how hard their hidden observations are to predict, so that values that were tried in
+    different folds cannot be compared.
     """
 
     values: Floats  # (N,)
@@ -343,7 +343,7 @@ class HoldoutCurve:
     errors: Floats  # (folds, N) root mean square error of what was hidden, NaN where it is seen nowhere
     medians: Floats  # (folds, N)
     kept_errors: Floats  # (folds, N) of what was used
-    whole: bool  # whether a count has no half: the lower of two that tie is the better one
+    whole: bool  # whether values are whole numbers: of two that tie the lower one is better
 
     @property
     def held(self) -> Floats:
@@ -398,7 +398,7 @@ def _standard_error(errors: Floats) -> Floats:
 
 
 def gather_curve(trials: Iterable[HoldoutTrial], parameter: str) -> HoldoutCurve:
-    """Gather the trials of a plan, or those that there are yet.
+    """Gather the trials of a plan, or those that are done.
 
     A sweep goes fold by fold, so that its first fold has all values that were tried. Of other trials those
     values count that the fold with most of them has.

@@ -1,7 +1,7 @@
-"""Degenerate reconstructions, and what to say about them.
+"""Detection of degenerate reconstructions, and the remarks on them.
 
-A penalty that is stronger than the data takes a basis shape away altogether: at the minimum its singular
-value is zero, in floating point 1e-16 of the largest or less, where shapes in use have 1e-6 or more.
+A penalty that is stronger than the data removes a basis shape: at the minimum its singular value is zero, in
+floating point 1e-16 of the largest or less, where shapes in use have 1e-6 or more.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NEGLIGIBLE = 1e-9  # relative size of a singular value that counts as zero
 
 
 def remarks(problem: Problem, factors: Factors, penalty: Penalty) -> list[str]:
-    """Return sentences on what is degenerate in a reconstruction; none where nothing is.
+    """Return a sentence for each degeneracy of a reconstruction.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def remarks(problem: Problem, factors: Factors, penalty: Penalty) -> list[str]:
 
 
 def is_collapsed(problem: Problem, factors: Factors) -> bool:
-    """Whether everything was shrunk to zero, so that there is nothing to go on from."""
+    """Whether everything was shrunk to zero, so that no run can continue from it."""
     return _nothing(problem, singular_values(factors))
 
 

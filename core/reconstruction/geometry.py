@@ -1,17 +1,17 @@
-r"""What a point of a problem looks like in three dimensions: shapes, cameras, and where they project to.
+r"""The three-dimensional geometry of a point of a problem: shapes, cameras and reprojections.
 
-A non-rigid problem has all of it.  A low-rank one has projective cameras P_f (3 x K) and points u_j (K
-numbers) only, X_fj = P_f u_j in units of the tracks.  Where K >= 4 the four leading ones may be upgraded
+A non-rigid problem defines all of it.  A low-rank one has only projective cameras P_f (3 x K) and points u_j
+(K numbers), X_fj = P_f u_j in units of the tracks.  Where K >= 4 the four leading ones may be upgraded
 (`core.cameras.metric_upgrade`),
 
     K_c^-1 P_f,1..4 Q ~ s_f [R_f t_f],    Q^-1 u_j,1..4 = w_j (S_j, 1),
 
-and what the others add to X_fj / (s_f w_j) moves the points of frame f,
+and the contribution of the others to X_fj / (s_f w_j) moves the points of frame f,
 
     S_fj = S_j + sum over k > 4 of R_f' K_c^-1 P_fk u_jk / (s_f w_j),
 
-so that S_f has 1 + 3 (K - 4) basis shapes, and K_c (R_f S_fj + t_f) is X_fj up to scale but for what the
-rotations round off.  Where no upgrade exists X itself is shown, in the camera's frame: R_f = I, t_f = 0, and
+so that S_f has 1 + 3 (K - 4) basis shapes, and K_c (R_f S_fj + t_f) is X_fj up to scale and the error of the
+nearest rotations.  Where no upgrade exists X itself is shown, in the camera's frame: R_f = I, t_f = 0, and
 the 3 K basis shapes e_c u_k' with the coefficients P_f,ck.
 """
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 PROJECTIVE = 4  # rank of a rigid scene
 DOUBTFUL = 0.1  # constraint error of a given K from which auto-calibration is tried as well
-LEAST_DEPTH = 0.5  # median |X_3| below which the penalty has taken the depth away; without one it is 1
+LEAST_DEPTH = 0.5  # median |X_3| below which the penalty has removed the depth; without one it is 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +61,10 @@ class Geometry:
     rotations: Floats  # (F, 3, 3)
     translations: Floats  # (F, 3)
     intrinsics: Floats  # (3, 3) from the camera frame to the units of the tracks
-    affine: bool  # whether nothing measures depth, so that it is dropped instead of divided by
-    projective: Projective | None = None  # what was solved for, in a low-rank problem
+    affine: bool  # whether depth is not measured, so that the projection is orthogonal
+    projective: Projective | None = None  # the solution of a low-rank problem
     figures: dict[str, Any] = field(default_factory=dict)  # of the upgrade, for `meta`
-    flat: bool = False  # whether the depth is gone, so that there is nothing to see
+    flat: bool = False  # whether the penalty has removed the depth
 
     @property
     def points(self) -> Floats:
@@ -92,7 +92,7 @@ def geometry_of(
     assert isinstance(problem, NonRigidProblem)  # there are two kinds
     t = np.einsum("fab,fb->fa", problem.rotations, factors.s)
     if problem.affine:
-        t[:, 2] = 0.0  # nothing measures it
+        t[:, 2] = 0.0  # it is not measured
     C = factors.C.reshape(factors.rank, -1).T
     return Geometry(factors.B, C, problem.rotations, t, intrinsics, problem.affine)
 
@@ -138,7 +138,7 @@ def _without_depth(depth: float, *, penalized: bool) -> str:
     if not penalized:
         return f"the solution has no depth {value}: raise eta, whose term keeps it from shrinking to zero"
     return (
-        f"the penalty has taken the depth away {value}: lower mu, or leave the first four singular values "
+        f"the penalty has removed the depth {value}: lower mu, or leave the first four singular values "
         "free (tnn, ramp)"
     )
 

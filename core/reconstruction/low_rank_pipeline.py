@@ -5,13 +5,13 @@ norm, which MATLAB's `norm` is.  Both it and the Frobenius norm give Door the ra
 truncated nuclear norm of Section 5.2; under its nuclear norm (1.5e-3, eta = 0.05) the spectral one gives 4
 singular values, the Frobenius norm 3.
 
-    start 1    closed form, cut to rank K; the paper's start, and often the best one
+    start 1    closed form, cut to rank K: the paper's start, and often the best one
     start 2    grown from rank 1
     start n    random points beside a column of ones, until three starts have ended in the lowest minimum
     refine     the best of them, to the tolerance; then the metric view of it (`upgraded_view`)
 
 Without a penalty on the leading singular values, missing data make for many minima and long flat valleys:
-from random starts every third run or so of the dinosaur ends in the lowest minimum.  Starts are followed for
+from random starts about every third run of the dinosaur ends in the lowest minimum.  Starts are followed for
 a limited number of steps, and of large problems on some of the points only.
 """
 
@@ -81,7 +81,7 @@ def measurement_norm(tracks: Floats, visible: Bools) -> float:
 def known_calibration(sequence: Sequence, settings: Settings) -> Floats | None:
     """Return K (3, 3) of the views as the settings ask for it, for the metric view; None where unknown.
 
-    It never enters the problem. `auto` is the sequence's own K, or that of its ground-truth frame, and
+    It is not used by the problem. `auto` is the sequence's own K, or that of its ground-truth frame, and
     without either auto-calibration.
     """
     if sequence.camera is CameraModel.ORTHOGONAL:
@@ -119,7 +119,7 @@ def continue_low_rank(sequence: Sequence, settings: Settings, start: Iterate) ->
     tracks = CalibratedTracks(before.tracks, before.visible, start.intrinsics, sequence.camera)
     context = _context(sequence, settings, tracks)
     problem = before.with_eta(settings.eta).with_penalty(settings.penalty, settings.rank)
-    nothing = is_collapsed(problem, factors)  # a strong penalty has left nothing to continue from
+    nothing = is_collapsed(problem, factors)  # a strong penalty has shrunk the point to zero
     point = problem.closed_form() if nothing else with_rank(factors, problem.rank, context.rng(0))
     if context.method.on_matrix:
         iterates = run_on_matrix(context, problem, point)
@@ -237,7 +237,7 @@ def random_points(problem: LowRankProblem, rng: np.random.Generator) -> Factors:
 
 @dataclass(frozen=True, eq=False)
 class PointSubset:
-    """A problem, the one of evenly spaced points of it, and the way back."""
+    """A problem, and the small problem of some evenly spaced points of it."""
 
     problem: LowRankProblem
     small: LowRankProblem
@@ -248,7 +248,7 @@ class PointSubset:
         return float(self.small.visible.sum() / self.problem.visible.sum())
 
     def to_full(self, factors: Factors) -> Factors:
-        """Return the best points of the whole problem for the cameras of the small one."""
+        """Return the best points of the full problem for the cameras of the small one."""
         if self.small is self.problem:
             return factors
         data, weights = self.problem.data, self.problem.weights[: factors.rank]

@@ -1,11 +1,11 @@
-"""The run of a non-rigid problem: rotations, starts, and the minimum that they lead to.
+"""The run of a non-rigid problem: rotations, starts, refinement.
 
-    rotations n   each candidate's reconstruction is grown from rigid to rank K; the lowest losses win
+    rotations n   each candidate's reconstruction is grown from rigid to rank K; the lowest losses decide
                   (large sequences: of a subset of frames and points)
-    start 1       rigid and grown
-    starts 2 to n the cut of the closed form and random ones take a few steps side by side, on a subset
-    start n       the best of these that differ, each until it comes near an end that is known, cannot reach
-                  the lowest any more, or has converged to 1e-8
+    start 1       rigid and grown starts 2 to n the cut of the closed form and random ones take a few steps
+    side by side, on a subset start n       the best of these that differ, each until it comes near a known
+    end, is unlikely to reach the
+                  lowest, or has converged to 1e-8
     refine        the best of them, to the tolerance
 
 The methods that work on X itself, or begin so (`admm`, `admm+bilinear`, `irnn`, ...), start from the closed
@@ -57,7 +57,7 @@ SCREENED = 2_500  # observations, about, that starts take their first steps on
 
 
 def can_continue(start: Iterate, settings: Settings) -> bool:
-    """Whether a run can continue from an iterate: its rotations are chosen, and stay what they are."""
+    """Whether a run can continue from an iterate: its rotations are chosen and remain the same."""
     before = start.settings
     return start.rotations_chosen and (
         (before.problem, before.rotations, before.rotation_rank, before.intrinsics)
@@ -96,7 +96,7 @@ def continue_nonrigid(sequence: Sequence, settings: Settings, start: Iterate) ->
     # What depends on neither eta nor the weights is shared: to change these costs less than a step.
     problem = old.with_eta(tracks.effective_eta(settings.eta)).with_penalty(settings.penalty, settings.rank)
     point = start.current.factors
-    if is_collapsed(old, point):  # a strong penalty has left nothing to continue from
+    if is_collapsed(old, point):  # a strong penalty has shrunk the point to zero
         point = rigid_start(problem)
     factors = with_rank(point, settings.rank, context.rng(0))
     if context.method.on_matrix:
@@ -121,7 +121,7 @@ def _compare_rotations(
     """Grow a reconstruction on each candidate's rotations; return the name and the end of the best one.
 
     Losses are comparable at equal rank, penalty and eta only, and a candidate that wins at one rank may
-    overfit there: the mean of the logarithms over ranks 2 to K decides. (The rigid fit says little.)
+    overfit there: the mean of the logarithms over ranks 2 to K decides. (The rigid fit is not informative.)
     """
     quick = VariableProjection(tolerance=COMPARISON_TOLERANCE)
     ends: dict[float, tuple[str, Point]] = {}
@@ -148,7 +148,7 @@ def _compare_rotations(
 
 
 def _search(context: RunContext, problem: NonRigidProblem, grown: Factors | None) -> Iterator[Iterate]:
-    """Find the lowest minimum that starts lead to, of a subset where the problem is large; refine it."""
+    """Find the lowest minimum over all starts, of a subset where the problem is large; refine it."""
     log, count = context.log, context.settings.starts
     short = context.bilinear_algorithm(SHORT_TOLERANCE)
     searched = subset(problem, COMPARED)
@@ -168,7 +168,7 @@ def _search(context: RunContext, problem: NonRigidProblem, grown: Factors | None
         yield from _compete(part, small, short, ends, suffix)
     lowest = min(ends, key=lambda end: end.loss)
     factors = lowest.factors
-    between = subset_levels(problem, COMPARED)  # where a step costs a fraction of one on the whole
+    between = subset_levels(problem, COMPARED)  # whose steps cost a fraction of those of the full problem
     log.phase_count += len(between)
     for level in between:
         start, searched = searched.to_subset(factors, level), level

@@ -39,7 +39,7 @@ CONTINUED = "from where it was"  # the only start of a run that continues anothe
 
 @dataclass
 class RunLog:
-    """What a run counts through its phases."""
+    """The counts and results that a run accumulates over its phases."""
 
     iteration: int = 0
     seconds: float = 0.0
@@ -62,7 +62,7 @@ class RunLog:
 
 @dataclass(frozen=True, eq=False)
 class RunContext:
-    """What holds during a phase of a run."""
+    """The values that are fixed during a phase of a run."""
 
     sequence: Sequence
     settings: Settings
@@ -72,7 +72,7 @@ class RunContext:
     rotations: str = ""  # the name of the rotations of the problem
     rotations_chosen: bool = False
     full_rank: Problem | None = None  # the problem at full rank, while the rank grows
-    displayed: Point | None = None  # stands for the current point while only a subset is solved
+    displayed: Point | None = None  # replaces the current point while only a subset is solved
     share: float = 1.0  # of the observations that are in this subset
 
     @property
@@ -111,7 +111,7 @@ class PhaseStep:
     loss: float
     status: Status  # of the algorithm
     state: Any
-    iterate: Iterate  # what the run yields for it
+    iterate: Iterate  # that the run yields for it
 
 
 def solve_phase(
@@ -131,9 +131,9 @@ def solve_phase(
         loss = problem.loss(factors) if exact else snapshot.progress.loss
         full_rank = context.full_rank or problem
         current = context.displayed or Point(full_rank, pad_rank(factors, full_rank.rank), loss)
-        # Where a phase ends its gradient is least: it stands before points that differ by rounding.
+        # Of points that differ by rounding the end of a phase is preferred: its gradient is least.
         margin = ROUNDING if ended else 0.0
-        # A method on X is not asked for cuts on its way, but for that of the matrix where it ends.
+        # Of a method on X only the cut at its end counts, not those of earlier iterations.
         cut = ended and algorithm.on_matrix and np.isfinite(loss)
         if log.best is None or cut or not current.loss > log.best.loss * (1 + margin):
             log.best = current

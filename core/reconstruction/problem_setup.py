@@ -1,4 +1,4 @@
-"""Before a sequence is solved: its intrinsics are resolved, its tracks calibrated, the weights fixed."""
+"""Preparation of a sequence: its intrinsics are resolved and its tracks are calibrated."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class CalibratedTracks:
         return bare.with_penalty(penalty, rank)
 
     def effective_eta(self, eta: float) -> float:
-        """Return the eta that a problem is posed at: 1 for orthogonal tracks, whatever is asked for."""
+        """Return the eta that a problem is posed at: 1 for orthogonal tracks, for any eta."""
         return 1.0 if self.camera is CameraModel.ORTHOGONAL else eta
 
 

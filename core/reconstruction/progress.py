@@ -1,4 +1,4 @@
-"""The values that a run yields while it goes on, and the result that is made of them."""
+"""The values that a run yields, and the result that is made of them."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Iterate:
 
     settings: Settings
     record: HistoryEntry
-    status: Status  # of the whole run: finished only in the last iterate
+    status: Status  # of the run: finished only in the last iterate
     phase: str  # in words: "rotations 2 of 7", "rigid", "rank 3", "start 2 of 4", "ADMM", "refine"
     fraction: float  # of the phases that are done, for an ETA
     intrinsics: Floats  # (3, 3)
@@ -94,7 +94,7 @@ class Iterate:
     best: Point
     starts: tuple[StartReport, ...] = ()
     calibration: Floats | None = None  # (3, 3) K of the views of a low-rank problem, where it is known
-    view: Geometry | None = None  # of `best`, where the run has made more of it than `geometry_of` does
+    view: Geometry | None = None  # of `best`, where the run has a better view than `geometry_of` gives
     provenance: ProvenanceChain | None = None  # the steps that made it, where known
     log: IterateLog | None = None  # None of an iterate that was read from a file
 
@@ -146,7 +146,7 @@ class Iterate:
 
 
 def count_shift(last: HistoryEntry, first: HistoryEntry) -> tuple[int, float]:
-    """Return what to add to iterations and seconds of a new stream, so that a history goes on counting."""
+    """Return the offsets of iterations and seconds with which a new stream continues a history."""
     return last.iteration + 1 - first.iteration, last.seconds - first.seconds
 
 
@@ -198,7 +198,7 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
 
 
 def result_metadata(sequence: Sequence, settings: Settings, last: Iterate) -> dict[str, Any]:
-    """Return the `meta` of a result: what it was made of, with what, and how to make it again.
+    """Return the `meta` of a result: its input, its settings, and how to reproduce it.
 
     `status` is "stopped" where the run had not ended.
     """

@@ -1,7 +1,7 @@
 """The provenance of a reconstruction: the steps that made it, and their forms as a command, Python and JSON.
 
-A run whose settings were changed on its way ends in the minimum next to where it was, which is not always the
-minimum that its last settings lead to without a start. Every iterate therefore holds the step that it belongs
+A run whose settings were changed ends in a minimum near the point at that change, which is not always the
+minimum under its last settings without a start. Every iterate therefore holds the step that it belongs
 to and the iterate that this step started from. Followed back, these give a list of steps: so many iterates
 under these settings, then so many under those. Runs are deterministic, so that the same steps give the same
 numbers.
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from ..data.sequence import Sequence
 
-UNSAVED = "sequence.npz"  # stands for a sequence that is in no file
+UNSAVED = "sequence.npz"  # the name for a sequence that is in no file
 UNSAVED_NOTE = f"the sequence is in no file yet: save it as {UNSAVED} first"
 
 
@@ -110,19 +110,19 @@ def command_for(sequence: Sequence, how: Settings | Provenance, output: str | Pa
 
 
 def step_options(step: SolveStep) -> list[str]:
-    """Return the options of `nrsfm solve` that say a step; in one word, `--then` takes them too."""
+    """Return the options of `nrsfm solve` for a step; joined to one word they are the value of `--then`."""
     return options_for(step.settings) + ([] if step.updates is None else ["--updates", str(step.updates)])
 
 
 def options_for(settings: Settings) -> list[str]:
-    """Return the options of `nrsfm solve` that say these settings, none for the default ones."""
+    """Return the options of `nrsfm solve` for these settings, none for the default ones."""
     preset, default = nearest_preset(settings), Settings()
     words = ["--problem", settings.problem] if settings.problem != default.problem else []
     if preset != DEFAULT_PRESETS[settings.problem]:
         words = ["--preset", preset]
     changes = _changes(settings, PRESETS[preset])
     if isinstance(settings.penalty, ExplicitWeights):
-        changes.pop("rank", None)  # their number says it
+        changes.pop("rank", None)  # the number of weights is the rank
     changes["penalty"] = settings.penalty  # that of the preset is not what every method begins with
     base = suited_penalty(settings.method, settings.problem, PRESETS[preset].penalty)
     for name, value in changes.items():
@@ -301,14 +301,14 @@ def _dashed(name: str) -> str:
 
 
 def _source(sequence: Sequence) -> str:
-    """Return the file of a sequence as its readers take it: samples by name, others from the root."""
+    """Return the file of a sequence as its readers accept it: samples by name, others by their full path."""
     if sequence.source is None:
         return UNSAVED
     return sample_name(sequence.source) or str(sequence.source.resolve())
 
 
 def _word(value: object) -> str:
-    """Return a value as the command line takes it; numbers keep all their digits."""
+    """Return a value as the command line accepts it; numbers keep all their digits."""
     if isinstance(value, Path):
         return str(value.resolve())
     if isinstance(value, tuple):

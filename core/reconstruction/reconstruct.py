@@ -1,7 +1,7 @@
-"""From a sequence and settings to a reconstruction: the whole of it, or one iterate at a time.
+"""From a sequence and settings to a reconstruction, in one call or one iterate at a time.
 
-`iterate_sequence` and `replay` are the streams that the command line, the window and scripts all take
-iterates from, so that all give the same numbers. `iterate` and `reconstruct` are the forms for scripts.
+The command line, the window and scripts all iterate over `iterate_sequence` or `replay`, so that all give the
+same numbers. `iterate` and `reconstruct` are the forms for scripts.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ def reconstruct(
     settings
         the parameters: a value, or the name of a preset; by default the preset `recommended`.
     steps
-        in place of settings: several steps, each going on from where the one before it stood.
+        in place of settings: several steps, each continuing from the last iterate of the one before.
     start
-        an iterate of an earlier run of the same sequence to go on from, see `iterate`.
+        an iterate of an earlier run of the same sequence to continue from, see `iterate`.
     changes
         fields of `Settings` that differ from `settings`: `rank=4, penalty=NuclearNorm(0.01)`.
 
@@ -97,7 +97,7 @@ def iterate(
 ) -> Any:
     """Yield the iterates of a reconstruction, or the snapshots of a method on a problem.
 
-    A loop that is left keeps what there is: `Iterate.result` is the lowest point so far. To go on from an
+    A loop may be left at any iterate: `Iterate.result` is the lowest point so far. To continue from an
     iterate under other settings, give it as `start` of a new call.
 
     Parameters
@@ -108,9 +108,9 @@ def iterate(
         the parameters, as `reconstruct` takes them; of a problem, the algorithm.
     start
         an iterate of an earlier run of the same sequence. Where its rotations were chosen, and the settings
-        that govern rotations and intrinsics did not change, the run goes on from its current point, the rank
-        padded or cut; otherwise it starts anew. Of a problem, factors or a snapshot; by default its closed
-        form.
+        that govern rotations and intrinsics did not change, the run continues from its current point, the
+        rank padded or cut; otherwise it does not use the iterate. Of a problem, factors or a snapshot; by
+        default its closed form.
     steps, changes
         as in `reconstruct`.
 
@@ -189,7 +189,7 @@ def _with_provenance(
 def replay(
     sequence: Sequence, steps: Collection[SolveStep], *, start: Iterate | None = None
 ) -> Iterator[Iterate]:
-    """Yield the updates of all steps, each step going on from where the one before it stood.
+    """Yield the iterates of all steps, each step continuing from the last iterate of the one before.
 
     Iterations and seconds are counted through all steps.
 
@@ -198,14 +198,14 @@ def replay(
     sequence
         the tracks and what is known about them.
     steps
-        settings, and for how many updates each.
+        settings, and the number of iterates of each.
     start
-        what the first step goes on from, as in `iterate`; None is nothing.
+        the iterate that the first step continues from, as in `iterate`; by default there is none.
 
     Raises
     ------
     InputError
-        where there is no step, a step asks for no update, or as `reconstruct` does.
+        where there is no step, a step has no iterate, or as `reconstruct` does.
     """
     if not steps:
         raise InputError("there is no step; a reconstruction needs at least one")

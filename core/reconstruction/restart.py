@@ -1,4 +1,4 @@
-"""Going on from a result that was saved: the update that it would have been."""
+"""The iterate of a saved result, from which a run can continue."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SAME_TRACKS = 1e-9  # how far two tracks of one sequence may be apart, relative 
 
 
 def load_start(path: str | Path, sequence: Sequence) -> Iterate:
-    """Return a result file of a sequence as an iterate that `iterate` and `reconstruct` go on from.
+    """Return a result file of a sequence as an iterate that `iterate` and `reconstruct` can continue from.
 
     Raises
     ------
@@ -41,7 +41,7 @@ def load_start(path: str | Path, sequence: Sequence) -> Iterate:
 
 
 def start_from(result: Result, sequence: Sequence, source: Path) -> Iterate:
-    """Return a result as the update that it was made of; `source` is its file.
+    """Return the last iterate of the run that made a result; `source` is the file of the result.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def _view(result: Result) -> Geometry:
 
 
 def _made(meta: dict[str, object], settings: Settings) -> Provenance | None:
-    """Return how the result was made, None where it does not say so."""
+    """Return the steps that made the result, None where it does not hold them."""
     steps, start = meta.get("steps"), meta.get("start")
     if isinstance(steps, list) and steps:
         return Provenance(steps_from_list(steps), Path(start) if isinstance(start, str) else None)
@@ -141,4 +141,4 @@ def _calibration(sequence: Sequence, settings: Settings) -> np.ndarray | None:
     try:
         return known_calibration(sequence, settings)
     except InputError:
-        return None  # a file that the settings name is gone; the view was made when it was there
+        return None  # the settings name a file that no longer exists; the view was made with it

@@ -74,7 +74,7 @@ SHAPES: dict[str, tuple[str | int, ...]] = {
 }
 LOW_RANK = {"cameras", "homogeneous", "norm"}  # all of them, or none
 OPTIONAL = LOW_RANK | {"edges", "faces", "truth_points", "truth_frames", "truth_reference"}
-# What everything else is computed from; hidden tracks, the truth and the history may have holes.
+# Arrays that must be finite; hidden tracks, the truth and the history may hold NaN.
 FINITE = (
     *("B", "C", "rotations", "translations", "weights", "eta", "loss", "intrinsics"),
     *("cameras", "homogeneous", "norm"),
@@ -139,16 +139,16 @@ class Result:
             f"{self.meta.get('status', 'status unknown')})"
         )
 
-    # Errors and formats have rooms of their own above this one; these methods call them by public names.
+    # Errors and formats are defined in packages above this one; these methods call their public names.
 
     def errors(self) -> dict[str, float]:
-        """Return the errors of the result, each by its name; `core.evaluation.errors_of` tells which."""
+        """Return the errors of the result, by name, see `core.evaluation.errors_of`."""
         from .. import errors_of
 
         return errors_of(self)
 
     def save(self, path: str | Path) -> Path:
-        """Write the result file, whole or not at all, and return its path; `load_result` reads it."""
+        """Write the result file atomically and return its path; `load_result` reads it."""
         return save_result(self, path)
 
     def export(self, path: str | Path, **options: Any) -> list[Path]:
@@ -278,7 +278,7 @@ def arrays_of(result: Result) -> dict[str, Any]:
 
 
 def save_result(result: Result, path: str | Path) -> Path:
-    """Write a result file (version 1, see above), whole or not at all, and return its path.
+    """Write a result file (version 1, see above) atomically and return its path.
 
     Raises
     ------

@@ -145,7 +145,7 @@ class Settings:
         return replace(self, **changes)
 
     def refusal(self, camera: CameraModel) -> str | None:
-        """Say why these are not offered together for a camera model; None where they are."""
+        """Return the reason why these are not offered together for a camera model; None where they are."""
         affine = self.eta == 1 or (self.problem == "nonrigid" and camera is CameraModel.ORTHOGONAL)
         return refusal(self.method, self.problem, self.penalty, affine=affine)
 
@@ -166,7 +166,7 @@ def _checked_options(
 
 
 SETTINGS = parameters_of(Settings)  # the fields that are one number or one text, by name
-# What a run goes on under from where it is; every other change asks for another search.
+# A run continues under changes of these; every other change needs another search.
 LIVE = ("penalty", *(name for name, description in SETTINGS.items() if description.live))
 # Tips that are others where the problem is low-rank.
 LOW_RANK_TIPS = {
@@ -191,7 +191,7 @@ DEFAULT_PRESETS = {"nonrigid": "recommended", "lowrank": "lowrank"}  # of each p
 
 
 def suited_penalty(method: str, problem: str, penalty: Penalty) -> Penalty:
-    """Return a penalty where a method takes it, else the method's own, else that of the problem's preset."""
+    """Return a penalty where a method accepts it, else the method's own, else that of the preset."""
     if penalty_refusal(method, penalty) is None:
         return penalty
     return METHODS[method].penalty or PRESETS[DEFAULT_PRESETS[problem]].penalty

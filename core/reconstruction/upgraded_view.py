@@ -1,9 +1,9 @@
 """The metric view of a rigid low-rank solution: from the minimum of pOSE to that of the reprojection error.
 
-pOSE at eta = 0.05 pulls depths toward 1, and a calibration is sensitive to that: Door's minimum reprojects to
-2.75 px, made metric to 3.8 px, where its cameras can do 0.41 px; less perspective scenes become metric only
-roughly, or not at all.  So the solution is followed to a small eta, without a penalty, then upgraded, then
-adjusted.  It stays what it is: this is what it is shown by.
+pOSE at eta = 0.05 biases depths toward 1, and a calibration is sensitive to that: Door's minimum has a
+reprojection error of 2.75 px, its metric upgrade 3.8 px, where its cameras allow 0.41 px; for scenes with
+less perspective the upgrade is inaccurate or fails.  So the solution is followed to a small eta, without a
+penalty, then upgraded, then adjusted.  The solution itself does not change: the view serves to show it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def metric_view(
 ) -> Geometry:
     """Return the geometry of a solution, adjusted where it is rigid and becomes metric.
 
-    It is rigid where four singular values are left, whatever the rank that was asked for.
+    It is rigid where four singular values are not zero, whatever the rank of the settings.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def metric_view(
     rigid = np.count_nonzero(sigma > NEGLIGIBLE * sigma[0]) == PROJECTIVE
     if not rigid or seen.flat or problem.visible.size > MOST:
         return seen
-    cameras, homogeneous = _followed(problem, _leading(factors))
+    cameras, homogeneous = _follow_to_small_eta(problem, _leading_factors(factors))
     P, visible = intrinsics @ cameras, problem.visible
     tracks = intrinsics[0, 0] * problem.tracks
     limit = GOOD * reprojection_rms(P @ homogeneous, tracks, visible)
@@ -63,7 +63,7 @@ def metric_view(
         try:
             upgrade = metric_upgrade(P, homogeneous, tracks=tracks, visible=visible, intrinsics=K)
         except InputError:
-            continue  # `geometry_of` has said why
+            continue  # the figures of `geometry_of` hold the reason
         start = Bundle(upgrade.rotations, upgrade.translations, upgrade.points, upgrade.intrinsics)
         end = adjusted(start, tracks, visible, focal_free=K is None, max_iterations=STEPS)
         rms = reprojection_rms(end.intrinsics @ end.camera_points(), tracks, visible)
@@ -78,16 +78,16 @@ def metric_view(
     rms, bundle, assumed, _ = min(found, key=lambda one: one[0] * one[3])
     if seen.figures["metric"] and seen.figures["metric_rms"] < rms:
         return seen
-    return _shown(seen, bundle, rms, assumed, visible)
+    return _with_bundle(seen, bundle, rms, assumed, visible)
 
 
-def _leading(factors: Factors) -> Factors:
+def _leading_factors(factors: Factors) -> Factors:
     """Return the factors of the four largest singular values."""
     whole = balance(factors)
     return Factors(whole.B[:, :PROJECTIVE], whole.C[:PROJECTIVE], whole.s)
 
 
-def _followed(problem: LowRankProblem, factors: Factors) -> tuple[Floats, Floats]:
+def _follow_to_small_eta(problem: LowRankProblem, factors: Factors) -> tuple[Floats, Floats]:
     """Return cameras and points after eta has become small."""
     for eta in ETAS:
         if eta < problem.eta:
@@ -96,7 +96,7 @@ def _followed(problem: LowRankProblem, factors: Factors) -> tuple[Floats, Floats
     return problem.cameras(factors), problem.homogeneous(factors)
 
 
-def _shown(seen: Geometry, bundle: Bundle, rms: float, assumed: str, visible: Bools) -> Geometry:
+def _with_bundle(seen: Geometry, bundle: Bundle, rms: float, assumed: str, visible: Bools) -> Geometry:
     """Return the geometry with the adjusted bundle in place of the upgraded one."""
     figures = {name: value for name, value in seen.figures.items() if name != "reason"}
     in_front = float((bundle.camera_points()[:, 2] > 0)[visible].mean())

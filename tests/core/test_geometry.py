@@ -74,11 +74,11 @@ def test_what_forbids_an_upgrade_whatever_k_is_said_once(simulated_low_rank):
     ("eta", "penalty", "cause", "cure"),
     [
         (1e-12, None, "the solution has no depth", "raise eta"),
-        (0.05, NuclearNorm(1.0), "the penalty has taken the depth away", "lower mu"),
-        (0.05, MCP(10.0, 100.0), "the penalty has taken the depth away", "lower mu"),
+        (0.05, NuclearNorm(1.0), "the penalty has removed the depth", "lower mu"),
+        (0.05, MCP(10.0, 100.0), "the penalty has removed the depth", "lower mu"),
     ],
 )
-def test_a_depth_that_is_gone_is_blamed_on_what_took_it(simulated_low_rank, eta, penalty, cause, cure):
+def test_the_reason_of_a_lost_depth_is_named(simulated_low_rank, eta, penalty, cause, cure):
     problem, _ = simulated_low_rank(eta=eta)
     posed, factors = solution(problem, 4, penalty)
     if penalty is None:

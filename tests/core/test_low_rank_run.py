@@ -186,7 +186,7 @@ def test_where_no_upgrade_exists_x_itself_is_shown(scene):
 
 def test_a_penalty_that_takes_the_depth_away_is_recognized(scene):
     result = reconstruct(scene, settings(penalty=NuclearNorm(0.1)))
-    assert "taken the depth away" in result.meta["low_rank"]["reason"]
+    assert "removed the depth" in result.meta["low_rank"]["reason"]
 
 
 def test_a_deforming_scene_moves_in_the_metric_view():
