@@ -2,10 +2,10 @@
 
     rotations n   each candidate's reconstruction is grown from rigid to rank K; the lowest losses decide
                   (large sequences: of a subset of frames and points)
-    start 1       rigid and grown starts 2 to n the cut of the closed form and random ones take a few steps
-    side by side, on a subset start n       the best of these that differ, each until it comes near a known
-    end, is unlikely to reach the
-                  lowest, or has converged to 1e-8
+    start 1       rigid and grown
+    starts 2 to n the cut of the closed form and random ones take a few steps side by side, on a subset
+    start n       the best of these that differ, each until it comes near a known end, is unlikely to
+                  reach the lowest, or has converged to 1e-8
     refine        the best of them, to the tolerance
 
 The methods that work on X itself, or begin so (`admm`, `admm+bilinear`, `irnn`, ...), start from the closed
