@@ -90,7 +90,7 @@ def main(arguments: Collection[str] | None = None) -> int:
     """Run one command and return its exit code: 0, 2 for bad input, 130 after Ctrl-C."""
     try:
         args = parser().parse_args(arguments)
-    except SystemExit as end:  # argparse has said why
+    except SystemExit as end:  # argparse has printed the reason
         return int(end.code or 0)
     try:
         return _module(args.command).run(args) or 0
@@ -101,7 +101,7 @@ def main(arguments: Collection[str] | None = None) -> int:
         print(f"nrsfm {args.command}: stopped", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output went away, as `head` does; keep the interpreter from saying so at exit.
+        # The reader of the output has closed it, as `head` does; the interpreter must not report it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except OSError as error:

@@ -45,8 +45,8 @@ DESCRIPTION = """\
 Minimize the same simulated problems by several methods and print how fast each approaches the best loss
 that any of them reaches. Times are CPU seconds of one thread. The bilinear methods all start at one point,
 the methods on the matrix itself at the closed form. Every method runs in a process of its own: its memory is
-how far that process rises above what it has with the problem posed. Tables go to stdout, and with -o also to
-FOLDER, with all curves and a plot.
+how far that process rises above what it has with the problem posed. Tables are printed, and with -o also
+written into FOLDER, with all curves and a plot.
 """
 
 
@@ -103,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
     for alone in ("growth", "pyproximal"):
         for name in COMPARISON_OPTIONS:
             if getattr(args, alone) and getattr(args, name) is not None:
-                raise InputError(f"--{name} has no effect beside --{alone}, which has problems of its own")
+                raise InputError(f"--{name} has no effect beside --{alone}, which has its own problems")
     if not args.seconds > 0:
         raise InputError(f"--seconds is {args.seconds:g}; accepted is a number above 0")
     if args.output is not None:

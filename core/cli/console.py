@@ -20,7 +20,7 @@ INTERVAL = 0.1  # seconds between two drawings
 
 
 class ProgressLine:
-    """Estimated time left, iteration, log loss, rate and phase; silent where the stream is no terminal."""
+    """Estimated time left, iteration, log loss, rate and phase; empty where the stream is no terminal."""
 
     def __init__(self, stream: TextIO, *, shown: bool = True) -> None:
         self._stream = stream
@@ -103,13 +103,13 @@ def error_lines(errors: Mapping[str, float], units: str, truth_units: str, align
     }
     lines = []
     for name, value in errors.items():
-        unit, words = meaning[name]
-        lines.append(f"{name:24} {value:.5g} {unit}".rstrip().ljust(44) + words)
+        unit, text = meaning[name]
+        lines.append(f"{name:24} {value:.5g} {unit}".rstrip().ljust(44) + text)
     return lines
 
 
 def as_lines(summary: Mapping[str, Any]) -> list[str]:
-    """Return the summary of a run for people."""
+    """Return the summary of a run as lines of text."""
     lines = [
         f"log10 loss {summary['log10_loss']:.6f} (loss {summary['loss']:.10g}), rank {summary['rank']}",
         f"{summary['status']} after {summary['iterations']} iterations, {summary['seconds']:.2f} s",
@@ -143,7 +143,7 @@ def start_lines(starts: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def low_rank_lines(figures: Mapping[str, Any], units: str) -> list[str]:
-    """Return what is said about a low-rank solution: how its cameras fit, and how it became metric."""
+    """Return the lines of a low-rank solution: how its cameras fit, and how it was upgraded to metric."""
     lines = [f"projective cameras: reprojection {figures['projective_rms']:.4g} {units} root mean square"]
     if figures["metric"]:
         adjusted = "upgraded_rms" in figures

@@ -1,4 +1,4 @@
-"""`nrsfm evaluate`: errors of a result, and whether it is a minimum of what it says it minimizes."""
+"""`nrsfm evaluate`: errors of a result, and whether it is a minimum of its objective."""
 
 from __future__ import annotations
 
@@ -77,9 +77,9 @@ def run(args: argparse.Namespace) -> None:
         errors["aligned_mm"], alignment = aligned_error(result, views, args.align, args.mirror)
     units, truth_units = result.meta.get("units", "px"), result.meta.get("truth_units", "mm")
     if args.json:
-        said = {"result": str(args.result), **numbers, "errors": errors}
-        said |= {"alignment": alignment} if alignment else {}
-        print(as_json(said | {"units": units, "truth_units": truth_units}))
+        figures = {"result": str(args.result), **numbers, "errors": errors}
+        figures |= {"alignment": alignment} if alignment else {}
+        print(as_json(figures | {"units": units, "truth_units": truth_units}))
         return
     print(f"log10 loss {numbers['log10_loss']:.6f} (loss {numbers['loss']:.10g}), rank {result.rank}")
     print(

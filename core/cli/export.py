@@ -30,8 +30,8 @@ OPTIONS = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the description and the arguments of `export RESULT.npz -o FILE`."""
     parser.description = (
-        "Write a result in another format, chosen by the suffix of FILE. npz and mat hold the whole "
-        "result; the options are for the other formats. csv is a table of shapes, tracks and "
+        "Write a result in another format, chosen by the suffix of FILE. npz and mat hold the "
+        "complete result; the options are for the other formats. csv is a table of shapes, tracks and "
         "reprojections, trajectories.csv one of trajectories with their errors, ply and obj hold shapes, "
         "and gltf and glb the deformation as an animation (meters, y up)."
     )
@@ -79,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--mirror",
         action="store_true",
-        help="let --align truth and --align sequence take the mirror image where that is nearer",
+        help="let --align truth and --align sequence use the mirror image where it is nearer",
     )
     parser.add_argument("--text", action="store_true", help="write ply as text, not binary")
     parser.add_argument(

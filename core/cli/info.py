@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the description and the arguments of `info PATH`."""
     parser.description = (
         "List every sequence in a folder or file: size, how much is visible, and which of ground truth, "
-        "intrinsics (K), true cameras, orthogonal companion and edges come with it. The frame in brackets "
+        "intrinsics (K), true cameras, orthogonal companion and edges it has. The frame in brackets "
         "is the one that intrinsics are estimated from, counted as gt_frame_N counts."
     )
     parser.add_argument(

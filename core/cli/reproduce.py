@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the description and the arguments of `reproduce EXPERIMENT`."""
     parser.description = (
         "Run the paper's experiments again, with its settings, and write a report as Markdown and HTML. "
-        "What is finished is kept in REPORT/jobs: the same command goes on where it was stopped."
+        "What is finished is kept in REPORT/jobs: the same command continues a run that was stopped."
     )
     parser.add_argument("experiment", choices=EXPERIMENTS, metavar="EXPERIMENT", help=", ".join(EXPERIMENTS))
     parser.add_argument(
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar="FOLDER",
         help="of Figure 1's sequences: door/data.mat, back/back_L_3D.mat, "
-        "kinect_paper/mdh_results-KPaper.mat (default: 'real' beside the folder of --data, "
+        "kinect_paper/mdh_results-KPaper.mat (default: the folder 'real' next to that of --data, "
         "else simulated sequences)",
     )
     parser.add_argument(
@@ -117,12 +117,12 @@ def jobs_progress_text(now: JobsProgress) -> str:
 
 def command_of(args: argparse.Namespace) -> str:
     """Return the command that makes this report."""
-    words = ["nrsfm", "reproduce", args.experiment]
+    command = ["nrsfm", "reproduce", args.experiment]
     for name in ("data", "real"):
         if getattr(args, name) is not None:
-            words += [f"--{name}", str(getattr(args, name))]
+            command += [f"--{name}", str(getattr(args, name))]
     if args.seconds != CURVE_SECONDS:
-        words += ["--seconds", f"{args.seconds:g}"]
+        command += ["--seconds", f"{args.seconds:g}"]
     if args.frame_base != 1:
-        words += ["--frame-base", str(args.frame_base)]
-    return shlex.join([*words, "-o", str(args.output)])
+        command += ["--frame-base", str(args.frame_base)]
+    return shlex.join([*command, "-o", str(args.output)])

@@ -1,4 +1,4 @@
-"""The options that say which sequence is meant, shared by the commands that read one."""
+"""The options that choose a sequence, shared by the commands that read one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def add_sequence_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--camera",
         choices=[model.value for model in CameraModel],
-        help="which of an object's cameras, or the model of a file that does not say",
+        help="which of an object's cameras, or the camera model of a file that does not hold it",
     )
     parser.add_argument(
         "--path", metavar="NAME", help="which of an object's camera paths: circle, flyby, ..."

@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the description and the arguments of `simulate OBJECT -o FOLDER`."""
     parser.description = (
         "Write sequences of a deforming object into FOLDER/OBJECT, in the layout of the NRSfM Challenge, "
-        "with the true shapes and cameras of every frame beside them."
+        "with the true shapes and cameras of every frame."
     )
     defaults = {name: value.default for name, value in inspect.signature(simulate).parameters.items()}
     parser.add_argument("object", choices=list(KINDS), metavar="OBJECT", help=", ".join(KINDS))

@@ -1,4 +1,4 @@
-"""`nrsfm solve`: reconstruct a sequence and write what comes out."""
+"""`nrsfm solve`: reconstruct a sequence and write the result."""
 
 from __future__ import annotations
 
@@ -65,20 +65,20 @@ def _add_step_options(parser: argparse.ArgumentParser) -> None:
     _add_updates(group)
     group.add_argument(
         "--then", action="append", default=[], metavar="OPTIONS",
-        help="go on from where it was under other settings: their options in one word, like "
+        help="continue under other settings, whose options are one argument, such as "
         "--then='--eta 0.1'; may be repeated; where rotations are not chosen yet, or cameras are changed, it "
-        "begins anew",
+        "starts again",
     )  # fmt: skip
-    group.add_argument("--start", type=Path, metavar="RESULT", help="an .npz of solve to go on from")
+    group.add_argument("--start", type=Path, metavar="RESULT", help="an .npz file of solve to continue from")
 
 
 def steps_from(args: argparse.Namespace) -> tuple[SolveStep, ...]:
-    """Return the steps that the options ask for.
+    """Return the steps that the options describe.
 
     Raises
     ------
     InputError
-        where settings are refused, or what --then holds are no options of settings.
+        where settings are refused, or --then holds anything but options of settings.
     """
     return (_step(args), *(_step(_parsed(text)) for text in args.then))
 
@@ -96,14 +96,14 @@ def _parsed(text: str) -> argparse.Namespace:
     add_settings_options(parser)
     _add_updates(parser)
     try:
-        words = shlex.split(text)
+        options = shlex.split(text)
     except ValueError as error:
         raise InputError(f"--then is {text!r}, which cannot be split into words ({error})") from error
-    return parser.parse_args(words)
+    return parser.parse_args(options)
 
 
 class _ThenParser(argparse.ArgumentParser):
-    """Refuses by the error that all of the command line's refusals are."""
+    """Refuses with an InputError, as the rest of the command line does."""
 
     def error(self, message: str) -> NoReturn:
         raise InputError(f"--then: {message}; accepted are options of settings, and --updates")
@@ -157,7 +157,7 @@ def _check_overwriting(args: argparse.Namespace, steps: tuple[SolveStep, ...], s
 
 
 def _files_of(sequence: Sequence) -> dict[Path, str]:
-    """Return the file that a sequence was read from and those beside it that belong to it."""
+    """Return the file that a sequence was read from and the files of the same object that belong to it."""
     if sequence.source is None:
         return {}
     found = {sequence.source: "the input"}
@@ -171,14 +171,14 @@ def _files_of(sequence: Sequence) -> dict[Path, str]:
 
 
 def _warn_of_pixels(sequence: Sequence, settings: Settings) -> None:
-    """Say so where tracks that are taken as calibrated can hardly be."""
+    """Warn where tracks that are treated as calibrated have coordinates of the size of pixels."""
     if settings.intrinsics != "calibrated" or sequence.camera is not CameraModel.PERSPECTIVE:
         return
     typical = float(np.median(np.abs(sequence.tracks.transpose(0, 2, 1)[sequence.visible])))
     if typical > LARGEST_CALIBRATED:
         print(
-            "nrsfm solve: warning: the tracks are taken as calibrated, but their median absolute coordinate "
-            f"is {typical:.4g}, which looks like pixels; choose another --intrinsics",
+            "nrsfm solve: warning: the tracks are treated as calibrated, but their median absolute "
+            f"coordinate is {typical:.4g}, which looks like pixels; choose another --intrinsics",
             file=sys.stderr,
         )
 

@@ -82,9 +82,9 @@ REAL_SEQUENCES = {
 DEPTH_LOST = (
     "**The minimum gives up depth** in {}: it reprojects worse than all points at their mean would. Tracks "
     "of norm 1 leave little to gain: the third rows at 0 cost about 1 − η, all at 0 about η, and the smaller "
-    "of both is small beside the penalty on a matrix whose third rows are 1 wherever a point is seen. The "
-    "paper chose its weights to give solutions of rank 3K + 1, so that it may have scaled its tracks "
-    "otherwise than it says. The methods are compared all the same: they minimize one objective."
+    "of both is small compared with the penalty on a matrix whose third rows are 1 where a point is seen. "
+    "The paper chose its weights to give solutions of rank 3K + 1, so that it may have scaled its tracks "
+    "differently from its description. The methods can be compared: they minimize one objective."
 )
 LOSS_TOLERANCE = 1e-9  # relative difference of two losses that rounding explains
 
@@ -102,7 +102,7 @@ class RecoveryJob:
     penalty: str
     eta: float
     method: str
-    seconds: float  # of CPU that it may take, up to the end of an iteration
+    seconds: float  # limit of CPU, up to the end of an iteration
 
     @property
     def label(self) -> str:
@@ -111,7 +111,7 @@ class RecoveryJob:
 
     @property
     def cost(self) -> float:
-        """About what `TableJob` would take in that time."""
+        """About the cost of a `TableJob` of that duration."""
         return 5000.0 * self.seconds
 
     @property
@@ -279,8 +279,8 @@ class FigurePanel:
     @property
     def file(self) -> str:
         """The beginning of the names of its figures."""
-        words = f"{self.name} {self.penalty} {self.eta:g}".lower()
-        return "figure1-" + "".join(letter if letter.isalnum() else "-" for letter in words)
+        name = f"{self.name} {self.penalty} {self.eta:g}".lower()
+        return "figure1-" + "".join(letter if letter.isalnum() else "-" for letter in name)
 
     def lowest(self, method: str) -> float:
         """Return the lowest loss that a method has seen, or NaN."""
@@ -346,10 +346,10 @@ def figure_summary(shown: list[FigurePanel]) -> str:
     lower = sum(panel.excess < -LOSS_TOLERANCE for panel in shown)
     level = sum(abs(panel.excess) <= LOSS_TOLERANCE for panel in shown)
     above = [panel.title for panel in shown if panel.excess > LOSS_TOLERANCE]
-    words = f", and above it in {len(above)} ({'; '.join(above)})" if above else ""
+    higher = f", and above it in {len(above)} ({'; '.join(above)})" if above else ""
     return (
         f"Figure 1, {len(shown)} panels: the bilinear method ends below the best first-order one in {lower}, "
-        f"level with it (to {LOSS_TOLERANCE:.0e}) in {level}{words}."
+        f"level with it (to {LOSS_TOLERANCE:.0e}) in {level}{higher}."
     )
 
 
@@ -385,7 +385,7 @@ def figure_blocks(
     )
     if real:
         left_out = ["Heart", *missing]
-        blocks.append(Paragraph(f"Not at hand, and left out: {', '.join(left_out)}."))
+        blocks.append(Paragraph(f"Not available, and left out: {', '.join(left_out)}."))
     images = []
     for panel in shown:
         curves = {
@@ -411,8 +411,8 @@ def _curve_table(shown: list[FigurePanel]) -> ReportTable:
         column = [panel.lowest(method) for method in CURVE_METHODS]
         for index, method in enumerate(CURVE_METHODS):
             end = panel.curves.get(method)
-            words = (panel.name, panel.penalty, f"{panel.eta:g}") if index == 0 else ("", "", "")
-            cells = [*(TableCell(word) for word in words), TableCell(method)]
+            place = (panel.name, panel.penalty, f"{panel.eta:g}") if index == 0 else ("", "", "")
+            cells = [*(TableCell(text) for text in place), TableCell(method)]
             if end is not None:
                 lowest = panel.lowest(method)
                 best = lowest <= np.nanmin(column) * (1 + LOSS_TOLERANCE)

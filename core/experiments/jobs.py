@@ -57,11 +57,11 @@ class ExperimentJob(Protocol):
 
     @property
     def label(self) -> str:
-        """What it computes, in a few words, for the line of progress."""
+        """What it computes, for the line of progress."""
 
     @property
     def cost(self) -> float:
-        """About how long it takes, relative to other jobs."""
+        """About how long it runs, relative to other jobs."""
 
     @property
     def key(self) -> str:
@@ -155,7 +155,7 @@ class JobsProgress:
 
     @property
     def seconds_left(self) -> float | None:
-        """About how long the rest takes; None before anything is known."""
+        """About how long the other jobs run; None before the first is done."""
         return self.elapsed * (1 - self.fraction) / self.fraction if self.fraction > 0 else None
 
 
@@ -293,7 +293,7 @@ def _sigint_blocked() -> Iterator[None]:
 
 
 def _run_job(job: ExperimentJob) -> tuple[str, JobResult]:
-    """Run a job in a worker. An error that its data can cause is its result, so that the others go on."""
+    """Run a job in a worker; an error that its data can cause becomes its result."""
     with single_threaded():
         try:
             return job.key, job.run()

@@ -6,7 +6,7 @@ the file has a camera that moves.  Both errors are `e3d_global`; they differ in 
 
     camera    R_f S_f against the true points in the camera's coordinates: x and y are the tracks, and an
               error of the rotations shows only through the depths that they lead to
-    object    S_f against the true shapes as the file has them: an error of R_f turns the whole frame
+    object    S_f against the true shapes as the file has them: an error of R_f turns the frame
 
 Where the camera is fixed and the object turns before it (dance, face, jaws) S_f is known up to a rotation per
 frame only, and only the first is measured.
@@ -274,10 +274,10 @@ def mocap_blocks(jobs: list[MocapJob], results: Mapping[str, JobResult]) -> list
     return [
         Heading("BMM and R-BMM on motion capture"),
         Paragraph(
-            "`e3d_global`: one orthogonal alignment of the whole sequence, relative to the spread of the "
+            "`e3d_global`: one orthogonal alignment of the sequence, relative to the spread of the "
             "truth; published by Dai et al. (2014) for BMM and by Kumar (2020) for R-BMM. **camera** "
             "compares in the camera's coordinates, where the tracks fix x and y; **object** in those of the "
-            "file's shapes, where an error of a rotation turns its whole frame. The papers do not print all "
+            "file's shapes, where an error of a rotation turns its frame. The papers do not print all "
             "that would make their numbers again: the K of every sequence, the weights and the rotations are "
             "choices here, and the shapes of dance, face and shark turn before a fixed camera, so that there "
             "is no **object** to compare there. Where ours is far from the published number, read it as "

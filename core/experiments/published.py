@@ -24,11 +24,11 @@ PUBLISHED_ERRATA = (
     "higher loss. The average in Table 1 (-2.931) does not follow from -3.096 (that gives -2.928), but from "
     "about -3.13 in its place: the cell is likely a misprint.",
     "The averages of Table 1 are log10 of the mean loss over the six paths (the rows that Table A.1 has "
-    "reproduce that way); those of Table 2 are plain means of Table A.2. Ours are formed alike.",
+    "reproduce that way); those of Table 2 are plain means of Table A.2. Ours are formed in the same way.",
     "Table 2, Articulated, ADMM-WNN: 18.33 mm is printed, and Table A.2 averages to 18.24 mm.",
     "Table 1, orthogonal: R-BMM and Ours-WNN are identical in all five columns, and Ours-WNN is in bold.",
-    "Table 1's caption speaks of the perspective data alone; its first block is of the orthogonal.",
-    "The paper does not say which alignment its errors in millimeters are after; ours is one similarity "
+    "Table 1's caption names the perspective data only; its first block is of the orthogonal.",
+    "The paper does not state the alignment of its errors in millimeters; ours is one similarity "
     "without mirroring, at the frame that the ground truth is given for.",
 )
 

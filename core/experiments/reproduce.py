@@ -80,10 +80,10 @@ def reproduce_experiment(
     output
         the report's folder, made where it is absent; finished jobs are kept in its folder `jobs`.
     data
-        the Challenge's folder, or one like it; None takes the bundled simulated objects.
+        the Challenge's folder, or one in its layout; None chooses the bundled simulated objects.
     real
-        the folder of Figure 1's sequences, and for "all" of motion capture; None takes the folder `real` next
-        to `data`, or simulated sequences for Figure 1.
+        the folder of Figure 1's sequences, and for "all" of motion capture; None chooses the folder `real`
+        next to `data`, or simulated sequences for Figure 1.
     frame_base
         number of the first frame in `gt_frame_N`.
     seconds
@@ -199,12 +199,12 @@ def _opening_blocks(
     ]
     if table_data is not None and not table_data.real:
         some = any(item.real for item in table_data.items)
-        words = "Some of these sequences are" if some else "These sequences are"
+        subject = "Some of these sequences are" if some else "These sequences are"
         blocks.append(
             Paragraph(
-                f"**Stand-ins.** {words} not the NRSfM Challenge's: they are {table_data.origin} "
-                f"({', '.join(table_data.objects)}). The paper's numbers are of other data, so that none "
-                "stand beside them; what can be compared is how the methods rank.",
+                f"**Stand-ins.** {subject} not the NRSfM Challenge's: they are {table_data.origin} "
+                f"({', '.join(table_data.objects)}). The paper's numbers are of other data and "
+                "are not shown; what can be compared is how the methods rank.",
                 highlighted=True,
             )
         )

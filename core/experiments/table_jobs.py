@@ -70,7 +70,7 @@ class TableJob:
 
     @property
     def cost(self) -> float:
-        """Observations times the iterations that the first-order method may take."""
+        """Observations times the iteration limit of the first-order method."""
         return 1e-3 * self.sequence.visible.size * self._first_order[2].max_iterations
 
     @property
@@ -204,7 +204,7 @@ def _errors(result: Result, sequence: Sequence) -> dict[str, float]:
 def aligned_estimate(result: Result) -> Floats:
     """Return the estimate of the truth's reference frame, (3, P), moved onto it by a similarity.
 
-    An orthogonal camera cannot tell a shape from its mirror image, so that it may be mirrored there.
+    An orthogonal camera cannot distinguish a shape from its mirror image, so that it may be mirrored there.
     """
     truth = result.truth
     assert truth is not None

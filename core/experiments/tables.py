@@ -252,10 +252,10 @@ def tables_summary(entries: TableEntries) -> str:
         if any(entry.loss > end.loss * (1 + LOSS_ROUNDING) for end in ends if end is not None):
             penalty = _penalty(entry.method)
             above.append(f"{entry.object_name} {entry.path_name} {entry.camera.value} {penalty}")
-    words = f"; it is above on {', '.join(above)}" if above else ""
+    exceptions = f"; it is above on {', '.join(above)}" if above else ""
     return (
         f"Tables: the loss of the search is not above that of any other method on {len(search) - len(above)} "
-        f"of {len(search)} pairs of a sequence and a penalty{words}."
+        f"of {len(search)} pairs of a sequence and a penalty{exceptions}."
     )
 
 
@@ -385,11 +385,11 @@ def error_blocks(entries: TableEntries, data: TableData) -> list[ReportBlock]:
             "known up to a mirror image, and a lower loss is not always a lower error."
         ),
     ]
-    for name, (words, unit, digits) in ERRORS.items():
+    for name, (meaning, unit, digits) in ERRORS.items():
         table = average_table(
             entries,
             data,
-            f"`{name}`{', ' * bool(unit)}{unit}: {words}",
+            f"`{name}`{', ' * bool(unit)}{unit}: {meaning}",
             partial(_mean_error, name),
             digits=digits,
             table="table2" if name == "procrustes_mm_reference" else "",
@@ -463,4 +463,4 @@ def _appendix(
 
 def verdict_blocks(entries: TableEntries) -> list[ReportBlock]:
     """Return on how many sequences no method ends below the search."""
-    return [Heading("Who ends lowest"), comparison_table(entries)]
+    return [Heading("Lowest losses"), comparison_table(entries)]

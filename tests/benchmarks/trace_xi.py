@@ -1,9 +1,10 @@
 """Files of `core` that `nrsfm solve ... --xi` enters until the weights are computed from xi.
 
-    python tests/benchmarks/trace_xi.py [--list]
+    python tests/benchmarks/trace_xi.py [--list] [SEQUENCE] [-- OPTIONS OF SOLVE]
 
-A file is entered where a function of it is called; module and class bodies, which run when a module is
-imported, are counted apart. The count ends with the first call of `WeightedNuclearNorm.weights`.
+A file is entered where a function of it is called, comprehensions and lambdas not counted; module and class
+bodies, which run when a module is imported, are counted apart. The count ends with the first call of
+`WeightedNuclearNorm.weights`.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class WeightsReached(BaseException):
     """The weights are about to be computed."""
 
 
-def trace() -> tuple[dict[str, int], set[str], int]:
+def trace(words: list[str]) -> tuple[dict[str, int], set[str], int]:
     """Return calls by file, the files that were imported, and how often control changed from file to file."""
     calls: dict[str, int] = {}
     imported: set[str] = set()
@@ -48,6 +49,8 @@ def trace() -> tuple[dict[str, int], set[str], int]:
         if not code.co_flags & inspect.CO_NEWLOCALS or not code.co_flags & inspect.CO_OPTIMIZED:
             imported.add(name)  # the body of a module or a class
             return
+        if code.co_name.startswith("<"):  # a comprehension or a lambda
+            return
         calls[name] = calls.get(name, 0) + 1
         changes += name != before
         before = name
@@ -60,7 +63,7 @@ def trace() -> tuple[dict[str, int], set[str], int]:
         try:
             from core.cli import main
 
-            main(["solve", "sample:balloon/circle", "--xi", "0.01", "--quiet", "-o", output])
+            main(["solve", *words, "--xi", "0.01", "--quiet", "-o", output])
         except WeightsReached:
             pass
         finally:
@@ -73,9 +76,11 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--list", action="store_true", help="print the files and how many calls each has")
+    parser.add_argument("sequence", nargs="?", default="sample:balloon/circle", help="default %(default)s")
+    parser.add_argument("options", nargs="*", help="of nrsfm solve, after --")
     arguments = parser.parse_args()
     sys.path.insert(0, str(ROOT))
-    calls, imported, changes = trace()
+    calls, imported, changes = trace([arguments.sequence, *arguments.options])
     if arguments.list:
         for name, count in calls.items():
             print(f"{count:6}  {name}")

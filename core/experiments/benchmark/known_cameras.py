@@ -6,10 +6,10 @@ Known cameras R_f (2 x 3, estimated, hence not quite orthonormal), no offsets, p
 
 half of this project's objective with all weights 2 mu and H_fj = R_f' R_f.  It is convex, so that how near an
 end point is can be proved: for any Y with |(R'Y)#|_2 <= mu, -1/2 |Y|^2 - <Y, M> is a lower bound of the
-optimum, and Y = R X - M, scaled down to be such a Y, makes it tight at the optimum.  The same matrix tells
+optimum, and Y = R X - M, scaled down to be such a Y, makes it tight at the optimum.  The same matrix shows
 whether the rank K of the bilinear form is enough: its singular vectors with singular values above mu are
-directions in which another column pays.  So K begins at 1, and columns are added along all of these at once,
-until the bound says that it is enough; the time of all that counts.
+directions in which another column lowers the objective.  So K begins at 1, and columns are added along all of
+these at once, until the bound proves that the rank is sufficient; the time of all of this counts.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class KnownCamerasScene:
 
 @dataclass(frozen=True, eq=False)
 class KnownCamerasProblem(Problem):
-    """Twice the tutorial's objective, in the form that all methods take; eta is 1."""
+    """Twice the tutorial's objective, in the form that all methods minimize; eta is 1."""
 
     tracks: Floats  # (F, 2, P)
     visible: Bools  # (F, P)

@@ -2,7 +2,7 @@
 
 Non-rigid: an object of `core.synthetic` with noise of 0.3 px and self-occlusion, true rotations, eta 0.05 and
 the weighted nuclear norm with xi 5e-3 (paper, Section 5.3).  Low rank: the object held still as in the middle
-frame, projected alike into the same cameras; tracks divided by their norm, eta 0.05, nuclear norm with mu
+frame, projected into the same cameras; tracks divided by their norm, eta 0.05, nuclear norm with mu
 1e-3 (Section 5.2).
 """
 

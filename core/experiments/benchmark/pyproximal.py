@@ -31,7 +31,7 @@ ADMM_STEP = 0.9  # of their ADMM, the tutorial's
 STEP_SHARE = 0.99  # of 1 / L
 OPTIMUM_TOLERANCE = 1e-10  # above the optimum, where theirs end: they have no stopping rule
 UNLIMITED = 1_000_000
-BILINEAR_REPEATS = 3  # of ours, which takes a fraction of a second; the fastest counts
+BILINEAR_REPEATS = 3  # of ours, which needs a fraction of a second; the fastest counts
 TUTORIAL_ADMM = "pyproximal ADMM, as in its tutorial"
 BATCHED_ADMM = "pyproximal ADMM, frames in one call"
 FISTA = "pyproximal proximal gradient (FISTA)"
@@ -117,7 +117,7 @@ def pyproximal_version() -> str:
 
 
 def _operators(scene: KnownCamerasScene, *, by_frame: bool) -> tuple[Any, Any]:
-    """Return the data term and the nuclear norm as pyproximal takes them, on X# as one vector."""
+    """Return the data term and the nuclear norm as operators of pyproximal, on X# as one vector."""
     theirs = import_module("pyproximal")
     R, M = scene.cameras, scene.tracks
     frames, _, points = M.shape

@@ -35,7 +35,7 @@ class MethodRun:
     status: str  # a Status, "time limit", "stopped" by the user, or "failed: " and why
     curve: tuple[CurvePoint, ...]  # of quick methods that of the fastest run
     peak_mb: float | None = None  # rise of the resident memory above that of the process with the problem
-    process_mb: float | None = None  # the peak of the whole process
+    process_mb: float | None = None  # the peak of the process
 
     @property
     def limited(self) -> bool:
@@ -75,7 +75,7 @@ class BenchmarkProgress:
 
     @property
     def most_left(self) -> float:
-        """CPU seconds that the rest takes at most, apart from posing and measuring."""
+        """Limit of the CPU seconds that are left, apart from posing and measuring."""
         spent = 0.0 if self.point is None else self.point.seconds
         return max((self.total - self.done) * self.limit - spent, 0.0)
 
