@@ -47,7 +47,7 @@ test-kernels: $(INSTALLED)  ## Run all tests under the linear algebra of other p
 
 soak: $(INSTALLED)  ## Let a monkey play with the window for ten minutes, then watch the memory for an hour
 	@.ci/system-packages
-	$(PYTEST) tests/gui/test_monkey.py -m slow --soak-seconds 600 -s --log-file out/monkey.log --log-file-level INFO
+	$(PYTEST) tests/gui/window/test_monkey.py -m slow --soak-seconds 600 -s --log-file out/monkey.log --log-file-level INFO
 	OPENBLAS_NUM_THREADS=1 $(VIRTUAL_DISPLAY) env -u QT_QPA_PLATFORM $(BIN)/python \
 	    tests/benchmarks/playback.py --minutes 30 --runs 200
 

@@ -134,7 +134,7 @@ def test_the_python_and_the_command_of_a_steered_run_give_its_loss(sequence, tmp
     recipe = last.provenance.flatten()
     program, made, commanded = tmp_path / "program.py", tmp_path / "python.npz", tmp_path / "command.npz"
     program.write_text(python_for(sequence, recipe, made))
-    subprocess.run([sys.executable, str(program)], check=True, cwd=Path(__file__).parents[2])
+    subprocess.run([sys.executable, str(program)], check=True, cwd=Path(__file__).parents[3])
     assert main([*shlex.split(command_for(sequence, recipe, commanded))[1:], "--quiet"]) == 0
     for path in (made, commanded):
         assert load_result(path).loss == pytest.approx(result.loss, rel=DIGITS, abs=0)

@@ -14,7 +14,7 @@ import pytest
 import core
 from core.cli import COMMANDS, parser
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 CORE = sorted((ROOT / "core").rglob("*.py"))
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 GRAPHICS = ("PyQt6", "pyqtgraph", "OpenGL", "nrsfm_gui")
