@@ -1,18 +1,18 @@
-r"""The dual absolute quadric of a projective reconstruction: what makes its cameras metric.
+r"""The dual absolute quadric of a projective reconstruction, from which its metric upgrade follows.
 
-A projective reconstruction X_f ~ A_f U is defined up to a 4x4 matrix Q.  The one that is wanted gives
-A_f Q = s_f K_f [R_f t_f]; of it the first three columns L (4 x 3) matter, because the last one only places
-the origin.  The dual absolute quadric is Omega = L L' (rank 3, positive semidefinite), and
+A projective reconstruction X_f ~ A_f U is defined up to a 4x4 matrix Q.  The metric one satisfies
+A_f Q = s_f K_f [R_f t_f]; only its first three columns L (4 x 3) are needed, because the last one only
+determines the origin.  The dual absolute quadric is Omega = L L' (rank 3, positive semidefinite), and
 
     A_f Omega A_f' = s_f^2 K_f K_f'        (Triggs 1997; Hartley & Zisserman, section 19.3)
 
 is linear in its ten entries wherever K_f K_f' is known but for its scale, or has entries that are equal or 0.
-The linear solution weighs the equations badly; `refined` minimizes the constraints as they are meant,
+The linear solution does not weight the equations well; `refine_quadric` minimizes the constraints themselves,
 
     sum_f | M_f M_f' / (tr(M_f M_f') / 3) - I |^2,    M_f = diag(f, f, 1)^-1 A_f L,
 
-over L (its rotation and scale are free, which damping takes care of) and, where it is unknown, over one focal
-length f common to all views.
+over L (its rotation and scale are free; the damping makes the step unique) and, where it is unknown, over one
+focal length f common to all views.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ ROWS, COLUMNS = np.triu_indices(4)  # of the ten entries of a symmetric 4x4 matr
 SKEW, ASPECT, CENTER, FOCAL = 0.01, 0.2, 0.1, 9.0
 FOCALS = np.geomspace(0.5, 20.0, 12)  # of the starts where the focal length is unknown, in the same units
 TOLERANCE = 1e-13
-GAUGE = 4  # directions of (L, f) that change nothing: the turn of the object frame, and its size
+GAUGE = 4  # directions of (L, f) without effect: the rotation of the object frame, and its size
 
 
 @dataclass(frozen=True, eq=False)
 class QuadricRoot:
-    """L of the dual absolute quadric L L', with the figures that say how far to trust it."""
+    """L of the dual absolute quadric L L', with figures on its accuracy."""
 
     root: Floats  # (4, 3)
     focal: float  # in the units of the cameras; 1 where it was known
@@ -68,7 +68,7 @@ def solve_quadric(cameras: Floats, *, focal_known: bool) -> QuadricRoot:
         for focal in FOCALS:
             scaled = cameras / np.array([focal, focal, 1.0])[:, None]
             starts.append((_root(_linear(scaled, _calibrated)), float(focal)))
-    ends = [refined(cameras, root, focal, focal_known=focal_known) for root, focal in starts]
+    ends = [refine_quadric(cameras, root, focal, focal_known=focal_known) for root, focal in starts]
     return min(ends, key=lambda end: end.rms)
 
 
@@ -125,7 +125,7 @@ def _linear(cameras: Floats, constraints: Callable[[Floats], Floats]) -> Floats:
 def _root(omega: Floats) -> Floats:
     """Return L (4, 3) with L L' near Omega or -Omega, whichever is the more positive.
 
-    Eigenvalues of the wrong sign are raised to a small positive number, from where the refinement goes on.
+    Eigenvalues of the wrong sign are raised to a small positive number, from which the refinement continues.
     """
     values, vectors = np.linalg.eigh(omega)
     if values.sum() < 0:
@@ -197,7 +197,7 @@ def constraint_residuals(cameras: Floats, x: Floats) -> tuple[Floats, Floats]:
     return r.ravel(), J.transpose(0, 2, 3, 1).reshape(9 * count, len(x))
 
 
-def refined(cameras: Floats, root: Floats, focal: float, *, focal_known: bool) -> QuadricRoot:
+def refine_quadric(cameras: Floats, root: Floats, focal: float, *, focal_known: bool) -> QuadricRoot:
     """Minimize the constraint error from a root, and from a focal length where it is unknown."""
     size = np.linalg.norm(root)
     start = root.ravel() / size

@@ -2,10 +2,11 @@ r"""Bundle adjustment of a metric rigid reconstruction: least reprojection error
 
     min over R_f, t_f, S_j (and f) of sum |K_12 (Y_12 / Y_3) + c - x_fj|^2,    Y = R_f S_j + t_f.
 
-The pOSE error that cameras and points come from is not that of the images, and rounding cameras to rotations
-costs more; both are small enough for this to start from.  Levenberg-Marquardt on all unknowns, the points
-eliminated (Triggs et al. 2000): 6 unknowns a view are left, and one for the focal lengths, which share a
-factor.  Turn, shift and size of the whole scene stay where damping leaves them.
+Cameras and points that minimize the pOSE error do not minimize the error in the images, and the nearest
+rotations add to it; both errors are small enough for a start of this minimization.  Levenberg-Marquardt on
+all unknowns, the points eliminated (Triggs et al. 2000), which leaves 6 unknowns per view, and one for the
+focal lengths, which share a factor.  Rotation, position and size of the scene are free; the damping makes the
+step unique.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from ..foundation.linalg import rotation_from_vector
 if TYPE_CHECKING:
     from ..foundation.types import Bools, Floats
 
-LEAST_VIEWS = 2  # that a point must be seen in to be moved
+LEAST_VIEWS = 2  # that a point must be visible in to be adjusted
 LEAST_DAMPING, MOST_DAMPING = 1e-12, 1e8
 
 
@@ -46,7 +47,7 @@ class Bundle:
             away = self.intrinsics[:2, :2] @ (Y[:, :2] / Y[:, 2:]) + self.intrinsics[:2, 2:] - tracks
         return np.where(visible[:, None], away, 0.0)
 
-    def moved(self, cameras: Floats, points: Floats) -> Bundle:
+    def apply_step(self, cameras: Floats, points: Floats) -> Bundle:
         """Return the bundle after a step: (F, 6) turns and shifts, then the logarithm of f; (3, N)."""
         size = 6 * len(self.rotations)
         of_cameras = cameras[:size].reshape(-1, 6)
@@ -57,7 +58,7 @@ class Bundle:
         return Bundle(R, self.translations + of_cameras[:, 3:], self.points + points, K)
 
 
-def adjusted(
+def adjust_bundle(
     bundle: Bundle,
     tracks: Floats,
     visible: Bools,
@@ -71,7 +72,7 @@ def adjusted(
     Parameters
     ----------
     bundle
-        where to start; what has no smaller error is returned as it is.
+        the start; it is returned unchanged where no smaller error is found.
     tracks, visible
         (F, 2, N) in the units of K, and (F, N). Points seen in one view only stay where they are.
     focal_free
@@ -89,7 +90,7 @@ def adjusted(
         cameras, points, predicted = system.step(damping)
         if not predicted > tolerance * system.cost:
             break
-        trial = bundle.moved(cameras, points)
+        trial = bundle.apply_step(cameras, points)
         cost = _cost(trial, tracks, used)
         # A point that passes through a camera comes back from infinity on the other side.
         if cost < system.cost and _behind(trial, used) <= _behind(bundle, used):
@@ -115,7 +116,7 @@ def _behind(bundle: Bundle, used: Bools) -> int:
 
 
 class _System:
-    """The normal equations at one bundle: blocks of the cameras, of the points, and what couples them.
+    """The normal equations at one bundle: blocks of the cameras, of the points, and their coupling.
 
     Arrays end with the index of the point, so that sums over few other indices run over long vectors.
     """

@@ -4,8 +4,9 @@
     orthogonal     m = (x - c) / s with K = [[s, 0, c_x], [0, s, c_y], [0, 0, 1]]
 
 The s and c of an orthogonal sequence have no physical meaning.  c is the mean of all visible tracks, and s
-makes their root mean square distance from the mean of their frame 0.25, about what a perspective camera sees
-of an object that fills its view: so the weights of a penalty mean much the same for both camera models.
+makes their root mean square distance from the mean of their frame 0.25, about that
+of a perspective image which an object fills, so that the weights of a penalty have about the same effect for
+both camera models.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which rotations a reconstruction may use, by name; each is computed when it is asked for."""
+"""The candidates for the rotations of a reconstruction, by name; each is computed at first use."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def rotation_candidates(
     Parameters
     ----------
     sequence
-        what is known about the tracks.
+        the sequence of the tracks.
     tracks
         (F, 2, P) calibrated.
     source
@@ -68,7 +68,7 @@ def rotation_candidates(
         raise InputError(f"rotations are {source!r}; accepted are best, truth, companion, tracks, or a file")
     if sequence.camera is CameraModel.ORTHOGONAL:
         ranks = _ranks(sequence, rank, COMPANION_RANKS)
-        return tuple(_factored("tracks", tracks, sequence.visible, ranks)[::2])  # reflections see the same
+        return tuple(_factor("tracks", tracks, sequence.visible, ranks)[::2])  # reflections see the same
     companion = sequence.companion
     if companion is None and source == "companion":
         raise InputError(
@@ -77,7 +77,7 @@ def rotation_candidates(
     found: list[RotationCandidate] = []
     if companion is not None and source != "tracks":
         ranks = _ranks(sequence, rank, COMPANION_RANKS)
-        found += _factored("companion", companion.tracks, companion.visible, ranks)
+        found += _factor("companion", companion.tracks, companion.visible, ranks)
     if source != "companion":
         ranks = _ranks(sequence, rank, TRACKS_RANKS)
         found += _from_perspective(tracks, sequence.visible, ranks, with_rigid=rank is None)
@@ -106,7 +106,7 @@ def _from_file(sequence: Sequence, path: Path) -> RotationCandidate:
     return RotationCandidate(path.name, lambda: R)
 
 
-def _factored(name: str, tracks: Floats, visible: Bools, ranks: tuple[int, ...]) -> list[RotationCandidate]:
+def _factor(name: str, tracks: Floats, visible: Bools, ranks: tuple[int, ...]) -> list[RotationCandidate]:
     """Return both depth reflections of every rank; the factorization of a rank is done once."""
 
     @cache
@@ -127,7 +127,7 @@ def _factored(name: str, tracks: Floats, visible: Bools, ranks: tuple[int, ...])
 def _from_perspective(
     tracks: Floats, visible: Bools, ranks: tuple[int, ...], *, with_rigid: bool
 ) -> list[RotationCandidate]:
-    """Return what `_factored` does for cameras turned to the object, and the first refined as rigid."""
+    """Return what `_factor` does for cameras rotated toward the object, and the first refined as rigid."""
     turned, turns = turned_to_object(tracks, visible)
 
     def back(compute: Callable[[], Floats]) -> Floats:
@@ -138,7 +138,7 @@ def _from_perspective(
 
     found = [
         RotationCandidate(item.name, cache(partial(back, item.compute)))
-        for item in _factored("tracks", turned, visible, ranks)
+        for item in _factor("tracks", turned, visible, ranks)
     ]
     if with_rigid:
         found += [

@@ -1,7 +1,7 @@
 """Hidden entries of tracks, filled in by a matrix of low rank.
 
 The tracks of an affine camera, minus each frame's translation, form a 2F x P matrix of rank 3K.  Where all
-entries are known it is centered and done.  Where some are hidden, A (2F x r), B (P x r) and t (2F) minimize
+entries are known it is only centered.  Where some are hidden, A (2F x r), B (P x r) and t (2F) minimize
 
     sum over visible of |W - A B' - t|^2 + ridge (|A|^2 + |B|^2)
 

@@ -84,7 +84,7 @@ def estimate_intrinsics(points: Floats, tracks: Floats, visible: Bools) -> Intri
             "the points of the ground-truth frame that are seen are planar, or nearly so, and do not "
             f"determine the intrinsics; {ADVICE}"
         )
-    estimate = _refined(X, x, *_resection(X, x))
+    estimate = _refine(X, x, *_resection(X, x))
     _check(estimate, X, x)
     return estimate
 
@@ -121,7 +121,7 @@ def _resection(X: Floats, x: Floats) -> tuple[Floats, Floats, Floats]:
     return K, R, t
 
 
-def _refined(X: Floats, x: Floats, K: Floats, R: Floats, t: Floats) -> Intrinsics:
+def _refine(X: Floats, x: Floats, K: Floats, R: Floats, t: Floats) -> Intrinsics:
     """Minimize the reprojection error over fx, fy, cx, cy, a turn of R, and t."""
 
     def residuals(z: Floats) -> tuple[Floats, Floats]:

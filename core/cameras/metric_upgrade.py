@@ -1,15 +1,15 @@
-r"""From a projective reconstruction to a metric one: calibration known, or found from the views themselves.
+r"""The metric upgrade of a projective reconstruction, with known calibration or auto-calibration.
 
-Given cameras P_f (3 x 4) and homogeneous points U (4 x N) with x_fj ~ P_f U_j, which any 4x4 matrix Q changes
-into P_f Q, Q^-1 U, this module finds the Q for which
+Given cameras P_f (3 x 4) and homogeneous points U (4 x N) with x_fj ~ P_f U_j, of which P_f Q and Q^-1 U are
+equivalent for any 4x4 matrix Q, this module finds the Q for which
 
     K^-1 P_f Q = s_f [R_f t_f],    x_fj ~ K (R_f S_j + t_f).
 
 Its first three columns come from the dual absolute quadric (`core.cameras.absolute_quadric`), the last one
 places the origin at the centroid of the points.  The sign of s_f makes R_f a rotation; the sign of the three
 columns, which mirrors the scene, is the one that has more points in front of their cameras.  The object frame
-is turned like the first camera, and the points' root mean square distance from the centroid is 1 (but for
-points that are far off).  A point without a place, because no view shows it or it is at infinity, is put at
+has the axes of the first camera, and the points' root mean square distance from the centroid is 1 (but for
+points that are far off).  A point that is visible in no view, or at infinity, is placed at
 the origin.
 
 Where K is unknown it is taken as diag(f, f, 1) about a given principal point, by default the middle of the
@@ -96,14 +96,14 @@ def metric_upgrade(
         cameras that no positive quadric makes metric.
     """
     tracks = np.where(visible[:, None], tracks, 0.0)
-    P, U = _checked(cameras, points, tracks, visible)
+    P, U = _check_input(cameras, points, tracks, visible)
     projective_rms = reprojection_rms(P @ U, tracks, visible)
     frame, assumed = _frame(tracks, visible, intrinsics, principal_point)
-    A, T, U = _conditioned(np.linalg.inv(frame) @ P, U)
+    A, T, U = _condition(np.linalg.inv(frame) @ P, U)
     _check_perspective(A, U)
     _check_parallax(frame @ A, U, projective_rms, tracks=tracks, visible=visible)
     found = solve_quadric(A, focal_known=intrinsics is not None)
-    _check(found)
+    _check_upgrade(found)
     K = frame @ np.diag([found.focal, found.focal, 1.0])
     if intrinsics is None:
         assumed = assumed.format(K[0, 0])
@@ -143,7 +143,7 @@ def reprojection_rms(images: Floats, tracks: Floats, visible: Bools) -> float:
     return float(np.sqrt((away**2).sum() / visible.sum()))
 
 
-def _checked(cameras: Floats, points: Floats, tracks: Floats, visible: Bools) -> tuple[Floats, Floats]:
+def _check_input(cameras: Floats, points: Floats, tracks: Floats, visible: Bools) -> tuple[Floats, Floats]:
     P, U = np.asarray(cameras, dtype=float), np.asarray(points, dtype=float)
     if P.ndim != 3 or P.shape[1:] != (3, 4):
         raise InputError(f"projective cameras have shape {P.shape}; accepted is (views, 3, 4)")
@@ -169,7 +169,7 @@ def _checked(cameras: Floats, points: Floats, tracks: Floats, visible: Bools) ->
 def _frame(
     tracks: Floats, visible: Bools, intrinsics: Floats | None, principal_point: Collection[float] | None
 ) -> tuple[Floats, str]:
-    """Return K, or where it is unknown what divides pixels by half the picture, and words for it."""
+    """Return K and its description; where it is unknown a matrix that divides by half the image size."""
     if intrinsics is not None:
         return checked_intrinsics(intrinsics, "intrinsics"), "K as given"
     seen = np.moveaxis(tracks, 1, 2)[visible]
@@ -185,7 +185,7 @@ def _frame(
     return frame, f"K found from the views (f = {{:.0f}}): square pixels, no skew, one focal length, {where}"
 
 
-def _conditioned(A: Floats, U: Floats) -> tuple[Floats, Floats, Floats]:
+def _condition(A: Floats, U: Floats) -> tuple[Floats, Floats, Floats]:
     """Return cameras T A_f / |.| whose stack is orthonormal up to scale, T^-1, and points of norm about 1.
 
     Singular values and angles of what follows then do not depend on the projective frame that was given.
@@ -242,7 +242,7 @@ def _check_parallax(P: Floats, U: Floats, rms: float, *, tracks: Floats, visible
         )
 
 
-def _check(found: QuadricRoot) -> None:
+def _check_upgrade(found: QuadricRoot) -> None:
     """Refuse an upgrade that is not determined, or that does not make the cameras metric."""
     if not found.rms < MOST_INCONSISTENT:
         values = np.linalg.svd(found.root, compute_uv=False)

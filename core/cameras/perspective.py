@@ -1,7 +1,7 @@
 """Perspective tracks as those of an affine camera, which a factorization needs.
 
-A camera whose axis points at the object sees it nearly in weak perspective.  Every frame's rays are turned so
-that the mean ray lies on the axis, and the rotation that is found there is turned back afterwards.
+The image of an object on the axis of a camera is nearly a weak perspective.  Every frame's rays are rotated
+so that the mean ray lies on the axis, and this rotation is removed from the result afterwards.
 """
 
 from __future__ import annotations

@@ -1,16 +1,17 @@
 r"""Rotations under which a rigid shape explains perspective tracks best.
 
 Minimizes the pOSE error of one rigid shape S, seen under a rotation, a translation and a size of each frame's
-own, Y = b_f R_f S + t_f, over all of them.  Near-planar objects need this: an affine camera cannot tell a
-pose of a plane from its mirror image, frame by frame, and a factorization mixes both; perspective can.
+own, Y = b_f R_f S + t_f, over all of them.  Near-planar objects need this: with an affine camera the pose
+of a plane and its mirror image have the same tracks, frame by frame, and a factorization mixes both; with
+perspective they differ.
 
 With s = (S_j, 1) and Q_f = [b_f R_f, t_f] the error of a frame is a quadratic in the 12 entries of Q_f,
 
     tr sum_a G_a Q M_a Q' - 2 <eta N, Q_12> + const,    M_a = sum_j v_a s s',    N = sum_j m s',
 
-because G = sum_a v_a G_a is linear in v = (1, m_x, m_y, |m|^2) (see `nonrigid`).  Once the moments M_a
-are formed, four matrix products, a step on all poses costs nothing that grows with the points, and a second
-start for every frame, the mirrored pose, is cheap.  Poses and shape alternate.
+because G = sum_a v_a G_a is linear in v = (1, m_x, m_y, |m|^2) (see `nonrigid`).  Once the moments M_a are
+formed, four matrix products, the cost of a step on all poses does not depend on the number of points, and a
+second start for every frame, the mirrored pose, is cheap.  Poses and shape alternate.
 """
 
 from __future__ import annotations
@@ -64,8 +65,8 @@ def refine_rigid(tracks: Floats, visible: Bools, R: Floats) -> Rigid:
     for _ in range(ROUNDS):
         S = data.shape(pose)
         moments = data.moments(S)
-        pose, errors = moments.refined(pose, POSE_STEPS)
-        mirrored, others = moments.refined(_mirrored(pose, S), MIRROR_STEPS)
+        pose, errors = moments.refine(pose, POSE_STEPS)
+        mirrored, others = moments.refine(_mirror(pose, S), MIRROR_STEPS)
         pose = np.where((others < errors)[:, None, None], mirrored, pose)
         before, loss = loss, float(np.minimum(errors, others).sum())
         if before - loss <= SETTLED * loss:
@@ -74,7 +75,7 @@ def refine_rigid(tracks: Floats, visible: Bools, R: Floats) -> Rigid:
     return Rigid(pose[:, :, :3] / size[:, None, None], pose[:, :, 3], size, S, loss)
 
 
-def _mirrored(pose: Floats, S: Floats) -> Floats:
+def _mirror(pose: Floats, S: Floats) -> Floats:
     """Return the poses that show the mean plane of S mirrored in depth, and its mean at the same place.
 
     D R (I - 2 n n') with D = diag(1, 1, -1) and n the normal: its first two rows act on the plane as R's do.
@@ -114,7 +115,7 @@ class _Data:
         return np.ascontiguousarray(S)
 
     def moments(self, S: Floats) -> _Moments:
-        """Return what the errors of all poses depend on."""
+        """Return the moments that the errors of all poses depend on."""
         s = np.concatenate((S, np.ones((1, S.shape[1]))))
         row, column = np.triu_indices(4)
         sums = self.v @ (s[row] * s[column]).T  # (4, F, 10)
@@ -148,7 +149,7 @@ class _Moments:
         )
         return value + self.constant
 
-    def refined(self, pose: Floats, steps: int) -> tuple[Floats, Floats]:
+    def refine(self, pose: Floats, steps: int) -> tuple[Floats, Floats]:
         """Take Levenberg-Marquardt steps on every pose by itself; return poses and errors."""
         errors = self.errors(pose)
         damping = np.full(len(pose), 1e-4)
@@ -161,7 +162,7 @@ class _Moments:
             normal[:, diagonal, diagonal] *= 1.0 + damping[:, None]
             normal[:, diagonal, diagonal] += 1e-15 * np.trace(normal, axis1=1, axis2=2)[:, None]
             step = np.asarray(np.linalg.solve(normal, -(J @ slope[:, :, None])))[:, :, 0]
-            trial = _moved(pose, step)
+            trial = _apply_step(pose, step)
             trial_errors = self.errors(trial)
             better = trial_errors < errors
             pose = np.where(better[:, None, None], trial, pose)
@@ -180,7 +181,7 @@ def _tangent(pose: Floats) -> Floats:
     return J.reshape(-1, 7, 12)
 
 
-def _moved(pose: Floats, step: Floats) -> Floats:
+def _apply_step(pose: Floats, step: Floats) -> Floats:
     """Return Q after a step (F, 7) in the coordinates of `_tangent`."""
     growth = np.exp(np.clip(step[:, 3], -1.0, 1.0))[:, None, None]
     A = growth * rotation_from_vector(step[:, :3]) @ pose[:, :, :3]

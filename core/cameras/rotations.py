@@ -6,10 +6,10 @@ and take the nearest rotation of every frame.  K here is a parameter of its own:
 need not be the rank of the shape.
 
 The sign of a frame's first two rows is arbitrary where a basis shape's coefficient may change its sign: the
-smaller turn from the frame before is taken.  The reflection in depth, (R, S) -> (D R D, D S) with
-D = diag(1, 1, -1), leaves an affine camera's tracks as they are: both are candidates.  So does a turn of the
-object, (R, S) -> (R Q', Q S).  Both are fixed by a convention (`canonical`), and singular values that only
-rounding leaves are dropped: the estimate is a function of the tracks, whatever the order of summation.
+smaller rotation from the frame before decides.  The reflection in depth, (R, S) -> (D R D, D S) with D =
+diag(1, 1, -1), does not change an affine camera's tracks: both are candidates.  Nor does a rotation of the
+object, (R, S) -> (R Q', Q S).  Both are fixed by a convention (`canonical`), and singular values of the size
+of rounding are dropped: the estimate is a function of the tracks, whatever the order of summation.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def estimate_rotations(tracks: Floats, visible: Bools, *, rank: int, seed: int =
             f"rotation rank is {rank}; {frames} frames of {points} points allow 1 to "
             f"{largest_rank(frames, points)}"
         )
-    spread(tracks, visible)  # refuses tracks that coincide, of which nothing is left
+    spread(tracks, visible)  # refuses tracks that coincide, whose centered matrix is 0
     W = centered_and_complete(tracks, visible, 3 * rank)
     U, sigma, _ = np.linalg.svd(W.reshape(2 * frames, points), full_matrices=False)
     size = np.where(sigma > NEGLIGIBLE * sigma[0], np.sqrt(sigma / sigma[0]), 0.0)

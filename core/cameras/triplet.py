@@ -6,7 +6,7 @@ two rows m_1, m_2 of every frame parallel to the first two rows of its rotation:
     1 - |b|^2 / |a|^2 = 0    and    2 a' b / |a|^2 = 0.
 
 Ratios leave each frame its own scale, as a weak-perspective camera has.  g is defined up to an orthogonal
-matrix on its right and a factor: the damping of Levenberg-Marquardt takes care of these directions.
+matrix on its right and a factor: the damping of Levenberg-Marquardt makes the step unique.
 
 The sum of squares has local minima, and no semidefinite program is needed where several starts are tried.
 Each rank from 1 to K starts from the end of the rank below with three rows of zeros, so that the cost does
@@ -15,7 +15,7 @@ rounding:
 
 - random starts are unit' Z with the columns of M normalized and Z (2F x 3) random, so that a singular vector
   of the other sign leads to the same point;
-- every start is followed until rounding ends it, and costs closer than `SAME` are of one minimum;
+- every start is followed until rounding prevents a decrease, and costs closer than `SAME` are of one minimum;
 - of equal costs the first start counts, so that a lower rank which explains the tracks is kept.
 """
 
@@ -75,21 +75,21 @@ def corrective_triplet(motion: Floats, rng: np.random.Generator, starts: int) ->
         number of random starts of each rank above 1.
     """
     frames, _, size = motion.shape
-    best = _followed(motion[:, :, :3], rigid_triplet(motion[:, :, :3]))
+    best = _follow(motion[:, :, :3], rigid_triplet(motion[:, :, :3]))
     for columns in range(6, size + 1, 3):
         part = motion[:, :, :columns]
         norms = np.linalg.norm(part, axis=(0, 1))
         unit = part / np.where(norms > 0, norms, 1.0)
         points = [np.concatenate((best.x.reshape(-1, 3), np.zeros((3, 3)))), rigid_triplet(part)]
         points += [np.einsum("fam,fac->mc", unit, rng.normal(size=(frames, 2, 3))) for _ in range(starts)]
-        ends = [_followed(part, point) for point in points]
+        ends = [_follow(part, point) for point in points]
         limit = (1 + SAME) * min(end.cost for end in ends) + EXACT * 2 * frames
         best = next(end for end in ends if end.cost <= limit)
     return best.x.reshape(size, 3), best.cost
 
 
-def _followed(motion: Floats, start: Floats) -> Minimum:
-    """Return the minimum that a start leads to."""
+def _follow(motion: Floats, start: Floats) -> Minimum:
+    """Return the minimum that is reached from a start."""
 
     def residuals(x: Floats) -> tuple[Floats, Floats]:
         return triplet_residuals(motion, x.reshape(-1, 3))

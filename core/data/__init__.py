@@ -1,4 +1,4 @@
-"""Sequences of tracks and what is known about them."""
+"""Sequences of tracks with their cameras and ground truth."""
 
 from .masks import known_points
 from .sequence import CameraModel, GroundTruth, Observations, Sequence

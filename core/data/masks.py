@@ -1,4 +1,4 @@
-"""The points of a ground truth that are known, and what is measured of them alone."""
+"""The known points of a ground truth, and measures of them alone."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ class Sequence:
     camera
         the camera model, or its name.
     name
-        what the sequence is called in titles and messages.
+        the name of the sequence in titles and messages.
     intrinsics
         (3, 3) K of a perspective camera in the units of the tracks; the identity where they are calibrated,
         None where K is unknown.

@@ -1,22 +1,22 @@
-"""How an estimate is laid over the ground truth: which motions it may make, and whether it may be mirrored.
+"""The alignment of an estimate with the ground truth: the allowed transformations, and mirroring.
 
     per-frame     every frame by a similarity of its own (rotation, translation, size)
     sequence      all frames by the same similarity
-    rigid         every frame by a rotation and a translation of its own, none of them resized
-    as-is         nothing is fitted: the camera's coordinates of the estimate stand for those of the truth
-    none          the truth is left out, and no error is measured
+    rigid         every frame by a rotation and a translation of its own, without a change of size
+    as-is         nothing is fitted: the estimate and the truth are compared in the camera's coordinates
+    none          the truth is not used, and no error is measured
 
 Sizes.  Tracks of an orthogonal camera are in the units of the truth, and so is an estimate of them: `rigid`
-and `as-is` keep it as large as it is.  Pictures of a perspective camera look the same of a large object far
-away and of a small one nearby, so that its calibrated units stand for no length: there the whole sequence is
-multiplied by the one factor that fits the sizes of all true frames best (the minimum over c, and over a
+and `as-is` keep it as large as it is.  The images of a perspective camera do not determine the size of an
+object, so that its calibrated units are not a length: there the sequence is multiplied by one factor that
+fits the sizes of all true frames best (the minimum over c, and over a
 rotation and a translation for every frame, of the squared distances).
 
-Mirror images.  The depth of the estimate is inverted, z -> -z, before it is moved, in all frames or in none:
-always, never, or where the sum of all distances to the truth is then smaller.  `as-is` inverts the depth of
-every frame in its camera's coordinates, about the mean depth of its points with truth.
+Mirror images.  The depth of the estimate is inverted, z -> -z, before the alignment, in all frames or in
+none: always, never, or where the sum of all distances to the truth is then smaller.  `as-is` inverts the
+depth of every frame in its camera's coordinates, about the mean depth of its points with truth.
 
-As is, an orthogonal camera says nothing of how far away a frame is: its mean depth is that of the truth.
+Without a fit the distance of an orthogonal camera is unknown: the mean depth of a frame is that of the truth.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Kind(Enum):
 
     @property
     def meaning(self) -> str:
-        """What it does, in a sentence."""
+        """A description in one sentence."""
         return MEANINGS[self]
 
 
@@ -67,19 +67,19 @@ WORDS = {
     Kind.NONE: "no alignment",
 }
 MEANINGS = {
-    Kind.PER_FRAME: "every frame is turned, moved and resized to fit its ground truth best",
-    Kind.SEQUENCE: "all frames are turned, moved and resized in the same way, so that their sizes and places "
-    "relative to one another count",
-    Kind.RIGID: "every frame is turned and moved, and none is resized; where the camera does not tell the "
-    "unit (perspective), one factor for the whole sequence turns calibrated units into those of the truth",
-    Kind.AS_IS: "nothing is fitted but, where the camera does not tell the unit (perspective), one factor "
-    "for the whole sequence: what the estimated camera sees is put where the true camera stands",
+    Kind.PER_FRAME: "every frame is rotated, translated and scaled to fit its ground truth best",
+    Kind.SEQUENCE: "all frames are rotated, translated and scaled in the same way, so that their relative "
+    "sizes and positions count",
+    Kind.RIGID: "every frame is rotated and translated, and none is scaled; where the camera does not "
+    "determine the unit (perspective), one factor for the sequence converts calibrated units to the truth's",
+    Kind.AS_IS: "nothing is fitted but, where the camera does not determine the unit (perspective), one "
+    "factor for the sequence: the estimate in the coordinates of its camera is placed at the true camera",
     Kind.NONE: "the estimate by itself, without the ground truth and without an error",
 }
 
 
 class Mirror(Enum):
-    """Whether the mirror image of an estimate stands for it."""
+    """Whether the mirror image of an estimate is used in its place."""
 
     OFF = "off"
     ON = "on"
@@ -87,7 +87,7 @@ class Mirror(Enum):
 
     @property
     def meaning(self) -> str:
-        """What it does, in a sentence."""
+        """A description in one sentence."""
         return {
             Mirror.OFF: "the estimate as it was solved",
             Mirror.ON: "the estimate with its depth inverted",
@@ -97,14 +97,14 @@ class Mirror(Enum):
 
 @dataclass(frozen=True)
 class Alignment:
-    """How an estimate is moved onto the ground truth before it is shown and measured."""
+    """The alignment of an estimate with the ground truth, before it is shown and measured."""
 
     kind: Kind = Kind.PER_FRAME
     mirror: Mirror = Mirror.OFF
 
     @property
     def compares(self) -> bool:
-        """Whether the truth takes part."""
+        """Whether the truth is used."""
         return self.kind is not Kind.NONE
 
     @property
@@ -132,7 +132,7 @@ class Alignment:
         Parameters
         ----------
         mirrored
-            what an automatic choice came to, where it was made.
+            the result of an automatic choice, where it was made.
         """
         if not self.compares or self.mirror is Mirror.OFF:
             return self.kind.words
@@ -160,7 +160,7 @@ class Views:
 
     @property
     def unit(self) -> float | None:
-        """What one unit of the estimate is in those of the truth; None where nothing tells."""
+        """One unit of the estimate in those of the truth; None where it is unknown."""
         return float(self.intrinsics[0, 0]) if self.orthogonal else None
 
     @property
@@ -271,7 +271,7 @@ def _fitted(source: Floats, target: Floats, kind: Kind, views: Views | None, *, 
 
 
 def _as_is(source: Floats, truth: GroundTruth, views: Views, *, factor: float, mirrored: bool) -> Similarity:
-    """Put what the estimated camera sees where the true camera stands: R*' (c D (R S + t) + o - t*)."""
+    """Place the estimate, as its camera has it, at the true camera: R*' (c D (R S + t) + o - t*)."""
     frames = truth.frames
     assert views.true_rotations is not None and views.true_translations is not None  # `align` has looked
     R, t = views.rotations[frames], views.translations[frames]

@@ -98,7 +98,7 @@ def _clamped(difference: Floats, distance: Floats, J: Floats) -> tuple[Floats, F
     r, out = difference.copy(), J.copy()
     r[far] = 0.0
     out[far] = 0.0
-    # One residual of the clamp's length stands for the three: the direction no longer counts.
+    # One residual of the clamp's length replaces the three: the direction has no effect.
     r[far, 0] = limit
     out[far, 0] = of_limit
     return r, out

@@ -1,4 +1,4 @@
-"""Errors of a reconstruction, each under its own name: they are not comparable with one another.
+"""Errors of a reconstruction by name. Different errors are not comparable with one another.
 
     procrustes_mm         one similarity per frame, distances in the units of the truth
     aligned_mm            the same after any alignment of `core.evaluation.alignment`

@@ -1,4 +1,4 @@
-"""One parameter of settings under a name, whatever kind it is: what it is now, and settings with another."""
+"""One parameter of settings by name: its value, settings with another value, and grids of values."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ SCALE = "scale"  # the parameter by which explicit weights are multiplied
 DECADES = 1.5  # that a suggested range reaches to each side
 COUNTS = {"rank": 8, "eta": 7}  # how many values are suggested
 COUNT = 9  # of the strength of a penalty
-LEAST_ETA = 1e-4  # below it, nothing changes any more
+LEAST_ETA = 1e-4  # smaller values have the same result
 MOST_RANK = 24  # that a suggested range reaches to, unless the present rank is above it
 
 
 def parameters_of(settings: Settings, camera: CameraModel) -> tuple[str, ...]:
-    """Return what can be varied: the penalty's mu or xi (of explicit weights `SCALE`), the rank, eta."""
+    """Return the parameters to vary: the penalty's mu or xi (of explicit weights `SCALE`), the rank, eta."""
     strength = next(iter(vars(settings.penalty)))  # every penalty has its strength first
     names = (SCALE if isinstance(settings.penalty, ExplicitWeights) else strength, "rank", "eta")
     fixed = settings.problem == "nonrigid" and camera is CameraModel.ORTHOGONAL
@@ -77,7 +77,7 @@ def suggest_range(settings: Settings, parameter: str) -> tuple[float, float, int
 def values_outside(parameter: str, values: tuple[float, ...], *, above: bool) -> tuple[float, ...]:
     """Return about half as many values again, at the same ratios, below or above a series that ascends.
 
-    None of the rank, as what can be hidden depends on the highest one; of eta what it can be.
+    None of the rank, because the hidden observations depend on the highest one; of eta only accepted values.
     """
     if parameter == "rank" or len(values) < 2:
         return ()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..cameras.bundle_adjustment import Bundle, adjusted
+from ..cameras.bundle_adjustment import Bundle, adjust_bundle
 from ..cameras.metric_upgrade import metric_upgrade, reprojection_rms
 from ..foundation.exceptions import InputError
 from ..problem.factors import Factors, balance
@@ -65,7 +65,7 @@ def metric_view(
         except InputError:
             continue  # the figures of `geometry_of` hold the reason
         start = Bundle(upgrade.rotations, upgrade.translations, upgrade.points, upgrade.intrinsics)
-        end = adjusted(start, tracks, visible, focal_free=K is None, max_iterations=STEPS)
+        end = adjust_bundle(start, tracks, visible, focal_free=K is None, max_iterations=STEPS)
         rms = reprojection_rms(end.intrinsics @ end.camera_points(), tracks, visible)
         assumed = (
             upgrade.assumed if K is not None else f"{upgrade.assumed}; adjusted to {end.intrinsics[0, 0]:.0f}"

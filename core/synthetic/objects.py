@@ -164,7 +164,7 @@ def _sheet(points: int, width: float, height: float) -> tuple[Floats, Floats]:
 
 
 def _triangles(u: Floats, v: Floats) -> Ints:
-    # Imported late: only what makes data needs computational geometry.
+    # Imported late: only the simulation needs computational geometry.
     from scipy.spatial import Delaunay
 
     return np.asarray(Delaunay(np.stack([u, v], axis=1)).simplices, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""What the cameras of a path see of a deforming object."""
+"""Simulated tracks of a deforming object along a camera path."""
 
 from __future__ import annotations
 

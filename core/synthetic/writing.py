@@ -87,7 +87,7 @@ def write_challenge(
 
 
 def _write_object(root: Path, sequence: Sequence) -> None:
-    """Write what all sequences of an object share, unless it is there already."""
+    """Write the files that all sequences of an object share, unless they exist already."""
     assert sequence.truth is not None
     reference = sequence.truth.reference
     shape = _text(sequence.truth.at(reference), "%.6f")  # type: ignore[arg-type]

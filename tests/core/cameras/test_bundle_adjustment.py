@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.cameras.bundle_adjustment import Bundle, _derivatives, _System, adjusted
+from core.cameras.bundle_adjustment import Bundle, _derivatives, _System, adjust_bundle
 from core.foundation import procrustes, rotation_from_vector
 
 K = np.array([[800.0, 3.0, 320.0], [0.0, 790.0, 240.0], [0.0, 0.0, 1.0]])
@@ -29,7 +29,7 @@ def pictured(bundle: Bundle) -> np.ndarray:
 def disturbed(bundle: Bundle, size: float, seed: int = 1) -> Bundle:
     random = np.random.default_rng(seed)
     views = len(bundle.rotations)
-    return bundle.moved(
+    return bundle.apply_step(
         size * random.standard_normal(6 * views), size * random.standard_normal(bundle.points.shape)
     )
 
@@ -47,20 +47,20 @@ def test_derivatives_are_those_of_finite_differences():
         for c in range(6):
             move = np.zeros(37)
             move[6 * frame + c] = step
-            plus = bundle.moved(move, np.zeros((3, 25))).residuals(tracks, used)
-            minus = bundle.moved(-move, np.zeros((3, 25))).residuals(tracks, used)
+            plus = bundle.apply_step(move, np.zeros((3, 25))).residuals(tracks, used)
+            minus = bundle.apply_step(-move, np.zeros((3, 25))).residuals(tracks, used)
             numeric = ((plus - minus) / (2 * step))[frame]
             assert of_camera[frame, :, c] == pytest.approx(numeric, rel=1e-5, abs=1e-4)
     for c in range(3):
         nudge = np.zeros((3, 25))
         nudge[c] = step
-        plus = bundle.moved(np.zeros(36), nudge).residuals(tracks, used)
-        minus = bundle.moved(np.zeros(36), -nudge).residuals(tracks, used)
+        plus = bundle.apply_step(np.zeros(36), nudge).residuals(tracks, used)
+        minus = bundle.apply_step(np.zeros(36), -nudge).residuals(tracks, used)
         assert of_point[:, :, c] == pytest.approx((plus - minus) / (2 * step), rel=1e-5, abs=1e-4)
     move = np.zeros(37)
     move[-1] = step
-    plus = bundle.moved(move, np.zeros((3, 25))).residuals(tracks, used)
-    minus = bundle.moved(-move, np.zeros((3, 25))).residuals(tracks, used)
+    plus = bundle.apply_step(move, np.zeros((3, 25))).residuals(tracks, used)
+    minus = bundle.apply_step(-move, np.zeros((3, 25))).residuals(tracks, used)
     assert of_focal == pytest.approx((plus - minus) / (2 * step), rel=1e-5, abs=1e-4)
 
 
@@ -89,7 +89,7 @@ def test_a_step_solves_the_damped_normal_equations_of_the_dense_jacobian(focal_f
 
 def test_the_truth_comes_back_from_a_disturbed_start():
     true, used = scene(), seen()
-    end = adjusted(disturbed(true, 0.03), pictured(true), used, tolerance=1e-14)
+    end = adjust_bundle(disturbed(true, 0.03), pictured(true), used, tolerance=1e-14)
     moved = procrustes(end.points, true.points).apply(end.points)
     assert moved == pytest.approx(true.points, abs=1e-6)
 
@@ -99,9 +99,9 @@ def test_a_free_focal_length_comes_back():
     wrong = K.copy()
     wrong[:2, :2] *= 1.15
     start = replace(disturbed(true, 0.01), intrinsics=wrong)
-    end = adjusted(start, pictured(true), used, focal_free=True, tolerance=1e-14)
+    end = adjust_bundle(start, pictured(true), used, focal_free=True, tolerance=1e-14)
     assert end.intrinsics == pytest.approx(K, rel=1e-5)
-    assert adjusted(start, pictured(true), used).intrinsics == pytest.approx(wrong)
+    assert adjust_bundle(start, pictured(true), used).intrinsics == pytest.approx(wrong)
 
 
 def test_the_error_falls_to_that_of_the_noise_and_never_rises():
@@ -110,7 +110,8 @@ def test_the_error_falls_to_that_of_the_noise_and_never_rises():
     tracks = pictured(true) + 0.5 * random.standard_normal((6, 2, 60))
     start = disturbed(true, 0.02)
     costs = [
-        np.sum(adjusted(start, tracks, used, max_iterations=n).residuals(tracks, used) ** 2) for n in range(8)
+        np.sum(adjust_bundle(start, tracks, used, max_iterations=n).residuals(tracks, used) ** 2)
+        for n in range(8)
     ]
     assert all(after <= before for before, after in itertools.pairwise(costs))
     assert costs[-1] < np.sum(true.residuals(tracks, used) ** 2)
@@ -122,7 +123,7 @@ def test_points_seen_once_stay_and_hidden_tracks_do_not_matter():
     used[2, 3] = True
     start = disturbed(true, 0.02)
     tracks = np.where(used[:, None], pictured(true), np.nan)
-    end = adjusted(start, tracks, used)
+    end = adjust_bundle(start, tracks, used)
     assert np.array_equal(end.points[:, 3], start.points[:, 3])
     assert np.isfinite(end.points).all()
     assert not np.allclose(end.points[:, 4], start.points[:, 4])
