@@ -42,7 +42,7 @@ from .report import (
     ReportTable,
     TableCell,
     TableRow,
-    format_number,
+    format_fixed,
 )
 
 if TYPE_CHECKING:
@@ -63,13 +63,13 @@ CURVE_PENALTIES: dict[str, dict[str, tuple[Penalty, int]]] = {
     "non-rigid": {"NN": (NuclearNorm(7.5e-4), 16), "WNN": (RampWeights(2.25e-3, 4), 7)},
 }
 # Only the time ends a first-order method, unless it stalls.
-UNLIMITED = 10**9
+NO_ITERATION_LIMIT = 10**9
 CURVE_METHODS: dict[str, Algorithm[Any]] = {
-    "ADMM": ADMM(tolerance=1e-14, max_iterations=UNLIMITED),
-    "IRNN": IRNN(tolerance=1e-14, max_iterations=UNLIMITED),
-    "AGD": AGD(tolerance=1e-14, max_iterations=UNLIMITED),
-    "bilinear LM": LevenbergMarquardt(tolerance=1e-18, max_iterations=UNLIMITED),
-    "bilinear": VariableProjection(tolerance=1e-18, max_iterations=UNLIMITED),
+    "ADMM": ADMM(tolerance=1e-14, max_iterations=NO_ITERATION_LIMIT),
+    "IRNN": IRNN(tolerance=1e-14, max_iterations=NO_ITERATION_LIMIT),
+    "AGD": AGD(tolerance=1e-14, max_iterations=NO_ITERATION_LIMIT),
+    "bilinear LM": LevenbergMarquardt(tolerance=1e-18, max_iterations=NO_ITERATION_LIMIT),
+    "bilinear": VariableProjection(tolerance=1e-18, max_iterations=NO_ITERATION_LIMIT),
 }
 BILINEAR = ("bilinear LM", "bilinear")
 KEPT_POINTS = 300  # points of a curve that are kept
@@ -418,7 +418,7 @@ def _curve_table(shown: list[FigurePanel]) -> ReportTable:
                 best = lowest <= np.nanmin(column) * (1 + LOSS_TOLERANCE)
                 facts: dict[str, Any] = end.facts
                 cells += [
-                    TableCell(format_number(math.log10(lowest), 8), strong=bool(best)),
+                    TableCell(format_fixed(math.log10(lowest), 8), strong=bool(best)),
                     TableCell(f"{facts['cpu_seconds']:.2f}"),
                     TableCell(f"{facts['iterations']}"),
                     TableCell(facts["status"]),

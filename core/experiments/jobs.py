@@ -148,7 +148,6 @@ class JobsProgress:
 
     done: int
     total: int
-    reused: int  # of `done`, those that an earlier run had finished
     fraction: float  # of the expected work of this run
     elapsed: float  # seconds since the start
     label: str  # of the job that finished last
@@ -191,12 +190,12 @@ def run_jobs(
     results = {job.key: before for job in jobs if (before := store.load(job.key)) is not None}
     waiting = {job.key: job for job in jobs if job.key not in results}
     ordered = sorted(waiting.values(), key=lambda job: job.cost, reverse=True)
-    total, reused = len(waiting) + len(results), len(results)
+    total = len(waiting) + len(results)
     work, done, began = sum(job.cost for job in ordered) or 1.0, 0.0, time.monotonic()
 
     def report(label: str) -> None:
         if progress is not None:
-            progress(JobsProgress(len(results), total, reused, done / work, time.monotonic() - began, label))
+            progress(JobsProgress(len(results), total, done / work, time.monotonic() - began, label))
 
     report("")
     with warnings.catch_warnings(), ExitStack() as at_end:

@@ -177,7 +177,7 @@ def write_csv_table(path: Path, header: Collection[str], lines: Iterable[Collect
         writer.writerows(lines)
 
 
-def format_number(value: float, digits: int) -> str:
+def format_fixed(value: float, digits: int) -> str:
     """Return a number with so many digits after the point, and with a minus sign where it is negative."""
     return f"{value:.{digits}f}".replace("-", "−")
 

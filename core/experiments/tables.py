@@ -14,7 +14,7 @@ import numpy as np
 from ..data.sequence import CameraModel
 from ..reconstruction.provenance import options_for
 from .published import mean_log_loss, published_tables
-from .report import Heading, Paragraph, ReportTable, TableCell, TableRow, format_number, write_csv_table
+from .report import Heading, Paragraph, ReportTable, TableCell, TableRow, format_fixed, write_csv_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -304,7 +304,7 @@ def _penalty(method: str) -> str:
 
 
 def _published_cell(value: float | None, digits: int) -> TableCell:
-    return TableCell(DASH if value is None else format_number(value, digits), muted=True)
+    return TableCell(DASH if value is None else format_fixed(value, digits), muted=True)
 
 
 def _number_cell(value: float, column: list[float], digits: int) -> TableCell:
@@ -312,7 +312,7 @@ def _number_cell(value: float, column: list[float], digits: int) -> TableCell:
     if math.isnan(value):
         return TableCell(DASH)
     lowest = len(column) > 1 and f"{value:.{digits}f}" == f"{np.nanmin(column):.{digits}f}"
-    return TableCell(format_number(value, digits), strong=lowest)
+    return TableCell(format_fixed(value, digits), strong=lowest)
 
 
 def settings_blocks(jobs: list[TableJob], results: Mapping[str, JobResult]) -> list[ReportBlock]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 RESET_PEAK = "5"  # what /proc/self/clear_refs accepts for resetting the peak
 PROCESS_STATUS = Path("/proc/self/status")
 ALWAYS_KEPT = 50  # iterations at the start that are all points of the curve
+UNLIMITED = 1_000_000  # iterations: the limit is one of time
 TIME_RATIO = 1.02  # of the CPU time of a later point to that of the point before
 
 

@@ -16,7 +16,7 @@ from ...solvers.irnn import IRNN
 from ...solvers.levenberg_marquardt import LevenbergMarquardt
 from ...solvers.solver import Status, iterate, single_threaded
 from ...solvers.variable_projection import VariableProjection
-from .measurement import TimeLimitReached
+from .measurement import UNLIMITED, TimeLimitReached
 
 if TYPE_CHECKING:
     from ...foundation.types import Floats
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ...solvers.solver import Algorithm
     from .measurement import Stopwatch
 
-UNLIMITED = 1_000_000  # iterations: the limit is one of time
 SCIPY_TOLERANCE = 1e-15  # scipy's tolerances, just above the rounding unit
 TIME_LIMIT = "time limit"
 

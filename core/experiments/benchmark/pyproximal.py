@@ -16,7 +16,7 @@ from ...foundation.exceptions import InputError
 from ...solvers.solver import single_threaded
 from ..report import Paragraph, ReportTable, TableCell, TableRow, format_significant, write_csv_table
 from .known_cameras import BILINEAR_TITLE, TUTORIAL_MU, SolverCurve, solve_bilinear
-from .measurement import Stopwatch, TimeLimitReached
+from .measurement import UNLIMITED, Stopwatch, TimeLimitReached
 from .results import power_of_ten, relative_excess
 
 if TYPE_CHECKING:
@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from .known_cameras import KnownCamerasScene
 
 ADMM_STEP = 0.9  # of their ADMM, the tutorial's
-STEP_SHARE = 0.99  # of 1 / L
+FISTA_STEP = 0.99  # of 1 / L
 OPTIMUM_TOLERANCE = 1e-10  # above the optimum, where theirs end: they have no stopping rule
-UNLIMITED = 1_000_000
 BILINEAR_REPEATS = 3  # of ours, which needs a fraction of a second; the fastest counts
 TUTORIAL_ADMM = "pyproximal ADMM, as in its tutorial"
 BATCHED_ADMM = "pyproximal ADMM, frames in one call"
@@ -89,7 +88,7 @@ def solve_pyproximal(scene: KnownCamerasScene, method: str, optimum: float, seco
                     data,
                     nuclear,
                     x0=start,
-                    tau=STEP_SHARE / lipschitz,
+                    tau=FISTA_STEP / lipschitz,
                     niter=UNLIMITED,
                     acceleration="fista",
                     callback=after,
