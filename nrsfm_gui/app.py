@@ -11,8 +11,7 @@ from nrsfm_gui.model.arguments import Arguments, parse
 from nrsfm_gui.platform_errors import explained, import_qt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from collections.abc import Sequence as Items
+    from collections.abc import Collection, Iterator
 
     from PyQt6.QtWidgets import QApplication
 
@@ -23,7 +22,7 @@ SCALE = "QT_SCALE_FACTOR"
 FAILED = 2  # exit code where something that was asked for could not be done
 
 
-def main(argv: Items[str] | None = None) -> int:
+def main(argv: Collection[str] | None = None) -> int:
     """Run the application; return its exit code."""
     arguments = parse(sys.argv[1:] if argv is None else argv)
     prepare_platform(os.environ)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence as Items
+    from collections.abc import Collection
 
     from core import Settings
 
@@ -40,7 +40,7 @@ class Arguments:
         return self.run or self.exit or self.screenshot is not None or bool(self.exports)
 
 
-def parse(argv: Items[str]) -> Arguments:
+def parse(argv: Collection[str]) -> Arguments:
     """Return the arguments; ends the program with a sentence where they are wrong."""
     from core.cli.settings_options import add_settings_options
 

@@ -13,8 +13,7 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QAction, QKeySequence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from collections.abc import Sequence as Items
+    from collections.abc import Callable, Collection
 
     from PyQt6.QtWidgets import QWidget
 
@@ -85,7 +84,7 @@ def action_table(w: MainWindow) -> tuple[ActionSpec, ...]:
     return all_rows(w)
 
 
-def with_own_letters(titles: Items[str]) -> list[str]:
+def with_own_letters(titles: Collection[str]) -> list[str]:
     """Return titles of a menu with the mark & moved wherever two of them had the same letter."""
     wanted = [title[title.index("&") + 1].lower() if "&" in title else "" for title in titles]
     taken = set(wanted)

@@ -10,7 +10,7 @@ from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolic
 from nrsfm_gui.widgets.fields import tool_button
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence as Items
+    from collections.abc import Collection
 
     from PyQt6.QtGui import QResizeEvent
 
@@ -56,7 +56,7 @@ class StepsStrip(QFrame):
         row.addWidget(self._where)
         row.addWidget(close)
         self._theme: Theme | None = None
-        self._steps: Items[tuple[str, bool]] = ()
+        self._steps: Collection[tuple[str, bool]] = ()
         self.hide()
 
     @property
@@ -64,7 +64,7 @@ class StepsStrip(QFrame):
         """The sentence on view, "" where the strip is hidden."""
         return "" if self.isHidden() else self._sentence.text()
 
-    def set_steps(self, steps: Items[tuple[str, bool]], sentence: str) -> None:
+    def set_steps(self, steps: Collection[tuple[str, bool]], sentence: str) -> None:
         """Show names of steps and whether they are done; the sentence is about the first that is not."""
         if self.isVisible():  # a shorter sentence leaves the view below where it is
             self.setMinimumHeight(self.height())

@@ -22,7 +22,7 @@ from nrsfm_gui.widgets.fit_to_screen import resize_within_screen
 from nrsfm_gui.widgets.fuzzy import match
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence as Items
+    from collections.abc import Collection
 
     from nrsfm_gui.shell.actions import ActionSpec
 
@@ -43,7 +43,7 @@ FIELD_KEYS = (
 Line = tuple[str, str, str]  # keys, what they do, and the title that it is found by, too
 
 
-def shortcut_sections(table: Items[ActionSpec]) -> dict[str, list[Line]]:
+def shortcut_sections(table: Collection[ActionSpec]) -> dict[str, list[Line]]:
     """Return the keys, tips and titles of all actions that have keys, by menu."""
     sections: dict[str, list[Line]] = {}
     for spec in table:
@@ -59,7 +59,7 @@ def shortcut_sections(table: Items[ActionSpec]) -> dict[str, list[Line]]:
 class ShortcutSheet(QDialog):
     """All shortcuts, in two columns of sections; words typed above leave the lines that have them."""
 
-    def __init__(self, table: Items[ActionSpec], parent: QWidget) -> None:
+    def __init__(self, table: Collection[ActionSpec], parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle("Shortcuts")
         self.field = QLineEdit()
@@ -107,7 +107,7 @@ class ShortcutSheet(QDialog):
 class Section(QWidget):
     """The shortcuts of one menu."""
 
-    def __init__(self, title: str, lines: Items[Line]) -> None:
+    def __init__(self, title: str, lines: Collection[Line]) -> None:
         super().__init__()
         self._title = title
         self._lines: list[tuple[Line, QLabel, QLabel]] = []

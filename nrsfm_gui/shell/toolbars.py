@@ -18,7 +18,7 @@ from nrsfm_gui.widgets.labels import ElidedLabel, MemoryLabel
 from nrsfm_gui.widgets.style import faint_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence as Items
+    from collections.abc import Collection
 
     from core import Sequence
     from nrsfm_gui.main_window import MainWindow
@@ -34,7 +34,7 @@ PROGRESS_WIDTH = 140
 class Chrome(QObject):
     """Owns menus, tool bar and status bar of a window."""
 
-    def __init__(self, window: MainWindow, table: Items[ActionSpec]) -> None:
+    def __init__(self, window: MainWindow, table: Collection[ActionSpec]) -> None:
         super().__init__(window)
         self._window = window
         self._table = table

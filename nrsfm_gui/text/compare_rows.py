@@ -13,7 +13,7 @@ from nrsfm_gui.scene.comparison import why_losses_differ
 from nrsfm_gui.scene.summaries import Quality, iterations, log_loss, loss_beside, measure, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence as Items
+    from collections.abc import Collection
 
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.scene.comparison import Together
@@ -83,7 +83,7 @@ def _efforts(first: Run, second: Run) -> list[CompareRow]:
     ]
 
 
-def _better(errors: Items[float | None], same: float) -> int:
+def _better(errors: Collection[float | None], same: float) -> int:
     """Return which of two errors is lower, 1 or 2; 0 where they are about the same, or one is not known."""
     one, other = errors
     if one is None or other is None or not np.isfinite([one, other]).all():

@@ -24,8 +24,7 @@ from PyQt6.QtWidgets import (
 from nrsfm_gui.widgets.fuzzy import Match, match
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from collections.abc import Sequence as Items
+    from collections.abc import Callable, Collection
 
     from PyQt6.QtCore import QObject
 
@@ -87,7 +86,7 @@ class CommandPalette(QFrame):
         self.list.itemClicked.connect(self._run)
         self.hide()
 
-    def open(self, entries: Items[Entry]) -> None:
+    def open(self, entries: Collection[Entry]) -> None:
         """Show all entries, with an empty field that has the focus."""
         if not self.isVisible():
             self._focused = QApplication.focusWidget()

@@ -12,8 +12,7 @@ from PyQt6.QtGui import QFontMetricsF, QPainter, QPen
 from nrsfm_gui.widgets.colors import qcolor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from collections.abc import Sequence as Items
+    from collections.abc import Collection, Iterable
 
     from core.foundation.types import Floats
     from nrsfm_gui.model.theme import Theme
@@ -80,7 +79,7 @@ def _paint_sign(painter: QPainter, entry: LegendEntry, x: float, middle: float) 
     painter.drawEllipse(QPointF(x + SIGN / 2, middle), 3.8, 3.8)
 
 
-def paint_point_numbers(painter: QPainter, points: Items[int], pixels: Floats, theme: Theme) -> None:
+def paint_point_numbers(painter: QPainter, points: Collection[int], pixels: Floats, theme: Theme) -> None:
     """Paint 1-based numbers next to points.
 
     Parameters

@@ -16,8 +16,7 @@ from core import InputError
 from nrsfm_gui.panels.background.video import Video
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from collections.abc import Sequence as Items
+    from collections.abc import Callable, Collection
 
     from PyQt6.QtCore import QSize
     from PyQt6.QtGui import QImage
@@ -51,7 +50,7 @@ class ImageSource(Protocol):
 class ImageFiles:
     """One file for every picture."""
 
-    def __init__(self, path: Path, files: Items[Path]) -> None:
+    def __init__(self, path: Path, files: Collection[Path]) -> None:
         self.path = path
         self._files = list(files)
         self.count = len(self._files)

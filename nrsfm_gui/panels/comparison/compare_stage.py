@@ -11,7 +11,7 @@ from PyQt6.QtWidgets import QHeaderView, QLabel, QSplitter, QTreeWidget, QTreeWi
 from nrsfm_gui.model.theme import DARK, Theme
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence as Items
+    from collections.abc import Collection
 
     from nrsfm_gui.text.compare_rows import CompareRow
 
@@ -48,7 +48,7 @@ class CompareTable(QTreeWidget):
         height = max(self.sizeHintForRow(0), self.fontMetrics().height() + 4)
         return QSize(300, lines * height + (0 if header is None else header.sizeHint().height()) + 4)
 
-    def set_rows(self, first: str, second: str, rows: Items[CompareRow]) -> None:
+    def set_rows(self, first: str, second: str, rows: Collection[CompareRow]) -> None:
         """Show lines, with the names of the runs above them."""
         rows = tuple(rows)
         self.setHeaderLabels(["", first, second])

@@ -25,8 +25,6 @@ from nrsfm_gui.widgets.labels import ClampedLabel
 from nrsfm_gui.widgets.sources import Choice
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence as Items
-
     from nrsfm_gui.model.theme import Theme
 
 EMPTY = (
@@ -140,7 +138,7 @@ class GuidancePanel(QWidget):
         """The recommendation."""
         return self._line.label.text()
 
-    def set_parameters(self, names: Items[str]) -> None:
+    def set_parameters(self, names: list[str] | tuple[str, ...]) -> None:
         """Offer parameters; where the chosen one is not among them, the first is chosen."""
         for name in TITLES:
             self._parameter.set_available(name, name in names, why_not="Not a parameter of this problem")

@@ -22,8 +22,7 @@ from nrsfm_gui.widgets.labels import ElidedLabel, EmptyLabel
 from nrsfm_gui.widgets.plots.plots import dress, log_ticks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from collections.abc import Sequence as Items
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
 
@@ -41,7 +40,7 @@ EMPTY = "The loss appears here while a run goes on"
 class SignedAxis(pg.AxisItem):
     """An axis of a plot."""
 
-    def tickStrings(self, values: Items[float], scale: float, spacing: float) -> list[str]:
+    def tickStrings(self, values: Collection[float], scale: float, spacing: float) -> list[str]:
         """Return the names of places."""
         return [name.replace("-", MINUS) for name in super().tickStrings(values, scale, spacing)]
 

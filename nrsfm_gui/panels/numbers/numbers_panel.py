@@ -8,8 +8,6 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence as Items
-
     from nrsfm_gui.model.numbers import Number
 
 
@@ -37,17 +35,17 @@ class NumbersPanel(QScrollArea):
         self.setMinimumHeight(90)
         self._title_main()
 
-    def set_numbers(self, numbers: Items[Number]) -> None:
+    def set_numbers(self, numbers: list[Number] | tuple[Number, ...]) -> None:
         """Show the numbers of the reconstruction."""
         self._main.set_rows(numbers)
 
-    def set_frame(self, title: str, numbers: Items[Number]) -> None:
+    def set_frame(self, title: str, numbers: list[Number] | tuple[Number, ...]) -> None:
         """Show the numbers of the frame that is shown; none are given where nothing is known of it."""
         self._frame.set_title(title)
         self._frame.set_rows(numbers)
         self._title_main()
 
-    def set_point(self, title: str, numbers: Items[Number]) -> None:
+    def set_point(self, title: str, numbers: list[Number] | tuple[Number, ...]) -> None:
         """Show the numbers of a point; none are given where no point is selected."""
         appears = bool(numbers) and self._point.isHidden()
         self._point.set_title(title)
@@ -88,7 +86,7 @@ class _Block(QWidget):
         self._heading.setVisible(on)
         self._line.setVisible(on)
 
-    def set_rows(self, numbers: Items[Number]) -> None:
+    def set_rows(self, numbers: list[Number] | tuple[Number, ...]) -> None:
         self._table.set_rows(numbers)
         self.setVisible(bool(numbers))
 
@@ -105,7 +103,7 @@ class _Table(QWidget):
         self._grid.setColumnStretch(1, 1)
         self._rows: list[tuple[QLabel, QLabel]] = []
 
-    def set_rows(self, numbers: Items[Number]) -> None:
+    def set_rows(self, numbers: list[Number] | tuple[Number, ...]) -> None:
         while len(self._rows) < len(numbers):
             row = len(self._rows)
             label, value = QLabel(), QLabel()

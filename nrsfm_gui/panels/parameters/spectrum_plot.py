@@ -31,7 +31,7 @@ from nrsfm_gui.widgets.plots.plots import dress, log_ticks
 from nrsfm_gui.widgets.sources import Choice
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence as Items
+    from collections.abc import Collection
 
     import pyqtgraph as pg
 
@@ -263,7 +263,7 @@ class SpectrumPlot(QWidget):
         self._of_run = None if singular_values is None else weights
         self._show()
 
-    def set_penalty(self, kind: str, rule: str, weights: Items[float]) -> None:
+    def set_penalty(self, kind: str, rule: str, weights: Collection[float]) -> None:
         """Show the penalty that the parameters have, the rule before explicit weights, and its weights.
 
         `weights` (K,) is empty where they are not known yet: then those of the run are shown.

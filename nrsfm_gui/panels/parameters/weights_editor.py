@@ -14,8 +14,6 @@ from nrsfm_gui.widgets.drag_number import DRAG_TIP, DragLabel, DragSlider, Scale
 from nrsfm_gui.widgets.fields import NumberField
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence as Items
-
     from PyQt6.QtGui import QPaintEvent
 
     from core.foundation import Floats
@@ -29,13 +27,15 @@ BROUGHT_ALONG = "Weights never decrease with k: moving one brings others along."
 RESET_TIP = "A double click on its number k: what the rule gives."
 
 
-def enforce_order(weights: Items[float], moved: int) -> tuple[float, ...]:
+def enforce_order(weights: list[float] | tuple[float, ...], moved: int) -> tuple[float, ...]:
     """Return non-decreasing weights: `moved` keeps its value, the others are raised or lowered to it."""
     pivot = weights[moved]
     return tuple(min(weight, pivot) if k < moved else max(weight, pivot) for k, weight in enumerate(weights))
 
 
-def limit_weight(weights: Items[float], moved: int, wanted: float) -> tuple[float, int | None]:
+def limit_weight(
+    weights: list[float] | tuple[float, ...], moved: int, wanted: float
+) -> tuple[float, int | None]:
     """Return the nearest value to `wanted` that keeps the order, and the index of the limiting weight."""
     if moved > 0 and wanted < weights[moved - 1]:
         return weights[moved - 1], moved - 1
@@ -44,7 +44,7 @@ def limit_weight(weights: Items[float], moved: int, wanted: float) -> tuple[floa
     return wanted, None
 
 
-def describe_limit(weights: Items[float], moved: int, barrier: int) -> str:
+def describe_limit(weights: list[float] | tuple[float, ...], moved: int, barrier: int) -> str:
     """Return a sentence: which weight limits another one, and how to move both."""
     verb = "fall below" if barrier < moved else "rise above"
     return (
@@ -170,7 +170,11 @@ class WeightsEditor(QWidget):
         return self._weights
 
     def set_values(
-        self, weights: Items[float] | Floats, singular_values: Floats | None, *, note: str = ""
+        self,
+        weights: list[float] | tuple[float, ...] | Floats,
+        singular_values: Floats | None,
+        *,
+        note: str = "",
     ) -> None:
         """Show weights and the singular values that they weigh.
 

@@ -12,7 +12,7 @@ from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.plots.frame_chart import AXIS_HEIGHT, NO_AXIS_HEIGHT, FrameChart, Plot
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence as Items
+    from collections.abc import Collection
 
     from PyQt6.QtGui import QColor, QResizeEvent
 
@@ -54,7 +54,9 @@ class PointsCurves(QWidget):
         """What is shown, from the top."""
         return self._content[0]
 
-    def show_plots(self, plots: Items[Plot], points: Items[int], *, note: str = "") -> None:
+    def show_plots(
+        self, plots: list[Plot] | tuple[Plot, ...], points: Collection[int], *, note: str = ""
+    ) -> None:
         """Show plots with a curve for each of up to MOST_POINTS points, and a note after their names."""
         self._content = tuple(plots), tuple(points), note
         while len(self._charts) < len(plots):

@@ -15,7 +15,7 @@ from nrsfm_gui.widgets.labels import ElidedLabel
 from nrsfm_gui.widgets.plots.frame_chart import Plot
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence as Items
+    from collections.abc import Collection
 
     from PyQt6.QtGui import QResizeEvent, QShowEvent
 
@@ -83,13 +83,13 @@ class PointsPanel(QWidget):
         self.table.set_table(table)
         self._count_points()
 
-    def set_selection(self, points: Items[int], last: int) -> None:
+    def set_selection(self, points: Collection[int], last: int) -> None:
         """Select rows of the table; `last` was selected last, or is -1."""
         self._selected = len(points)
         self.table.set_selection(points, last)
         self._count_points()
 
-    def set_courses(self, courses: Items[PointCourse], units: tuple[str, str]) -> None:
+    def set_courses(self, courses: Collection[PointCourse], units: tuple[str, str]) -> None:
         """Show points over the frames; units are those of the tracks and of the shapes."""
         self._courses, self._units = tuple(courses), units
         self._show_curves()
@@ -157,7 +157,7 @@ class PointsPanel(QWidget):
         self.curves.show_plots(plots, [course.point for course in courses[:MOST_POINTS]], note=note)
 
 
-def _errors(courses: Items[PointCourse], track_unit: str, unit: str) -> list[Plot]:
+def _errors(courses: Collection[PointCourse], track_unit: str, unit: str) -> list[Plot]:
     kinds = (
         ("reproj.", track_unit, [course.reprojection for course in courses]),
         ("3-D", unit, [course.error for course in courses]),
@@ -168,7 +168,7 @@ def _errors(courses: Items[PointCourse], track_unit: str, unit: str) -> list[Plo
     return [Plot(title, its, curves) for title, its, curves in found if curves]
 
 
-def _paths(courses: Items[PointCourse], unit: str) -> list[Plot]:
+def _paths(courses: Collection[PointCourse], unit: str) -> list[Plot]:
     paths = [course.path for course in courses if course.path is not None]
     truths = [course.truth for course in courses if course.truth is not None]
     if not paths and not truths:

@@ -28,7 +28,7 @@ from nrsfm_gui.widgets.icons import icon
 from nrsfm_gui.widgets.style import faint_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence as Items
+    from collections.abc import Collection
 
     from nrsfm_gui.text.run_rows import RunRow
 
@@ -88,7 +88,7 @@ class RunList(QWidget):
         self._build()
         self.set_theme(DARK)
 
-    def set_rows(self, rows: Items[RunRow], shown: int | None) -> None:
+    def set_rows(self, rows: Collection[RunRow], shown: int | None) -> None:
         """Show the runs in the order given and mark the one that is shown; touches only what changed."""
         self._stack.setCurrentIndex(1 if rows else 0)
         self.tree.set_rows(tuple(rows), shown)

@@ -25,7 +25,7 @@ from nrsfm_gui.model.theme import DARK, Theme
 from nrsfm_gui.widgets.colors import qcolor
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence as Items
+    from collections.abc import Collection
 
     from core import SequenceEntry
 
@@ -100,7 +100,7 @@ class SequenceTree(QWidget):
 
     # Setters
 
-    def set_entries(self, entries: Items[SequenceEntry]) -> None:
+    def set_entries(self, entries: Collection[SequenceEntry]) -> None:
         """List these; an empty list shows what to do instead."""
         self._entries = tuple(entries)
         self._stack.setCurrentIndex(1 if self._entries else 0)

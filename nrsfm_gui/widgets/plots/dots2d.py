@@ -18,7 +18,7 @@ from nrsfm_gui.widgets.abstract import AbstractQt
 from nrsfm_gui.widgets.plots.primitives import Primitives
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence as Items
+    from collections.abc import Collection
 
     import numpy.typing as npt
     from PyQt6.QtGui import QColor, QPaintDevice
@@ -103,7 +103,7 @@ class DotsItem(_PixelItem):
         """The colors that dots can have."""
         return self._style[0]
 
-    def set_style(self, colors: Items[QColor], diameter: float, *, pen_width: float = 0.0) -> None:
+    def set_style(self, colors: Collection[QColor], diameter: float, *, pen_width: float = 0.0) -> None:
         """Choose the colors that dots can have, their diameter in pixels, and the width of rings or 0."""
         style = tuple(colors), diameter, pen_width
         if style != self._style:

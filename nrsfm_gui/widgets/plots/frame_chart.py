@@ -13,7 +13,7 @@ from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.plots.plots import dress
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence as Items
+    from collections.abc import Collection
 
     from PyQt6.QtGui import QColor
     from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
@@ -73,7 +73,7 @@ class FrameChart(pg.PlotWidget):
         self.setToolTip(TIP)
         self.scene().sigMouseClicked.connect(self._on_mouse_clicked)
 
-    def show_plot(self, plot: Plot, colors: Items[QColor], *, names_frames: bool, color: str) -> None:
+    def show_plot(self, plot: Plot, colors: Collection[QColor], *, names_frames: bool, color: str) -> None:
         """Show curves in colors, one for each point; labels have a "#rrggbb" color."""
         self._name_axes(f"{plot.title} ({plot.unit})" if plot.unit else plot.title, names_frames, color)
         lines = [

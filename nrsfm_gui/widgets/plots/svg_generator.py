@@ -36,8 +36,6 @@ from PyQt6.QtGui import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence as Items
-
     from PyQt6.QtGui import QBrush, QColor, QFont, QPaintEngineState, QTextItem
 
 CAPS = {
@@ -166,7 +164,7 @@ class _SvgEngine(QPaintEngine):
         """Write a path, filled and outlined."""
         self._write_path(path, filled=self._painter().brush().style() != Qt.BrushStyle.NoBrush)
 
-    def drawPolygon(self, points: Items[QPointF], mode: QPaintEngine.PolygonDrawMode) -> None:  # type: ignore[override]
+    def drawPolygon(self, points: list[QPointF], mode: QPaintEngine.PolygonDrawMode) -> None:  # type: ignore[override]
         """Write a polygon, or a line, which is not filled."""
         path = QPainterPath(points[0])
         for point in points[1:]:
