@@ -11,8 +11,8 @@ import numpy as np
 
 from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
+from ..foundation.linalg import rotation_onto_axis
 from ..foundation.types import Bools, Floats, read_only
-from .perspective import turned_to_object
 from .rigid import refine_rigid
 from .rotations import estimate_rotations, flip_depth, largest_rank, load_rotations
 
@@ -128,7 +128,7 @@ def _from_perspective(
     tracks: Floats, visible: Bools, ranks: tuple[int, ...], *, with_rigid: bool
 ) -> list[RotationCandidate]:
     """Return what `_factor` does for cameras rotated toward the object, and the first refined as rigid."""
-    turned, turns = turned_to_object(tracks, visible)
+    turned, turns = rotate_to_object(tracks, visible)
 
     def back(compute: Callable[[], Floats]) -> Floats:
         return read_only(np.swapaxes(turns, 1, 2) @ compute())
@@ -146,3 +146,31 @@ def _from_perspective(
             for item in found[:2]
         ]
     return found
+
+
+def rotate_to_object(tracks: Floats, visible: Bools) -> tuple[Floats, Floats]:
+    """Rotate every frame's camera so that its axis is the mean of its visible rays.
+
+    The image of an object on the axis of a camera is nearly a weak perspective, which a factorization needs.
+
+    Parameters
+    ----------
+    tracks
+        (F, 2, P) calibrated; hidden entries are ignored.
+    visible
+        (F, P).
+
+    Returns
+    -------
+    rotated
+        (F, 2, P) tracks of the rotated cameras, 0 where hidden.
+    turns
+        (F, 3, 3) the rotations Q: a rotation R of the rotated camera is Q' R of the given one.
+    """
+    seen = visible[:, None, :]
+    rays = np.concatenate((np.where(seen, tracks, 0.0), np.ones((len(tracks), 1, tracks.shape[2]))), axis=1)
+    mean = np.where(seen, rays, 0.0).sum(axis=2) / visible.sum(axis=1)[:, None]
+    turns = rotation_onto_axis(mean)
+    Y = turns @ rays
+    rotated = np.where(seen & (Y[:, 2:] > 0), Y[:, :2] / np.where(Y[:, 2:] > 0, Y[:, 2:], 1.0), 0.0)
+    return rotated, turns

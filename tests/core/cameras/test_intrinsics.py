@@ -153,7 +153,7 @@ def test_skew_is_part_of_calibration():
     np.testing.assert_allclose(calibrated[f, :, p], ray[:2], rtol=1e-12)
 
 
-def test_points_at_depth_zero_project_to_nothing():
+def test_points_at_depth_zero_project_to_nan():
     Y = np.array([[[1.0, 2.0], [1.0, 2.0], [0.0, 2.0]]])
     picture = project(Y, np.eye(3), CameraModel.PERSPECTIVE)
     assert np.isnan(picture[0, :, 0]).all() and (picture[0, :, 1] == 1.0).all()

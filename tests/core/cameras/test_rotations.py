@@ -11,9 +11,8 @@ import pytest
 from core import CameraModel, InputError, Observations, Sequence, Settings, read_sequence, reconstruct
 from core.cameras import estimate_rotations, load_rotations
 from core.cameras.calibration import project
-from core.cameras.candidates import rotation_candidates
+from core.cameras.candidates import rotate_to_object, rotation_candidates
 from core.cameras.completion import centered_and_complete
-from core.cameras.perspective import turned_to_object
 from core.cameras.rigid import refine_rigid
 from core.cameras.rotations import canonical, continuous, flip_depth, largest_rank
 from core.cameras.triplet import rigid_triplet, triplet_residuals
@@ -210,7 +209,7 @@ def test_the_rigid_triplet_is_exact_for_a_rigid_object():
     assert np.abs(r).max() < 1e-9
 
 
-def test_a_sudden_half_turn_of_the_first_two_rows_is_taken_back():
+def test_a_sudden_half_turn_of_the_first_two_rows_is_reversed():
     R = world(1).R
     broken = R.copy()
     broken[7:19, :2] *= -1.0
@@ -226,14 +225,14 @@ def test_impossible_ranks_are_refused():
             estimate_rotations(tracks, everything(tracks), rank=rank)
 
 
-def test_a_camera_turned_to_the_object_sees_it_on_the_axis():
+def test_a_camera_rotated_to_the_object_has_it_on_its_axis():
     scene = world(1)
     Y = scene.R @ scene.S + np.array([[6.0], [-5.0], [12.0]])
     tracks = project(Y, np.eye(3), CameraModel.PERSPECTIVE)
     visible = everything(tracks)
     visible[3, 4] = False
     tracks[3, :, 4] = np.nan
-    turned, turns = turned_to_object(tracks, visible)
+    turned, turns = rotate_to_object(tracks, visible)
     again = project(turns @ Y, np.eye(3), CameraModel.PERSPECTIVE)
     np.testing.assert_allclose(turned, np.where(visible[:, None, :], again, 0.0), atol=1e-12)
     mean = turned.sum(axis=2) / visible.sum(axis=1)[:, None]

@@ -196,7 +196,7 @@ def views_of(shapes, *, orthogonal, seed=5):
 
 
 @pytest.mark.parametrize("orthogonal", [False, True])
-def test_as_is_puts_what_the_camera_sees_where_the_true_camera_stands(shapes, orthogonal):
+def test_as_is_places_the_estimate_at_the_true_camera(shapes, orthogonal):
     estimate, views = views_of(shapes, orthogonal=orthogonal)
     chosen = [0, 2, 3]
     truth = truth_of(shapes[chosen], chosen)
@@ -261,7 +261,7 @@ def test_points_without_truth_do_not_enter_where_the_depth_is_mirrored_or_put(sh
     assert errors.mean < 1e-8
 
 
-def test_a_rigid_motion_keeps_the_size_that_an_orthogonal_camera_tells(shapes):
+def test_a_rigid_motion_keeps_the_size_of_an_orthogonal_camera(shapes):
     estimate, views = views_of(1.2 * shapes, orthogonal=True)
     rigid = Alignment(Kind.RIGID)
     np.testing.assert_array_equal(align(estimate, truth_of(shapes), rigid, views=views).scale, 400.0)
@@ -271,7 +271,7 @@ def test_a_rigid_motion_keeps_the_size_that_an_orthogonal_camera_tells(shapes):
     assert aligned_mm(estimate, truth_of(shapes), rigid)[0].mean < 1e-9  # no cameras: the size is fitted
 
 
-def test_what_an_alignment_needs_is_said(shapes):
+def test_a_missing_requirement_of_an_alignment_is_named(shapes):
     with pytest.raises(InputError, match="true rotations and translations"):
         align(shapes, truth_of(shapes), Alignment(Kind.AS_IS))
     with pytest.raises(InputError, match="accepted are per-frame"):

@@ -196,7 +196,7 @@ def trial(fold: int, value: float, held: float) -> HoldoutTrial:
     )
 
 
-def test_a_curve_averages_folds_and_knows_how_sure_it_is():
+def test_a_curve_averages_folds_and_has_a_standard_error():
     table = {1.0: (5.0, 9.0), 2.0: (4.0, 8.0), 3.0: (4.2, 7.9), 4.0: (6.0, 8.1)}
     trials = [trial(fold, value, held[fold]) for value, held in table.items() for fold in (0, 1)]
     line = gather_curve(trials, "xi")
@@ -312,7 +312,7 @@ def test_plans_that_make_no_sense_are_refused(plan, words):
         HoldoutPlan("xi", **({"values": (1.0,)} | plan))
 
 
-def test_without_rotations_there_is_nothing_to_hold_out_from(case):
+def test_cross_validation_needs_chosen_rotations(case):
     sequence, updates = case
     with pytest.raises(InputError, match="rotations are not chosen yet"):
         next(sweep(sequence, updates[0], SETTINGS, HoldoutPlan("xi", (1.0,))))
@@ -334,7 +334,7 @@ def test_the_low_rank_problem_has_curves_too(parameter):
         assert each.solution.loss <= solve_growing(each.solution.problem).loss * (1 + 1e-3)
 
 
-def test_orthogonal_tracks_are_posed_at_eta_one(case):
+def test_orthogonal_tracks_are_solved_at_eta_one(case):
     sequence = simulate("balloon", frames=24, points=40, camera=CameraModel.ORTHOGONAL)
     *_, last = iterate(sequence, SETTINGS)
     assert pose_problem(last.best.problem, SETTINGS, sequence.camera).eta == 1.0
@@ -387,7 +387,7 @@ def test_rotations_that_are_chosen_again_have_not_seen_what_is_hidden_not_even_i
     assert other.solution.loss == one.solution.loss
 
 
-def test_from_nothing_a_solution_is_grown(case):
+def test_without_a_start_a_solution_is_grown(case):
     problem = case[1][-1].best.problem
     factors = case[1][-1].best.factors
     nothing = replace(factors, B=np.zeros_like(factors.B), C=np.zeros_like(factors.C))

@@ -34,7 +34,7 @@ def test_a_similar_shape_has_no_procrustes_error(shapes):
     assert errors.mean < 1e-11
 
 
-def test_the_procrustes_error_of_a_square_with_one_corner_lifted():
+def test_the_procrustes_error_of_a_square_with_raised_corners():
     # Corners of a square, and the same with two opposite corners lifted by h: the best similarity keeps the
     # axes, moves to the mean height h/2 and scales by 4/(4 + h^2) < 1 of the lifted shape.
     h = 0.5

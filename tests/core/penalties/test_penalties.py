@@ -59,7 +59,7 @@ def test_values_of_one_singular_value_are_those_of_the_definitions():
 
 
 @spectral
-def test_nothing_costs_nothing_and_more_never_costs_less(penalty):
+def test_penalties_are_zero_at_zero_and_never_decrease(penalty):
     assert penalty.value(np.zeros(3)) == 0
     for sigma in spectra():
         assert penalty.value(sigma) >= 0

@@ -121,7 +121,7 @@ def test_convex_regime_of_mcp_is_firm_shrinkage():
     np.testing.assert_allclose(z, [3.0, 2.0, 1.0, 0.0, 0.0, 0.0], atol=1e-15)
 
 
-def test_a_count_keeps_what_is_worth_its_cost():
+def test_a_rank_cost_keeps_the_values_above_its_threshold():
     z = RankPenalty(mu=2.0).prox(np.array([3.0, 2.001, 2.0, 1.0]), 1.0)
     np.testing.assert_array_equal(z, [3.0, 2.001, 0.0, 0.0])
 

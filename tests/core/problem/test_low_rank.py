@@ -108,7 +108,7 @@ def test_hidden_observations_are_recovered_from_the_rest(simulated_low_rank):
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_the_closed_form_has_no_residual_and_is_zero_where_nothing_is_seen(simulated_low_rank, missing):
+def test_the_closed_form_has_no_residual_and_is_zero_where_points_are_hidden(simulated_low_rank, missing):
     problem, _ = simulated_low_rank(missing=missing)
     points, frames = problem.shape
     X = closed_form_structure(problem.data).reshape(points, 3, frames)

@@ -172,7 +172,7 @@ def test_solutions_from_an_inverse_in_single_precision_are_those_of_double(condi
     np.testing.assert_allclose(inverse, invert_batched(blocks), atol=1e-6 * condition * scale)
 
 
-def test_a_point_is_carried_over_larger_and_larger_subsets(simulated):
+def test_a_point_is_refined_on_subsets_of_increasing_size(simulated):
     problem, _ = simulated(frames=30, points=400, weights=(0.05, 0.2))
     small = subset(problem, 200)
     between = subset_levels(problem, 200)

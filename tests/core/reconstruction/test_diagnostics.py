@@ -45,7 +45,7 @@ NOTHING = "the penalty is stronger than the data: everything was shrunk to zero;
         (NuclearNorm(mu=10.0), NOTHING),
     ],
 )
-def test_a_run_says_what_its_penalty_has_taken_away(sequence, penalty, sentence):
+def test_a_remark_names_the_shapes_that_a_penalty_has_removed(sequence, penalty, sentence):
     settings = Settings(rank=4, rotations="truth", penalty=penalty, starts=3)
     result = reconstruct(sequence, settings)
     assert result.meta["remarks"] == ([sentence] if sentence else [])
@@ -53,7 +53,7 @@ def test_a_run_says_what_its_penalty_has_taken_away(sequence, penalty, sentence)
     assert [line for line in lines if line.startswith("note: ")] == [f"note: {sentence}"] * bool(sentence)
 
 
-def test_every_method_that_ends_without_a_structure_says_so(sequence):
+def test_every_method_that_ends_at_zero_has_a_remark(sequence):
     strong = Settings(rank=2, rotations="truth", penalty=NuclearNorm(mu=10.0), starts=2)
     for method in ("lm", "admm", "admm+bilinear"):
         assert "shrunk to zero" in reconstruct(sequence, replace(strong, method=method)).meta["remarks"][0]
@@ -93,7 +93,7 @@ def test_the_size_that_zero_is_measured_against_is_that_of_the_closed_form(simul
     assert reference_size(problem) == pytest.approx(norm, rel=1e-12)
 
 
-def test_the_low_rank_problem_is_judged_alike(simulated):
+def test_the_low_rank_problem_has_the_same_remarks(simulated):
     problem, _ = simulated()
     low = LowRankProblem(problem.tracks, problem.visible, 0.05, np.full(2, 1.0))
     zero = Factors(np.zeros((14, 2)), np.zeros((2, 3, 10)), np.zeros((14, 3)))

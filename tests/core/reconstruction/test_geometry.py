@@ -61,7 +61,7 @@ def test_what_the_other_columns_add_moves_the_upgraded_points_to_where_x_project
     assert Y[:, :2] / Y[:, 2:] == pytest.approx(whole[:, :2] / whole[:, 2:], rel=1e-6)
 
 
-def test_what_forbids_an_upgrade_whatever_k_is_said_once(simulated_low_rank):
+def test_a_reason_against_an_upgrade_for_any_k_is_named_once(simulated_low_rank):
     problem, _ = simulated_low_rank()
     posed, factors = solution(problem, 4)
     still = replace(factors, C=np.repeat(factors.C[:, :, :1], 8, axis=2))  # the first camera, eight times

@@ -123,7 +123,7 @@ def test_observations_come_back_in_pixels(scene, solved):
     assert solved.observations()[there] == pytest.approx(scene.tracks[there], rel=1e-12)
 
 
-def test_singular_values_are_those_of_the_whole_matrix(solved):
+def test_singular_values_are_those_of_the_matrix(solved):
     X = (solved.cameras @ solved.homogeneous).reshape(-1, solved.point_count)
     assert solved.singular_values == pytest.approx(np.linalg.svd(X, compute_uv=False)[:4])
 
@@ -184,7 +184,7 @@ def test_where_no_upgrade_exists_x_itself_is_shown(scene):
     assert result.norm * X[:, :2] / X[:, 2:] == pytest.approx(result.reprojections())
 
 
-def test_a_penalty_that_takes_the_depth_away_is_recognized(scene):
+def test_a_penalty_that_removes_the_depth_is_recognized(scene):
     result = reconstruct(scene, settings(penalty=NuclearNorm(0.1)))
     assert "removed the depth" in result.meta["low_rank"]["reason"]
 
@@ -248,7 +248,7 @@ def next_losses(scene: Sequence, method: str, options: tuple[tuple[str, float], 
     return [update.record.loss for update in islice(updates, 3)]
 
 
-def test_a_changed_run_goes_on_from_where_it_was(scene):
+def test_a_run_continues_from_its_point_under_changed_settings(scene):
     last = list(iterate(scene, settings()))[-1]
     again = list(iterate(scene, settings(eta=0.1), start=last))
     assert len(again) < 30
@@ -274,7 +274,7 @@ def test_large_problems_are_searched_on_some_of_their_points():
     assert optimality(result)["relative_gradient"] < 1e-6
 
 
-def test_points_lifted_from_a_subset_are_the_best_for_its_cameras():
+def test_points_extended_from_a_subset_are_the_best_for_its_cameras():
     scene = rigid_scene(points=60, noise=0.5)
     norm = measurement_norm(scene.tracks, scene.visible)
     problem = LowRankProblem(scene.tracks / norm, scene.visible, 0.05, np.array([0, 0, 0, 1e-6]))
@@ -317,7 +317,7 @@ def test_a_file_with_a_part_of_a_low_rank_solution_is_refused(solved, tmp_path):
 
 
 @pytest.mark.parametrize("suffix", [".mat", ".csv", ".ply", ".obj"])
-def test_every_format_takes_a_low_rank_result(solved, tmp_path, suffix):
+def test_every_format_writes_a_low_rank_result(solved, tmp_path, suffix):
     (path,) = export(solved, tmp_path / f"low{suffix}")
     assert path.stat().st_size > 100
     if suffix == ".mat":
@@ -337,7 +337,7 @@ def test_settings_of_a_low_rank_run_survive_json_and_the_command(scene):
     assert words[words.index("--problem") + 1] == "lowrank"
 
 
-def test_the_command_line_says_how_the_cameras_fit(scene, tmp_path, capsys):
+def test_the_command_line_prints_how_the_cameras_fit(scene, tmp_path, capsys):
     source = tmp_path / "scene.npz"
     write_npz(scene, source)
     out = tmp_path / "low.npz"

@@ -85,7 +85,7 @@ def test_many_steps_end_in_minima_of_one_point(posed):
     assert bundle.loss.min() == pytest.approx(end.progress.loss, rel=1e-8)
 
 
-def test_screening_keeps_few_that_differ_and_says_what_became_of_the_others(posed):
+def test_screening_keeps_few_that_differ_and_reports_the_others(posed):
     problem, starts = posed
     starts = (*starts, starts[0], starts[4])
     method = Screening(starts, SURVIVORS)
@@ -174,7 +174,7 @@ def test_every_start_is_reported_with_what_became_of_it(frames):
     assert {"start 1 of 12", "starts 2 to 12", "refine"} <= phase_names
 
 
-def test_a_large_sequence_is_searched_on_a_subset_and_ends_on_the_whole():
+def test_a_large_sequence_is_searched_on_a_subset_and_refined_on_all_observations():
     sequence = simulate("balloon", frames=130, points=100, noise=0.3, seed=1)
     updates = list(iterate(sequence, replace(TRUE_CAMERAS, starts=5)))
     assert all("(subset)" in update.phase for update in updates if update.phase.startswith("start"))

@@ -80,7 +80,7 @@ def test_the_command_line_understands_the_options_that_are_printed(settings):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_the_options_of_a_method_say_its_penalty_too(method):
+def test_the_options_of_a_method_include_its_penalty(method):
     for preset in PRESETS.values():
         for penalty in (preset.penalty, *(kind() for kind in PENALTIES.values())):
             settings = preset.with_changes(method=method, penalty=penalty)
@@ -144,7 +144,7 @@ def test_bundled_samples_are_called_by_their_names(name):
     assert f"read_sequence({name!r})" in python_for(sequence, Settings())
 
 
-def test_a_sequence_in_no_file_is_said_to_be_in_none():
+def test_the_command_of_a_sequence_in_no_file_has_a_comment():
     assert "no file yet" in command_for(sequence_at(None), Settings())
     assert "no file yet" in python_for(sequence_at(None), Settings())
 

@@ -81,7 +81,7 @@ def test_a_stopped_run_keeps_its_best(sequence):
     assert result.loss == min(u.current.loss for u in first) and len(result.history) == 5
 
 
-def test_changed_weights_go_on_from_where_the_run_is(sequence, updates):
+def test_a_run_continues_from_its_point_under_changed_weights(sequence, updates):
     changed = replace(QUICK, penalty=NuclearNorm(mu=2e-3))
     warm = list(iterate(sequence, changed, start=updates[-1]))
     cold = reconstruct(sequence, changed)
@@ -91,14 +91,14 @@ def test_changed_weights_go_on_from_where_the_run_is(sequence, updates):
 
 
 @pytest.mark.parametrize("rank", [1, 4])
-def test_a_changed_rank_goes_on_too(sequence, updates, rank):
+def test_a_run_continues_at_another_rank(sequence, updates, rank):
     changed = replace(QUICK, rank=rank)
     warm = list(iterate(sequence, changed, start=updates[-1]))
     assert warm[-1].best.factors.rank == rank and warm[-1].status.finished
     assert (warm[-1].best.loss < updates[-1].best.loss) == (rank > 2)
 
 
-def test_changed_rotations_start_anew(sequence, updates):
+def test_changed_rotations_do_not_continue(sequence, updates):
     changed = replace(QUICK, rotations="companion", rotation_rank=1)
     first = next(iterate(sequence, changed, start=updates[-1]))
     assert first.phase.startswith("rotations 1 of 2") and not first.rotations_chosen
@@ -173,7 +173,7 @@ def test_intrinsics_that_cannot_be_known_are_refused_with_the_options(sequence):
         next(iterate(replace(sequence, companion=None), replace(QUICK, rotations="companion")))
 
 
-def test_a_subset_is_lifted_to_every_frame_and_point(simulated):
+def test_a_point_of_a_subset_is_extended_to_every_frame_and_point(simulated):
     problem, true = simulated(frames=40, points=50, eta=1.0, noise=0.0, weights=(1e-12, 1e-12))
     reduced = subset(problem, 500)
     frames, _, points = reduced.small.tracks.shape
@@ -186,7 +186,7 @@ def test_a_subset_is_lifted_to_every_frame_and_point(simulated):
     assert subset(problem, 2000).small is problem
 
 
-def test_a_penalty_that_kills_shapes_still_gives_the_rank_asked_for(sequence):
+def test_a_penalty_that_removes_shapes_still_gives_the_rank_of_the_settings(sequence):
     strong = replace(QUICK, rank=4, penalty=WeightedNuclearNorm(xi=50.0))
     last = list(iterate(sequence, strong))[-1]
     assert last.best.factors.rank == last.best.problem.rank == 4
@@ -198,7 +198,7 @@ def test_a_penalty_that_kills_shapes_still_gives_the_rank_asked_for(sequence):
 
 
 @pytest.mark.parametrize("problem", ["nonrigid", "lowrank"])
-def test_a_run_can_go_on_from_where_a_penalty_has_left_nothing(sequence, problem):
+def test_a_run_can_continue_from_a_point_that_a_penalty_has_shrunk_to_zero(sequence, problem):
     rank = 2 if problem == "nonrigid" else 4
     strong = replace(QUICK, problem=problem, rank=rank, method="lm", penalty=NuclearNorm(10.0), starts=1)
     *_, nothing = iterate(sequence, strong)
@@ -215,7 +215,7 @@ def test_the_iteration_limit_holds_for_every_phase(sequence):
     assert updates[-1].record.iteration == 3 and updates[-1].status is Status.LIMIT
 
 
-def test_the_history_holds_both_residuals_of_admm_and_of_nothing_else(sequence):
+def test_the_history_holds_both_residuals_of_admm_alone(sequence):
     settings = QUICK.with_changes(method="admm+bilinear", max_iterations=30)
     records = [update.record for update in iterate(sequence, settings)]
     for record in records:

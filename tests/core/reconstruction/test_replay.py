@@ -90,13 +90,13 @@ def test_the_way_to_an_update_gives_it_again(sequence, parts):
         assert again.history[first, 0] == again.history[first - 1, 0] + 1
 
 
-def test_a_stopped_run_is_elsewhere_than_its_settings_lead_to(sequence):
+def test_a_stopped_run_is_not_the_end_of_its_settings(sequence):
     """What is shown would not be reproduced by the settings alone: the test above would prove nothing."""
     result, last = steered(sequence, *STEERED["stopped before its end"])
     assert reconstruct(sequence, last.settings).loss < result.loss * (1 - 1e-6)
 
 
-def test_what_starts_anew_forgets_the_way_before(sequence):
+def test_a_new_run_does_not_hold_earlier_steps(sequence):
     _, last = steered(sequence, (QUICK, 3), (QUICK.with_changes(rotations="best", rank=1), 4))
     assert [step.updates for step in last.provenance.flatten().steps] == [4]
 
@@ -140,7 +140,7 @@ def test_the_python_and_the_command_of_a_steered_run_give_its_loss(sequence, tmp
         assert load_result(path).loss == pytest.approx(result.loss, rel=DIGITS, abs=0)
 
 
-def test_a_result_says_how_it_was_made_and_can_be_gone_on_from(sequence, tmp_path):
+def test_a_result_holds_its_provenance_and_a_run_can_continue_from_it(sequence, tmp_path):
     settings = PRESETS["lowrank"].with_changes(starts=3)
     for number, parts in enumerate(([(QUICK, 6)], [(QUICK, None)], [(settings, None)])):
         result, last = steered(sequence, *parts)

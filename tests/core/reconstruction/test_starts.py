@@ -27,7 +27,7 @@ def test_rigid_start_puts_every_frame_on_its_mean_viewing_ray_at_depth_one(simul
         np.testing.assert_allclose(t[f], [*seen.mean(axis=1), 1.0], atol=1e-12)
 
 
-def test_rigid_start_leaves_the_depth_at_zero_where_nothing_measures_it(simulated):
+def test_rigid_start_has_depth_zero_where_depth_is_not_measured(simulated):
     problem, _ = simulated(eta=1.0)
     t = np.einsum("fab,fb->fa", problem.rotations, rigid_start(problem).s)
     np.testing.assert_allclose(t[:, 2], 0.0, atol=1e-12)
@@ -59,7 +59,7 @@ def test_random_starts_repeat_for_a_seed_and_differ_between_seeds(simulated):
     assert not np.array_equal(a, c)
 
 
-def test_search_starts_are_many_kinds_of_the_asked_rank_and_repeat_for_a_seed(simulated):
+def test_search_starts_are_of_several_kinds_and_repeat_for_a_seed(simulated):
     problem, _ = simulated(frames=20, weights=(1e-3, 2e-3, 3e-3))
     starts = search_starts(problem, 8, np.random.default_rng(5))
     names = ["closed form, cut", "rigid and slow 1", "slow 1", "random 1"]

@@ -52,7 +52,7 @@ def low_rank(ended):
 
 
 @pytest.mark.parametrize("kind", ["nonrigid", "lowrank"])
-def test_another_eta_gives_the_problem_posed_anew(ended, low_rank, kind):
+def test_another_eta_gives_the_same_as_a_new_problem(ended, low_rank, kind):
     problem = ended.current.problem if kind == "nonrigid" else low_rank
     factors = ended.current.factors
     if kind == "lowrank":
@@ -96,7 +96,7 @@ def test_other_weights_share_the_data_term_and_the_reference(sequence, ended):
     ],
     ids=["weights", "eta", "rank", "xi"],
 )
-def test_going_on_ends_in_a_minimum_of_the_problem_posed_anew(sequence, ended, changes):
+def test_a_continued_run_ends_in_a_minimum_of_the_new_problem(sequence, ended, changes):
     """Long steps from the same point lead to the same loss, and no step leads down from there."""
     settings = SETTINGS.with_changes(**changes)
     updates = list(iterate(sequence, settings, start=ended))
@@ -129,7 +129,7 @@ def test_few_products_make_short_steps_to_the_same_end(ended):
 
 
 @pytest.mark.parametrize("problem", ["nonrigid", "lowrank"])
-def test_a_run_that_goes_on_takes_short_steps(sequence, monkeypatch, problem):
+def test_a_continued_run_takes_short_steps(sequence, monkeypatch, problem):
     settings = Settings(problem=problem, rank=3, starts=1, rotations="truth")
     *_, last = iterate(sequence, settings)
     changed = settings.with_changes(eta=0.5)
@@ -140,7 +140,7 @@ def test_a_run_that_goes_on_takes_short_steps(sequence, monkeypatch, problem):
     assert counts[0] > counts[1] >= counts[2]
 
 
-def test_the_low_rank_problem_goes_on_with_the_same_tracks(sequence):
+def test_a_low_rank_run_continues_with_the_same_tracks(sequence):
     settings = Settings(problem="lowrank", rank=4, starts=1)
     *_, last = iterate(sequence, settings)
     first, *_, end = iterate(sequence, settings.with_changes(eta=0.1), start=last)
@@ -150,14 +150,14 @@ def test_the_low_rank_problem_goes_on_with_the_same_tracks(sequence):
     assert end.best.loss == pytest.approx(cold.best.loss, rel=1e-6)
 
 
-def test_orthogonal_tracks_stay_at_eta_one_whatever_is_asked_for():
+def test_orthogonal_tracks_stay_at_eta_one_for_any_eta():
     sequence = simulate("paper", camera=CameraModel.ORTHOGONAL, frames=14, points=24, seed=1)
     *_, last = iterate(sequence, SETTINGS)
     first, *_ = iterate(sequence, SETTINGS.with_changes(eta=0.1), start=last)
     assert first.current.problem.eta == last.current.problem.eta == 1.0
 
 
-def test_a_complete_start_saves_the_first_elimination_and_leads_to_the_same_end(ended, monkeypatch):
+def test_a_complete_start_saves_the_first_elimination_and_gives_the_same_end(ended, monkeypatch):
     problem = ended.current.problem.with_weights(1.3 * ended.current.problem.weights)
     eliminate, calls = type(problem.data).best_C, []
     with monkeypatch.context() as patched:

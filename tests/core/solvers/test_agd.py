@@ -163,7 +163,7 @@ def test_two_iterations_are_those_of_the_paper(problem):
         np.testing.assert_allclose(state.x.X, x, atol=1e-9)
 
 
-def test_backtracking_takes_the_first_step_that_the_data_term_stays_below(problem):
+def test_backtracking_takes_the_first_step_whose_model_bounds_the_data_term(problem):
     start = full_rank_start(problem)
     Y = start.shapes().reshape(len(start.B), -1)
     Y += 0.1 * np.random.default_rng(2).standard_normal(Y.shape)
@@ -205,7 +205,7 @@ def test_a_start_that_is_not_finite_is_reported_as_diverged(problem, method):
 
 
 @pytest.mark.parametrize("method", [AGD(), IRNN()], ids=lambda method: type(method).__name__)
-def test_a_penalty_that_leaves_nothing_ends_at_zero(problem, method):
+def test_a_penalty_stronger_than_the_data_ends_at_zero(problem, method):
     heavy = problem.with_weights((1e3,))
     end = solve(heavy, method, full_rank_start(problem))
     assert end.status is Status.CONVERGED

@@ -49,7 +49,7 @@ def problem(request, simulated, simulated_low_rank):
 
 
 @pytest.mark.parametrize("penalty", PENALTIES, ids=lambda penalty: type(penalty).__name__)
-def test_the_objective_never_rises_and_falls_by_what_is_promised(problem, penalty):
+def test_the_objective_never_rises_and_falls_as_predicted(problem, penalty):
     problem = replace(problem, spectral=penalty)
     method = IRNN(max_iterations=200, margin=1.05)
     states = [snapshot.state for snapshot in iterate(problem, method, full_rank_start(problem))]

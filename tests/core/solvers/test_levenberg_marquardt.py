@@ -124,7 +124,7 @@ def test_the_gauge_keeps_the_reconstruction_and_the_depth_of_an_orthogonal_camer
     assert problem.loss(fixed) < problem.loss(factors)
 
 
-def test_a_new_column_whose_shape_is_still_zero_comes_to_life(simulated):
+def test_a_new_column_whose_shape_is_still_zero_gets_a_shape(simulated):
     problem, _ = simulated(missing=0.1)
     rigid = solve(problem.with_weights(problem.weights[:1]), LevenbergMarquardt(), rigid_start(problem))
     assert rigid.state.factors.gamma() > 0.1

@@ -176,7 +176,7 @@ def test_linear_weights_give_what_the_inner_method_gives(simulated, inner):
 
 @penalties
 @inners
-def test_starts_without_shapes_and_starts_with_dead_columns_are_taken(posed, penalty, inner):
+def test_starts_without_shapes_and_starts_with_zero_columns_are_accepted(posed, penalty, inner):
     problem = posed("nonrigid", penalty)
     method = Majorized(inner)
     random = random_start(problem, np.random.default_rng(3))
@@ -192,7 +192,7 @@ def test_starts_without_shapes_and_starts_with_dead_columns_are_taken(posed, pen
 
 
 @penalties
-def test_a_run_that_goes_on_from_its_end_stays_there(posed, penalty):
+def test_a_run_that_continues_from_its_end_stays_there(posed, penalty):
     problem = posed("nonrigid", penalty)
     method = Majorized(VariableProjection())
     end = solve(problem, method, problem.closed_form())

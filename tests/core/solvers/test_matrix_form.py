@@ -66,7 +66,7 @@ def test_the_gradient_is_that_of_the_data_term_at_the_best_offsets(problem):
         assert np.vdot(point.gradient, D) == pytest.approx(slope, rel=1e-6)
 
 
-def test_the_loss_counts_all_singular_values_at_offsets_that_nothing_beats(problem):
+def test_the_loss_counts_all_singular_values_at_the_best_offsets(problem):
     X = random_matrix(problem)
     sigma = singular_values(X)
     point = evaluate(problem, X, sigma)

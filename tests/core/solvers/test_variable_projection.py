@@ -153,7 +153,7 @@ def test_resumed_run_equals_the_uninterrupted_one_bit_for_bit(simulated, random_
     assert rest[-1].progress.iteration == whole[-1].progress.iteration
 
 
-def test_iteration_limit_is_said(simulated, random_factors):
+def test_the_iteration_limit_is_reported(simulated, random_factors):
     problem, _ = simulated(frames=12, points=15, weights=(0.01, 0.02))
     last = solve(problem, vp.VariableProjection(max_iterations=2), random_factors(problem))
     assert (last.status, last.progress.iteration) == (Status.LIMIT, 2)

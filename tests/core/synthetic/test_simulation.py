@@ -80,7 +80,7 @@ def test_paths_differ_and_a_circle_goes_around() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_objects_have_as_many_points_as_asked_and_really_deform(kind: str) -> None:
+def test_objects_have_the_given_number_of_points_and_deform(kind: str) -> None:
     for points in (15, 16, 37, 120):
         shapes = truth_of(simulate(kind, frames=20, points=points, occlusion=0))
         assert shapes.shape == (20, 3, points)
@@ -142,7 +142,7 @@ def test_the_tear_opens_and_no_face_bridges_it() -> None:
     )  # whole below the deepest tear, torn above
 
 
-def test_noise_has_the_asked_standard_deviation_and_the_seed_moves_it() -> None:
+def test_noise_has_the_given_standard_deviation_and_depends_on_the_seed() -> None:
     clean = simulate("paper", frames=40, points=100, noise=0)
     noisy = simulate("paper", frames=40, points=100, noise=2.0, seed=5)
     assert (noisy.tracks - clean.tracks).std() == pytest.approx(2.0, rel=0.03)
