@@ -107,11 +107,11 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def _type(described: Parameter) -> type[Any]:
-    return str if described.text else int if described.whole else float
+    return str if described.text else int if described.integer else float
 
 
 def _metavar(described: Parameter) -> str:
-    return "SOURCE" if described.text else "N" if described.whole else "X"
+    return "SOURCE" if described.text else "N" if described.integer else "X"
 
 
 def _intrinsics(text: str) -> str | tuple[float, ...]:

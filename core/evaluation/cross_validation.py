@@ -343,7 +343,7 @@ class HoldoutCurve:
     errors: Floats  # (folds, N) root mean square error of what was hidden, NaN where it is seen nowhere
     medians: Floats  # (folds, N)
     kept_errors: Floats  # (folds, N) of what was used
-    whole: bool  # whether values are whole numbers: of two that tie the lower one is better
+    integer: bool  # whether values are whole numbers: of two that tie the lower one is better
 
     @property
     def held(self) -> Floats:
@@ -369,7 +369,7 @@ class HoldoutCurve:
     def best(self) -> int:
         """The index of the lowest held-out error."""
         held = np.nan_to_num(self.held, nan=np.inf)
-        if not self.whole:
+        if not self.integer:
             return int(np.argmin(held))
         return int(np.flatnonzero(held <= held.min() * (1 + TIE))[0])
 
@@ -414,7 +414,7 @@ def gather_curve(trials: Iterable[HoldoutTrial], parameter: str) -> HoldoutCurve
         for number in complete
     ]
     held, median, kept = np.moveaxis(np.array(of_all), 2, 0)
-    return HoldoutCurve(np.array(values), complete, held, median, kept, whole=parameter == "rank")
+    return HoldoutCurve(np.array(values), complete, held, median, kept, integer=parameter == "rank")
 
 
 def cross_validate(

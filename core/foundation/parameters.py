@@ -25,7 +25,7 @@ class Parameter:
     --------
     >>> Parameter("rho", "First penalty parameter.", least=0.0, open_below=True).accepted
     'a number above 0'
-    >>> Parameter("rank", "Number of basis shapes.", least=1, whole=True).checked(3.0)
+    >>> Parameter("rank", "Number of basis shapes.", least=1, integer=True).checked(3.0)
     3
     """
 
@@ -39,7 +39,7 @@ class Parameter:
     most: float = float("inf")
     open_below: bool = False  # whether `least` itself is refused
     open_above: bool = False  # whether `most` itself is refused
-    whole: bool = False
+    integer: bool = False
     optional: bool = False  # whether None is accepted
     slider: tuple[float, float] | None = None  # from where to where; None for a number that is typed
     logarithmic: bool = True  # of the slider
@@ -55,7 +55,7 @@ class Parameter:
         """What is accepted, in words."""
         if self.choices:
             return ", ".join(self.choices)
-        kind = "a whole number" if self.whole else "a number"
+        kind = "a whole number" if self.integer else "a number"
         below = f"above {self.least:g}" if self.open_below else f"of at least {self.least:g}"
         if self.most == float("inf"):
             return f"{kind} {below}"
@@ -81,10 +81,10 @@ class Parameter:
             number = float("nan")
         above = self.least < number if self.open_below else self.least <= number
         below = number < self.most if self.open_above else number <= self.most
-        if not (above and below and np.isfinite(number)) or (self.whole and number != int(number)):
+        if not (above and below and np.isfinite(number)) or (self.integer and number != int(number)):
             shown = f"{number:g}" if np.isfinite(number) else value
             raise InputError(f"{self.name} is {shown}; accepted is {self.accepted}")
-        return int(number) if self.whole else number
+        return int(number) if self.integer else number
 
 
 def parameter(default: Any, tip: str, **description: Any) -> Any:

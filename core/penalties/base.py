@@ -16,7 +16,7 @@ import numpy as np
 
 from ..foundation.exceptions import InputError
 from ..foundation.types import read_only
-from .proximal import shrink
+from .proximal import soft_threshold
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -70,7 +70,7 @@ class LinearPenalty:
 
     def prox(self, sigma: Floats, rho: float) -> Floats:
         """Return max(sigma - a / rho, 0)."""
-        return shrink(sigma, self.slopes(sigma), rho)
+        return soft_threshold(sigma, self.slopes(sigma), rho)
 
 
 def extend_last(values: Floats, count: int) -> Floats:

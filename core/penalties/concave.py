@@ -216,7 +216,7 @@ class RankPenalty(ConcavePenalty):
 
     def prox(self, sigma: Floats, rho: float) -> Floats:
         """Return the proximal point: a hard threshold."""
-        return proximal.keep_large(sigma, self.mu, rho)
+        return proximal.hard_threshold(sigma, self.mu, rho)
 
 
 def _alive(sigma: Floats) -> Bools:

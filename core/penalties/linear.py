@@ -48,7 +48,7 @@ class TruncatedNuclearNorm:
     formula: ClassVar[str] = "the first few singular values cost nothing, each further one mu"
 
     mu: float = parameter(1e-3, "Weight of a penalized singular value, 0 or more. 0.001 in the paper.", **MU)
-    free: int = parameter(1, FREE_TIP, whole=True, slider=(0, 12), live=True)
+    free: int = parameter(1, FREE_TIP, integer=True, slider=(0, 12), live=True)
 
     def __post_init__(self) -> None:
         check_parameters(self)
@@ -96,7 +96,7 @@ class RampWeights:
     )
 
     mu: float = parameter(1e-3, "By how much each weight exceeds the one before, 0 or more.", **MU)
-    free: int = parameter(4, FREE_TIP, whole=True, slider=(0, 12), live=True)
+    free: int = parameter(4, FREE_TIP, integer=True, slider=(0, 12), live=True)
 
     def __post_init__(self) -> None:
         check_parameters(self)

@@ -72,12 +72,12 @@ class Piece:
         return np.clip(self.left + (rho * (s - self.left) - self.first) / curvature, self.left, self.right)
 
 
-def shrink(s: Floats, weights: Floats, rho: float) -> Floats:
+def soft_threshold(s: Floats, weights: Floats, rho: float) -> Floats:
     """Return the operator of weights'z: max(s - weights / rho, 0)."""
     return np.maximum(s - weights / rho, 0.0)
 
 
-def keep_large(s: Floats, cost: float, rho: float) -> Floats:
+def hard_threshold(s: Floats, cost: float, rho: float) -> Floats:
     """Return the operator of cost [z > 0]: a hard threshold at sqrt(2 cost / rho)."""
     return np.where(0.5 * rho * s * s > cost, s, 0.0)
 

@@ -36,7 +36,7 @@ def remarks(problem: Problem, factors: Factors, penalty: Penalty) -> list[str]:
     if not np.isfinite(sigma).all():
         return ["the reconstruction holds numbers that are not finite"]
     lower = _lower(penalty)
-    if _nothing(problem, sigma):
+    if _is_zero(problem, sigma):
         return [f"the penalty is stronger than the data: everything was shrunk to zero; {lower}"]
     alive = int(np.count_nonzero(sigma > NEGLIGIBLE * sigma[0]))
     if alive < problem.rank:
@@ -48,10 +48,10 @@ def remarks(problem: Problem, factors: Factors, penalty: Penalty) -> list[str]:
 
 def is_collapsed(problem: Problem, factors: Factors) -> bool:
     """Whether everything was shrunk to zero, so that no run can continue from it."""
-    return _nothing(problem, singular_values(factors))
+    return _is_zero(problem, singular_values(factors))
 
 
-def _nothing(problem: Problem, sigma: Floats) -> bool:
+def _is_zero(problem: Problem, sigma: Floats) -> bool:
     return bool(sigma[0] <= NEGLIGIBLE * reference_size(problem))
 
 

@@ -114,9 +114,11 @@ def _of_low_rank(
     if factors.rank < PROJECTIVE:
         figures["reason"] = f"the rank is {factors.rank}; a metric upgrade needs {PROJECTIVE}"
     elif depth < LEAST_DEPTH:
-        figures["reason"] = _without_depth(depth, penalized=bool(problem.slopes(factors)[:PROJECTIVE].any()))
+        figures["reason"] = _no_depth_reason(
+            depth, penalized=bool(problem.slopes(factors)[:PROJECTIVE].any())
+        )
     else:
-        found = _upgraded(problem, cameras, homogeneous, norm, calibration, figures)
+        found = _try_upgrade(problem, cameras, homogeneous, norm, calibration, figures)
     scale = np.diag([norm, norm, 1.0])
     solved = Projective(cameras, homogeneous, norm)
     if found is None:
@@ -125,7 +127,7 @@ def _of_low_rank(
         still = np.broadcast_to(np.eye(3), (frames, 3, 3))
         flat = depth < LEAST_DEPTH
         return Geometry(B, C, still, np.zeros((frames, 3)), scale, False, solved, figures, flat)
-    B, C = _deforming(found, scale @ cameras, homogeneous)
+    B, C = _deforming_basis(found, scale @ cameras, homogeneous)
     R, t, K = found.rotations, found.translations, found.intrinsics
     geometry = Geometry(B, C, R, t, K, False, solved, figures)
     Y = R @ geometry.points + t[:, :, None]
@@ -133,7 +135,7 @@ def _of_low_rank(
     return geometry
 
 
-def _without_depth(depth: float, *, penalized: bool) -> str:
+def _no_depth_reason(depth: float, *, penalized: bool) -> str:
     value = f"(the median third coordinate is {depth:.2g}, where it should be about 1)"
     if not penalized:
         return f"the solution has no depth {value}: raise eta, whose term keeps it from shrinking to zero"
@@ -143,7 +145,7 @@ def _without_depth(depth: float, *, penalized: bool) -> str:
     )
 
 
-def _upgraded(
+def _try_upgrade(
     problem: LowRankProblem,
     cameras: Floats,
     homogeneous: Floats,
@@ -182,7 +184,7 @@ def _upgraded(
     return best
 
 
-def _deforming(found: MetricUpgrade, P: Floats, U: Floats) -> tuple[Floats, Floats]:
+def _deforming_basis(found: MetricUpgrade, P: Floats, U: Floats) -> tuple[Floats, Floats]:
     """Return B (F, 1 + 3 (K - 4)) and C (3P, the same) of the shapes in the upgraded frame."""
     frames, points = len(P), U.shape[1]
     B, C = np.ones((frames, 1)), found.points.reshape(-1, 1)

@@ -64,7 +64,7 @@ class Settings:
         label="rank K",
         section="Model",
         least=1,
-        whole=True,
+        integer=True,
         slider=(1, 20),
         live=True,
     )
@@ -88,7 +88,7 @@ class Settings:
         "Without it several are tried, and chosen by loss.",
         section="Cameras",
         least=1,
-        whole=True,
+        integer=True,
         optional=True,
     )
     # A key of INTRINSICS_SOURCES, a file, or (fx, fy, cx, cy).
@@ -100,13 +100,13 @@ class Settings:
         "Starting points that are searched, at least 1: rigid and grown, the closed form, then random.",
         section="Solver",
         least=1,
-        whole=True,
+        integer=True,
     )
     seed: int = parameter(
         0,
         "Seed of the random starts: a whole number, 0 or more. The same seed gives the same result.",
         section="Advanced",
-        whole=True,
+        integer=True,
     )
     tolerance: float = parameter(
         1e-18,
@@ -121,7 +121,7 @@ class Settings:
         label="max. iterations",
         section="Advanced",
         least=1,
-        whole=True,
+        integer=True,
     )
 
     def __post_init__(self) -> None:

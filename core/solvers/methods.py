@@ -79,7 +79,7 @@ RELAXATION = Parameter("relaxation", "Over-relaxation of X; 1 is none, 1.6 usual
 PROGRESS = Parameter(
     "progress", "ADMM ends where the objective fell by less than this fraction over `patience` iterations."
 )
-PATIENCE = Parameter("patience", "Iterations over which progress is judged.", least=1, whole=True)
+PATIENCE = Parameter("patience", "Iterations over which progress is judged.", least=1, integer=True)
 DAMPING = Parameter("damping", "The first lambda of Levenberg-Marquardt.", open_below=True)
 ALPHA = Parameter(
     "alpha", "What lambda is divided or multiplied by after a step.", least=1.0, open_below=True

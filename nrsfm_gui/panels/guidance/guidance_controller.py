@@ -218,7 +218,7 @@ class Guidance(QObject):
                 best=line.best,
                 name=TITLES[name],
                 unit=sequence.units,
-                whole=line.whole,
+                whole=line.integer,
                 truth=truth if np.isfinite(truth).any() else None,
                 truth_unit=sequence.truth_units,
                 advised=advised(line, name),

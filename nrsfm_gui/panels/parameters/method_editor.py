@@ -99,7 +99,7 @@ class MethodEditor(QWidget):
             choice = Choice(dict.fromkeys(option.choices, option.tip))
             choice.chosen.connect(lambda _key: self.chosen.emit())
             return choice
-        field = NumberField(whole=option.whole, optional=True)
+        field = NumberField(whole=option.integer, optional=True)
         field.edited.connect(self.edited)
         return field
 

@@ -65,7 +65,7 @@ class PenaltyEditor(QWidget):
         self._form.add("penalty", "penalty", self._choice, tip="What the singular values of X# cost.")
         self._fields: dict[str, NumberField] = {}
         for name, described in NUMBERS.items():
-            field = NumberField(whole=described.whole)
+            field = NumberField(whole=described.integer)
             field.edited.connect(self.edited)
             field.dragged.connect(self.moved)
             self._fields[name] = field

@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 
 from core import MCP, SCAD, CappedNorm, LogPenalty, RankPenalty, SchattenNorm
 from core.penalties import LinearPenalty
-from core.penalties.proximal import shrink
+from core.penalties.proximal import soft_threshold
 
 GRID = 800
 # Name, a random penalty of it from (mu, scale, share); the scale is that of the singular values.
@@ -133,7 +133,7 @@ def test_linear_weights_shrink_and_stay_ordered():
         weights = np.sort(random.random(6) * random.integers(0, 2, 6))
         rho = 10.0 ** random.uniform(-2, 2)
         z = LinearPenalty(weights).prox(s, rho)
-        np.testing.assert_array_equal(z, shrink(s, weights, rho))
+        np.testing.assert_array_equal(z, soft_threshold(s, weights, rho))
         assert (np.diff(z) <= 0).all()
         least = weights @ z + 0.5 * rho * np.sum((z - s) ** 2)
         for _ in range(50):  # descending points at all distances

@@ -10,7 +10,7 @@ import pytest
 from core import MCP, NuclearNorm, Penalty, VariableProjection, solve
 from core.cameras import metric_upgrade
 from core.reconstruction import geometry_of
-from core.reconstruction.geometry import _deforming
+from core.reconstruction.geometry import _deforming_basis
 
 UNIT = np.eye(3)
 
@@ -53,7 +53,7 @@ def test_what_the_other_columns_add_moves_the_upgraded_points_to_where_x_project
     )
     P = np.concatenate((cameras, 0.1 * random.standard_normal((24, 2))), axis=1).reshape(8, 3, 6)
     U = np.concatenate((points, 0.1 * random.standard_normal((2, 20))))
-    B, C = _deforming(found, P, U)
+    B, C = _deforming_basis(found, P, U)
     S = (B @ C.T).reshape(8, 3, 20)
     Y = found.rotations @ S + found.translations[:, :, None]
     whole = P @ U

@@ -196,7 +196,7 @@ def line_of(errors, values=(0.1, 0.3, 1.0, 3.0)):
     """A curve of errors (folds, N)."""
     errors = np.asarray(errors, dtype=float)
     return HoldoutCurve(
-        np.array(values), tuple(range(len(errors))), errors, errors, 0.5 * errors, whole=False
+        np.array(values), tuple(range(len(errors))), errors, errors, 0.5 * errors, integer=False
     )
 
 
