@@ -8,7 +8,7 @@ import shutil
 import time
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ..evaluation.metrics import errors_of
+from ..evaluation.metrics import METRICS, errors_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -103,7 +103,7 @@ def error_lines(errors: Mapping[str, float], units: str, truth_units: str, align
     }
     lines = []
     for name, value in errors.items():
-        unit, text = meaning[name]
+        unit, text = meaning.get(name) or ("", (METRICS[name].__doc__ or "").partition("\n")[0])
         lines.append(f"{name:24} {value:.5g} {unit}".rstrip().ljust(44) + text)
     return lines
 
