@@ -228,8 +228,8 @@ def _reprojection(result: Result) -> float:
 
 
 # The errors of a result that take no time, by name: functions that return None where the result does not have
-# what they compare with. A new one is a function and a line; the command line explains it by the first line of
-# its docstring.
+# what they compare with. A new one is a function and a line; the command line explains it by the first line
+# of its docstring.
 METRICS: dict[str, Callable[[Result], float | None]] = {
     "procrustes_mm": _procrustes,  # mean over all frames with truth
     "procrustes_mm_reference": _procrustes_reference,  # of the reference frame
