@@ -6,7 +6,9 @@ entries are known it is only centered.  Where some are hidden, A (2F x r), B (P 
     sum over visible of |W - A B' - t|^2 + ridge (|A|^2 + |B|^2)
 
 by alternation: each half is one small system per frame or per point.  The ridge keeps points that are seen in
-few frames near 0 and falls from one step to the next, so that it leaves no bias where the data suffice.
+few frames near 0 and falls from one step to the next, so that it leaves no bias where the data suffice.  It
+does not begin far above its end: a ridge above the square of a singular value shrinks that column to nothing
+within a few steps, and what grows again under a lower ridge has the direction that rounding left.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from ..foundation.types import Bools, Floats
 
 STEPS = 40
-FIRST_RIDGE, LAST_RIDGE = 1e-1, 1e-7  # relative to the mean square of the entries, per entry of a system
+FIRST_RIDGE, LAST_RIDGE = 1e-4, 3e-6  # relative to the mean square of the entries, per entry of a system
 SETTLED = 1e-6  # relative change of the filled entries at which the alternation ends
 
 

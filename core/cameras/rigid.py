@@ -12,6 +12,10 @@ With s = (S_j, 1) and Q_f = [b_f R_f, t_f] the error of a frame is a quadratic i
 because G = sum_a v_a G_a is linear in v = (1, m_x, m_y, |m|^2) (see `nonrigid`).  Once the moments M_a are
 formed, four matrix products, the cost of a step on all poses does not depend on the number of points, and a
 second start for every frame, the mirrored pose, is cheap.  Poses and shape alternate.
+
+The end must not depend on the last bits of the start: a step at the minimum is not refused because of
+rounding, the mirrored pose has to be better by more than that, and no step turns a frame by more than
+`LARGEST_TURN`, because steps far beyond where the error is nearly quadratic are chaotic.
 """
 
 from __future__ import annotations
@@ -30,6 +34,10 @@ ETA = 0.05
 ROUNDS = 30
 SETTLED = 1e-4  # relative decrease of the error at which the alternation ends
 POSE_STEPS, MIRROR_STEPS = 4, 12
+DAMPING = 1e-2
+LARGEST_TURN = 0.5  # of a step, radians; the logarithm of the size counts as a fourth angle
+ROUNDING = 1e-13  # of the largest term that an error is the sum of
+SAME = 1e-6  # relative difference of two errors below which their poses may be one
 RIDGE = 1e-9  # of a point's shape, relative: for points that are hardly seen
 
 
@@ -67,7 +75,7 @@ def refine_rigid(tracks: Floats, visible: Bools, R: Floats) -> Rigid:
         moments = data.moments(S)
         pose, errors = moments.refine(pose, POSE_STEPS)
         mirrored, others = moments.refine(_mirror(pose, S), MIRROR_STEPS)
-        pose = np.where((others < errors)[:, None, None], mirrored, pose)
+        pose = np.where((others < (1 - SAME) * errors)[:, None, None], mirrored, pose)
         before, loss = loss, float(np.minimum(errors, others).sum())
         if before - loss <= SETTLED * loss:
             break
@@ -152,7 +160,7 @@ class _Moments:
     def refine(self, pose: Floats, steps: int) -> tuple[Floats, Floats]:
         """Take Levenberg-Marquardt steps on every pose by itself; return poses and errors."""
         errors = self.errors(pose)
-        damping = np.full(len(pose), 1e-4)
+        damping = np.full(len(pose), DAMPING)
         diagonal = np.arange(7)
         for _ in range(steps):
             q = pose.reshape(-1, 12, 1)
@@ -162,9 +170,11 @@ class _Moments:
             normal[:, diagonal, diagonal] *= 1.0 + damping[:, None]
             normal[:, diagonal, diagonal] += 1e-15 * np.trace(normal, axis1=1, axis2=2)[:, None]
             step = np.asarray(np.linalg.solve(normal, -(J @ slope[:, :, None])))[:, :, 0]
+            turn = np.linalg.norm(step[:, :4], axis=1)
+            step *= (LARGEST_TURN / np.maximum(turn, LARGEST_TURN))[:, None]
             trial = _apply_step(pose, step)
             trial_errors = self.errors(trial)
-            better = trial_errors < errors
+            better = trial_errors < errors + ROUNDING * self.constant
             pose = np.where(better[:, None, None], trial, pose)
             errors = np.where(better, trial_errors, errors)
             damping *= np.where(better, 0.2, 10.0)
@@ -183,7 +193,7 @@ def _tangent(pose: Floats) -> Floats:
 
 def _apply_step(pose: Floats, step: Floats) -> Floats:
     """Return Q after a step (F, 7) in the coordinates of `_tangent`."""
-    growth = np.exp(np.clip(step[:, 3], -1.0, 1.0))[:, None, None]
+    growth = np.exp(step[:, 3])[:, None, None]
     A = growth * rotation_from_vector(step[:, :3]) @ pose[:, :, :3]
     moved: Floats = np.concatenate((A, (pose[:, :, 3] + step[:, 4:])[:, :, None]), axis=2)
     return moved

@@ -97,6 +97,17 @@ def test_nothing_hidden_is_only_centered():
     np.testing.assert_allclose(completed, tracks - tracks.mean(axis=2, keepdims=True), atol=1e-12)
 
 
+@pytest.mark.parametrize(("shapes", "rank", "noise"), [(2, 6, 1e-3), (2, 4, 1e-3), (1, 4, 1e-4)])
+def test_completed_tracks_do_not_depend_on_the_last_bits_of_the_seen_ones(shapes, rank, noise):
+    rng = np.random.default_rng(0)
+    tracks = orthographic(world(shapes, frames=40, points=37)) + noise * rng.normal(size=(40, 2, 37))
+    visible = rng.random((40, 37)) > 0.3
+    completed = centered_and_complete(tracks, visible, 3 * rank)
+    rounded = tracks * (1.0 + 1e-15 * rng.normal(size=tracks.shape))
+    again = centered_and_complete(rounded, visible, 3 * rank)
+    np.testing.assert_allclose(again, completed, atol=1e-9 * np.abs(completed).max())
+
+
 def test_noise_moves_the_rotations_a_little():
     scene = world(2)
     tracks = orthographic(scene) + 0.001 * np.random.default_rng(2).normal(size=(30, 2, 20))
@@ -317,6 +328,20 @@ def test_a_mirrored_pose_of_a_flat_object_is_put_right_by_perspective():
     assert angles(wrong, scene.R).max() > 20.0
     found = refine_rigid(tracks, sequence.visible, wrong)
     assert angles(found.R, scene.R).max() < 3.0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_rigid_refinement_does_not_depend_on_the_last_bits_of_its_start(seed):
+    rng = np.random.default_rng(seed)
+    scene = world(2, seed=seed)
+    scene.S[:, 2] *= 0.2
+    sequence, tracks = perspective_sequence(scene, noise=0.01)
+    start = rotation_from_vector(0.5 * rng.normal(size=(30, 3))) @ scene.R  # some lead to mirrored poses
+    found = refine_rigid(tracks, sequence.visible, start)
+    for _ in range(3):
+        rounded = rotation_from_vector(1e-14 * rng.normal(size=(30, 3))) @ start
+        again = refine_rigid(tracks, sequence.visible, rounded)
+        np.testing.assert_allclose(again.R, found.R, atol=1e-10)
 
 
 def test_candidates_of_each_source_have_readable_names():
