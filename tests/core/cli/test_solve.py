@@ -170,9 +170,10 @@ def test_every_method_runs_from_the_command_line(tracks, tmp_path, method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_method_alone_is_enough_on_the_cameras_that_it_is_for(tmp_path, method):
+def test_a_method_alone_is_enough_on_the_cameras_that_it_is_for(folder, tmp_path, method):
     path, solved = tmp_path / "a.npz", []
-    for sample in ("sample:balloon/circle", "sample:balloon/circle/orthogonal"):
+    for camera in ("perspective", "orthogonal"):
+        sample = str(folder / "sequence" / camera / "circle.txt")
         words = ["solve", sample, "--method", method, "--quiet", "-o", str(path)]
         if settings_from(parser().parse_args(words)).refusal(read_sequence(sample).camera) is None:
             assert main([*words, "--max-iterations", "3", "--starts", "1"]) == 0

@@ -210,6 +210,7 @@ def read(path):
         return list(csv.DictReader(stream))
 
 
+@pytest.mark.slow
 def test_the_command_writes_rows_curves_and_a_plot(tmp_path, capsys):
     arguments = ["--sizes", "8x15", "--methods", "bilinear", "admm", "--seconds", "0.3", "-o", str(tmp_path)]
     assert main(["benchmark", *arguments]) == 0

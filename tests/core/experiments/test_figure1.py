@@ -24,6 +24,7 @@ def curves():
     return [job for job in jobs if job.eta == 0.05 and job.penalty == "TNN"]
 
 
+@pytest.mark.slow
 def test_a_panel_says_whether_the_bilinear_method_ends_lowest(curves, tmp_path):
     found = run_jobs(curves, JobStore(tmp_path))
     (panel,) = figure_panels(curves, found)
@@ -39,6 +40,7 @@ def test_a_panel_says_whether_the_bilinear_method_ends_lowest(curves, tmp_path):
     assert "does not end lowest" in figure_panels(curves, turned)[0].verdict
 
 
+@pytest.mark.slow
 def test_all_methods_are_measured_by_one_objective(curves):
     """The bilinear loss is that of its matrix with all singular values counted, as first-order methods do."""
     problem = curves[-1].problem()

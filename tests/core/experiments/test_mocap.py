@@ -98,6 +98,7 @@ def test_what_the_table_cannot_use_is_refused(tmp_path):
         bmm_rows(save(tmp_path / "dance.mat", S, (R @ S)[:, :2]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rank", [5, 7])
 def test_rotations_of_stretch_are_found_at_ranks_of_many_local_minima(data, rank):
     sequence = load_mocap(data / "real" / "mocap" / "stretch.mat")
@@ -106,6 +107,7 @@ def test_rotations_of_stretch_are_found_at_ranks_of_many_local_minima(data, rank
     assert rotation_error(found, sequence.rotations) < 8  # degrees; 41 and 71 in the nearest other minima
 
 
+@pytest.mark.slow
 def test_pickup_is_as_measured(data):
     """With estimated rotations; R-BMM's published error is .0198."""
     row = bmm_rows(data / "real" / "mocap" / "pickup.mat", methods=("R-BMM",))[0]

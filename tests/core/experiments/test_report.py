@@ -49,6 +49,7 @@ def numbers(report):
         return list(csv.DictReader(stream))
 
 
+@pytest.mark.slow
 def test_every_method_is_run_on_every_sequence(report):
     found = {(row["object"], row["path"], row["camera"], row["method"]) for row in numbers(report)}
     assert found == {
@@ -59,6 +60,7 @@ def test_every_method_is_run_on_every_sequence(report):
     }
 
 
+@pytest.mark.slow
 def test_the_search_ends_no_higher_than_the_first_order_methods_and_the_pipeline(report):
     losses = {(r["object"], r["path"], r["camera"], r["method"]): float(r["loss"]) for r in numbers(report)}
     for (name, path, camera, method), loss in losses.items():
@@ -66,6 +68,7 @@ def test_the_search_ends_no_higher_than_the_first_order_methods_and_the_pipeline
         assert losses[name, path, camera, f"Search-{penalty}"] <= loss * (1 + 1e-9)
 
 
+@pytest.mark.slow
 def test_table_1_is_the_logarithm_of_mean_losses(report, cells):
     table = cells((report / "report.md").read_text(encoding="utf-8"), "## Table 1")
     assert table[0] == ["camera", "method", "balloon"]
@@ -84,6 +87,7 @@ def test_table_1_is_the_logarithm_of_mean_losses(report, cells):
     assert checked == 12
 
 
+@pytest.mark.slow
 def test_a_number_is_made_again_by_its_command(report, tmp_path):
     row = next(r for r in numbers(report) if r["method"] == "Search-WNN" and r["camera"] == "perspective")
     words = shlex.split(row["command"])[1:]
@@ -92,6 +96,7 @@ def test_a_number_is_made_again_by_its_command(report, tmp_path):
     assert load_result(tmp_path / "again.npz").loss == pytest.approx(float(row["loss"]), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_stand_ins_are_said_to_be_and_have_no_published_numbers(report, cells):
     for name in ("report.md", "report.html"):
         text = (report / name).read_text(encoding="utf-8")
@@ -101,6 +106,7 @@ def test_stand_ins_are_said_to_be_and_have_no_published_numbers(report, cells):
     assert "published" not in table[0]
 
 
+@pytest.mark.slow
 def test_table_2_goes_on_from_table_1_and_pictures_every_sequence(folder, report, monkeypatch, cells):
     def refuse(job, caller):
         raise AssertionError(f"{job.label} is computed again")
@@ -120,6 +126,7 @@ def test_table_2_goes_on_from_table_1_and_pictures_every_sequence(folder, report
     assert float(row[2]) == pytest.approx(np.mean(errors), abs=6e-3)
 
 
+@pytest.mark.slow
 def test_ends_of_data_that_was_moved_are_made_again_from_where_it_is(
     folder, report, tmp_path, monkeypatch, cells
 ):
@@ -136,6 +143,7 @@ def test_ends_of_data_that_was_moved_are_made_again_from_where_it_is(
     assert [row[2] for row in settings].count("from Python alone") == 2
 
 
+@pytest.mark.slow
 def test_pictures_of_shapes_are_titled_with_the_error_they_show(folder, report, tmp_path, monkeypatch):
     drawn = []
     monkeypatch.setattr(
