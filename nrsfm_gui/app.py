@@ -40,13 +40,23 @@ def main(argv: Collection[str] | None = None) -> int:
     # The command line is for this time, the preference for all others.
     renderer = preferences.renderer if arguments.renderer == "auto" else arguments.renderer
     window = MainWindow(store=store, software=paints_without_opengl(renderer))
-    window.habits.listen()
+    window.logbook.listen()
+    window.defects.install()
     window.begin(arguments)
     _show(window, arguments)
     if arguments.scripted or arguments.path:
-        from nrsfm_gui.scripted_run import Script
+        from nrsfm_gui.scripted_run import ScriptedRun
 
-        script = Script(window, arguments, parent=window)
+        script = ScriptedRun(
+            arguments,
+            window.session,
+            window.control,
+            window.opening,
+            window.parameters_controller,
+            window.exporting,
+            display=window.display,
+            window=window,
+        )
         script.start()
     code = app.exec()
     # Qt's objects go in this order, and not in the one in which the interpreter happens to drop them.

@@ -15,32 +15,61 @@ from nrsfm_gui.widgets.plots.plots import save_image
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nrsfm_gui.main_window import MainWindow
+    from PyQt6.QtWidgets import QWidget
+
+    from nrsfm_gui.engine.run_control import RunControl
+    from nrsfm_gui.export.export_controller import ExportController
     from nrsfm_gui.model.arguments import Arguments
     from nrsfm_gui.model.run import Run
+    from nrsfm_gui.model.session import Session
+    from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
+    from nrsfm_gui.scene.display import Display
+    from nrsfm_gui.sessions.opening import SequenceOpening
 
 SETTLE_MILLISECONDS = 150  # for the last picture to reach the screen
 FAILED = 2
 
 
-class Script(QObject):
-    """Drives a window as the arguments say; with `--exit`, any failure ends it with a sentence on stderr."""
+class ScriptedRun(QObject):
+    """Does what the arguments ask for; with `--exit`, any failure ends it with a sentence on stderr.
 
-    def __init__(self, window: MainWindow, arguments: Arguments, parent: QObject) -> None:
-        super().__init__(parent)
-        self._window = window
+    Parameters
+    ----------
+    arguments
+        of the command line.
+    session, control, opening, parameters, exporting, display
+        what is opened, run and saved.
+    window
+        of which a picture is taken, and which is closed at the end.
+    """
+
+    def __init__(
+        self,
+        arguments: Arguments,
+        session: Session,
+        control: RunControl,
+        opening: SequenceOpening,
+        parameters: ParametersController,
+        exporting: ExportController,
+        *,
+        display: Display,
+        window: QWidget,
+    ) -> None:
+        super().__init__(window)
         self._arguments = arguments
+        self._session, self._control, self._opening = session, control, opening
+        self._parameters, self._exporting, self._display = parameters, exporting, display
+        self._window = window
         self._exports = list(arguments.exports)
         self._over = False
 
     def start(self) -> None:
         """Begin once the sequence is open."""
-        window = self._window
-        window.reported.connect(self._fail)
+        self._session.notifier.failed.connect(self._on_failed)
         once = Qt.ConnectionType.SingleShotConnection
-        window.opening.shown.connect(self._after_opening, once)  # type: ignore[call-arg]  # not in the stub
-        window.control.ended.connect(self._after_run)
-        window.exporting.saved.connect(self._after_export)
+        self._opening.shown.connect(self._on_opened, once)  # type: ignore[call-arg]  # not in the stub
+        self._control.ended.connect(self._on_run_ended)
+        self._exporting.saved.connect(lambda _sentence: self._next_export())
         QTimer.singleShot(0, self._check_paths)
 
     def _check_paths(self) -> None:
@@ -55,31 +84,32 @@ class Script(QObject):
             if self._arguments.screenshot is not None:
                 check_writable(self._arguments.screenshot)
         except ValueError as refusal:  # InputError is one
-            self._window.report(str(refusal), "")
+            self._session.notifier.fail(str(refusal))
 
-    def _after_opening(self) -> None:
+    def _on_opened(self) -> None:
         if self._over:
             return
         settings = self._arguments.settings
         if settings is not None:  # a session or a result has brought its own
-            self._window.steering.take(settings, followed=False)
+            self._control.leave(settings)  # they are set for the run that follows
+            self._session.set_settings(settings)
         if self._arguments.run:
-            refusal = self._window.parameters.refusal
+            refusal = self._parameters.refusal
             if refusal:
-                self._fail(refusal)
+                self._on_failed(refusal)
                 return
-            self._window.run_from_scratch()
+            self._parameters.run_from_scratch()
         else:
             self._later(self._picture)
 
-    def _after_run(self, run: Run) -> None:
+    def _on_run_ended(self, run: Run) -> None:
         from nrsfm_gui.model.run import RunState
 
         if run.state is RunState.FAILED:
-            self._fail(run.message)
+            self._on_failed(run.message)
         elif not self._over:
-            self._window.control.ended.disconnect(self._after_run)
-            self._window.display.refresh()
+            self._control.ended.disconnect(self._on_run_ended)
+            self._display.refresh()
             self._later(self._picture)
 
     def _picture(self) -> None:
@@ -88,21 +118,18 @@ class Script(QObject):
             try:
                 save_image(self._window.grab().toImage(), path)
             except ValueError as refusal:  # InputError is one
-                self._fail(str(refusal))
+                self._on_failed(str(refusal))
         self._next_export()
 
     def _next_export(self) -> None:
         if self._over:
             return
         if self._exports:
-            self._window.exporting.save_reconstruction(self._exports.pop(0))
+            self._exporting.save_reconstruction(self._exports.pop(0))
         else:
             self._finish(0)
 
-    def _after_export(self, _sentence: str) -> None:
-        self._next_export()
-
-    def _fail(self, sentence: str) -> None:
+    def _on_failed(self, sentence: str) -> None:
         if self._over:
             return
         if self._arguments.exit:

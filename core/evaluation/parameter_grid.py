@@ -52,9 +52,8 @@ def with_parameter(settings: Settings, parameter: str, value: float) -> Settings
         if not (math.isfinite(value) and value == int(value) and value >= 1):
             raise InputError(f"rank is {value:g}; accepted is a whole number, 1 or more")
         penalty = settings.penalty
-        if isinstance(penalty, ExplicitWeights):  # cut, or continued with the last one
-            a = penalty.a
-            penalty = ExplicitWeights((*a, *(a[-1:] * int(value)))[: int(value)])
+        if isinstance(penalty, ExplicitWeights):
+            penalty = penalty.with_rank(int(value))
         return settings.with_changes(rank=int(value), penalty=penalty)
     if parameter == "eta":
         return settings.with_changes(eta=float(value))

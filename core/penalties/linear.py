@@ -132,3 +132,7 @@ class ExplicitWeights:
                 f"{len(self.a)} weights are given for rank {rank}; give one weight per basis shape"
             )
         return np.asarray(self.a, dtype=float)
+
+    def with_rank(self, rank: int) -> ExplicitWeights:
+        """Return the weights for another rank: cut, or continued with the last one."""
+        return ExplicitWeights((*self.a, *(self.a[-1:] * rank))[:rank])

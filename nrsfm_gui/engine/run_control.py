@@ -52,10 +52,6 @@ class RunControl(QObject):
         a sentence and the traceback of a defect.
     ended(Run)
         no thread works on this run any more.
-    waits(str)
-        a sentence: parameters that live mode does not take up, or "" where there are none.
-    live_changed(bool)
-        whether changes are followed from now on.
     branched(Run, Run)
         a run was added that follows changes, and the one that it goes on from, which stays as it is.
     """
@@ -63,8 +59,6 @@ class RunControl(QObject):
     refused = pyqtSignal(str)
     crashed = pyqtSignal(str, str)
     ended = pyqtSignal(object)
-    waits = pyqtSignal(str)
-    live_changed = pyqtSignal(bool)
     branched = pyqtSignal(object, object)
 
     def __init__(self, session: Session, *, work: Work = real_work, parent: QObject | None = None) -> None:
@@ -73,7 +67,6 @@ class RunControl(QObject):
         self._work = work
         self._threads: dict[Run, SolverThread] = {}
         self._delay = 0.0
-        self._live = True
         self._stopped: dict[Run, Settings] = {}  # those of the session when a run was told to stop
         self._left: Settings | None = None  # settings that were refused, or only gone back to
         self._following: set[Run] = set()  # those whose threads take up cheap settings only
@@ -84,6 +77,7 @@ class RunControl(QObject):
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setInterval(POLL_MILLISECONDS)
         self._timer.timeout.connect(self._poll)
+        session.live_changed.connect(self._on_live_changed)
         session.settings_changed.connect(self._apply_settings)
         # Queued: once everyone knows of the change, and before anything is painted.
         session.settings_changed.connect(self._show_answer, QUEUED)  # type: ignore[call-arg]  # not in the stub
@@ -120,7 +114,7 @@ class RunControl(QObject):
         if run is not None:
             self._threads[run].set_paused(paused)
             run.state = RunState.PAUSED if paused else RunState.RUNNING
-            self._session.run_changed.emit(run)
+            self._session.report_run(run)
 
     def step(self) -> None:
         """Do one iteration: of the present run, which is paused, or of a new one that is paused at once."""
@@ -140,22 +134,15 @@ class RunControl(QObject):
             self._threads[run].cancel()
             run.state = RunState.STOPPED
             self._stopped[run] = self._session.settings
-            self._session.run_changed.emit(run)
+            self._session.report_run(run)
 
-    def set_live(self, live: bool) -> None:
-        """Follow every change of weights, eta and rank, be the shown run over or under way; or none."""
-        self._live = live
-        self.live_changed.emit(live)
+    def _on_live_changed(self, live: bool) -> None:
+        """Follow what has changed meanwhile, be the shown run over or under way."""
         run = self.current
         if live and run is None:
             self._follow(self._session.shown)
         elif live and run is not None and run.settings != self._session.settings:
             self._apply_settings(self._session.settings)
-
-    @property
-    def live(self) -> bool:
-        """Whether the run that is shown follows changes."""
-        return self._live
 
     def leave(self, settings: Settings) -> None:
         """Follow other settings than these, which are those of a moment that is only looked at."""
@@ -182,14 +169,14 @@ class RunControl(QObject):
         thread.arrived.connect(self._poll, QUEUED)  # type: ignore[call-arg]  # not in the stub
         thread.start()
         self._timer.start()
-        self._session.run_changed.emit(run)
+        self._session.report_run(run)
 
     def _apply_settings(self, settings: Settings) -> None:
         run = self.current
-        if not self._live:
+        if not self._session.live:
             return
         if run in self._following:
-            self.waits.emit(waiting(run.settings, settings))
+            self._show_waiting(run, settings)
             settings = followed(run.settings, settings)
         if run is None or not self._threads[run].change(settings):
             self._follow(self._session.shown)
@@ -213,11 +200,11 @@ class RunControl(QObject):
         """
         session = self._session
         seen, moment = session.seen, session.moment
-        if not self._live or run is None or run is not session.shown or run in self._threads:
+        if not session.live or run is None or run is not session.shown or run in self._threads:
             return
         if seen is None or not seen.rotations_chosen or session.settings == self._left:
             return
-        self.waits.emit(waiting(run.settings, session.settings))
+        self._show_waiting(run, session.settings)
         under = run.settings if moment is None else seen.settings
         settings = followed(under, session.settings)
         if settings in (under, self._left):
@@ -278,7 +265,7 @@ class RunControl(QObject):
             run.state = ENDINGS[mail.ending.outcome]
             run.message = mail.ending.sentence or run.message
         if mail.update is not None or mail.ending is not None or mail.refusal:
-            self._session.run_changed.emit(run)
+            self._session.report_run(run)
         if mail.refusal:
             self._left = self._session.settings
             if run in self._expectant:
@@ -290,6 +277,12 @@ class RunControl(QObject):
             self.refused.emit(mail.ending.sentence)
         if mail.ending is not None and mail.ending.outcome is Outcome.CRASHED:
             self.crashed.emit(mail.ending.sentence, mail.ending.details)
+
+    def _show_waiting(self, run: Run, settings: Settings) -> None:
+        """Show which parameters a live run does not follow."""
+        sentence = waiting(run.settings, settings)
+        if sentence:
+            self._session.notifier.show_status(sentence)
 
     def _withdraw(self, run: Run) -> None:
         """Take back a run that was added for a change that does not come: it would repeat the one before."""

@@ -33,24 +33,24 @@ if TYPE_CHECKING:
     from nrsfm_gui.engine.jobs import Job
     from nrsfm_gui.export.export_dialog import ExportDialog
     from nrsfm_gui.export.export_request import ExportRequest
+    from nrsfm_gui.export.movie import ViewSources
     from nrsfm_gui.export.movie_options import MovieOptions
-    from nrsfm_gui.main_window import MainWindow
-    from nrsfm_gui.model.session import Session
+    from nrsfm_gui.model.app_store import SettingsStore
     from nrsfm_gui.model.theme import Theme
 
 PLOT_FILTER = ";;".join(f"{suffix[1:].upper()} (*{suffix})" for suffix in PLOT_FORMATS)
 PICTURE_FILTER = "PNG (*.png)"
 
 
-class Exporting(QObject):
+class ExportController(QObject):
     """Asks where to, and saves.
 
     Parameters
     ----------
-    session
-        what is saved.
-    pictures
-        functions that give the picture of the "view" and of the "tracks".
+    views
+        the session that is saved, and the views that pictures are made of.
+    store
+        remembers the folder.
     plots
         the "loss" and the "spectrum".
 
@@ -67,32 +67,33 @@ class Exporting(QObject):
 
     def __init__(
         self,
-        session: Session,
+        views: ViewSources,
+        store: SettingsStore,
         *,
-        pictures: dict[str, Callable[[], QImage]],
         plots: dict[str, pg.PlotWidget],
-        parent: MainWindow,
     ) -> None:
-        super().__init__(parent)
-        self._session = session
-        self._pictures = pictures
+        super().__init__(views.window)
+        self.views = views
+        self._session, self._window, self._store = views.session, views.window, store
+        self._pictures: dict[str, Callable[[], QImage]] = {
+            "view": views.scene_view.grab_image,
+            "tracks": views.tracks_view.grab_image,
+        }
         self._plots = plots
-        self._window = parent
-        self._store = parent.store
         self._dialog: ExportDialog | None = None
         self.strip = TaskStrip()
-        self._floating = TaskStrip(parent, floating=True)
+        self._floating = TaskStrip(views.window, floating=True)
         self.tasks = Tasks(self.strip, self._floating, self)
         self.tasks.saved.connect(self.saved)
         self.tasks.failed.connect(self.failed)
+        self._session.theme_changed.connect(self._on_theme_changed)
 
     @property
     def busy(self) -> bool:
         """Whether something is being written."""
         return self.tasks.busy
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+    def _on_theme_changed(self, theme: Theme) -> None:
         self.strip.set_theme(theme)
         self._floating.set_theme(theme)
 
@@ -192,7 +193,7 @@ class Exporting(QObject):
         from nrsfm_gui.export.movie import MovieTask
 
         try:
-            self.tasks.start(MovieTask(self._window, path, options))
+            self.tasks.start(MovieTask(self.views, path, options))
         except InputError as refusal:
             self.failed.emit(str(refusal), "")
 
@@ -200,7 +201,7 @@ class Exporting(QObject):
         """Write one HTML page about the run that is shown."""
         from nrsfm_gui.export.run_report import save_report
 
-        self._try(lambda: save_report(self._window, path), path)
+        self._try(lambda: save_report(self.views, path), path)
 
     def save_picture(self, which: str, path: Path) -> None:
         """Write the picture of the "view" or the "tracks", as large as it is."""
@@ -210,7 +211,7 @@ class Exporting(QObject):
         """Write the picture of a view in another size."""
         from nrsfm_gui.export.movie import PAINTERS
 
-        painter = PAINTERS[options.view](self._window, options)
+        painter = PAINTERS[options.view](self.views, options)
         self._try(lambda: save_image(painter.picture(options.first, 0.0), path), path)
         painter.close()
 

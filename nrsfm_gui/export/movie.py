@@ -8,7 +8,7 @@ every frame in it for the moment of the picture, and takes it back before anythi
 from __future__ import annotations
 
 import queue
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
@@ -25,16 +25,32 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from PyQt6.QtWidgets import QWidget
+
     from nrsfm_gui.engine.jobs import Job
     from nrsfm_gui.export.movie_options import MovieOptions
-    from nrsfm_gui.main_window import MainWindow
+    from nrsfm_gui.model.session import Session
     from nrsfm_gui.model.theme import Theme
+    from nrsfm_gui.panels.background.background_controller import BackgroundController
+    from nrsfm_gui.scene.display import Display
 
 View = TypeVar("View", SceneView, TracksView)
 
 AHEAD = 4  # pictures that wait for the writer
 FULL_MILLISECONDS = 8  # until the next look, where so many wait
 WAIT_SECONDS = 0.05  # for a picture, before the writer looks whether it was cancelled
+
+
+@dataclass(frozen=True, eq=False)
+class ViewSources:
+    """What the pictures of an export are made of."""
+
+    session: Session
+    display: Display
+    scene_view: SceneView
+    tracks_view: TracksView
+    background: BackgroundController
+    window: QWidget
 
 
 class Painter(Protocol):
@@ -50,17 +66,17 @@ class Painter(Protocol):
 class ScenePainter:
     """The 3-D view as the window has it now, in another size."""
 
-    def __init__(self, window: MainWindow, options: MovieOptions, *, theme: Theme | None = None) -> None:
+    def __init__(self, views: ViewSources, options: MovieOptions, *, theme: Theme | None = None) -> None:
         self._options = options
-        self._scenes = window.display.scenes()
-        locked = window.scene_view.camera_locked
-        self._orbit = None if locked else window.scene_view.orbit
-        scene = window.display.scene
-        if self._orbit is not None and options.turns and window.scene_view.fitted and scene is not None:
+        self._scenes = views.display.scenes()
+        locked = views.scene_view.camera_locked
+        self._orbit = None if locked else views.scene_view.orbit
+        scene = views.display.scene
+        if self._orbit is not None and options.turns and views.scene_view.fitted and scene is not None:
             if scene.bounds is not None:
                 self._orbit = self._orbit.around(scene.bounds, options.width, options.height)
         self._view = unseen(SceneView(software=True), options)
-        self._view.set_theme(theme or window.session.theme)
+        self._view.set_theme(theme or views.session.theme)
         self._view.set_camera_locked(locked)
 
     def picture(self, frame: int, turned: float) -> QImage:
@@ -86,12 +102,12 @@ class ScenePainter:
 class TracksPainter:
     """The 2-D view as the window has it now, in another size."""
 
-    def __init__(self, window: MainWindow, options: MovieOptions) -> None:
-        self._scenes = window.display.scenes()
-        self._shown = window.tracks_view.range_shown
+    def __init__(self, views: ViewSources, options: MovieOptions) -> None:
+        self._scenes = views.display.scenes()
+        self._shown = views.tracks_view.range_shown
         self._view = unseen(TracksView(), options)
-        self._view.set_theme(window.session.theme)
-        self._background = window.background.still()
+        self._view.set_theme(views.session.theme)
+        self._background = views.background.still()
 
     def picture(self, frame: int, _turned: float) -> QImage:
         """Return the picture of a frame."""
@@ -109,20 +125,20 @@ class TracksPainter:
 class WindowPainter:
     """The whole window, scaled to the size that is wanted."""
 
-    def __init__(self, window: MainWindow, options: MovieOptions) -> None:
-        self._window, self._options = window, options
-        self._sequence = window.session.sequence
-        window.messages.hide()  # which would go away in the middle of the movie
+    def __init__(self, views: ViewSources, options: MovieOptions) -> None:
+        self._views, self._options = views, options
+        self._sequence = views.session.sequence
+        views.session.notifier.clear()  # which would go away in the middle of the movie
 
     def picture(self, frame: int, _turned: float) -> QImage:
         """Show a frame, take the picture, and show again what was shown, in one go."""
-        session, display = self._window.session, self._window.display
+        session, display = self._views.session, self._views.display
         if session.sequence is not self._sequence:
             raise InputError("The movie of the window is not written: another sequence was opened meanwhile")
         before = session.frame
         session.set_frame(frame)
         display.refresh()
-        image = self._window.grab().toImage()
+        image = self._views.window.grab().toImage()
         session.set_frame(before)
         display.refresh()
         return fitted(image, self._options.width, self._options.height, session.theme.window)
@@ -143,8 +159,8 @@ class MovieTask(Task):
         where the suffix is of no movie, what writes it is not installed, or there are no such frames.
     """
 
-    def __init__(self, window: MainWindow, path: Path, options: MovieOptions) -> None:
-        sequence = window.session.sequence
+    def __init__(self, views: ViewSources, path: Path, options: MovieOptions) -> None:
+        sequence = views.session.sequence
         if sequence is None:
             raise InputError(f"{path} is not written: there is no sequence yet")
         if options.last >= sequence.frame_count:
@@ -154,7 +170,7 @@ class MovieTask(Task):
         options = replace(options, width=width, height=height)
         self._shots = options.shots()
         self._queue: queue.Queue[QImage | Exception] = queue.Queue(AHEAD)
-        self._painter: Painter = PAINTERS[options.view](window, options)
+        self._painter: Painter = PAINTERS[options.view](views, options)
 
         def write(_job: Job) -> str:
             files = made.write(path, self._images(), options.fps)

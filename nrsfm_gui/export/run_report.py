@@ -25,7 +25,7 @@ from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.run_names import penalty_words, run_title
 from nrsfm_gui.model.theme import LIGHT
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
-from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
+from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot, SpectrumState
 from nrsfm_gui.scene import summaries
 from nrsfm_gui.scene.ranking import worst_first
 from nrsfm_gui.scene.scene import error_series
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from core import Provenance, Sequence, Settings
     from core.foundation import Floats
-    from nrsfm_gui.main_window import MainWindow
+    from nrsfm_gui.export.movie import ViewSources
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.scene.scene import ErrorSeries
     from nrsfm_gui.scene.shapes import Shapes
@@ -142,7 +142,7 @@ class RunReport:
     versions: str
 
 
-def save_report(window: MainWindow, path: Path) -> None:
+def save_report(views: ViewSources, path: Path) -> None:
     """Write a report of what is looked at.
 
     Raises
@@ -150,17 +150,17 @@ def save_report(window: MainWindow, path: Path) -> None:
     InputError
         where the suffix is not `.html`, there is no reconstruction yet, or the file cannot be written.
     """
-    session = window.session
+    session = views.session
     run = session.seen_run
     if path.suffix.lower() != ".html":
         raise InputError(f"{path} has {path.suffix or 'no suffix'}; accepted for reports is .html")
     if run is None or session.seen is None:
         raise InputError(f"{path} is not written: there is no reconstruction yet")
-    painter = ScenePainter(window, MovieOptions(width=PICTURE[0], height=PICTURE[1]), theme=LIGHT)
+    painter = ScenePainter(views, MovieOptions(width=PICTURE[0], height=PICTURE[1]), theme=LIGHT)
     painter.fit(session.frame)
     picture = png_bytes(painter.picture(session.frame, 0.0))
     painter.close()
-    scene = window.display.scene
+    scene = views.display.scene
     assert scene is not None  # the painter has drawn it
     report = make_report(run, scene.shapes, picture, f"3-D view, frame {session.frame + 1}")
     with replacing(path) as temporary:
@@ -262,7 +262,7 @@ def _loss_chart(run: Run) -> str:
 def _spectrum_chart(values: Floats, weights: Floats) -> str:
     plot = SpectrumPlot()
     plot.set_theme(LIGHT)
-    plot.set_values(values, weights)
+    plot.set_state(SpectrumState(singular_values=tuple(values.tolist()), run_weights=tuple(weights.tolist())))
     chart = plot_svg(plot.plot_widget, CHART, name="spectrum")
     plot.deleteLater()
     return chart

@@ -99,7 +99,7 @@ class Logbook(QObject):
         logging.captureWarnings(True)
         self._qt_before = qInstallMessageHandler(self._hear_qt)
 
-    def stop_listening(self) -> None:
+    def shut_down(self) -> None:
         """Leave `logging`, `warnings` and Qt as they were."""
         if self._handler is None:
             return

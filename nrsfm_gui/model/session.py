@@ -1,25 +1,30 @@
-"""What the application is about at this moment: the only mutable state, and the signals that tell of it.
+"""What the application is about at this moment: the only mutable state, and the signals of its changes.
 
-Views never hold a session; `main_window` passes them values. Handlers change the session, the session says
-what changed, and the window shows it.
+Views never hold a session. A controller passes values from the session to its view, and changes the session
+by what the view asks for.
 """
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject, pyqtSignal
+from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
 from core import Alignment, CameraModel, ExplicitWeights, Settings
 from core.evaluation import Mirror
+from nrsfm_gui.model.appearance import Appearance
+from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.model.run import Run
 from nrsfm_gui.model.theme import DARK, Theme
+from nrsfm_gui.model.undo import UndoStack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
 
     from core import Iterate, Penalty, Sequence
+    from nrsfm_gui.model.background import Background
 
 
 @dataclass(eq=False, repr=False)
@@ -32,7 +37,15 @@ class _Kept:
 
 
 class Session(QObject):
-    """The sequence, the settings, the runs, and what of them is shown."""
+    """The sequence, the settings, the runs, what of them is shown, and how.
+
+    Attributes
+    ----------
+    notifier
+        messages for the user.
+    undo_stack
+        what can be undone.
+    """
 
     sequence_changed = pyqtSignal(object)  # Sequence
     settings_changed = pyqtSignal(object)  # Settings
@@ -48,9 +61,15 @@ class Session(QObject):
     compared_changed = pyqtSignal(object)  # Run or None
     alignment_changed = pyqtSignal(object)  # Alignment
     theme_changed = pyqtSignal(object)  # Theme
+    appearance_changed = pyqtSignal(object)  # Appearance
+    background_changed = pyqtSignal(object)  # Background or None
+    live_changed = pyqtSignal(bool)  # whether a run follows changes of the settings
+    compare_mode_changed = pyqtSignal(str)
+    changed = pyqtSignal()  # anything: once for all changes of an iteration of the event loop
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self.notifier = Notifier(self)
         self.sequence: Sequence | None = None
         self.settings = Settings()
         self.runs: list[Run] = []
@@ -64,9 +83,29 @@ class Session(QObject):
         self.hidden: frozenset[int] = frozenset()
         self.alignment = Alignment()
         self.theme: Theme = DARK
+        self.appearance = Appearance()
+        self.background: Background | None = None  # pictures behind the tracks
+        self.live = True
+        self.compare_mode = "overlay"  # how a second run is shown: "overlay", "side" or "difference"
+        self.undo_stack = UndoStack()
+        self.edits = 0  # how often runs or settings have changed
         self._made = 0  # the largest number that a run of this sequence was given
         self._kept: dict[Hashable, _Kept] = {}  # of the sequences that were left
         self._derived_penalty: Penalty = self.settings.penalty  # the last one that was not explicit weights
+        self._backgrounds: dict[str, Background] = {}  # by the digest of the sequences that were left
+        self._change = QTimer(self)
+        self._change.setSingleShot(True)
+        self._change.timeout.connect(self.changed)
+        for edited in (self.runs_changed, self.settings_changed):
+            edited.connect(self._count_edit)
+        for signal in (
+            self.sequence_changed, self.settings_changed, self.runs_changed, self.run_changed,
+            self.shown_changed, self.frame_changed, self.selection_changed, self.hidden_changed,
+            self.frame_range_changed, self.moment_changed, self.compared_changed, self.alignment_changed,
+            self.appearance_changed, self.background_changed, self.live_changed, self.compare_mode_changed,
+            self.theme_changed,
+        ):  # fmt: skip
+            signal.connect(self._schedule_changed)
 
     def set_sequence(self, sequence: Sequence) -> None:
         """Show a sequence, with the runs that it had when it was left."""
@@ -83,6 +122,7 @@ class Session(QObject):
         self.compared = self.moment = self.frame_range = None
         self.frame = 0
         self.point, self.selection, self.hidden = -1, (), frozenset()
+        self.undo_stack.clear()
         self.sequence_changed.emit(sequence)
         self.runs_changed.emit()
         self.shown_changed.emit(self.shown)
@@ -96,12 +136,18 @@ class Session(QObject):
         # Orthogonal tracks look the same of a shape and of its mirror image.
         orthogonal = sequence.camera is CameraModel.ORTHOGONAL
         self.set_alignment(Alignment(mirror=Mirror.AUTOMATIC if orthogonal else Mirror.OFF))
+        if not sequence.digest or before is None or sequence.digest != before.digest:
+            if before is not None and before.digest and self.background is not None:
+                self._backgrounds[before.digest] = self.background
+            self.set_background(self._backgrounds.pop(sequence.digest, None))
 
-    def set_settings(self, settings: Settings) -> None:
-        """Take other parameters for the next run (and, through `run_control`, for the present one)."""
+    def set_settings(self, settings: Settings, *, undoable: bool = True) -> None:
+        """Set other parameters for the next run (and, through `run_control`, for the present one)."""
         if not isinstance(settings.penalty, ExplicitWeights):
             self._derived_penalty = settings.penalty
         if settings != self.settings:
+            if undoable:
+                self.undo_stack.add(self.settings, settings, time.perf_counter())
             self.settings = settings
             self.settings_changed.emit(settings)
 
@@ -157,12 +203,12 @@ class Session(QObject):
             act(run)
 
     def set_shown(self, run: Run | None) -> None:
-        """Show a run of this session, or the bare sequence."""
+        """Show a run of this session, or the bare sequence; where it was compared, the two change places."""
         if run is not self.shown:
-            self.shown = run
+            before, self.shown = self.shown, run
             self.set_moment(None)
-            if run is self.compared:
-                self.set_compared(None)
+            if run is not None and run is self.compared:
+                self.set_compared(before if before in self.runs else None)
             self.shown_changed.emit(run)
 
     def set_compared(self, run: Run | None) -> None:
@@ -177,6 +223,11 @@ class Session(QObject):
         if record != self.moment:
             self.moment = record
             self.moment_changed.emit(record)
+
+    @property
+    def active_run(self) -> Run | None:
+        """The run that is being worked on, running or paused."""
+        return next((run for run in reversed(self.runs) if run.state.alive), None)
 
     @property
     def seen(self) -> Iterate | None:
@@ -206,6 +257,12 @@ class Session(QObject):
         """Keep a run when all are forgotten, or no longer."""
         run.pinned = pinned
         self.runs_changed.emit()
+
+    def report_run(self, run: Run) -> None:
+        """Signal that a run has new records, a new update, or another state."""
+        if any(run in runs for _sequence, runs, _shown in self.everything()):
+            self.edits += 1  # one that was stopped by opening another session still ends
+        self.run_changed.emit(run)
 
     def restore_run(self, run: Run) -> None:
         """Take a forgotten run of this sequence back into its place among the others."""
@@ -279,6 +336,37 @@ class Session(QObject):
         """Choose the colors."""
         self.theme = theme
         self.theme_changed.emit(theme)
+
+    def set_appearance(self, appearance: Appearance) -> None:
+        """Choose layers, colors, trails, mesh and sizes."""
+        if appearance != self.appearance:
+            self.appearance = appearance
+            self.appearance_changed.emit(appearance)
+
+    def set_background(self, background: Background | None) -> None:
+        """Put pictures behind the tracks, or none."""
+        if background != self.background:
+            self.background = background
+            self.background_changed.emit(background)
+
+    def set_live(self, live: bool) -> None:
+        """Let a run follow every change of weights, eta and rank, or none."""
+        if live != self.live:
+            self.live = live
+            self.live_changed.emit(live)
+
+    def set_compare_mode(self, mode: str) -> None:
+        """Choose how a second run is shown beside the first: "overlay", "side" or "difference"."""
+        if mode != self.compare_mode:
+            self.compare_mode = mode
+            self.compare_mode_changed.emit(mode)
+
+    def _count_edit(self, *_: object) -> None:
+        self.edits += 1
+
+    def _schedule_changed(self, *_: object) -> None:
+        if not self._change.isActive():
+            self._change.start(0)
 
 
 def _numbered(runs: list[Run], number: int | None) -> Run | None:

@@ -18,14 +18,15 @@ from nrsfm_gui.engine.jobs import Job, Jobs
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import numbered_title
 from nrsfm_gui.scene.run_errors import RunErrors
-from nrsfm_gui.scene.scene import Appearance, Scene, build_scene
-from nrsfm_gui.scene.scene_dispatch import HAND_MILLISECONDS, Handing
+from nrsfm_gui.scene.scene import Scene, build_scene
+from nrsfm_gui.scene.scene_dispatch import DRAG_MILLISECONDS, SceneDispatch
 from nrsfm_gui.scene.sequence_errors import Ahead, Picture, Wanted, ahead_of, make_picture
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from core import Iterate
+    from nrsfm_gui.model.appearance import Appearance
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.scene.comparison import Together
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 REFRESH_MILLISECONDS = 8  # changes that come together are drawn together
 REST = 4.0  # times the duration of the last computation: the solver needs the processor, too
-HAND_RESTS = 0.25  # seconds without a change by hand, after which what nobody sees is computed
+DRAG_RESTS = 0.25  # seconds without a change by hand, after which what nobody sees is computed
 MANY = 200  # points above which segments cost too much to paint without OpenGL while a run goes on
 
 
@@ -46,14 +47,14 @@ class Display(QObject):
     -------
     scene_shown(Scene)
         the views have it now.
-    appearance_changed(Appearance)
-        another one was chosen.
+    refreshed()
+        all was drawn as the session is now, because somebody needs it at once.
     failed(str, str)
         a sentence and the traceback of a defect.
     """
 
     scene_shown = pyqtSignal(object)
-    appearance_changed = pyqtSignal(object)
+    refreshed = pyqtSignal()
     failed = pyqtSignal(str, str)
 
     def __init__(
@@ -68,17 +69,15 @@ class Display(QObject):
         self.errors = RunErrors(session, self)
         self.errors.failed.connect(self.failed)
         self._jobs = Jobs(self)
-        self._jobs.ended.connect(self._note)
-        self._whole_at = 0.0  # when the next picture may be computed
-        self._moved_at = -HAND_RESTS  # when a hand moved last
+        self._jobs.ended.connect(self._schedule)
+        self._next_picture_at = 0.0  # when the next picture may be computed
+        self._moved_at = -DRAG_RESTS  # when a hand moved last
         self._over = False  # whether the window closes
         self.scene: Scene | None = None
-        self.appearance = Appearance()
         self.without_opengl = False
-        self.other_drawn = True
         self._drawn: tuple[object, ...] = ()  # what the present scene was built of
         self._drawn_at = 0.0  # when
-        self._handing = Handing(targets, lambda: self._hand_moves, self)
+        self._dispatch = SceneDispatch(targets, lambda: self._is_dragging, self)
         self._timer, self._later = QTimer(self), QTimer(self)
         for timer in (self._timer, self._later):
             timer.setSingleShot(True)
@@ -92,34 +91,14 @@ class Display(QObject):
             session.hidden_changed,
             session.alignment_changed,
             session.compared_changed,
+            session.compare_mode_changed,
+            session.appearance_changed,
         ):
-            signal.connect(self._note)
-        session.run_changed.connect(self._note_run)
-        session.settings_changed.connect(self._note_hand)
-        session.moment_changed.connect(self._note_moment)
-        session.runs_changed.connect(self.errors.forget_runs)
-
-    @property
-    def layers(self) -> frozenset[str]:
-        """What is shown: keys of `appearance.LAYERS`."""
-        return self.appearance.layers
-
-    def set_layers(self, layers: frozenset[str]) -> None:
-        """Choose what is shown."""
-        self.set_appearance(self.appearance.changed(layers=layers))
-
-    def set_appearance(self, appearance: Appearance) -> None:
-        """Choose layers, colors, trails, mesh and sizes."""
-        if appearance != self.appearance:
-            self.appearance = appearance
-            self.appearance_changed.emit(appearance)
-            self._note()
-
-    def set_other_drawn(self, drawn: bool) -> None:
-        """Draw a compared run in the views of the first, or leave it to a view of its own."""
-        if drawn != self.other_drawn:
-            self.other_drawn = drawn
-            self._note()
+            signal.connect(self._schedule)
+        session.run_changed.connect(self._on_run_changed)
+        session.settings_changed.connect(self._on_settings_changed)
+        session.moment_changed.connect(self._on_moment_changed)
+        session.changed.connect(self.errors.forget_runs)
 
     @property
     def drawn(self) -> Iterate | None:
@@ -153,50 +132,51 @@ class Display(QObject):
                 self._picture, self._pictured = make_picture(wanted, self._picture), self._newest_of
             self._draw()
             self.errors.tell(self._picture, self._pictured, at_once=True)
+        self.refreshed.emit()
 
     def scenes(self) -> Callable[[int], Scene]:
         """Return a function that gives every frame as it is drawn now, whatever changes afterwards."""
         self.refresh()
         assert self._picture is not None  # whoever asks has opened a sequence
-        return self._scenes(self._picture, self._picture.shapes, self.appearance)
+        return self._scenes(self._picture, self._picture.shapes, self._session.appearance)
 
     def shut_down(self) -> None:
         """Wait for what is being computed; nothing is drawn any more."""
         self._over = True
         for timer in (self._timer, self._later):
             timer.stop()
-        self._handing.stop()
+        self._dispatch.stop()
         self.errors.shut_down()
         self._jobs.wait()
 
     # -- at display rate ------------------------------------------------------------------------------------
 
-    def _note(self, *_: object) -> None:
+    def _schedule(self, *_: object) -> None:
         rested = time.perf_counter() - self._drawn_at > REFRESH_MILLISECONDS / 1000
-        delay = 0 if self._hand_moves or rested else REFRESH_MILLISECONDS
+        delay = 0 if self._is_dragging or rested else REFRESH_MILLISECONDS
         if self._over:
             return
         if not self._timer.isActive() or delay < self._timer.remainingTime():
             self._timer.start(delay)
 
-    def _note_run(self, _run: Run) -> None:
+    def _on_run_changed(self, _run: Run) -> None:
         seen, drawn = self._session.seen, self.drawn
-        if self._hand_moves and seen is not None and (drawn is None or seen.settings is not drawn.settings):
+        if self._is_dragging and seen is not None and (drawn is None or seen.settings is not drawn.settings):
             self._timer.stop()
             self._tick()  # a timer has to wait for the events of the mouse
         elif not self._timer.isActive():
-            self._timer.start(HAND_MILLISECONDS if self._hand_moves else REFRESH_MILLISECONDS)
+            self._timer.start(DRAG_MILLISECONDS if self._is_dragging else REFRESH_MILLISECONDS)
 
-    def _note_hand(self, *_: object) -> None:
+    def _on_settings_changed(self, *_: object) -> None:
         self._moved_at = time.perf_counter()  # there is nothing else to draw yet
 
-    def _note_moment(self, *_: object) -> None:
-        self._note_hand()
-        self._note()
+    def _on_moment_changed(self, *_: object) -> None:
+        self._on_settings_changed()
+        self._schedule()
 
     @property
-    def _hand_moves(self) -> bool:
-        return time.perf_counter() - self._moved_at < HAND_RESTS
+    def _is_dragging(self) -> bool:
+        return time.perf_counter() - self._moved_at < DRAG_RESTS
 
     def _wanted(self) -> Wanted | None:
         session = self._session
@@ -225,7 +205,7 @@ class Display(QObject):
     def _compute(self, wanted: Wanted, before: Picture) -> None:
         """Compute the picture beside the window, unless one frame does for the moment."""
         now = time.perf_counter()
-        due = max(self._whole_at, self._moved_at + HAND_RESTS if self._ahead() is not None else 0.0)
+        due = max(self._next_picture_at, self._moved_at + DRAG_RESTS if self._ahead() is not None else 0.0)
         if now < due:
             self._later.start(max(1, round(1000 * (due - now))))
             return
@@ -233,12 +213,12 @@ class Display(QObject):
         self._jobs.start(
             Job(
                 lambda _job: (time.perf_counter(), make_picture(wanted, before)),
-                done=lambda made: self._take(made[0], made[1], run),
+                done=lambda made: self._on_picture_made(made[0], made[1], run),
                 failed=self.failed.emit,
             )
         )
 
-    def _take(self, began: float, picture: Picture, run: Run | None) -> None:
+    def _on_picture_made(self, began: float, picture: Picture, run: Run | None) -> None:
         wanted = self._wanted()
         if wanted is None or picture.of.sequence is not wanted.sequence:
             return
@@ -248,7 +228,7 @@ class Display(QObject):
         # Drawn at once, its numbers when the events that came meanwhile were served; the next one is
         # computed after a rest.
         now = time.perf_counter()
-        self._whole_at = now + REST * (now - began)
+        self._next_picture_at = now + REST * (now - began)
         self._draw()
 
     def _ahead(self) -> Shapes | None:
@@ -264,7 +244,7 @@ class Display(QObject):
         picture, session = self._picture, self._session
         assert picture is not None  # callers made one
         live = session.shown is not None and session.shown.state is RunState.RUNNING
-        appearance = self.appearance
+        appearance = session.appearance
         if live and self.without_opengl:
             # What costs most to paint waits until the run has ended or is held.
             many = picture.of.sequence.point_count > MANY
@@ -272,18 +252,20 @@ class Display(QObject):
             appearance = appearance.changed(layers=appearance.layers - left_out)
         shapes = self._ahead() or picture.shapes
         selected = session.point, session.selection, session.hidden
-        key = (picture, shapes, session.frame, selected, appearance, self.other_drawn)
+        key = (picture, shapes, session.frame, selected, appearance, session.compare_mode)
         if key == self._drawn:
             return
         self._drawn, self._drawn_at = key, time.perf_counter()
         self.scene = self._scenes(picture, shapes, appearance)(session.frame)
         if shapes is picture.shapes:
             self._mixed = self._spent = None  # of a long sequence they are large
-        self._handing.hand(self.scene, live=live)
+        self._dispatch.send(self.scene, live=live)
         self.scene_shown.emit(self.scene)
 
     def _scenes(self, picture: Picture, shapes: Shapes, appearance: Appearance) -> Callable[[int], Scene]:
-        session, together = self._session, picture.together if self.other_drawn else None
+        session = self._session
+        # A run that is shown in a view of its own is not drawn in that of the first.
+        together = picture.together if session.compare_mode != "side" else None
         if together is not None and appearance.color_by == "difference":
             # What lies nearly in the same place would cover the colors.
             appearance = appearance.changed(layers=appearance.layers - {"truth", "residuals"})

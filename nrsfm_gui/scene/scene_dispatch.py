@@ -1,4 +1,4 @@
-"""When the views get a scene: all at once, or one after the other, so that the window can breathe."""
+"""When the views get a scene: all at once, or one after the other, so that events are served between."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene.scene import Scene
 
 STAGE_MILLISECONDS = 30  # between two views, while a run goes on
-HAND_MILLISECONDS = 80  # while a hand moves, until what it has no need of follows
+DRAG_MILLISECONDS = 80  # while the mouse changes parameters, until the other views follow
 
 
 class SceneTarget(Protocol):
@@ -25,52 +25,52 @@ class SceneTarget(Protocol):
         """Paint it before returning."""
 
 
-class Handing(QObject):
-    """Hands the newest scene to the views.
+class SceneDispatch(QObject):
+    """Sends the newest scene to the views.
 
     Parameters
     ----------
     targets
-        the views; the first is what a hand that moves looks at.
-    hand_moves
-        tells whether a hand moves now.
+        the views; the first is the one that is looked at meanwhile.
+    is_dragging
+        returns whether the mouse changes parameters now.
     """
 
     def __init__(
-        self, targets: tuple[SceneTarget, ...], hand_moves: Callable[[], bool], parent: QObject | None = None
+        self, targets: tuple[SceneTarget, ...], is_dragging: Callable[[], bool], parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._targets = targets
-        self._hand_moves = hand_moves
+        self._is_dragging = is_dragging
         self._scene: Scene | None = None
         self._queue: list[SceneTarget] = []  # views that have not got the newest scene yet
         self._stage = QTimer(self)
         self._stage.setSingleShot(True)
-        self._stage.timeout.connect(self._hand_next)
+        self._stage.timeout.connect(self._send_next)
 
-    def hand(self, scene: Scene, *, live: bool) -> None:
-        """Hand a scene to the views: before returning, unless a run goes on (`live`)."""
+    def send(self, scene: Scene, *, live: bool) -> None:
+        """Send a scene to the views: before returning, unless a run goes on (`live`)."""
         self._scene = scene
         self._queue += [target for target in self._targets if target not in self._queue]
         if not live:
             while self._queue:
                 self._queue.pop(0).set_scene(scene)
-        elif self._hand_moves():
+        elif self._is_dragging():
             first = self._targets[0]
             self._queue.remove(first)
             first.set_scene(scene)
             first.repaint()  # before the events of the mouse that have come meanwhile
             if not self._stage.isActive():
-                self._stage.start(HAND_MILLISECONDS)
+                self._stage.start(DRAG_MILLISECONDS)
         elif not self._stage.isActive():
-            self._hand_next()
+            self._send_next()
 
     def stop(self) -> None:
-        """Hand out no more."""
+        """Send no more."""
         self._stage.stop()
 
-    def _hand_next(self) -> None:
-        """Hand the scene to one view; the next one gets it a moment later."""
+    def _send_next(self) -> None:
+        """Send the scene to one view; the next one gets it a moment later."""
         if self._queue and self._scene is not None:
             self._queue.pop(0).set_scene(self._scene)
-            self._stage.start(HAND_MILLISECONDS if self._hand_moves() else STAGE_MILLISECONDS)
+            self._stage.start(DRAG_MILLISECONDS if self._is_dragging() else STAGE_MILLISECONDS)

@@ -12,26 +12,24 @@ from nrsfm_gui.sessions.recovery_bar import RecoveryBar
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from nrsfm_gui.main_window import MainWindow
+    from nrsfm_gui.model.notifier import Notifier
     from nrsfm_gui.sessions.autosave import Lost
+    from nrsfm_gui.sessions.opening import SequenceOpening
 
 
-class Recovering(QObject):
+class Recovery(QObject):
     """Owns the bar that offers one lost session after the other."""
 
-    def __init__(self, window: MainWindow, folder: Path) -> None:
-        super().__init__(window)
-        self._window = window
-        self._folder = folder
+    def __init__(self, notifier: Notifier, opening: SequenceOpening, folder: Path, parent: QObject) -> None:
+        super().__init__(parent)
+        self._notifier, self._opening, self._folder = notifier, opening, folder
         self._lost: list[Lost] = []  # the first one is offered
-        self._taken: tuple[Lost, str] | None = None  # asked for, and what it holds
+        self._chosen: tuple[Lost, str] | None = None  # asked for, and what it holds
         self.bar = RecoveryBar()
-        window.banners.add(self.bar)
-        self.bar.recover_requested.connect(self._recover)
-        self.bar.discard_requested.connect(self._discard)
+        self.bar.recover_requested.connect(self._on_recover_requested)
+        self.bar.discard_requested.connect(self._on_discard_requested)
         self.bar.later_requested.connect(self.shut_down)
-        window.opening.session_read.connect(self._tell)
-        window.opening.failed.connect(lambda *_: self._let_go())
+        opening.failed.connect(lambda *_: self._release())
 
     def offer(self) -> None:
         """Look for lost sessions, and offer the newest."""
@@ -50,23 +48,23 @@ class Recovering(QObject):
         more = f" There are {len(self._lost) - 1} more." if len(self._lost) > 1 else ""
         self.bar.offer(f"A session was not closed properly: {self._lost[0].describe()}.{more}")
 
-    def _recover(self) -> None:
+    def _on_recover_requested(self) -> None:
         lost = self._lost.pop(0)
-        self._taken = lost, lost.describe()
-        self._window.opening.open(lost.path)
+        self._chosen = lost, lost.describe()
+        self._opening.open(lost.path)
         self.shut_down()
 
-    def _discard(self) -> None:
+    def _on_discard_requested(self) -> None:
         self._lost.pop(0).discard()
         self._show()
 
-    def _tell(self, _saved: object, path: Path) -> None:
-        """Say what was recovered: it is open, and its file is this window's own."""
-        if self._taken is not None and path == self._taken[0].path:
-            self._window.messages.note(f"Recovered {self._taken[1]}.")
-            self._let_go()
+    def on_session_shown(self, path: Path) -> None:
+        """Report what was recovered: it is open, and its file is this window's own."""
+        if self._chosen is not None and path == self._chosen[0].path:
+            self._notifier.inform(f"Recovered {self._chosen[1]}.")
+            self._release()
 
-    def _let_go(self) -> None:
-        if self._taken is not None:
-            self._taken[0].release()
-            self._taken = None
+    def _release(self) -> None:
+        if self._chosen is not None:
+            self._chosen[0].release()
+            self._chosen = None

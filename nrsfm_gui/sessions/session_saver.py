@@ -3,63 +3,118 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from PyQt6.QtCore import QObject, Qt
+from PyQt6.QtCore import QObject, Qt, pyqtSignal
 
 from core import InputError
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
 from nrsfm_gui.model.log_records import Level
 from nrsfm_gui.scene import summaries
 from nrsfm_gui.sessions.autosave import LAST, Autosave, summary
-from nrsfm_gui.sessions.recovery import Recovering
+from nrsfm_gui.sessions.recovery import Recovery
 from nrsfm_gui.sessions.session_file import SUFFIX, SavedRun, SavedSequence, SavedSession, write_session
-from nrsfm_gui.sessions.view_state import Viewpoint, layout_of, show_layout
+from nrsfm_gui.sessions.view_state import ViewState, layout_of, show_layout
 from nrsfm_gui.widgets.path_dialog import Wanted, ask_for_path
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
-    from core import Sequence
-    from nrsfm_gui.main_window import MainWindow
-    from nrsfm_gui.model.run import Run
-    from nrsfm_gui.model.theme import Theme
+    from PyQt6.QtWidgets import QMainWindow
 
-ONCE = Qt.ConnectionType.SingleShotConnection
+    from core import Sequence
+    from nrsfm_gui.engine.run_control import RunControl
+    from nrsfm_gui.model.app_store import SettingsStore
+    from nrsfm_gui.model.log_records import Logbook
+    from nrsfm_gui.model.run import Run
+    from nrsfm_gui.model.session import Session
+    from nrsfm_gui.scene.display import Display
+    from nrsfm_gui.scene.orbit_camera import Orbit
+    from nrsfm_gui.sessions.opening import SequenceOpening
+
 TITLE = "NRSfM Studio"
+ONCE = Qt.ConnectionType.SingleShotConnection
 FILTER = f"Sessions (*{SUFFIX})"
 
 
-class Keeping(QObject):
-    """Saves and opens the session of a window, and names it in the title bar."""
+class SessionView(Protocol):
+    """A 3-D view, of which a session keeps from where it is seen."""
 
-    def __init__(self, window: MainWindow) -> None:
+    @property
+    def orbit(self) -> Orbit:
+        """From where it is seen."""
+
+    def set_orbit(self, orbit: Orbit) -> None:
+        """See it from somewhere else."""
+
+
+class SessionSaver(QObject):
+    """Saves and opens sessions, and names the open one in the title bar of the window.
+
+    Parameters
+    ----------
+    session, store, control, opening, display
+        what is saved, where, and what else opening a session concerns.
+    view
+        the 3-D view.
+    window
+        has the title, and docks whose places are saved.
+    logbook
+        gets a line for each session that was saved by itself.
+    commit
+        sets parameters that were typed last.
+    fit
+        shows all of the sequence.
+
+    Signals
+    -------
+    session_shown(Path)
+        a session was read from a file and is shown.
+    """
+
+    session_shown = pyqtSignal(object)
+
+    def __init__(
+        self,
+        session: Session,
+        store: SettingsStore,
+        control: RunControl,
+        opening: SequenceOpening,
+        display: Display,
+        *,
+        view: SessionView,
+        window: QMainWindow,
+        logbook: Logbook,
+        commit: Callable[[], object],
+        fit: Callable[[], object],
+    ) -> None:
         super().__init__(window)
-        self._window = window
+        self._session, self._store, self._control = session, store, control
+        self._opening, self._display, self._view, self._window = opening, display, view, window
+        self._notifier, self._commit, self._fit = session.notifier, commit, fit
         self.file: Path | None = None  # where the session was saved last
-        self._changes = self._saved_changes = 0
+        self._saved_edits = self._autosaved_edits = session.edits
         self._recovered = False  # whether what is open was never saved by hand since it was lost or closed
         self._opened = 0  # how many sessions were opened
         self._jobs = Jobs(self, Order.QUEUE)
         self._enabled = True  # whether anything is saved by itself
-        self.folder = window.store.data_folder()
+        self.folder = store.data_folder()
         self.autosave = Autosave(self.folder, self._snapshot, self._seconds, self)
-        self.autosave.failed.connect(self._tell_failure)
+        self.autosave.failed.connect(self._on_autosave_failed)
         self.autosave.saved.connect(
-            lambda: window.habits.logbook.add(Level.DETAIL, "files", "The session was saved by itself")
+            lambda: logbook.add(Level.DETAIL, "files", "The session was saved by itself")
         )
         self.autosave.works_again.connect(
-            lambda: window.messages.note("The session is saved by itself again.")
+            lambda: self._notifier.inform("The session is saved by itself again.")
         )
-        session = window.session
-        for signal in (session.runs_changed, session.settings_changed):
-            signal.connect(lambda *_: self._note_change())
-        session.run_changed.connect(lambda run: self._note_change() if self._holds(run) else None)
+        session.changed.connect(self._on_changed)
         session.sequence_changed.connect(lambda _sequence: self.show_title())
-        window.control.ended.connect(lambda run: self.autosave.note_end() if self._holds(run) else None)
-        window.opening.session_read.connect(self.show)
-        window.opening.result_read.connect(self.show_result)
-        self.recovering = Recovering(window, self.folder)  # after `show` is connected
+        control.ended.connect(lambda run: self.autosave.note_end() if self._holds(run) else None)
+        opening.session_read.connect(self.show)
+        opening.result_read.connect(self.show_result)
+        self.recovery = Recovery(self._notifier, opening, self.folder, self)
+        self.session_shown.connect(self.recovery.on_session_shown)
         self.show_title()
 
     @property
@@ -70,7 +125,7 @@ class Keeping(QObject):
     @property
     def modified(self) -> bool:
         """Whether there are runs that differ from what was saved."""
-        return self._changes != self._saved_changes and self._worth_keeping
+        return self._session.edits != self._saved_edits and self._worth_keeping
 
     # -- what the actions call ------------------------------------------------------------------------------
 
@@ -96,14 +151,14 @@ class Keeping(QObject):
         """Write the session as it is now to a file, beside the window, after what is being written yet."""
         saved = self._snapshot(file=path)
         if saved is None:
-            self._window.report(f"{path} is not written: nothing is open", "")
+            self._notifier.fail(f"{path} is not written: nothing is open", "")
             return
-        opened, changes = self._opened, self._changes
+        opened, edits = self._opened, self._session.edits
         self._jobs.start(
             Job(
                 lambda _job: write_session(saved, path),
-                done=lambda _path: self._finish_saving(path, opened, changes),
-                failed=self._window.report,
+                done=lambda _path: self._finish_saving(path, opened, edits),
+                failed=self._notifier.fail,
             )
         )
 
@@ -119,58 +174,61 @@ class Keeping(QObject):
 
     def show(self, saved: SavedSession, path: Path) -> None:
         """Put a session that was read in place of what is open."""
-        window, session = self._window, self._window.session
+        session = self._session
         automatic = path.parent == self.folder  # of a file that nobody chose
-        window.parameters.flush()
-        window.control.cancel()
+        self._commit()
+        self._control.cancel()
         adopted = automatic and self._enabled and self.autosave.adopt(path)
         if self.modified and self._keeps:
             self.autosave.keep_as_last()
         self._opened += 1
         self._recovered = automatic
         session.replace_everything(_with_runs(each) for each in saved.sequences)
-        window.steering.take(saved.settings)
+        session.set_settings(saved.settings)
         current = saved.sequences[saved.current]
-        entry = None if current.change else window.opening.entry_of(current.sequence)
-        window.opening.opened.emit(current.sequence, entry)
+        self._opening.open_sequence(current.sequence, listed=not current.change)
         self._show_view(saved, path)
         self.file = saved.file if automatic else path
-        self._saved_changes = -1 if automatic else self._changes
+        self._saved_edits = -1 if automatic else session.edits
         if automatic and not adopted:
             self.autosave.note_change()
         elif not automatic:
             self.autosave.forget()
-            window.store.add_recent(path)
+            self._store.add_recent(path)
         self.show_title()
         for each in saved.sequences:
             if each.change:
                 self._offer_file(each)
+        self.session_shown.emit(path)
 
     def show_result(self, sequence: Sequence, saved: SavedRun, path: Path) -> None:
         """Show a result that was read, as one more run of its sequence."""
-        window = self._window
-        window.opening.opened.emit(sequence, window.opening.entry_of(sequence))
-        window.session.take_run(saved.run(sequence))
-        window.steering.take(saved.settings)
-        window.display.refresh()
-        window.fit()
-        window.store.add_recent(path)
+        self._opening.open_sequence(sequence)
+        self._session.take_run(saved.run(sequence))
+        self._session.set_settings(saved.settings)
+        self._display.refresh()
+        self._fit()
+        self._store.add_recent(path)
 
     def _show_view(self, saved: SavedSession, path: Path) -> None:
         show_layout(self._window, saved.layout)
         if not saved.view:  # written by a script
             return
         try:
-            Viewpoint.from_plain(saved.view).show(self._window)
+            state = ViewState.from_plain(saved.view)
         except InputError as error:
-            self._window.messages.warn(f"{path}: {error}. The session is shown from the front instead.")
+            self._notifier.warn(f"{path}: {error}. The session is shown from the front instead.")
+            return
+        state.show(self._session)
+        self._display.refresh()
+        self._view.set_orbit(state.orbit)
 
     def _offer_file(self, saved: SavedSequence) -> None:
         """Say what became of a sequence's file, and offer what there is now."""
         source = saved.sequence.source
         assert source is not None  # something has become of it
-        again = (("Open the file as it is now", lambda: self._window.opening.open(source)),)
-        self._window.messages.warn(saved.change, action=again if os.path.exists(source) else ())
+        again = (("Open the file as it is now", lambda: self._opening.open(source)),)
+        self._notifier.warn(saved.change, action=again if os.path.exists(source) else ())
 
     # -- what the window calls ------------------------------------------------------------------------------
 
@@ -178,8 +236,8 @@ class Keeping(QObject):
         """Offer what was lost; a script neither is asked nor leaves anything behind."""
         self._enabled = not scripted
         if self._enabled:
-            self.recovering.offer()
-            self._window.opening.shown.connect(self._offer_last, ONCE)  # type: ignore[call-arg]  # not in the stub
+            self.recovery.offer()
+            self._opening.shown.connect(self._offer_last, ONCE)  # type: ignore[call-arg]  # not in the stub
 
     def _offer_last(self) -> None:
         """Offer, once and when the first sequence is there, what was closed without having been saved."""
@@ -188,42 +246,40 @@ class Keeping(QObject):
             return
         path, holds = last
         when = str(path.stat().st_mtime_ns)
-        if when != self._window.store.offered_session():
-            self._window.store.set_offered_session(when)
-            self._window.messages.warn(
+        if when != self._store.offered_session():
+            self._store.set_offered_session(when)
+            self._notifier.warn(
                 f"The session before was closed without having been saved: {holds}.",
-                action=("Open it", lambda: self._window.opening.open(path)),
+                action=("Open it", lambda: self._opening.open(path)),
             )
 
     def shut_down(self) -> None:
         """Wait for what is being written, and keep what was not saved as the last session."""
         self._jobs.wait()
-        self.recovering.shut_down()
+        self.recovery.shut_down()
         self.autosave.shut_down(keep=self.modified and self._keeps)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
-        self.recovering.bar.set_theme(theme)
 
     def show_title(self) -> None:
         """Name the session and its sequence in the title bar, with a mark where it is not saved."""
-        sequence = self._window.session.sequence
+        sequence = self._session.sequence
         parts = [] if self.file is None else [f"{self.file.name}[*]"]
         if sequence is not None:
             parts.append(summaries.sequence_title(sequence) + ("" if parts else "[*]"))
         self._window.setWindowTitle(" – ".join((*parts, TITLE)) if parts else f"{TITLE}[*]")
         self._window.setWindowModified(self.modified)
 
-    def _note_change(self) -> None:
-        self._changes += 1
-        if self._window.isWindowModified() != self.modified:  # a hand that drags changes much and often
+    def _on_changed(self) -> None:
+        """Mark in the title bar whether there is something to save, and save it by itself in a while."""
+        if self._window.isWindowModified() != self.modified:
             self._window.setWindowModified(self.modified)
-        if self._worth_keeping:
-            self.autosave.note_change()
+        if self._session.edits != self._autosaved_edits:
+            self._autosaved_edits = self._session.edits
+            if self._worth_keeping:
+                self.autosave.note_change()
 
     def _holds(self, run: Run) -> bool:
         """Whether a run is of this session; one that was stopped by opening another still has mail."""
-        return any(run in runs for _sequence, runs, _shown in self._window.session.everything())
+        return any(run in runs for _sequence, runs, _shown in self._session.everything())
 
     @property
     def _keeps(self) -> bool:
@@ -232,41 +288,42 @@ class Keeping(QObject):
 
     @property
     def _worth_keeping(self) -> bool:
-        return any(runs for _sequence, runs, _shown in self._window.session.everything())
+        return any(runs for _sequence, runs, _shown in self._session.everything())
 
     def _seconds(self) -> float:
-        return self._window.store.autosave_seconds() if self._enabled else 0
+        return self._store.autosave_seconds() if self._enabled else 0
 
     def _snapshot(self, *, file: Path | None = None) -> SavedSession | None:
         """Return the session as it is now, None where nothing is open."""
-        window, session = self._window, self._window.session
+        session = self._session
         if session.sequence is None:
             return None
         saved = tuple(
             SavedSequence(sequence, tuple(map(SavedRun.of, runs)), None if shown is None else shown.number)
             for sequence, runs, shown in session.everything()
         )
-        view = Viewpoint.of(window).as_plain()
-        return SavedSession(saved, 0, session.settings, view, layout_of(window), file or self.file)
+        view = ViewState.of(session, self._view.orbit).as_plain()
+        return SavedSession(saved, 0, session.settings, view, layout_of(self._window), file or self.file)
 
-    def _finish_saving(self, path: Path, opened: int, changes: int) -> None:
-        """Know the file in which a session is now: the `opened`-th of this window, after so many changes."""
+    def _finish_saving(self, path: Path, opened: int, edits: int) -> None:
+        """Know the file in which a session is now: the `opened`-th of this window, after so many edits."""
         if opened == self._opened:  # no other session was opened meanwhile
-            self.file, self._saved_changes, self._recovered = path, changes, False
+            self.file, self._saved_edits, self._recovered = path, edits, False
             if not self.modified:
                 self.autosave.forget()
-        self._window.store.add_recent(path)
-        self._window.store.set_writing_folder(path.parent)
-        self._window.messages.note(f"Saved {path}")
+        self._store.add_recent(path)
+        self._store.set_writing_folder(path.parent)
+        self._notifier.inform(f"Saved {path}")
         self.show_title()
 
-    def _tell_failure(self, sentence: str, details: str) -> None:
-        said = sentence.rstrip(".")
-        self._window.report(f"The session is not saved by itself at the moment: {said}.", details)
+    def _on_autosave_failed(self, sentence: str, details: str) -> None:
+        self._notifier.fail(
+            f"The session is not saved by itself at the moment: {sentence.rstrip('.')}.", details
+        )
 
     def _proposed(self) -> Path:
-        stem = summaries.file_stem(self._window.session.sequence, "session")
-        return self._window.store.writing_folder() / f"{stem}{SUFFIX}"
+        stem = summaries.file_stem(self._session.sequence, "session")
+        return self._store.writing_folder() / f"{stem}{SUFFIX}"
 
 
 def _with_runs(saved: SavedSequence) -> tuple[Sequence, list[Run], Run | None]:

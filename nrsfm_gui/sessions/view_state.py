@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QByteArray
 
 from core import Alignment, InputError
 from nrsfm_gui.model.appearance import Appearance
+from nrsfm_gui.model.background import Background
 from nrsfm_gui.model.theme import THEMES
-from nrsfm_gui.panels.background.background_controller import checked
 from nrsfm_gui.scene.orbit_camera import Orbit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from nrsfm_gui.main_window import MainWindow
+    from PyQt6.QtWidgets import QMainWindow
+
+    from nrsfm_gui.model.session import Session
 
 ACCEPTED = "accepted are the entries that the application writes"
 
 
 @dataclass(frozen=True)
-class Viewpoint:
+class ViewState:
     """What is looked at, and how; points and frames outside a sequence are left to the session."""
 
     frame: int
@@ -35,12 +37,11 @@ class Viewpoint:
     theme: str  # a key of THEMES
     orbit: Orbit
     appearance: Appearance
-    background: dict[str, Any] = field(default_factory=dict)  # pictures behind the tracks, {} for none
+    background: Background | None = None  # pictures behind the tracks
 
     @classmethod
-    def of(cls, window: MainWindow) -> Viewpoint:
-        """Return that of a window."""
-        session = window.session
+    def of(cls, session: Session, orbit: Orbit) -> ViewState:
+        """Return that of a session whose 3-D view is seen from somewhere."""
         return cls(
             session.frame,
             session.point,
@@ -49,9 +50,9 @@ class Viewpoint:
             session.frame_range,
             session.alignment,
             session.theme.name,
-            window.scene_view.orbit,
-            window.display.appearance,
-            window.background.state(),
+            orbit,
+            session.appearance,
+            session.background,
         )
 
     def as_plain(self) -> dict[str, Any]:
@@ -66,11 +67,11 @@ class Viewpoint:
             "theme": self.theme,
             "orbit": asdict(self.orbit),
             "appearance": self.appearance.as_plain(),
-            "background": self.background,
+            "background": {} if self.background is None else self.background.as_plain(),
         }
 
     @classmethod
-    def from_plain(cls, values: Mapping[str, Any]) -> Viewpoint:
+    def from_plain(cls, values: Mapping[str, Any]) -> ViewState:
         """Return what `as_plain` gave.
 
         Raises
@@ -92,7 +93,7 @@ class Viewpoint:
                 values["theme"],
                 _orbit(values["orbit"]),
                 Appearance.from_plain(values["appearance"]),
-                checked(values.get("background", {})),
+                Background.from_plain(values.get("background", {})),
             )
         except KeyError as error:
             raise InputError(f"the view lacks {error}; {ACCEPTED}") from error
@@ -101,29 +102,27 @@ class Viewpoint:
         except (TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
             raise InputError(f"the view cannot be read ({error}); {ACCEPTED}") from error
 
-    def show(self, window: MainWindow) -> None:
-        """Let a window look at its session like this."""
-        session, sequence = window.session, window.session.sequence
+    def show(self, session: Session) -> None:
+        """Let a session be looked at like this; the orbit is left to its view."""
+        sequence = session.sequence
         assert sequence is not None  # a session that is shown has one
         inside = range(sequence.point_count)
-        window.display.set_appearance(self.appearance)
+        session.set_appearance(self.appearance)
         session.set_alignment(self.alignment)
         session.set_theme(THEMES[self.theme])
         session.set_frame(self.frame)
         session.set_frame_range(self.frame_range)
         session.set_hidden(point for point in self.hidden if point in inside)
         session.set_selection((point for point in self.selection if point in inside), self.point)
-        window.display.refresh()
-        window.scene_view.set_orbit(self.orbit)
-        window.background.restore(self.background)
+        session.set_background(self.background)
 
 
-def layout_of(window: MainWindow) -> dict[str, str]:
+def layout_of(window: QMainWindow) -> dict[str, str]:
     """Return where the panels of a window stand, as text; the window itself is its screen's matter."""
     return {"docks": bytes(window.saveState().toBase64().data()).decode("ascii")}
 
 
-def show_layout(window: MainWindow, layout: Mapping[str, str]) -> None:
+def show_layout(window: QMainWindow, layout: Mapping[str, str]) -> None:
     """Put the panels where they stood; what does not fit is left as it is."""
     if "docks" in layout:
         window.restoreState(QByteArray.fromBase64(layout["docks"].encode("ascii", "replace")))

@@ -1,28 +1,34 @@
 """One table of everything that can be done: title, shortcut, tip, what it calls and when it is possible.
 
-Menus, tool bar and the sheet of shortcuts (F1) are all made of this table. Shortcuts work from any focus in
-the window; a text field takes the keys that it can use before they become shortcuts, and typing stays typing.
+Menus, tool bar and the sheet of shortcuts (F1) are all made of this table. What a row calls is named as
+"controller.method"; `bind` looks it up in the object that owns the controllers. Shortcuts work from any focus
+in the window; a text field takes the keys that it can use before they become shortcuts, and typing stays
+typing.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QAction, QKeySequence
+
+from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.theme import LIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from PyQt6.QtWidgets import QWidget
 
-    from nrsfm_gui.main_window import MainWindow
+    from nrsfm_gui.model.session import Session
 
 
 @dataclass(frozen=True)
 class Situation:
-    """What decides which actions are possible."""
+    """What decides which actions are possible, and which are checked."""
 
     sequence: bool  # one is open
     frames: bool  # it has more than one
@@ -31,6 +37,27 @@ class Situation:
     reconstruction: bool  # one is shown
     runs: bool  # there are some
     background: bool  # pictures lie behind the tracks
+    live: bool  # runs follow changes
+    light: bool  # the light theme is chosen
+    shown: frozenset[str]  # layers, and "error" where points are colored by it
+
+
+def resolve_situation(session: Session) -> Situation:
+    """Return the situation that a session is in."""
+    sequence, shown, active = session.sequence, session.shown, session.active_run
+    appearance = session.appearance
+    return Situation(
+        sequence=sequence is not None,
+        frames=sequence is not None and sequence.frame_count > 1,
+        alive=active is not None,
+        paused=active is not None and active.state is RunState.PAUSED,
+        reconstruction=shown is not None and shown.last is not None,
+        runs=bool(session.runs),
+        background=session.background is not None,
+        live=session.live,
+        light=session.theme.name == LIGHT.name,
+        shown=appearance.layers | ({"error"} if appearance.color_by == "error" else set()),
+    )
 
 
 class Condition:
@@ -62,11 +89,12 @@ class ActionSpec:
     menu: str
     title: str  # with & before the letter of the menu
     tip: str
-    callback: Callable[..., object]  # takes the checked state where the action is checkable
+    target: str  # "controller.method"; it takes the checked state where the action is checkable
     shortcuts: tuple[str, ...] = ()
     when: Condition = always
     checkable: bool = False
-    checked: bool = False
+    checked: Callable[[Situation], bool] | None = None  # None where a view decides
+    arguments: tuple[object, ...] = ()  # of the method
     icon: str = ""
     separated: bool = False  # a line above it in its menu
 
@@ -77,11 +105,204 @@ class ActionSpec:
         return ", ".join(QKeySequence(key).toString(native) for key in self.shortcuts)
 
 
-def action_table(w: MainWindow) -> tuple[ActionSpec, ...]:
-    """Return the table, bound to a window; its rows are in `menus`, one module for each menu."""
-    from nrsfm_gui.shell.menus import all_rows
-
-    return all_rows(w)
+ACTIONS: tuple[ActionSpec, ...] = (
+    # -- File -----------------------------------------------------------------------------------------------
+    ActionSpec("open", "&File", "&Open file…", "Open a sequence, a session (.nrsfm) or a result (.npz)",
+               "opening.ask_for_file", ("Ctrl+O",), icon="open"),
+    ActionSpec("open_folder", "&File", "Open &folder…", "Open a folder of the NRSfM Challenge",
+               "opening.ask_for_folder", ("Ctrl+Shift+O",)),
+    ActionSpec("save", "&File", "&Save session", "Save sequence, runs, parameters and view in one file",
+               "saver.save", ("Ctrl+S",), with_sequence),
+    ActionSpec("save_as", "&File", "Save session &as…", "Save the session in another file",
+               "saver.save_as", ("Ctrl+Shift+S",), with_sequence),
+    ActionSpec("reports", "&File", "&Paper's experiments…",
+               "Open the newest report of `nrsfm reproduce` in the browser",
+               "reports.open_newest", ("F2",), separated=True),
+    ActionSpec("quit", "&File", "&Quit", "Stop the solver and close the window", "close", ("Ctrl+Q",),
+               separated=True),
+    # -- Edit -----------------------------------------------------------------------------------------------
+    ActionSpec("undo", "&Edit", "&Undo",
+               "Take back the last change of the parameters, or runs that were forgotten",
+               "undo.undo", ("Ctrl+Z",), with_sequence),
+    ActionSpec("redo", "&Edit", "&Redo", "Do again what was undone last",
+               "undo.redo", ("Ctrl+Shift+Z",), with_sequence),
+    ActionSpec("copy_python", "&Edit", "Copy as &Python",
+               "Copy the Python program that gives these numbers", "exporting.copy_python",
+               ("Ctrl+Shift+P",), with_sequence, separated=True),
+    ActionSpec("copy_command", "&Edit", "Copy as &command",
+               "Copy the command that gives these numbers", "exporting.copy_command",
+               ("Ctrl+Shift+C",), with_sequence),
+    ActionSpec("preferences", "&Edit", "Pre&ferences…",
+               "Theme, sizes, colors, threads, saving and drawing", "preferences.show",
+               ("Ctrl+,",), separated=True),
+    # -- Run ------------------------------------------------------------------------------------------------
+    ActionSpec("run", "&Run", "&Run",
+               "New run with these parameters: it goes on from what is shown, the runs so far stay",
+               "parameters_controller.run", ("Ctrl+R",), with_sequence, icon="run"),
+    ActionSpec("run_cold", "&Run", "New run from &scratch",
+               "New run with these parameters that uses nothing of those before, as the command does",
+               "parameters_controller.run_from_scratch", ("Ctrl+Shift+R",), with_sequence),
+    ActionSpec("pause", "&Run", "Pa&use", "Hold the solver between two iterations", "control.set_paused",
+               ("Ctrl+P",), alive, checkable=True, checked=lambda s: s.paused, icon="pause"),
+    ActionSpec("step", "&Run", "S&tep", "Do one iteration, then hold", "parameters_controller.step",
+               ("Ctrl+T",), with_sequence, icon="step"),
+    ActionSpec("stop", "&Run", "Sto&p", "Stop; the best point so far is kept", "control.cancel",
+               ("Ctrl+.",), alive, icon="stop"),
+    ActionSpec("reset", "&Run", "&Forget runs",
+               "Forget the runs of this sequence, but for pinned ones; Ctrl+Z takes them back",
+               "runs.forget_all", ("Ctrl+Shift+Backspace",), with_runs, icon="forget", separated=True),
+    ActionSpec("compare", "&Run", "&Compare two runs",
+               "Lay the run before it beside the one that is shown, or stop comparing",
+               "comparison.toggle", ("Ctrl+D",), with_runs, separated=True),
+    ActionSpec("live", "&Run", "&Live parameters",
+               "While on, the reconstruction follows weights, penalty, eta and rank as you change them: "
+               "in a run of its own, so that a run that is done stays as it is",
+               "session.set_live", ("Ctrl+L",), checkable=True, checked=lambda s: s.live, icon="live",
+               separated=True),
+    ActionSpec("guidance", "&Run", "&Guidance without truth",
+               "Find the value of a parameter that predicts best what was hidden from the solver",
+               "guidance.show", (), with_reconstruction),
+    ActionSpec("earlier", "&Run", "&Earlier iteration", "Look at the run as it was before",
+               "loss.step_iteration", ("Ctrl+Left",), with_reconstruction, arguments=(-1,), separated=True),
+    ActionSpec("later", "&Run", "Later &iteration", "Look at the run as it was after that",
+               "loss.step_iteration", ("Ctrl+Right",), with_reconstruction, arguments=(1,)),
+    ActionSpec("newest", "&Run", "&Newest iteration", "Look at the run as it is now",
+               "loss.show_newest", ("Ctrl+End",), with_reconstruction),
+    ActionSpec("slow", "&Run", "Slow &motion", "Wait a tenth of a second after every iteration",
+               "control.set_slow", ("Ctrl+M",), checkable=True),
+    # -- View -----------------------------------------------------------------------------------------------
+    ActionSpec("fit", "&View", "&Fit", "Show the whole sequence in both views", "fit", ("F",),
+               with_sequence, icon="fit"),
+    *(
+        ActionSpec(name, "&View", f"From the {name}" if name != "iso" else "Oblique",
+                   f"Look from the {name}" if name != "iso" else "Look from above and aside",
+                   "scene_view.set_axis_preset", (key,), with_sequence, arguments=(name,),
+                   separated=name == "front")
+        for name, key in (("front", "1"), ("side", "2"), ("top", "3"), ("iso", "4"))
+    ),
+    ActionSpec("orthographic", "&View", "&Orthographic", "Parallel rays in the 3-D view",
+               "scene_view.set_orthographic", ("5",), checkable=True, separated=True),
+    ActionSpec("camera_lock", "&View", "Lock to the &camera",
+               "See the 3-D view through the camera of the current frame", "scene_view.set_camera_locked",
+               ("C",), checkable=True),
+    ActionSpec("turntable", "&View", "T&urntable", "Turn slowly around the object",
+               "scene_view.set_turntable", ("R",), with_sequence, checkable=True),
+    ActionSpec("look", "&View", "Loo&k…", "Colors, their limits, trails, mesh, sizes and layers",
+               "appearance.toggle_panel", ("B",), with_sequence, separated=True),
+    ActionSpec("color_by_error", "&View", "Color by &error", "Color points by their error",
+               "appearance.color_by_error", ("E",), checkable=True, checked=lambda s: "error" in s.shown),
+    ActionSpec("trails", "&View", "&Trails", "Show where each point was in the frames before",
+               "appearance.set_trails", ("T",), checkable=True, checked=lambda s: "trails" in s.shown),
+    ActionSpec("mesh", "&View", "&Mesh: next way", "Draw the mesh as wire, shaded, both, or not at all",
+               "appearance.cycle_mesh", ("M",), with_sequence),
+    ActionSpec("load_mesh", "&View", "Load tri&angulation…",
+               "Read triangles from .npz, .obj, .ply or .txt", "appearance.ask_for_triangulation", (),
+               with_sequence),
+    ActionSpec("path", "&View", "Camera &path", "Show the cameras of all frames in the 3-D view",
+               "appearance.set_path", ("P",), checkable=True, checked=lambda s: "path" in s.shown),
+    ActionSpec("alignment", "&View", "Next &alignment of the truth",
+               "Lay the estimate over the ground truth in another way, and say which", "alignment.cycle",
+               ("A",), with_sequence),
+    ActionSpec("background", "&View", "&Background images or video…",
+               "Put an image sequence or a video behind the tracks", "background.ask", (), with_sequence,
+               separated=True),
+    ActionSpec("remove_background", "&View", "Remo&ve the background",
+               "Take the pictures behind the tracks away", "background.remove", (), with_background),
+    ActionSpec("theme", "&View", "&Light theme", "Dark or light colors", "preferences.set_light",
+               ("Ctrl+Shift+L",), checkable=True, checked=lambda s: s.light, icon="theme", separated=True),
+    ActionSpec("next_panel", "&View", "Next pane&l", "Move the keyboard to the next panel",
+               "panel_navigation.go", ("F6",), arguments=(1,), separated=True),
+    ActionSpec("previous_panel", "&View", "Previous panel", "Move the keyboard to the panel before",
+               "panel_navigation.go", ("Shift+F6",), arguments=(-1,)),
+    ActionSpec("reset_layout", "&View", "&Reset layout", "Put all panels back where they were at first",
+               "layout_memory.reset"),
+    # -- Points ---------------------------------------------------------------------------------------------
+    ActionSpec("select_all", "&Points", "Select &all", "Select all points that are drawn",
+               "selection.select_all", ("Ctrl+A",), with_sequence),
+    ActionSpec("invert_selection", "&Points", "In&vert selection",
+               "Select the points that are drawn and not selected", "selection.invert", ("Ctrl+I",),
+               with_sequence),
+    ActionSpec("deselect", "&Points", "&Deselect",
+               "Select no point; where none is selected, play all frames again, or show one run alone",
+               "selection.escape", ("Escape",), with_sequence),
+    ActionSpec("worst_point", "&Points", "&Worst point of this frame",
+               "Select the point with the largest error in the frame that is shown; again: the next one",
+               "worst_frame.go_to_point", ("Shift+W",), with_reconstruction, separated=True),
+    ActionSpec("hide_points", "&Points", "&Hide selected", "Leave the selected points out of all views",
+               "selection.hide", ("H",), with_sequence, separated=True),
+    ActionSpec("isolate_points", "&Points", "&Isolate selected", "Draw the selected points only",
+               "selection.isolate", ("I",), with_sequence),
+    ActionSpec("show_points", "&Points", "&Show all", "Draw all points again", "selection.show_all",
+               ("Shift+H",), with_sequence),
+    ActionSpec("label_points", "&Points", "&Number selected",
+               "Write the numbers of the selected points beside them, or do not", "selection.toggle_labels",
+               ("N",), with_sequence),
+    # -- Frames ---------------------------------------------------------------------------------------------
+    ActionSpec("play", "Fra&mes", "&Play", "Play the frames, or stop", "navigation.toggle_playing",
+               ("Space", "K"), playable),
+    ActionSpec("previous", "Fra&mes", "P&revious frame", "One frame back", "navigation.step",
+               ("Left", "J"), playable, arguments=(-1,)),
+    ActionSpec("next", "Fra&mes", "&Next frame", "One frame on", "navigation.step",
+               ("Right", "L"), playable, arguments=(1,)),
+    ActionSpec("back", "Fra&mes", "Ten frames &back", "Ten frames back", "navigation.step",
+               ("Shift+Left",), playable, arguments=(-10,)),
+    ActionSpec("forward", "Fra&mes", "Ten frames &forward", "Ten frames on", "navigation.step",
+               ("Shift+Right",), playable, arguments=(10,)),
+    ActionSpec("first", "Fra&mes", "F&irst frame", "Go to the first frame", "navigation.go_to",
+               ("Home",), playable, arguments=(0,)),
+    ActionSpec("last", "Fra&mes", "L&ast frame", "Go to the last frame", "navigation.go_to",
+               ("End",), playable, arguments=(-1,)),
+    ActionSpec("worst_frame", "Fra&mes", "&Worst frame",
+               "Go to the frame with the largest mean error; again: to the next one",
+               "worst_frame.go_to_frame", ("W",), with_reconstruction, separated=True),
+    ActionSpec("range_first", "Fra&mes", "&Begin of the range",
+               "Play from the frame that is shown on", "navigation.begin_range", ("[",), playable,
+               separated=True),
+    ActionSpec("range_last", "Fra&mes", "&End of the range",
+               "Play up to the frame that is shown", "navigation.end_range", ("]",), playable),
+    ActionSpec("range_all", "Fra&mes", "Play &all frames",
+               "Take the range back: also Escape, or a double click on the slider",
+               "session.set_frame_range", (), playable, arguments=(None,)),
+    ActionSpec("truth_frame", "Fra&mes", "Frame with ground &truth",
+               "Go to the frame that the intrinsics are estimated from", "navigation.go_to_truth", ("G",),
+               with_sequence, separated=True),
+    # -- Export ---------------------------------------------------------------------------------------------
+    ActionSpec("export", "E&xport", "&Export…",
+               "Everything that can be exported: shapes, glTF, tables, movies, pictures, plots, a report",
+               "exporting.ask", ("Ctrl+E",), with_sequence, icon="export"),
+    ActionSpec("export_report", "E&xport", "Repor&t of this run…",
+               "One HTML page on the run that is shown: settings, numbers, plots, worst frames",
+               "exporting.ask_for_report", (), with_reconstruction, icon="reports"),
+    ActionSpec("export_result", "E&xport", "&Reconstruction…",
+               "Save the reconstruction that is shown, in the format that the suffix names",
+               "exporting.ask_for_reconstruction", (), with_reconstruction, separated=True),
+    ActionSpec("export_frames", "E&xport", "&All frames as PLY or OBJ…",
+               "One numbered file for every frame",
+               "exporting.ask_for_frames", (), with_reconstruction),
+    ActionSpec("export_view", "E&xport", "3-D &view as picture…", "Save the 3-D view as .png",
+               "exporting.ask_for_view", ("Ctrl+Shift+E",), with_sequence, separated=True),
+    ActionSpec("export_tracks", "E&xport", "2-&D view as picture…", "Save the 2-D view as .png",
+               "exporting.ask_for_tracks", (), with_sequence),
+    ActionSpec("export_loss", "E&xport", "&Loss plot…", "Save the loss plot as .png, .svg or .pdf",
+               "exporting.ask_for_loss", (), with_runs),
+    ActionSpec("export_spectrum", "E&xport", "Plot of the &weights…",
+               "Save the singular values and weights as .png, .svg or .pdf",
+               "exporting.ask_for_spectrum", (), with_reconstruction),
+    # -- Help -----------------------------------------------------------------------------------------------
+    ActionSpec("palette", "&Help", "&Find an action…",
+               "Type a few letters of an action, a sample or a recent file, and do it",
+               "command_palette.open", ("Ctrl+K",)),
+    ActionSpec("shortcuts", "&Help", "&Shortcuts", "All actions and their keys",
+               "help.show_shortcuts", ("F1",)),
+    ActionSpec("method", "&Help", "The &method on one page",
+               "What the rank, the weights and eta do, with pictures and the citations",
+               "help.show_page", ("F3",), separated=True),
+    ActionSpec("whats_this", "&Help", "&What is this?", "Click a panel to read what it is for",
+               "help.ask_what", ("Shift+F1",)),
+    ActionSpec("first_steps", "&Help", "First s&teps", "Show the first steps again", "first_steps.restart"),
+    ActionSpec("about", "&Help", "&About", "Version, licence, where the parts are loaded from",
+               "help.show_about", separated=True),
+)  # fmt: skip
 
 
 def with_own_letters(titles: Collection[str]) -> list[str]:
@@ -102,8 +323,17 @@ def with_own_letters(titles: Collection[str]) -> list[str]:
     return result
 
 
-def make_action(spec: ActionSpec, parent: QWidget) -> QAction:
-    """Return the QAction of a line of the table."""
+def bind(spec: ActionSpec, owner: object) -> Callable[..., object]:
+    """Return what a row calls; it is looked up when it is called, so that no part has to be there before."""
+
+    def call(*checked: bool) -> object:
+        return attrgetter(spec.target)(owner)(*spec.arguments, *checked)
+
+    return call
+
+
+def make_action(spec: ActionSpec, callback: Callable[..., object], parent: QWidget) -> QAction:
+    """Return the QAction of a row of the table."""
     action = QAction(spec.title, parent)
     action.setObjectName(spec.name)
     action.setShortcuts([QKeySequence(key) for key in spec.shortcuts])
@@ -111,9 +341,8 @@ def make_action(spec: ActionSpec, parent: QWidget) -> QAction:
     action.setToolTip(f"{spec.tip} ({spec.keys})" if spec.keys else spec.tip)
     action.setWhatsThis(spec.tip)  # no status tip: it would lie over what the solver says
     action.setCheckable(spec.checkable)
-    action.setChecked(spec.checked)
     if spec.checkable:
-        action.triggered.connect(lambda checked: spec.callback(checked))
+        action.triggered.connect(lambda checked: callback(checked))
     else:
-        action.triggered.connect(lambda _checked: spec.callback())
+        action.triggered.connect(lambda _checked: callback())
     return action

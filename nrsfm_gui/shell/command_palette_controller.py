@@ -10,33 +10,30 @@ from PyQt6.QtGui import QAction, QKeySequence
 from nrsfm_gui.widgets.command_palette import CommandPalette, Entry
 
 if TYPE_CHECKING:
-    from PyQt6.QtWidgets import QMenu
+    from PyQt6.QtWidgets import QMainWindow, QMenu
 
-    from nrsfm_gui.main_window import MainWindow
-    from nrsfm_gui.model.theme import Theme
+    from nrsfm_gui.model.session import Session
+    from nrsfm_gui.shell.toolbars import Toolbars
 
 STEP = " › "  # between a menu and the menu in it
 
 
-class Palette(QObject):
+class CommandPaletteController(QObject):
     """Owns the palette; the entries are read from the menus each time that it opens."""
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, session: Session, toolbars: Toolbars, window: QMainWindow) -> None:
         super().__init__(window)
-        self._window = window
+        self._toolbars, self._window = toolbars, window
         self.view = CommandPalette(window)
+        session.theme_changed.connect(self.view.set_theme)
 
     def open(self) -> None:
         """Show the palette."""
         self.view.open(self.entries())
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
-        self.view.set_theme(theme)
-
     def entries(self) -> tuple[Entry, ...]:
         """Return everything in the menus, in their order; what opens the palette itself is left out."""
-        self._window.chrome.fill_menus()
+        self._toolbars.fill_menus()
         bar = self._window.menuBar()
         assert bar is not None
         found: list[Entry] = []
@@ -64,7 +61,7 @@ class Palette(QObject):
             run=action.trigger,
             keys=", ".join(key.toString(native) for key in action.shortcuts()),
             enabled=action.isEnabled(),
-            reason="" if action.isEnabled() else self._window.chrome.needs(action.objectName()),
+            reason="" if action.isEnabled() else self._toolbars.needs(action.objectName()),
             checked=action.isChecked() if action.isCheckable() else None,
         )
 

@@ -1,4 +1,4 @@
-"""Exceptions that nobody caught: in a slot, a thread, a destructor. The window lives on and tells of them.
+"""Exceptions that nobody caught: in a slot, a thread, a destructor. The window lives on and shows them.
 
 Without this, PyQt ends the process at the first exception in a slot, and one in a thread goes unseen.
 """
@@ -19,21 +19,40 @@ from nrsfm_gui.shell.dialogs import DefectDialog
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nrsfm_gui.main_window import MainWindow
+    from PyQt6.QtWidgets import QWidget
+
     from nrsfm_gui.model.log_records import Logbook
+    from nrsfm_gui.model.notifier import Notifier
 
 
-class Defects(QObject):
-    """Shows the first defect in a dialog, counts those that follow while it is open, and logs all of them."""
+class DefectReporter(QObject):
+    """Shows the first defect in a dialog, counts those that follow while it is open, and logs all of them.
+
+    Parameters
+    ----------
+    window
+        the dialog stands over it, and an interrupt from the keyboard closes it.
+    notifier, logbook
+        where defects come from, and where they go to.
+    saves
+        returns what can be saved now: the texts of buttons, and what they call.
+    """
 
     _happened = pyqtSignal(str, str, bool)  # a sentence, the traceback, whether a dialog shows it; any thread
 
-    def __init__(self, window: MainWindow, logbook: Logbook) -> None:
+    def __init__(
+        self,
+        window: QWidget,
+        notifier: Notifier,
+        logbook: Logbook,
+        *,
+        saves: Callable[[], dict[str, Callable[[], object]]],
+    ) -> None:
         super().__init__(window)
-        self._window = window
-        self._logbook = logbook
+        self._window, self._notifier, self._logbook, self._saves = window, notifier, logbook, saves
         self._hooks: tuple[Any, Any, Any] | None = None
-        self._happened.connect(self._take)
+        self._happened.connect(self._on_happened)
+        notifier.defect_found.connect(self.show)
         self.dialog: DefectDialog | None = None
 
     def install(self) -> None:
@@ -58,20 +77,9 @@ class Defects(QObject):
         self.dialog = DefectDialog(sentence, details, self._window, saves=self._saves())
         self.dialog.open()
 
-    def _saves(self) -> dict[str, Callable[[], object]]:
-        """Return what can be saved now."""
-        shown = self._window.session.shown
-        saves: dict[str, Callable[[], object]] = {}
-        keeping = getattr(self._window, "keeping", None)
-        if keeping is not None and self._window.session.sequence is not None:
-            saves["Save the session…"] = keeping.save_as
-        if shown is not None and shown.last is not None:
-            saves["Save the reconstruction…"] = self._window.exporting.ask_for_reconstruction
-        return saves
-
-    def _take(self, sentence: str, details: str, grave: bool) -> None:
+    def _on_happened(self, sentence: str, details: str, grave: bool) -> None:
         if grave:
-            self._window.report(sentence, details)
+            self._notifier.fail(sentence, details)
         else:
             self._logbook.add(Level.ERROR, "defect", sentence, details)
 
@@ -79,18 +87,18 @@ class Defects(QObject):
         if issubclass(kind, KeyboardInterrupt):
             self._window.close()
             return
-        self._tell(kind, error, trace, "")
+        self._report(kind, error, trace, "")
 
     def _uncaught_in_thread(self, given: threading.ExceptHookArgs) -> None:
         if not issubclass(given.exc_type, SystemExit):
             name = "" if given.thread is None else f" (in the thread {given.thread.name})"
-            self._tell(given.exc_type, given.exc_value, given.exc_traceback, name)
+            self._report(given.exc_type, given.exc_value, given.exc_traceback, name)
 
     def _unraisable(self, given: Any) -> None:
         message = given.err_msg or "Exception ignored in"
-        self._tell(given.exc_type, given.exc_value, given.exc_traceback, f" ({message})", grave=False)
+        self._report(given.exc_type, given.exc_value, given.exc_traceback, f" ({message})", grave=False)
 
-    def _tell(
+    def _report(
         self, kind: type[BaseException], error: Any, trace: Any, where: str, *, grave: bool = True
     ) -> None:
         details = "".join(traceback.format_exception(kind, error, trace))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from PyQt6.QtWidgets import QWidget
 
     from nrsfm_gui.model.app_store import SettingsStore
-    from nrsfm_gui.widgets.message_bar import MessageBar
+    from nrsfm_gui.model.notifier import Notifier
 
 COMMAND = "nrsfm reproduce table1 -o reports/table1"
 PLACES = ("report.html", "*/report.html", "reports/*/report.html")  # below the working folder
@@ -29,17 +29,17 @@ class ExperimentReports(QObject):
     ----------
     store
         keeps the reports that were opened last.
-    messages
+    notifier
         gets a sentence about what was opened, or how to make a report where there is none.
     parent
         of the dialog that asks for a report.
     """
 
-    def __init__(self, store: SettingsStore, messages: MessageBar, parent: QWidget) -> None:
+    def __init__(self, store: SettingsStore, notifier: Notifier, parent: QWidget) -> None:
         super().__init__(parent)
         self._store = store
-        self._messages = messages
-        self._window = parent
+        self._notifier = notifier
+        self._parent = parent
 
     def open_newest(self) -> None:
         """Open the report that was written last, of those in the working folder and those opened before."""
@@ -49,7 +49,7 @@ class ExperimentReports(QObject):
         if pages:
             self.open(max(pages, key=os.path.getmtime))
             return
-        self._messages.warn(
+        self._notifier.warn(
             f"{Path.cwd()} holds no report of the paper's experiments. This command makes one: {COMMAND}",
             action=(("Copy the command", self._copy_command), ("Open a report…", self.ask)),
         )
@@ -58,18 +58,18 @@ class ExperimentReports(QObject):
         """Ask for a report, and open it."""
         known = self._store.recent_reports()
         start = known[0].parent if known else Path.cwd()
-        ask_for_path(self._window, "Open a report", self.open, start=start, filters=FILTER)
+        ask_for_path(self._parent, "Open a report", self.open, start=start, filters=FILTER)
 
     def open(self, page: Path) -> None:
         """Open a report in the browser."""
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(page))):
-            self._messages.warn(f"No program was found that opens {page}")
+            self._notifier.warn(f"No program was found that opens {page}")
             return
         self._store.add_recent_report(page)
-        self._messages.note(f"Opened {page} in the browser", action=("Open another…", self.ask))
+        self._notifier.inform(f"Opened {page} in the browser", action=("Open another…", self.ask))
 
     def _copy_command(self) -> None:
         clipboard = QGuiApplication.clipboard()
         assert clipboard is not None
         clipboard.setText(COMMAND)
-        self._messages.note(f"Copied: {COMMAND}")
+        self._notifier.inform(f"Copied: {COMMAND}")

@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject
 from PyQt6.QtGui import QColor
-from PyQt6.QtWidgets import QBoxLayout, QDockWidget, QWidget
 
-from nrsfm_gui.panels.timeline.heat_strip import HeatStrip
 from nrsfm_gui.shell.first_steps_bar import StepsStrip
 from nrsfm_gui.widgets.focus_ring import Ring
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-    from nrsfm_gui.main_window import MainWindow
+    from PyQt6.QtWidgets import QWidget
+
+    from nrsfm_gui.engine.run_control import RunControl
+    from nrsfm_gui.model.app_store import SettingsStore
+    from nrsfm_gui.model.session import Session
     from nrsfm_gui.model.theme import Theme
+    from nrsfm_gui.panels.timeline.timeline import Timeline
 
 ALL_DONE = "That is all; ✕ closes this. F1 lists the keys, Ctrl+K finds any action, F3 explains the method."
 
@@ -48,33 +51,48 @@ KEYS = frozenset(step.key for step in STEPS)
 
 
 class FirstSteps(QObject):
-    """Owns the strip with the steps, over the 3-D view of a window."""
+    """Owns the strip with the steps.
 
-    def __init__(self, window: MainWindow) -> None:
+    Parameters
+    ----------
+    session, store
+        what is done, and where it is remembered.
+    control, timeline
+        what tells that a step is done.
+    places
+        returns the widget that a step is about, by the key of the step.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        store: SettingsStore,
+        control: RunControl,
+        timeline: Timeline,
+        *,
+        places: Mapping[str, Callable[[], QWidget]],
+        window: QWidget,
+    ) -> None:
         super().__init__(window)
-        self._window = window
-        self._done: frozenset[str] = window.store.steps_done()
+        self._session, self._store, self._places, self._window = session, store, places, window
+        self._done: frozenset[str] = store.steps_done()
         self.strip = StepsStrip()
         self._ring: Ring | None = None
         self._begun = False
-        center = window.centralWidget()
-        column = None if center is None else center.layout()
-        assert isinstance(column, QBoxLayout)
-        column.insertWidget(0, self.strip)
         self.strip.dismissed.connect(self.dismiss)
         self.strip.shown_where.connect(self.show_where)
-        window.session.sequence_changed.connect(lambda _sequence: self.begin() if self._begun else None)
-        window.control.ended.connect(lambda run: None if run.last is None else self._finish("run"))
-        window.session.settings_changed.connect(lambda _settings: self._note_steering())
-        heat = window.timeline.findChild(HeatStrip)
-        assert heat is not None  # it is what the third step is about
-        heat.frame_requested.connect(lambda _frame: self._note_worst())
-        window.timeline.worst_requested.connect(self._note_worst)
+        session.sequence_changed.connect(lambda _sequence: self.begin() if self._begun else None)
+        self._settings = session.settings  # that were seen last
+        session.changed.connect(self._on_changed)
+        session.theme_changed.connect(self._on_theme_changed)
+        control.ended.connect(lambda run: None if run.last is None else self._finish("run"))
+        timeline.strip.frame_requested.connect(lambda _frame: self._on_worst_requested())
+        timeline.worst_requested.connect(self._on_worst_requested)
 
     def begin(self) -> None:
         """Show the steps that are left, if there are any, once there is a sequence to do them with."""
         self._begun = True
-        if self._next() is not None and self._window.session.sequence is not None:
+        if self._next() is not None and self._session.sequence is not None:
             self._show()
 
     def restart(self) -> None:
@@ -87,50 +105,34 @@ class FirstSteps(QObject):
         self._remember(KEYS)
         self.strip.hide()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+    def _on_theme_changed(self, theme: Theme) -> None:
         self.strip.set_theme(theme)
         if self._ring is not None:
             self._ring.color = QColor(theme.reprojected)
 
     def show_where(self) -> None:
         """Point out what the present step is about."""
-        step, window = self._next(), self._window
+        step = self._next()
         if step is None:
             return
         if self._ring is None:
-            self._ring = Ring(window)
-            self._ring.color = QColor(window.session.theme.reprojected)
-        targets: dict[str, Callable[[], QWidget]] = {
-            "run": self._run_button,
-            "steer": self._parameters,
-            "worst": lambda: window.timeline,
-        }
-        self._ring.point_out(targets[step.key]())
+            self._ring = Ring(self._window)
+            self._ring.color = QColor(self._session.theme.reprojected)
+        self._ring.point_out(self._places[step.key]())
 
-    def _run_button(self) -> QWidget:
-        return self._window.chrome.button_of("run") or self._window.scene_view
-
-    def _parameters(self) -> QWidget:
-        """Return the panel of the parameters, shown; first the button without which nothing follows."""
-        live = self._window.chrome.button_of("live")
-        if live is not None and not self._window.control.live:
-            return live
-        panel = self._window.parameters
-        dock = panel.parentWidget()
-        if isinstance(dock, QDockWidget):
-            dock.show()
-            dock.raise_()
-        return panel
-
-    def _note_steering(self) -> None:
-        control = self._window.control
-        shown = self._window.session.shown
-        if control.live and shown is not None and shown.last is not None:
+    def _on_changed(self) -> None:
+        before, self._settings = self._settings, self._session.settings
+        shown = self._session.shown
+        if (
+            before is not self._settings
+            and self._session.live
+            and shown is not None
+            and shown.last is not None
+        ):
             self._finish("steer")
 
-    def _note_worst(self) -> None:
-        shown = self._window.session.shown
+    def _on_worst_requested(self) -> None:
+        shown = self._session.shown
         if shown is not None and shown.last is not None:
             self._finish("worst")
 
@@ -145,7 +147,7 @@ class FirstSteps(QObject):
 
     def _what_is_open(self) -> str:
         """Return what the program is for, by the sequence that it has opened."""
-        sequence = self._window.session.sequence
+        sequence = self._session.sequence
         if sequence is None:
             return ""
         return (
@@ -155,7 +157,7 @@ class FirstSteps(QObject):
 
     def _remember(self, done: frozenset[str]) -> None:
         self._done = done
-        self._window.store.set_steps_done(done)
+        self._store.set_steps_done(done)
 
     def _show(self) -> None:
         step = self._next()

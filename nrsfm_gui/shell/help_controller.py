@@ -8,27 +8,41 @@ from PyQt6.QtCore import QEvent, QObject
 from PyQt6.QtGui import QWhatsThisClickedEvent
 from PyQt6.QtWidgets import QWhatsThis
 
+from nrsfm_gui.shell.actions import ACTIONS
 from nrsfm_gui.shell.dialogs import show_about
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.shell.shortcut_sheet import ShortcutSheet
 from nrsfm_gui.text.panel_help import SCENE, panel_help
 
 if TYPE_CHECKING:
-    from nrsfm_gui.main_window import MainWindow
+    from PyQt6.QtWidgets import QMainWindow, QWidget
+
+    from nrsfm_gui.model.session import Session
     from nrsfm_gui.model.theme import Theme
     from nrsfm_gui.shell.help_window import HelpWindow
 
 
-class Helping(QObject):
-    """Owns the help window, and opens it from the links of "What is this?"."""
+class HelpController(QObject):
+    """Owns the help window, and opens it from the links of "What is this?".
 
-    def __init__(self, window: MainWindow) -> None:
+    Parameters
+    ----------
+    window, session
+        the window has docks, the session the theme.
+    scene_view, timeline
+        what is explained beside the docks.
+    """
+
+    def __init__(
+        self, window: QMainWindow, session: Session, *, scene_view: QWidget, timeline: QWidget
+    ) -> None:
         super().__init__(window)
-        self._window = window
+        self._window, self._session = window, session
         self.page: HelpWindow | None = None  # made when it is first asked for
-        window.scene_view.setWhatsThis(panel_help(SCENE))
-        for part in (window.scene_view, window.timeline, *docks(window)):
+        scene_view.setWhatsThis(panel_help(SCENE))
+        for part in (scene_view, timeline, *docks(window)):
             part.installEventFilter(self)
+        session.theme_changed.connect(self._on_theme_changed)
 
     def show_page(self) -> None:
         """Show the method on one page, beside the window."""
@@ -36,14 +50,14 @@ class Helping(QObject):
 
         if self.page is None:
             self.page = HelpWindow(self._window)
-            self.page.set_theme(self._window.session.theme)
+            self.page.set_theme(self._session.theme)
         self.page.show()
         self.page.raise_()
         self.page.activateWindow()
 
     def show_shortcuts(self) -> None:
         """Show all shortcuts."""
-        ShortcutSheet(self._window.table, self._window).open()
+        ShortcutSheet(ACTIONS, self._window).open()
 
     def show_about(self) -> None:
         """Show version and licence."""
@@ -53,8 +67,7 @@ class Helping(QObject):
         """Let the next click say what it is on."""
         QWhatsThis.enterWhatsThisMode()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+    def _on_theme_changed(self, theme: Theme) -> None:
         if self.page is not None:
             self.page.set_theme(theme)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QByteArray, QEvent, QObject, QSize, Qt, QTimer
+from PyQt6.QtCore import QEvent, QObject, QSize, Qt, QTimer
 from PyQt6.QtWidgets import QDockWidget, QMainWindow, QSizePolicy, QTabWidget, QToolBar, QWidget
 
 from nrsfm_gui.model.arguments import DEFAULT_SIZE, SMALLEST_SIZE
@@ -158,21 +158,33 @@ def resize_docks(
         window.resizeDocks(docks, heights, Qt.Orientation.Vertical)
 
 
-def restore(window: QMainWindow, store: SettingsStore) -> bool:
-    """Put everything back where it was the last time; False where there was none, or it does not fit."""
-    layout = store.layout()
-    if layout is None:
-        return False
-    geometry, docks = layout
-    growth = window.findChild(_Growth)
-    growth.restored = window.restoreGeometry(geometry) and window.restoreState(docks)
-    return growth.restored
+class LayoutMemory(QObject):
+    """Puts the panels back where they were the last time, or at first; made when all of them are there."""
 
+    def __init__(self, window: QMainWindow, store: SettingsStore) -> None:
+        super().__init__(window)
+        self._window, self._store = window, store
+        self._first_state = window.saveState()
 
-def reset(window: QMainWindow, state: QByteArray) -> None:
-    """Put everything where it was at first, for the window as large as it is now."""
-    window.restoreState(state)
-    window.findChild(_Growth).share()
+    def restore(self) -> bool:
+        """Put everything where it was the last time; False where there was none, or it does not fit."""
+        layout = self._store.layout()
+        if layout is None:
+            return False
+        geometry, docks = layout
+        growth = self._window.findChild(_Growth)
+        growth.restored = self._window.restoreGeometry(geometry) and self._window.restoreState(docks)
+        return growth.restored
+
+    def reset(self) -> None:
+        """Put everything where it was at first, for the window as large as it is now."""
+        self._store.forget_layout()
+        self._window.restoreState(self._first_state)
+        self._window.findChild(_Growth).share()
+
+    def save(self) -> None:
+        """Remember where everything is."""
+        self._store.set_layout(self._window.saveGeometry(), self._window.saveState())
 
 
 def docks(window: QMainWindow) -> list[QDockWidget]:

@@ -12,27 +12,37 @@ from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.widgets.focus_ring import Ring
 
 if TYPE_CHECKING:
-    from nrsfm_gui.main_window import MainWindow
+    from PyQt6.QtWidgets import QMainWindow
+
+    from nrsfm_gui.model.session import Session
     from nrsfm_gui.model.theme import Theme
 
 SHOWN_MILLISECONDS = 700
 SHOWN_BY_RING = (QComboBox, QGraphicsView, QScrollArea)  # they look the same with the focus and without
 
 
-class Panels(QObject):
-    """Moves the focus between the panels that can be seen: from the left to the right, then the bottom."""
+class PanelNavigation(QObject):
+    """Moves the focus between the panels that can be seen: from the left to the right, then the bottom.
 
-    def __init__(self, window: MainWindow) -> None:
+    Parameters
+    ----------
+    window, session
+        the window has docks, the session the theme.
+    first, last
+        the widgets before and after the docks.
+    """
+
+    def __init__(self, window: QMainWindow, session: Session, *, first: QWidget, last: QWidget) -> None:
         super().__init__(window)
-        self._window = window
+        self._window, self._first, self._last = window, first, last
+        session.theme_changed.connect(self._on_theme_changed)
         self._ring = Ring(window, milliseconds=SHOWN_MILLISECONDS)
         self._focus_ring = Ring(window, milliseconds=0)
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         app.focusChanged.connect(self._show_focus)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
+    def _on_theme_changed(self, theme: Theme) -> None:
         self._ring.color = self._focus_ring.color = QColor(theme.accent)
 
     def current(self) -> QWidget | None:
@@ -60,9 +70,10 @@ class Panels(QObject):
             self._focus_ring.hide()
 
     def _all(self) -> list[QWidget]:
-        window = self._window
-        seen = [dock for dock in docks(window) if dock.isVisible() and not dock.visibleRegion().isEmpty()]
-        return [window.scene_view, *seen, window.timeline]
+        seen = [
+            dock for dock in docks(self._window) if dock.isVisible() and not dock.visibleRegion().isEmpty()
+        ]
+        return [self._first, *seen, self._last]
 
 
 def _first_to_focus(panel: QWidget) -> QWidget:

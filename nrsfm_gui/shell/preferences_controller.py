@@ -9,24 +9,48 @@ from PyQt6.QtGui import QGuiApplication
 
 from core.solvers import set_solver_threads
 from nrsfm_gui.model.preferences import SIZES, SYSTEM, Preferences
+from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.shell.preferences_dialog import PreferencesDialog
 from nrsfm_gui.widgets.fit_to_screen import has_room, show_whole
 from nrsfm_gui.widgets.style import theme_named
 
 if TYPE_CHECKING:
-    from nrsfm_gui.main_window import MainWindow
+    from collections.abc import Callable
+
+    from PyQt6.QtWidgets import QWidget
+
+    from nrsfm_gui.model.app_store import SettingsStore
+    from nrsfm_gui.model.session import Session
 
 
-class Preferring(QObject):
-    """Owns the dialog of preferences."""
+class PreferencesController(QObject):
+    """Owns the dialog of preferences.
 
-    def __init__(self, window: MainWindow) -> None:
+    Parameters
+    ----------
+    session, store
+        what they concern, and where they are stored.
+    window
+        the dialog stands over it.
+    restart_first_steps
+        shows the first steps again.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        store: SettingsStore,
+        window: QWidget,
+        *,
+        restart_first_steps: Callable[[], object],
+    ) -> None:
         super().__init__(window)
-        self._window = window
+        self._session, self._store, self._window = session, store, window
+        self._notifier, self._restart_first_steps = session.notifier, restart_first_steps
         self._dialog: PreferencesDialog | None = None
-        self._size = window.store.preferences().size  # in force until the next start
+        self._size = store.preferences().size  # in force until the next start
         # Points and colors are set only where they are not as at first: a saved view is not overruled.
-        usual, now = Preferences(), window.store.preferences()
+        usual, now = Preferences(), store.preferences()
         for name in ("point_size", "color_map"):
             if getattr(now, name) != getattr(usual, name):
                 self._apply(name, now)
@@ -41,8 +65,8 @@ class Preferring(QObject):
             self._dialog = PreferencesDialog(self._window)
             self._dialog.changed.connect(self.change)
             self._dialog.defaults_requested.connect(self.restore_defaults)
-            self._dialog.first_steps_requested.connect(lambda: self._window.habits.first_steps.restart())
-        present = self._window.store.preferences()
+            self._dialog.first_steps_requested.connect(self._restart_first_steps)
+        present = self._store.preferences()
         self._dialog.set_sizes({size for size in SIZES if size in (100, present.size) or self._fits(size)})
         self._dialog.set_preferences(present)
         show_whole(self._dialog)
@@ -54,14 +78,19 @@ class Preferring(QObject):
 
     def change(self, name: str, value: object) -> None:
         """Change one preference: keep it, and let it take effect."""
-        preferences = self._window.store.preferences().changed(name, value)
-        self._window.store.set_preferences(preferences)
+        preferences = self._store.preferences().changed(name, value)
+        self._store.set_preferences(preferences)
         self._apply(name, preferences)
+
+    def set_light(self, light: bool) -> None:
+        """Choose the light theme or the dark one, and remember it."""
+        self._session.set_theme(LIGHT if light else DARK)
+        self._store.set_theme(self._session.theme.name)
 
     def check_size(self) -> None:
         """Say so where the window is too large for its screen because all is larger than usual."""
         if self._size > 100 and not has_room(self._window):
-            self._window.messages.warn(
+            self._notifier.warn(
                 f"The window does not fit this screen with text and buttons at {self._size} %; "
                 "a smaller size is taken at the next start.",
                 action=("Preferences", self.show),
@@ -72,8 +101,8 @@ class Preferring(QObject):
 
     def restore_defaults(self) -> None:
         """Set all preferences as they were at first."""
-        before, usual = self._window.store.preferences(), Preferences()
-        self._window.store.set_preferences(usual)
+        before, usual = self._store.preferences(), Preferences()
+        self._store.set_preferences(usual)
         for name in vars(usual):
             if getattr(before, name) != getattr(usual, name):
                 self._apply(name, usual)
@@ -82,17 +111,15 @@ class Preferring(QObject):
 
     def _follow_system(self, _scheme: object) -> None:
         """Take the desktop's light or dark where that is what the person wants."""
-        if self._window.store.theme() == SYSTEM:
-            self._apply("theme", self._window.store.preferences())
+        if self._store.theme() == SYSTEM:
+            self._apply("theme", self._store.preferences())
 
     def _apply(self, name: str, preferences: Preferences) -> None:
         """Let one preference take effect; the others are read by those who need them."""
-        window = self._window
+        session = self._session
         if name == "theme":
-            window.session.set_theme(theme_named(preferences.theme))
-        elif name == "point_size":
-            window.looks.change(point_size=preferences.point_size)
-        elif name == "color_map":
-            window.looks.change(color_map=preferences.color_map)
+            session.set_theme(theme_named(preferences.theme))
+        elif name in ("point_size", "color_map"):
+            session.set_appearance(session.appearance.changed(**{name: getattr(preferences, name)}))
         elif name == "threads":
             set_solver_threads(preferences.threads)

@@ -1,39 +1,42 @@
-"""Which points are selected and hidden, in all views at once, and which frames are played."""
+"""Which points are selected and hidden, in all views at once."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject
+from PyQt6.QtCore import QObject, pyqtSignal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from nrsfm_gui.main_window import MainWindow
+    from nrsfm_gui.model.session import Session
+    from nrsfm_gui.panels.points.points_panel import PointsPanel
+    from nrsfm_gui.widgets.point_view import PointSignals
 
 
-class Selecting(QObject):
-    """Takes what the views ask for to the session, and what the session has come to back to the timeline."""
+class SelectionController(QObject):
+    """Changes the session's selection by what the views and the panel of points ask for.
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._window = window
-        self._session = session = window.session
-        timeline, playback = window.timeline, window.navigation.playback
-        for view in (window.scene_view, window.tracks_view, timeline):
-            view.point_selected.connect(session.set_point)
-            view.point_toggled.connect(self.toggle)
-            view.points_selected.connect(self.select)
-            view.point_hovered.connect(self._show_hovered)
-        window.points.points_selected.connect(self.select)
-        timeline.range_requested.connect(session.set_frame_range)
-        session.frame_range_changed.connect(timeline.set_range)
-        session.frame_range_changed.connect(playback.set_range)
-        session.hidden_changed.connect(timeline.set_hidden)
-        session.selection_changed.connect(lambda _points: self._show_selection())
-        session.point_changed.connect(lambda _point: self._show_selection())
-        window.display.scene_shown.connect(lambda _scene: playback.count_drawn())
-        playback.rate_measured.connect(timeline.set_rate)
+    Signals
+    -------
+    point_hovered(int)
+        the point under the mouse in any of the views, -1 for none.
+    """
+
+    point_hovered = pyqtSignal(int)
+
+    def __init__(self, session: Session, points: PointsPanel, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session, self._notifier = session, session.notifier
+        points.points_selected.connect(self.select)
+        session.selection_changed.connect(lambda _points: self._on_selection_changed())
+
+    def add_view(self, view: PointSignals) -> None:
+        """Select what is selected in a view."""
+        view.point_selected.connect(self._session.set_point)
+        view.point_toggled.connect(self.toggle)
+        view.points_selected.connect(self.select)
+        view.point_hovered.connect(self.point_hovered)
 
     # -- points ---------------------------------------------------------------------------------------------
 
@@ -62,25 +65,25 @@ class Selecting(QObject):
         elif self._session.frame_range is not None:
             self._session.set_frame_range(None)
         else:
-            self._window.comparing.stop()
+            self._session.set_compared(None)
 
     def hide(self) -> None:
         """Draw the selected points no longer; they are not selected any more."""
         if self._some_are_selected():
             self._session.set_hidden(self._session.hidden | set(self._session.selection))
             self._session.set_point(-1)
-            self._say_hidden()
+            self._report_hidden()
 
     def isolate(self) -> None:
         """Draw the selected points only."""
         if self._some_are_selected():
             self._session.set_hidden(self._all - set(self._session.selection))
-            self._say_hidden()
+            self._report_hidden()
 
     def _some_are_selected(self) -> bool:
         """Return whether there are selected points; say how points are selected where there are none."""
         if not self._session.selection:
-            self._window.chrome.say(
+            self._notifier.show_status(
                 "Select points first: click one, or draw a lasso around some with Ctrl+drag"
             )
         return bool(self._session.selection)
@@ -88,33 +91,27 @@ class Selecting(QObject):
     def show_all(self) -> None:
         """Draw all points again."""
         self._session.set_hidden(())
-        self._say_hidden()
+        self._report_hidden()
 
     def toggle_labels(self) -> None:
         """Write numbers beside the selected points, or beside none."""
-        appearance = self._window.display.appearance
+        appearance = self._session.appearance
         labels = "selected" if appearance.labels == "none" else "none"
-        self._window.display.set_appearance(appearance.changed(labels=labels))
+        self._session.set_appearance(appearance.changed(labels=labels))
 
     @property
     def _all(self) -> set[int]:
         sequence = self._session.sequence
         return set() if sequence is None else set(range(sequence.point_count))
 
-    def _show_selection(self) -> None:
+    def _on_selection_changed(self) -> None:
         selection = self._session.selection
-        self._window.timeline.set_selection(selection, self._session.point)
         if len(selection) > 1:
-            self._window.chrome.say(
+            self._notifier.show_status(
                 f"{len(selection)} points selected: H hides, I isolates, N numbers them, Escape deselects"
             )
 
-    def _show_hovered(self, point: int) -> None:
-        """Circle the point under the mouse in all views."""
-        for view in (self._window.scene_view, self._window.tracks_view):
-            view.set_hovered(point)
-
-    def _say_hidden(self) -> None:
+    def _report_hidden(self) -> None:
         hidden = len(self._session.hidden)
         points = len(self._all)
         said = (
@@ -122,23 +119,4 @@ class Selecting(QObject):
             if hidden
             else "All points are shown"
         )
-        self._window.chrome.say(said)
-
-    # -- frames ---------------------------------------------------------------------------------------------
-
-    def begin_range(self) -> None:
-        """Play from the frame that is shown on."""
-        self._set_end(0)
-
-    def end_range(self) -> None:
-        """Play up to the frame that is shown."""
-        self._set_end(1)
-
-    def _set_end(self, which: int) -> None:
-        """Move an end of the range to the frame that is shown; the other one gives way."""
-        sequence, frame = self._session.sequence, self._session.frame
-        if sequence is None:
-            return
-        first, last = self._session.frame_range or (0, sequence.frame_count - 1)
-        ends = (frame, max(last, frame)) if which == 0 else (min(first, frame), frame)
-        self._session.set_frame_range(None if ends == (0, sequence.frame_count - 1) else ends)
+        self._notifier.show_status(said)

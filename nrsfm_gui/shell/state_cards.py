@@ -1,4 +1,4 @@
-"""What a window says while something is read, when it could not be, and when a run is over."""
+"""What the window shows while something is read, when it could not be, and when a run is over."""
 
 from __future__ import annotations
 
@@ -7,68 +7,85 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, QTimer
 from PyQt6.QtGui import QGuiApplication
-from PyQt6.QtWidgets import QDockWidget
 
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.panels.sequences.opening import FIRST_SAMPLE, SAMPLE
 from nrsfm_gui.scene import summaries
+from nrsfm_gui.sessions.opening import FIRST_SAMPLE, SAMPLE, SequenceOpening
 from nrsfm_gui.widgets.state_card import StateCard
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PyQt6.QtWidgets import QWidget
+
     from core import Sequence
-    from nrsfm_gui.main_window import MainWindow
+    from nrsfm_gui.engine.run_control import RunControl
     from nrsfm_gui.model.run import Run
-    from nrsfm_gui.model.theme import Theme
+    from nrsfm_gui.model.session import Session
+    from nrsfm_gui.scene.run_errors import RunErrors
     from nrsfm_gui.scene.summaries import Quality
+    from nrsfm_gui.widgets.message_bar import MessageBar
 
 PATIENCE_MILLISECONDS = 200  # what is read in less time needs no word
 NOT_OPENED = "This could not be opened"
 
 
-class States(QObject):
-    """Owns the card over the 3-D view, and says the result of a run in one sentence.
+class StateCards(QObject):
+    """Owns the card over the 3-D view, and announces the result of a run in one sentence.
+
+    Parameters
+    ----------
+    session, control, errors, opening
+        what is read, what is solved and how good it is.
+    messages
+        is asked whether something more important is shown.
+    place
+        the card stands in its middle.
+    show_log, show_worst
+        what the messages offer: the log, and the worst frame of the run that is shown.
 
     Attributes
     ----------
     announces
-        whether results are said; a script needs no word of them.
+        whether results are announced; a script does not read them.
     """
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._window = window
+    def __init__(
+        self,
+        session: Session,
+        control: RunControl,
+        errors: RunErrors,
+        opening: SequenceOpening,
+        messages: MessageBar,
+        *,
+        place: QWidget,
+        show_log: Callable[[], object],
+        show_worst: Callable[[], object],
+    ) -> None:
+        super().__init__(place)
+        self._session, self._errors, self._opening, self._messages = session, errors, opening, messages
+        self._notifier, self._show_log, self._show_worst = session.notifier, show_log, show_worst
         self.announces = False
-        self.card = StateCard(window.scene_view)
+        self.card = StateCard(place)
         self._reading = ""
-        self._announced: Run | None = None  # the newest run whose result was said
+        self._announced: Run | None = None  # the newest run whose result was announced
         self._over: Run | None = None  # one whose errors are not known yet
         self._patience = QTimer(self)
         self._patience.setSingleShot(True)
         self._patience.setInterval(PATIENCE_MILLISECONDS)
         self._patience.timeout.connect(self._show_reading)
-        opening = window.opening
-        opening.started.connect(self._wait_for)
-        opening.failed.connect(self._show_failure)
-        for done in (opening.opened, window.session.sequence_changed):
+        opening.started.connect(self._on_reading_started)
+        opening.failed.connect(self._on_reading_failed)
+        for done in (opening.opened, session.sequence_changed):
             done.connect(self._end_reading)
-        window.control.refused.connect(self._offer_log)
-        window.control.ended.connect(self._note_end)
-        window.display.errors.quality_changed.connect(self._announce)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
-        self.card.set_theme(theme)
-
-    def show_log(self) -> None:
-        """Bring the log to the front."""
-        dock = self._window.log_panel.parentWidget()
-        if isinstance(dock, QDockWidget):
-            dock.show()
-            dock.raise_()
+        session.theme_changed.connect(self.card.set_theme)
+        control.refused.connect(self._on_refused)
+        control.ended.connect(self._on_run_ended)
+        errors.quality_changed.connect(self._announce)
 
     # -- reading --------------------------------------------------------------------------------------------
 
-    def _wait_for(self, what: str) -> None:
+    def _on_reading_started(self, what: str) -> None:
         self._reading = what
         self._patience.start()
 
@@ -82,16 +99,15 @@ class States(QObject):
         self._patience.stop()
         self.card.hide()
 
-    def _show_failure(self, sentence: str, details: str) -> None:
+    def _on_reading_failed(self, sentence: str, details: str) -> None:
         """Say what can be done next: in the card where nothing is open, beside the message otherwise."""
         self._end_reading()
-        if details:
-            return  # a defect has a dialog of its own
-        opening = self._window.opening
-        if self._window.session.sequence is not None:
-            offers = (("Open another…", opening.ask_for_file), ("Show the log", self.show_log))
-            self._window.messages.warn(sentence, action=offers)
+        opening = self._opening
+        if details or self._session.sequence is not None:
+            offers = (("Open another…", opening.ask_for_file), ("Show the log", self._show_log))
+            self._notifier.fail(sentence, details, action=offers)
             return
+        self._notifier.fail(sentence, shown=True)
         self.card.show_choice(
             NOT_OPENED,
             sentence,
@@ -104,10 +120,10 @@ class States(QObject):
 
     # -- runs -----------------------------------------------------------------------------------------------
 
-    def _offer_log(self, sentence: str) -> None:
-        self._window.messages.warn(sentence, action=("Show the log", self.show_log))
+    def _on_refused(self, sentence: str) -> None:
+        self._notifier.fail(sentence, action=("Show the log", self._show_log))
 
-    def _note_end(self, run: Run) -> None:
+    def _on_run_ended(self, run: Run) -> None:
         """Wait for the errors of a run that came to its end for the first time; live changes are no news."""
         if run.state is RunState.FINISHED and run is not self._announced:
             self._over = run
@@ -115,16 +131,16 @@ class States(QObject):
 
     def _announce(self) -> None:
         run = self._over
-        if run is None or not self.announces or run is not self._window.session.shown:
+        if run is None or not self.announces or run is not self._session.shown:
             return
-        known = self._window.display.errors.of_run(run, exact=True)
+        known = self._errors.of_run(run, exact=True)
         if known is None:
             return
         self._over, self._announced = None, run
-        if self._window.messages.text:
-            return  # what is said there is more important
+        if self._messages.text:
+            return  # what is shown there is more important
         sentence = result_sentence(run, known, run.sequence)
-        self._window.messages.note(sentence, action=("Go to the worst frame", self._window.worst.go_to_frame))
+        self._notifier.inform(sentence, action=("Go to the worst frame", self._show_worst))
 
 
 def result_sentence(run: Run, known: Quality, sequence: Sequence) -> str:

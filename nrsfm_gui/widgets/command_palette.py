@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from PyQt6.QtCore import QObject
+    from PyQt6.QtGui import QHideEvent, QShowEvent
 
     from nrsfm_gui.model.theme import Theme
 
@@ -81,7 +82,6 @@ class CommandPalette(QFrame):
         layout.addWidget(self.list, 1)
         layout.addWidget(self._nothing)
         self.field.installEventFilter(self)
-        parent.installEventFilter(self)
         self.field.textChanged.connect(self._filter)
         self.list.itemClicked.connect(self._run)
         self.hide()
@@ -112,6 +112,20 @@ class CommandPalette(QFrame):
             " border-radius: 8px; }"
         )
         self._delegate.theme = theme
+
+    def showEvent(self, event: QShowEvent | None) -> None:
+        """Follow the size of the parent while this is visible."""
+        super().showEvent(event)
+        parent = self.parent()
+        if parent is not None:
+            parent.installEventFilter(self)
+
+    def hideEvent(self, event: QHideEvent | None) -> None:
+        """Follow it no longer."""
+        super().hideEvent(event)
+        parent = self.parent()
+        if parent is not None:
+            parent.removeEventFilter(self)
 
     def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
         """Handle the keys of the list in the field, and keep the palette centered."""

@@ -90,3 +90,11 @@ class DockTitle(QWidget):
         button.setFixedSize(SIDE, SIDE)
         button.setIconSize(QSize(ICON_SIDE, ICON_SIDE))
         return button
+
+
+def show_dock_of(panel: QWidget) -> None:
+    """Bring a panel to the front of those that share its place."""
+    dock = panel.parentWidget()
+    if isinstance(dock, QDockWidget):
+        dock.show()
+        dock.raise_()

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QElapsedTimer, QEvent, QPoint, Qt, QTimer, pyqtSignal
+from PyQt6.QtCore import QElapsedTimer, QEvent, QPoint, Qt, QTimer
 from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from nrsfm_gui.widgets.fields import tool_button
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from PyQt6.QtCore import QObject
     from PyQt6.QtGui import QEnterEvent
 
+    from nrsfm_gui.model.notifier import Action, Actions, Notifier
     from nrsfm_gui.model.theme import Theme
 
 NOTE_MILLISECONDS = 6000
 OFFER_MILLISECONDS = 12000  # a note with a button stays longer: a hand has to reach it
 REACH_MILLISECONDS = 300  # a mouse that enters earlier was there before the message
 READ_MILLISECONDS = 3000  # a warning that was on view for so long has been read
-Action = tuple[str, Callable[[], object]]  # what a button says, and what it does
 WIDEST, MARGIN = 640, 8  # pixels
 TITLE = 50  # pixels at the top of the view that its title and its legend take
 
@@ -40,14 +41,7 @@ class MessageBar(QFrame):
 
     A warning stays until it is closed or followed by another message, a note goes by itself. Each can offer
     buttons ("Undo").
-
-    Signals
-    -------
-    said(str, bool)
-        a sentence was shown for the first time; whether it is a warning.
     """
-
-    said = pyqtSignal(str, bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -85,12 +79,22 @@ class MessageBar(QFrame):
         """The sentence that is shown, "" where none is."""
         return "" if self.isHidden() else self._text.text()
 
-    def warn(self, sentence: str, *, action: Action | tuple[Action, ...] = ()) -> None:
+    def listen_to(self, notifier: Notifier) -> None:
+        """Show what a notifier sends."""
+        notifier.warned.connect(lambda sentence, action: self.warn(sentence, action=action))
+        notifier.informed.connect(
+            lambda sentence, action, replaces: self.note(sentence, action=action, replaces=replaces)
+        )
+        notifier.cleared.connect(self.hide)
+
+    def warn(self, sentence: str, *, action: Actions = ()) -> None:
         """Show a sentence until it is closed or followed by another; `action` is a (text, callback)."""
         self._add(_Message(sentence, True, _as_actions(action)))
 
-    def note(self, sentence: str, *, action: Action | tuple[Action, ...] = ()) -> None:
+    def note(self, sentence: str, *, action: Actions = (), replaces: str = "") -> None:
         """Show a sentence for a few seconds, in place of a warning too: it tells of something newer."""
+        if replaces and self.text == replaces:
+            self.dismiss()
         self._add(_Message(sentence, False, _as_actions(action)))
 
     def dismiss(self) -> None:
@@ -132,7 +136,6 @@ class MessageBar(QFrame):
         ]
         self._messages.append(message)
         self._show()
-        self.said.emit(message.sentence, message.warning)
 
     def _count_reading(self) -> None:
         """Add to the message on view the time that it was there."""
@@ -198,7 +201,7 @@ class MessageBar(QFrame):
         )
 
 
-def _as_actions(action: Action | tuple[Action, ...]) -> tuple[Action, ...]:
+def _as_actions(action: Actions) -> tuple[Action, ...]:
     """Return buttons as a tuple of pairs, where one pair was given too."""
     if action and isinstance(action[0], str):
         return (action,)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from PyQt6.QtCore import QObject
+    from PyQt6.QtGui import QHideEvent, QShowEvent
 
     from nrsfm_gui.model.theme import Theme
 
@@ -42,7 +43,6 @@ class StateCard(QFrame):
         for part in (self._title, self._sentence, self._busy):
             layout.addWidget(part)
         layout.addLayout(self._buttons)
-        parent.installEventFilter(self)
         self.hide()
 
     @property
@@ -64,6 +64,20 @@ class StateCard(QFrame):
             f"QFrame#state\\ card {{ background: {theme.window}; border: 1px solid {theme.border};"
             f" border-radius: 8px; }} QLabel[role=title] {{ color: {theme.text}; font-weight: 600; }}"
         )
+
+    def showEvent(self, event: QShowEvent | None) -> None:
+        """Follow the size of the parent while this is visible."""
+        super().showEvent(event)
+        parent = self.parent()
+        if parent is not None:
+            parent.installEventFilter(self)
+
+    def hideEvent(self, event: QHideEvent | None) -> None:
+        """Follow it no longer."""
+        super().hideEvent(event)
+        parent = self.parent()
+        if parent is not None:
+            parent.removeEventFilter(self)
 
     def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
         """Stay centered."""

@@ -88,14 +88,14 @@ class Studio:
     def act(self, *names: str) -> None:
         """Trigger actions of the table."""
         for name in names:
-            self.window.chrome.actions[name].trigger()
+            self.window.toolbars.actions[name].trigger()
         self.settle(0.5)
 
     def solve(self, settings: Settings) -> None:
         """Run to the end under settings."""
         self.window.parameters.set_settings(settings)
         self.window.session.set_settings(settings)
-        self.window.run_from_scratch()
+        self.window.parameters_controller.run_from_scratch()
         self.wait(lambda: self.window.control.current is None)
         self.settle(0.5)
 
@@ -139,7 +139,7 @@ def live_drag(app: QApplication, folder: Path, out: Path) -> None:
     studio.solve(Settings(rank=3, starts=8))
     window.session.set_frame(int(np.nanargmax(_bending(window))))
     window.findChild(QDockWidget, "dock Weights").raise_()
-    window.control.set_live(True)
+    window.session.set_live(True)
     studio.settle(0.5)
     canvas = window.spectrum_plot.canvas
     viewport = canvas.viewport()
@@ -266,11 +266,11 @@ def difference(app: QApplication, folder: Path, out: Path) -> None:
     studio = Studio(app, folder, SMALL)
     studio.open("sample:paper/circle")
     window = studio.window
-    window.control.set_live(False)  # the second run is one of its own
+    window.session.set_live(False)  # the second run is one of its own
     studio.solve(Settings(rank=4, starts=8))
     studio.solve(Settings(rank=2, starts=8))
-    window.comparing.compare(window.session.runs[0])
-    window.comparing.set_mode("difference")
+    window.comparison.compare(window.session.runs[0])
+    window.session.set_compare_mode("difference")
     window.session.set_frame(26)
     studio.settle(0.8)
     studio.picture().save(str(out / "difference.png"))

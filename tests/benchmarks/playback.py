@@ -85,7 +85,7 @@ def measure(app: QApplication, sequence: Sequence, name: str, renderer: str) -> 
     with tempfile.TemporaryDirectory() as folder:
         window = opened(app, sequence, Path(folder), software=renderer == "software")
         if name == "few":
-            window.looks.change(layers=DEFAULT_LAYERS | {"trails"}, mesh_source="tracks")
+            window.appearance.change(layers=DEFAULT_LAYERS | {"trails"}, mesh_source="tracks")
             settle(app, 0.5)
         times.clear()
         drawn: list[int] = []
@@ -116,7 +116,7 @@ def opened(app: QApplication, sequence: Sequence, folder: Path, *, software: boo
     store = SettingsStore(QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat))
     window = MainWindow(store=store, software=software)
     window.session.set_theme(DARK)
-    window.opening.opened.emit(sequence, None)
+    window.opening.open_sequence(sequence)
     settings = Settings(rank=3, starts=1, rotations="truth", max_iterations=ITERATIONS)
     window.parameters.set_settings(settings)
     window.session.set_settings(settings)
@@ -130,7 +130,7 @@ def opened(app: QApplication, sequence: Sequence, folder: Path, *, software: boo
 
 def solve(app: QApplication, window: MainWindow) -> None:
     """Run from nothing and wait for the end."""
-    window.run_from_scratch()
+    window.parameters_controller.run_from_scratch()
     while window.control.current is not None:
         settle(app, 0.02)
     run = window.session.shown
@@ -181,7 +181,7 @@ def watch_memory(app: QApplication, minutes: float, runs: int) -> int:
     grown = False
     with tempfile.TemporaryDirectory() as folder:
         window = opened(app, simulate("paper", frames=FEW[0], points=FEW[1]), Path(folder), software=False)
-        window.looks.change(layers=DEFAULT_LAYERS | {"trails"}, mesh_source="tracks", color_by="error")
+        window.appearance.change(layers=DEFAULT_LAYERS | {"trails"}, mesh_source="tracks", color_by="error")
         if minutes:
             window.navigation.playback.set_speed(ASKED)
             window.navigation.playback.set_playing(True)
@@ -196,7 +196,7 @@ def watch_memory(app: QApplication, minutes: float, runs: int) -> int:
             window.navigation.playback.set_playing(False)
             grown |= grows(curve, "playing")
         if runs:
-            window.opening.opened.emit(simulate("balloon", frames=30, points=60), None)
+            window.opening.open_sequence(simulate("balloon", frames=30, points=60))
             settle(app, 0.5)
             curve = []
             for run in range(1, runs + 1):

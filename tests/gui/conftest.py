@@ -362,7 +362,8 @@ def make_window(qtbot: QtBot, store: SettingsStore) -> Iterator[Callable[..., Ma
             window.parameters.set_settings(settings)
             window.session.set_settings(settings)
         if sequence is not None:
-            window.opening.opened.emit(sequence, None)
+            window.opening.open_sequence(sequence)
+            window.toolbars.show_situation()
         return window
 
     yield make

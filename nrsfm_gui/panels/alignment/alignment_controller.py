@@ -14,20 +14,20 @@ from nrsfm_gui.scene.shapes import obstacle
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QAction
-    from PyQt6.QtWidgets import QToolBar
+    from PyQt6.QtWidgets import QToolBar, QWidget
 
     from core import Alignment
-    from nrsfm_gui.main_window import MainWindow
+    from nrsfm_gui.model.session import Session
 
 
-class Aligning(QObject):
+class AlignmentController(QObject):
     """Keeps the menu of alignments in step with the session, and changes the session by it."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._window = window
-        self._said = ""  # of the last alignment that the key took
-        self.menu = AlignmentMenu("Ali&gnment of the ground truth", window)
+    def __init__(self, session: Session, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._session, self._notifier = session, session.notifier
+        self._explanation = ""  # of the last alignment that the key took
+        self.menu = AlignmentMenu("Ali&gnment of the ground truth", parent)
         self.menu.alignment_requested.connect(self.choose)
         self.button = QToolButton()
         self.button.setArrowType(Qt.ArrowType.DownArrow)
@@ -39,14 +39,9 @@ class Aligning(QObject):
         self._place: QAction | None = None  # of the button in its tool bar
         self._possible = False  # whether there is a truth to be aligned with
         self.button.setStyleSheet("QToolButton::menu-indicator { image: none; }")  # it is an arrow already
-        for signal in (window.session.alignment_changed, window.session.sequence_changed):
+        for signal in (session.alignment_changed, session.sequence_changed):
             signal.connect(lambda _: self.show())
-        for signal in (
-            window.session.shown_changed,
-            window.session.moment_changed,
-            window.session.run_changed,
-        ):
-            signal.connect(self._show_button)
+        session.changed.connect(self._show_button)
         self.show()
 
     def place_in(self, bar: QToolBar) -> None:
@@ -55,30 +50,31 @@ class Aligning(QObject):
         self.show()
 
     def choose(self, alignment: Alignment) -> None:
-        """Take an alignment."""
-        self._window.session.set_alignment(alignment)
+        """Choose an alignment."""
+        self._session.set_alignment(alignment)
         self.show()
 
     def cycle(self) -> None:
-        """Take the next kind that is possible, and say what it does."""
-        current = self._window.session.alignment
+        """Choose the next kind that is possible, and explain it."""
+        current = self._session.alignment
         obstacles, kinds = self._obstacles(), list(Kind)
         start = kinds.index(current.kind)
         turned = [*kinds[start + 1 :], *kinds[: start + 1]]
         possible = [kind for kind in turned if not obstacles.get(kind)]
         if not possible:
-            self._window.messages.note(f"There is nothing to align with: {obstacles[current.kind]}.")
+            self._notifier.inform(f"There is nothing to align with: {obstacles[current.kind]}.")
             return
         chosen = replace(current, kind=possible[0])
         self.choose(chosen)
-        if self._window.messages.text == self._said:
-            self._window.messages.dismiss()  # the one before is over
-        self._said = f"{chosen.words().capitalize()}: {chosen.kind.meaning}."
-        self._window.messages.note(self._said)
+        before, self._explanation = (
+            self._explanation,
+            f"{chosen.words().capitalize()}: {chosen.kind.meaning}.",
+        )
+        self._notifier.inform(self._explanation, replaces=before)
 
     def show(self) -> None:
         """Check what is in force, and offer what is possible."""
-        session = self._window.session
+        session = self._session
         obstacles = self._obstacles()
         self.menu.set_state(session.alignment, obstacles)
         why_not = obstacles.get(session.alignment.kind, "")
@@ -88,11 +84,11 @@ class Aligning(QObject):
         self._show_button()
         self.button.setAccessibleName(f"Alignment: {session.alignment.words()}")
 
-    def _show_button(self, _changed: object = None) -> None:
+    def _show_button(self) -> None:
         """Show the button where there is a truth and an estimate: alone, an arrow says nothing."""
         if self._place is not None:
-            self._place.setVisible(self._possible and self._window.session.seen is not None)
+            self._place.setVisible(self._possible and self._session.seen is not None)
 
     def _obstacles(self) -> dict[Kind, str]:
-        sequence = self._window.session.sequence
+        sequence = self._session.sequence
         return {} if sequence is None else {kind: obstacle(sequence, kind) for kind in Kind}

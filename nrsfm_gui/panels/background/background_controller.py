@@ -7,68 +7,61 @@ at the upper left, x to the right and y down, so that a picture of W x H pixels 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from PyQt6.QtCore import QObject, QSize
 
 from core import InputError
+from nrsfm_gui.model.background import OPACITY, Background
 from nrsfm_gui.panels.background.background_bar import BackgroundBar
 from nrsfm_gui.panels.background.background_reader import BackgroundReader
 from nrsfm_gui.panels.background.image_sources import VIDEO_SUFFIXES, image_suffixes
 from nrsfm_gui.widgets.path_dialog import ask_for_path
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from pathlib import Path
 
     from PyQt6.QtGui import QImage
+    from PyQt6.QtWidgets import QWidget
 
     from core import Sequence
-    from nrsfm_gui.main_window import MainWindow
-    from nrsfm_gui.model.theme import Theme
+    from nrsfm_gui.model.session import Session
     from nrsfm_gui.panels.background.background_reader import Pictures
 
-OPACITY = 0.7
 MOST_OUTSIDE = 0.5  # share of the tracks outside the picture from which on a sentence says so
 
 
-@dataclass(frozen=True)
-class _Chosen:
-    """What is shown behind a sequence."""
+class BackgroundView(Protocol):
+    """A view with room for pictures behind what it shows."""
 
-    path: Path
-    opacity: float = OPACITY
-    offset: int = 0
+    def set_background(self, image: QImage | None, opacity: float) -> None:
+        """Show a picture, or none."""
+
+    def add_below(self, widget: QWidget) -> None:
+        """Place a widget below the picture."""
 
 
-class Background(QObject):
-    """Opens pictures, and shows the one of the current frame as soon as it is read."""
+class BackgroundController(QObject):
+    """Opens the pictures of the session's background, and shows that of the current frame once it is read."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._window = window
-        self._session, self._view = window.session, window.tracks_view
-        self._chosen: _Chosen | None = None
+    def __init__(self, session: Session, view: BackgroundView, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session, self._view, self._notifier = session, view, session.notifier
         self._reader: BackgroundReader | None = None
         self._leaving: set[BackgroundReader] = set()  # stopped, but not at their end yet
         self._count = 0
-        self._told = False  # that a picture cannot be read
-        self._of: dict[str, _Chosen] = {}  # by the digest of the sequences that were left
-        self._digest = ""
+        self._size = QSize()
+        self._warned = False  # that a picture cannot be read
         self.bar = BackgroundBar()
         self.bar.opacity_requested.connect(self.set_opacity)
         self.bar.offset_requested.connect(self.set_offset)
         self.bar.remove_requested.connect(self.remove)
-        self._view.add_below(self.bar)
-        self._session.frame_changed.connect(lambda _frame: self._show())
-        self._session.sequence_changed.connect(self._change_sequence)
-
-    @property
-    def present(self) -> bool:
-        """Whether there is a background."""
-        return self._chosen is not None
+        view.add_below(self.bar)
+        session.background_changed.connect(self._on_background_changed)
+        session.frame_changed.connect(lambda _frame: self._show())
+        session.theme_changed.connect(self.bar.set_theme)
 
     def ask(self) -> None:
         """Ask for a video, or for one of numbered images; a folder of images is taken by any of them."""
@@ -76,146 +69,136 @@ class Background(QObject):
         videos = " ".join(f"*{suffix}" for suffix in VIDEO_SUFFIXES)
         filters = f"Images and videos ({images} {videos});;All files (*)"
         ask_for_path(
-            self._window, "Background: one of numbered images, or a video", self.open, filters=filters
+            self.bar,
+            "Background: one of numbered images, or a video",
+            self.open,
+            filters=filters,
         )
 
     def open(self, path: Path, *, opacity: float = OPACITY, offset: int = 0) -> None:
         """Put pictures behind the tracks: a folder, a pattern, one of numbered images, or a video."""
+        background = Background(path.absolute(), opacity, offset)
         self._close()
-        self._chosen = _Chosen(path.absolute(), opacity, offset)
-        reader = self._reader = BackgroundReader(self._chosen.path, self)
-        reader.opened.connect(self._take)
-        reader.refused.connect(self._refuse)
-        reader.read.connect(self._take_picture)
-        reader.failed.connect(self._tell)
-        self._show_bar("opening")
-        self._window.update_situation()
-        reader.start()
+        if background == self._session.background:
+            self._read(background)  # once more: the file may be another one by now
+        else:
+            self._session.set_background(background)
 
     def remove(self) -> None:
         """Take the background away."""
-        self._close()
-        self._chosen = None
-        self.bar.hide()
-        self._view.set_background(None, 1.0)
-        self._window.update_situation()
+        self._session.set_background(None)
 
     def set_opacity(self, opacity: float) -> None:
         """Let the background shine through; 0 is not seen, 1 is opaque."""
-        if self._chosen is not None:
-            self._chosen = replace(self._chosen, opacity=min(max(opacity, 0.0), 1.0))
-            self._show()
+        background = self._session.background
+        if background is not None:
+            self._session.set_background(replace(background, opacity=min(max(opacity, 0.0), 1.0)))
 
     def set_offset(self, offset: int) -> None:
         """Shift the background by some frames."""
-        if self._chosen is not None:
-            self._chosen = replace(self._chosen, offset=offset)
-            self._show()
-
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
-        self.bar.set_theme(theme)
-
-    def state(self) -> dict[str, Any]:
-        """Return what a session file keeps, {} where there is no background."""
-        if self._chosen is None:
-            return {}
-        chosen = self._chosen
-        return {"path": str(chosen.path), "opacity": chosen.opacity, "offset": chosen.offset}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Show again what `state` returned."""
-        if state:
-            self.open(Path(state["path"]), opacity=state["opacity"], offset=state["offset"])
-        else:
-            self.remove()
+        background = self._session.background
+        if background is not None:
+            self._session.set_background(replace(background, offset=offset))
 
     def still(self) -> Still:
         """Return the background as of now; for movies."""
         pictures = self._reader.pictures if self._reader is not None else None
-        return Still(self._chosen, pictures if self._count else None)
+        return Still(self._session.background, pictures if self._count else None)
 
     def shut_down(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._close()
         for reader in self._leaving:
             reader.wait()
 
-    def _take(self, count: int, size: QSize) -> None:
+    # -- what the session and the reader have come to -------------------------------------------------------
+
+    def _on_background_changed(self, background: Background | None) -> None:
+        if background is None:
+            self._close()
+            self.bar.hide()
+            self._view.set_background(None, 1.0)
+        elif self._reader is None or self._reader.path != background.path:
+            self._read(background)
+        else:
+            self._show_bar()
+            self._show()
+
+    def _read(self, background: Background) -> None:
+        self._close()
+        reader = self._reader = BackgroundReader(background.path, self)
+        reader.opened.connect(self._on_opened)
+        reader.refused.connect(self._on_refused)
+        reader.read.connect(self._on_picture_read)
+        reader.failed.connect(self._on_picture_failed)
+        self._show_bar()
+        reader.start()
+
+    def _on_opened(self, count: int, size: QSize) -> None:
         if self.sender() is not self._reader:
             return
-        self._count = count
-        self._show_bar(f"{count} pictures, {size.width()} × {size.height()} px")
-        self._window.update_situation()
+        self._count, self._size = count, size
+        self._show_bar()
         self._show()
         sequence = self._session.sequence
         doubt = "" if sequence is None else doubts(sequence, size)
         if doubt:
-            self._window.messages.note(doubt)
+            self._notifier.inform(doubt)
 
-    def _refuse(self, sentence: str) -> None:
+    def _on_refused(self, sentence: str) -> None:
         if self.sender() is self._reader:
             self.remove()
-            self._window.report(sentence, "")
+            self._notifier.fail(sentence)
+
+    def _on_picture_read(self, index: int, image: QImage) -> None:
+        background = self._session.background
+        if (
+            background is None
+            or self.sender() is not self._reader
+            or index != self._session.frame + background.offset
+        ):
+            return
+        self._warned = self._warned and image.isNull()
+        self._view.set_background(None if image.isNull() else image, background.opacity)
+
+    def _on_picture_failed(self, sentence: str) -> None:
+        """Warn that a picture cannot be read, once until another one can."""
+        if not self._warned and self.sender() is self._reader:
+            self._warned = True
+            self._notifier.fail(sentence)
 
     def _show(self) -> None:
         """Show the picture of the current frame: at once where it is in memory, else when it is read."""
-        chosen, reader = self._chosen, self._reader
-        if chosen is None or reader is None or not self._count:
+        background, reader = self._session.background, self._reader
+        if background is None or reader is None or not self._count:
             return
-        index = self._session.frame + chosen.offset
+        index = self._session.frame + background.offset
         if not 0 <= index < self._count:
-            self._view.set_background(None, chosen.opacity)
+            self._view.set_background(None, background.opacity)
             return
         image = reader.kept(index)
         if image is not None:
-            self._view.set_background(image, chosen.opacity)
+            self._view.set_background(image, background.opacity)
         reader.request(index)
 
-    def _take_picture(self, index: int, image: QImage) -> None:
-        chosen = self._chosen
-        if (
-            chosen is None
-            or self.sender() is not self._reader
-            or index != self._session.frame + chosen.offset
-        ):
-            return
-        self._told = self._told and image.isNull()
-        self._view.set_background(None if image.isNull() else image, chosen.opacity)
-
-    def _tell(self, sentence: str) -> None:
-        """Say that a picture cannot be read, once until another one can."""
-        if not self._told and self.sender() is self._reader:
-            self._told = True
-            self._window.report(sentence, "")
-
-    def _show_bar(self, words: str) -> None:
-        assert self._chosen is not None  # there is a background
-        self.bar.set_values(f"{self._chosen.path.name}: {words}", self._chosen.opacity, self._chosen.offset)
+    def _show_bar(self) -> None:
+        background = self._session.background
+        assert background is not None  # there is a reader of it
+        size = f"{self._count} pictures, {self._size.width()} × {self._size.height()} px"
+        what = size if self._count else "opening"
+        self.bar.set_values(f"{background.path.name}: {what}", background.opacity, background.offset)
         self.bar.show()
 
-    def _change_sequence(self, sequence: Sequence) -> None:
-        """Keep the background of the sequence that is left, and show again that of the new one."""
-        if sequence.digest and sequence.digest == self._digest:
-            return
-        if self._digest and self._chosen is not None:
-            self._of[self._digest] = self._chosen
-        self._digest = sequence.digest
-        known = self._of.pop(self._digest, None)
-        self.remove()
-        if known is not None:
-            self.open(known.path, opacity=known.opacity, offset=known.offset)
-
     def _close(self) -> None:
-        reader, self._reader, self._count, self._told = self._reader, None, 0, False
+        reader, self._reader, self._count, self._warned = self._reader, None, 0, False
         if reader is not None:  # which may still be opening a long video
             self._leaving.add(reader)
-            reader.finished.connect(lambda: self._forget(reader))
+            reader.finished.connect(lambda: self._on_reader_finished(reader))
             reader.stop()
             if reader.isFinished():
-                self._forget(reader)
+                self._on_reader_finished(reader)
 
-    def _forget(self, reader: BackgroundReader) -> None:
+    def _on_reader_finished(self, reader: BackgroundReader) -> None:
         if reader in self._leaving:
             self._leaving.remove(reader)
             reader.deleteLater()
@@ -224,43 +207,24 @@ class Background(QObject):
 class Still:
     """A background as it was at one moment, whatever becomes of it in the window; to be closed."""
 
-    def __init__(self, chosen: _Chosen | None, pictures: Pictures | None) -> None:
-        self._chosen = chosen
+    def __init__(self, background: Background | None, pictures: Pictures | None) -> None:
+        self._background = background
         self._pictures = None if pictures is None else pictures.share()
 
     def picture(self, frame: int) -> tuple[QImage | None, float]:
         """Return picture and opacity of a frame, None where there is no picture; it waits for the picture."""
-        chosen, pictures = self._chosen, self._pictures
-        if chosen is None or pictures is None or not 0 <= frame + chosen.offset < pictures.count:
+        background, pictures = self._background, self._pictures
+        if background is None or pictures is None or not 0 <= frame + background.offset < pictures.count:
             return None, 1.0
         try:
-            return pictures.read(frame + chosen.offset), chosen.opacity
+            return pictures.read(frame + background.offset), background.opacity
         except InputError:
             return None, 1.0
 
     def close(self) -> None:
-        """Let go of the pictures."""
+        """Close the pictures."""
         if self._pictures is not None:
             self._pictures.release()
-
-
-def checked(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the state of a background as it was read from a file, after a look at it.
-
-    Raises
-    ------
-    InputError
-        where it is none that `Background.state` gave.
-    """
-    if not state:
-        return {}
-    path, opacity, offset = (state.get(name) for name in ("path", "opacity", "offset"))
-    numbers = type(opacity) in (int, float) and type(offset) is int
-    if not (isinstance(path, str) and path and numbers and 0 <= float(str(opacity)) <= 1):
-        raise InputError(
-            f"the background is {dict(state)}; accepted are a path, an opacity from 0 to 1 and a whole offset"
-        )
-    return {"path": path, "opacity": float(str(opacity)), "offset": offset}
 
 
 def doubts(sequence: Sequence, size: QSize) -> str:

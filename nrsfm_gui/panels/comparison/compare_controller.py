@@ -2,130 +2,161 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 from PyQt6.QtCore import QObject
+from PyQt6.QtWidgets import QWidget
 
+from nrsfm_gui.engine.throttle import PanelUpdater
 from nrsfm_gui.model.run_names import numbered_title
-from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.scene.scene import build_scene
-from nrsfm_gui.text.compare_rows import compare_rows, distance_words
+from nrsfm_gui.text.compare_rows import CompareRow, compare_rows, distance_words
 
 if TYPE_CHECKING:
-    from nrsfm_gui.main_window import MainWindow
+    from collections.abc import Callable
+
+    from PyQt6.QtCore import pyqtBoundSignal
+
     from nrsfm_gui.model.appearance import Appearance
     from nrsfm_gui.model.run import Run
-    from nrsfm_gui.model.theme import Theme
+    from nrsfm_gui.model.session import Session
+    from nrsfm_gui.panels.comparison.compare_panel import ComparePanel
+    from nrsfm_gui.panels.comparison.compare_stage import CompareStage
     from nrsfm_gui.scene.comparison import Together
+    from nrsfm_gui.scene.display import Display
     from nrsfm_gui.scene.orbit_camera import Orbit
-    from nrsfm_gui.scene.scene import ErrorSeries
+    from nrsfm_gui.scene.scene import Scene
 
 ALONE = "There is one run only: change a parameter, run again (Ctrl+R), and compare the two."
 
 
-class Comparing(QObject):
-    """Owns the strip and the second 3-D view, and lets both follow the session and the display."""
+class CompareView(Protocol):
+    """What this needs of a 3-D view, which is a QWidget."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._window = window
-        self.mode = "overlay"
+    camera_changed: pyqtBoundSignal
+    camera_locked_changed: pyqtBoundSignal
+
+    @property
+    def orbit(self) -> Orbit:
+        """Where it is seen from."""
+
+    @property
+    def camera_locked(self) -> bool:
+        """Whether it is seen through the camera of the frame."""
+
+    def set_orbit(self, orbit: Orbit) -> None:
+        """See it from somewhere else."""
+
+    def set_camera_locked(self, on: bool) -> None:
+        """See it through the camera of the frame, or not."""
+
+    def set_scene(self, scene: Scene) -> None:
+        """Show a scene."""
+
+    def setAccessibleName(self, name: str | None) -> None:
+        """Name it for screen readers."""
+
+
+@dataclass(frozen=True)
+class CompareState:
+    """What the panel and the table of two runs show."""
+
+    first: str  # the names of the runs
+    second: str
+    number: int  # of the second
+    others: tuple[tuple[int, str], ...]  # that may take its place
+    rows: tuple[CompareRow, ...]
+    listing: bool  # whether the table is asked for
+
+
+class CompareController(QObject):
+    """Owns the second 3-D view, and lets it, the panel and the table follow the session and the display.
+
+    Parameters
+    ----------
+    session, display, panel, stage, scene_view
+        what is compared, and where it is shown; the second view follows the camera of the first.
+    make_view
+        makes the second view when it is first needed.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        display: Display,
+        panel: ComparePanel,
+        stage: CompareStage,
+        scene_view: CompareView,
+        *,
+        make_view: Callable[[], CompareView],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._display, self._notifier = session, display, session.notifier
+        self._panel, self._stage, self._scene_view = panel, stage, scene_view
+        self._make_view = make_view
         self._listing = False  # whether the table of what differs is asked for
-        self._pair: tuple[Run, Run] | None = None  # shown and compared, until comparing is stopped
         self._colored_before = "role"  # what the points were colored by before the difference
-        self._beside: SceneView | None = None
-        self.panel, self.stage = window.compare_panel, window.compare_stage
-        self.panel.hide()
-        self.panel.run_chosen.connect(self._choose)
-        self.panel.mode_chosen.connect(self.set_mode)
-        self.panel.swap_requested.connect(self.swap)
-        self.panel.closed.connect(self.stop)
-        self.panel.table_requested.connect(self._list)
-        window.run_list.compare_requested.connect(self._request)
-        session, display = window.session, window.display
-        session.shown_changed.connect(self._take_shown)
-        session.compared_changed.connect(lambda _run: self._show())
-        session.runs_changed.connect(self._show_panel)
-        session.run_changed.connect(lambda _run: self._show_panel())
-        display.errors.quality_changed.connect(self._show_panel)
+        self._second: CompareView | None = None
+        self._updater = PanelUpdater(self._resolve, self._apply, self)
+        panel.hide()
+        panel.run_chosen.connect(self._choose)
+        panel.mode_chosen.connect(session.set_compare_mode)
+        panel.swap_requested.connect(self.swap)
+        panel.closed.connect(self.stop)
+        panel.table_requested.connect(self._on_table_requested)
+        for signal in (session.compared_changed, session.compare_mode_changed):
+            signal.connect(lambda _changed: self._show())
+        for signal in (
+            session.shown_changed, session.runs_changed, session.run_changed, display.errors.quality_changed
+        ):  # fmt: skip
+            signal.connect(self._updater.request)
+        session.appearance_changed.connect(self._on_appearance_changed)
+        session.theme_changed.connect(panel.set_theme)
+        session.theme_changed.connect(stage.set_theme)
         display.scene_shown.connect(lambda _scene: self._show_frame())
-        display.appearance_changed.connect(self._take_appearance)
-        window.scene_view.camera_changed.connect(self._lead)
-        window.scene_view.camera_locked_changed.connect(self._lock)
+        display.refreshed.connect(self._updater.flush)
+        scene_view.camera_changed.connect(self._on_camera_changed)
+        scene_view.camera_locked_changed.connect(self._on_camera_locked_changed)
 
     @property
     def on(self) -> bool:
         """Whether two runs are compared."""
-        return self._window.session.compared is not None
+        return self._session.compared is not None
 
     @property
     def together(self) -> Together | None:
         """The second run in the coordinates of the first, once it is known."""
-        return self._window.display.together if self.on else None
+        return self._display.together if self.on else None
 
-    def series(self, errors: ErrorSeries | None) -> ErrorSeries | None:
-        """Return what the timeline shows: distances while runs are differenced, else the errors given."""
-        if self.mode == "difference" and self.together is not None:
-            return self.together.series
-        return errors
-
-    # -- what the actions and the panel call ----------------------------------------------------------------
+    # -- what the actions and the panels call ---------------------------------------------------------------
 
     def toggle(self) -> None:
         """Compare the run that is shown with the one before it, or stop comparing."""
-        session = self._window.session
+        session = self._session
         others = [run for run in session.runs if run is not session.shown and run.last is not None]
         if self.on:
             self.stop()
         elif session.shown is None or not others:
-            self._window.messages.note(ALONE)
+            self._notifier.inform(ALONE)
         else:
             earlier = [run for run in others if run.number < session.shown.number]
             self.compare((earlier or others)[-1])
 
     def compare(self, run: Run) -> None:
-        """Lay a run beside the one that is shown."""
-        session = self._window.session
+        """Show a run beside the one that is shown."""
+        session = self._session
         if session.shown is None:
             session.set_shown(run)
         elif run is session.shown:
-            self._window.messages.note(f"Run {run.number} is shown: choose another one to compare it with.")
+            self._notifier.inform(f"Run {run.number} is shown: choose another one to compare it with.")
         else:
             session.set_compared(run)
 
-    def stop(self) -> None:
-        """Show one run alone."""
-        self._pair = None
-        self._window.session.set_compared(None)
-
-    def swap(self) -> None:
-        """Show the second run, and compare the first one with it."""
-        compared = self._window.session.compared
-        if compared is not None:
-            self._window.session.set_shown(compared)  # `_take_shown` keeps the other one beside it
-
-    def set_mode(self, mode: str) -> None:
-        """Choose how two runs are shown: a key of `views.compare_panel.MODES`."""
-        if mode != self.mode:
-            self.mode = mode
-            self._show()
-
-    def leave(self) -> bool:
-        """Stop comparing where two runs are compared; return whether they were."""
-        was = self.on
-        self.stop()
-        return was
-
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
-        for part in (self.panel, self.stage, self._beside):
-            if part is not None:
-                part.set_theme(theme)
-
-    # -- what the session and the display tell --------------------------------------------------------------
-
-    def _request(self, number: int) -> None:
-        compared = self._window.session.compared
+    def request(self, number: int) -> None:
+        """Compare a run by its number, or stop where it is compared; -1 leaves the choice open."""
+        compared = self._session.compared
         if number < 0:
             self.toggle()
         elif compared is not None and number == compared.number:
@@ -133,74 +164,81 @@ class Comparing(QObject):
         else:
             self._choose(number)
 
+    def stop(self) -> None:
+        """Show one run alone."""
+        self._session.set_compared(None)
+
+    def swap(self) -> None:
+        """Show the second run, and compare the first one with it."""
+        if self._session.compared is not None:
+            self._session.set_shown(self._session.compared)
+
     def _choose(self, number: int) -> None:
-        self._window.session.with_run(number, self.compare)
+        self._session.with_run(number, self.compare)
 
-    def _take_shown(self, shown: Run | None) -> None:
-        """Where the second run is shown now, let the first one take its place."""
-        session = self._window.session
-        if self._pair is not None and shown is self._pair[1] and self._pair[0] in session.runs:
-            session.set_compared(self._pair[0])
-        self._show()
+    # -- what the session and the display have come to ------------------------------------------------------
 
-    def _take_appearance(self, appearance: Appearance) -> None:
-        if self.on and self.mode == "difference" and appearance.color_by != "difference":
+    def _on_appearance_changed(self, appearance: Appearance) -> None:
+        """Another coloring than by the difference is chosen: the runs are laid over each other again."""
+        if self.on and self._session.compare_mode == "difference" and appearance.color_by != "difference":
             self._colored_before = appearance.color_by
-            self.set_mode("overlay")
+            self._session.set_compare_mode("overlay")
+
+    def _on_table_requested(self, on: bool) -> None:
+        self._listing = on
+        self._updater.update()
 
     def _show(self) -> None:
         """Show which two runs are compared, and how."""
-        session, display = self._window.session, self._window.display
-        if session.shown is not None and session.compared is not None:
-            self._pair = session.shown, session.compared
-        differenced = self.on and self.mode == "difference"
-        by = display.appearance.color_by
+        session = self._session
+        differenced = self.on and session.compare_mode == "difference"
+        by = session.appearance.color_by
         if differenced and by != "difference":
             self._colored_before = by
-            display.set_appearance(display.appearance.changed(color_by="difference"))
+            session.set_appearance(session.appearance.changed(color_by="difference"))
         elif not differenced and by == "difference":
-            display.set_appearance(display.appearance.changed(color_by=self._colored_before))
-        display.set_other_drawn(self.mode != "side")
-        self.panel.set_mode(self.mode)
-        if self.on == self.panel.isHidden():  # comparing begins or ends: both curves, or one
-            self._window.loss_plot.set_all(self.on)
-        self.panel.setVisible(self.on)
-        self._show_panel()
+            session.set_appearance(session.appearance.changed(color_by=self._colored_before))
+        self._panel.set_mode(session.compare_mode)
+        self._panel.setVisible(self.on)
+        self._updater.update()
         self._show_frame()
-        self._window.presenter.show_errors()
 
-    def _list(self, on: bool) -> None:
-        self._listing = on
-        self._show_panel()
-
-    def _show_panel(self) -> None:
-        session = self._window.session
+    def _resolve(self) -> CompareState | None:
+        session, display = self._session, self._display
         first, second = session.shown, session.compared
         if first is None or second is None:
-            self.stage.show_table(False)
-            return
-        others = {run.number: numbered_title(run) for run in reversed(session.runs) if run is not first}
-        names = numbered_title(first), numbered_title(second)
-        self.panel.set_runs(names[0], others, second.number)
-        display = self._window.display
+            return None
         beside = display.compared_picture
         known = display.seen_quality, None if beside is None else beside.quality
-        self.stage.table.set_rows(*names, compare_rows(first, second, known))
-        self.stage.show_table(self._listing)
+        others = ((run.number, numbered_title(run)) for run in reversed(session.runs) if run is not first)
+        return CompareState(
+            first=numbered_title(first),
+            second=numbered_title(second),
+            number=second.number,
+            others=tuple(others),
+            rows=tuple(compare_rows(first, second, known)),
+            listing=self._listing,
+        )
+
+    def _apply(self, state: CompareState | None) -> None:
+        if state is not None:
+            self._panel.set_runs(state.first, dict(state.others), state.number)
+            self._stage.table.set_rows(state.first, state.second, list(state.rows))
+        self._stage.show_table(state is not None and state.listing)
 
     def _show_frame(self) -> None:
         """Show how far apart the two are in this frame, and the second one beside the first."""
-        session = self._window.session
-        together, scene = self.together, self._window.display.scene
+        session = self._session
+        together, scene = self.together, self._display.scene
         first, second = session.shown, session.compared
-        side = self.on and self.mode == "side" and together is not None
+        side = self.on and session.compare_mode == "side" and together is not None
         if self.on and scene is not None:
-            self.panel.set_summary(distance_words(together, scene.frame))
+            self._panel.set_summary(distance_words(together, scene.frame))
         if not side or together is None or scene is None or first is None or second is None:
-            self.stage.show_two(None)
+            self._stage.show_two(None)
             return
         view = self._second_view()
-        self.stage.show_two((numbered_title(first), numbered_title(second)))
+        self._stage.show_two((numbered_title(first), numbered_title(second)))
         view.set_scene(
             build_scene(
                 second.sequence,
@@ -212,34 +250,23 @@ class Comparing(QObject):
                 appearance=scene.appearance,
             )
         )
-        self._lead(self._window.scene_view.orbit)
+        view.set_orbit(self._scene_view.orbit)
 
-    def _second_view(self) -> SceneView:
+    def _second_view(self) -> CompareView:
         """Return the second view, made when it is first needed."""
-        if self._beside is None:
-            window = self._window
-            self._beside = view = SceneView(software=not window.scene_view.uses_opengl)
+        if self._second is None:
+            self._second = view = self._make_view()
             view.setAccessibleName("3-D view of the compared run")
-            view.set_theme(window.session.theme)
-            view.buttons.look.hide()  # both look the same
-            view.camera_changed.connect(self._follow)
-            view.point_selected.connect(window.session.set_point)
-            view.point_toggled.connect(window.selecting.toggle)
-            view.points_selected.connect(window.selecting.select)
-            view.limits_requested.connect(lambda limits: window.looks.change(limits=limits))
-            view.color_map_requested.connect(lambda name: window.looks.change(color_map=name))
-            view.coloring_requested.connect(lambda key: window.looks.change(color_by=key))
-            self.stage.put_beside(view)
-            self._lock(window.scene_view.camera_locked)
-        return self._beside
+            view.camera_changed.connect(self._scene_view.set_orbit)
+            view.set_camera_locked(self._scene_view.camera_locked)
+            assert isinstance(view, QWidget)
+            self._stage.put_beside(view)
+        return self._second
 
-    def _lead(self, orbit: Orbit) -> None:
-        if self._beside is not None:
-            self._beside.set_orbit(orbit)
+    def _on_camera_changed(self, orbit: Orbit) -> None:
+        if self._second is not None:
+            self._second.set_orbit(orbit)
 
-    def _follow(self, orbit: Orbit) -> None:
-        self._window.scene_view.set_orbit(orbit)
-
-    def _lock(self, on: bool) -> None:
-        if self._beside is not None:
-            self._beside.set_camera_locked(on)
+    def _on_camera_locked_changed(self, on: bool) -> None:
+        if self._second is not None:
+            self._second.set_camera_locked(on)

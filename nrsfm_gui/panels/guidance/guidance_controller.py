@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PyQt6.QtCore import QObject, QTimer
 
-from core import CameraModel, ExplicitWeights
+from core import CameraModel
 from core.evaluation import (
     SCALE,
     HoldoutPlan,
@@ -23,24 +23,23 @@ from nrsfm_gui.panels.guidance.guidance_plot import GuidanceCurves
 from nrsfm_gui.panels.guidance.held_out_series import HeldOutSeries
 from nrsfm_gui.scene.summaries import ETA_FROM_SECONDS, duration
 from nrsfm_gui.text.guidance_text import TITLES, advised, by_truth, recommendation
+from nrsfm_gui.widgets.dock_title import show_dock_of
 
 if TYPE_CHECKING:
     from core import Settings
     from core.evaluation import HoldoutTrial
-    from nrsfm_gui.main_window import MainWindow
-
+    from nrsfm_gui.model.session import Session
+    from nrsfm_gui.panels.guidance.guidance_panel import GuidancePanel
 
 LATER_MILLISECONDS = 80  # what follows the parameters here must not cost a drag its frames
 
 
-class Guidance(QObject):
-    """Owns what the guidance panel of a window computes."""
+class GuidanceController(QObject):
+    """Owns what the guidance panel computes."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._window = window
-        self._session = session = window.session
-        self._panel = panel = window.guidance_panel
+    def __init__(self, session: Session, panel: GuidancePanel, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session, self._panel, self._notifier = session, panel, session.notifier
         self._sweep: HeldOutSeries | None = None  # the one whose curve is shown
         self._used = ""  # what became of the value that was put into the parameters
         self._used_settings: Settings | None = None
@@ -48,16 +47,17 @@ class Guidance(QObject):
         panel.compute_requested.connect(self.compute)
         panel.cancel_requested.connect(self.cancel)
         panel.use_requested.connect(self.use)
-        panel.parameter_chosen.connect(lambda _parameter: self._look_at_another())
+        panel.parameter_chosen.connect(lambda _parameter: self._on_parameter_chosen())
         panel.truth_toggled.connect(lambda _on: self._show_curve())
-        session.sequence_changed.connect(lambda _sequence: self._forget())
+        session.sequence_changed.connect(lambda _sequence: self._on_sequence_changed())
         self._later = QTimer(self)
         self._later.setSingleShot(True)
         self._later.setInterval(LATER_MILLISECONDS)
         self._later.timeout.connect(self._show_settings)
-        session.settings_changed.connect(self._note_settings)
-        session.shown_changed.connect(lambda _run: self._show_available())
-        session.run_changed.connect(lambda _run: self._show_available())
+        session.changed.connect(self._on_changed)
+        self._shown_settings = session.settings
+        session.changed.connect(self._show_available)
+        session.theme_changed.connect(panel.set_theme)
         self._show_settings()
 
     @property
@@ -67,10 +67,7 @@ class Guidance(QObject):
 
     def show(self) -> None:
         """Bring the panel to the front."""
-        dock = self._panel.parentWidget()
-        assert dock is not None  # the window has put it into one
-        dock.show()
-        dock.raise_()
+        show_dock_of(self._panel)
 
     def compute(self, parameter: str, values: tuple[float, ...], hiding: str) -> None:
         """Begin a series of solves from the reconstruction that is shown."""
@@ -82,11 +79,11 @@ class Guidance(QObject):
         series = HeldOutSeries(
             session.sequence, start, session.settings, HoldoutPlan(parameter, values, hiding=hiding), self
         )
-        self._let_go(series)
+        self._replace_series(series)
         self._running.append(series)
-        series.tried.connect(lambda trial, error: self._take(series, trial, error))
-        series.failed.connect(lambda sentence, details: self._fail(series, sentence, details))
-        series.over.connect(lambda: self._end(series))
+        series.tried.connect(lambda trial, error: self._on_trial(series, trial, error))
+        series.failed.connect(lambda sentence, details: self._on_failed(series, sentence, details))
+        series.over.connect(lambda: self._on_over(series))
         self._panel.set_curves(None)
         self._panel.set_sentence("", usable=False)
         self._panel.set_progress((0, len(values) * series.plan.folds, ""))
@@ -104,19 +101,16 @@ class Guidance(QObject):
         if series is None or not series.trials:
             return
         name, line = series.plan.parameter, gather_curve(series.trials, series.plan.parameter)
-        value, parameters = float(line.values[advised(line, series.plan.parameter)]), self._window.parameters
-        if name == SCALE:
-            penalty = with_parameter(series.settings, name, value).penalty
-            assert isinstance(penalty, ExplicitWeights)  # there is a scale of no other
-            parameters.set_weights(penalty.a)
+        value, session = float(line.values[advised(line, series.plan.parameter)]), self._session
+        if name == SCALE:  # of the weights that were varied
+            scaled = with_parameter(series.settings, name, value)
+            session.set_settings(session.settings.with_changes(rank=scaled.rank, penalty=scaled.penalty))
         else:
-            parameters.set_value(name, value)
-        parameters.flush()
-        follows = self._window.control.live
-        done = "the shape follows." if follows else "press Run (Ctrl+R) to solve with it."
+            session.set_settings(with_parameter(session.settings, name, value))
+        done = "the shape follows." if session.live else "press Run (Ctrl+R) to solve with it."
         self._used = f"{TITLES[name]} {format_number(value)} is in Parameters now: {done}"
         self._used_settings = self._session.settings
-        self._window.chrome.say(self._used)
+        self._notifier.show_status(self._used)
         self._show_settings()
 
     def shut_down(self) -> None:
@@ -127,7 +121,7 @@ class Guidance(QObject):
 
     # -- what comes of it -----------------------------------------------------------------------------------
 
-    def _take(self, series: HeldOutSeries, trial: HoldoutTrial, error: float) -> None:
+    def _on_trial(self, series: HeldOutSeries, trial: HoldoutTrial, error: float) -> None:
         series.add(trial, error)
         if series is not self._sweep:
             return
@@ -137,29 +131,29 @@ class Guidance(QObject):
             words = duration(left) if trial.seconds > ETA_FROM_SECONDS else ""
             self._panel.set_progress((trial.done, trial.count, words))
 
-    def _fail(self, series: HeldOutSeries, sentence: str, details: str) -> None:
+    def _on_failed(self, series: HeldOutSeries, sentence: str, details: str) -> None:
         if details:
-            self._window.report(sentence, details)
+            self._notifier.fail(sentence, details)
         elif series is self._sweep:
             self._panel.set_sentence(f"{sentence[:1].upper()}{sentence[1:]}.", usable=False, warning=True)
 
-    def _end(self, series: HeldOutSeries) -> None:
+    def _on_over(self, series: HeldOutSeries) -> None:
         self._running.remove(series)
         if series is self._sweep:
             self._panel.set_progress(None)
         else:
             series.deleteLater()
 
-    def _let_go(self, series: HeldOutSeries | None = None) -> None:
+    def _replace_series(self, series: HeldOutSeries | None = None) -> None:
         """Show another series, or none; the one before is deleted at its end."""
         before, self._sweep = self._sweep, series
         if before is not None and before not in self._running:
             before.deleteLater()
 
-    def _forget(self) -> None:
+    def _on_sequence_changed(self) -> None:
         """Another sequence is open: what was computed is not of it."""
         self.cancel()
-        self._let_go()
+        self._replace_series()
         self._panel.set_curves(None)
         self._panel.set_sentence("", usable=False)
         self._show_settings()
@@ -173,24 +167,25 @@ class Guidance(QObject):
             shown is not None and shown.last is not None and shown.last.rotations_chosen
         )
 
-    def _look_at_another(self) -> None:
+    def _on_parameter_chosen(self) -> None:
         if (
             self._sweep is not None
             and not self.computing
             and self._sweep.plan.parameter != self._panel.parameter
         ):
-            self._let_go()
+            self._replace_series()
             self._panel.set_curves(None)
             self._panel.set_sentence("", usable=False)
         self._show_settings()
 
-    def _note_settings(self, _settings: Settings) -> None:
-        if not self._later.isActive():
+    def _on_changed(self) -> None:
+        if self._session.settings is not self._shown_settings and not self._later.isActive():
             self._later.start()
 
     def _show_settings(self) -> None:
         """Offer what can be varied now, and mark where it is."""
         session = self._session
+        self._shown_settings = session.settings
         camera = CameraModel.PERSPECTIVE if session.sequence is None else session.sequence.camera
         self._panel.set_parameters(parameters_of(session.settings, camera))
         name = self._panel.parameter

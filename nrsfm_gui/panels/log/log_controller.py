@@ -19,40 +19,43 @@ from nrsfm_gui.widgets.path_dialog import Wanted, ask_for_path
 
 if TYPE_CHECKING:
     from core import Sequence
-    from nrsfm_gui.main_window import MainWindow
     from nrsfm_gui.model.run import Run
+    from nrsfm_gui.model.session import Session
+    from nrsfm_gui.panels.log.log_panel import LogPanel
 
 SETTLED_MILLISECONDS = 600  # settings that are being dragged are one change
 
 
-class LogKeeping(QObject):
-    """Fills a logbook with what happens in a window, and serves the panel of it."""
+class LogController(QObject):
+    """Fills a logbook with what happens in a session, and shows it in the panel."""
 
-    def __init__(self, window: MainWindow, logbook: Logbook) -> None:
-        super().__init__(window)
-        self._window = window
-        self._logbook = logbook
+    def __init__(
+        self, session: Session, logbook: Logbook, panel: LogPanel, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._notifier = session, session.notifier
+        self._logbook, self._panel = logbook, panel
         self._states: WeakKeyDictionary[Run, RunState] = WeakKeyDictionary()  # as logged last
-        self._settings = settings_to_dict(window.session.settings)  # as logged last
+        self._settings = settings_to_dict(session.settings)  # as logged last
+        self._seen = session.settings  # that were changed last
         self._settled = QTimer(self)
         self._settled.setSingleShot(True)
         self._settled.setInterval(SETTLED_MILLISECONDS)
         self._settled.timeout.connect(self.log_settings)
-        session, panel = window.session, window.log_panel
         logbook.added.connect(panel.add_line)
         logbook.cleared.connect(lambda: panel.set_lines(()))
         panel.clear_requested.connect(logbook.clear)
         panel.save_requested.connect(self.ask_for_file)
-        window.messages.said.connect(self._log_message)
-        window.opening.started.connect(lambda what: logbook.add(Level.INFO, "files", f"Reading {what}"))
+        session.notifier.informed.connect(lambda sentence, *_: self._log_message(Level.INFO, sentence))
+        session.notifier.warned.connect(lambda sentence, _action: self._log_message(Level.WARNING, sentence))
         session.sequence_changed.connect(self._log_sequence)
-        session.settings_changed.connect(lambda _settings: self._settled.start())
-        session.run_changed.connect(self._log_run)
+        session.changed.connect(self._on_changed)
+        session.theme_changed.connect(panel.set_theme)
 
     def ask_for_file(self) -> None:
         """Ask where to save the log, and save it."""
         ask_for_path(
-            self._window, "Save the log", self.save,
+            self._panel, "Save the log", self.save,
             wanted=Wanted.NEW_FILE, start="nrsfm-log.txt", filters="Text (*.txt)",
         )  # fmt: skip
 
@@ -62,24 +65,35 @@ class LogKeeping(QObject):
             with replacing(Path(path)) as temporary:
                 temporary.write_text(self._logbook.text(), encoding="utf-8")
         except InputError as refusal:
-            self._window.report(str(refusal), "")
+            self._notifier.fail(str(refusal), "")
         else:
-            self._window.messages.note(f"Saved {path}")
+            self._notifier.inform(f"Saved {path}")
+
+    def log_reading(self, what: str) -> None:
+        """Log that a file is being read."""
+        self._logbook.add(Level.INFO, "files", f"Reading {what}")
 
     def log_settings(self) -> None:
         """Log what changed in the settings since they were logged last."""
         self._settled.stop()
-        now = settings_to_dict(self._window.session.settings)
+        now = settings_to_dict(self._session.settings)
         changes = differences(self._settings, now)
         if changes:
             self._logbook.add(Level.INFO, "settings", "; ".join(changes))
         self._settings = now
 
-    def _log_message(self, sentence: str, warning: bool) -> None:
-        self._logbook.add(Level.WARNING if warning else Level.INFO, "message", sentence)
+    def _log_message(self, level: Level, sentence: str) -> None:
+        self._logbook.add(level, "message", sentence)
 
     def _log_sequence(self, sequence: Sequence) -> None:
         self._logbook.add(Level.INFO, "files", f"Opened {summaries.sequence_facts(sequence)}")
+
+    def _on_changed(self) -> None:
+        if self._session.settings is not self._seen:
+            self._seen = self._session.settings
+            self._settled.start()
+        for run in self._session.runs:
+            self._log_run(run)
 
     def _log_run(self, run: Run) -> None:
         before = self._states.get(run)

@@ -1,4 +1,4 @@
-"""What the frame that is shown suffers from: found once for all frames, told to the panel of numbers."""
+"""The numbers of the reconstruction, of the frame and of the selected points that are shown."""
 
 from __future__ import annotations
 
@@ -6,36 +6,61 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, QTimer
 
-from nrsfm_gui.engine.throttle import Pace
+from nrsfm_gui.engine.throttle import PanelUpdater
 from nrsfm_gui.scene.frame_analysis import Findings, find
+from nrsfm_gui.text import run_numbers
 from nrsfm_gui.text.frame_causes import frame_numbers
+from nrsfm_gui.text.selection_numbers import selection_numbers, selection_title
 
 if TYPE_CHECKING:
-    from nrsfm_gui.main_window import MainWindow
+    from nrsfm_gui.model.numbers import Number
+    from nrsfm_gui.model.session import Session
+    from nrsfm_gui.panels.numbers.numbers_panel import NumbersPanel
+    from nrsfm_gui.scene.display import Display
     from nrsfm_gui.scene.shapes import Shapes
 
-REST_MILLISECONDS = 150  # a shape that a hand moves is not examined
+Block = tuple[str, tuple["Number", ...]]  # a title, and the numbers below it
+
+EXAMINE_MILLISECONDS = 150  # without a change, after which the frames of a reconstruction are examined
 
 
-class FrameDetails(QObject):
-    """Examines the reconstruction that is shown once no run changes it any more."""
+class NumbersController(QObject):
+    """Shows numbers; what the frames suffer from is found once no run changes the reconstruction any more."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._window = window
+    def __init__(
+        self, session: Session, display: Display, panel: NumbersPanel, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._display = session, display
         self._shapes: Shapes | None = None  # that were examined
         self._findings: Findings | None = None
+        self._examined: Block = "", ()  # the numbers of the frame as of the last examination
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
-        self._rest.setInterval(REST_MILLISECONDS)
-        self._rest.timeout.connect(self._examine)
-        self._numbers = Pace(self._show, self)
-        window.display.scene_shown.connect(lambda _scene: self._numbers.soon())
-        window.session.run_changed.connect(lambda _run: self._numbers.soon())
+        self._rest.setInterval(EXAMINE_MILLISECONDS)
+        self._rest.timeout.connect(self._on_rested)
+        self._run = PanelUpdater(self._resolve_run, panel.set_numbers, self)
+        self._frame = PanelUpdater(self._resolve_frame, lambda block: panel.set_frame(*block), self)
+        self._point = PanelUpdater(self._resolve_point, lambda block: panel.set_point(*block), self)
+        for signal in (
+            session.sequence_changed, session.settings_changed, session.shown_changed, session.runs_changed,
+            session.run_changed, session.moment_changed, display.errors.quality_changed,
+        ):  # fmt: skip
+            signal.connect(self._run.request)
+        for signal in (display.scene_shown, session.run_changed):
+            signal.connect(self._frame.request)
+        display.scene_shown.connect(self._point.request)
+        display.refreshed.connect(self.flush)
+        self._run.request()
+
+    def flush(self) -> None:
+        """Show at once what has changed."""
+        for updater in (self._run, self._frame, self._point):
+            updater.flush()
 
     def findings(self) -> Findings | None:
         """Return what is known of the frames of what is shown, examined now where it was not yet."""
-        scene, sequence = self._window.display.scene, self._window.session.sequence
+        scene, sequence = self._display.scene, self._session.sequence
         if scene is None or sequence is None:
             return None
         if scene.shapes is not self._shapes:
@@ -44,21 +69,34 @@ class FrameDetails(QObject):
 
     @property
     def _changing(self) -> bool:
-        run = self._window.session.shown
+        run = self._session.shown
         return run is not None and run.state.alive
 
-    def _show(self) -> None:
-        scene = self._window.display.scene
+    def _resolve_run(self) -> tuple[Number, ...]:
+        session = self._session
+        run = session.shown
+        known = None if run is None else self._display.errors.of_run(run)
+        if session.moment is not None:
+            known, run = self._display.seen_quality, session.seen_run
+        return tuple(run_numbers.numbers(run, known, session.sequence, session.settings))
+
+    def _resolve_frame(self) -> Block:
+        scene = self._display.scene
         if scene is None or self._changing:
-            self._window.numbers.set_frame("", [])
-        elif scene.shapes is not self._shapes:
+            self._examined = "", ()
+            return self._examined
+        if scene.shapes is not self._shapes:
             self._rest.start()
         else:
-            self._window.numbers.set_frame(
-                f"Frame {scene.frame + 1}", frame_numbers(self._findings, scene.frame)
-            )
+            numbers = tuple(frame_numbers(self._findings, scene.frame))
+            self._examined = f"Frame {scene.frame + 1}", numbers
+        return self._examined
 
-    def _examine(self) -> None:
+    def _resolve_point(self) -> Block:
+        scene = self._display.scene
+        return selection_title(scene), tuple(selection_numbers(scene))
+
+    def _on_rested(self) -> None:
         if not self._changing:
             self.findings()
-            self._show()
+            self._frame.update()

@@ -84,15 +84,11 @@ class ParametersPanel(QScrollArea):
     -------
     settings_changed(Settings)
         valid parameters that differ from the ones before.
-    penalty_shown(str, str, object)
-        the penalty's key, the key of the last one that was not explicit weights, and a tuple of its weights
-        (K,), empty where they are not known yet: any of them may be others now.
     run_parameters_wanted(int)
         the number of a run whose parameters are to be shown instead.
     """
 
     settings_changed = pyqtSignal(object)
-    penalty_shown = pyqtSignal(str, str, object)
     run_parameters_wanted = pyqtSignal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -117,7 +113,6 @@ class ParametersPanel(QScrollArea):
         form.chosen.connect(self._on_form_chosen)
         form.preset.chosen.connect(self._on_preset_chosen)
         form.problem.chosen.connect(self._on_problem_chosen)
-        form.penalty.shown.connect(self._on_penalty_shown)
         self.setWidget(form)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -199,6 +194,16 @@ class ParametersPanel(QScrollArea):
                 reference = penalty.xi / weights - penalty.gamma
         self._penalty.set_spectrum(reference, singular_values)
 
+    @property
+    def reference(self) -> Floats | None:
+        """(K,) sigma(X0#) of the sequence, as far as runs of it have shown them."""
+        return self._penalty.reference
+
+    @property
+    def pending(self) -> bool:
+        """Whether something was typed or dragged that `flush` has not read yet."""
+        return self._timer.isActive() or self._next.isActive()
+
     def set_difference(self, number: int, names: str) -> None:
         """Show which parameters differ from those of the shown run; "" for none."""
         self.differs.set_difference(number, names)
@@ -222,10 +227,6 @@ class ParametersPanel(QScrollArea):
         field = self._fields.get(name) or self._penalty.field(name)
         field.set_value(value)
         field.dragged.emit()
-
-    def set_weights(self, weights: tuple[float, ...]) -> None:
-        """Make the penalty these explicit weights (K,), as if its sliders were dragged there."""
-        self._penalty.set_weights(weights)
 
     def choose_penalty(self, kind: str) -> None:
         """Choose a penalty: a key of `core.PENALTIES`, or "weights"."""
@@ -257,11 +258,6 @@ class ParametersPanel(QScrollArea):
     def _on_form_edited(self) -> None:
         self._read()  # notes appear at once, the run changes a moment later
         self._timer.start()
-
-    def _on_penalty_shown(self) -> None:
-        penalty = self._penalty
-        weights = tuple(float(weight) for weight in penalty.weights_editor.weights)
-        self.penalty_shown.emit(penalty.kind, penalty.rule, weights)
 
     def _on_form_dragged(self) -> None:
         """Read every field once the events that wait are done: all of the mouse are one change."""

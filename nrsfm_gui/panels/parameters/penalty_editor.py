@@ -44,13 +44,10 @@ class PenaltyEditor(QWidget):
         something was typed or chosen.
     moved()
         a number was dragged, or a weight was dragged or typed: it counts at once.
-    shown()
-        another penalty, or others of its weights, are shown.
     """
 
     edited = pyqtSignal()
     moved = pyqtSignal()
-    shown = pyqtSignal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -110,7 +107,7 @@ class PenaltyEditor(QWidget):
         """Show a penalty for a rank; explicit weights are cut, or continued with their last."""
         self._rank = rank
         if isinstance(penalty, ExplicitWeights):
-            penalty = _of_rank(penalty.a, rank)
+            penalty = penalty.with_rank(rank)
         kind = penalty_name(penalty)
         self._choice.set_key(kind)
         if kind != EXPLICIT:
@@ -126,11 +123,6 @@ class PenaltyEditor(QWidget):
         """Choose a kind of penalty, as its box does."""
         self._choice.set_key(kind)
         self._choose(kind)
-
-    def set_weights(self, weights: tuple[float, ...]) -> None:
-        """Make the penalty these explicit weights (K,), as the sliders do."""
-        self._weights.set_values(weights, self._singular)
-        self._apply_weights(weights)
 
     def set_spectrum(self, reference: Floats | None, singular_values: Floats | None) -> None:
         """Set sigma(X0#), which the weights follow from, and the singular values of the reconstruction."""
@@ -163,7 +155,7 @@ class PenaltyEditor(QWidget):
     def _read_explicit(self, rank: int) -> Penalty:
         weights = self._weights.weights or (NuclearNorm().mu,)
         try:
-            penalty = _of_rank(weights, rank)
+            penalty = ExplicitWeights(weights).with_rank(rank)
         except InputError as refusal:
             self._weights.set_warning(str(refusal))
             raise
@@ -191,20 +183,9 @@ class PenaltyEditor(QWidget):
     def _show_weights(self, penalty: Penalty) -> None:
         weights, note = self._derived(penalty)
         self._weights.set_values(weights, self._singular, note=note)
-        self.shown.emit()
 
     def _derived(self, penalty: Penalty) -> tuple[Floats | tuple[float, ...], str]:
-        if is_spectral(penalty):
-            if self._singular is None:
-                return (), NO_SLOPES_YET
-            return penalty.weights(self._rank, self._singular), SLOPES
-        if isinstance(penalty, WeightedNuclearNorm) and self._reference is None:
-            return (), NO_WEIGHTS_YET
-        reference = self._reference if self._reference is not None else np.ones(1)
-        try:
-            return penalty.weights(self._rank, reference), ""
-        except InputError:
-            return (), ""
+        return derive_weights(penalty, self._rank, self._reference, self._singular)
 
     def _on_weight_reset(self, k: int) -> None:
         """Reset a weight to the value of the last rule, where that is known."""
@@ -216,7 +197,6 @@ class PenaltyEditor(QWidget):
         if kind == EXPLICIT and len(self._weights.weights) != self._rank:
             self._weights.set_values((NuclearNorm().mu,) * self._rank, self._singular)
         self._show_kind()
-        self.shown.emit()
         self.edited.emit()
 
     def _show_kind(self) -> None:
@@ -238,9 +218,30 @@ class PenaltyEditor(QWidget):
         if self._choice.key != EXPLICIT:
             self._choice.set_key(EXPLICIT)
             self._show_kind()
-        self.shown.emit()
         self.moved.emit()
 
 
-def _of_rank(weights: tuple[float, ...], rank: int) -> ExplicitWeights:
-    return ExplicitWeights((weights + weights[-1:] * rank)[:rank])
+def derive_weights(
+    penalty: Penalty, rank: int, reference: Floats | None, singular_values: Floats | None
+) -> tuple[Floats | tuple[float, ...], str]:
+    """Return what a penalty gives each singular value, empty where that is not known yet, and a sentence.
+
+    Parameters
+    ----------
+    penalty, rank
+        of the parameters.
+    reference
+        (K,) sigma(X0#), as far as they are known.
+    singular_values
+        (K,) of the reconstruction, where there is one.
+    """
+    if is_spectral(penalty):
+        if singular_values is None:
+            return (), NO_SLOPES_YET
+        return penalty.weights(rank, singular_values), SLOPES
+    if isinstance(penalty, WeightedNuclearNorm) and reference is None:
+        return (), NO_WEIGHTS_YET
+    try:
+        return penalty.weights(rank, np.ones(1) if reference is None else reference), ""
+    except InputError:
+        return (), ""

@@ -31,8 +31,6 @@ from nrsfm_gui.widgets.plots.plots import dress, log_ticks
 from nrsfm_gui.widgets.sources import Choice
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     import pyqtgraph as pg
 
     from core.foundation import Floats
@@ -52,7 +50,6 @@ TIP = (
     "Keys: left and right choose a weight, up and down change it by 1 %, with Shift by 10 %,\n"
     "with Ctrl the others come along; Esc gives the arrow keys back."
 )
-UNSEEN_MILLISECONDS = 100  # until a hidden plot is redrawn
 FLASH_MILLISECONDS = 600
 WEIGHT_MARGIN, WEIGHT_SPAN = 1.0, 4.0  # decades around the weights, and at least in all
 
@@ -120,6 +117,17 @@ def decades_of(values: Floats, *, zero: bool, margin: float, least: float) -> De
     low, high = math.floor(2 * (bottom - margin)) / 2, math.ceil(2 * (top + margin)) / 2
     missing = max(least - (high - low), 0.0)
     return Decades(low - math.ceil(missing) / 2, high + math.ceil(missing) / 2, zero)
+
+
+@dataclass(frozen=True)
+class SpectrumState:
+    """What the plot shows."""
+
+    kind: str = "wnn"  # of the penalty that the parameters have: a key of PENALTIES, or "weights"
+    rule: str = "wnn"  # the last kind that was not explicit weights
+    weights: tuple[float, ...] = ()  # (K,) of that penalty; empty where they are not known yet
+    singular_values: tuple[float, ...] | None = None  # (N,) of the reconstruction that is looked at
+    run_weights: tuple[float, ...] = ()  # (N,) that it was found with
 
 
 class SpectrumHeader(QWidget):
@@ -229,11 +237,8 @@ class SpectrumPlot(QWidget):
         layout.setSpacing(0)
         layout.addWidget(canvas, 1)
         layout.addWidget(self._hint)
-        self._hidden_timer = QTimer(self)
-        self._hidden_timer.setSingleShot(True)
-        self._hidden_timer.timeout.connect(self._show)
         self.setMinimumSize(200, 150)
-        self.set_values(None, None)
+        self._show()
 
     @property
     def plot_widget(self) -> pg.PlotWidget:
@@ -257,24 +262,14 @@ class SpectrumPlot(QWidget):
 
     # -- setters --------------------------------------------------------------------------------------------
 
-    def set_values(self, singular_values: Floats | None, weights: Floats | None) -> None:
-        """Show the singular values of a run and the weights that it has, each (N,); None without a run."""
-        self._singular = singular_values
-        self._of_run = None if singular_values is None else weights
+    def set_state(self, state: SpectrumState) -> None:
+        """Show singular values and weights; a handle that is being dragged stays under the mouse."""
+        self.header.set_rule(state.kind, state.rule)
+        self._singular = None if state.singular_values is None else np.asarray(state.singular_values)
+        self._of_run = None if self._singular is None else np.asarray(state.run_weights)
+        if self._canvas.dragged_handle is None or len(state.weights) != len(self._weights):
+            self._weights = state.weights
         self._show()
-
-    def set_penalty(self, kind: str, rule: str, weights: Collection[float]) -> None:
-        """Show the penalty that the parameters have, the rule before explicit weights, and its weights.
-
-        `weights` (K,) is empty where they are not known yet: then those of the run are shown.
-        """
-        self.header.set_rule(kind, rule)
-        if self._canvas.dragged_handle is None or len(weights) != len(self._weights):
-            self._weights = tuple(weights)
-            if self.visibleRegion().isEmpty():  # behind another tab a widget is visible, but nothing of it
-                self._hidden_timer.start(UNSEEN_MILLISECONDS)  # not at once: a slider may be dragged
-            else:
-                self._show()
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colors of a theme."""

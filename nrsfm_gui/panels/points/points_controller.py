@@ -10,21 +10,23 @@ from nrsfm_gui.panels.points.points_curves import MOST_POINTS
 from nrsfm_gui.text.point_table import point_courses, point_table
 
 if TYPE_CHECKING:
-    from nrsfm_gui.main_window import MainWindow
+    from nrsfm_gui.model.session import Session
+    from nrsfm_gui.panels.points.points_panel import PointsPanel
+    from nrsfm_gui.scene.display import Display
     from nrsfm_gui.scene.shapes import Shapes
 
 
-class PointDetails(QObject):
-    """Tells the panel what the session has come to, as long as somebody sees it."""
+class PointsController(QObject):
+    """Shows in the panel what the session has come to, as long as the panel is visible."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._window = window
-        self._panel = panel = window.points
-        self._session = session = window.session
+    def __init__(
+        self, session: Session, display: Display, panel: PointsPanel, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._display, self._panel = session, display, panel
         self._shapes: Shapes | None = None  # that the table shows
         self._curves_of: tuple[object, ...] = ()  # what the curves show
-        window.display.errors.series_changed.connect(lambda _series: self._show())
+        display.errors.series_changed.connect(lambda _series: self._show())
         session.sequence_changed.connect(lambda _sequence: self._forget())
         session.selection_changed.connect(lambda _points: self._show_selection())
         session.point_changed.connect(lambda _point: self._show_selection())
@@ -40,7 +42,7 @@ class PointDetails(QObject):
         self._panel.set_table(None)
 
     def _show(self) -> None:
-        scene, sequence = self._window.display.scene, self._session.sequence
+        scene, sequence = self._display.scene, self._session.sequence
         if scene is None or sequence is None or not self._panel.isVisible():
             return
         if scene.shapes is not self._shapes:

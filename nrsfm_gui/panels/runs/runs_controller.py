@@ -6,27 +6,54 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, QTimer
 
-from nrsfm_gui.engine.undo import Deed
+from core.reconstruction import is_collapsed
+from nrsfm_gui.engine.throttle import PanelUpdater
+from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import run_name, settings_words
+from nrsfm_gui.model.undo import UndoEntry
+from nrsfm_gui.text.run_numbers import remarks_on
+from nrsfm_gui.text.run_rows import run_row
 
 if TYPE_CHECKING:
-    from nrsfm_gui.main_window import MainWindow
+    from nrsfm_gui.engine.run_control import RunControl
     from nrsfm_gui.model.run import Run
+    from nrsfm_gui.model.session import Session
+    from nrsfm_gui.panels.runs.run_list import RunList
+    from nrsfm_gui.scene.display import Display
+    from nrsfm_gui.text.run_rows import RunRow
 
-REST_MILLISECONDS = 900  # without a change of the parameters, after which a hand rests
+REST_MILLISECONDS = 900  # without a change of the parameters, after which a new run is announced
 
 
-class RunHistory(QObject):
-    """Does what the list of runs asks for, and offers to undo what takes something away.
+class RunsController(QObject):
+    """Shows the list of runs, does what it asks for, and offers to undo what takes something away.
 
-    A run that live mode added is told of once the hand rests: a message would be gone with the next move.
+    A run that live mode added is announced once the parameters rest: a message would be gone with the next
+    change.
     """
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._window = window
-        self._session = session = window.session
-        runs = window.run_list
+    def __init__(
+        self,
+        session: Session,
+        control: RunControl,
+        display: Display,
+        runs: RunList,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._control, self._errors = session, control, display.errors
+        self._notifier = session.notifier
+        self._updater = PanelUpdater(self._resolve, lambda state: runs.set_rows(*state), self)
+        for signal in (
+            session.sequence_changed, session.runs_changed, session.shown_changed, session.compared_changed,
+            session.run_changed, display.errors.quality_changed, session.alignment_changed,
+        ):  # fmt: skip
+            signal.connect(self._updater.request)
+        display.refreshed.connect(self._updater.flush)
+        session.changed.connect(self._on_changed)
+        self._settings = session.settings  # that were seen last
+        session.theme_changed.connect(runs.set_theme)
+        runs.run_requested.connect(self.show)
         runs.pin_requested.connect(
             lambda number, on: session.with_run(number, lambda run: session.pin_run(run, on))
         )
@@ -37,20 +64,34 @@ class RunHistory(QObject):
             lambda number, note: session.with_run(number, lambda run: session.set_note(run, note))
         )
         runs.delete_requested.connect(lambda number: session.with_run(number, self.forget))
-        for wanted in (runs.parameters_requested, window.parameters.run_parameters_wanted):
-            wanted.connect(lambda number: session.with_run(number, self.use_parameters))
+        runs.parameters_requested.connect(self.use_parameters_of)
         self._branched: tuple[Run, Run] | None = None  # a run that follows, and the one it goes on from
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
         self._rest.setInterval(REST_MILLISECONDS)
-        self._rest.timeout.connect(self._tell_branch)
-        window.control.branched.connect(self._note_branch)
-        self._session.settings_changed.connect(lambda _settings: self._branched and self._rest.start())
+        self._rest.timeout.connect(self._announce_branch)
+        control.branched.connect(self._on_branched)
+        control.ended.connect(self._on_run_ended)
+
+    # -- what is asked for ----------------------------------------------------------------------------------
+
+    def show(self, number: int) -> None:
+        """Show a run."""
+        self._notifier.clear()
+        self._session.with_run(number, self._session.set_shown)
+
+    def flush(self) -> None:
+        """Show at once what has changed."""
+        self._updater.flush()
+
+    def use_parameters_of(self, number: int) -> None:
+        """Set the parameters of a run, if it is still there."""
+        self._session.with_run(number, self.use_parameters)
 
     def forget(self, run: Run) -> None:
         """Forget a run, with the offer to take it back; a pinned one only after another word."""
         if run.pinned:
-            self._window.messages.note(
+            self._notifier.inform(
                 f"Run {run.number} is pinned, so that it is kept.",
                 action=("Forget it all the same", lambda: self._forget([run])),
             )
@@ -61,39 +102,39 @@ class RunHistory(QObject):
         """Stop, and forget the runs of the sequence but the pinned ones, with the offer to take them back."""
         runs = [run for run in self._session.runs if not run.pinned]
         if not runs:
-            self._window.messages.note("All runs are pinned, so that they are kept.")
+            self._notifier.inform("All runs are pinned, so that they are kept.")
             return
         self._forget(runs, front=None)
 
     def use_parameters(self, run: Run) -> None:
-        """Take the parameters of a run, as it is looked at, with the offer to take back those before."""
+        """Set the parameters of a run, as it is looked at, with the offer to take back those before."""
         session, before, shown = self._session, self._session.settings, self._session.shown
         session.set_shown(run)  # first: under live parameters the run that is shown follows them
         seen = session.seen
         settings = run.settings if session.moment is None or seen is None else seen.settings
         if before == settings:
-            self._window.messages.note(f"The parameters are those of run {run.number} already.")
+            self._notifier.inform(f"The parameters are those of run {run.number} already.")
             return
-        self._window.steering.take(settings)
+        session.set_settings(settings)
 
         def undo() -> None:
             session.set_shown(shown if shown in session.runs else None)
-            self._window.steering.take(before)
+            session.set_settings(before)
 
-        self._window.messages.note(
+        self._notifier.inform(
             f"The parameters are those of run {run.number} now: {settings_words(settings)}.",
             action=("Undo", undo),
         )
 
-    def _note_branch(self, run: Run, source: Run) -> None:
+    def _on_branched(self, run: Run, source: Run) -> None:
         self._branched = run, source
         self._rest.start()
 
-    def _tell_branch(self) -> None:
+    def _announce_branch(self) -> None:
         branched, self._branched = self._branched, None
         if branched is not None and branched[0] in self._session.runs:
             run, source = branched
-            self._window.messages.note(
+            self._notifier.inform(
                 f"Run {run.number} follows your changes; run {source.number} stays as it was."
             )
 
@@ -103,7 +144,7 @@ class RunHistory(QObject):
 
     def _forget(self, runs: list[Run], front: int | None = -1) -> None:
         """Forget runs. `front` is the run to show where the shown one goes: None, or -1 for a neighbor."""
-        session, control = self._session, self._window.control
+        session, control = self._session, self._control
         sequence, shown, compared = session.sequence, session.shown, session.compared
 
         def forget() -> None:
@@ -118,7 +159,7 @@ class RunHistory(QObject):
 
         def take_back() -> None:
             if session.sequence is not sequence:
-                self._window.messages.note("These runs are of another sequence: open it to take them back.")
+                self._notifier.inform("These runs are of another sequence: open it to take them back.")
                 return
             for run in runs:
                 session.restore_run(run)
@@ -133,10 +174,38 @@ class RunHistory(QObject):
         if front is None and kept:
             words += f" {kept} {'stays' if kept == 1 else 'stay'}, pinned."
         what = f"run {runs[0].number}" if len(runs) == 1 else f"{len(runs)} runs"
-        deed = Deed(f"{what} forgotten", undo=take_back, redo=forget)
-        steering = self._window.steering
-        steering.add(deed)
-        self._window.messages.note(
-            f"{words} Ctrl+Z takes {'it' if len(runs) == 1 else 'them'} back.",
-            action=("Undo", lambda: steering.undo_deed(deed)),
+        entry = UndoEntry(f"{what} forgotten", undo=take_back, redo=forget)
+        session.undo_stack.push(entry)
+
+        def undo() -> None:
+            session.undo_stack.drop(entry)
+            take_back()
+
+        self._notifier.inform(
+            f"{words} Ctrl+Z takes {'it' if len(runs) == 1 else 'them'} back.", action=("Undo", undo)
         )
+
+    # -- what the session has come to -----------------------------------------------------------------------
+
+    def _resolve(self) -> tuple[tuple[RunRow, ...], int | None]:
+        session = self._session
+        shown, compared = session.shown, session.compared
+        rows = tuple(
+            run_row(run, self._errors.of_run(run), shown=shown, compared=compared)
+            for run in reversed(session.runs)
+        )
+        return rows, None if shown is None else shown.number
+
+    def _on_changed(self) -> None:
+        before, self._settings = self._settings, self._session.settings
+        if before is not self._settings and self._branched is not None:
+            self._rest.start()
+
+    def _on_run_ended(self, run: Run) -> None:
+        """Warn where a run has ended with nothing; a rank that a penalty lowers is among the numbers."""
+        self._updater.request()
+        if run.state is not RunState.FINISHED or run is not self._session.shown or run.last is None:
+            return
+        best = run.last.best
+        if is_collapsed(best.problem, best.factors):
+            self._notifier.warn(f"Run {run.number}: {' '.join(remarks_on(run))}")

@@ -13,61 +13,81 @@ from nrsfm_gui.scene.summaries import measure
 from nrsfm_gui.text.frame_causes import cause_of
 
 if TYPE_CHECKING:
-    from nrsfm_gui.main_window import MainWindow
+    from collections.abc import Callable
+
+    from nrsfm_gui.model.session import Session
+    from nrsfm_gui.panels.timeline.timeline import Timeline
+    from nrsfm_gui.scene.frame_analysis import Findings
     from nrsfm_gui.scene.scene import ErrorSeries
 
-SHARE = 0.5  # of the error of a frame: how few points it comes from is worth a word
+SHARE = 0.5  # of the error of a frame: how few points it comes from is worth a sentence
 
 
-class Worst(QObject):
-    """Goes to what is worst by the errors that the timeline shows; asked again, to what is next."""
+class WorstFrame(QObject):
+    """Goes to what is worst by the errors that the timeline shows; asked again, to what is next.
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._window = window
+    Parameters
+    ----------
+    session, timeline
+        what is gone to, and the errors that it is chosen by.
+    findings
+        returns what is known of the frames of the reconstruction that is shown.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        timeline: Timeline,
+        *,
+        findings: Callable[[], Findings | None],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._timeline, self._findings = session, timeline, findings
+        self._notifier = session.notifier
         self._frame: int | None = None  # that was found last
         self._of: tuple[object, ...] = ()  # the errors that it was found by
         self._point: int | None = None
-        window.timeline.worst_requested.connect(self.go_to_frame)
+        timeline.worst_requested.connect(self.go_to_frame)
 
     def go_to_frame(self) -> None:
         """Show the frame with the largest mean error; from a frame that was found, the next one."""
-        series, session = self._window.timeline.series, self._window.session
+        series, session = self._timeline.series, self._session
         if series is None:
-            self._window.chrome.say("There are errors after a run: press Run (Ctrl+R)")
+            self._notifier.show_status("There are errors after a run: press Run (Ctrl+R)")
             return
         of = series.name, session.shown, session.compared
         present = self._frame if self._frame == session.frame and self._of == of else None
         self._frame, self._of = next_worst(series.per_frame, present), of
         if self._frame is None:
             return
-        self._window.navigation.go_to(self._frame)
-        findings = None if series.name == SERIES_NAME else self._window.frame_details.findings()
+        session.set_frame(self._frame)
+        findings = None if series.name == SERIES_NAME else self._findings()
         cause = None if findings is None else cause_of(findings, self._frame)
         head = frame_heading(series, self._frame)
         # The status bar is short, and a run soon writes over it.
-        self._window.chrome.say(f"{head}: {cause.name}" if cause else head)
-        self._window.timeline.tell(
+        self._notifier.show_status(f"{head}: {cause.name}" if cause else head)
+        self._timeline.tell(
             self._frame, frame_sentence(series, self._frame, "" if cause is None else cause.sentence)
         )
 
     def go_to_point(self) -> None:
         """Select the point with the largest error in this frame; from one that was found, the next one."""
-        series, session = self._window.timeline.series, self._window.session
+        series, session = self._timeline.series, self._session
         if series is None:
             return
         errors = series.per_point[session.frame].copy()
         errors[[point for point in session.hidden if point < len(errors)]] = np.nan
         found = next_worst(errors, self._point if self._point == session.point else None)
         if found is None:
-            self._window.chrome.say(f"Frame {session.frame + 1} has no {series.name}")
+            self._notifier.show_status(f"Frame {session.frame + 1} has no {series.name}")
             return
         self._point = found
         session.set_point(found)
         place = int(np.flatnonzero(worst_first(errors) == found)[0]) + 1
         which = "Worst point" if place == 1 else f"Point that is {ordinal(place)} worst"
         value = measure(float(errors[found]), series.unit)
-        self._window.chrome.say(
+        self._notifier.show_status(
             f"{which} of frame {session.frame + 1}: point {found + 1}, {series.name} {value}"
         )
 

@@ -190,7 +190,7 @@ def test_what_would_start_the_search_again_waits_for_run(qtbot, controls, make_s
     run = control.start(warm=False)
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
     said = []
-    control.waits.connect(said.append)
+    session.notifier.status_changed.connect(said.append)
     session.set_settings(Settings(starts=3))
     qtbot.wait(30)
     assert len(run.history) == 10
@@ -271,7 +271,7 @@ def test_runs_that_are_not_shown_give_their_moments_up_first(qtbot, controls, ma
 
 def test_without_live_parameters_a_run_that_was_done_stays_so(qtbot, controls, make_stream):
     session, control = controls(make_stream(length=10))
-    control.set_live(False)
+    session.set_live(False)
     run = control.start(warm=False)
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
     session.set_settings(Settings(rank=4))
@@ -281,14 +281,14 @@ def test_without_live_parameters_a_run_that_was_done_stays_so(qtbot, controls, m
 
 def test_without_live_parameters_a_run_under_way_stays_so_until_they_are_live(qtbot, controls, make_stream):
     session, control = controls(make_stream(length=10_000, pause=0.002))
-    control.set_live(False)
+    session.set_live(False)
     run = control.start(warm=False)
     qtbot.waitUntil(lambda: len(run.history) > 3)
     session.set_settings(Settings(eta=0.2))
     count = len(run.history)
     qtbot.waitUntil(lambda: len(run.history) > count + 20)
     assert run.settings == Settings() and not run.history.ticks
-    control.set_live(True)
+    session.set_live(True)
     qtbot.waitUntil(lambda: run.settings == Settings(eta=0.2))
     assert [tick.text for tick in run.history.ticks] == ["eta 0.05 → 0.2"]
 

@@ -2,34 +2,81 @@
 
 from __future__ import annotations
 
+import itertools
+import time
+
 from PyQt6.QtCore import QObject
 
-from nrsfm_gui.engine.throttle import MILLISECONDS, Pace
+from nrsfm_gui.engine.throttle import READING_MILLISECONDS, PanelUpdater, Throttle
 
 
-def test_the_first_wish_is_met_at_once_and_of_many_the_last(qtbot):
+def test_the_first_request_is_served_at_once_and_of_many_the_last(qtbot):
     owner, now = QObject(), []
     value = 0
-    pace = Pace(lambda: now.append(value), owner)
-    pace.soon()
+    throttle = Throttle(lambda: now.append(value), owner)
+    throttle.request()
     assert now == [0]
     for value in range(1, 50):  # noqa: B007
-        pace.soon()
+        throttle.request()
     assert now == [0]
     qtbot.waitUntil(lambda: len(now) == 2)
     assert now == [0, 49]
-    qtbot.wait(3 * MILLISECONDS)
-    assert now == [0, 49]  # nothing was wished since
-    pace.soon()
+    qtbot.wait(3 * READING_MILLISECONDS)
+    assert now == [0, 49]  # nothing was requested since
+    throttle.request()
     assert now == [0, 49, 49]
 
 
 def test_what_is_shown_now_need_not_be_shown_again(qtbot):
     owner, now = QObject(), []
-    pace = Pace(lambda: now.append(1), owner)
-    pace.soon()
-    pace.soon()
-    pace.now()
+    throttle = Throttle(lambda: now.append(1), owner)
+    throttle.request()
+    throttle.request()
+    throttle.run()
     assert now == [1, 1]
-    qtbot.wait(3 * MILLISECONDS)
+    qtbot.wait(3 * READING_MILLISECONDS)
     assert now == [1, 1]
+
+
+def test_many_changes_are_one_update_of_a_panel(qtbot):
+    owner, shown = QObject(), []
+    value = 0
+    updater = PanelUpdater(lambda: value, shown.append, owner)
+    for value in range(1, 50):  # noqa: B007
+        updater.request()
+    assert shown == []
+    qtbot.waitUntil(lambda: len(shown) == 1)
+    assert shown == [49]
+
+
+def test_a_panel_is_not_drawn_again_where_it_shows_what_there_is(qtbot):
+    owner, shown = QObject(), []
+    updater = PanelUpdater(lambda: (1, 2), shown.append, owner)
+    updater.update()
+    updater.request()
+    qtbot.wait(3 * READING_MILLISECONDS)
+    assert shown == [(1, 2)]
+    updater.forget()
+    updater.request()
+    qtbot.waitUntil(lambda: len(shown) == 2)
+
+
+def test_a_requested_update_can_be_done_at_once(qtbot):
+    owner, shown = QObject(), []
+    updater = PanelUpdater(lambda: 7, shown.append, owner)
+    updater.flush()
+    assert shown == []  # nothing was requested
+    updater.request()
+    updater.flush()
+    assert shown == [7]
+
+
+def test_updates_of_a_panel_are_an_interval_apart(qtbot):
+    owner, at = QObject(), []
+    state = [0]
+    updater = PanelUpdater(lambda: state[0], lambda _: at.append(time.perf_counter()), owner, milliseconds=80)
+    for state[0] in range(1, 30):
+        updater.request()
+        qtbot.wait(10)
+    assert len(at) >= 2
+    assert min(late - early for early, late in itertools.pairwise(at)) > 0.07

@@ -181,22 +181,22 @@ def test_shapes_are_laid_over_the_truth_as_in_the_window(make_window):
 
 def test_choices_last_while_the_application_runs(qtbot, make_window):
     window = make_window(simulate("paper", frames=6, points=20, seed=2), settings=QUICK)
-    window.chrome.actions["export"].trigger()
+    window.toolbars.actions["export"].trigger()
     dialog = window.exporting._dialog
     assert dialog.isVisible() and not dialog.isModal()
     dialog.choose("picture")
     dialog.close()
-    window.chrome.actions["export"].trigger()
+    window.toolbars.actions["export"].trigger()
     assert window.exporting._dialog is dialog and dialog.form.what.key == "picture"
 
 
 def test_every_kind_is_written_from_the_window(qtbot, make_window, tmp_path):
     window = make_window(simulate("paper", frames=6, points=20, noise=0.3, seed=2), settings=QUICK)
-    window.run_from_scratch()
+    window.parameters_controller.run_from_scratch()
     qtbot.waitUntil(
         lambda: window.session.shown is not None and window.control.current is None, timeout=30_000
     )
-    window.chrome.actions["export"].trigger()
+    window.toolbars.actions["export"].trigger()
     dialog = window.exporting._dialog
     folder = tmp_path / "all"
     folder.mkdir()

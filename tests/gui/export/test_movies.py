@@ -166,7 +166,7 @@ def test_options_outside_their_range_are_refused(options, sentence):
 
 
 def solved(qtbot, window):
-    window.run_from_scratch()
+    window.parameters_controller.run_from_scratch()
     qtbot.waitUntil(
         lambda: window.control.current is None and window.session.shown.last is not None, timeout=30_000
     )
@@ -193,14 +193,14 @@ def test_the_three_d_view_is_filmed_while_the_window_stays_at_its_frame(qtbot, w
         near(image, theme.estimate).sum() > 20 and near(image, theme.truth).sum() > 20 for image in images
     )
     assert all((pixels(one) != pixels(other)).any() for one, other in itertools.pairwise(images))
-    painter = ScenePainter(window, MovieOptions(width=320, height=200))
+    painter = ScenePainter(window.exporting.views, MovieOptions(width=320, height=200))
     assert (pixels(painter.picture(4, 240.0)) == pixels(images[4])).all()
     painter.close()
 
 
 def test_a_turn_of_the_camera_is_that_of_the_orbit(qtbot, window):
     solved(qtbot, window)
-    painter = ScenePainter(window, MovieOptions(width=320, height=200))
+    painter = ScenePainter(window.exporting.views, MovieOptions(width=320, height=200))
     straight, turned = painter.picture(0, 0.0), painter.picture(0, 90.0)
     window.display.refresh()
     view, orbit = window.scene_view, window.scene_view.orbit
@@ -212,9 +212,9 @@ def test_a_turn_of_the_camera_is_that_of_the_orbit(qtbot, window):
 
 def test_a_full_turn_from_the_top_keeps_the_object_in_the_picture(qtbot, window, near):
     solved(qtbot, window)
-    window.looks.change(layers=frozenset({"truth"}))
+    window.appearance.change(layers=frozenset({"truth"}))
     window.scene_view.set_axis_preset("top")
-    painter = ScenePainter(window, MovieOptions(width=480, height=200, one_turn=True))
+    painter = ScenePainter(window.exporting.views, MovieOptions(width=480, height=200, one_turn=True))
     counts = []
     for turned in (0.0, 45.0, 90.0, 135.0):
         seen = near(painter.picture(0, turned), window.session.theme.truth)
@@ -228,11 +228,11 @@ def test_a_full_turn_from_the_top_keeps_the_object_in_the_picture(qtbot, window,
 
 def test_a_movie_shows_what_was_shown_when_it_was_asked_for(qtbot, window):
     solved(qtbot, window)
-    painter = ScenePainter(window, MovieOptions(width=320, height=200))
+    painter = ScenePainter(window.exporting.views, MovieOptions(width=320, height=200))
     before = pixels(painter.picture(4, 0.0))
     window.session.set_hidden(range(10))
     window.session.set_selection((12, 13))
-    window.display.set_layers(frozenset({"estimate"}))
+    window.session.set_appearance(window.session.appearance.changed(layers=frozenset({"estimate"})))
     window.scene_view.set_axis_preset("top")
     window.session.set_shown(None)
     window.display.refresh()
@@ -274,7 +274,9 @@ def test_the_two_d_view_is_filmed_with_the_part_that_is_seen(qtbot, window, fold
 def test_the_window_is_filmed_frame_by_frame_and_is_left_at_its_own(qtbot, window):
     solved(qtbot, window)
     window.session.set_frame(2)
-    painter = WindowPainter(window, MovieOptions(view="window", width=640, height=400, last=5))
+    painter = WindowPainter(
+        window.exporting.views, MovieOptions(view="window", width=640, height=400, last=5)
+    )
     first, last, again = (painter.picture(frame, 0.0) for frame in (0, 5, 0))
     painter.close()
     assert window.session.frame == 2 and window.display.scene.frame == 2
@@ -362,7 +364,7 @@ def test_opening_another_sequence_ends_the_movie_of_the_window(qtbot, window, se
     window.exporting.save_movie(folder / "a.png", options)
     qtbot.waitUntil(lambda: bool(list(folder.iterdir())))
     with qtbot.waitSignal(window.exporting.failed, timeout=10_000) as failed:
-        window.opening.opened.emit(replace(sequence, digest="another"), None)
+        window.opening.open_sequence(replace(sequence, digest="another"))
     assert "another sequence was opened meanwhile" in failed.args[0] and failed.args[1] == ""
     qtbot.waitUntil(lambda: not window.exporting.busy)
     assert not list(folder.iterdir())

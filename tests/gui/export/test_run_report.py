@@ -33,7 +33,7 @@ def sequence():
 @pytest.fixture
 def window(qtbot, make_window, sequence):
     window = make_window(sequence, settings=QUICK)
-    window.run_from_scratch()
+    window.parameters_controller.run_from_scratch()
     qtbot.waitUntil(
         lambda: window.session.shown is not None and window.control.current is None, timeout=30_000
     )
@@ -164,7 +164,7 @@ def test_what_is_saved_of_an_earlier_moment_is_of_the_parameters_of_then(qtbot, 
     assert tick.before.eta == QUICK.eta
     session.set_settings(QUICK.with_changes(eta=0.1))
     qtbot.waitUntil(lambda: window.control.current is None and run.settings.eta == 0.1)
-    window.steering.look_at(run.moments.indices[0])
+    window.loss.look_at(run.moments.indices[0])
     seen = session.seen
     assert session.moment is not None and seen.settings.eta == 0.3
     for name in ("r.npz", "r.html"):

@@ -87,7 +87,7 @@ def changed_by_the_wheel(top: QWidget) -> list[str]:
 @pytest.fixture
 def window(qtbot, make_window) -> MainWindow:
     made = make_window(simulate("paper", frames=8, points=20, noise=0.3, seed=2), settings=QUICK)
-    made.run()
+    made.parameters_controller.run()
     qtbot.waitUntil(lambda: made.session.shown.state is RunState.FINISHED, timeout=30_000)
     return made
 
@@ -95,19 +95,19 @@ def window(qtbot, make_window) -> MainWindow:
 def test_the_wheel_changes_no_field_of_any_panel(qtbot, window):
     for dock in docks(window):
         dock.show()
-    settings, appearance = window.session.settings, window.display.appearance
+    settings, appearance = window.session.settings, window.session.appearance
     for kind in (QComboBox, QSpinBox, QSlider, NumberField):
         assert any(isinstance(field, kind) for field in fields_of(window))
     assert len(fields_of(window)) > 40
     assert changed_by_the_wheel(window) == []
     assert window.session.settings == settings and window.parameters.settings == settings
-    assert window.display.appearance == appearance
+    assert window.session.appearance == appearance
 
 
 @pytest.mark.parametrize("action, least", [("export", 8), ("preferences", 7)])
 def test_the_wheel_changes_no_field_of_a_dialog(qtbot, window, action, least):
     before = set(QApplication.topLevelWidgets())
-    window.chrome.actions[action].trigger()
+    window.toolbars.actions[action].trigger()
     dialogs = [each for each in set(QApplication.topLevelWidgets()) - before if each.isVisible()]
     assert len(dialogs) == 1
     assert len(fields_of(dialogs[0])) >= least
@@ -115,7 +115,7 @@ def test_the_wheel_changes_no_field_of_a_dialog(qtbot, window, action, least):
 
 
 def test_the_wheel_changes_no_field_of_the_appearance(qtbot, window):
-    panel = window.looks.panel
+    panel = window.appearance_panel
     panel.show()
     for kind in (QComboBox, QSpinBox, QDoubleSpinBox):
         assert any(isinstance(field, kind) for field in fields_of(panel))

@@ -50,8 +50,8 @@ def saved_to():
 
 
 def _saved_to(qtbot, window, path):
-    window.keeping.save_to(path)
-    qtbot.waitUntil(lambda: not window.keeping.busy and path.exists())
+    window.saver.save_to(path)
+    qtbot.waitUntil(lambda: not window.saver.busy and path.exists())
     return path
 
 

@@ -26,7 +26,7 @@ def save_every(store, seconds):
 
 
 def own_file(window):
-    found = list(window.keeping.folder.glob(f"{OWN}*.nrsfm"))
+    found = list(window.saver.folder.glob(f"{OWN}*.nrsfm"))
     return found[0] if found else None
 
 
@@ -35,10 +35,10 @@ def test_a_run_is_saved_by_itself_when_it_has_ended(qtbot, solved):
     qtbot.waitUntil(lambda: own_file(window) is not None)
     saved = read_session(own_file(window))
     assert saved.sequences[0].runs[0].update.best.loss == run.last.best.loss
-    assert lost_sessions(window.keeping.folder) == []  # its lock is held
+    assert lost_sessions(window.saver.folder) == []  # its lock is held
     window.close()
     assert own_file(window) is None
-    last, holds = window.keeping.last_session()
+    last, holds = window.saver.last_session()
     assert holds == "1 run of balloon circle"
     assert read_session(last).sequences[0].runs[0].update.best.loss == run.last.best.loss
 
@@ -66,7 +66,7 @@ def test_a_change_is_saved_by_itself_after_the_interval(qtbot, autosave):
 
 def test_what_is_saved_by_itself_is_in_the_log(qtbot, solved):
     window, _run = solved()
-    qtbot.waitUntil(lambda: "saved by itself" in window.habits.logbook.text())
+    qtbot.waitUntil(lambda: "saved by itself" in window.logbook.text())
 
 
 def test_nothing_is_saved_by_itself_where_that_is_switched_off(qtbot, solved, store):
@@ -74,7 +74,7 @@ def test_nothing_is_saved_by_itself_where_that_is_switched_off(qtbot, solved, st
     window, _run = solved()
     qtbot.wait(700)
     window.close()
-    assert not window.keeping.folder.exists()
+    assert not window.saver.folder.exists()
 
 
 def test_a_saved_session_leaves_nothing_else_behind(qtbot, solved, tmp_path, saved_to):
@@ -83,7 +83,7 @@ def test_a_saved_session_leaves_nothing_else_behind(qtbot, solved, tmp_path, sav
     saved_to(qtbot, window, tmp_path / "my.nrsfm")
     qtbot.waitUntil(lambda: own_file(window) is None)
     window.close()
-    assert list(window.keeping.folder.iterdir()) == []
+    assert list(window.saver.folder.iterdir()) == []
 
 
 def test_a_full_disk_is_reported_once_and_saving_works_again_after_it(qtbot, autosave, tmp_path, monkeypatch):
@@ -114,7 +114,7 @@ def test_a_folder_that_cannot_be_made_is_reported_by_the_window(qtbot, solved, t
     (tmp_path / "data").unlink()
 
     def works_again():
-        window.keeping.autosave.save()  # which does nothing until the failed one is at its end
+        window.saver.autosave.save()  # which does nothing until the failed one is at its end
         return "saved by itself again" in window.messages.text
 
     qtbot.waitUntil(works_again)
@@ -143,23 +143,23 @@ def slowly(monkeypatch, seconds):
 @pytest.mark.parametrize("name", [LAST, "elsewhere/last.nrsfm"])
 def test_opening_the_last_session_keeps_the_one_that_is_open(qtbot, solved, kept, opened, name):
     window, run = solved()
-    path = window.keeping.folder / name
+    path = window.saver.folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     write_session(renamed(kept, "closed before"), path)
     window.session.rename_run(run, "open and not saved")
     opened(qtbot, window, path)
     assert [run.title for run in window.session.runs] == ["closed before"]
-    qtbot.waitUntil(lambda: (window.keeping.folder / LAST).is_file())
-    assert titles(window.keeping.folder / LAST) == ["open and not saved"]
+    qtbot.waitUntil(lambda: (window.saver.folder / LAST).is_file())
+    assert titles(window.saver.folder / LAST) == ["open and not saved"]
     if name == LAST:
         assert titles(own_file(window)) == ["closed before"]
 
 
 def test_a_session_that_was_not_saved_can_be_opened_as_the_last_one(qtbot, make_window, kept):
     window = make_window()
-    window.keeping.folder.mkdir(parents=True)
-    write_session(kept, window.keeping.folder / LAST)
-    menu = window.chrome._recent
+    window.saver.folder.mkdir(parents=True)
+    write_session(kept, window.saver.folder / LAST)
+    menu = window.toolbars._recent
     menu.aboutToShow.emit()
     action = menu.actions()[0]
     assert action.text() == "Last session, not saved"
@@ -167,16 +167,16 @@ def test_a_session_that_was_not_saved_can_be_opened_as_the_last_one(qtbot, make_
     with qtbot.waitSignal(window.opening.opened):
         action.trigger()
     assert window.session.shown.last.best.loss == kept.sequences[0].runs[0].update.best.loss
-    assert window.isWindowModified() and window.keeping.file is None
+    assert window.isWindowModified() and window.saver.file is None
     assert window.store.recent() == []
 
 
 def test_what_was_closed_without_saving_is_offered_once(qtbot, make_window, kept, known):
     window = make_window()
-    window.keeping.folder.mkdir(parents=True)
-    write_session(kept, window.keeping.folder / LAST)
+    window.saver.folder.mkdir(parents=True)
+    write_session(kept, window.saver.folder / LAST)
     for expected in (True, False):
-        window.keeping.begin(scripted=False)
+        window.saver.begin(scripted=False)
         with qtbot.waitSignal(window.opening.shown):
             window.opening.open("sample:balloon/circle")
         offered = "closed without having been saved: 1 run of balloon circle" in window.messages.text
@@ -190,8 +190,8 @@ def test_opening_a_session_keeps_the_unsaved_one_before_it(qtbot, solved, tmp_pa
     window.session.set_note(run, "not saved")
     opened(qtbot, window, path)
     assert window.session.runs[0].note == ""
-    qtbot.waitUntil(lambda: window.keeping.last_session() is not None)
-    last, _ = window.keeping.last_session()
+    qtbot.waitUntil(lambda: window.saver.last_session() is not None)
+    last, _ = window.saver.last_session()
     assert read_session(last).sequences[0].runs[0].note == "not saved"
 
 
@@ -203,16 +203,16 @@ def lose(saved, folder):
 
 def test_a_lost_session_is_offered_and_recovered(qtbot, make_window, kept, tmp_path):
     window = make_window()
-    path = lose(replace(kept, file=tmp_path / "my.nrsfm"), window.keeping.folder)
-    window.keeping.begin(scripted=False)
-    bar = window.keeping.recovering.bar
+    path = lose(replace(kept, file=tmp_path / "my.nrsfm"), window.saver.folder)
+    window.saver.begin(scripted=False)
+    bar = window.saver.recovery.bar
     assert bar.text.startswith("A session was not closed properly: 1 run of balloon circle, saved at ")
-    assert lost_sessions(window.keeping.folder) == []  # no second window offers it
+    assert lost_sessions(window.saver.folder) == []  # no second window offers it
     with qtbot.waitSignal(window.opening.opened):
         bar.buttons["Recover"].click()
     assert bar.text == "" and "Recovered 1 run of balloon circle" in window.messages.text
     assert window.session.shown.last.best.loss == kept.sequences[0].runs[0].update.best.loss
-    assert window.isWindowModified() and window.keeping.file == tmp_path / "my.nrsfm"
+    assert window.isWindowModified() and window.saver.file == tmp_path / "my.nrsfm"
     assert not path.exists()
     assert read_session(own_file(window)).sequences[0].runs[0].state is RunState.FINISHED
 
@@ -222,17 +222,17 @@ def test_a_session_that_is_recovered_while_another_is_being_written_is_not_writt
 ):
     window, run = solved()
     qtbot.waitUntil(lambda: own_file(window) is not None)
-    lost = lose(renamed(kept, "recovered"), window.keeping.folder)
-    window.keeping.recovering.offer()
+    lost = lose(renamed(kept, "recovered"), window.saver.folder)
+    window.saver.recovery.offer()
     slowly(monkeypatch, 0.5)
     window.session.set_note(run, "of the session that is left")
-    window.keeping.autosave.save()
+    window.saver.autosave.save()
     with qtbot.waitSignal(window.opening.opened):
-        window.keeping.recovering.bar.buttons["Recover"].click()
+        window.saver.recovery.bar.buttons["Recover"].click()
     qtbot.wait(700)
     assert not lost.exists()
     assert titles(own_file(window)) == ["recovered"]
-    last, _ = window.keeping.last_session()
+    last, _ = window.saver.last_session()
     assert read_session(last).sequences[0].runs[0].note == "of the session that is left"
 
 
@@ -242,40 +242,40 @@ def test_what_was_recovered_and_not_saved_is_kept_when_the_window_closes(
 ):
     save_every(store, seconds)
     window = make_window()
-    lose(renamed(kept, "recovered"), window.keeping.folder)
-    window.keeping.begin(scripted=False)
+    lose(renamed(kept, "recovered"), window.saver.folder)
+    window.saver.begin(scripted=False)
     with qtbot.waitSignal(window.opening.opened):
-        window.keeping.recovering.bar.buttons["Recover"].click()
+        window.saver.recovery.bar.buttons["Recover"].click()
     assert titles(own_file(window)) == ["recovered"]  # if the process ends now, it is offered again
     window.close()
     assert own_file(window) is None
-    assert titles(window.keeping.last_session()[0]) == ["recovered"]
+    assert titles(window.saver.last_session()[0]) == ["recovered"]
 
 
 def test_a_session_that_cannot_be_made_this_windows_own_is_left_where_it_is(
     qtbot, make_window, kept, monkeypatch
 ):
     window = make_window()
-    lost = lose(kept, window.keeping.folder)
-    window.keeping.begin(scripted=False)
+    lost = lose(kept, window.saver.folder)
+    window.saver.begin(scripted=False)
     monkeypatch.setattr(QLockFile, "tryLock", lambda *_: False)
     with qtbot.waitSignal(window.opening.opened):
-        window.keeping.recovering.bar.buttons["Recover"].click()
+        window.saver.recovery.bar.buttons["Recover"].click()
     assert lost.exists() and window.isWindowModified()
 
 
 def test_a_lost_session_can_be_discarded_or_left(make_window, kept):
     window = make_window()
-    path = lose(kept, window.keeping.folder)
-    bar = window.keeping.recovering.bar
-    window.keeping.begin(scripted=False)
+    path = lose(kept, window.saver.folder)
+    bar = window.saver.recovery.bar
+    window.saver.begin(scripted=False)
     bar.buttons["Later"].click()
     assert bar.text == "" and path.exists()
-    window.keeping.begin(scripted=False)
+    window.saver.begin(scripted=False)
     bar.buttons["Discard"].click()
     assert bar.text == "" and not path.exists()
     assert not path.with_suffix(".lock").exists()
-    window.keeping.begin(scripted=False)
+    window.saver.begin(scripted=False)
     assert bar.text == ""
 
 
@@ -296,12 +296,12 @@ def test_what_a_killed_process_was_writing_is_cleared_away(tmp_path):
 
 def test_a_lost_session_that_is_damaged_is_not_in_the_way(qtbot, make_window, known):
     window = make_window(known.sequence)
-    folder = window.keeping.folder
+    folder = window.saver.folder
     folder.mkdir(parents=True)
     path = folder / f"{OWN}1-0.nrsfm"
     path.write_bytes(b"PK\x03\x04 and no more")
-    window.keeping.begin(scripted=False)
-    bar = window.keeping.recovering.bar
+    window.saver.begin(scripted=False)
+    bar = window.saver.recovery.bar
     assert "saved at" in bar.text
     with qtbot.waitSignal(window.opening.failed):
         bar.buttons["Recover"].click()
@@ -319,7 +319,7 @@ begin = main_window.MainWindow.begin
 def watched(window, arguments):
     begin(window, arguments)
     run = lambda: window.session.runs[0]
-    window.keeping.autosave.saved.connect(lambda: print("saved", len(run().history.records), flush=True))
+    window.saver.autosave.saved.connect(lambda: print("saved", len(run().history.records), flush=True))
 main_window.MainWindow.begin = watched
 sys.exit(app.main(sys.argv[1:]))
 """
@@ -366,10 +366,10 @@ def watched(window, arguments):
     begin(window, arguments)
     def recover(*_):
         window.opening.opened.disconnect(recover)
-        print(window.keeping.recovering.bar.text)
+        print(window.saver.recovery.bar.text)
         window.opening.session_read.connect(lambda *_: print("read", len(window.session.runs[0].history)))
         window.opening.session_read.connect(lambda *_: QTimer.singleShot(0, window.close))
-        window.keeping.recovering.bar.buttons["Recover"].click()
+        window.saver.recovery.bar.buttons["Recover"].click()
     window.opening.opened.connect(recover)
 main_window.MainWindow.begin = watched
 sys.exit(app.main(sys.argv[1:]))

@@ -47,7 +47,7 @@ def test_what_is_copied_of_a_run_gives_its_loss(solved, tmp_path, settings, text
 def test_what_is_copied_of_a_run_that_was_steered_live_gives_its_loss(qtbot, solved, tmp_path, text_of):
     settings = QUICK
     window, run = solved(settings)
-    window.control.set_live(True)
+    window.session.set_live(True)
     for number, penalty in enumerate((NuclearNorm(0.03), NuclearNorm(0.02), NuclearNorm(0.011))):
         window.session.set_settings(settings.with_changes(penalty=penalty, eta=0.1 + 0.01 * number))
         qtbot.wait(15 * number)
@@ -56,7 +56,7 @@ def test_what_is_copied_of_a_run_that_was_steered_live_gives_its_loss(qtbot, sol
     assert window.session.runs == [run, live]
     for loss in losses_of_copies(window, tmp_path, text_of):
         assert loss == pytest.approx(live.last.displayed.loss, rel=DIGITS, abs=0)
-    window.run()
+    window.parameters_controller.run()
     warm = window.control.current
     qtbot.waitUntil(lambda: not warm.state.alive, timeout=20_000)
     window.session.set_settings(window.session.settings.with_changes(rank=settings.rank + 1))
@@ -89,11 +89,11 @@ def test_what_is_copied_of_a_run_that_went_on_from_a_moment_gives_its_loss(qtbot
 
 def test_what_is_copied_of_a_stopped_run_stops_there(qtbot, make_window, sequence, tmp_path, text_of):
     window = make_window(sequence, settings=QUICK.with_changes(method="lm", starts=1))
-    window.step()
+    window.parameters_controller.step()
     run = window.control.current
     for count in range(2, 7):
         qtbot.waitUntil(lambda count=count: len(run.history) == count - 1)
-        window.step()
+        window.parameters_controller.step()
     qtbot.waitUntil(lambda: len(run.history) == 6)
     window.control.cancel()
     qtbot.waitUntil(lambda: run.state is RunState.STOPPED)

@@ -24,6 +24,7 @@ def test_a_result_is_shown_as_a_run_and_gone_on_from(
     window = make_window()
     opened(qtbot, window, path)
     qtbot.waitUntil(lambda: bool(window.session.runs))
+    window.parameters_controller.flush()
     assert window.session.settings == window.parameters.settings == settings
     (run,) = window.session.runs
     assert (run.title, run.state, run.last.best.loss) == ("opened: result", RunState.FINISHED, result.loss)
@@ -33,10 +34,10 @@ def test_a_result_is_shown_as_a_run_and_gone_on_from(
     assert window.display.errors.of_run(run).reprojection == pytest.approx(
         result_quality(sequence, result), rel=1e-9
     )
-    window.control.set_live(False)
+    window.session.set_live(False)
     window.session.set_settings(settings.with_changes(eta=0.3))
     window.parameters.set_settings(settings.with_changes(eta=0.3))
-    window.run()
+    window.parameters_controller.run()
     further = window.control.current
     qtbot.waitUntil(lambda: further.state is RunState.FINISHED, timeout=20_000)
     assert "from where it was" in [start.name for start in further.last.starts]

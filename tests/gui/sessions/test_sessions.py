@@ -19,7 +19,7 @@ from core import PRESETS, InputError, Settings, TruncatedNuclearNorm, read_seque
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.sessions.autosave import summary
 from nrsfm_gui.sessions.session_file import read_session, write_session
-from nrsfm_gui.sessions.view_state import Viewpoint
+from nrsfm_gui.sessions.view_state import ViewState
 
 ROOT = Path(__file__).parents[3]
 QUICK = Settings(rank=2, starts=2, rotations="truth")
@@ -31,13 +31,13 @@ def test_a_session_is_the_same_in_another_window(
     qtbot, make_window, solved, tmp_path, settings, saved_to, opened, text_of
 ):
     window, run = solved(settings)
-    window.control.set_live(False)
+    window.session.set_live(False)
     window.session.rename_run(run, "the good one")
     window.session.set_frame(5)
     window.session.set_selection((2, 4), 4)
     window.session.set_hidden((7,))
     window.session.set_frame_range((3, 9))
-    window.looks.change(color_by="error")
+    window.appearance.change(color_by="error")
     window.scene_view.set_orbit(window.scene_view.orbit.turned(33.0, 5.0))
     window.parameters.set_settings(settings.with_changes(eta=0.125))
     window.session.set_settings(settings.with_changes(eta=0.125))
@@ -52,7 +52,7 @@ def test_a_session_is_the_same_in_another_window(
     assert again.title == "the good one" and session.shown is again
     assert (session.frame, session.selection, session.point) == (5, (2, 4), 4)
     assert (session.hidden, session.frame_range) == ({7}, (3, 9))
-    assert other.display.appearance == window.display.appearance
+    assert other.session.appearance == window.session.appearance
     assert other.scene_view.orbit == window.scene_view.orbit
     assert other.session.settings == settings.with_changes(eta=0.125)
     assert other.parameters.settings == other.session.settings
@@ -60,7 +60,7 @@ def test_a_session_is_the_same_in_another_window(
         assert text_of(other, recipe) == text_of(window, recipe)
     further = []
     for each in (window, other):
-        each.run()
+        each.parameters_controller.run()
         new = each.control.current
         qtbot.waitUntil(lambda new=new: new.state is RunState.FINISHED, timeout=20_000)
         assert new.warm_from == 1 and new.number == 2
@@ -77,40 +77,40 @@ def test_the_title_names_the_session_and_marks_what_is_not_saved(qtbot, solved, 
     assert window.windowTitle() == "my.nrsfm[*] – balloon circle (perspective) – NRSfM Studio"
     assert window.store.recent()[0] == path
     window.session.set_note(run, "looks right")
-    assert window.isWindowModified()
-    window.keeping.save()  # no question: it has a name
+    qtbot.waitUntil(window.isWindowModified)
+    window.saver.save()  # no question: it has a name
     qtbot.waitUntil(lambda: not window.isWindowModified())
     assert read_session(path).sequences[0].runs[0].note == "looks right"
 
 
 def test_where_to_save_is_asked_while_everything_goes_on(qtbot, solved, tmp_path):
     window, _run = solved()
-    window.chrome.actions["save"].trigger()
+    window.toolbars.actions["save"].trigger()
     dialog = window.findChild(QFileDialog)
     assert Path(dialog.selectedFiles()[0]).name == "balloon-circle.nrsfm"
-    window.run()
+    window.parameters_controller.run()
     qtbot.waitUntil(lambda: window.control.current is None, timeout=20_000)
     dialog.setDirectory(str(tmp_path))
     dialog.findChild(QLineEdit).setText("mine")
     dialog.accept()
-    qtbot.waitUntil(lambda: window.keeping.file == tmp_path / "mine.nrsfm")
+    qtbot.waitUntil(lambda: window.saver.file == tmp_path / "mine.nrsfm")
     assert len(read_session(tmp_path / "mine.nrsfm").sequences[0].runs) == 2
 
 
 def test_a_window_without_runs_is_not_marked_and_leaves_nothing(qtbot, make_window, sequence):
     window = make_window(sequence)
     window.session.set_settings(QUICK)
-    window.keeping.autosave.save()
+    window.saver.autosave.save()
     assert not window.isWindowModified()
     window.close()
-    assert not list(window.keeping.folder.glob("*.nrsfm"))
+    assert not list(window.saver.folder.glob("*.nrsfm"))
 
 
 def test_every_sequence_with_runs_is_in_the_session(
     qtbot, make_window, solved, known, tmp_path, saved_to, opened
 ):
     window, run = solved()
-    window.opening.opened.emit(known.sequence, None)
+    window.opening.open_sequence(known.sequence)
     path = saved_to(qtbot, window, tmp_path / "two.nrsfm")
     assert summary(path) == "1 run of balloon circle"
     other = make_window()
@@ -128,7 +128,7 @@ def test_a_file_that_goes_while_it_is_open_disturbs_nothing(
 ):
     window, run = solved()
     run.sequence.source.unlink()
-    window.run()
+    window.parameters_controller.run()
     qtbot.waitUntil(lambda: window.control.current is None, timeout=20_000)
     assert [each.state for each in window.session.runs] == [RunState.FINISHED] * 2
     path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
@@ -168,13 +168,13 @@ def test_a_full_disk_or_a_folder_that_cannot_be_written_is_reported(
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
-        with qtbot.waitSignal(window.reported) as reported:
-            window.keeping.save()
+        with qtbot.waitSignal(window.session.notifier.failed) as reported:
+            window.saver.save()
     assert reported.args == [f"{path} cannot be written: No space left on device"]
     with monkeypatch.context() as patch:  # the tests may run as root, whom no mode of a folder keeps out
         patch.setattr(core.foundation.atomic.os, "access", lambda *_: False)
-        with qtbot.waitSignal(window.reported) as reported:
-            window.keeping.save()
+        with qtbot.waitSignal(window.session.notifier.failed) as reported:
+            window.saver.save()
     assert "no permission to write in the folder" in reported.args[0]
     assert path.read_bytes() == before
     assert sorted(item.name for item in tmp_path.glob(".*")) == []
@@ -237,14 +237,14 @@ def test_a_session_that_is_opened_while_another_is_saved_keeps_its_file(
 
     monkeypatch.setattr("nrsfm_gui.sessions.session_saver.write_session", slow)
     window.session.rename_run(run, "of the first")
-    window.keeping.save_to(first)
+    window.saver.save_to(first)
     opened(qtbot, window, second)
-    assert window.keeping.busy
+    assert window.saver.busy
     qtbot.waitUntil(lambda: "Saved" in window.messages.text)
-    assert window.keeping.file == second and not window.isWindowModified()
+    assert window.saver.file == second and not window.isWindowModified()
     window.session.rename_run(window.session.runs[0], "of the second")
-    window.keeping.save()
-    qtbot.waitUntil(lambda: not window.keeping.busy)
+    window.saver.save()
+    qtbot.waitUntil(lambda: not window.saver.busy)
     saved = {path: read_session(path).sequences[0].runs[0].title for path in (first, second)}
     assert saved == {first: "of the first", second: "of the second"}
 
@@ -259,18 +259,18 @@ def test_the_session_as_it_was_saved_last_is_what_stays(qtbot, solved, tmp_path,
 
     monkeypatch.setattr("nrsfm_gui.sessions.session_saver.write_session", slow)
     window.session.set_note(run, "first")
-    window.keeping.save_to(path)
+    window.saver.save_to(path)
     window.session.set_note(run, "second")
-    window.keeping.save_to(path)
-    qtbot.waitUntil(lambda: not window.keeping.busy)
+    window.saver.save_to(path)
+    qtbot.waitUntil(lambda: not window.saver.busy)
     assert read_session(path).sequences[0].runs[0].note == "second"
     assert not window.isWindowModified()
 
 
 def test_what_waits_to_be_saved_is_saved_before_the_window_closes(solved, tmp_path):
     window, _run = solved()
-    window.keeping.save_to(tmp_path / "a.nrsfm")
-    window.keeping.save_to(tmp_path / "b.nrsfm")
+    window.saver.save_to(tmp_path / "a.nrsfm")
+    window.saver.save_to(tmp_path / "b.nrsfm")
     window.close()
     assert all(read_session(tmp_path / f"{name}.nrsfm").sequences for name in "ab")
 
@@ -303,7 +303,7 @@ def test_a_file_whose_name_is_not_utf_8_is_no_obstacle(qtbot, make_window, tmp_p
 
 def test_a_view_with_too_few_numbers_is_a_sentence(solved):
     window, _run = solved()
-    values = Viewpoint.of(window).as_plain()
+    values = ViewState.of(window.session, window.scene_view.orbit).as_plain()
     values["orbit"]["center"] = [0.0, 1.0]
     with pytest.raises(InputError, match="the view cannot be read"):
-        Viewpoint.from_plain(values)
+        ViewState.from_plain(values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +13,7 @@ from PyQt6.QtWidgets import QApplication
 
 from core import simulate
 from nrsfm_gui.model.theme import LIGHT
-from nrsfm_gui.shell.actions import Condition, with_own_letters
+from nrsfm_gui.shell.actions import ACTIONS, Condition, with_own_letters
 from nrsfm_gui.widgets.fuzzy import match
 
 if TYPE_CHECKING:
@@ -31,8 +32,8 @@ def window(make_window, sequence) -> MainWindow:
 
 
 def opened(qtbot, window) -> CommandPalette:
-    window.chrome.actions["palette"].trigger()
-    view = window.habits.palette.view
+    window.toolbars.actions["palette"].trigger()
+    view = window.command_palette.view
     qtbot.waitUntil(lambda: QApplication.focusWidget() is view.field)
     return view
 
@@ -45,12 +46,12 @@ def rows(view) -> list[Entry]:
 
 
 def test_every_action_has_a_menu_a_tip_and_a_key_of_its_own(window):
-    keys = Counter(QKeySequence(key).toString() for spec in window.table for key in spec.shortcuts)
+    keys = Counter(QKeySequence(key).toString() for spec in ACTIONS for key in spec.shortcuts)
     assert "" not in keys
     assert [key for key, count in keys.items() if count > 1] == []
-    names = Counter(spec.name for spec in window.table)
+    names = Counter(spec.name for spec in ACTIONS)
     assert [name for name, count in names.items() if count > 1] == []
-    for spec in window.table:
+    for spec in ACTIONS:
         assert "&" in spec.menu
         assert len(spec.tip) > 5, spec.name
         assert not spec.tip.endswith("."), spec.name
@@ -58,7 +59,7 @@ def test_every_action_has_a_menu_a_tip_and_a_key_of_its_own(window):
 
 
 def test_every_action_that_is_not_always_possible_shows_what_it_needs(window):
-    for spec in window.table:
+    for spec in ACTIONS:
         assert isinstance(spec.when, Condition), spec.name
         assert spec.when.needs or (spec.when is not None and _always(spec.when)), spec.name
 
@@ -116,10 +117,10 @@ def test_of_two_titles_found_alike_the_shorter_one_is_first(qtbot, window):
 
 def test_every_action_is_reached_by_typing_its_title(qtbot, window):
     view = opened(qtbot, window)
-    for spec in window.table:
+    for spec in ACTIONS:
         if spec.name == "palette":
             continue
-        title = window.chrome.actions[spec.name].text().replace("&", "")
+        title = window.toolbars.actions[spec.name].text().replace("&", "")
         view.field.setText(title)
         found = rows(view)
         assert any(entry.title == title for entry in found[:4]), title
@@ -144,11 +145,11 @@ def test_typing_and_return_does_it_and_gives_the_focus_back(qtbot, window):
 
 def test_letters_typed_here_are_not_keys_of_the_window(qtbot, window):
     view = opened(qtbot, window)
-    locked = window.chrome.actions["camera_lock"].isChecked()
+    locked = window.toolbars.actions["camera_lock"].isChecked()
     qtbot.keyClicks(view.field, "c l")
     qtbot.keyClick(view.field, Qt.Key.Key_Home)
     assert view.field.text() == "c l"
-    assert window.chrome.actions["camera_lock"].isChecked() == locked
+    assert window.toolbars.actions["camera_lock"].isChecked() == locked
     assert not window.navigation.playback.playing
 
 
@@ -200,3 +201,8 @@ def test_the_palette_goes_when_the_focus_does(qtbot, window):
     view = opened(qtbot, window)
     window.scene_view.setFocus()
     assert not view.isVisible()
+
+
+def test_every_row_of_the_table_names_a_method(window):
+    for spec in ACTIONS:
+        assert callable(attrgetter(spec.target)(window)), spec.name

@@ -30,13 +30,13 @@ def sequence():
 @pytest.fixture
 def window(make_window, sequence):
     made = make_window(sequence, settings=QUICK)
-    made.habits.defects.install()
+    made.defects.install()
     yield made
-    made.habits.defects.uninstall()
+    made.defects.uninstall()
 
 
 def shown(qtbot, window):
-    defects = window.habits.defects
+    defects = window.defects
     qtbot.waitUntil(lambda: defects.dialog is not None and defects.dialog.isVisible())
     return defects.dialog
 
@@ -51,14 +51,14 @@ def test_a_slot_that_raises_leaves_the_window_alive(qtbot, window, capsys):
 
     QTimer.singleShot(0, slot)
     dialog = shown(qtbot, window)
-    assert "ValueError: a slot broke" in window.habits.logbook.text()
-    assert "in slot" in window.habits.logbook.lines[-1].details
+    assert "ValueError: a slot broke" in window.logbook.text()
+    assert "in slot" in window.logbook.lines[-1].details
     assert "a slot broke" in capsys.readouterr().err
     copy = next(button for button in dialog.findChildren(QPushButton) if "Copy" in button.text())
     copy.click()
     assert "ValueError: a slot broke" in QGuiApplication.clipboard().text()
     dialog.close()
-    window.run()
+    window.parameters_controller.run()
     qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
 
 
@@ -88,8 +88,8 @@ def test_a_slot_that_raises_again_and_again_opens_one_dialog(qtbot, window, caps
         QTimer.singleShot(0, slot)
     dialog = shown(qtbot, window)
     qtbot.waitUntil(lambda: "4 more followed" in dialog._count.text())
-    assert window.habits.defects.dialog is dialog
-    assert window.habits.logbook.text().count("ValueError: again\n") >= 5
+    assert window.defects.dialog is dialog
+    assert window.logbook.text().count("ValueError: again\n") >= 5
     dialog.close()
 
 
@@ -108,7 +108,7 @@ def test_a_thread_that_raises_is_reported_in_the_window(qtbot, window, kind, cap
         thread.start()
         thread.join()
     dialog = shown(qtbot, window)
-    assert "OSError: the worker broke" in window.habits.logbook.text()
+    assert "OSError: the worker broke" in window.logbook.text()
     dialog.close()
 
 
@@ -119,8 +119,8 @@ def test_a_destructor_that_raises_is_only_logged(qtbot, window, capsys):
 
     Fragile()
     gc.collect()
-    qtbot.waitUntil(lambda: "dropped badly" in window.habits.logbook.text())
-    assert window.habits.defects.dialog is None
+    qtbot.waitUntil(lambda: "dropped badly" in window.logbook.text())
+    assert window.defects.dialog is None
 
 
 def test_a_solver_that_raises_keeps_what_it_had_and_another_run_goes(qtbot, make_window, sequence):
@@ -133,7 +133,7 @@ def test_a_solver_that_raises_keeps_what_it_had_and_another_run_goes(qtbot, make
             yield update
 
     window = make_window(sequence, settings=QUICK, work=work)
-    window.run()
+    window.parameters_controller.run()
     dialog = shown(qtbot, window)
     run = window.session.shown
     assert run.state is RunState.FAILED
@@ -142,7 +142,7 @@ def test_a_solver_that_raises_keeps_what_it_had_and_another_run_goes(qtbot, make
     assert {"Save the reconstruction…", "Copy the details"} <= titles(dialog)
     dialog.close()
     broken[0] = False
-    window.run_from_scratch()
+    window.parameters_controller.run_from_scratch()
     qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
 
 
@@ -151,28 +151,28 @@ def test_a_job_that_raises_reports_a_defect(qtbot, window):
         raise KeyError("absent")
 
     job = Job(function)
-    job.failed.connect(window.report)
+    job.failed.connect(window.session.notifier.fail)
     with qtbot.waitSignal(job.finished):
         job.start()
     dialog = shown(qtbot, window)
-    assert "KeyError" in window.habits.logbook.text()
+    assert "KeyError" in window.logbook.text()
     dialog.close()
 
 
 def test_nothing_is_offered_to_save_where_there_is_nothing(qtbot, make_window):
     window = make_window()
-    window.report("ValueError: early", "Traceback")
+    window.session.notifier.fail("ValueError: early", "Traceback")
     dialog = shown(qtbot, window)
     assert not [title for title in titles(dialog) if title.startswith("Save")]
     dialog.close()
 
 
 def test_the_hooks_are_given_back(window):
-    window.habits.defects.uninstall()
+    window.defects.uninstall()
     before = (sys.excepthook, threading.excepthook, sys.unraisablehook)
-    window.habits.defects.install()
+    window.defects.install()
     assert sys.excepthook != before[0]
-    window.habits.defects.uninstall()
+    window.defects.uninstall()
     assert (sys.excepthook, threading.excepthook, sys.unraisablehook) == before
 
 
@@ -180,7 +180,7 @@ def test_the_hooks_are_given_back(window):
 
 
 def test_docks_are_floated_closed_and_put_back(qtbot, window):
-    window.run()
+    window.parameters_controller.run()
     for dock in docks(window):
         dock.setFloating(True)
         qtbot.wait(5)
@@ -190,7 +190,7 @@ def test_docks_are_floated_closed_and_put_back(qtbot, window):
     window.navigation.go_to(-1)
     window.session.set_point(3)
     qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
-    window.reset_layout()
+    window.layout_memory.reset()
     for dock in docks(window):
         assert not dock.isHidden(), dock.windowTitle()
         assert not dock.isFloating(), dock.windowTitle()
@@ -202,7 +202,7 @@ def test_a_floating_dock_is_remembered_and_put_back(qtbot, window, make_window, 
     window.close()
     again = make_window()
     assert docks(again)[0].isFloating()
-    again.reset_layout()
+    again.layout_memory.reset()
     assert not docks(again)[0].isFloating()
 
 
@@ -210,5 +210,5 @@ def test_keys_of_the_window_work_while_a_dock_floats(qtbot, window):
     dock = next(dock for dock in docks(window) if dock.windowTitle() == "Numbers")
     dock.setFloating(True)
     qtbot.wait(5)
-    window.chrome.actions["last"].trigger()
+    window.toolbars.actions["last"].trigger()
     assert window.session.frame == window.session.sequence.frame_count - 1

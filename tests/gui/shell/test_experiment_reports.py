@@ -12,6 +12,7 @@ from PyQt6.QtWidgets import QFileDialog, QPushButton, QWidget
 
 from core.cli import parser
 from core.experiments import Heading, write_report
+from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.shell.experiment_reports import ExperimentReports
 from nrsfm_gui.widgets.message_bar import MessageBar
 
@@ -49,7 +50,9 @@ def messages(qtbot) -> MessageBar:
 
 @pytest.fixture
 def reports(store, messages, window) -> ExperimentReports:
-    return ExperimentReports(store, messages, window)
+    notifier = Notifier(window)
+    messages.listen_to(notifier)
+    return ExperimentReports(store, notifier, window)
 
 
 def write(folder: Path, *, age: float) -> str:

@@ -43,8 +43,8 @@ def window(make_window, sequence) -> MainWindow:
 
 
 def test_the_page_has_its_pictures_in_both_themes(qtbot, window):
-    window.chrome.actions["method"].trigger()
-    browser = window.habits.helping.page.browser
+    window.toolbars.actions["method"].trigger()
+    browser = window.help.page.browser
     for theme in (DARK, LIGHT):
         window.session.set_theme(theme)
         assert theme.text in method_page(theme)
@@ -61,8 +61,8 @@ def test_the_page_has_its_pictures_in_both_themes(qtbot, window):
 
 
 def test_the_citations_are_copied_as_bibtex(qtbot, window):
-    window.habits.helping.show_page()
-    page = window.habits.helping.page
+    window.help.show_page()
+    page = window.help.page
     page.browser.anchorClicked.emit(QUrl("copy:bibtex"))
     assert QGuiApplication.clipboard().text() == BIBTEX
     assert BIBTEX.count("{") == BIBTEX.count("}")
@@ -92,7 +92,7 @@ def test_the_button_opens_a_note_whose_link_leads_to_the_page(qtbot, window):
     opened = [each for each in QApplication.topLevelWidgets() if each not in before and each.isVisible()]
     assert opened
     QApplication.sendEvent(dock, QWhatsThisClickedEvent("help"))
-    assert window.habits.helping.page.isVisible()
+    assert window.help.page.isVisible()
 
 
 def test_panels_are_taken_out_put_back_and_closed_by_the_buttons_of_their_title(qtbot, window):
@@ -110,30 +110,30 @@ def test_panels_are_taken_out_put_back_and_closed_by_the_buttons_of_their_title(
 
 
 def strip(window):
-    return window.habits.first_steps.strip
+    return window.first_steps.strip
 
 
 def test_a_new_user_is_led_through_three_steps_once(qtbot, window, store):
-    window.habits.begin(Arguments())
+    window.offer_help(Arguments())
     assert "Run" in strip(window).sentence
     sequence = window.session.sequence
     assert f"{sequence.point_count} points" in strip(window).sentence
     assert f"{sequence.frame_count} pictures" in strip(window).sentence
-    window.run()
+    window.parameters_controller.run()
     qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
-    assert "Live" in strip(window).sentence
-    window.control.set_live(True)
+    qtbot.waitUntil(lambda: "Live" in strip(window).sentence)
+    window.session.set_live(True)
     window.session.set_settings(QUICK.with_changes(eta=0.06))
-    assert "frame that fits worst" in strip(window).sentence
+    qtbot.waitUntil(lambda: "frame that fits worst" in strip(window).sentence)
     window.timeline.findChild(HeatStrip).frame_requested.emit(3)
     assert "Ctrl+K" in strip(window).sentence
     assert store.steps_done() == KEYS
 
 
 def test_steps_count_in_any_order(qtbot, window):
-    window.habits.begin(Arguments())
-    window.control.set_live(False)
-    window.run()
+    window.offer_help(Arguments())
+    window.session.set_live(False)
+    window.parameters_controller.run()
     qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
     window.timeline.findChild(HeatStrip).frame_requested.emit(3)
     qtbot.waitUntil(lambda: "Live" in strip(window).sentence)  # the thread ends after its last word
@@ -141,33 +141,33 @@ def test_steps_count_in_any_order(qtbot, window):
 
 
 def test_who_has_done_them_or_put_them_away_is_not_asked_again(window, make_window, store):
-    window.habits.begin(Arguments())
-    window.habits.first_steps.dismiss()
+    window.offer_help(Arguments())
+    window.first_steps.dismiss()
     assert strip(window).isHidden()
     again = make_window()
-    again.habits.begin(Arguments())
+    again.offer_help(Arguments())
     assert strip(again).isHidden()
-    again.chrome.actions["first_steps"].trigger()
+    again.toolbars.actions["first_steps"].trigger()
     assert not strip(again).isHidden()
 
 
 def test_a_script_sees_them_only_where_it_asks(window):
-    window.habits.begin(parse(["--exit"]))
+    window.offer_help(parse(["--exit"]))
     assert strip(window).isHidden()
-    window.habits.begin(parse(["--exit", "--first-steps"]))
+    window.offer_help(parse(["--exit", "--first-steps"]))
     assert not strip(window).isHidden()
 
 
 def test_the_steps_wait_for_a_sequence(make_window, sequence):
     window = make_window()
-    window.habits.begin(Arguments())
+    window.offer_help(Arguments())
     assert strip(window).isHidden()
-    window.opening.opened.emit(sequence, None)
+    window.opening.open_sequence(sequence)
     assert "Run" in strip(window).sentence
 
 
 def test_the_strip_covers_nothing(qtbot, window):
-    window.habits.begin(Arguments())
+    window.offer_help(Arguments())
     assert strip(window).isVisible()
 
     def place(part):
@@ -178,11 +178,11 @@ def test_the_strip_covers_nothing(qtbot, window):
 
 def test_the_place_of_a_step_is_pointed_out_and_the_mouse_goes_through(qtbot, window, near):
     window.session.set_theme(DARK)
-    window.habits.begin(Arguments())
-    steps = window.habits.first_steps
+    window.offer_help(Arguments())
+    steps = window.first_steps
     steps.show_where()
     ring = steps._ring
-    button = window.chrome.button_of("run")
+    button = window.toolbars.button_of("run")
     corner = button.mapTo(window, button.rect().topLeft())
     assert ring.isVisible()
     assert ring.geometry().contains(corner)
@@ -193,8 +193,8 @@ def test_the_place_of_a_step_is_pointed_out_and_the_mouse_goes_through(qtbot, wi
 
 def test_the_page_fits_the_screen_and_closes_by_key(qtbot, window):
     for key, held in ((Qt.Key.Key_Escape, NO_KEY), (Qt.Key.Key_W, Qt.KeyboardModifier.ControlModifier)):
-        window.chrome.actions["method"].trigger()
-        page = window.habits.helping.page
+        window.toolbars.actions["method"].trigger()
+        page = window.help.page
         qtbot.waitUntil(page.isActiveWindow)
         room = page.screen().availableSize()
         assert page.width() <= room.width() and page.height() <= room.height() - 40
@@ -203,8 +203,8 @@ def test_the_page_fits_the_screen_and_closes_by_key(qtbot, window):
 
 
 def test_every_line_of_the_contents_leads_to_its_place(qtbot, window):
-    window.chrome.actions["method"].trigger()
-    page = window.habits.helping.page
+    window.toolbars.actions["method"].trigger()
+    page = window.help.page
     qtbot.waitUntil(page.isVisible)
     page.resize(700, 400)
     places = []
@@ -217,7 +217,7 @@ def test_every_line_of_the_contents_leads_to_its_place(qtbot, window):
 
 
 def test_shorter_sentences_of_the_steps_leave_the_view_where_it_is(qtbot, window):
-    strip = window.habits.first_steps.strip
+    strip = window.first_steps.strip
     steps = (("Run", False), ("Steer", False))
     strip.set_steps(steps, "a long sentence of many words " * 8)
     strip.show()

@@ -54,7 +54,7 @@ def test_the_layout_is_reset_for_the_window_as_it_is(window, qtbot):
     dock = next(dock for dock in docks(window) if dock.windowTitle() == "2-D")
     window.resizeDocks([dock], [200], Qt.Orientation.Vertical)
     qtbot.wait(REST_MILLISECONDS)
-    window.reset_layout()
+    window.layout_memory.reset()
     qtbot.wait(2 * REST_MILLISECONDS)
     assert abs(sizes(window, qtbot)[2] - large[2]) <= 20
 

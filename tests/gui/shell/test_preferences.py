@@ -17,7 +17,7 @@ from core.solvers.solver import _blas
 from nrsfm_gui.model.app_store import SettingsStore
 from nrsfm_gui.model.preferences import PROCESSORS, SIZES, Preferences
 from nrsfm_gui.model.theme import DARK, LIGHT
-from nrsfm_gui.shell.preferences_controller import Preferring
+from nrsfm_gui.shell.preferences_controller import PreferencesController
 
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow
@@ -73,8 +73,8 @@ def test_values_that_are_not_accepted_are_refused_by_name():
 
 
 def test_every_field_of_the_dialog_applies_at_once_and_is_stored(qtbot, window, store):
-    window.chrome.actions["preferences"].trigger()
-    dialog = window.habits.preferring.dialog
+    window.toolbars.actions["preferences"].trigger()
+    dialog = window.preferences.dialog
     assert dialog.isVisible()
     assert not dialog.isModal()
     dialog.theme.setCurrentIndex(dialog.theme.findData("light"))
@@ -84,26 +84,26 @@ def test_every_field_of_the_dialog_applies_at_once_and_is_stored(qtbot, window, 
     dialog.renderer.setCurrentIndex(dialog.renderer.findData("software"))
     dialog.size_of_all.setCurrentIndex(dialog.size_of_all.findData(125))
     assert window.session.theme is LIGHT
-    assert window.display.appearance.point_size == 2.0
-    assert window.display.appearance.color_map == "magma"
+    assert window.session.appearance.point_size == 2.0
+    assert window.session.appearance.color_map == "magma"
     assert store.preferences() == Preferences("light", 125, 2.0, "magma", 1, 45, "software")
 
 
 def test_defaults_are_restored(qtbot, window, store):
-    window.habits.preferring.show()
-    window.habits.preferring.change("theme", "light")
-    window.habits.preferring.change("point_size", 0.5)
-    window.habits.preferring.restore_defaults()
+    window.preferences.show()
+    window.preferences.change("theme", "light")
+    window.preferences.change("point_size", 0.5)
+    window.preferences.restore_defaults()
     assert store.preferences() == Preferences()
     assert window.session.theme is DARK
-    assert window.display.appearance.point_size == 1.0
-    assert window.habits.preferring.dialog.point_size.value() == 1.0
+    assert window.session.appearance.point_size == 1.0
+    assert window.preferences.dialog.point_size.value() == 1.0
 
 
 CUT = """
 import sys
 from PyQt6.QtWidgets import QApplication, QLabel
-from nrsfm_gui.shell.preferences_controller import Preferring
+from nrsfm_gui.shell.preferences_controller import PreferencesController
 from nrsfm_gui.model.preferences import Preferences
 from nrsfm_gui.shell.preferences_dialog import PreferencesDialog
 from nrsfm_gui.widgets.fit_to_screen import show_whole
@@ -132,8 +132,8 @@ def test_no_line_of_the_dialog_is_cut_where_all_is_large():
 
 def test_sizes_at_which_the_window_does_not_fit_its_screen_are_not_offered(window, monkeypatch):
     def offered():
-        window.habits.preferring.show()
-        box = window.habits.preferring.dialog.size_of_all
+        window.preferences.show()
+        box = window.preferences.dialog.size_of_all
         return [size for row, size in enumerate(SIZES) if box.model().item(row).isEnabled()]
 
     least = window.minimumSizeHint()
@@ -145,28 +145,30 @@ def test_sizes_at_which_the_window_does_not_fit_its_screen_are_not_offered(windo
 
 def test_a_size_that_makes_the_window_too_large_is_reported(window, store, monkeypatch):
     monkeypatch.setattr(QScreen, "availableSize", lambda _screen: QSize(640, 480))
-    window.habits.preferring.check_size()
+    window.preferences.check_size()
     assert window.messages.text == ""
     store.set_preferences(Preferences(size=150))
-    Preferring(window).check_size()
+    PreferencesController(
+        window.session, store, window, restart_first_steps=window.first_steps.restart
+    ).check_size()
     assert "does not fit this screen with text and buttons at 150 %" in window.messages.text
 
 
 def test_the_next_window_starts_with_them(make_window, store):
     store.set_preferences(Preferences(point_size=3.0, color_map="plasma"))
     window = make_window()
-    assert window.display.appearance.point_size == 3.0
-    assert window.display.appearance.color_map == "plasma"
+    assert window.session.appearance.point_size == 3.0
+    assert window.session.appearance.color_map == "plasma"
 
 
 def test_the_window_is_usable_while_the_dialog_is_open_and_a_run_goes_on(qtbot, window):
-    window.habits.preferring.show()
-    window.run()
-    window.chrome.actions["last"].trigger()
+    window.preferences.show()
+    window.parameters_controller.run()
+    window.toolbars.actions["last"].trigger()
     assert window.session.frame == 5
     qtbot.waitUntil(lambda: not window.session.shown.state.alive, timeout=30_000)
-    qtbot.keyClick(window.habits.preferring.dialog, Qt.Key.Key_Escape)
-    assert not window.habits.preferring.dialog.isVisible()
+    qtbot.keyClick(window.preferences.dialog, Qt.Key.Key_Escape)
+    assert not window.preferences.dialog.isVisible()
 
 
 def test_the_solver_uses_as_many_threads_as_are_preferred():

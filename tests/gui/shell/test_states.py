@@ -13,7 +13,7 @@ from PyQt6.QtWidgets import QDockWidget, QProgressBar, QPushButton
 from core import Settings, simulate
 from nrsfm_gui.model.arguments import Arguments
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.panels.sequences import opening
+from nrsfm_gui.sessions import opening
 
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow
@@ -42,7 +42,7 @@ def test_slow_reading_is_shown_with_the_name_of_the_file_and_goes_when_it_is_don
     qtbot, make_window, monkeypatch, tmp_path
 ):
     window = make_window()
-    card = window.habits.states.card
+    card = window.state_cards.card
     go_on = threading.Event()
     read = opening._read
 
@@ -62,7 +62,7 @@ def test_slow_reading_is_shown_with_the_name_of_the_file_and_goes_when_it_is_don
 
 def test_a_failure_with_nothing_open_shows_why_and_what_next(qtbot, make_window, tmp_path):
     window = make_window()
-    card = window.habits.states.card
+    card = window.state_cards.card
     window.opening.open(tmp_path / "absent.txt")
     qtbot.waitUntil(lambda: "absent.txt" in card.text)
     assert "could not be opened" in card.text
@@ -86,8 +86,8 @@ def test_a_failure_next_to_an_open_sequence_offers_another_file_and_the_log(qtbo
 
 
 def test_the_result_of_a_run_is_reported_once_in_a_sentence(qtbot, window):
-    window.habits.begin(Arguments())
-    window.run()
+    window.offer_help(Arguments())
+    window.parameters_controller.run()
     qtbot.waitUntil(lambda: window.messages.text.startswith("Run 1 "), timeout=30_000)
     for part in ("px from the tracks", "mm from the ground truth", "per-frame similarity"):
         assert part in window.messages.text
@@ -102,8 +102,8 @@ def test_the_result_of_a_run_is_reported_once_in_a_sentence(qtbot, window):
 
 
 def test_a_script_gets_no_results(qtbot, window):
-    window.habits.begin(Arguments(exit=True))
-    window.run()
+    window.offer_help(Arguments(exit=True))
+    window.parameters_controller.run()
     qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
     qtbot.wait(100)
     assert window.messages.text == ""
@@ -111,7 +111,7 @@ def test_a_script_gets_no_results(qtbot, window):
 
 def test_a_refused_run_shows_why_and_shows_the_log(qtbot, make_window, make_stream, sequence):
     window = make_window(sequence, settings=QUICK, work=make_stream(refuses=QUICK))
-    window.run()
+    window.parameters_controller.run()
     qtbot.waitUntil(lambda: "is refused" in window.messages.text)
     press(qtbot, window.messages, "Show the log")
     assert window.log_panel.isVisible()

@@ -13,6 +13,7 @@ from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.runs.run_list import BUTTONS
 from nrsfm_gui.panels.runs.run_tree import mark_icon
 from nrsfm_gui.panels.timeline.transport import LOOPS, TIPS
+from nrsfm_gui.shell.actions import ACTIONS
 from nrsfm_gui.widgets.icons import application_icon, icon
 
 NAMES = sorted(path.stem for path in asset_folder("icons").glob("*.svg"))
@@ -55,8 +56,8 @@ def test_an_icon_is_as_crisp_at_a_fractional_scale_as_at_an_integer_one(qapp):
         assert blurred <= 2, side  # at most one pixel on either edge
 
 
-def test_every_named_icon_has_a_drawing(make_window):
-    table = {spec.icon for spec in make_window().table if spec.icon}
+def test_every_named_icon_has_a_drawing():
+    table = {spec.icon for spec in ACTIONS if spec.icon}
     named = table | set(BUTTONS) | set(TIPS) | {name for name, _tip in LOOPS.values()}
     assert named | {"pause", "worst", "float", "close", "note", "application"} == set(NAMES)
 

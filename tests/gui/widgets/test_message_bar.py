@@ -7,6 +7,7 @@ from PyQt6.QtCore import QEvent, Qt
 from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QPushButton, QToolButton
 
+from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.widgets import message_bar
 from nrsfm_gui.widgets.message_bar import MessageBar
@@ -104,10 +105,15 @@ def test_the_sentence_can_be_copied(qtbot, bar):
     assert QGuiApplication.clipboard().text() == "track.txt holds no frames"
 
 
-def test_every_message_is_emitted_for_the_log(qtbot, bar):
-    told = []
-    bar.said.connect(lambda sentence, warning: told.append((sentence, warning)))
-    bar.warn("one")
-    bar.note("two")
+def test_a_bar_shows_what_a_notifier_sends(qtbot, bar):
+    notifier = Notifier()
+    bar.listen_to(notifier)
+    notifier.warn("one")
+    assert bar.text == "one"
+    notifier.inform("two")
+    notifier.inform("three", replaces="two")
+    assert bar.text == "three"
     bar.dismiss()
-    assert told == [("one", True), ("two", False)]
+    assert bar.text == "one"  # which could not be read yet; "two" is closed
+    notifier.clear()
+    assert bar.text == ""

@@ -105,11 +105,11 @@ def test_a_dialog_that_is_closed_under_its_own_message_outlives_it(qtbot, parent
 
 def test_a_run_comes_to_its_end_behind_a_dialog(qtbot, make_window):
     window = make_window(simulate("paper", frames=8, points=20, seed=2), settings=QUICK)
-    window.run()
-    window.chrome.actions["open"].trigger()
+    window.parameters_controller.run()
+    window.toolbars.actions["open"].trigger()
     dialog = window.findChild(QFileDialog)
     qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
-    qtbot.waitUntil(lambda: "converged" in window.chrome._activity.whole)
+    qtbot.waitUntil(lambda: "converged" in window.status.activity.whole)
     assert dialog.isVisible()
     dialog.reject()
 

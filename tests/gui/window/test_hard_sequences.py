@@ -51,8 +51,8 @@ def test_a_hard_sequence_is_shown_solved_or_refused_with_a_sentence(qtbot, make_
     sequence = make()
     window = make_window(sequence, settings=QUICK)
     said: list[str] = []
-    window.reported.connect(said.append)
-    window.run_from_scratch()
+    window.session.notifier.failed.connect(said.append)
+    window.parameters_controller.run_from_scratch()
     run = window.session.shown
     assert run is not None
     qtbot.waitUntil(lambda: not run.state.alive and window.control.current is None, timeout=30_000)
@@ -75,7 +75,7 @@ def test_tracks_of_nan_alone_are_refused_and_the_window_stays_as_it_was(qtbot, m
     path = tmp_path / "nothing.txt"
     np.savetxt(path, np.full((8, 6), np.nan))
     said: list[str] = []
-    window.reported.connect(said.append)
+    window.session.notifier.failed.connect(said.append)
     window.opening.open(path)
     qtbot.waitUntil(lambda: bool(said), timeout=10_000)
     assert "nothing.txt" in said[0]

@@ -59,7 +59,7 @@ def window(make_window) -> MainWindow:
 @pytest.fixture
 def full_window(qtbot, window) -> MainWindow:
     """Return a window with a run that is over, so that all panels are filled."""
-    window.run()
+    window.parameters_controller.run()
     qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
     qtbot.wait(50)
     return window
@@ -158,16 +158,16 @@ def test_f6_goes_through_all_panels_that_can_be_seen_and_back(qtbot, window):
     window.scene_view.setFocus()
     seen = []
     for _ in range(20):
-        window.chrome.actions["next_panel"].trigger()
-        panel = window.habits.panels.current()
+        window.toolbars.actions["next_panel"].trigger()
+        panel = window.panel_navigation.current()
         if panel in seen:
             break
         seen.append(panel)
     visible = [dock for dock in docks(window) if not dock.visibleRegion().isEmpty()]
     assert set(visible) <= set(seen)
     assert window.timeline in seen
-    window.chrome.actions["previous_panel"].trigger()
-    assert window.habits.panels.current() is seen[-1]
+    window.toolbars.actions["previous_panel"].trigger()
+    assert window.panel_navigation.current() is seen[-1]
 
 
 def test_keys_of_the_frames_work_from_every_focus_but_text(qtbot, full_window):

@@ -18,7 +18,7 @@ QUICK = Settings(rank=2, starts=1, rotations="truth")
 @pytest.fixture
 def window(qtbot, make_window, known):
     window = make_window(known.sequence, settings=QUICK)
-    window.run()
+    window.parameters_controller.run()
     qtbot.waitUntil(lambda: window.control.current is None, timeout=30_000)
     qtbot.waitUntil(lambda: window.display._picture.of.update is window.session.shown.last)
     return window
@@ -42,10 +42,10 @@ def drag(window, name, pixels):
 
 
 def test_live_is_on_from_the_start_and_the_button_shows_it(window):
-    assert window.control.live
-    assert window.chrome.actions["live"].isChecked()
-    window.chrome.actions["live"].trigger()
-    assert not window.control.live
+    assert window.session.live
+    assert window.toolbars.actions["live"].isChecked()
+    window.toolbars.actions["live"].trigger()
+    assert not window.session.live
 
 
 @pytest.mark.parametrize("name", ["eta", "xi"])
@@ -100,6 +100,6 @@ def test_only_the_newest_settings_are_solved_to_the_end(qtbot, window):
 
 def test_what_waits_for_run_is_reported(qtbot, window):
     window.session.set_settings(QUICK.with_changes(starts=4))
-    assert window.chrome._activity.whole == "Starts: press Run to take it up (Ctrl+R)"
+    assert window.status.activity.whole == "Starts: press Run to take it up (Ctrl+R)"
     qtbot.wait(30)
     assert window.session.shown.settings == QUICK

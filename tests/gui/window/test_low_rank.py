@@ -78,7 +78,7 @@ def value(rows, label: str) -> str:
 
 
 def run(qtbot, window):
-    window.run()
+    window.parameters_controller.run()
     qtbot.waitUntil(lambda: window.control.current is None, timeout=60_000)
     window.display.refresh()
     return window.session.shown
@@ -223,7 +223,7 @@ def test_a_low_rank_run_goes_on_from_another_and_starts_anew_from_a_non_rigid_on
         "nonrigid",
     ]
     assert first.last.best.loss == pytest.approx(shown.last.best.loss, rel=1e-6)
-    assert window.spectrum_plot.canvas.parts.heights.size == 2
+    qtbot.waitUntil(lambda: window.spectrum_plot.canvas.parts.heights.size == 2)
 
 
 def test_changing_problem_while_a_run_is_held_starts_the_other_one(qtbot, make_window, scene):

@@ -30,6 +30,7 @@ from core.experiments import write_report
 from nrsfm_gui.model.arguments import Arguments
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.scene.shapes import Alignment
+from nrsfm_gui.shell.actions import ACTIONS
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.shell.shortcut_sheet import ShortcutSheet
 from nrsfm_gui.widgets.fields import NumberField
@@ -77,7 +78,7 @@ def shown_text(window) -> str:
 def test_a_run_ends_and_its_numbers_are_those_of_the_core(qtbot, window, sequence):
     from core import reconstruct
 
-    window.chrome.actions["run"].trigger()
+    window.toolbars.actions["run"].trigger()
     run = finished(qtbot, window)
     expected = reconstruct(sequence, QUICK)
     assert run.last.best.loss == expected.loss
@@ -91,21 +92,21 @@ def test_the_3d_picture_follows_the_run(qtbot, window, near):
     theme = window.session.theme
     window.display.refresh()
     before = near(window.scene_view.grab_image(), theme.estimate).sum()
-    window.run()
+    window.parameters_controller.run()
     finished(qtbot, window)
     qtbot.waitUntil(lambda: near(window.scene_view.grab_image(), theme.estimate).sum() > before + 100)
 
 
 def test_actions_are_enabled_only_where_they_make_sense(qtbot, make_window, sequence):
     window = make_window()
-    actions = window.chrome.actions
-    assert not actions["run"].isEnabled()
-    assert not actions["export"].isEnabled()
-    window.opening.opened.emit(sequence, None)
-    assert actions["run"].isEnabled()
-    assert not actions["stop"].isEnabled()
+    actions = window.toolbars.actions
+    qtbot.waitUntil(lambda: not actions["run"].isEnabled())
+    qtbot.waitUntil(lambda: not actions["export"].isEnabled())
+    window.opening.open_sequence(sequence)
+    qtbot.waitUntil(lambda: actions["run"].isEnabled())
+    qtbot.waitUntil(lambda: not actions["stop"].isEnabled())
     window.control.start(warm=False, paused=True)
-    assert actions["stop"].isEnabled()
+    qtbot.waitUntil(lambda: actions["stop"].isEnabled())
     assert actions["pause"].isChecked()
     actions["stop"].trigger()
     qtbot.waitUntil(lambda: not actions["stop"].isEnabled())
@@ -118,7 +119,7 @@ def test_an_invalid_field_shows_why_nothing_is_run(qtbot, window):
     qtbot.keyClicks(field, "7")
     for name in ("run", "run_cold", "step"):
         window.messages.hide()
-        window.chrome.actions[name].trigger()
+        window.toolbars.actions[name].trigger()
         assert window.messages.text.startswith("Nothing is run: eta is 7; accepted is ")
     assert window.session.runs == []
 
@@ -129,7 +130,7 @@ def test_what_a_penalty_has_removed_is_reported_when_the_run_ends(
 ):
     strong = QUICK.with_changes(rank=4, penalty=WeightedNuclearNorm(xi=xi), starts=2)
     window = make_window(sequence, settings=strong)
-    window.run()
+    window.parameters_controller.run()
     qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=60_000)
 
     def said():
@@ -141,22 +142,22 @@ def test_what_a_penalty_has_removed_is_reported_when_the_run_ends(
 
 
 def test_a_run_goes_on_from_the_shown_one_and_from_scratch_it_does_not(qtbot, window):
-    window.run()
+    window.parameters_controller.run()
     first = finished(qtbot, window)
-    window.run()
+    window.parameters_controller.run()
     second = finished(qtbot, window)
     assert second.warm_from == first.number
     assert {record.phase for record in second.history.records} == {"refine"}
-    window.run_from_scratch()
+    window.parameters_controller.run_from_scratch()
     third = finished(qtbot, window)
     assert third.warm_from is None
     assert third.history.records[-1].loss == first.history.records[-1].loss
 
 
 def test_selecting_an_earlier_run_shows_it_again(qtbot, window):
-    window.run()
+    window.parameters_controller.run()
     first = finished(qtbot, window)
-    window.run()
+    window.parameters_controller.run()
     finished(qtbot, window)
     window.run_list.run_requested.emit(first.number)
     assert window.session.shown is first
@@ -191,9 +192,9 @@ def test_frames_are_reached_by_keys_from_any_focus_but_not_while_typing(qtbot, w
 
 
 def test_shortcuts_are_unambiguous_and_all_are_listed(window):
-    keys = [QKeySequence(key).toString() for spec in window.table for key in spec.shortcuts]
+    keys = [QKeySequence(key).toString() for spec in ACTIONS for key in spec.shortcuts]
     assert len(keys) == len(set(keys))
-    sheet = ShortcutSheet(window.table, window)
+    sheet = ShortcutSheet(ACTIONS, window)
     text = " ".join(label.text() for label in sheet.findChildren(QLabel))
     for key in keys:
         assert key in text
@@ -211,11 +212,11 @@ def test_f2_opens_the_newest_report_of_the_experiments(window, tmp_path, monkeyp
     opened = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda link: opened.append(link.toLocalFile()) or True)
     monkeypatch.chdir(tmp_path)
-    window.chrome.actions["reports"].trigger()
+    window.toolbars.actions["reports"].trigger()
     assert "nrsfm reproduce" in window.messages.text and not opened
     (tmp_path / "report").mkdir()
     page = write_report([], "Table 1, run again", tmp_path / "report")
-    window.chrome.actions["reports"].trigger()
+    window.toolbars.actions["reports"].trigger()
     assert opened == [str(page)]
 
 
@@ -244,22 +245,22 @@ def test_a_dropped_folder_is_listed_and_its_first_sequence_shown(qtbot, make_win
 def test_a_file_that_cannot_be_read_leaves_the_window_as_it_was(qtbot, window, tmp_path, sequence):
     broken = tmp_path / "broken.txt"
     broken.write_text("1 2 3\n4 5\n")
-    with qtbot.waitSignal(window.reported) as reported:
+    with qtbot.waitSignal(window.session.notifier.failed) as reported:
         window.opening.open(broken)
     assert "broken.txt" in reported.args[0]
     assert window.messages.text == reported.args[0]
     assert window.session.sequence is sequence
-    assert window.chrome._activity.whole == "Ready"
+    assert window.status.activity.whole == "Ready"
 
 
 def test_the_status_bar_shows_the_run_again_after_a_file_that_cannot_be_read(qtbot, window, tmp_path):
-    window.run()
+    window.parameters_controller.run()
     run = finished(qtbot, window)
     with qtbot.waitSignal(window.opening.started):
         window.opening.open(tmp_path / "absent.txt")
-    assert window.chrome._activity.whole.startswith("Reading")
+    assert window.status.activity.whole.startswith("Reading")
     qtbot.waitUntil(lambda: "absent.txt" in window.messages.text)
-    assert window.chrome._activity.whole.startswith(f"Done: run {run.number}")
+    assert window.status.activity.whole.startswith(f"Done: run {run.number}")
 
 
 def test_a_warning_gives_way_to_what_comes_later(qtbot, window, tmp_path, folder):
@@ -273,11 +274,11 @@ def test_a_warning_gives_way_to_what_comes_later(qtbot, window, tmp_path, folder
     fail()
     window.exporting.save_picture("view", tmp_path / "absent" / "view.png")
     assert "view.png" in window.messages.text
-    window.run()
+    window.parameters_controller.run()
     assert window.messages.text == ""
     run = finished(qtbot, window)
     for act in (
-        window.step,
+        window.parameters_controller.step,
         lambda: window.run_list.run_requested.emit(run.number),
         lambda: window.parameters.settings_changed.emit(window.session.settings),
         lambda: window.opening.open(folder / "paper"),
@@ -289,7 +290,7 @@ def test_a_warning_gives_way_to_what_comes_later(qtbot, window, tmp_path, folder
 
 def test_opening_another_sequence_stops_the_run(qtbot, window, folder):
     window.control.set_slow(True)
-    window.run()
+    window.parameters_controller.run()
     run = window.session.shown
     qtbot.waitUntil(lambda: len(run.history) > 2)
     with qtbot.waitSignal(window.opening.opened):
@@ -300,7 +301,7 @@ def test_opening_another_sequence_stops_the_run(qtbot, window, folder):
 
 
 def test_the_alignment_is_named_and_changes_the_error(qtbot, window):
-    window.run()
+    window.parameters_controller.run()
     run = finished(qtbot, window)
     qtbot.waitUntil(lambda: window.display.errors.of_run(run) is not None)  # found beside the window
     per_frame = window.display.errors.of_run(run)
@@ -312,7 +313,7 @@ def test_the_alignment_is_named_and_changes_the_error(qtbot, window):
 
 
 def test_the_selected_point_has_its_numbers_and_the_one_under_the_mouse_its_line(qtbot, window):
-    window.run()
+    window.parameters_controller.run()
     finished(qtbot, window)
     window.scene_view.point_selected.emit(3)
     qtbot.waitUntil(lambda: "Point 4, frame 1" in shown_text(window))
@@ -320,15 +321,15 @@ def test_the_selected_point_has_its_numbers_and_the_one_under_the_mouse_its_line
     for label in ("measured", "reprojected", "estimate", "ground truth", "3-D error"):
         assert label in text
     window.tracks_view.point_hovered.emit(7)
-    assert window.chrome._hover.text().startswith("point 8 · ")
-    window.chrome.actions["deselect"].trigger()
+    assert window.status.hover.text().startswith("point 8 · ")
+    window.toolbars.actions["deselect"].trigger()
     qtbot.waitUntil(lambda: "Point 4" not in shown_text(window))
     window.tracks_view.point_hovered.emit(-1)
-    assert window.chrome._hover.text() == ""
+    assert window.status.hover.text() == ""
 
 
 def test_a_reconstruction_is_exported_from_the_window(qtbot, window, tmp_path):
-    window.run()
+    window.parameters_controller.run()
     run = finished(qtbot, window)
     for name in ("a.npz", "a.mat", "a.csv", "a.ply", "a.obj"):
         with qtbot.waitSignal(window.exporting.saved):
@@ -351,21 +352,21 @@ def test_the_copied_program_gives_the_same_loss(qtbot, make_window, folder, tmp_
         window.opening.open(folder / "paper")
     window.parameters.set_settings(QUICK)
     window.session.set_settings(QUICK)
-    window.run()
+    window.parameters_controller.run()
     run = finished(qtbot, window)
-    window.chrome.actions["copy_python"].trigger()
+    window.toolbars.actions["copy_python"].trigger()
     monkeypatch.chdir(tmp_path)
     program = tmp_path / "program.py"
     program.write_text(QGuiApplication.clipboard().text())
     runpy.run_path(str(program))
     assert load_result(tmp_path / "result.npz").loss == run.last.best.loss
-    window.chrome.actions["copy_command"].trigger()
+    window.toolbars.actions["copy_command"].trigger()
     assert QGuiApplication.clipboard().text().startswith("nrsfm solve ")
 
 
 def test_layout_parameters_and_theme_persist(qtbot, make_window, sequence, store):
     first = make_window(sequence, settings=QUICK)
-    first.set_light(True)
+    first.preferences.set_light(True)
     changed = Settings(rank=3, penalty=NuclearNorm(mu=0.02))
     first.parameters.set_settings(changed)
     first.session.set_settings(changed)
@@ -379,7 +380,7 @@ def test_layout_parameters_and_theme_persist(qtbot, make_window, sequence, store
     assert second.parameters.settings == changed
     hidden = {dock.windowTitle() for dock in docks(second) if dock.isHidden()}
     assert "Numbers" in hidden
-    second.reset_layout()
+    second.layout_memory.reset()
     assert not next(dock for dock in docks(second) if dock.windowTitle() == "Numbers").isHidden()
     assert store.layout() is None
 
@@ -396,9 +397,9 @@ def test_a_script_changes_nothing_that_is_remembered(qtbot, make_window, store):
 def test_a_defect_is_shown_and_offers_to_save(qtbot, window):
     from nrsfm_gui.shell.dialogs import DefectDialog
 
-    window.run()
+    window.parameters_controller.run()
     finished(qtbot, window)
-    window.report("ValueError: something", "Traceback ...")
+    window.session.notifier.fail("ValueError: something", "Traceback ...")
     dialog = window.findChild(DefectDialog)
     assert dialog is not None
     assert "something" in " ".join(label.text() for label in dialog.findChildren(QLabel))
@@ -408,7 +409,7 @@ def test_a_defect_is_shown_and_offers_to_save(qtbot, window):
 
 def test_themes_change_every_panel(qtbot, window, near):
     for light in (True, False, True):
-        window.set_light(light)
+        window.preferences.set_light(light)
         qtbot.wait(30)
         picture = window.grab().toImage()
         panel = near(picture, window.session.theme.panel, tolerance=6).mean()
@@ -425,7 +426,7 @@ def running_threads() -> list[QThread]:
 def test_fifty_random_interruptions_lose_nothing(qtbot, window, tmp_path):
     """Cancel, pause, resume, re-weight and export at random moments while the real solver runs."""
     errors = []
-    window.reported.connect(errors.append)
+    window.session.notifier.failed.connect(errors.append)
     chance = random.Random(7)
     runs = []
     exported = []

@@ -217,7 +217,7 @@ class Monkey:
     def _action(self, _top: QWidget) -> None:
         if QApplication.activePopupWidget() is not None or QApplication.activeModalWidget() is not None:
             return
-        actions = [action for action in self.window.chrome.actions.values() if action.isEnabled()]
+        actions = [action for action in self.window.toolbars.actions.values() if action.isEnabled()]
         action = actions[self.rng.integers(len(actions))]
         self._note(f"action {action.objectName()}")
         action.trigger()
@@ -258,8 +258,8 @@ def test_a_monkey_at_the_window_breaks_nothing(qtbot, make_window, tmp_path, mon
     window = make_window(simulate("paper", frames=24, points=40), settings=Settings(rank=2, starts=2))
     window.session.set_theme(DARK)  # as the application does
     reported: list[str] = []
-    window.reported.connect(reported.append)
-    window.run()
+    window.session.notifier.failed.connect(reported.append)
+    window.parameters_controller.run()
     keeper = Doorkeeper(window)
     monkey = Monkey(window, seed, tmp_path)
     monkeypatch.setattr(sys, "excepthook", monkey.catch)
@@ -277,15 +277,15 @@ def test_a_monkey_at_the_window_breaks_nothing(qtbot, make_window, tmp_path, mon
     window.removeEventFilter(keeper)
     assert not window.isHidden()
     assert not [sentence for sentence in reported if "Error:" in sentence], reported
-    assert window.habits.defects.dialog is None or not window.habits.defects.dialog.isVisible()
+    assert window.defects.dialog is None or not window.defects.dialog.isVisible()
     # Still of use: a run can be made and ends.
     window.control.cancel()
-    if window.chrome.actions["slow"].isChecked():
-        window.chrome.actions["slow"].trigger()
-    window.opening.opened.emit(simulate("paper", frames=12, points=20), None)
+    if window.toolbars.actions["slow"].isChecked():
+        window.toolbars.actions["slow"].trigger()
+    window.opening.open_sequence(simulate("paper", frames=12, points=20))
     window.session.set_settings(Settings(rank=2, starts=2))
     window.parameters.set_settings(window.session.settings)
-    window.run_from_scratch()
+    window.parameters_controller.run_from_scratch()
     run = window.session.shown
     qtbot.waitUntil(lambda: not run.state.alive, timeout=30_000)
     assert run.last is not None

@@ -40,7 +40,7 @@ def window(make_window, sequence, end):
 @pytest.fixture
 def solved(qtbot, window):
     """A window whose run has ended, with its errors on the timeline."""
-    window.run()
+    window.parameters_controller.run()
     qtbot.waitUntil(
         lambda: window.session.shown is not None and window.session.shown.state is RunState.FINISHED,
         timeout=30_000,
@@ -51,7 +51,7 @@ def solved(qtbot, window):
 
 def trigger(window, *names):
     for name in names:
-        action = window.chrome.actions[name]
+        action = window.toolbars.actions[name]
         assert action.isEnabled(), name
         action.trigger()
 
@@ -114,7 +114,7 @@ def test_rows_of_the_table_are_the_selection_in_whatever_order_they_stand(qtbot,
 def test_points_are_hidden_isolated_and_shown_again(qtbot, solved):
     window, session = solved, solved.session
     trigger(window, "hide_points")
-    assert "Select points first" in window.chrome._activity.whole
+    assert "Select points first" in window.status.activity.whole
     session.set_selection((2, 5, 6))
     trigger(window, "hide_points")
     assert session.hidden == {2, 5, 6}
@@ -177,11 +177,11 @@ def test_the_point_under_the_mouse_is_circled_in_the_other_views(window):
 def test_labels_come_and_go_by_a_key(qtbot, window):
     with qtbot.waitActive(window):
         window.activateWindow()
-    before = window.display.appearance.labels
+    before = window.session.appearance.labels
     qtbot.keyClick(window, Qt.Key.Key_N)
-    assert window.display.appearance.labels != before
+    assert window.session.appearance.labels != before
     qtbot.keyClick(window, Qt.Key.Key_N)
-    assert window.display.appearance.labels == before
+    assert window.session.appearance.labels == before
 
 
 def test_brackets_set_the_range_that_is_played_and_escape_clears_it(qtbot, window):
@@ -221,7 +221,7 @@ def test_w_goes_to_the_worst_frame_and_on_and_shows_how_bad_it_is(qtbot, solved)
         trigger(window, "worst_frame")
         assert session.frame == order[place]
         words = "Worst frame" if place == 0 else f"{place + 1}"
-        assert words in window.chrome._activity.whole
+        assert words in window.status.activity.whole
     session.set_frame(int(order[5]))
     trigger(window, "worst_frame")
     assert session.frame == order[0]  # begins again where the person went elsewhere

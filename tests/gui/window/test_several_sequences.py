@@ -86,7 +86,7 @@ def take(window, settings):
 
 
 def show(window, sequence):
-    window.opening.opened.emit(sequence, None)
+    window.opening.open_sequence(sequence)
 
 
 def listed(window):
@@ -103,7 +103,7 @@ def test_runs_are_shown_again_with_their_sequence(qtbot, make_window, make_strea
     window = make_window(make_stream(length=10))
     show(window, first)
     for _ in range(2):
-        window.run_from_scratch()
+        window.parameters_controller.run_from_scratch()
         qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED)
     runs = list(window.session.runs)
     window.run_list.run_requested.emit(1)
@@ -111,7 +111,7 @@ def test_runs_are_shown_again_with_their_sequence(qtbot, make_window, make_strea
     assert window.session.runs == []
     assert window.session.shown is None
     assert listed(window) == []
-    window.run_from_scratch()
+    window.parameters_controller.run_from_scratch()
     qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED)
     assert listed(window) == [1]  # runs are numbered in each sequence
     again = reads(first)
@@ -150,7 +150,7 @@ def test_a_run_that_goes_on_is_stopped_with_its_sequence_and_keeps_what_it_has(
 ):
     window = make_window(make_stream(pause=0.002))
     show(window, first)
-    window.run()
+    window.parameters_controller.run()
     run = window.session.shown
     qtbot.waitUntil(lambda: len(run.history) > 5)
     with qtbot.waitSignal(window.control.ended):
@@ -213,11 +213,11 @@ def test_a_rank_that_the_sequence_does_not_allow_is_marked_below_its_field(
     qtbot.keyClicks(rank, "4")
     assert note.text() == "rank is 4; 3 frames of 4 points allow 1 to 3"
     assert not note.isHidden()
-    window.run()
+    window.parameters_controller.run()
     assert window.session.runs == [] and window.messages.text.startswith("Nothing is run: ")
     show(window, make_known().sequence)
     assert note.isHidden()
-    window.run()
+    window.parameters_controller.run()
     assert len(window.session.runs) == 1
 
 
@@ -235,12 +235,12 @@ def test_a_refused_run_gives_way_to_the_one_before(qtbot, make_window, make_stre
     window = make_window(make_stream(length=5, refuses=refused))
     show(window, first)
     for _ in range(2):
-        window.run_from_scratch()
+        window.parameters_controller.run_from_scratch()
         qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED)
     window.run_list.run_requested.emit(1)
     good = window.session.shown
     take(window, refused)
-    for start in (window.run, window.run_from_scratch):
+    for start in (window.parameters_controller.run, window.parameters_controller.run_from_scratch):
         with qtbot.waitSignal(window.control.refused):
             start()
         assert window.session.shown is good
@@ -264,7 +264,7 @@ def test_weights_can_be_moved_while_a_second_run_compares_rotations(qtbot, make_
     sequence = simulate("paper", frames=14, points=30, noise=0.3, seed=2)
     take(window, Settings(rank=2, rotations="companion", rotation_rank=2))
     show(window, sequence)
-    window.run()
+    window.parameters_controller.run()
     qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
     editor = window.parameters.findChild(WeightsEditor)
     qtbot.waitUntil(lambda: len(editor.weights) == 2)

@@ -7,9 +7,10 @@ import pytest
 from PyQt6.QtCore import QPointF, Qt
 
 from core import Settings, WeightedNuclearNorm
-from nrsfm_gui.engine.undo import MOST_STEPS, NOT_KEPT, Steps
 from nrsfm_gui.model.changes import GESTURE
 from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.undo import MOST_ENTRIES, UndoStack
+from nrsfm_gui.panels.loss.loss_controller import NOT_KEPT
 
 QUICK = Settings(rank=2, starts=1, rotations="truth")
 
@@ -19,40 +20,44 @@ def changed(**changes):
 
 
 def test_a_movement_is_undone_as_one_step_and_done_again():
-    steps = Steps()
+    stack = UndoStack()
     etas = [changed(eta=eta) for eta in (0.05, 0.06, 0.07, 0.08)]
     for k in range(3):
-        steps.add(etas[k], etas[k + 1], 0.1 * k)
-    steps.add(etas[3], changed(eta=0.08, rank=3), 0.35)  # another parameter
-    steps.add(changed(eta=0.08, rank=3), changed(eta=0.09, rank=3), 5.0)
-    assert [(steps.undo().words) for _ in range(3)] == ["eta 0.08 → 0.09", "rank 2 → 3", "eta 0.05 → 0.08"]
-    assert steps.undo() is None
-    assert steps.redo().after == etas[3]
-    steps.add(etas[3], changed(eta=0.2), 9.0)  # a new change: what was undone is gone
-    assert steps.redo() is None
+        stack.add(etas[k], etas[k + 1], 0.1 * k)
+    stack.add(etas[3], changed(eta=0.08, rank=3), 0.35)  # another parameter
+    stack.add(changed(eta=0.08, rank=3), changed(eta=0.09, rank=3), 5.0)
+    assert [(stack.undo().description) for _ in range(3)] == [
+        "eta 0.08 → 0.09",
+        "rank 2 → 3",
+        "eta 0.05 → 0.08",
+    ]
+    assert stack.undo() is None
+    assert stack.redo().after == etas[3]
+    stack.add(etas[3], changed(eta=0.2), 9.0)  # a new change: what was undone is gone
+    assert stack.redo() is None
 
 
 def test_a_movement_that_ends_where_it_began_is_no_step():
-    steps = Steps()
-    steps.add(changed(eta=0.1), changed(eta=0.2), 0.0)
-    steps.add(changed(eta=0.2), changed(eta=0.1), 0.2)
-    assert steps.undo() is None
+    stack = UndoStack()
+    stack.add(changed(eta=0.1), changed(eta=0.2), 0.0)
+    stack.add(changed(eta=0.2), changed(eta=0.1), 0.2)
+    assert stack.undo() is None
 
 
-def test_steps_are_bounded():
-    steps = Steps()
-    for k in range(MOST_STEPS + 50):
-        steps.add(changed(max_iterations=k + 1), changed(max_iterations=k + 2), 10.0 * k)
+def test_the_stack_is_bounded():
+    stack = UndoStack()
+    for k in range(MOST_ENTRIES + 50):
+        stack.add(changed(max_iterations=k + 1), changed(max_iterations=k + 2), 10.0 * k)
     count = 0
-    while steps.undo() is not None:
+    while stack.undo() is not None:
         count += 1
-    assert count == MOST_STEPS
+    assert count == MOST_ENTRIES
 
 
 @pytest.fixture
 def window(qtbot, make_window, known):
     window = make_window(known.sequence, settings=QUICK)
-    window.run()
+    window.parameters_controller.run()
     wait(qtbot, window)
     return window
 
@@ -73,21 +78,21 @@ def test_undo_restores_the_panel_and_the_reconstruction(qtbot, window):
     run = window.session.shown
     wait(qtbot, window)
     assert run.last.settings.eta == 0.3
-    window.chrome.actions["undo"].trigger()
+    window.toolbars.actions["undo"].trigger()
     assert window.parameters.settings == QUICK
     assert "Undone: back to eta 0.05" in said(window)
     wait(qtbot, window)
     assert run.last.settings == QUICK
     assert run.last.best.loss == pytest.approx(loss, rel=1e-6)
-    window.chrome.actions["redo"].trigger()
+    window.toolbars.actions["redo"].trigger()
     assert window.parameters.settings.eta == 0.3
-    window.chrome.actions["redo"].trigger()
+    window.toolbars.actions["redo"].trigger()
     assert said(window) == "Nothing was undone"
     assert window.session.shown is run and len(window.session.runs) == 2
 
 
 def said(window):
-    return window.chrome._activity.whole
+    return window.status.activity.whole
 
 
 def test_a_text_field_keeps_its_own_undo(qtbot, window):
@@ -132,14 +137,14 @@ def test_going_back_to_the_first_change_shows_the_run_before_it(qtbot, window):
     live = window.session.shown
     wait(qtbot, window)
     count = len(live.history)
-    window.steering.go_back(0)
+    window.loss.go_back(0)
     assert window.session.shown is run and window.session.settings == window.parameters.settings == QUICK
     assert said(window) == "Run 1, which run 2 went on from"
     qtbot.wait(50)
     assert window.session.runs == [run, live] and len(live.history) == count
     window.session.set_shown(live)
     window.session.drop_run(run)
-    window.steering.go_back(0)
+    window.loss.go_back(0)
     assert said(window) == "Run 1, which run 2 went on from, is forgotten"
 
 
@@ -150,7 +155,7 @@ def test_after_going_back_a_change_goes_on_from_there(qtbot, window):
     dragged(window, eta=0.3)
     wait(qtbot, window)
     count = len(run.history)
-    window.steering.go_back(1)
+    window.loss.go_back(1)
     iteration = window.session.seen.record.iteration
     dragged(window, penalty=WeightedNuclearNorm(0.4))
     wait(qtbot, window)
@@ -164,15 +169,15 @@ def test_after_going_back_a_change_goes_on_from_there(qtbot, window):
 
 def test_run_goes_on_from_the_moment_that_is_looked_at(qtbot, window):
     run = window.session.shown
-    window.steering.step_moment(-1)
+    window.loss.step_iteration(-1)
     kept = run.moments.indices
     assert window.session.moment == kept[-2]
     moment = window.session.seen
-    window.steering.step_moment(-100)
+    window.loss.step_iteration(-100)
     assert window.session.moment == kept[0] == 0
-    window.steering.step_moment(1)
-    window.steering.look_at(kept[-2])
-    window.run()
+    window.loss.step_iteration(1)
+    window.loss.look_at(kept[-2])
+    window.parameters_controller.run()
     second = window.session.shown
     assert second is not run
     assert window.session.moment is None
@@ -184,11 +189,11 @@ def test_run_goes_on_from_the_moment_that_is_looked_at(qtbot, window):
 
 def test_all_views_show_the_moment(qtbot, window):
     run = window.session.shown
-    window.steering.look_at(0)
+    window.loss.look_at(0)
     qtbot.waitUntil(lambda: window.display.drawn is run.moments.at(0)[1])
     qtbot.waitUntil(lambda: window.display.seen_quality.loss == run.moments.at(0)[1].displayed.loss)
     estimate = window.display.scene.estimate
-    window.steering.look_at(None)
+    window.loss.look_at(None)
     qtbot.waitUntil(lambda: window.display.drawn is run.last)
     assert not np.allclose(window.display.scene.estimate, estimate)
 
@@ -214,10 +219,10 @@ def test_the_cursor_is_dragged_through_the_iterations(qtbot, window):
 def test_a_run_from_a_file_has_no_iterations_to_look_at(qtbot, window):
     run = window.session.shown
     run.moments = type(run.moments)()
-    window.steering.look_at(0)
+    window.loss.look_at(0)
     assert window.session.moment is None
     assert said(window) == NOT_KEPT
-    window.steering.step_moment(-1)
+    window.loss.step_iteration(-1)
     assert window.session.seen is run.last
 
 
@@ -227,17 +232,17 @@ def test_a_change_of_a_run_from_a_file_cannot_be_gone_back_to(qtbot, window, tmp
         session.set_settings(session.settings.with_changes(eta=eta))
         qtbot.waitUntil(lambda eta=eta: window.control.current is None and session.shown.settings.eta == eta)
         qtbot.wait(round(1000 * GESTURE))  # or both were one movement of the hand
-    window.keeping.save_to(path)
-    qtbot.waitUntil(lambda: not window.keeping.busy)
+    window.saver.save_to(path)
+    qtbot.waitUntil(lambda: not window.saver.busy)
     with qtbot.waitSignal(window.opening.shown):
         window.opening.open(path)
     (change,) = (k for k, tick in enumerate(session.shown.history.ticks) if tick.first > 0)
     for ask in (
-        lambda: window.steering.go_back(change),
-        lambda: window.steering.look_at(0),
-        lambda: window.steering.step_moment(-1),
+        lambda: window.loss.go_back(change),
+        lambda: window.loss.look_at(0),
+        lambda: window.loss.step_iteration(-1),
     ):
-        window.chrome.say("")
+        window.session.notifier.show_status("")
         ask()
         assert said(window) == NOT_KEPT
         assert session.moment is None and session.settings.eta == 0.3
@@ -251,7 +256,7 @@ def test_going_back_stops_a_run_that_goes_on(qtbot, make_window, known, make_str
     window.session.set_settings(changed(eta=0.3))
     qtbot.waitUntil(lambda: bool(run.history.ticks) and len(run.history) > run.history.ticks[0].first + 5)
     window.display.shut_down()  # this stream's points are not of the sequence
-    window.steering.go_back(0)
+    window.loss.go_back(0)
     assert run.state is RunState.STOPPED
     assert window.session.settings == QUICK
 

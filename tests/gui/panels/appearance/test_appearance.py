@@ -57,7 +57,7 @@ def mouse(widget, kind, x, button=Qt.MouseButton.LeftButton):
 
 
 def press(window, name):
-    window.chrome.actions[name].trigger()
+    window.toolbars.actions[name].trigger()
     window.display.refresh()
 
 
@@ -138,20 +138,20 @@ def test_ends_have_enough_digits_to_differ(value, span, text):
 
 def test_every_coloring_reaches_both_views_and_is_named(window):
     for key in COLORINGS:
-        window.looks.change(color_by=key)
+        window.appearance.change(color_by=key)
         window.display.refresh()
         scene = window.scene_view._scene
         assert scene.appearance.color_by == key
         assert window.tracks_view._scene is scene
-        assert window.looks.panel.color_by.currentData() == key
+        assert window.appearance_panel.color_by.currentData() == key
         assert window.scene_view.color_bar.isVisible() == scene.colored
-    assert window.chrome.actions["color_by_error"].isChecked() is False
+    assert window.toolbars.actions["color_by_error"].isChecked() is False
     press(window, "color_by_error")
-    assert window.display.appearance.color_by == "error"
+    assert window.session.appearance.color_by == "error"
 
 
 def test_the_color_bar_of_the_view_changes_the_limits(window):
-    window.looks.change(color_by="depth")
+    window.appearance.change(color_by="depth")
     window.display.refresh()
     bar = window.scene_view.color_bar
     low, high = bar.limits
@@ -160,12 +160,12 @@ def test_the_color_bar_of_the_view_changes_the_limits(window):
     mouse(bar, QEvent.Type.MouseButtonRelease, bar.width() / 2)
     window.display.refresh()
     assert bar.limits == pytest.approx(((low + high) / 2, high), rel=1e-2)
-    assert window.looks.panel.low.value() == pytest.approx(bar.limits[0], rel=1e-3)
-    assert not window.looks.panel.automatic.isChecked()
+    assert window.appearance_panel.low.value() == pytest.approx(bar.limits[0], rel=1e-3)
+    assert not window.appearance_panel.automatic.isChecked()
 
 
 def test_the_panel_changes_everything(window):
-    panel, display = window.looks.panel, window.display
+    panel, display = window.appearance_panel, window.display
     panel.color_by.setCurrentIndex(panel.color_by.findData("index"))
     panel.color_by.activated.emit(panel.color_by.currentIndex())
     panel.color_map.setCurrentIndex(panel.color_map.findData("cividis"))
@@ -183,7 +183,7 @@ def test_the_panel_changes_everything(window):
     panel.labels.setCurrentIndex(panel.labels.findData("all"))
     panel.labels.activated.emit(panel.labels.currentIndex())
     panel.layers["grid"].click()
-    appearance = display.appearance
+    appearance = window.session.appearance
     assert appearance == Appearance(
         (frozenset(LAYERS) | {"trails"}) - {"path", "edges", "grid"},
         "index", "cividis", (1.0, 7.0), 5, "tracks", 2.0, "all",
@@ -198,13 +198,14 @@ def test_the_panel_changes_everything(window):
     assert panel.disorder.isHidden()
     display.refresh()
     assert display.scene.color_limits == (9.0, 11.0)
+    window.toolbars.show_situation()
     assert window.findChild(QAction, "layer grid").isChecked() is False
     assert window.findChild(QAction, "layer trails").isChecked() is True
 
 
 @popups
 def test_fields_of_the_panel_have_tips_and_names_and_do_not_clip(window):
-    panel = window.looks.panel
+    panel = window.appearance_panel
     for theme in (DARK, LIGHT):
         panel.set_theme(theme)
         panel.open_beside(window.scene_view.buttons.look, window.scene_view.drawn_by)
@@ -222,15 +223,15 @@ def test_fields_of_the_panel_have_tips_and_names_and_do_not_clip(window):
 
 def test_keys_of_trails_mesh_and_path(window, known):
     press(window, "trails")
-    assert "trails" in window.display.layers
+    assert "trails" in window.session.appearance.layers
     assert window.display.scene.trail is None or len(window.display.scene.trail) == 1
     window.session.set_frame(9)
     window.display.refresh()
     assert len(window.display.scene.trail) == 10
-    seen = [window.display.appearance.mesh_mode]
+    seen = [window.session.appearance.mesh_mode]
     for _ in range(4):
         press(window, "mesh")
-        seen.append(window.display.appearance.mesh_mode)
+        seen.append(window.session.appearance.mesh_mode)
     assert seen == ["both", "off", "wire", "shaded", "both"]
     press(window, "path")
     view = window.scene_view
@@ -245,7 +246,7 @@ def test_a_sequence_without_a_mesh_gets_one_from_its_tracks(make_window, known):
 
     window = make_window(replace(known.sequence, edges=None, faces=None))
     press(window, "mesh")
-    assert window.display.appearance.mesh_source == "tracks"
+    assert window.session.appearance.mesh_source == "tracks"
     assert "between its tracks" in window.messages.text
     assert len(window.display.scene.edges)
 
@@ -258,14 +259,14 @@ def test_the_camera_path_of_parallel_rays_is_a_sentence(make_window, make_known)
 
 def test_a_loaded_triangulation_is_drawn_and_a_bad_one_is_a_sentence(window, tmp_path):
     np.savez(tmp_path / "mesh.npz", faces=np.array([[0, 5, 6], [5, 6, 7]]))
-    window.looks.load_triangulation(tmp_path / "mesh.npz")
+    window.appearance.load_triangulation(tmp_path / "mesh.npz")
     window.display.refresh()
     assert window.display.scene.faces.tolist() == [[0, 5, 6], [5, 6, 7]]
-    assert window.looks.panel.mesh_source.currentText() == "mesh.npz"
+    assert window.appearance_panel.mesh_source.currentText() == "mesh.npz"
     (tmp_path / "bad.txt").write_text("0 1 99\n")
-    window.looks.load_triangulation(tmp_path / "bad.txt")
+    window.appearance.load_triangulation(tmp_path / "bad.txt")
     assert "names point 99" in window.messages.text
-    assert window.display.appearance.triangulation.name == "mesh.npz"
+    assert window.session.appearance.triangulation.name == "mesh.npz"
 
 
 def test_the_turntable_turns_until_the_mouse_stops_it(window, qtbot):
@@ -279,7 +280,7 @@ def test_the_turntable_turns_until_the_mouse_stops_it(window, qtbot):
     assert told
     qtbot.mousePress(view, Qt.MouseButton.LeftButton)
     assert not view.turntable
-    assert window.chrome.actions["turntable"].isChecked() is False
+    assert window.toolbars.actions["turntable"].isChecked() is False
     qtbot.mouseRelease(view, Qt.MouseButton.LeftButton)
 
 

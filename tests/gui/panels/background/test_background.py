@@ -12,8 +12,9 @@ from PyQt6.QtCore import QPointF, QSize
 from PyQt6.QtGui import QColor, QImage
 
 from core import InputError, simulate
+from nrsfm_gui.model.background import Background
 from nrsfm_gui.panels.background import video as videos
-from nrsfm_gui.panels.background.background_controller import checked, doubts
+from nrsfm_gui.panels.background.background_controller import doubts
 from nrsfm_gui.panels.background.background_reader import BackgroundReader
 from nrsfm_gui.panels.background.image_sources import open_source
 from nrsfm_gui.panels.background.video import as_image
@@ -195,22 +196,22 @@ def test_opacity_offset_and_removal_from_the_bar(qtbot, window, folder):
     qtbot.waitUntil(lambda: shown(window).isVisible())
     bar = window.background.bar
     assert bar.isVisible() and "8 pictures, 64 × 48 px" in bar._name.whole
-    assert window.chrome.actions["remove_background"].isEnabled()
+    assert window.toolbars.actions["remove_background"].isEnabled()
     bar._opacity.setValue(30)
     bar._offset.setValue(2)
     assert shown(window).opacity() == pytest.approx(0.3)
-    assert window.background.state() == {"path": str(folder), "opacity": 0.3, "offset": 2}
+    assert window.session.background == Background(folder, 0.3, 2)
     bar.remove_requested.emit()
-    assert not bar.isVisible() and not shown(window).isVisible() and window.background.state() == {}
-    assert not window.chrome.actions["remove_background"].isEnabled()
+    assert not bar.isVisible() and not shown(window).isVisible() and window.session.background is None
+    qtbot.waitUntil(lambda: not window.toolbars.actions["remove_background"].isEnabled())
 
 
 def test_state_is_restored(qtbot, window, folder):
-    window.background.restore({"path": str(folder), "opacity": 0.4, "offset": 1})
+    window.session.set_background(Background.from_plain({"path": str(folder), "opacity": 0.4, "offset": 1}))
     qtbot.waitUntil(lambda: shown(window).isVisible(), timeout=5000)
-    assert window.background.state() == {"path": str(folder), "opacity": 0.4, "offset": 1}
-    window.background.restore({})
-    assert not window.background.present
+    assert window.session.background == Background(folder, 0.4, 1)
+    window.session.set_background(Background.from_plain({}))
+    assert not (window.session.background is not None)
 
 
 @pytest.mark.parametrize(
@@ -225,20 +226,20 @@ def test_state_is_restored(qtbot, window, folder):
 )
 def test_a_state_that_was_tampered_with_is_refused(state):
     with pytest.raises(InputError, match="the background is"):
-        checked(state)
+        Background.from_plain(state)
 
 
 def test_a_session_file_keeps_the_background(qtbot, window, folder):
-    from nrsfm_gui.sessions.view_state import Viewpoint
+    from nrsfm_gui.sessions.view_state import ViewState
 
     opened(qtbot, window, folder, opacity=0.4, offset=1)
-    kept = Viewpoint.of(window).as_plain()
+    kept = ViewState.of(window.session, window.scene_view.orbit).as_plain()
     window.background.remove()
-    Viewpoint.from_plain(kept).show(window)
-    assert window.background.state() == {"path": str(folder), "opacity": 0.4, "offset": 1}
+    ViewState.from_plain(kept).show(window.session)
+    assert window.session.background == Background(folder, 0.4, 1)
     del kept["background"]  # of an older file
-    Viewpoint.from_plain(kept).show(window)
-    assert not window.background.present
+    ViewState.from_plain(kept).show(window.session)
+    assert not (window.session.background is not None)
 
 
 def test_a_refused_background_shows_why_and_leaves_none(qtbot, window, tmp_path):
@@ -246,10 +247,10 @@ def test_a_refused_background_shows_why_and_leaves_none(qtbot, window, tmp_path)
         ("absent.mp4", "does not exist"),
         (256 * "a" + ".mp4", "a.mp4: File name too long"),
     ):
-        with qtbot.waitSignal(window.reported, timeout=5000) as said:
+        with qtbot.waitSignal(window.session.notifier.failed, timeout=5000) as said:
             window.background.open(tmp_path / name)
         assert sentence in said.args[0]
-        assert not window.background.present and not window.background.bar.isVisible()
+        assert not (window.session.background is not None) and not window.background.bar.isVisible()
 
 
 def test_a_folder_that_cannot_be_listed_is_refused(monkeypatch, folder):
@@ -267,7 +268,7 @@ def test_a_picture_that_is_deleted_meanwhile_is_reported_once(qtbot, window, fol
     qtbot.waitUntil(lambda: shown(window).isVisible())
     shutil.rmtree(folder)
     said = []
-    window.reported.connect(said.append)
+    window.session.notifier.failed.connect(said.append)
     window.session.set_frame(7)
     qtbot.waitUntil(lambda: bool(said), timeout=5000)
     window.session.set_frame(6)
@@ -279,11 +280,11 @@ def test_a_picture_that_is_deleted_meanwhile_is_reported_once(qtbot, window, fol
 def test_every_sequence_has_its_own_background(qtbot, window, sequence, folder):
     opened(qtbot, window, folder, offset=1)
     other = replace(sequence, digest="b" * 64)
-    window.opening.opened.emit(other, None)
-    assert not window.background.present
-    window.opening.opened.emit(sequence, None)
+    window.opening.open_sequence(other)
+    assert not (window.session.background is not None)
+    window.opening.open_sequence(sequence)
     qtbot.waitUntil(lambda: window.background._count > 0, timeout=5000)
-    assert window.background.state()["offset"] == 1
+    assert window.session.background.offset == 1
 
 
 def test_dragging_through_a_video_ends_at_the_newest_frame(qtbot, window, video):
@@ -326,7 +327,7 @@ def remove(window):
 
 
 def change_sequence(window):
-    window.opening.opened.emit(replace(window.session.sequence, digest="b" * 64), None)
+    window.opening.open_sequence(replace(window.session.sequence, digest="b" * 64))
 
 
 @pytest.mark.parametrize("lose", [remove, change_sequence])
@@ -354,7 +355,7 @@ def test_a_movie_keeps_the_background_that_the_window_loses(qtbot, window, video
 
     assert made("kept", meanwhile) == whole and len(set(whole) - set(bare)) == 8
     qtbot.waitUntil(lambda: users._users == 0)
-    assert not window.background.present
+    assert not (window.session.background is not None)
 
 
 def test_a_movie_that_is_not_begun_lets_go_of_the_background(qtbot, window, folder, tmp_path):
@@ -365,7 +366,7 @@ def test_a_movie_that_is_not_begun_lets_go_of_the_background(qtbot, window, fold
     options = MovieOptions(view="2d", width=320, height=240, first=0, last=7)
     with qtbot.waitSignal(window.exporting.saved, timeout=20_000):
         window.exporting.save_movie(tmp_path / "m.png", options)
-        with qtbot.waitSignal(window.reported):
+        with qtbot.waitSignal(window.session.notifier.failed):
             window.exporting.save_movie(tmp_path / "m.png", options)
         assert users._users == 2  # the window, and the movie that is being made
     qtbot.waitUntil(lambda: users._users == 1)

@@ -24,7 +24,7 @@ def add_run(window, update, *, noise, **changes):
     run = window.session.add_run(Settings(rank=3).with_changes(**changes))
     run.last, run.state = update, RunState.FINISHED
     run.history.extend([HistoryEntry(k, 0.01 * k, 2.0 - 0.1 * k + noise, "refine") for k in range(9)])
-    window.session.run_changed.emit(run)
+    window.session.report_run(run)
     return run
 
 
@@ -32,7 +32,7 @@ def add_run(window, update, *, noise, **changes):
 def window(qtbot, make_window, make_update, known) -> MainWindow:
     """A window with three runs of different noise; the last one is shown."""
     window = make_window(known.sequence)
-    window.control.set_live(False)
+    window.session.set_live(False)
     for number, noise in enumerate((0.0, 0.02, 0.05)):
         add_run(window, make_update(known, noise=noise, seed=number), noise=noise, rank=3 + number)
     window.display.refresh()
@@ -44,7 +44,7 @@ def settled(qtbot, window):
     session = window.session
     qtbot.waitUntil(
         lambda: (
-            window.comparing.together is not None
+            window.comparison.together is not None
             and window.display.compared_picture is not None
             and window.display.compared_picture.of.update is session.compared.last
         )
@@ -57,7 +57,7 @@ def expected_points(window, run):
 
 
 def test_ctrl_d_compares_with_the_previous_run_and_again_stops_comparing(qtbot, window):
-    action = window.chrome.actions["compare"]
+    action = window.toolbars.actions["compare"]
     action.trigger()
     assert window.session.compared.number == 2
     settled(qtbot, window)
@@ -71,16 +71,16 @@ def test_ctrl_d_compares_with_the_previous_run_and_again_stops_comparing(qtbot, 
 
 
 def test_escape_stops_comparing_once_nothing_is_selected(qtbot, window):
-    window.comparing.toggle()
+    window.comparison.toggle()
     window.session.set_point(4)
-    window.chrome.actions["deselect"].trigger()
-    assert window.comparing.on and window.session.point == -1
-    window.chrome.actions["deselect"].trigger()
-    assert not window.comparing.on
+    window.toolbars.actions["deselect"].trigger()
+    assert window.comparison.on and window.session.point == -1
+    window.toolbars.actions["deselect"].trigger()
+    assert not window.comparison.on
 
 
 def test_the_bar_shows_the_distance_and_the_alignment(qtbot, window):
-    window.comparing.toggle()
+    window.comparison.toggle()
     settled(qtbot, window)
     points = [expected_points(window, run) for run in window.session.runs[1:]]
     mean = np.linalg.norm(points[0] - points[1], axis=1).mean()
@@ -90,55 +90,55 @@ def test_the_bar_shows_the_distance_and_the_alignment(qtbot, window):
 
 
 def test_differences_color_the_points_and_fill_the_heat_strip(qtbot, window, known):
-    window.comparing.toggle()
+    window.comparison.toggle()
     settled(qtbot, window)
-    errors = window.presenter._series
-    window.comparing.set_mode("difference")
+    errors = window.timeline_controller._errors
+    window.session.set_compare_mode("difference")
     window.display.refresh()
-    scene, together = window.display.scene, window.comparing.together
+    scene, together = window.display.scene, window.comparison.together
     np.testing.assert_allclose(scene.color_values, together.distances[scene.frame])
-    assert "truth" not in scene.layers and "truth" in window.display.appearance.layers
-    assert window.comparing.series(errors).name == "run distance"
+    assert "truth" not in scene.layers and "truth" in window.session.appearance.layers
+    assert window.timeline.series.name == "run distance"
     np.testing.assert_array_equal(window.timeline.strip._errors, together.distances)
-    window.comparing.stop()
-    assert window.display.appearance.color_by == "role"
-    assert window.comparing.series(errors) is errors
+    window.comparison.stop()
+    assert window.session.appearance.color_by == "role"
+    assert window.timeline.series is errors
     np.testing.assert_array_equal(window.timeline.strip._errors, errors.per_point)
 
 
 def test_w_goes_to_where_two_runs_differ_most_at_the_first_press(qtbot, window):
-    window.chrome.actions["worst_frame"].trigger()  # by the errors: what was found is not gone on from
-    window.comparing.toggle()
+    window.toolbars.actions["worst_frame"].trigger()  # by the errors: what was found is not gone on from
+    window.comparison.toggle()
     settled(qtbot, window)
-    window.comparing.set_mode("difference")
+    window.session.set_compare_mode("difference")
     window.display.refresh()
-    together = window.comparing.together
+    together = window.comparison.together
     apart = together.distances.mean(axis=1)
-    window.chrome.actions["worst_frame"].trigger()
+    window.toolbars.actions["worst_frame"].trigger()
     assert window.session.frame == int(np.argmax(apart))
-    assert "differ most" in window.chrome._activity.whole
+    assert "differ most" in window.status.activity.whole
     assert window.timeline.transport.findChild(QToolButton, "worst").text() == "Apart"
     window.display.refresh()
     caption = window.display.scene.caption
     assert caption.endswith(f"{apart.max():.3g} {together.unit} between the runs")
-    window.comparing.stop()
+    window.comparison.stop()
     assert window.timeline.transport.findChild(QToolButton, "worst").text() == "Worst"
 
 
 def test_coloring_by_something_else_ends_the_difference_and_is_kept(qtbot, window):
-    window.comparing.toggle()
+    window.comparison.toggle()
     settled(qtbot, window)
-    window.comparing.set_mode("difference")
-    window.looks.change(color_by="error")
-    assert window.comparing.mode == "overlay" and window.display.appearance.color_by == "error"
-    window.comparing.stop()
-    assert window.display.appearance.color_by == "error"
+    window.session.set_compare_mode("difference")
+    window.appearance.change(color_by="error")
+    assert window.session.compare_mode == "overlay" and window.session.appearance.color_by == "error"
+    window.comparison.stop()
+    assert window.session.appearance.color_by == "error"
 
 
 def test_side_by_side_each_run_has_a_view_under_its_name_and_one_camera(qtbot, window):
-    window.comparing.toggle()
+    window.comparison.toggle()
     settled(qtbot, window)
-    window.comparing.set_mode("side")
+    window.session.set_compare_mode("side")
     window.display.refresh()
     first, second = window.scene_view, window.compare_stage.second
     qtbot.waitUntil(lambda: second.isVisible() and second.width() > 100)
@@ -157,12 +157,12 @@ def test_side_by_side_each_run_has_a_view_under_its_name_and_one_camera(qtbot, w
     window.session.set_frame(5)
     window.display.refresh()
     assert second._scene.frame == 5
-    window.comparing.set_mode("overlay")
+    window.session.set_compare_mode("overlay")
     assert not second.isVisible() and not any(label.isVisible() for label in window.compare_stage._titles)
 
 
 def test_the_table_lists_parameters_that_differ_and_the_numbers_of_both(qtbot, window):
-    window.comparing.toggle()
+    window.comparison.toggle()
     settled(qtbot, window)
     window.compare_panel._more.click()
     table = window.compare_stage.table
@@ -177,7 +177,7 @@ def test_the_table_lists_parameters_that_differ_and_the_numbers_of_both(qtbot, w
 
 def test_losses_of_other_objectives_are_not_ranked(qtbot, window, make_update, known):
     add_run(window, make_update(known, noise=0.3, seed=7), noise=0.3, penalty=NuclearNorm())
-    window.comparing.toggle()
+    window.comparison.toggle()
     settled(qtbot, window)
     rows = {row.name: row for row in window.compare_stage.table._rows}
     assert rows["log10 loss"].better == 0 and "another penalty" in rows["log10 loss"].tip
@@ -185,12 +185,12 @@ def test_losses_of_other_objectives_are_not_ranked(qtbot, window, make_update, k
 
 
 def test_showing_the_second_run_lets_the_two_change_their_places(qtbot, window):
-    window.comparing.toggle()
+    window.comparison.toggle()
     window.run_list.run_requested.emit(2)
     assert (window.session.shown.number, window.session.compared.number) == (2, 3)
-    window.comparing.swap()
+    window.comparison.swap()
     assert (window.session.shown.number, window.session.compared.number) == (3, 2)
-    window.comparing.stop()
+    window.comparison.stop()
     window.run_list.run_requested.emit(2)
     assert window.session.compared is None
 
@@ -216,25 +216,25 @@ def test_any_two_runs_are_compared_from_the_list_and_the_strip(qtbot, window):
 
 
 def test_forgetting_the_compared_run_ends_the_comparison(qtbot, window):
-    window.comparing.toggle()
-    window.run_history.forget(window.session.compared)
-    assert not window.comparing.on and not window.compare_panel.isVisible()
+    window.comparison.toggle()
+    window.runs.forget(window.session.compared)
+    assert not window.comparison.on and not window.compare_panel.isVisible()
 
 
 def test_one_run_alone_shows_what_to_do(qtbot, make_window, make_update, known):
     window = make_window(known.sequence)
     add_run(window, make_update(known, noise=0.0), noise=0.0)
-    window.comparing.toggle()
-    assert "one run only" in window.messages.text and not window.comparing.on
+    window.comparison.toggle()
+    assert "one run only" in window.messages.text and not window.comparison.on
 
 
 def test_another_sequence_ends_the_comparison(qtbot, window, make_known):
-    window.comparing.toggle()
+    window.comparison.toggle()
     settled(qtbot, window)
-    window.comparing.set_mode("side")
-    window.opening.opened.emit(make_known(frames=6).sequence, None)
+    window.session.set_compare_mode("side")
+    window.opening.open_sequence(make_known(frames=6).sequence)
     window.display.refresh()
-    assert not window.comparing.on and not window.compare_panel.isVisible()
+    assert not window.comparison.on and not window.compare_panel.isVisible()
     assert window.display.scene.frame_count == 6
 
 
@@ -242,11 +242,11 @@ def test_the_key_for_the_next_alignment_shows_its_name_and_the_button_has_the_me
     session = window.session
     names = []
     for _ in range(5):
-        window.chrome.actions["alignment"].trigger()
+        window.toolbars.actions["alignment"].trigger()
         window.display.refresh()
         names.append(session.alignment.words())
         assert window.messages.text.lower().startswith(names[-1].lower())
-        assert names[-1] in window.chrome._headline.whole
+        assert names[-1] in window.status.headline.whole
         if session.alignment.compares:
             assert names[-1] in window.display.scene.caption
             assert any(names[-1] in line for line in window.run_list.tree.rows[0].tip.splitlines())
@@ -255,26 +255,26 @@ def test_the_key_for_the_next_alignment_shows_its_name_and_the_button_has_the_me
         "per-frame similarity",
     ]  # fmt: skip
     button = window.findChild(QToolButton, "alignment")
-    assert button.isVisible() and button.menu() is window.aligning.menu
+    assert button.isVisible() and button.menu() is window.alignment.menu
     assert "per-frame similarity" in button.toolTip()
 
 
 def test_the_menu_of_alignments_offers_what_is_possible_and_mirrors(qtbot, window, known):
-    menu, session = window.aligning.menu, window.session
+    menu, session = window.alignment.menu, window.session
     kinds = {action.text().replace("&", ""): action for action in menu.actions() if action.text()}
     kinds["Rigid motion per frame"].trigger()
     mirror = kinds["Mirror image"].menu()
     next(action for action in mirror.actions() if action.text().replace("&", "") == "On").trigger()
     assert session.alignment.words() == "rigid motion per frame, mirrored"
     bare = replace(known.sequence, rotations=None, translations=None, digest="bare")
-    window.opening.opened.emit(bare, None)
+    window.opening.open_sequence(bare)
     assert not kinds["As is, by the cameras"].isEnabled()
     assert "true cameras" in kinds["As is, by the cameras"].toolTip()
-    window.opening.opened.emit(replace(bare, truth=None, digest="barer"), None)
+    window.opening.open_sequence(replace(bare, truth=None, digest="barer"))
     assert not any(action.isEnabled() for text, action in kinds.items() if text != "Mirror image")
     button = window.findChild(QToolButton, "alignment")
     qtbot.waitUntil(lambda: not button.isVisible())
-    window.chrome.actions["alignment"].trigger()
+    window.toolbars.actions["alignment"].trigger()
     assert "no ground truth" in window.messages.text
 
 

@@ -146,7 +146,7 @@ def solved(qtbot, make_window):
     """A window with a small noisy sequence that was solved."""
     sequence = simulate("balloon", frames=24, points=40, noise=1.0)
     window = make_window(sequence, settings=SETTINGS)
-    window.run()
+    window.parameters_controller.run()
     qtbot.waitUntil(lambda: window.control.current is None, timeout=60_000)
     return window
 
@@ -258,7 +258,7 @@ def test_a_series_can_be_cancelled_and_keeps_what_it_has(qtbot, solved):
 def test_another_sequence_ends_a_series_and_removes_its_curve(qtbot, solved, known):
     window, panel = solved, solved.guidance_panel
     panel.compute_requested.emit("rank", (2.0, 3.0, 4.0), "tracks")
-    window.opening.opened.emit(known.sequence, None)
+    window.opening.open_sequence(known.sequence)
     assert panel.plot._curves is None and panel.sentence == ""
     qtbot.waitUntil(lambda: not window.guidance._running, timeout=30_000)
     assert panel.plot._curves is None
@@ -284,7 +284,7 @@ def test_series_that_are_not_shown_any_more_are_let_go_of(qtbot, solved, known):
         panel.compute_requested.emit("xi", (0.1, 1.0), "entries")
         qtbot.waitUntil(lambda: not window.guidance.computing, timeout=30_000)
         qtbot.waitUntil(lambda: len(window.guidance.findChildren(HeldOutSeries)) == 1)
-    window.opening.opened.emit(known.sequence, None)
+    window.opening.open_sequence(known.sequence)
     qtbot.waitUntil(lambda: window.guidance.findChildren(HeldOutSeries) == [])
 
 
@@ -305,7 +305,7 @@ def test_closing_the_window_waits_for_a_series(qtbot, solved):
 def test_the_menu_brings_the_panel_to_the_front(qtbot, solved):
     panel = solved.guidance_panel
     assert panel.visibleRegion().isEmpty()  # another tab is in front
-    solved.chrome.actions["guidance"].trigger()
+    solved.toolbars.actions["guidance"].trigger()
     qtbot.waitUntil(lambda: not panel.visibleRegion().isEmpty())
 
 

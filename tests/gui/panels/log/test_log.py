@@ -31,7 +31,7 @@ QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
 def logbook(qapp):
     made = Logbook()
     yield made
-    made.stop_listening()
+    made.shut_down()
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def test_loggers_warnings_and_qt_are_heard_and_left_as_they_were(qtbot, logbook,
             warnings.simplefilter("always")
             warnings.warn("an old key", UserWarning, stacklevel=1)
         qWarning("a font is missing")
-        logbook.stop_listening()
+        logbook.shut_down()
         qWarning("not for the log")
     finally:
         qInstallMessageHandler(before)
@@ -80,7 +80,7 @@ def test_a_handler_that_came_later_stays(qapp, logbook):
     heard = []
     logbook.listen()
     ours = qInstallMessageHandler(lambda _kind, _context, text: heard.append(text))
-    logbook.stop_listening()
+    logbook.shut_down()
     qWarning("for the later one")
     qInstallMessageHandler(None)
     assert ours is not None
@@ -144,21 +144,22 @@ def test_lines_that_came_while_the_panel_was_hidden_are_there_when_it_is_shown(q
 
 def test_a_session_is_recorded_in_the_log(qtbot, window):
     window.session.set_settings(QUICK.with_changes(eta=0.2))
-    window.run()
+    window.parameters_controller.run()
     qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
-    window.messages.warn("the disk is full")
-    text = window.habits.logbook.text()
+    qtbot.waitUntil(lambda: "Done: run 1" in window.logbook.text())
+    window.session.notifier.warn("the disk is full")
+    text = window.logbook.text()
     order = ["Opened ", "eta 0.05 → 0.2", "Started from nothing", "Done: run 1", "the disk is full"]
     places = [text.index(part) for part in order]
     assert places == sorted(places)
-    assert [line.level for line in window.habits.logbook.lines][-1] is Level.WARNING
+    assert [line.level for line in window.logbook.lines][-1] is Level.WARNING
 
 
 def test_dragged_settings_are_one_line(qtbot, window):
     for eta in (0.06, 0.07, 0.08):
         window.session.set_settings(QUICK.with_changes(eta=eta))
-    qtbot.waitUntil(lambda: "eta 0.05 → 0.08" in window.habits.logbook.text(), timeout=3000)
-    assert "0.07" not in window.habits.logbook.text()
+    qtbot.waitUntil(lambda: "eta 0.05 → 0.08" in window.logbook.text(), timeout=3000)
+    assert "0.07" not in window.logbook.text()
 
 
 def test_differences_name_what_changed():
@@ -168,18 +169,18 @@ def test_differences_name_what_changed():
 
 
 def test_the_log_is_saved_and_a_refusal_reported(qtbot, window, tmp_path):
-    window.habits.logbook.add(Level.INFO, "test", "kept")
-    window.habits.log_keeping.save(tmp_path / "log.txt")
+    window.logbook.add(Level.INFO, "test", "kept")
+    window.log.save(tmp_path / "log.txt")
     assert "kept" in (tmp_path / "log.txt").read_text()
     assert "Saved" in window.messages.text
-    window.habits.log_keeping.save(tmp_path / "absent" / "log.txt")
+    window.log.save(tmp_path / "absent" / "log.txt")
     assert "does not exist" in window.messages.text
 
 
 def test_clearing_empties_log_and_panel(qtbot, window):
-    window.habits.logbook.add(Level.INFO, "test", "gone soon")
+    window.logbook.add(Level.INFO, "test", "gone soon")
     window.log_panel.clear_requested.emit()
-    assert not window.habits.logbook.lines
+    assert not window.logbook.lines
     assert window.log_panel.shown_text == ""
 
 
@@ -187,7 +188,7 @@ def test_runs_that_are_forgotten_leave_the_memory(qtbot, make_window):
     window = make_window(simulate("paper", frames=8, points=20), settings=Settings(rank=1, starts=1))
     gone = []
     for _ in range(3):
-        window.run_from_scratch()
+        window.parameters_controller.run_from_scratch()
         run = window.session.shown
         qtbot.waitUntil(
             lambda run=run: not run.state.alive and window.control.current is None, timeout=30_000

@@ -17,7 +17,7 @@ from nrsfm_gui.model.history import History
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.loss.loss_marks import short_phases
-from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
+from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot, SpectrumState
 from nrsfm_gui.widgets.plots.plots import log_ticks
 
 if TYPE_CHECKING:
@@ -366,11 +366,11 @@ def test_the_names_of_phases_never_overlap_and_the_last_is_shown(qtbot, plot, wi
 def test_singular_values_and_weights_are_drawn_in_both_themes(qtbot, show, near):
     spectrum = SpectrumPlot()
     show(spectrum, 400, 300)
-    spectrum.set_values(np.array([10.0, 3.0, 0.0]), np.array([0.0, 0.02, 0.5]))
+    spectrum.set_state(SpectrumState(singular_values=(10.0, 3.0, 0.0), run_weights=(0.0, 0.02, 0.5)))
     for theme in (DARK, LIGHT):
         spectrum.set_theme(theme)
         qtbot.wait(30)
         assert near(spectrum.plot_widget.grab().toImage(), theme.residual).sum() > 20
-    spectrum.set_values(None, None)
+    spectrum.set_state(SpectrumState())
     qtbot.wait(30)
     assert near(spectrum.plot_widget.grab().toImage(), LIGHT.residual).sum() == 0

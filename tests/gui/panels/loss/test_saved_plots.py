@@ -16,7 +16,7 @@ from scipy.ndimage import binary_dilation, binary_erosion
 from core import InputError
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
-from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
+from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot, SpectrumState
 from nrsfm_gui.widgets.plots.plots import save_image, save_plot
 
 
@@ -25,7 +25,7 @@ def spectrum(show) -> SpectrumPlot:
     spectrum = SpectrumPlot()
     spectrum.set_theme(DARK)
     show(spectrum, 400, 300)
-    spectrum.set_values(np.array([10.0, 3.0, 0.5]), np.array([0.01, 0.02, 0.5]))
+    spectrum.set_state(SpectrumState(singular_values=(10.0, 3.0, 0.5), run_weights=(0.01, 0.02, 0.5)))
     return spectrum
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from PyQt6.QtCore import QPoint, QPointF, Qt
@@ -10,11 +12,12 @@ from PyQt6.QtWidgets import QApplication
 
 from core import ExplicitWeights, NuclearNorm, Settings, WeightedNuclearNorm
 from nrsfm_gui.model.theme import DARK
-from nrsfm_gui.panels.parameters.spectrum_plot import HINT, Decades, SpectrumPlot, decades_of
+from nrsfm_gui.panels.parameters.spectrum_plot import HINT, Decades, SpectrumPlot, SpectrumState, decades_of
 from nrsfm_gui.panels.parameters.weights_editor import enforce_order, limit_weight
 
 SIGMA = np.array([30.0, 9.0, 4.0, 1.0])
 WEIGHTS = (0.01, 0.05, 0.1, 0.5)
+SHOWN = SpectrumState("weights", "wnn", WEIGHTS, tuple(SIGMA.tolist()), WEIGHTS)
 LEFT = Qt.MouseButton.LeftButton
 NONE, SHIFT, CONTROL = (
     Qt.KeyboardModifier.NoModifier,
@@ -34,8 +37,7 @@ def bare(show) -> SpectrumPlot:
 @pytest.fixture
 def plot(bare) -> SpectrumPlot:
     bare.set_theme(DARK)
-    bare.set_values(SIGMA, np.array(WEIGHTS))
-    bare.set_penalty("weights", "wnn", WEIGHTS)
+    bare.set_state(SHOWN)
     QApplication.processEvents()
     return bare
 
@@ -165,7 +167,7 @@ def test_a_click_low_in_a_bar_keeps_so_many_and_the_ghost_adds_one(qtbot, plot):
 
 
 def test_bars_that_are_to_go_are_faint_and_handles_stay_on_those_that_are_kept(plot):
-    plot.set_penalty("weights", "wnn", WEIGHTS[:2])
+    plot.set_state(replace(SHOWN, weights=WEIGHTS[:2]))
     parts = plot.canvas.parts
     assert len(parts.heights) == 4 and len(parts.shares) == 2
     alphas = [brush.color().alpha() for brush in parts._bars.opts["brushes"]]
@@ -225,16 +227,21 @@ def test_a_weight_is_held_by_its_neighbors_or_brings_them_along():
 def test_the_panel_and_the_parameters_show_one_penalty(qtbot, make_window, known):
     window = make_window(known.sequence, settings=Settings(rank=3, penalty=NuclearNorm(mu=0.01)))
     plot, parameters = window.spectrum_plot, window.parameters
+    window.parameters_controller.flush()
     assert plot.weights == (0.01,) * 3
     plot.weights_edited.emit((0.01, 0.01, 0.2))
     qtbot.waitUntil(lambda: window.session.settings.penalty == ExplicitWeights((0.01, 0.01, 0.2)))
+    window.parameters_controller.flush()
+    assert parameters.settings == window.session.settings
     assert plot.header.back.isVisibleTo(plot.header) and plot.header.back.text() == "To the rule"
     plot.rank_requested.emit(2)
     qtbot.waitUntil(lambda: window.session.settings.rank == 2)
     assert window.session.settings.penalty == ExplicitWeights((0.01, 0.01))
+    window.parameters_controller.flush()
     assert plot.weights == (0.01, 0.01)
     plot.header.back.click()
     assert window.session.settings.penalty == NuclearNorm(mu=0.01)
+    window.parameters_controller.flush()
     assert not plot.header.back.isVisibleTo(plot.header)
     plot.rule_requested.emit("wnn")
     assert isinstance(window.session.settings.penalty, WeightedNuclearNorm)
@@ -248,6 +255,7 @@ def test_arrow_keys_on_the_panel_do_not_step_through_the_frames(qtbot, make_wind
         window.activateWindow()
     window.findChild(type(window.spectrum_plot.parent()), "dock Weights").raise_()
     canvas = window.spectrum_plot.canvas
+    qtbot.waitUntil(lambda: canvas.parts.columns > 1)
     canvas.setFocus()
     qtbot.keyClick(canvas, Qt.Key.Key_Right)
     assert window.session.frame == 0
@@ -266,8 +274,7 @@ def test_an_empty_panel_has_no_handles(qtbot, bare):
 
 
 def test_the_place_for_one_more_can_be_pointed_at_before_there_is_a_theme(bare):
-    bare.set_values(SIGMA, np.array(WEIGHTS))
-    bare.set_penalty("weights", "wnn", WEIGHTS)
+    bare.set_state(SHOWN)
     QApplication.processEvents()
     move(bare, bare.canvas.pixel(5, 0.1), pressed=False)
     assert "add one: rank 5" in bare.hint
@@ -284,8 +291,7 @@ def test_the_place_for_one_more_can_be_pointed_at_before_there_is_a_theme(bare):
     ],
 )
 def test_whatever_a_run_comes_to_is_drawn(plot, sigma, weights):
-    plot.set_penalty("mcp", "mcp", ())
-    plot.set_values(np.array(sigma), np.array(weights))
+    plot.set_state(SpectrumState("mcp", "mcp", (), tuple(sigma), tuple(weights)))
     QApplication.processEvents()
     for handle in range(len(weights)):
         move(plot, at(plot, handle), pressed=False)

@@ -30,11 +30,11 @@ QUICK = Settings(rank=2, rotations="truth", starts=1, max_iterations=20)
 def window(make_window, make_update, known) -> MainWindow:
     """A window with three runs that are over, the last of another penalty; it is shown."""
     window = make_window(known.sequence, settings=QUICK)
-    window.control.set_live(False)
+    window.session.set_live(False)
     for settings in (QUICK, QUICK.with_changes(rank=3), QUICK.with_changes(penalty=NuclearNorm())):
         run = window.session.add_run(settings)
         run.last, run.state = make_update(known, noise=0.01 * run.number), RunState.FINISHED
-        window.session.run_changed.emit(run)
+        window.session.report_run(run)
     window.session.set_settings(settings)
     window.display.refresh()
     return window
@@ -64,6 +64,7 @@ def write(qtbot, window, text):
     qtbot.keyClicks(editor, text)
     qtbot.keyClick(editor, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: window.run_list.tree.findChild(QLineEdit) is None)
+    window.display.refresh()
 
 
 def test_f4_renames_everywhere_and_an_empty_name_restores_the_default(qtbot, window, legend_of):
@@ -108,6 +109,8 @@ def test_a_note_is_kept_with_the_run_it_was_written_on(qtbot, window):
     field.setFocus()
     qtbot.keyClicks(field, "corner flips at 5")
     window.run_list.run_requested.emit(1)  # another run is shown before Return was pressed
+    window.display.refresh()
+    window.display.refresh()  # now with the note
     first, last = window.session.runs[0], window.session.runs[2]
     assert (first.note, last.note) == ("", "corner flips at 5")
     assert "Note: corner flips at 5" in line(window, 3).toolTip(0)
@@ -116,6 +119,7 @@ def test_a_note_is_kept_with_the_run_it_was_written_on(qtbot, window):
 
 def test_delete_forgets_without_a_question_and_undo_restores(qtbot, window):
     window.session.set_shown(window.session.runs[1])
+    window.display.refresh()
     tree = window.run_list.tree
     tree.setFocus()
     qtbot.keyClick(tree, Qt.Key.Key_Delete)
@@ -129,7 +133,7 @@ def test_a_pinned_run_stays_when_all_are_forgotten_and_undo_brings_back_the_othe
     press(window, "pin")
     assert window.session.runs[2].pinned
     window.session.set_shown(window.session.runs[0])
-    window.chrome.actions["reset"].trigger()
+    window.toolbars.actions["reset"].trigger()
     assert numbers(window) == [3] and window.session.shown is None
     assert window.messages.text == "2 runs are forgotten. 1 stays, pinned. Ctrl+Z takes them back."
     offer(window, "Undo")
@@ -137,7 +141,7 @@ def test_a_pinned_run_stays_when_all_are_forgotten_and_undo_brings_back_the_othe
 
 
 def test_the_key_of_undo_brings_forgotten_runs_back_and_that_of_redo_forgets_them(window):
-    settings, do = window.session.settings, window.chrome.actions
+    settings, do = window.session.settings, window.toolbars.actions
     window.session.set_settings(settings.with_changes(eta=0.3))
     do["reset"].trigger()
     assert numbers(window) == []
@@ -156,7 +160,7 @@ def test_what_the_button_restored_the_key_does_not_restore_again(window):
     press(window, "delete")
     offer(window, "Undo")
     window.session.drop_run(window.session.runs[0])
-    window.chrome.actions["undo"].trigger()
+    window.toolbars.actions["undo"].trigger()
     assert numbers(window) == [2, 3]
 
 
@@ -171,20 +175,21 @@ def test_a_pinned_run_is_forgotten_only_after_confirmation(qtbot, window):
 def test_reset_reports_that_every_run_is_pinned(window):
     for run in window.session.runs:
         window.session.pin_run(run, True)
-    window.chrome.actions["reset"].trigger()
+    window.toolbars.actions["reset"].trigger()
     assert numbers(window) == [1, 2, 3] and "All runs are pinned" in window.messages.text
 
 
 def test_undo_leaves_runs_where_another_sequence_was_opened(window, make_known):
     press(window, "delete")
     _text, undo = window.messages._messages[-1].actions[0]
-    window.opening.opened.emit(make_known(frames=6).sequence, None)
+    window.opening.open_sequence(make_known(frames=6).sequence)
     undo()
     assert window.session.runs == [] and "another sequence" in window.messages.text
 
 
 def test_forgetting_the_run_under_way_stops_it(qtbot, window):
     run = window.control.start(warm=False, paused=True)
+    window.display.refresh()
     press(window, "delete")
     assert run not in window.session.runs and window.control.current is None
     qtbot.waitUntil(lambda: run.state is RunState.STOPPED)
@@ -193,6 +198,7 @@ def test_forgetting_the_run_under_way_stops_it(qtbot, window):
 def test_the_parameters_of_a_run_are_used_again_and_undo_restores_the_previous_ones(window):
     before = window.session.settings
     window.session.set_shown(window.session.runs[1])
+    window.display.refresh()
     press(window, "parameters")
     assert window.session.settings == window.parameters.settings == window.session.runs[1].settings
     assert "those of run 2" in window.messages.text
@@ -205,6 +211,7 @@ def test_losses_of_another_objective_are_faint_and_the_tip_shows_why(window):
     assert [line(window, n).foreground(LOSS).color() == faint for n in (1, 2, 3)] == [True, True, False]
     assert "does not compare with that of run 3: another penalty" in line(window, 1).toolTip(LOSS)
     window.session.set_shown(window.session.runs[0])  # rank 2 and 3 under one penalty
+    window.display.refresh()
     assert [line(window, n).foreground(LOSS).color() == faint for n in (1, 2, 3)] == [False, False, True]
 
 
@@ -212,7 +219,8 @@ def test_the_name_in_the_legend_follows_a_change_under_way(window, legend_of):
     window.loss_plot.set_theme(DARK)
     run = window.session.shown
     run.settings = run.settings.with_changes(method="admm")
-    window.session.run_changed.emit(run)
+    window.session.report_run(run)
+    window.display.refresh()
     assert "ADMM" in legend_of(window.loss_plot)[-1] and "ADMM" in line(window, 3).text(NAME)
 
 
@@ -316,6 +324,7 @@ def test_parameters_are_marked_where_the_run_shown_has_others_and_its_own_are_a_
     line = window.parameters.differs
     assert line.isHidden()
     window.session.set_shown(window.session.runs[1])
+    window.display.refresh()
     assert line.isVisibleTo(window.parameters)
     assert line.text.whole == "Not those of run 2: rank, penalty"
     assert window.parameters.viewportMargins().bottom() == line.height() > 0
@@ -341,7 +350,7 @@ def test_errors_of_a_picture_are_not_those_of_a_run_that_was_started_meanwhile(
 ):
     display, run = window.display, window.session.shown
     run.last = make_update(known, noise=0.2)
-    display._moved_at = display._whole_at = display.errors._told_at = 0.0  # nothing has to rest
+    display._moved_at = display._next_picture_at = display.errors._told_at = 0.0  # nothing has to rest
     display._tick()
     assert display._jobs  # its picture is being made
     noted = []
@@ -357,8 +366,8 @@ def test_the_origin_of_a_run_and_that_it_was_stopped_follow_its_name(qtbot, wind
     session, tree = window.session, window.run_list.tree
     run = session.add_run(QUICK, warm_from=session.runs[0])
     run.state = RunState.STOPPED
-    session.run_changed.emit(run)
-    window.presenter.show_numbers()
+    session.report_run(run)
+    window.runs.flush()
     item = tree._item(run.number)
     assert item.text(NAME) == f"{run_title(run)} ← 1, stopped"
     tree.rename(run.number)
@@ -382,7 +391,7 @@ def test_the_right_button_shows_no_other_run(qtbot, window):
 def test_a_picture_that_was_made_meanwhile_does_not_replace_a_newer_one(qtbot, window, make_update, known):
     display, run = window.display, window.session.shown
     run.last = make_update(known, noise=0.2)
-    display._moved_at = display._whole_at = 0.0  # nothing has to rest
+    display._moved_at = display._next_picture_at = 0.0  # nothing has to rest
     display._tick()
     assert display._jobs  # the picture of this point is being made
     newest = run.last = make_update(known, noise=0.1)
@@ -399,10 +408,11 @@ def test_an_active_run_is_marked_unless_it_applies_the_parameters(window, monkey
     run = window.session.runs[1]
     window.session.set_shown(run)
     run.state = RunState.RUNNING
-    window.presenter.show_runs()
+    window.parameters_controller.flush()
     assert window.parameters.differs.isVisibleTo(window.parameters)
-    monkeypatch.setattr(window.control, "_live", True)
-    window.presenter.show_runs()
+    monkeypatch.setattr(window.session, "live", True)
+    window.session.runs_changed.emit()
+    window.display.refresh()
     assert window.parameters.differs.isHidden()
 
 

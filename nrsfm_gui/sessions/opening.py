@@ -32,8 +32,8 @@ SAMPLE = "sample:"
 FIRST_SAMPLE = f"{SAMPLE}balloon/circle"
 
 
-class Opening(QObject):
-    """Reads beside the window and reports.
+class SequenceOpening(QObject):
+    """Reads files in threads of their own, and signals what they hold.
 
     Signals
     -------
@@ -62,7 +62,7 @@ class Opening(QObject):
     def __init__(self, store: SettingsStore, parent: QWidget) -> None:
         super().__init__(parent)
         self._store = store
-        self._window = parent
+        self._parent = parent
         self._jobs = Jobs(self)
         self._newest = 0  # number of what was asked for last
         self._entries: tuple[SequenceEntry, ...] = ()  # that were listed last
@@ -75,11 +75,11 @@ class Opening(QObject):
     def ask_for_file(self) -> None:
         """Ask for a file, and open it."""
         title = "Open a sequence, a session or a result"
-        ask_for_path(self._window, title, self.open, start=self._folder(), filters=FILTER)
+        ask_for_path(self._parent, title, self.open, start=self._folder(), filters=FILTER)
 
     def ask_for_folder(self) -> None:
         """Ask for a folder, and open it."""
-        ask_for_path(self._window, "Open a folder", self.open, wanted=Wanted.FOLDER, start=self._folder())
+        ask_for_path(self._parent, "Open a folder", self.open, wanted=Wanted.FOLDER, start=self._folder())
 
     def open(self, path: str | Path) -> None:
         """Open a file, a folder (its sequences are listed, the first is shown) or "sample:NAME".
@@ -87,6 +87,10 @@ class Opening(QObject):
         A file is a sequence, a session or a result.
         """
         self._start(lambda: _read(path), str(path))
+
+    def open_sequence(self, sequence: Sequence, *, listed: bool = True) -> None:
+        """Open a sequence that is in memory already; `listed` where it may be one of the present list."""
+        self.opened.emit(sequence, self.entry_of(sequence) if listed else None)
 
     def samples(self) -> list[tuple[str, str, str]]:
         """Return title, tip and path of the perspective tracks of every bundled sample."""

@@ -1,0 +1,95 @@
+"""Messages for the user: any part of the application sends them, the views and the log listen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PyQt6.QtCore import QObject, pyqtSignal
+
+Action = tuple[str, Callable[[], object]]  # the text of a button, and what it calls
+Actions = Action | tuple[Action, ...]
+
+
+class Notifier(QObject):
+    """Sends messages to whoever shows them.
+
+    Signals
+    -------
+    status_changed(str)
+        what is going on, for the status bar.
+    informed(str, object, str)
+        a sentence that may disappear by itself, its actions, and the earlier sentence that it replaces or "".
+    warned(str, object)
+        a sentence that stays until it is closed, and its actions.
+    defect_found(str, str)
+        a sentence and the traceback of an exception.
+    failed(str)
+        something that was asked for was not done; a warning or a defect follows unless it is shown elsewhere.
+    cleared()
+        all messages are about something that is over.
+    """
+
+    status_changed = pyqtSignal(str)
+    informed = pyqtSignal(str, object, str)
+    warned = pyqtSignal(str, object)
+    defect_found = pyqtSignal(str, str)
+    failed = pyqtSignal(str)
+    cleared = pyqtSignal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._closed = False
+
+    def show_status(self, sentence: str) -> None:
+        """Show what is going on, in place of what was shown before."""
+        self.status_changed.emit(sentence)
+
+    def inform(self, sentence: str, *, action: Actions = (), replaces: str = "") -> None:
+        """Show a sentence for a few seconds.
+
+        Parameters
+        ----------
+        sentence
+            what there is to know.
+        action
+            one (text, callback) or a tuple of them: buttons beside the sentence.
+        replaces
+            an earlier sentence that is closed where it is still shown.
+        """
+        if not self._closed:
+            self.informed.emit(sentence, action, replaces)
+
+    def warn(self, sentence: str, *, action: Actions = ()) -> None:
+        """Show a sentence until it is closed or followed by another one."""
+        if not self._closed:
+            self.warned.emit(sentence, action)
+
+    def fail(self, sentence: str, details: str = "", *, action: Actions = (), shown: bool = False) -> None:
+        """Report that something was not done.
+
+        Parameters
+        ----------
+        sentence
+            what, and why not.
+        details
+            the traceback where the reason is a defect of the program, "" otherwise.
+        action
+            buttons beside the sentence of what is no defect.
+        shown
+            whether the caller shows the sentence itself.
+        """
+        self.failed.emit(sentence)
+        if self._closed or shown:
+            return
+        if details:
+            self.defect_found.emit(sentence, details)
+        else:
+            self.warn(sentence, action=action)
+
+    def clear(self) -> None:
+        """Close all messages."""
+        self.cleared.emit()
+
+    def close(self) -> None:
+        """Show nothing any more; what fails is still signalled."""
+        self._closed = True

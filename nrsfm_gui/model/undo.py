@@ -1,0 +1,95 @@
+"""What can be undone: changes of the parameters, and what else takes something away. No Qt."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from nrsfm_gui.model.changes import differences, named, one_gesture, parameters
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from core import Settings
+
+MOST_ENTRIES = 200  # that can be undone
+
+
+@dataclass(frozen=True)
+class SettingsChange:
+    """A change of the parameters: all of one movement of the mouse."""
+
+    before: Settings
+    after: Settings
+
+    @property
+    def description(self) -> str:
+        """What changed, from what to what."""
+        return named(self.before, self.after)
+
+    @property
+    def values_before(self) -> str:
+        """What changed, as it was: "xi 0.5, rank 6"."""
+        found = differences(self.before, self.after)
+        return ", ".join(f"{difference.name} {difference.before}" for difference in found) or "before"
+
+
+@dataclass(frozen=True, eq=False)
+class UndoEntry:
+    """What was done to something else than the parameters, and how it is undone."""
+
+    description: str  # "3 runs forgotten"
+    undo: Callable[[], object]
+    redo: Callable[[], object]
+
+
+class UndoStack:
+    """What can be undone and done again. Pure: the time is given."""
+
+    def __init__(self) -> None:
+        self._undone: list[SettingsChange | UndoEntry] = []
+        self._done: list[SettingsChange | UndoEntry] = []
+        self._at = 0.0
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._undone, self._done, self._at = [], [], 0.0
+
+    def add(self, before: Settings, after: Settings, now: float) -> None:
+        """Add a change at a time in seconds; it joins the last one where both are one movement."""
+        keys = parameters(before, after)
+        last = self._done[-1] if self._done and not self._undone else None
+        if isinstance(last, SettingsChange) and one_gesture(
+            parameters(last.before, last.after), keys, now - self._at
+        ):
+            self._done.pop()
+            before = last.before
+        if before != after:
+            self._done = [*self._done, SettingsChange(before, after)][-MOST_ENTRIES:]
+        self._undone.clear()
+        self._at = now
+
+    def push(self, entry: UndoEntry) -> None:
+        """Add something that is no change of the parameters."""
+        self._done = [*self._done, entry][-MOST_ENTRIES:]
+        self._undone.clear()
+
+    def drop(self, entry: UndoEntry) -> None:
+        """Forget an entry that was undone by other means."""
+        self._done = [other for other in self._done if other is not entry]
+        self._undone = [other for other in self._undone if other is not entry]
+
+    def undo(self) -> SettingsChange | UndoEntry | None:
+        """Return the last entry, which is undone from now on; None where there is none."""
+        if not self._done:
+            return None
+        self._undone.append(self._done.pop())
+        return self._undone[-1]
+
+    def redo(self) -> SettingsChange | UndoEntry | None:
+        """Return the entry that was undone last, which is done from now on; None where there is none."""
+        if not self._undone:
+            return None
+        self._done.append(self._undone.pop())
+        self._at = 0.0
+        return self._done[-1]

@@ -1,0 +1,186 @@
+"""A window of panels: views in their docks, and a controller for each of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
+
+from nrsfm_gui.engine.run_control import RunControl
+from nrsfm_gui.engine.undo import UndoController
+from nrsfm_gui.export.export_controller import ExportController
+from nrsfm_gui.export.movie import ViewSources
+from nrsfm_gui.model.log_records import Logbook
+from nrsfm_gui.model.session import Session
+from nrsfm_gui.panels.alignment.alignment_controller import AlignmentController
+from nrsfm_gui.panels.appearance.appearance_controller import AppearanceController
+from nrsfm_gui.panels.appearance.appearance_panel import AppearancePanel
+from nrsfm_gui.panels.background.background_controller import BackgroundController
+from nrsfm_gui.panels.comparison.compare_controller import CompareController
+from nrsfm_gui.panels.comparison.compare_panel import ComparePanel
+from nrsfm_gui.panels.comparison.compare_stage import CompareStage
+from nrsfm_gui.panels.guidance.guidance_controller import GuidanceController
+from nrsfm_gui.panels.guidance.guidance_panel import GuidancePanel
+from nrsfm_gui.panels.log.log_controller import LogController
+from nrsfm_gui.panels.log.log_panel import LogPanel
+from nrsfm_gui.panels.loss.loss_controller import LossController
+from nrsfm_gui.panels.loss.loss_plot import LossPlot
+from nrsfm_gui.panels.numbers.numbers_controller import NumbersController
+from nrsfm_gui.panels.numbers.numbers_panel import NumbersPanel
+from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
+from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
+from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
+from nrsfm_gui.panels.points.points_controller import PointsController
+from nrsfm_gui.panels.points.points_panel import PointsPanel
+from nrsfm_gui.panels.runs.run_list import RunList
+from nrsfm_gui.panels.runs.runs_controller import RunsController
+from nrsfm_gui.panels.sequences.sequence_tree import SequenceTree
+from nrsfm_gui.panels.sequences.sequences_controller import SequencesController
+from nrsfm_gui.panels.timeline.navigation import Navigation
+from nrsfm_gui.panels.timeline.timeline import Timeline
+from nrsfm_gui.panels.timeline.timeline_controller import TimelineController
+from nrsfm_gui.panels.timeline.worst_frame import WorstFrame
+from nrsfm_gui.panels.view2d.tracks_view import TracksView
+from nrsfm_gui.panels.view3d.scene_view import SceneView
+from nrsfm_gui.panels.view3d.scene_view_controller import SceneViewController
+from nrsfm_gui.scene.display import Display
+from nrsfm_gui.sessions.opening import SequenceOpening
+from nrsfm_gui.shell.layout import arrange
+from nrsfm_gui.shell.selection_controller import SelectionController
+from nrsfm_gui.widgets.message_bar import Banners, MessageBar
+
+if TYPE_CHECKING:
+    from nrsfm_gui.engine.solver_thread import Work
+    from nrsfm_gui.model.app_store import SettingsStore
+
+
+class PanelWindow(QMainWindow):
+    """Makes the views and their controllers, and connects those that do not know each other.
+
+    Parameters
+    ----------
+    store
+        where settings are kept.
+    work
+        gives the solver's stream.
+    software
+        paint the 3-D view without OpenGL.
+    """
+
+    def __init__(self, store: SettingsStore, *, work: Work, software: bool) -> None:
+        super().__init__()
+        self.store = store
+        self.session = Session(self)
+        self.control = RunControl(self.session, work=work, parent=self)
+        self._make_views(software=software)
+        self._place_views()
+        self._make_controllers()
+        self._connect_panels()
+
+    def fit(self) -> None:
+        """Show all of the sequence in both views."""
+        self.scene_view.fit()
+        self.tracks_view.fit()
+
+    def _make_views(self, *, software: bool) -> None:
+        self.scene_view, self.tracks_view = SceneView(software=software), TracksView()
+        self.timeline, self.tree, self.run_list = Timeline(), SequenceTree(), RunList()
+        self.parameters, self.spectrum_plot, self.loss_plot = ParametersPanel(), SpectrumPlot(), LossPlot()
+        self.numbers, self.points, self.guidance_panel = NumbersPanel(), PointsPanel(), GuidancePanel()
+        self.log_panel, self.messages, self.compare_panel = LogPanel(), MessageBar(), ComparePanel()
+        self.compare_stage = CompareStage(self.scene_view)
+        self.appearance_panel = AppearancePanel(self.scene_view)
+
+    def _place_views(self) -> None:
+        center = QWidget()
+        self._column = column = QVBoxLayout(center)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.compare_panel)
+        column.addWidget(self.compare_stage, 1)
+        self.banners = Banners(self.compare_stage, center)
+        self.setCentralWidget(center)
+        # The keys of the window work from the start: no text field has the focus.
+        self.scene_view.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.scene_view.setFocus()
+        arrange(
+            self,
+            left={"Sequences": self.tree, "Runs": self.run_list},
+            right={"Parameters": self.parameters, "Numbers": self.numbers},
+            below={
+                "2-D": self.tracks_view,
+                "Loss": self.loss_plot,
+                "Weights": self.spectrum_plot,
+                "Guidance": self.guidance_panel,
+                "Points": self.points,
+                "Log": self.log_panel,
+            },
+            bottom=self.timeline,
+        )
+        center.raise_()  # painted last: the card draws the 3-D picture while the panels are painted
+
+    def _make_controllers(self) -> None:
+        session, control, timeline = self.session, self.control, self.timeline
+        self.display = display = Display(session, (self.scene_view, self.tracks_view), parent=self)
+        self.opening = SequenceOpening(self.store, self)
+        self.sequences = SequencesController(session, control, self.opening, self.tree, self)
+        self.parameters_controller = ParametersController(
+            session, control, self.parameters, self.spectrum_plot, self
+        )
+        self.loss = LossController(session, control, self.loss_plot, self)
+        self.runs = RunsController(session, control, display, self.run_list, self)
+        self.numbers_controller = NumbersController(session, display, self.numbers, self)
+        self.points_controller = PointsController(session, display, self.points, self)
+        self.guidance = GuidanceController(session, self.guidance_panel, self)
+        self.navigation = Navigation(session, timeline, self)
+        self.timeline_controller = TimelineController(session, display, timeline, self)
+        findings = self.numbers_controller.findings
+        self.worst_frame = WorstFrame(session, timeline, findings=findings, parent=self)
+        self.scene_view_controller = SceneViewController(session, display, self.scene_view, self)
+        self.alignment = AlignmentController(session, self)
+        self.appearance = AppearanceController(
+            session, display, self.appearance_panel, button=self.scene_view.buttons.look,
+            drawn_by=lambda: self.scene_view.drawn_by,
+            show_cameras=self.scene_view_controller.show_cameras, parent=self,
+        )  # fmt: skip
+        self.background = BackgroundController(session, self.tracks_view, self)
+        self.comparison = CompareController(
+            session, display, self.compare_panel, self.compare_stage, self.scene_view,
+            make_view=self._make_second_view, parent=self,
+        )  # fmt: skip
+        self.logbook = Logbook(self)
+        self.log = LogController(session, self.logbook, self.log_panel, self)
+        self.undo = UndoController(session, self)
+        self.exporting = ExportController(
+            ViewSources(session, display, self.scene_view, self.tracks_view, self.background, self),
+            self.store,
+            plots={"loss": self.loss_plot.plot_widget, "spectrum": self.spectrum_plot.plot_widget},
+        )
+        self.selection = SelectionController(session, self.points, self)
+
+    def _connect_panels(self) -> None:
+        self.session.theme_changed.connect(self.tracks_view.set_theme)
+        self.sequences.leaving.connect(self.parameters_controller.commit)
+        self.sequences.shown.connect(self.display.refresh)
+        self.sequences.shown.connect(self.fit)
+        self.opening.started.connect(self.log.log_reading)
+        self.run_list.compare_requested.connect(self.comparison.request)
+        self.parameters.run_parameters_wanted.connect(self.runs.use_parameters_of)
+        self.scene_view.buttons.look_requested.connect(self.appearance.toggle_panel)
+        self.display.scene_shown.connect(lambda _scene: self.navigation.playback.count_drawn())
+        self.display.refreshed.connect(self.parameters_controller.flush)
+        self.display.refreshed.connect(self.loss.flush)
+        for view in (self.scene_view, self.tracks_view, self.timeline):
+            self.selection.add_view(view)
+        for shown in (self.scene_view.set_hovered, self.tracks_view.set_hovered):
+            self.selection.point_hovered.connect(shown)
+
+    def _make_second_view(self) -> SceneView:
+        """Return a 3-D view for a run that is compared."""
+        view = SceneView(software=not self.scene_view.uses_opengl)
+        view.set_theme(self.session.theme)
+        view.buttons.look.hide()  # both views have one appearance
+        self.scene_view_controller.add_view(view)
+        self.selection.add_view(view)
+        return view

@@ -1,0 +1,179 @@
+"""The loss of all runs, and the iteration of the shown run that is looked at.
+
+Going back to a change on the curve shows the run as it was before it, with the parameters of then. Nothing is
+solved until one of them is changed or Run is pressed, which then goes on from there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QObject
+
+from nrsfm_gui.engine.throttle import PanelUpdater
+from nrsfm_gui.model.run_names import run_title
+
+if TYPE_CHECKING:
+    from core import Settings
+    from nrsfm_gui.engine.run_control import RunControl
+    from nrsfm_gui.model.history import History
+    from nrsfm_gui.model.run import Run
+    from nrsfm_gui.model.session import Session
+    from nrsfm_gui.panels.loss.loss_plot import LossPlot
+
+REFRESH_MILLISECONDS = 150  # a picture of a plot costs as much as one of the scene
+NOT_KEPT = "Of this run only the newest iteration is kept, as of all that come from a file"
+
+
+@dataclass(frozen=True)
+class LossState:
+    """What the plot of the loss shows."""
+
+    histories: tuple[tuple[int, History], ...]  # by the number of the run
+    names: tuple[tuple[int, str], ...]  # of the runs, for the legend
+    shown: int | None
+    compared: int | None
+    lengths: tuple[int, ...]  # of the histories
+
+
+class LossController(QObject):
+    """Shows the losses of a session's runs, and moves the session to the iteration that is asked for."""
+
+    def __init__(
+        self, session: Session, control: RunControl, plot: LossPlot, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._control, self._plot = session, control, plot
+        self._notifier = session.notifier
+        self._gone_back_to: tuple[Run, Settings] | None = (
+            None  # a run, and the settings before a change of it
+        )
+        self._shown: LossState | None = None
+        self._updater = PanelUpdater(self._resolve, self._apply, self, milliseconds=REFRESH_MILLISECONDS)
+        for signal in (
+            session.runs_changed, session.shown_changed, session.compared_changed, session.run_changed
+        ):  # fmt: skip
+            signal.connect(self._updater.request)
+        session.moment_changed.connect(plot.set_moment)
+        session.compared_changed.connect(self._on_compared_changed)
+        session.theme_changed.connect(plot.set_theme)
+        plot.moment_requested.connect(self.look_at)
+        plot.change_chosen.connect(self.go_back)
+        self._comparing = False
+
+    # -- what is asked for ----------------------------------------------------------------------------------
+
+    def look_at(self, record: int | None) -> None:
+        """Show the run as it was about a record of its history; None is the newest, with its parameters."""
+        session = self._session
+        run = session.shown
+        if run is None or record is None:
+            self._return_to_newest()
+            return
+        kept = _kept(run, record)
+        if kept is None and record < len(run.history) - 1:
+            self._notifier.show_status(NOT_KEPT)
+        session.set_moment(None if kept == len(run.history) - 1 else kept)
+        self._plot.set_moment(session.moment)
+
+    def show_newest(self) -> None:
+        """Show the run as it is now."""
+        self.look_at(None)
+
+    def step_iteration(self, by: int) -> None:
+        """Go back by so many kept iterations, or on."""
+        session = self._session
+        run = session.shown
+        if run is None or _kept(run, 0) is None:
+            self._notifier.show_status("Run the solver first" if run is None else NOT_KEPT)
+            return
+        kept = run.moments.indices
+        here = len(kept) - 1 if session.moment is None else kept.index(run.moments.at(session.moment)[0])
+        there = min(max(here + by, 0), len(kept) - 1)
+        self.look_at(None if there == len(kept) - 1 else kept[there])
+
+    def go_back(self, change: int) -> None:
+        """Show the shown run as it was before a change of its parameters, and these as they were."""
+        session = self._session
+        run = session.shown
+        if run is None or change >= len(run.history.ticks):
+            return
+        tick = run.history.ticks[change]
+        if tick.first == 0 and run.warm_from is not None and tick.before is not None:
+            self._go_back_to_source(run, tick.before)
+            return
+        kept = _kept(run, max(tick.first - 1, 0))
+        if kept is None or tick.before is None:
+            self._notifier.show_status(NOT_KEPT)
+            return
+        self._control.cancel()
+        self._gone_back_to = run, tick.before
+        self._set_settings(tick.before)
+        session.set_moment(kept)
+        self._notifier.show_status(f"As it was before: {tick.text}. What you change or run goes on from here")
+
+    def _go_back_to_source(self, run: Run, before: Settings) -> None:
+        """Show the run that a run went on from under other parameters, and these."""
+        session = self._session
+        source = next((other for other in session.runs if other.number == run.warm_from), None)
+        if source is None:
+            self._notifier.show_status(
+                f"Run {run.warm_from}, which run {run.number} went on from, is forgotten"
+            )
+            return
+        self._control.cancel()
+        self._control.leave(before)
+        session.set_shown(source)
+        self._set_settings(before)
+        self._notifier.show_status(f"Run {source.number}, which run {run.number} went on from")
+
+    def _return_to_newest(self) -> None:
+        session = self._session
+        session.set_moment(None)
+        run, gone, self._gone_back_to = session.shown, self._gone_back_to, None
+        if run is not None and gone is not None and gone == (run, session.settings):
+            self._set_settings(run.settings)
+
+    def _set_settings(self, settings: Settings) -> None:
+        """Show settings that no live run is to follow."""
+        self._control.leave(settings)
+        self._session.set_settings(settings)
+
+    def flush(self) -> None:
+        """Show at once what has changed."""
+        self._updater.flush()
+
+    # -- what the session has come to -----------------------------------------------------------------------
+
+    def _on_compared_changed(self, run: Run | None) -> None:
+        """Show both curves where comparing begins, and one where it ends."""
+        if self._comparing != (run is not None):
+            self._comparing = run is not None
+            self._updater.update()
+            self._plot.set_all(self._comparing)
+
+    def _resolve(self) -> LossState:
+        session = self._session
+        return LossState(
+            histories=tuple((run.number, run.history) for run in session.runs),
+            names=tuple((run.number, run_title(run)) for run in session.runs),
+            shown=None if session.shown is None else session.shown.number,
+            compared=None if session.compared is None else session.compared.number,
+            lengths=tuple(len(run.history) for run in session.runs),
+        )
+
+    def _apply(self, state: LossState) -> None:
+        before, self._shown = self._shown, state
+        if before is not None and replace(before, lengths=state.lengths) == state:
+            self._plot.refresh()  # there are more records of the same runs
+        else:
+            self._plot.set_histories(
+                dict(state.histories), state.shown, dict(state.names), compared=state.compared
+            )
+
+
+def _kept(run: Run, record: int) -> int | None:
+    """Return the record that stands for another one, None where the newest alone is kept."""
+    several = any(index < len(run.history) - 1 for index in run.moments.indices)
+    return run.moments.at(record)[0] if several else None

@@ -1,0 +1,230 @@
+"""The parameters of the session in the form and in the plot of the weights, either of which changes them.
+
+The session's settings are what counts. What one view changes goes to the session and from there to the other
+view; the view that it comes from shows it already.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PyQt6.QtCore import QObject, QTimer
+
+from core import ExplicitWeights
+from core.penalties import penalty_name
+from nrsfm_gui.engine.throttle import FRAME_MILLISECONDS, PanelUpdater
+from nrsfm_gui.model.changes import differences
+from nrsfm_gui.panels.parameters.penalty_editor import derive_weights
+from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumState
+
+if TYPE_CHECKING:
+    from core import Iterate, Sequence, Settings
+    from nrsfm_gui.engine.run_control import RunControl
+    from nrsfm_gui.model.session import Session
+    from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
+    from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
+
+SETTLED_MILLISECONDS = 150  # without a change of the parameters, before they are compared with the run's
+
+# Settings of what is looked at (None while its rotations are not chosen), weights (N,), singular values (N,).
+Spectrum = tuple["Settings | None", tuple[float, ...], tuple[float, ...]]
+
+
+class ParametersController(QObject):
+    """Keeps session, form and plot in step, and runs the solver with what the form holds."""
+
+    def __init__(
+        self,
+        session: Session,
+        control: RunControl,
+        panel: ParametersPanel,
+        plot: SpectrumPlot,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._control = session, control
+        self._panel, self._plot = panel, plot
+        self._weights: tuple[float, ...] | None = None  # as the plot was dragged to since the last event
+        self._dragging = False  # whether the settings change because of that
+        self._spectrum: tuple[Iterate | None, Spectrum | None] = None, None  # of what was looked at last
+        self._form = PanelUpdater(
+            lambda: session.settings, self._show_settings, self, milliseconds=FRAME_MILLISECONDS
+        )
+        self._values = PanelUpdater(self._resolve_spectrum, self._show_spectrum, self)
+        self._diamonds = PanelUpdater(
+            self._resolve_plot, plot.set_state, self, milliseconds=FRAME_MILLISECONDS
+        )
+        self._difference = PanelUpdater(
+            self._resolve_difference, lambda state: panel.set_difference(*state), self
+        )
+        self._settled = QTimer(self)
+        self._settled.setSingleShot(True)
+        self._settled.setInterval(SETTLED_MILLISECONDS)
+        self._settled.timeout.connect(self._difference.update)
+        self._drag = QTimer(self)  # ends with the mouse events that wait: all of them are one change
+        self._drag.setSingleShot(True)
+        self._drag.timeout.connect(self._on_plot_dragged)
+        panel.settings_changed.connect(self._on_panel_changed)
+        plot.weights_edited.connect(self._on_weights_edited)
+        plot.rank_requested.connect(self._on_rank_requested)
+        plot.rule_requested.connect(self._on_rule_requested)
+        session.sequence_changed.connect(self._on_sequence_changed)
+        session.settings_changed.connect(self._on_settings_changed)
+        for signal in (session.runs_changed, session.shown_changed, session.moment_changed):
+            signal.connect(self._values.request)
+            signal.connect(self._difference.request)
+        session.run_changed.connect(self._values.request)
+        session.live_changed.connect(self._difference.request)
+        control.ended.connect(self._difference.request)
+        session.theme_changed.connect(panel.set_theme)
+        session.theme_changed.connect(plot.set_theme)
+        self._diamonds.request()
+
+    # -- what is asked for ----------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Start a run from what is shown."""
+        if self._can_run():
+            self._control.start(warm=True)
+
+    def run_from_scratch(self) -> None:
+        """Start a run from nothing."""
+        if self._can_run():
+            self._control.start(warm=False)
+
+    def step(self) -> None:
+        """Do one iteration."""
+        if self._can_run():
+            self._control.step()
+
+    def commit(self) -> None:
+        """Set what was typed or dragged last."""
+        self._form.flush()
+        if self._drag.isActive():
+            self._drag.stop()
+            self._on_plot_dragged()
+        self._panel.flush()
+
+    @property
+    def refusal(self) -> str:
+        """Why the parameters are not accepted, "" where they are."""
+        self._form.flush()
+        return self._panel.refusal
+
+    def flush(self) -> None:
+        """Show at once what has changed."""
+        for updater in (self._form, self._values, self._diamonds, self._difference):
+            updater.flush()
+
+    def _can_run(self) -> bool:
+        """Set what was typed last; return whether it is accepted, or else warn that nothing is run."""
+        self.commit()
+        notifier = self._session.notifier
+        if not self._panel.valid:
+            notifier.warn(f"Nothing is run: {self._panel.refusal}")
+            return False
+        notifier.clear()
+        return self._session.sequence is not None
+
+    # -- what the views ask for -----------------------------------------------------------------------------
+
+    def _on_panel_changed(self, settings: Settings) -> None:
+        self._session.notifier.clear()
+        self._session.set_settings(settings)
+
+    def _on_weights_edited(self, weights: tuple[float, ...]) -> None:
+        self._weights = weights
+        self._drag.start(0)
+
+    def _on_plot_dragged(self) -> None:
+        weights, self._weights = self._weights, None
+        if weights is None:
+            return
+        if self._panel.pending:
+            self.commit()
+        session = self._session
+        session.notifier.clear()
+        penalty = ExplicitWeights(weights).with_rank(session.settings.rank)
+        self._dragging = True
+        try:
+            session.set_settings(session.settings.with_changes(penalty=penalty))
+        finally:
+            self._dragging = False
+
+    def _on_rank_requested(self, rank: int) -> None:
+        self.commit()
+        self._panel.set_value("rank", rank)
+
+    def _on_rule_requested(self, kind: str) -> None:
+        self.commit()
+        self._panel.choose_penalty(kind)
+
+    # -- what the session has come to -----------------------------------------------------------------------
+
+    def _on_sequence_changed(self, sequence: Sequence) -> None:
+        self._panel.set_sequence(sequence)
+        self._form.request()
+        self._values.request()
+        self._diamonds.request()
+
+    def _on_settings_changed(self, settings: Settings) -> None:
+        if self._dragging:
+            self._form.request()  # the picture comes first
+        else:
+            self._show_settings(settings)
+        self._diamonds.request()
+        self._settled.start()
+
+    def _show_settings(self, settings: Settings) -> None:
+        self._form.forget()  # settings may come back to what the form showed before
+        if settings != self._panel.settings:
+            self._panel.set_settings(settings)
+
+    def _resolve_spectrum(self) -> Spectrum | None:
+        """Return the singular values of what is looked at, and its weights."""
+        seen, known = self._session.seen, self._spectrum
+        if seen is not known[0]:
+            self._spectrum = known = seen, None if seen is None else _spectrum_of(seen)
+        return known[1]
+
+    def _show_spectrum(self, spectrum: Spectrum | None) -> None:
+        if spectrum is None:
+            self._panel.set_spectrum(None, None, None)
+        else:
+            settings, weights, values = spectrum
+            self._panel.set_spectrum(settings, np.array(weights), np.array(values))
+        self._diamonds.request()
+
+    def _resolve_plot(self) -> SpectrumState:
+        session, spectrum = self._session, self._spectrum[1]
+        settings, rule = session.settings, penalty_name(session.lasting_settings.penalty)
+        values = None if spectrum is None else spectrum[2]
+        singular = None if values is None else np.array(values)
+        weights, _ = derive_weights(settings.penalty, settings.rank, self._panel.reference, singular)
+        return SpectrumState(
+            kind=penalty_name(settings.penalty),
+            rule=rule,
+            weights=tuple(float(weight) for weight in weights),
+            singular_values=values,
+            run_weights=() if spectrum is None else spectrum[1],
+        )
+
+    def _resolve_difference(self) -> tuple[int, str]:
+        """Return the run that is shown, and the parameters that are not those of what is looked at.
+
+        A live run under way follows them.
+        """
+        session = self._session
+        run, seen = session.shown, session.seen
+        if run is None or seen is None or (run.state.alive and session.live):
+            return -1, ""
+        own = run.settings if session.moment is None else seen.settings
+        return run.number, ", ".join(dict.fromkeys(each.name for each in differences(own, session.settings)))
+
+
+def _spectrum_of(seen: Iterate) -> Spectrum:
+    problem, factors = seen.displayed.problem, seen.displayed.factors
+    weights, values = problem.slopes(factors), np.sort(factors.gamma())[::-1]
+    # While the rotations are chosen, the weights are those of the comparison, not of the settings.
+    return seen.settings if seen.rotations_chosen else None, tuple(weights.tolist()), tuple(values.tolist())

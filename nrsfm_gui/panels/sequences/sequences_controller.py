@@ -1,0 +1,71 @@
+"""The sequence that is opened: from a file or from the list of sequences, into the session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QObject, pyqtSignal
+
+from nrsfm_gui.scene import summaries
+
+if TYPE_CHECKING:
+    from core import Sequence, SequenceEntry
+    from nrsfm_gui.engine.run_control import RunControl
+    from nrsfm_gui.model.session import Session
+    from nrsfm_gui.panels.sequences.sequence_tree import SequenceTree
+    from nrsfm_gui.sessions.opening import SequenceOpening
+
+
+class SequencesController(QObject):
+    """Shows in the session what was opened, and in the list what else there is.
+
+    Signals
+    -------
+    leaving()
+        another sequence takes the place of the present one.
+    shown()
+        the session has it now.
+    """
+
+    leaving = pyqtSignal()
+    shown = pyqtSignal()
+
+    def __init__(
+        self,
+        session: Session,
+        control: RunControl,
+        opening: SequenceOpening,
+        tree: SequenceTree,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._control, self._tree = session, control, tree
+        self._notifier = session.notifier
+        opening.started.connect(self._on_reading_started)
+        opening.opened.connect(self._on_opened)
+        opening.listed.connect(tree.set_entries)
+        opening.failed.connect(lambda *_: self._on_failed())
+        tree.sequence_requested.connect(opening.open_entry)
+        session.theme_changed.connect(tree.set_theme)
+
+    def _on_reading_started(self, what: str) -> None:
+        self._notifier.clear()
+        self._notifier.show_status(f"Reading {what}")
+
+    def _on_failed(self) -> None:
+        session = self._session
+        self._notifier.show_status(summaries.activity(session.active_run or session.shown))
+
+    def _on_opened(self, sequence: Sequence, entry: SequenceEntry | None) -> None:
+        session = self._session
+        self.leaving.emit()
+        stopped, before = session.active_run, session.settings.penalty
+        self._control.cancel()
+        self._notifier.clear()
+        session.set_sequence(sequence)
+        penalty = session.settings.penalty
+        left = summaries.left_behind(stopped, None if penalty == before else penalty)
+        if left:
+            self._notifier.inform(left)
+        self._tree.set_current(entry)
+        self.shown.emit()

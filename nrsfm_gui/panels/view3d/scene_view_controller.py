@@ -1,0 +1,44 @@
+"""The 3-D view and the session: what its color bar asks for, how it follows a new sequence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PyQt6.QtCore import QObject
+
+if TYPE_CHECKING:
+    from nrsfm_gui.model.session import Session
+    from nrsfm_gui.panels.view3d.scene_view import SceneView
+    from nrsfm_gui.scene.display import Display
+
+
+class SceneViewController(QObject):
+    """Changes the session's appearance by what 3-D views ask for."""
+
+    def __init__(
+        self, session: Session, display: Display, view: SceneView, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._display, self._view = session, display, view
+        display.without_opengl = not view.uses_opengl
+        view.degraded.connect(self._on_degraded)
+        self.add_view(view)
+
+    def add_view(self, view: SceneView) -> None:
+        """Let the color bar of a view change the appearance, and the view follow the theme."""
+        view.limits_requested.connect(lambda limits: self._change(limits=limits))
+        view.color_map_requested.connect(lambda name: self._change(color_map=name))
+        view.coloring_requested.connect(lambda key: self._change(color_by=key))
+        self._session.theme_changed.connect(view.set_theme)
+
+    def show_cameras(self) -> None:
+        """Look at all cameras and the object from outside."""
+        self._view.set_camera_locked(False)
+        self._view.fit()
+
+    def _change(self, **changes: Any) -> None:
+        self._session.set_appearance(self._session.appearance.changed(**changes))
+
+    def _on_degraded(self, sentence: str) -> None:
+        self._display.without_opengl = True
+        self._session.notifier.warn(f"{sentence}.")

@@ -1,0 +1,116 @@
+"""What goes on, in the status bar, and the numbers that matter most, in the tool bar."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PyQt6.QtCore import QObject, Qt
+from PyQt6.QtWidgets import QLabel, QProgressBar
+
+from nrsfm_gui.engine.throttle import PanelUpdater
+from nrsfm_gui.scene import summaries
+from nrsfm_gui.widgets.labels import ElidedLabel, MemoryLabel
+
+if TYPE_CHECKING:
+    from PyQt6.QtWidgets import QStatusBar
+
+    from core import Sequence
+    from nrsfm_gui.model.session import Session
+    from nrsfm_gui.scene.display import Display
+
+PROGRESS_WIDTH = 140
+
+
+class StatusController(QObject):
+    """Fills the status bar, and owns the label of the headline.
+
+    What the solver does is replaced by any other status until it does something else.
+    """
+
+    def __init__(
+        self, session: Session, display: Display, bar: QStatusBar, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._display = session, display
+        self.headline = ElidedLabel(alignment=Qt.AlignmentFlag.AlignRight)
+        self.activity = ElidedLabel()
+        self.hover = QLabel()
+        self.facts = QLabel()
+        self._progress = QProgressBar()
+        self._progress.setRange(0, 1000)
+        self._progress.setTextVisible(False)
+        self._progress.setFixedWidth(PROGRESS_WIDTH)
+        self._progress.hide()
+        bar.setSizeGripEnabled(False)
+        bar.addWidget(self.activity, 1)
+        for widget in (self._progress, self.hover, self.facts, MemoryLabel()):
+            bar.addPermanentWidget(widget)
+        self._activity = PanelUpdater(self._resolve_activity, self.activity.set_whole, self)
+        self._fraction = PanelUpdater(self._resolve_fraction, self._show_fraction, self)
+        self._numbers = PanelUpdater(self._resolve_headline, self.headline.set_whole, self)
+        for signal in (
+            session.runs_changed,
+            session.shown_changed,
+            session.moment_changed,
+            session.run_changed,
+        ):
+            signal.connect(self._activity.request)
+            signal.connect(self._fraction.request)
+            signal.connect(self._numbers.request)
+        session.sequence_changed.connect(self._on_sequence_changed)
+        session.notifier.status_changed.connect(self._on_status_changed)
+        display.errors.quality_changed.connect(self._numbers.request)
+        display.refreshed.connect(self.flush)
+        session.notifier.show_status("Ready")
+
+    def show_hover(self, point: int) -> None:
+        """Show the values of the point under the mouse."""
+        self.hover.setText(summaries.hover(self._display.scene, point))
+
+    def flush(self) -> None:
+        """Show at once what has changed."""
+        for updater in (self._activity, self._fraction, self._numbers):
+            updater.flush()
+
+    def update(self) -> None:
+        """Show everything now."""
+        for updater in (self._activity, self._fraction, self._numbers):
+            updater.update()
+
+    def _on_status_changed(self, sentence: str) -> None:
+        self.activity.set_whole(sentence)
+        self._activity.forget()
+
+    def _on_sequence_changed(self, sequence: Sequence) -> None:
+        self.facts.setText(summaries.sequence_facts(sequence))
+        self.facts.setToolTip(sequence.provenance)
+        self._numbers.request()
+
+    def _resolve_activity(self) -> str:
+        session = self._session
+        run = session.active_run or session.shown
+        past = session.seen if session.moment is not None and run is session.shown else None
+        return summaries.activity(run, past=past)
+
+    def _resolve_fraction(self) -> float | None:
+        """Return how far the run under way is, None without one."""
+        run = self._session.active_run
+        if run is None:
+            return None
+        return 0.0 if run.last is None else run.last.fraction
+
+    def _show_fraction(self, fraction: float | None) -> None:
+        self._progress.setUpdatesEnabled(False)  # else it has the whole window painted before it returns
+        if fraction is not None:
+            self._progress.setValue(round(1000 * fraction))
+        self._progress.setUpdatesEnabled(True)
+        self._progress.setVisible(fraction is not None)
+
+    def _resolve_headline(self) -> str:
+        """Return what is known at once of what is looked at, beside the errors that follow."""
+        session = self._session
+        run, past = session.shown, session.moment is not None
+        known = None if run is None else self._display.errors.of_run(run)
+        if past:
+            known = self._display.seen_quality
+        return summaries.headline(session.seen, known, session.sequence, past=past)
