@@ -1,0 +1,67 @@
+"""What says that it needs no Qt needs none, and nothing uses what another module keeps to itself."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+WINDOW = sorted((ROOT / "nrsfm_gui").rglob("*.py"))
+VIEWS = [path for path in WINDOW if "widgets" in path.parts]
+QT = ("PyQt6", "pyqtgraph", "OpenGL")
+
+
+def name_of(path):
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def tree_of(path):
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imported(path):
+    """Return (line, module or name in it) of everything that a file imports, for types only, too."""
+    package = name_of(path).split(".") if path.name == "__init__.py" else name_of(path).split(".")[:-1]
+    found = []
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Import):
+            found += [(node.lineno, alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
+            module = ".".join(part for part in (base, node.module) if part)
+            found += [(node.lineno, f"{module}.{alias.name}") for alias in node.names]
+    return found
+
+
+def test_modules_that_state_no_qt_load_none():
+    said = [name_of(path) for path in WINDOW if "no qt" in (ast.get_docstring(tree_of(path)) or "").lower()]
+    assert len(said) > 20
+    program = f"""
+import importlib, sys
+for name in {said}:
+    importlib.import_module(name)
+    found = {set(QT)} & sys.modules.keys()
+    assert not found, (name, found)
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_nothing_reaches_into_what_another_module_keeps_to_itself():
+    wrong = []
+    for path in WINDOW:
+        where = path.relative_to(ROOT)
+        for node in ast.walk(tree_of(path)):
+            if not isinstance(node, ast.Attribute) or node.attr.startswith("__"):
+                continue
+            own = isinstance(node.value, ast.Name) and node.value.id in ("self", "cls", "os")
+            if node.attr.startswith("_") and not own:
+                wrong.append(f"{where}:{node.lineno} {ast.unparse(node)}")
+        for line, name in imported(path):
+            part = name.split(".")[-1]
+            if part.startswith("_") and not part.startswith("__"):
+                wrong.append(f"{where}:{line} {name}")
+    assert not wrong
