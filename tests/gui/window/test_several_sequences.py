@@ -244,6 +244,7 @@ def test_a_refused_run_gives_way_to_the_one_before(qtbot, make_window, make_stre
         with qtbot.waitSignal(window.control.refused):
             start()
         assert window.session.shown is good
+        window.runs.flush()
         assert listed(window) == [2, 1]
         assert window.messages.text == "rank 3 is refused"
 
