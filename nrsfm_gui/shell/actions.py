@@ -297,6 +297,8 @@ ACTIONS: tuple[ActionSpec, ...] = (
     ActionSpec("method", "&Help", "The &method on one page",
                "What the rank, the weights and eta do, with pictures and the citations",
                "help.show_page", ("F3",), separated=True),
+    ActionSpec("formats", "&Help", "File &formats",
+               "The files that are read and written, and the arrays of a result file", "help.show_formats"),
     ActionSpec("whats_this", "&Help", "&What is this?", "Click a panel to read what it is for",
                "help.ask_what", ("Shift+F1",)),
     ActionSpec("first_steps", "&Help", "First s&teps", "Show the first steps again", "first_steps.restart"),

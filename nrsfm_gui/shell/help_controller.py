@@ -1,4 +1,4 @@
-"""Help in a window: the page of the method, and "What is this?" on every panel."""
+"""Help in windows: the method, the formats of files, and "What is this?" on every panel."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.model.theme import Theme
-    from nrsfm_gui.shell.help_window import HelpWindow
+    from nrsfm_gui.shell.help_window import FormatsWindow, HelpWindow, MethodWindow
 
 
 class HelpController(QObject):
-    """Owns the help window, and opens it from the links of "What is this?".
+    """Owns the windows of help, and opens them from the links of "What is this?".
 
     Parameters
     ----------
@@ -38,7 +38,8 @@ class HelpController(QObject):
     ) -> None:
         super().__init__(window)
         self._window, self._session = window, session
-        self.page: HelpWindow | None = None  # made when it is first asked for
+        self.page: MethodWindow | None = None  # made when it is first asked for
+        self.formats: FormatsWindow | None = None
         scene_view.setWhatsThis(panel_help(SCENE))
         for part in (scene_view, timeline, *docks(window)):
             part.installEventFilter(self)
@@ -46,14 +47,25 @@ class HelpController(QObject):
 
     def show_page(self) -> None:
         """Show the method on one page, beside the window."""
-        from nrsfm_gui.shell.help_window import HelpWindow
+        from nrsfm_gui.shell.help_window import MethodWindow
 
         if self.page is None:
-            self.page = HelpWindow(self._window)
-            self.page.set_theme(self._session.theme)
-        self.page.show()
-        self.page.raise_()
-        self.page.activateWindow()
+            self.page = MethodWindow(self._window)
+        self._show_in_front(self.page)
+
+    def show_formats(self) -> None:
+        """Show the formats of files, beside the window."""
+        from nrsfm_gui.shell.help_window import FormatsWindow
+
+        if self.formats is None:
+            self.formats = FormatsWindow(self._window)
+        self._show_in_front(self.formats)
+
+    def _show_in_front(self, page: HelpWindow) -> None:
+        page.set_theme(self._session.theme)
+        page.show()
+        page.raise_()
+        page.activateWindow()
 
     def show_shortcuts(self) -> None:
         """Show all shortcuts."""
@@ -68,8 +80,9 @@ class HelpController(QObject):
         QWhatsThis.enterWhatsThisMode()
 
     def _on_theme_changed(self, theme: Theme) -> None:
-        if self.page is not None:
-            self.page.set_theme(theme)
+        for page in (self.page, self.formats):
+            if page is not None:
+                page.set_theme(theme)
 
     def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
         """Follow the link at the end of an explanation."""

@@ -1,4 +1,4 @@
-"""A window of its own for the help page: it is read beside the work, not instead of it."""
+"""Windows of the help pages: the method, and the formats of files."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ COPY_BIBTEX = "copy:bibtex"
 
 
 class HelpWindow(QWidget):
-    """Shows "The method on one page"."""
+    """Shows one page of help; a subclass has its title and its text."""
+
+    title = ""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Window)
-        self.setWindowTitle("The method on one page")
+        self.setWindowTitle(self.title)
         self.browser = QTextBrowser()
         self.browser.setOpenLinks(False)
-        self.browser.setAccessibleName("The method on one page")
+        self.browser.setAccessibleName(self.title)
         self.browser.setToolTip("")
         document = self.browser.document()
         assert document is not None
@@ -35,17 +37,14 @@ class HelpWindow(QWidget):
         folder = asset_folder("help")
         if folder is not None:
             self.browser.setSearchPaths([str(folder)])
-        self.browser.anchorClicked.connect(self._follow)
-        self._said = QLabel()
-        self._said.setProperty("role", "muted")
-        copy = self._button("Copy BibTeX", "Copy the citations of the paper and of the benchmark")
-        copy.clicked.connect(self.copy_citations)
+        self.browser.anchorClicked.connect(self._on_anchor_clicked)
+        self._status = QLabel()
+        self._status.setProperty("role", "muted")
         close = self._button("Close", "Close this window (Esc)")
         close.clicked.connect(self.close)
-        row = QHBoxLayout()
+        self._row = row = QHBoxLayout()
         row.setContentsMargins(12, 4, 12, 10)
-        row.addWidget(self._said, 1)
-        row.addWidget(copy)
+        row.addWidget(self._status, 1)
         row.addWidget(close)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -59,21 +58,15 @@ class HelpWindow(QWidget):
         """Show the page in the colors of a theme, at the place where it was."""
         bar = self.browser.verticalScrollBar()
         place = 0 if bar is None else bar.value()
-        self.browser.setHtml(method_page(theme))
+        self._show_text(theme)
         if bar is not None:
             bar.setValue(place)
 
-    def copy_citations(self) -> None:
-        """Copy the citations, and say so."""
-        clipboard = QGuiApplication.clipboard()
-        if clipboard is not None:
-            clipboard.setText(BIBTEX)
-            self._said.setText("Copied the citations of the paper and of the benchmark")
+    def _show_text(self, theme: Theme) -> None:
+        """Put the text of the page into the browser."""
 
-    def _follow(self, link: QUrl) -> None:
-        if link.toString() == COPY_BIBTEX:
-            self.copy_citations()
-        elif link.hasFragment():
+    def _on_anchor_clicked(self, link: QUrl) -> None:
+        if link.hasFragment():
             self.browser.scrollToAnchor(link.fragment())
 
     def _button(self, text: str, tip: str) -> QPushButton:
@@ -81,3 +74,44 @@ class HelpWindow(QWidget):
         button.setToolTip(tip)
         button.setAccessibleName(text)
         return button
+
+
+class MethodWindow(HelpWindow):
+    """The method on one page, with the citations to copy."""
+
+    title = "The method on one page"
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        copy = self._button("Copy BibTeX", "Copy the citations of the paper and of the benchmark")
+        copy.clicked.connect(self.copy_citations)
+        self._row.insertWidget(1, copy)
+
+    def copy_citations(self) -> None:
+        """Copy the citations, and say so."""
+        clipboard = QGuiApplication.clipboard()
+        if clipboard is not None:
+            clipboard.setText(BIBTEX)
+            self._status.setText("Copied the citations of the paper and of the benchmark")
+
+    def _show_text(self, theme: Theme) -> None:
+        self.browser.setHtml(method_page(theme))
+
+    def _on_anchor_clicked(self, link: QUrl) -> None:
+        if link.toString() == COPY_BIBTEX:
+            self.copy_citations()
+        else:
+            super()._on_anchor_clicked(link)
+
+
+class FormatsWindow(HelpWindow):
+    """The files that are read and written."""
+
+    title = "File formats"
+
+    def _show_text(self, theme: Theme) -> None:
+        folder = asset_folder("help")
+        missing = "The page is not installed: the folder assets/help is missing."
+        self.browser.setMarkdown(
+            missing if folder is None else (folder / "formats.md").read_text(encoding="utf-8")
+        )

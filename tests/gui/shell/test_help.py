@@ -39,6 +39,18 @@ def window(make_window, sequence) -> MainWindow:
     return make_window(sequence, settings=QUICK)
 
 
+# -- the formats ----------------------------------------------------------------------------------------
+
+
+def test_the_formats_of_files_are_a_page_of_their_own(window):
+    window.help.show_formats()
+    text = window.help.formats.browser.toPlainText()
+    for words in ("--layout", "truth_reference", ".trajectories.csv", "session.json"):
+        assert words in text
+    assert window.help.formats.windowTitle() == "File formats"
+    window.help.formats.close()
+
+
 # -- the page -------------------------------------------------------------------------------------------
 
 
