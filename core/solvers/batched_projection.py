@@ -224,40 +224,45 @@ def _chosen(better: Bools, new: Bundle, old: Bundle) -> Bundle:
 def _solve(problem: Problem, bundle: Bundle) -> tuple[Floats, Floats, Floats]:
     """Return the steps (K+3, R, F), M^-1 W' of them (3K, R, P), and the predicted gains (R,).
 
-    C moves by minus the second. Conjugate gradients of all points run side by side; a point that is done, or
-    has met negative curvature, takes steps of length 0.
+    C moves by minus the second. Conjugate gradients of all points run side by side, until a point is done or
+    has met negative curvature: most take one product, and the further ones are of those that are left.
     """
     size, _, count, frames = bundle.blocks.shape
     damped = bundle.blocks.reshape(size, size, -1).copy()
     diagonal = np.arange(size)
     damped[diagonal, diagonal] += np.repeat(bundle.damping, frames)
-    preconditioner = invert_batched(damped)
+    preconditioner = invert_batched(damped).reshape(size, size, count, frames)
 
-    def scaled(residual: Floats) -> tuple[Floats, Floats]:
-        image = matmul_batched(preconditioner, residual.reshape(size, -1)).reshape(size, count, frames)
+    def scaled(residual: Floats, preconditioner: Floats) -> tuple[Floats, Floats]:
+        image = np.einsum("ijrf,jrf->irf", preconditioner, residual)
         return image, np.einsum("irf,irf->r", residual, image)
 
     residual = -bundle.gradient
-    direction, gain = scaled(residual)
-    predicted = first = gain
+    direction, gain = scaled(residual, preconditioner)
+    predicted = gain
     forcing = np.clip(0.9 * gain / np.minimum(bundle.previous, 0.9 / 0.3 * gain), 0.01, 0.3)
+    enough = forcing**2 * gain
     step = np.zeros_like(residual)
     pulled = np.zeros_like(bundle.inverse[0])
-    going = np.ones(count, dtype=bool)
+    left = np.arange(count)  # the points that go on; the arrays below are of these
     for _ in range(MOST_PRODUCTS):
         image, shapes = _times(problem, bundle, direction)
         curvature = np.einsum("irf,irf->r", direction, image)
-        going &= curvature > 0
-        length = np.where(going, gain, 0.0) / np.where(going, curvature, 1.0)
-        step += length[:, None] * direction
-        pulled += length[:, None] * shapes
+        convex = curvature > 0
+        length = np.where(convex, gain, 0.0) / np.where(convex, curvature, 1.0)
+        step[:, left] += length[:, None] * direction
+        pulled[:, left] += length[:, None] * shapes
         residual = residual - length[:, None] * image
-        image, new = scaled(residual)
-        going &= new > forcing**2 * first
-        if not going.any():
+        image, new = scaled(residual, preconditioner)
+        going = np.flatnonzero(convex & (new > enough))
+        if not len(going):
             break
         direction = image + (new / np.where(gain > 0, gain, 1.0))[:, None] * direction
         gain = new
+        if len(going) < len(left):
+            left, gain, enough, bundle = left[going], gain[going], enough[going], bundle.only(going)
+            direction, residual = direction[:, going], residual[:, going]
+            preconditioner = preconditioner[:, :, going]
     return step, pulled, predicted
 
 
