@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..problem.nonrigid import Problem
     from .batched_projection import Bundle
 
-ROUNDS = 3
+ROUNDS = 2
 NEAR = 0.15  # share of a point's B that another one does not span, below which the two are of one basin
 
 
@@ -40,7 +40,7 @@ class Screening(Algorithm[ScreeningState]):
 
     starts: tuple[Factors, ...]
     survivors: int  # at most so many are left in the end
-    stride: int = 4  # iterations between two selections: half of the starts, a quarter, the survivors stay
+    stride: int = 4  # iterations between two selections: half of the starts stay, then the survivors
 
     @property
     def max_iterations(self) -> int:
@@ -74,20 +74,24 @@ class Screening(Algorithm[ScreeningState]):
         return state.bundle.at(int(np.nanargmin(state.bundle.loss)))
 
 
-def apart(B: Floats, other: Floats) -> float:
-    """Return the share of a balanced B (F, K), in norm, that the columns of another one do not span."""
+def apart(B: Floats, other: Floats) -> Floats:
+    """Return the share of a balanced B (..., F, K), in norm, that the columns of another one do not span."""
     Q, _ = np.linalg.qr(other)
-    whole = float(np.linalg.norm(B))
-    return float(np.linalg.norm(B - Q @ (Q.T @ B))) / whole if whole else 0.0
+    rest = B - Q @ (Q.swapaxes(-2, -1) @ B)
+    whole = np.linalg.norm(B, axis=(-2, -1))
+    share: Floats = np.linalg.norm(rest, axis=(-2, -1)) / np.where(whole > 0, whole, 1.0)
+    return share
 
 
 def _selected(state: ScreeningState, keep: int) -> ScreeningState:
     bundle = state.bundle
+    shares = apart(bundle.B[:, None], bundle.B)  # (R, R): of the row's point, not spanned by the column's
+    near = np.maximum(shares, shares.T) < NEAR
     kept: list[int] = []
     merged, dropped = list(state.merged), list(state.dropped)
     for r in np.argsort(bundle.loss):  # what is not a number comes last
-        start, B = int(bundle.starts[r]), bundle.B[r]
-        same = next((k for k in kept if max(apart(B, bundle.B[k]), apart(bundle.B[k], B)) < NEAR), None)
+        start = int(bundle.starts[r])
+        same = next((k for k in kept if near[r, k]), None)
         if same is not None:
             merged.append((start, int(bundle.starts[same])))
         elif len(kept) < keep and np.isfinite(bundle.loss[r]):
