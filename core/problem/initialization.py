@@ -3,7 +3,8 @@
 From the closed form's SVD, from ADMM, or grown from a rigid shape, a second-order method can end in a local
 minimum far above the lowest, and no single kind of start avoids that.  Coefficients that vary slowly over the
 frames lead to minima that white noise rarely leads to.  A rigid first column helps where the object has a
-mean shape, and is a disadvantage where the basis has to describe its rotation.
+mean shape, and is a disadvantage where the basis has to describe its rotation.  Of some sequences only the
+cut of the closed form leads to the lowest minimum: every search follows it to its end.
 """
 
 from __future__ import annotations
@@ -60,19 +61,25 @@ def slow_coefficients(frames: int, rank: int, rng: np.random.Generator) -> Float
     return np.asarray(basis @ amplitudes)
 
 
-def search_starts(problem: NonRigidProblem, count: int, rng: np.random.Generator) -> dict[str, Factors]:
-    """Return starts of the problem's rank under their names; only their B and s matter.
-
-    First the best cut of the closed form, centered; then in turn slow coefficients with a rigid column, slow
-    coefficients alone, and white noise with a rigid column.
-    """
+def closed_form_start(problem: NonRigidProblem) -> Factors:
+    """Return the best cut of the closed form, centered, to the problem's rank, with the best offsets."""
     frames, points = problem.shape
     X = closed_form_structure(problem.data).reshape(frames, 3, points)
     cut = leading_cut((X - X.mean(axis=2, keepdims=True)).reshape(frames, -1), problem.rank)
-    starts = {"closed form, cut": Factors(cut.B, cut.C, best_offsets(problem.data, cut.shapes()))}
+    return Factors(cut.B, cut.C, best_offsets(problem.data, cut.shapes()))
+
+
+def random_starts(problem: NonRigidProblem, count: int, rng: np.random.Generator) -> dict[str, Factors]:
+    """Return random starts of the problem's rank under their names; only their B and s matter.
+
+    In turn slow coefficients with a rigid column, slow coefficients alone, and white noise with a rigid
+    column.
+    """
     rigid = rigid_start(problem)
+    frames, points = problem.shape
     C = np.zeros((problem.rank, 3, points))
-    for index in range(count - 1):
+    starts = {}
+    for index in range(count):
         number = index // 3 + 1
         if index % 3 == 2:
             starts[f"random {number}"] = random_start(problem, rng)
@@ -110,5 +117,7 @@ def with_rank(factors: Factors, rank: int, rng: np.random.Generator) -> Factors:
 def pad_rank(factors: Factors, rank: int) -> Factors:
     """Return the point as one of a higher rank: columns of zeros change neither shapes nor objective."""
     more = rank - factors.rank
+    if not more:
+        return factors
     B = np.pad(factors.B, ((0, 0), (0, more)))
     return Factors(B, np.pad(factors.C, ((0, more), (0, 0), (0, 0))), factors.s)

@@ -271,7 +271,7 @@ class Problem(ABC):
         return other
 
     def of_rank(self, rank: int) -> Self:
-        """Return the same problem at a rank that is not above this one's."""
+        """Return the same problem at another rank; the last weight repeats where no further one is given."""
         weights, tail = self.all_weights[:rank], self.all_weights[rank:]
         return self.with_weights(weights, tail=tail, spectral=self.spectral)
 

@@ -1,8 +1,9 @@
 """The search for the lowest minimum: how many starts are followed how far, and when one is given up.
 
 Minima are few but far apart in loss, and each has a basin that a few percent to all of the starts fall into
-(`initialization`).  So many starts take a few cheap steps (`algorithms.screening`, on a subset); the best
+(`initialization`).  So many random starts take a few cheap steps (`solvers.screening`, on a subset); the best
 distinct ones are followed on, until one comes near an end that is known or cannot reach the lowest any more.
+The starts that are not random are not screened.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
 
     from ..problem.factors import Factors
 
+UNSCREENED = 3  # starts: the rigid one, the cut of the closed form, and the lowest end at a raised rank
 GROUP = 32  # starts that go side by side
-SURVIVORS = 4  # distinct starts of a group that are followed to their end
+SURVIVORS = 3  # distinct starts of a group that are followed to their end
 CLOSE = 1e-3  # relative difference in loss
 TOGETHER = 0.02  # share of B not spanned, see `apart`: below both limits two points are of one minimum
 OUTLOOK = 30  # a converging run does not go down by more than so many times its last decrease
@@ -35,9 +37,12 @@ class End:
 
 
 def phases(starts: int, first: int) -> int:
-    """Return about how many phases a search has, when the first start takes `first` of them."""
-    sizes = [len(group) for group in groups(starts - 1)]
-    return first + sum(1 + min(SURVIVORS, size) for size in sizes)
+    """Return about how many phases a search has, when the first start takes `first` of them.
+
+    The second takes one, the last two.
+    """
+    sizes = [len(group) for group in groups(starts - UNSCREENED)]
+    return first + (starts > 1) + 2 * (starts > 2) + sum(1 + min(SURVIVORS, size) for size in sizes)
 
 
 def groups(count: int) -> list[range]:

@@ -3,9 +3,11 @@
     rotations n   each candidate's reconstruction is grown from rigid to rank K; the lowest losses decide
                   (large sequences: of a subset of frames and points)
     start 1       rigid and grown
-    starts 2 to n the cut of the closed form and random ones take a few steps side by side, on a subset
-    start n       the best of these that differ, each until it comes near a known end, is unlikely to
-                  reach the lowest, or has converged to 1e-8
+    start 2       the cut of the closed form, until it is near the end of start 1 or has converged to 1e-8
+    starts 3 to   random ones take a few steps side by side, on a subset; the best of these that differ are
+    n - 1         followed until they come near a known end, are unlikely to reach the lowest, or have
+                  converged to 1e-8
+    start n       the lowest end so far: solved at rank K + 1, cut to rank K, followed like random ones
     refine        the best of them, to the tolerance
 
 The methods that work on X itself, or begin so (`admm`, `admm+bilinear`, `irnn`, ...), start from the closed
@@ -21,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..cameras.candidates import RotationCandidate, rotation_candidates
-from ..problem.initialization import rigid_start, search_starts, with_rank
+from ..problem.initialization import closed_form_start, random_starts, rigid_start, with_rank
 from ..problem.nonrigid import Factors, NonRigidProblem
 from ..problem.subsampling import Subset, subset, subset_levels
 from ..solvers.screening import Screening
@@ -51,9 +53,12 @@ if TYPE_CHECKING:
     from .settings import Settings
 
 GROWN = "rigid, grown"  # the first start
+CUT = "closed form, cut"  # the second start
+RAISED = "lowest, rank raised"  # the last start
+RAISED_TOLERANCE = 1e-3  # of the run at rank K + 1, whose end is only a start
 COMPARISON_TOLERANCE = 1e-5  # of the runs that only compare rotations
 COMPARED = 12_000  # observations, about, that rotations are compared on
-SCREENED = 2_500  # observations, about, that starts take their first steps on
+SCREENED = 1_600  # observations, about, that starts take their first steps on
 
 
 def can_continue(start: Iterate, settings: Settings) -> bool:
@@ -183,23 +188,43 @@ def _search(context: RunContext, problem: NonRigidProblem, grown: Factors | None
 def _compete(
     context: RunContext, problem: NonRigidProblem, short: Algorithm[Any], ends: list[End], suffix: str
 ) -> Iterator[Iterate]:
-    """Let groups of starts take a few steps side by side, follow the best that differ, add their ends."""
-    log, count = context.log, context.settings.starts
+    """Follow the cut of the closed form, the best of random starts, and the lowest end at a raised rank."""
+    count, frames, points = context.settings.starts, *problem.shape
+    raised = problem.rank < min(frames, 3 * points)
+    name = CUT + suffix
+    phase, cut = f"start 2 of {count}: {name}", closed_form_start(problem)
+    yield from _follow(context, problem, short, cut, phase, name, ends, to_the_end=True)
+    yield from _screen(context, problem, short, ends, suffix, count - 2 - raised)
+    if raised and count > 2:
+        yield from _raise_rank(context, problem, short, ends, suffix)
+
+
+def _screen(
+    context: RunContext,
+    problem: NonRigidProblem,
+    short: Algorithm[Any],
+    ends: list[End],
+    suffix: str,
+    count: int,
+) -> Iterator[Iterate]:
+    """Let groups of random starts take a few steps side by side, and follow the best that differ."""
+    log = context.log
     screened = subset(problem, SCREENED)
     small = screened.small.with_weights(screened.small.weights)  # its losses rank starts, no more
-    starts = list(search_starts(small, count - 1, context.rng(problem.rank)).items())
+    starts = list(random_starts(small, count, context.rng(problem.rank)).items())
     for group in groups(len(starts)):
         names = [name + suffix for name, _ in starts[group.start : group.stop]]
         points = tuple(point for _, point in starts[group.start : group.stop])
         screening = Screening(points, SURVIVORS)
-        phase = f"starts {group.start + 2} to {group.stop + 1}: {screening.max_iterations} steps{suffix}"
+        first = group.start + 3  # the number of the group's first start
+        phase = f"starts {first} to {group.stop + 2}: {screening.max_iterations} steps{suffix}"
         part = replace(context, share=context.share * screened.share, displayed=log.best)
         end = yield from run_phase(part, small, screening, points[0], phase)
         state = end.state
         for start, loss in state.dropped:
             log.losses[names[start]], log.notes[names[start]] = loss / part.share, GIVEN_UP
         for r, start in enumerate(state.bundle.starts):
-            phase = f"start {group.start + start + 2} of {count}: {names[start]}"
+            phase = f"start {first + start} of {context.settings.starts}: {names[start]}"
             lifted = screened.to_full(state.bundle.at(r))
             yield from _follow(context, problem, short, lifted, phase, names[start], ends)
         for start, _ in state.merged:
@@ -207,6 +232,26 @@ def _compete(
             log.losses[names[start]] = log.losses[into]
             log.notes[names[start]] = log.notes.get(into) or f"joined {into}"
         log.phases_done += min(SURVIVORS, len(group)) - len(state.bundle.starts)
+
+
+def _raise_rank(
+    context: RunContext, problem: NonRigidProblem, short: Algorithm[Any], ends: list[End], suffix: str
+) -> Iterator[Iterate]:
+    """Solve at one rank more from the lowest end, and follow the cut of the solution.
+
+    Most minima of rank K are none of rank K + 1. From there the descent continues, and its end often leads to a
+    lower minimum of rank K, also where hardly any random start does.
+    """
+    count, rank, name = context.settings.starts, problem.rank + 1, RAISED + suffix
+    phase, rng = f"start {count} of {count}: {name}", context.rng(problem.rank + 1)
+    lowest = min(ends, key=lambda end: end.loss)
+    part = replace(context, displayed=context.log.best)  # its loss is of another problem
+    algorithm = context.bilinear_algorithm(RAISED_TOLERANCE)
+    start = with_rank(lowest.factors, rank, rng)
+    end = yield from run_phase(part, problem.of_rank(rank), algorithm, start, f"{phase}, rank {rank}")
+    if np.isfinite(end.loss):
+        cut = with_rank(end.factors, problem.rank, rng)
+        yield from _follow(context, problem, short, cut, phase, name, ends)
 
 
 def _follow(
@@ -217,8 +262,13 @@ def _follow(
     phase: str,
     name: str,
     ends: list[End],
+    *,
+    to_the_end: bool = False,
 ) -> Iterator[Iterate]:
-    """Run one start until it converges, meets a known end, or cannot get below the lowest of them."""
+    """Run one start until it converges, meets a known end, or cannot get below the lowest of them.
+
+    With `to_the_end` the last does not end it: some losses fall slowly before they fall far.
+    """
     log = context.log
     losses: list[float] = []
     lowest = min(end.loss for end in ends)
@@ -230,7 +280,7 @@ def _follow(
             continue
         if end := met(step.factors, step.loss, ends):
             log.losses[name], log.notes[name] = log.losses[end.name], f"joined {end.name}"
-        elif hopeless(losses, lowest):
+        elif not to_the_end and hopeless(losses, lowest):
             log.notes[name] = GIVEN_UP
         else:
             continue

@@ -97,7 +97,7 @@ class Settings:
     )
     starts: int = parameter(
         32,
-        "Starting points that are searched, at least 1: rigid and grown, the closed form, then random.",
+        "Starting points that are searched, at least 1: rigid and grown, closed form, random, rank raised.",
         section="Solver",
         least=1,
         integer=True,

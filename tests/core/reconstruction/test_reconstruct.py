@@ -54,7 +54,7 @@ def test_best_is_the_lowest_loss_of_the_comparable_problems(updates):
     settled = [u for u in updates if u.rotations_chosen]
     assert updates[-1].best.loss == pytest.approx(min(u.current.loss for u in settled), rel=1e-12)
     reports = updates[-1].starts
-    names = {"rigid, grown", "closed form, cut", "rigid and slow 1", "slow 1"}
+    names = {"rigid, grown", "closed form, cut", "rigid and slow 1", "lowest, rank raised"}
     assert {r.name for r in reports} == names and len(reports) == QUICK.starts
     assert any(r.agrees for r in reports)
     assert updates[-1].best.loss <= min(r.loss for r in reports)

@@ -11,9 +11,10 @@ from core.problem import closed_form_structure
 from core.problem import printed_form as residuals
 from core.problem.initialization import (
     SLOW,
+    closed_form_start,
     random_start,
+    random_starts,
     rigid_start,
-    search_starts,
     slow_coefficients,
     with_rank,
 )
@@ -59,20 +60,20 @@ def test_random_starts_repeat_for_a_seed_and_differ_between_seeds(simulated):
     assert not np.array_equal(a, c)
 
 
-def test_search_starts_are_of_several_kinds_and_repeat_for_a_seed(simulated):
+def test_random_starts_are_of_three_kinds_and_repeat_for_a_seed(simulated):
     problem, _ = simulated(frames=20, weights=(1e-3, 2e-3, 3e-3))
-    starts = search_starts(problem, 8, np.random.default_rng(5))
-    names = ["closed form, cut", "rigid and slow 1", "slow 1", "random 1"]
+    starts = random_starts(problem, 8, np.random.default_rng(5))
+    names = ["rigid and slow 1", "slow 1", "random 1", "rigid and slow 2"]
     assert list(starts)[:4] == names and len(starts) == 8
     assert all(point.rank == 3 and point.B.shape == (20, 3) for point in starts.values())
     np.testing.assert_array_equal(starts["rigid and slow 2"].B[:, 0], 1.0)
-    again = search_starts(problem, 8, np.random.default_rng(5))
+    again = random_starts(problem, 8, np.random.default_rng(5))
     np.testing.assert_array_equal(starts["random 2"].B, again["random 2"].B)
 
 
 def test_the_cut_is_the_best_one_of_the_centered_closed_form(simulated):
     problem, _ = simulated(frames=20, missing=0.2)
-    cut = search_starts(problem, 1, np.random.default_rng(0))["closed form, cut"]
+    cut = closed_form_start(problem)
     X = closed_form_structure(problem.data).reshape(20, 3, -1)
     centered = (X - X.mean(axis=2, keepdims=True)).reshape(20, -1)
     U, sigma, Vt = np.linalg.svd(centered, full_matrices=False)
