@@ -150,9 +150,11 @@ class RunList(QWidget):
             self.delete_requested.emit(shown)
 
     def _commit_note(self) -> None:
-        row, note = self.tree.row(self._noted), self._note.text().strip()
-        if row is not None and note != row.note:
-            self.note_changed.emit(row.number, note)
+        # Only what was typed: another sequence has runs of the same numbers.
+        row, typed = self.tree.row(self._noted), self._note.isModified()
+        if row is not None and typed:
+            self._note.setModified(False)
+            self.note_changed.emit(row.number, self._note.text().strip())
 
     def _write_note(self, number: int) -> None:
         self.run_requested.emit(number)

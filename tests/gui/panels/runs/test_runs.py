@@ -117,6 +117,17 @@ def test_a_note_is_kept_with_the_run_it_was_written_on(qtbot, window):
     assert field.text() == ""
 
 
+def test_a_note_that_is_shown_is_not_written_on_a_run_of_another_sequence(show):
+    panel, noted = RunList(), []
+    panel.note_changed.connect(lambda number, note: noted.append((number, note)))
+    show(panel, 400, 300)
+    first, second = row(1), row(2)
+    panel.set_rows([replace(first, note="of the first sequence")], 1)
+    panel.set_rows([first, second], 2)  # of another sequence
+    panel.set_rows([first, second], 1)
+    assert noted == [] and panel._note.text() == ""
+
+
 def test_delete_forgets_without_a_question_and_undo_restores(qtbot, window):
     window.session.set_shown(window.session.runs[1])
     window.display.refresh()
