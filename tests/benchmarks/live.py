@@ -32,7 +32,7 @@ from PyQt6.QtCore import QCoreApplication, QEvent, QObject, QPointF, QSettings, 
 from PyQt6.QtGui import QMouseEvent
 
 from core import Settings, iterate, simulate
-from nrsfm_gui import main_window
+from nrsfm_gui import main_window, panel_window
 from nrsfm_gui.app import make_application, prepare_platform
 from nrsfm_gui.model.app_store import SettingsStore
 from nrsfm_gui.model.theme import DARK
@@ -121,7 +121,7 @@ def measured(app: QApplication, frames: int, points: int, mark: float, *, softwa
     """Drag in a window of its own, print what was measured, and return whether the marks were met."""
     with tempfile.TemporaryDirectory() as folder:
         store = SettingsStore(QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat))
-        main_window.SceneView = WatchedView  # type: ignore[misc]
+        panel_window.SceneView = WatchedView  # type: ignore[misc]
         window = main_window.MainWindow(store=store, software=software)
         watch = window.scene_view.watch = Watch(window)  # type: ignore[attr-defined]
         window.session.set_theme(DARK)
