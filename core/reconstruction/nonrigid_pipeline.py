@@ -239,8 +239,8 @@ def _raise_rank(
 ) -> Iterator[Iterate]:
     """Solve at one rank more from the lowest end, and follow the cut of the solution.
 
-    Most minima of rank K are none of rank K + 1. From there the descent continues, and its end often leads to a
-    lower minimum of rank K, also where hardly any random start does.
+    Most minima of rank K are none of rank K + 1: the descent continues there. The cut of its end can lead to
+    a lower minimum of rank K that hardly any random start leads to.
     """
     count, rank, name = context.settings.starts, problem.rank + 1, RAISED + suffix
     phase, rng = f"start {count} of {count}: {name}", context.rng(problem.rank + 1)
