@@ -19,7 +19,7 @@ from nrsfm_gui.panels.appearance.appearance_panel import AppearancePanel
 from nrsfm_gui.panels.background.background_controller import BackgroundController
 from nrsfm_gui.panels.comparison.compare_controller import CompareController
 from nrsfm_gui.panels.comparison.compare_panel import ComparePanel
-from nrsfm_gui.panels.comparison.compare_stage import CompareStage
+from nrsfm_gui.panels.comparison.compare_splitter import CompareSplitter
 from nrsfm_gui.panels.guidance.guidance_controller import GuidanceController
 from nrsfm_gui.panels.guidance.guidance_panel import GuidancePanel
 from nrsfm_gui.panels.log.log_controller import LogController
@@ -89,7 +89,7 @@ class PanelWindow(QMainWindow):
         self.parameters, self.spectrum_plot, self.loss_plot = ParametersPanel(), SpectrumPlot(), LossPlot()
         self.numbers, self.points, self.guidance_panel = NumbersPanel(), PointsPanel(), GuidancePanel()
         self.log_panel, self.messages, self.compare_panel = LogPanel(), MessageBar(), ComparePanel()
-        self.compare_stage = CompareStage(self.scene_view)
+        self.compare_splitter = CompareSplitter(self.scene_view)
         self.appearance_panel = AppearancePanel(self.scene_view)
 
     def _place_views(self) -> None:
@@ -98,8 +98,8 @@ class PanelWindow(QMainWindow):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.compare_panel)
-        column.addWidget(self.compare_stage, 1)
-        self.banners = Banners(self.compare_stage, center)
+        column.addWidget(self.compare_splitter, 1)
+        self.banners = Banners(self.compare_splitter, center)
         self.setCentralWidget(center)
         # The keys of the window work from the start: no text field has the focus.
         self.scene_view.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -146,7 +146,7 @@ class PanelWindow(QMainWindow):
         )  # fmt: skip
         self.background = BackgroundController(session, self.tracks_view, self)
         self.comparison = CompareController(
-            session, display, self.compare_panel, self.compare_stage, self.scene_view,
+            session, display, self.compare_panel, self.compare_splitter, self.scene_view,
             make_view=self._make_second_view, parent=self,
         )  # fmt: skip
         self.logbook = Logbook(self)
@@ -166,7 +166,7 @@ class PanelWindow(QMainWindow):
         self.sequences.shown.connect(self.fit)
         self.opening.started.connect(self.log.log_reading)
         self.run_list.compare_requested.connect(self.comparison.request)
-        self.parameters.run_parameters_wanted.connect(self.runs.use_parameters_of)
+        self.parameters.run_parameters_requested.connect(self.runs.use_parameters_of)
         self.scene_view.buttons.look_requested.connect(self.appearance.toggle_panel)
         self.display.scene_shown.connect(lambda _scene: self.navigation.playback.count_drawn())
         self.display.refreshed.connect(self.parameters_controller.flush)

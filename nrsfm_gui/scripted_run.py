@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QCoreApplication, QObject, Qt, QTimer
 
-from nrsfm_gui.widgets.plots.plots import save_image
+from nrsfm_gui.widgets.plots.plot_export import save_image
 
 if TYPE_CHECKING:
     from collections.abc import Callable

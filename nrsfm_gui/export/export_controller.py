@@ -18,9 +18,9 @@ from nrsfm_gui.export.clipboard import recipe_of
 from nrsfm_gui.export.export_request import STEM, context_of
 from nrsfm_gui.export.tasks import Task, Tasks
 from nrsfm_gui.scene.summaries import file_stem
-from nrsfm_gui.widgets.path_dialog import Wanted, ask_for_path
-from nrsfm_gui.widgets.plots.plots import PLOT_FORMATS, save_image, save_plot
-from nrsfm_gui.widgets.task_strip import TaskStrip
+from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
+from nrsfm_gui.widgets.plots.plot_export import PLOT_FORMATS, save_image, save_plot
+from nrsfm_gui.widgets.task_bar import TaskBar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,8 +81,8 @@ class ExportController(QObject):
         }
         self._plots = plots
         self._dialog: ExportDialog | None = None
-        self.strip = TaskStrip()
-        self._floating = TaskStrip(views.window, floating=True)
+        self.strip = TaskBar()
+        self._floating = TaskBar(views.window, floating=True)
         self.tasks = Tasks(self.strip, self._floating, self)
         self.tasks.saved.connect(self.saved)
         self.tasks.failed.connect(self.failed)
@@ -139,13 +139,13 @@ class ExportController(QObject):
     def ask(self) -> None:
         """Show the dialog for everything that can be exported."""
         from nrsfm_gui.export.export_dialog import ExportDialog
-        from nrsfm_gui.widgets.fit_to_screen import show_whole
+        from nrsfm_gui.widgets.fit_to_screen import show_on_screen
 
         if self._dialog is None:
             self._dialog = ExportDialog(self._window)
             self._dialog.requested.connect(self.export)
         self._dialog.set_context(context_of(self._session, self._store.writing_folder()))
-        show_whole(self._dialog)
+        show_on_screen(self._dialog)
 
     def export(self, request: ExportRequest) -> None:
         """Do what the dialog asks for."""
@@ -287,4 +287,4 @@ class ExportController(QObject):
             self._store.set_writing_folder(path.parent)
             then(path)
 
-        ask_for_path(self._window, title, take, wanted=Wanted.NEW_FILE, start=name, filters=filters)
+        ask_for_path(self._window, title, take, kind=PathKind.NEW_FILE, start=name, filters=filters)

@@ -23,7 +23,7 @@ from nrsfm_gui.export.export_request import KINDS, PLOTS, TURNINGS, WHICH_FRAMES
 from nrsfm_gui.export.movie_options import VIEWS, MovieOptions
 from nrsfm_gui.widgets.fields import NumberField, push_button
 from nrsfm_gui.widgets.form import Form
-from nrsfm_gui.widgets.path_dialog import Wanted, ask_for_path
+from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
 from nrsfm_gui.widgets.sources import Choice
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class PathField(QWidget):
 
     def _ask(self) -> None:
         ask_for_path(
-            self, "Export", self._take, wanted=Wanted.NEW_FILE, start=self.line.text(), filters=self.filter
+            self, "Export", self._take, kind=PathKind.NEW_FILE, start=self.line.text(), filters=self.filter
         )
 
     def _take(self, path: Path) -> None:

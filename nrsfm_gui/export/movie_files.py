@@ -18,7 +18,7 @@ from core import InputError
 from core.foundation import replacing, replacing_many
 from core.io.writers import numbered
 from nrsfm_gui.text.missing_packages import needs
-from nrsfm_gui.widgets.plots.plots import png_bytes
+from nrsfm_gui.widgets.plots.plot_export import png_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

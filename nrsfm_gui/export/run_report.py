@@ -30,7 +30,8 @@ from nrsfm_gui.scene import summaries
 from nrsfm_gui.scene.ranking import worst_first
 from nrsfm_gui.scene.scene import error_series
 from nrsfm_gui.text.run_numbers import numbers
-from nrsfm_gui.widgets.plots.plots import dress, plot_svg, png_bytes
+from nrsfm_gui.widgets.plots.plot_export import plot_svg, png_bytes
+from nrsfm_gui.widgets.plots.plot_style import apply_plot_theme
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -274,7 +275,7 @@ def error_chart(series: ErrorSeries) -> str:
     frames = np.arange(1.0, len(errors) + 1)
     widget = pg.PlotWidget()
     widget.setAccessibleName(f"mean {series.name} of every frame")
-    dress(widget, LIGHT)
+    apply_plot_theme(widget, LIGHT)
     plot: pg.PlotItem = widget.getPlotItem()
     plot.hideButtons()
     plot.setLabel("bottom", "frame")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from nrsfm_gui.widgets.task_strip import TaskStrip
+    from nrsfm_gui.widgets.task_bar import TaskBar
 
 SHOW_MILLISECONDS = 300  # work that is over sooner is not worth a line
 
@@ -50,7 +50,7 @@ class Tasks(QObject):
     saved = pyqtSignal(str)
     failed = pyqtSignal(str, str)
 
-    def __init__(self, strip: TaskStrip, floating: TaskStrip, parent: QObject | None = None) -> None:
+    def __init__(self, strip: TaskBar, floating: TaskBar, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._strips = {True: strip, False: floating}  # inside the window, and beside it
         self._tasks: list[Task] = []

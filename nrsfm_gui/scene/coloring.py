@@ -50,7 +50,7 @@ def coloring(
     Parameters
     ----------
     shapes
-        of the whole sequence.
+        of all frames.
     frame
         0-based.
     color_by

@@ -27,7 +27,7 @@ SERIES_NAME = "run distance"
 
 
 @dataclass(frozen=True, eq=False)
-class Together:
+class RunComparison:
     """A second run in the coordinates of the first. Arrays are read-only."""
 
     shapes: Shapes  # of the second run, in `unit`
@@ -38,7 +38,7 @@ class Together:
     @property
     def points(self) -> Floats:
         """(F, 3, P) of the second run, in `unit`."""
-        assert self.shapes.points is not None  # `lay_together` has looked
+        assert self.shapes.points is not None  # `compare_shapes` has looked
         return self.shapes.points
 
     @property
@@ -53,7 +53,7 @@ class Together:
         return ErrorSeries(means, self.distances, self.unit, SERIES_NAME, alignment=self.alignment)
 
 
-def lay_together(first: Shapes, second: Shapes) -> Together | None:
+def compare_shapes(first: Shapes, second: Shapes) -> RunComparison | None:
     """Return a second run in the coordinates of the first; None where either has no points.
 
     Parameters
@@ -88,7 +88,7 @@ def lay_together(first: Shapes, second: Shapes) -> Together | None:
         words = f"aligned to each other: {alignment.words(is_mirrored(similarity))}"
     assert laid.points is not None  # as above
     distances = np.linalg.norm(laid.points - first.points, axis=1)
-    return Together(replace(laid, extent=first.extent), read_only(distances), first.unit, words)
+    return RunComparison(replace(laid, extent=first.extent), read_only(distances), first.unit, words)
 
 
 def why_losses_differ(one: Settings, other: Settings, camera: CameraModel) -> str:

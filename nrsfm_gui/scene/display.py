@@ -20,7 +20,7 @@ from nrsfm_gui.model.run_names import numbered_title
 from nrsfm_gui.scene.run_errors import RunErrors
 from nrsfm_gui.scene.scene import Scene, build_scene
 from nrsfm_gui.scene.scene_dispatch import DRAG_MILLISECONDS, SceneDispatch
-from nrsfm_gui.scene.sequence_errors import Ahead, Picture, Wanted, ahead_of, make_picture
+from nrsfm_gui.scene.sequence_errors import Ahead, Picture, SceneRequest, ahead_of, make_picture
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.appearance import Appearance
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
-    from nrsfm_gui.scene.comparison import Together
+    from nrsfm_gui.scene.comparison import RunComparison
     from nrsfm_gui.scene.scene_dispatch import SceneTarget
     from nrsfm_gui.scene.shapes import Shapes
     from nrsfm_gui.scene.summaries import Quality
@@ -110,7 +110,7 @@ class Display(QObject):
         return self._picture.of.update
 
     @property
-    def together(self) -> Together | None:
+    def together(self) -> RunComparison | None:
         """The compared run in the coordinates of the one that is shown, as far as it is known yet."""
         return None if self._picture is None else self._picture.together
 
@@ -131,7 +131,7 @@ class Display(QObject):
             if self._picture is None or not self._picture.of.same_as(wanted):
                 self._picture, self._pictured = make_picture(wanted, self._picture), self._newest_of
             self._draw()
-            self.errors.tell(self._picture, self._pictured, at_once=True)
+            self.errors.publish(self._picture, self._pictured, at_once=True)
         self.refreshed.emit()
 
     def scenes(self) -> Callable[[int], Scene]:
@@ -178,12 +178,12 @@ class Display(QObject):
     def _is_dragging(self) -> bool:
         return time.perf_counter() - self._moved_at < DRAG_RESTS
 
-    def _wanted(self) -> Wanted | None:
+    def _wanted(self) -> SceneRequest | None:
         session = self._session
         if session.sequence is None:
             return None
         compared = None if session.compared is None else session.compared.last
-        return Wanted(session.sequence, session.seen, session.alignment, compared)
+        return SceneRequest(session.sequence, session.seen, session.alignment, compared)
 
     @property
     def _newest_of(self) -> Run | None:
@@ -200,9 +200,9 @@ class Display(QObject):
         if not picture.of.same_as(wanted) and not self._jobs:
             self._compute(wanted, picture)
         self._draw()
-        self.errors.tell(picture, self._pictured)
+        self.errors.publish(picture, self._pictured)
 
-    def _compute(self, wanted: Wanted, before: Picture) -> None:
+    def _compute(self, wanted: SceneRequest, before: Picture) -> None:
         """Compute the picture beside the window, unless one frame does for the moment."""
         now = time.perf_counter()
         due = max(self._next_picture_at, self._moved_at + DRAG_RESTS if self._ahead() is not None else 0.0)

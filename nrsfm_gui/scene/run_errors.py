@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
 from nrsfm_gui.engine.jobs import Job, Jobs
-from nrsfm_gui.scene.sequence_errors import Wanted, find_quality
+from nrsfm_gui.scene.sequence_errors import SceneRequest, find_quality
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,12 +29,12 @@ SERIES_MILLISECONDS = 300  # between two of the errors of all frames, while a ru
 
 
 class Qualities(QObject):
-    """Knows the errors of runs, and finds out those that are asked for.
+    """The errors of runs, computed on request.
 
     Signals
     -------
     found()
-        errors that were asked for are known now.
+        requested errors are known now.
     failed(str, str)
         a sentence and the traceback of a defect.
     """
@@ -44,30 +44,31 @@ class Qualities(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._known: dict[Run, tuple[Wanted, Quality]] = {}  # numbers only: pictures of all would be large
-        self._asked: dict[Run, Wanted] = {}  # in their order
+        # Numbers only: the pictures of all runs would be large.
+        self._known: dict[Run, tuple[SceneRequest, Quality]] = {}
+        self._asked: dict[Run, SceneRequest] = {}  # in their order
         self._jobs = Jobs(self)
-        self._jobs.ended.connect(self._end)
+        self._jobs.ended.connect(self._on_job_finished)
         self._over = False
 
-    def note(self, run: Run, wanted: Wanted, quality: Quality) -> None:
-        """Keep what is known of a run."""
+    def set_known(self, run: Run, wanted: SceneRequest, quality: Quality) -> None:
+        """Set the errors of a run."""
         self._known[run] = wanted, quality
 
-    def of(self, run: Run, alignment: Alignment, *, ask: bool, exact: bool = False) -> Quality | None:
+    def of(self, run: Run, alignment: Alignment, *, compute: bool, exact: bool = False) -> Quality | None:
         """Return the errors of a run, or those it had before; None where it had none in this alignment.
 
         None, too, where they are to be `exact` and only those that it had before are known. Where they are
-        not known, `ask` has them computed: `found` tells.
+        not known, `compute` starts to compute them and `found` is emitted later.
         """
         if run.last is None:
             return None
-        known, wanted = self._known.get(run), Wanted(run.sequence, run.last, alignment)
+        known, wanted = self._known.get(run), SceneRequest(run.sequence, run.last, alignment)
         if known is not None and known[0].shapes_as(wanted):
             return known[1]
-        if ask:
+        if compute:
             self._asked[run] = wanted
-            self._go_on()
+            self._start_next()
         return None if exact or known is None or known[0].alignment != alignment else known[1]
 
     def keep(self, runs: Iterable[Run]) -> None:
@@ -77,11 +78,11 @@ class Qualities(QObject):
         self._asked = {run: wanted for run, wanted in self._asked.items() if run in kept}
 
     def shut_down(self) -> None:
-        """Wait for what is being computed, and compute no more."""
+        """Wait for running jobs, and start no more."""
         self._over = True
         self._jobs.wait()
 
-    def _go_on(self) -> None:
+    def _start_next(self) -> None:
         if self._over or self._jobs or not self._asked:
             return
         run = next(iter(self._asked))
@@ -89,19 +90,19 @@ class Qualities(QObject):
         self._jobs.start(
             Job(
                 lambda _job: find_quality(wanted),
-                done=lambda quality: self.note(run, wanted, quality),
+                done=lambda quality: self.set_known(run, wanted, quality),
                 failed=self.failed.emit,
             )
         )
 
-    def _end(self) -> None:
-        self._go_on()
+    def _on_job_finished(self) -> None:
+        self._start_next()
         if not self._over:
             self.found.emit()
 
 
 class RunErrors(QObject):
-    """Tells the errors of the newest picture, and keeps what is known of the runs.
+    """Publishes the errors of the newest picture, and caches those of runs.
 
     Signals
     -------
@@ -121,18 +122,18 @@ class RunErrors(QObject):
         super().__init__(parent)
         self._session = session
         self._newest: tuple[Picture, Run | None] | None = None
-        self._told: Picture | None = None
-        self._told_at = 0.0
+        self._published: Picture | None = None
+        self._published_at = 0.0
         self._qualities = Qualities(self)
         self._qualities.found.connect(self.quality_changed)
         self._qualities.failed.connect(self.failed)
         self._rest, self._numbers = QTimer(self), QTimer(self)
-        for timer, do in ((self._rest, self._go_on), (self._numbers, self.quality_changed.emit)):
+        for timer, do in ((self._rest, self._on_rest), (self._numbers, self.quality_changed.emit)):
             timer.setSingleShot(True)
             timer.timeout.connect(do)
 
-    def tell(self, picture: Picture, run: Run | None, *, at_once: bool = False) -> None:
-        """Tell the errors of a picture, now or after a rest.
+    def publish(self, picture: Picture, run: Run | None, *, at_once: bool = False) -> None:
+        """Publish the errors of a picture, now or after a pause.
 
         Parameters
         ----------
@@ -141,19 +142,19 @@ class RunErrors(QObject):
         run
             the run whose newest point it was made for, None where it shows another.
         at_once
-            before returning, whatever was told a moment ago.
+            before returning, without a pause.
         """
         self._newest = picture, run
         shown = self._session.shown
-        if picture is self._told:
+        if picture is self._published:
             return
-        rest = SERIES_MILLISECONDS - round(1000 * (time.perf_counter() - self._told_at))
+        rest = SERIES_MILLISECONDS - round(1000 * (time.perf_counter() - self._published_at))
         if shown is not None and shown.state.alive and rest > 0 and not at_once:
             if not self._rest.isActive():
                 self._rest.start(rest)
             return
-        self._told, self._told_at = picture, time.perf_counter()
-        self._note(picture, run)
+        self._published, self._published_at = picture, time.perf_counter()
+        self._store(picture, run)
         self.series_changed.emit(picture.series)
         if at_once:
             self.quality_changed.emit()
@@ -161,7 +162,7 @@ class RunErrors(QObject):
             self._numbers.start()
 
     def of_picture(self, picture: Picture | None) -> Quality | None:
-        """Return the errors of what is looked at, or, until they are known, of what was before."""
+        """Return the errors of the shown reconstruction, or, until they are known, those before."""
         session = self._session
         if picture is None or session.seen is None or picture.of.sequence is not session.sequence:
             return None
@@ -170,30 +171,30 @@ class RunErrors(QObject):
     def of_run(self, run: Run, *, exact: bool = False) -> Quality | None:
         """Return the errors of a run at its end, under the session's alignment; None if not known yet.
 
-        Those of an earlier point stand for them meanwhile, unless they are to be `exact`.
+        Those of an earlier point are returned meanwhile, unless `exact`.
         """
         seen = run is self._session.shown and self._session.moment is None  # published with its picture
-        ask = not run.state.alive and not seen
-        return self._qualities.of(run, self._session.alignment, ask=ask, exact=exact)
+        compute = not run.state.alive and not seen
+        return self._qualities.of(run, self._session.alignment, compute=compute, exact=exact)
 
     def forget_runs(self) -> None:
-        """Keep what is known of the runs that there still are."""
+        """Drop the errors of runs that were deleted."""
         self._qualities.keep(self._session.runs)
 
     def shut_down(self) -> None:
-        """Wait for what is being computed, and tell no more."""
+        """Wait for running jobs, and publish no more."""
         for timer in (self._rest, self._numbers):
             timer.stop()
         self._qualities.shut_down()
 
-    def _go_on(self) -> None:
+    def _on_rest(self) -> None:
         if self._newest is not None:
-            self.tell(*self._newest)
+            self.publish(*self._newest)
 
-    def _note(self, picture: Picture, run: Run | None) -> None:
-        """Keep the errors of a picture for its run, which need not be the one that is shown by now.
+    def _store(self, picture: Picture, run: Run | None) -> None:
+        """Store the errors of a picture for its run, which need not be the shown one any more.
 
-        Where a run was added that goes on from another, the picture is of both.
+        Where a run that continues another one was added, the picture is of both.
         """
         shown = self._session.shown
         if picture.of.update is None:
@@ -201,4 +202,4 @@ class RunErrors(QObject):
         both = shown is not None and replace(picture.of, update=shown.last).shapes_as(picture.of)
         for each in (run, shown if both else None):
             if each is not None:
-                self._qualities.note(each, picture.of, picture.quality)
+                self._qualities.set_known(each, picture.of, picture.quality)

@@ -314,7 +314,7 @@ def _trail(shapes: Shapes, frame: int, length: int) -> Floats | None:
 def _caption(shapes: Shapes, frame: int, other: Floats | None = None) -> str:
     """Return frame (1-based), alignment and error as text.
 
-    With the shape `other` (P, 3) of a second run, the distance from it stands in place of the error.
+    With the shape `other` (P, 3) of a second run, the distance from it replaces the error.
     """
     parts = [f"frame {frame + 1}"]
     if shapes.points is None:

@@ -95,7 +95,7 @@ def headline(
 ) -> str:
     """Return the main numbers of the shown reconstruction, for the tool bar.
 
-    The loss is known at once. An ellipsis stands behind errors that are of an older point: those of this one
+    The loss is known at once. An ellipsis follows errors that are of an older point: those of this one
     are being computed. `past` says that a newer iteration is there.
     """
     if seen is None or sequence is None:

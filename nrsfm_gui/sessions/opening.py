@@ -9,7 +9,7 @@ from PyQt6.QtCore import QObject, pyqtSignal
 
 from core.io.readers import READERS
 from nrsfm_gui.engine.jobs import Job, Jobs
-from nrsfm_gui.widgets.path_dialog import Wanted, ask_for_path
+from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,7 +79,7 @@ class SequenceOpening(QObject):
 
     def ask_for_folder(self) -> None:
         """Ask for a folder, and open it."""
-        ask_for_path(self._parent, "Open a folder", self.open, wanted=Wanted.FOLDER, start=self._folder())
+        ask_for_path(self._parent, "Open a folder", self.open, kind=PathKind.FOLDER, start=self._folder())
 
     def open(self, path: str | Path) -> None:
         """Open a file, a folder (its sequences are listed, the first is shown) or "sample:NAME".

@@ -15,7 +15,7 @@ from nrsfm_gui.sessions.autosave import LAST, Autosave, summary
 from nrsfm_gui.sessions.recovery import Recovery
 from nrsfm_gui.sessions.session_file import SUFFIX, SavedRun, SavedSequence, SavedSession, write_session
 from nrsfm_gui.sessions.view_state import ViewState, layout_of, show_layout
-from nrsfm_gui.widgets.path_dialog import Wanted, ask_for_path
+from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -142,7 +142,7 @@ class SessionSaver(QObject):
             self._window,
             "Save the session",
             self.save_to,
-            wanted=Wanted.NEW_FILE,
+            kind=PathKind.NEW_FILE,
             start=self.file or self._proposed(),
             filters=FILTER,
         )

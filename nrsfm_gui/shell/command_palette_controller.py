@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QObject
 from PyQt6.QtGui import QAction, QKeySequence
 
-from nrsfm_gui.widgets.command_palette import CommandPalette, Entry
+from nrsfm_gui.widgets.command_palette import CommandPalette, PaletteEntry
 
 if TYPE_CHECKING:
     from PyQt6.QtWidgets import QMainWindow, QMenu
@@ -31,19 +31,19 @@ class CommandPaletteController(QObject):
         """Show the palette."""
         self.view.open(self.entries())
 
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[PaletteEntry, ...]:
         """Return everything in the menus, in their order; what opens the palette itself is left out."""
         self._toolbars.fill_menus()
         bar = self._window.menuBar()
         assert bar is not None
-        found: list[Entry] = []
+        found: list[PaletteEntry] = []
         for action in bar.actions():
             menu = action.menu()
             if menu is not None:
                 self._collect(menu, _plain(action.text()), found)
         return tuple(found)
 
-    def _collect(self, menu: QMenu, place: str, found: list[Entry]) -> None:
+    def _collect(self, menu: QMenu, place: str, found: list[PaletteEntry]) -> None:
         for action in menu.actions():
             inner = action.menu()
             if inner is not None:
@@ -51,10 +51,10 @@ class CommandPaletteController(QObject):
             elif not action.isSeparator() and action.isVisible() and action.objectName() != "palette":
                 found.append(self._entry(action, place))
 
-    def _entry(self, action: QAction, place: str) -> Entry:
+    def _entry(self, action: QAction, place: str) -> PaletteEntry:
         tip = action.whatsThis() or action.toolTip()
         native = QKeySequence.SequenceFormat.NativeText
-        return Entry(
+        return PaletteEntry(
             title=_plain(action.text()),
             place=place,
             tip="" if tip == _plain(action.text()) else tip,

@@ -9,7 +9,7 @@ from PyQt6.QtCore import QObject
 from PyQt6.QtGui import QColor
 
 from nrsfm_gui.shell.first_steps_bar import StepsStrip
-from nrsfm_gui.widgets.focus_ring import Ring
+from nrsfm_gui.widgets.focus_ring import FocusRing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -77,7 +77,7 @@ class FirstSteps(QObject):
         self._session, self._store, self._places, self._window = session, store, places, window
         self._done: frozenset[str] = store.steps_done()
         self.strip = StepsStrip()
-        self._ring: Ring | None = None
+        self._ring: FocusRing | None = None
         self._begun = False
         self.strip.dismissed.connect(self.dismiss)
         self.strip.shown_where.connect(self.show_where)
@@ -116,7 +116,7 @@ class FirstSteps(QObject):
         if step is None:
             return
         if self._ring is None:
-            self._ring = Ring(self._window)
+            self._ring = FocusRing(self._window)
             self._ring.color = QColor(self._session.theme.reprojected)
         self._ring.point_out(self._places[step.key]())
 

@@ -12,7 +12,7 @@ from nrsfm_gui.shell.actions import ACTIONS
 from nrsfm_gui.shell.dialogs import show_about
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.shell.shortcut_sheet import ShortcutSheet
-from nrsfm_gui.text.panel_help import SCENE, panel_help
+from nrsfm_gui.text.help_pages import SCENE, panel_help
 
 if TYPE_CHECKING:
     from PyQt6.QtWidgets import QMainWindow, QWidget

@@ -9,7 +9,7 @@ from PyQt6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PyQt6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QTextBrowser, QVBoxLayout, QWidget
 
 from core.foundation import asset_folder
-from nrsfm_gui.text.method_page import BIBTEX, method_page
+from nrsfm_gui.text.help_pages import BIBTEX, method_page
 from nrsfm_gui.widgets.fit_to_screen import resize_within_screen
 
 if TYPE_CHECKING:

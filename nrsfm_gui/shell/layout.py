@@ -9,7 +9,7 @@ from PyQt6.QtCore import QEvent, QObject, QSize, Qt, QTimer
 from PyQt6.QtWidgets import QDockWidget, QMainWindow, QSizePolicy, QTabWidget, QToolBar, QWidget
 
 from nrsfm_gui.model.arguments import DEFAULT_SIZE, SMALLEST_SIZE
-from nrsfm_gui.text.panel_help import TIMELINE, panel_help
+from nrsfm_gui.text.help_pages import TIMELINE, panel_help
 from nrsfm_gui.widgets.dock_title import DockTitle
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from PyQt6.QtGui import QColor, QGuiApplication
 from PyQt6.QtWidgets import QApplication, QComboBox, QGraphicsView, QScrollArea, QWidget
 
 from nrsfm_gui.shell.layout import docks
-from nrsfm_gui.widgets.focus_ring import Ring
+from nrsfm_gui.widgets.focus_ring import FocusRing
 
 if TYPE_CHECKING:
     from PyQt6.QtWidgets import QMainWindow
@@ -36,8 +36,8 @@ class PanelNavigation(QObject):
         super().__init__(window)
         self._window, self._first, self._last = window, first, last
         session.theme_changed.connect(self._on_theme_changed)
-        self._ring = Ring(window, milliseconds=SHOWN_MILLISECONDS)
-        self._focus_ring = Ring(window, milliseconds=0)
+        self._ring = FocusRing(window, milliseconds=SHOWN_MILLISECONDS)
+        self._focus_ring = FocusRing(window, milliseconds=0)
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         app.focusChanged.connect(self._show_focus)

@@ -11,7 +11,7 @@ from core.solvers import set_solver_threads
 from nrsfm_gui.model.preferences import SIZES, SYSTEM, Preferences
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.shell.preferences_dialog import PreferencesDialog
-from nrsfm_gui.widgets.fit_to_screen import has_room, show_whole
+from nrsfm_gui.widgets.fit_to_screen import fits_on_screen, show_on_screen
 from nrsfm_gui.widgets.style import theme_named
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class PreferencesController(QObject):
         present = self._store.preferences()
         self._dialog.set_sizes({size for size in SIZES if size in (100, present.size) or self._fits(size)})
         self._dialog.set_preferences(present)
-        show_whole(self._dialog)
+        show_on_screen(self._dialog)
 
     @property
     def dialog(self) -> PreferencesDialog | None:
@@ -89,7 +89,7 @@ class PreferencesController(QObject):
 
     def check_size(self) -> None:
         """Say so where the window is too large for its screen because all is larger than usual."""
-        if self._size > 100 and not has_room(self._window):
+        if self._size > 100 and not fits_on_screen(self._window):
             self._notifier.warn(
                 f"The window does not fit this screen with text and buttons at {self._size} %; "
                 "a smaller size is taken at the next start.",
@@ -97,7 +97,7 @@ class PreferencesController(QObject):
             )
 
     def _fits(self, size: int) -> bool:
-        return has_room(self._window, size / self._size)
+        return fits_on_screen(self._window, size / self._size)
 
     def restore_defaults(self) -> None:
         """Set all preferences as they were at first."""

@@ -45,9 +45,9 @@ class StatusController(QObject):
         bar.addWidget(self.activity, 1)
         for widget in (self._progress, self.hover, self.facts, MemoryLabel()):
             bar.addPermanentWidget(widget)
-        self._activity = PanelUpdater(self._resolve_activity, self.activity.set_whole, self)
+        self._activity = PanelUpdater(self._resolve_activity, self.activity.set_full_text, self)
         self._fraction = PanelUpdater(self._resolve_fraction, self._show_fraction, self)
-        self._numbers = PanelUpdater(self._resolve_headline, self.headline.set_whole, self)
+        self._numbers = PanelUpdater(self._resolve_headline, self.headline.set_full_text, self)
         for signal in (
             session.runs_changed,
             session.shown_changed,
@@ -78,7 +78,7 @@ class StatusController(QObject):
             updater.update()
 
     def _on_status_changed(self, sentence: str) -> None:
-        self.activity.set_whole(sentence)
+        self.activity.set_full_text(sentence)
         self._activity.forget()
 
     def _on_sequence_changed(self, sequence: Sequence) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from nrsfm_gui.model.run import Run
-    from nrsfm_gui.scene.comparison import Together
+    from nrsfm_gui.scene.comparison import RunComparison
 
 SAME = 1e-3  # relative difference of errors below which neither is called the better one
 SAME_LOSS = 1e-6
@@ -93,7 +93,7 @@ def _better(errors: Collection[float | None], same: float) -> int:
     return 1 if one < other else 2
 
 
-def distance_words(together: Together | None, frame: int) -> str:
+def describe_distance(together: RunComparison | None, frame: int) -> str:
     """Return how far apart two runs are in a frame and over all, with the alignment."""
     if together is None:
         return "Waiting for both reconstructions…"

@@ -1,4 +1,4 @@
-"""The rows of the panel Numbers: of a run, and of the selected point. No Qt."""
+"""The rows of the panel Numbers: of a run, of one selected point, and of several. No Qt."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from core import Iterate, Sequence, Settings
+    from core.foundation import Floats
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.scene.scene import Scene
     from nrsfm_gui.scene.summaries import Quality
@@ -211,3 +212,49 @@ def _triple(values: np.ndarray, unit: str) -> str:
     if not np.isfinite(values).all():
         return NONE
     return ", ".join(signed(float(value), 2) for value in values) + f"\N{NO-BREAK SPACE}{unit}"
+
+
+def selection_title(scene: Scene | None) -> str:
+    """Return what the lines are about."""
+    if scene is None or not scene.selection:
+        return "Selected point"
+    where = f"frame {scene.frame + 1}"
+    if len(scene.selection) == 1:
+        return f"Point {scene.selection[0] + 1}, {where}"
+    return f"{len(scene.selection)} points, {where}"
+
+
+def selection_numbers(scene: Scene | None) -> list[Number]:
+    """Return the lines for the selected points in the frame that is shown; none where nothing is selected."""
+    if scene is None or not scene.selection:
+        return []
+    if len(scene.selection) == 1:
+        return point_numbers(scene, scene.selection[0])
+    chosen = np.array(scene.selection)
+    rows = [
+        Number(
+            "measured",
+            f"{int(scene.visible[chosen].sum())} of {len(chosen)}",
+            "Selected points that are seen in this frame.",
+        )
+    ]
+    for name, values, unit, how in (
+        ("reprojection error", scene.residuals_px, scene.track_unit, ""),
+        ("3-D error", scene.errors, scene.error_unit, f" {scene.shapes.alignment_name.capitalize()}."),
+    ):
+        if values is not None:
+            rows += _mean_and_worst(name, chosen, values[chosen], unit, how)
+    return rows
+
+
+def _mean_and_worst(name: str, points: np.ndarray, values: Floats, unit: str, how: str) -> list[Number]:
+    known = np.isfinite(values)
+    if not known.any():
+        return [Number(f"mean {name}", NONE)]
+    worst = int(np.argmax(np.where(known, values, -np.inf)))
+    mean = measure(float(values[known].mean()), unit)
+    largest = f"{measure(float(values[worst]), unit)} (point {points[worst] + 1})"
+    return [
+        Number(f"mean {name}", mean, f"Over the selected points of this frame that have one.{how}"),
+        Number(f"worst {name}", largest, f"Of the selected points in this frame.{how}"),
+    ]

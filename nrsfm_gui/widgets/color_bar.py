@@ -62,7 +62,7 @@ def paint_color_bar(
     theme, color_map
         colors.
     limits
-        values at the ends; what lies outside has the color of the end.
+        values at the ends; values outside have the color of the end.
     label
         name and unit.
     handles

@@ -38,7 +38,7 @@ PAGE = 8  # lines that Page Up and Page Down move
 
 
 @dataclass(frozen=True)
-class Entry:
+class PaletteEntry:
     """A command."""
 
     title: str
@@ -58,7 +58,7 @@ class CommandPalette(QFrame):
         super().__init__(parent)
         self.setObjectName("command palette")
         self.setAccessibleName("Command palette")
-        self._entries: tuple[Entry, ...] = ()
+        self._entries: tuple[PaletteEntry, ...] = ()
         self._focused: QWidget | None = None  # what had the focus before
         self.field = QLineEdit()
         self.field.setPlaceholderText("Type what you want to do")
@@ -86,7 +86,7 @@ class CommandPalette(QFrame):
         self.list.itemClicked.connect(self._run)
         self.hide()
 
-    def open(self, entries: Collection[Entry]) -> None:
+    def open(self, entries: Collection[PaletteEntry]) -> None:
         """Show all entries, with an empty field that has the focus."""
         if not self.isVisible():
             self._focused = QApplication.focusWidget()
@@ -137,13 +137,13 @@ class CommandPalette(QFrame):
             if event.type() is QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
                 event.accept()  # no key of the window works while one types here
             elif event.type() is QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
-                return self._take_key(event)
+                return self._handle_key(event)
             elif event.type() is QEvent.Type.FocusOut and self.isVisible():
                 self._focused = None
                 self.hide()
         return super().eventFilter(watched, event)
 
-    def _take_key(self, event: QKeyEvent) -> bool:
+    def _handle_key(self, event: QKeyEvent) -> bool:
         key = Qt.Key(event.key())
         moves = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1, Qt.Key.Key_PageUp: -PAGE, Qt.Key.Key_PageDown: PAGE}
         moves |= {Qt.Key.Key_Tab: 1, Qt.Key.Key_Backtab: -1}
@@ -235,9 +235,9 @@ class _EntryDelegate(QStyledItemDelegate):
         right = "   ".join(part for part in (entry.place, entry.keys) if part)
         painter.drawText(top, int(Qt.AlignmentFlag.AlignRight), right)
         text = QColor(theme.text) if entry.enabled else muted
-        room = top.adjusted(0, 0, -QFontMetrics(option.font).horizontalAdvance(right) - 12, 0)
+        area = top.adjusted(0, 0, -QFontMetrics(option.font).horizontalAdvance(right) - 12, 0)
         mark = {True: "✓ ", False: "", None: ""}[entry.checked]
-        self._letters(painter, room, option.font, (mark, entry.title), hit, text)
+        self._letters(painter, area, option.font, (mark, entry.title), hit, text)
         painter.setFont(_small(option.font))
         painter.setPen(muted if entry.enabled else QColor(theme.warning))
         line = entry.tip if entry.enabled else (entry.reason or "Not possible now")
@@ -246,7 +246,7 @@ class _EntryDelegate(QStyledItemDelegate):
         painter.restore()
 
     def _letters(
-        self, painter: QPainter, room: QRect, font: QFont, text: tuple[str, str], hit: Match, color: QColor
+        self, painter: QPainter, area: QRect, font: QFont, text: tuple[str, str], hit: Match, color: QColor
     ) -> None:
         """Draw a mark and a title, the letters that were found in bold and in the color of the accent."""
         assert self.theme is not None
@@ -254,15 +254,15 @@ class _EntryDelegate(QStyledItemDelegate):
         bold.setBold(True)
         mark, title = text
         found = hit.places[0] if hit.places else frozenset()
-        x = room.left()
+        x = area.left()
         for index, letter in enumerate(mark + title):
             is_found = index - len(mark) in found
             painter.setFont(bold if is_found else font)
             painter.setPen(QColor(self.theme.accent) if is_found else color)
             width = painter.fontMetrics().horizontalAdvance(letter)
-            if x + width > room.right():
+            if x + width > area.right():
                 break
-            painter.drawText(QRect(x, room.top(), width + 2, room.height()), 0, letter)
+            painter.drawText(QRect(x, area.top(), width + 2, area.height()), 0, letter)
             x += width
 
 

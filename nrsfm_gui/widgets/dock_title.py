@@ -22,7 +22,7 @@ SIDE, ICON_SIDE = 20, 10  # pixels of a button and of its icon
 
 
 class DockTitle(QWidget):
-    """A title with "?", a button that takes the panel out of the window, and one that closes it.
+    """A title with a help button, a button that floats the panel, and one that closes it.
 
     Parameters
     ----------

@@ -98,7 +98,7 @@ class ComboBox(IgnoresWheel, QComboBox):
 
 
 class SpinBox(IgnoresWheel, QSpinBox):
-    """A box for whole numbers that the wheel does not change."""
+    """A box for integers that the wheel does not change."""
 
 
 class DoubleSpinBox(IgnoresWheel, QDoubleSpinBox):
@@ -110,7 +110,7 @@ class Slider(IgnoresWheel, QSlider):
 
 
 class NumberField(QLineEdit):
-    """A line for one number. Arrow keys step it: by a tenth of a decade, or by one if whole.
+    """A line for one number. Arrow keys step it: by a tenth of a decade, or by one for integers.
 
     Signals
     -------

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 FRAME = QSize(16, 48)  # pixels of the frame of a window, about
 
 
-def has_room(window: QWidget, times: float = 1.0) -> bool:
+def fits_on_screen(window: QWidget, times: float = 1.0) -> bool:
     """Return whether a window fits its screen at its smallest, were all so many times as large as it is."""
     screen, least = window.screen(), window.minimumSizeHint() * times
     return screen is None or least.boundedTo(screen.availableSize()) == least
@@ -24,7 +24,7 @@ def resize_within_screen(window: QWidget, size: QSize) -> None:
     window.resize(size if screen is None else size.boundedTo(screen.availableSize() - FRAME))
 
 
-def show_whole(dialog: QDialog) -> None:
+def show_on_screen(dialog: QDialog) -> None:
     """Show a dialog as high as its text needs, or as its screen allows.
 
     Qt gives it two thirds of a small screen at most, and cuts lines that are wrapped.

@@ -12,7 +12,7 @@ MARGIN, LINE = 5, 3  # pixels
 SHOWN_MILLISECONDS = 3000
 
 
-class Ring(QWidget):
+class FocusRing(QWidget):
     """A frame over the window of a widget.
 
     Parameters

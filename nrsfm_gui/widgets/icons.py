@@ -28,7 +28,7 @@ def paint_icon(painter: QPainter, name: str, area: QRectF, color: str) -> None:
     _drawing(name, color).render(painter, area)
 
 
-class _SvgEngine(QIconEngine):
+class _SvgIconEngine(QIconEngine):
     """Draws an icon anew for each size and state."""
 
     def __init__(self, name: str, color: str, disabled: str, selected: str) -> None:
@@ -56,12 +56,12 @@ class _SvgEngine(QIconEngine):
 
     def clone(self) -> QIconEngine:
         """Return a copy."""
-        return _SvgEngine(self._name, self._color, *self._colors.values())
+        return _SvgIconEngine(self._name, self._color, *self._colors.values())
 
 
 def icon(name: str, color: str, *, disabled: str) -> QIcon:
     """Return the icon of `assets/icons/NAME.svg` in a color, and in another one for its disabled state."""
-    return QIcon(_SvgEngine(name, color, disabled, color))
+    return QIcon(_SvgIconEngine(name, color, disabled, color))
 
 
 def application_icon() -> QIcon:

@@ -25,24 +25,24 @@ MEMORY_MILLISECONDS = 2000  # between two readings of the memory
 class ElidedLabel(QLabel):
     """A label that elides its text instead of widening the window; the full text is then its tip.
 
-    It paints its text itself: setting the text of a QLabel lays out the window anew, many times a second.
+    It paints its text itself: setting the text of a QLabel requests a layout of the window each time.
     """
 
     def __init__(self, *, alignment: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft) -> None:
         super().__init__()
-        self._whole = ""
+        self._full_text = ""
         self.setAlignment(alignment | Qt.AlignmentFlag.AlignVCenter)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
     @property
-    def whole(self) -> str:
+    def full_text(self) -> str:
         """The full text."""
-        return self._whole
+        return self._full_text
 
-    def set_whole(self, text: str) -> None:
+    def set_full_text(self, text: str) -> None:
         """Show a text, elided to the width."""
-        if text != self._whole:
-            self._whole = text
+        if text != self._full_text:
+            self._full_text = text
             self.setAccessibleName(text)
             self.update()
 
@@ -57,7 +57,7 @@ class ElidedLabel(QLabel):
     def event(self, event: QEvent | None) -> bool:
         """Show the full text as the tip where it is elided."""
         if isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
-            self.setToolTip(self._whole if self._elided_text() != self._whole else "")
+            self.setToolTip(self._full_text if self._elided_text() != self._full_text else "")
         return super().event(event)
 
     def paintEvent(self, event: QPaintEvent | None) -> None:
@@ -72,9 +72,9 @@ class ElidedLabel(QLabel):
 
     def _elided_text(self) -> str:
         shown = self.fontMetrics().elidedText(
-            self._whole, Qt.TextElideMode.ElideRight, self._text_area().width()
+            self._full_text, Qt.TextElideMode.ElideRight, self._text_area().width()
         )
-        return shown if shown == self._whole or len(shown) >= LEAST_SHOWN else ""
+        return shown if shown == self._full_text or len(shown) >= LEAST_SHOWN else ""
 
 
 class EmptyLabel(QLabel):
@@ -160,7 +160,7 @@ class HintLine(ElidedLabel):
         painter = QPainter(self)
         painter.setPen(self.palette().color(self.foregroundRole()))
         room = self.rect().adjusted(8, 1, -8, -1)
-        painter.drawText(room, int(Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignVCenter), self.whole)
+        painter.drawText(room, int(Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignVCenter), self.full_text)
         painter.end()
 
 

@@ -39,7 +39,7 @@ class _Message:
 class MessageBar(QFrame):
     """Shows the newest message; an older one that was not read yet is shown again afterwards.
 
-    A warning stays until it is closed or followed by another message, a note goes by itself. Each can offer
+    A warning stays until it is closed or followed by another message, a note closes by itself. Each can offer
     buttons ("Undo").
     """
 
@@ -92,7 +92,7 @@ class MessageBar(QFrame):
         self._add(_Message(sentence, True, _as_actions(action)))
 
     def note(self, sentence: str, *, action: Actions = (), replaces: str = "") -> None:
-        """Show a sentence for a few seconds, in place of a warning too: it tells of something newer."""
+        """Show a sentence for a few seconds, which also replaces a warning, because it is newer."""
         if replaces and self.text == replaces:
             self.dismiss()
         self._add(_Message(sentence, False, _as_actions(action)))
@@ -227,14 +227,14 @@ class Banners(QWidget):
         self._column.addWidget(banner)
 
     def event(self, event: QEvent | None) -> bool:
-        """Take the height of the lines that are shown."""
+        """Adapt the height to the visible lines."""
         done = super().event(event)
         if event is not None and event.type() is QEvent.Type.LayoutRequest:
             self._place()
         return done
 
     def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
-        """Keep to the place."""
+        """Stay at the right of the widget."""
         if event is not None and watched is self._below:
             if event.type() in (QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.Show):
                 self._place()

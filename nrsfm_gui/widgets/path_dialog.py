@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from PyQt6.QtWidgets import QWidget
 
 
-class Wanted(Enum):
-    """What is asked for."""
+class PathKind(Enum):
+    """The kind of path that a dialog returns."""
 
     FILE = "a file that is there"
     NEW_FILE = "a file to write"
@@ -28,7 +28,7 @@ def ask_for_path(
     title: str,
     then: Callable[[Path], object],
     *,
-    wanted: Wanted = Wanted.FILE,
+    kind: PathKind = PathKind.FILE,
     start: str | Path = "",
     filters: str = "",
     otherwise: Callable[[], object] | None = None,
@@ -38,17 +38,17 @@ def ask_for_path(
     A file to write that has no suffix gets the first one of the filter that was chosen.
     """
     dialog = _Dialog(parent, title)
-    if wanted is Wanted.FOLDER:
+    if kind is PathKind.FOLDER:
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-    elif wanted is Wanted.NEW_FILE:
+    elif kind is PathKind.NEW_FILE:
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setFileMode(QFileDialog.FileMode.AnyFile)
     else:
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
     if filters:
         dialog.setNameFilter(filters)
-    if wanted is Wanted.NEW_FILE:  # known to the dialog, so that it confirms before a file is replaced
+    if kind is PathKind.NEW_FILE:  # known to the dialog, so that it confirms before a file is replaced
         dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(first_suffix(chosen)))
         dialog.setDefaultSuffix(first_suffix(dialog.selectedNameFilter()))
     _begin_at(dialog, Path(start) if str(start) else None)
@@ -76,7 +76,7 @@ class _Dialog(QFileDialog):
     def __init__(self, parent: QWidget | None, title: str) -> None:
         super().__init__(parent, title)
         self._accepting = False
-        self.finished.connect(lambda _result: self._go())
+        self.finished.connect(lambda _result: self._delete_later())
 
     def accept(self) -> None:
         """Accept the path, if it exists."""
@@ -84,9 +84,9 @@ class _Dialog(QFileDialog):
         super().accept()
         self._accepting = False
         if self.isHidden():
-            self._go()
+            self._delete_later()
 
-    def _go(self) -> None:
+    def _delete_later(self) -> None:
         if not self._accepting:
             self.deleteLater()
 

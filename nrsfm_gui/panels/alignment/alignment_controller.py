@@ -1,23 +1,87 @@
-"""Choosing how the estimate is laid over the ground truth: the menu, its key, the button by the numbers."""
+"""The alignment of the estimate with the ground truth: its menu, its key, and its button."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject, Qt
-from PyQt6.QtWidgets import QToolButton
+from PyQt6.QtCore import QObject, Qt, pyqtSignal
+from PyQt6.QtGui import QAction, QActionGroup
+from PyQt6.QtWidgets import QMenu, QToolButton, QWidget
 
-from core.evaluation import Kind
-from nrsfm_gui.panels.alignment.alignment_menu import AlignmentMenu
+from core import Alignment
+from core.evaluation import Kind, Mirror
 from nrsfm_gui.scene.shapes import obstacle
 
 if TYPE_CHECKING:
-    from PyQt6.QtGui import QAction
-    from PyQt6.QtWidgets import QToolBar, QWidget
+    from collections.abc import Mapping
 
-    from core import Alignment
+    from PyQt6.QtWidgets import QToolBar
+
     from nrsfm_gui.model.session import Session
+
+MIRRORS = {Mirror.AUTOMATIC: "&Automatic", Mirror.ON: "O&n", Mirror.OFF: "O&ff"}
+
+
+class AlignmentMenu(QMenu):
+    """Radio items for the kind, and a submenu of them for the mirror.
+
+    Signals
+    -------
+    alignment_requested(Alignment)
+        what was chosen.
+    """
+
+    alignment_requested = pyqtSignal(object)
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(title, parent)
+        self.setToolTipsVisible(True)
+        self._alignment = Alignment()
+        self._kinds: dict[Kind, QAction] = {}
+        self._mirrors: dict[Mirror, QAction] = {}
+        group = QActionGroup(self)
+        for kind in Kind:
+            self._kinds[kind] = self._radio(self, group, f"&{kind.words.capitalize()}", kind.meaning)
+            self._kinds[kind].triggered.connect(lambda _on, kind=kind: self._request(kind=kind))
+        self.addSeparator()
+        submenu = QMenu("&Mirror image", self)
+        submenu.setToolTipsVisible(True)
+        group = QActionGroup(submenu)
+        for mirror, words in MIRRORS.items():
+            self._mirrors[mirror] = self._radio(submenu, group, words, mirror.meaning)
+            self._mirrors[mirror].triggered.connect(lambda _on, mirror=mirror: self._request(mirror=mirror))
+        self.addMenu(submenu)
+        self.set_state(self._alignment, {})
+
+    def set_state(self, alignment: Alignment, obstacles: Mapping[Kind, str]) -> None:
+        """Check the chosen entries, and disable those with an obstacle. Emits nothing."""
+        self._alignment = alignment
+        for kind, action in self._kinds.items():
+            action.setChecked(kind is alignment.kind)
+            obstacle = obstacles.get(kind, "")
+            action.setEnabled(not obstacle)
+            action.setToolTip(_sentence(obstacle or kind.meaning))
+        for mirror, action in self._mirrors.items():
+            action.setChecked(mirror is alignment.mirror)
+            action.setEnabled(alignment.compares)
+
+    def _request(self, *, kind: Kind | None = None, mirror: Mirror | None = None) -> None:
+        chosen = Alignment(kind or self._alignment.kind, mirror or self._alignment.mirror)
+        self.alignment_requested.emit(chosen)
+
+    @staticmethod
+    def _radio(menu: QMenu, group: QActionGroup, title: str, meaning: str) -> QAction:
+        action = QAction(title, menu)
+        action.setCheckable(True)
+        action.setToolTip(_sentence(meaning))
+        group.addAction(action)
+        menu.addAction(action)
+        return action
+
+
+def _sentence(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}."
 
 
 class AlignmentController(QObject):

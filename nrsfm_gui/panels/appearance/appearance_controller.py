@@ -114,7 +114,7 @@ class AppearanceController(QObject):
         if self._panel.isVisible():
             self._panel.hide()
         elif self._button.isVisible():
-            self._panel.open_beside(self._button, self._drawn_by())
+            self._panel.open_near(self._button, self._drawn_by())
 
     def ask_for_triangulation(self) -> None:
         """Ask for a file of triangles."""

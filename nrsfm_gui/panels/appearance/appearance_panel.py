@@ -179,7 +179,7 @@ class AppearancePanel(QFrame):
         for index, name in enumerate(COLOR_MAPS):
             self.color_map.setItemIcon(index, _swatch(name))
 
-    def open_beside(self, anchor: QWidget, sentence: str) -> None:
+    def open_near(self, anchor: QWidget, sentence: str) -> None:
         """Open below a widget, or above where there is no space; `sentence` names the renderer."""
         self.drawn_by.setText(sentence)
         self.adjustSize()

@@ -21,7 +21,7 @@ KEPT_BYTES = 256 * 2**20
 AHEAD = 4  # pictures read in the direction of the last two requests
 
 
-class Pictures:
+class ImageCache:
     """The images of a source with a cache, shared by several users; the last user closes the source."""
 
     def __init__(self, source: ImageSource) -> None:
@@ -32,7 +32,7 @@ class Pictures:
         self._changing = threading.Lock()  # around what is kept, and the users
         self._reading = threading.Lock()  # around the source, which is no friend of two threads
 
-    def share(self) -> Pictures:
+    def share(self) -> ImageCache:
         """Add a user and return the images."""
         with self._changing:
             self._users += 1
@@ -107,7 +107,7 @@ class BackgroundReader(QThread):
         self._ahead: list[int] = []
         self._last = 0
         self._over = False
-        self.pictures: Pictures | None = None
+        self.pictures: ImageCache | None = None
 
     def request(self, index: int) -> None:
         """Request an image; an earlier request that was not served yet is dropped."""
@@ -130,7 +130,7 @@ class BackgroundReader(QThread):
     def run(self) -> None:
         """Open the source and serve requests until `stop` is called."""
         try:
-            pictures = Pictures(open_source(self.path, lambda: self._over))
+            pictures = ImageCache(open_source(self.path, lambda: self._over))
         except InputError as refusal:
             self.refused.emit(str(refusal))
             return
@@ -150,7 +150,7 @@ class BackgroundReader(QThread):
                 self.read.emit(index, image)
         pictures.release()
 
-    def _next(self, pictures: Pictures) -> tuple[int | None, bool]:
+    def _next(self, pictures: ImageCache) -> tuple[int | None, bool]:
         """Wait for the next index, and whether it was requested; None ends the thread."""
         with self._condition:
             while True:

@@ -79,7 +79,7 @@ def open_source(path: Path, stopped: Callable[[], bool] = lambda: False) -> Imag
     """Return the images of a path, in the order of their numbers.
 
     A folder, a pattern (`frames/*.png`, `img_%04d.jpg`), a video, or one of numbered image files. A long
-    video is given up where `stopped` says that nobody waits for it any more.
+    video is abandoned once `stopped` returns True.
 
     Raises
     ------

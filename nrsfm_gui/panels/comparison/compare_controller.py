@@ -11,7 +11,7 @@ from PyQt6.QtWidgets import QWidget
 from nrsfm_gui.engine.throttle import PanelUpdater
 from nrsfm_gui.model.run_names import numbered_title
 from nrsfm_gui.scene.scene import build_scene
-from nrsfm_gui.text.compare_rows import CompareRow, compare_rows, distance_words
+from nrsfm_gui.text.compare_rows import CompareRow, compare_rows, describe_distance
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.panels.comparison.compare_panel import ComparePanel
-    from nrsfm_gui.panels.comparison.compare_stage import CompareStage
-    from nrsfm_gui.scene.comparison import Together
+    from nrsfm_gui.panels.comparison.compare_splitter import CompareSplitter
+    from nrsfm_gui.scene.comparison import RunComparison
     from nrsfm_gui.scene.display import Display
     from nrsfm_gui.scene.orbit_camera import Orbit
     from nrsfm_gui.scene.scene import Scene
@@ -86,7 +86,7 @@ class CompareController(QObject):
         session: Session,
         display: Display,
         panel: ComparePanel,
-        stage: CompareStage,
+        stage: CompareSplitter,
         scene_view: CompareView,
         *,
         make_view: Callable[[], CompareView],
@@ -126,7 +126,7 @@ class CompareController(QObject):
         return self._session.compared is not None
 
     @property
-    def together(self) -> Together | None:
+    def together(self) -> RunComparison | None:
         """The second run in the coordinates of the first, once it is known."""
         return self._display.together if self.on else None
 
@@ -233,7 +233,7 @@ class CompareController(QObject):
         first, second = session.shown, session.compared
         side = self.on and session.compare_mode == "side" and together is not None
         if self.on and scene is not None:
-            self._panel.set_summary(distance_words(together, scene.frame))
+            self._panel.set_summary(describe_distance(together, scene.frame))
         if not side or together is None or scene is None or first is None or second is None:
             self._stage.show_two(None)
             return
@@ -260,7 +260,7 @@ class CompareController(QObject):
             view.camera_changed.connect(self._scene_view.set_orbit)
             view.set_camera_locked(self._scene_view.camera_locked)
             assert isinstance(view, QWidget)
-            self._stage.put_beside(view)
+            self._stage.add_second_view(view)
         return self._second
 
     def _on_camera_changed(self, orbit: Orbit) -> None:

@@ -105,7 +105,7 @@ class ComparePanel(QFrame):
 
     def set_summary(self, text: str, tip: str = "") -> None:
         """Show the distance between the two runs."""
-        self._summary.set_whole(text)
+        self._summary.set_full_text(text)
         self._summary.setToolTip(tip)
 
     def set_theme(self, theme: Theme) -> None:

@@ -12,7 +12,7 @@ from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.labels import EmptyLabel
-from nrsfm_gui.widgets.plots.plots import dress, log_ticks
+from nrsfm_gui.widgets.plots.plot_style import apply_plot_theme, log_ticks
 
 if TYPE_CHECKING:
     from core.foundation import Floats
@@ -109,7 +109,7 @@ class GuidancePlot(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colors of a theme."""
-        dress(self._widget, theme)
+        apply_plot_theme(self._widget, theme)
         band = pg.mkColor(theme.accent)
         band.setAlpha(BAND_ALPHA)
         self._band.setBrush(pg.mkBrush(band))

@@ -15,7 +15,7 @@ from nrsfm_gui.model.log_records import Level, Logbook
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import run_name
 from nrsfm_gui.scene import summaries
-from nrsfm_gui.widgets.path_dialog import Wanted, ask_for_path
+from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
 
 if TYPE_CHECKING:
     from core import Sequence
@@ -56,7 +56,7 @@ class LogController(QObject):
         """Ask where to save the log, and save it."""
         ask_for_path(
             self._panel, "Save the log", self.save,
-            wanted=Wanted.NEW_FILE, start="nrsfm-log.txt", filters="Text (*.txt)",
+            kind=PathKind.NEW_FILE, start="nrsfm-log.txt", filters="Text (*.txt)",
         )  # fmt: skip
 
     def save(self, path: str | Path) -> None:

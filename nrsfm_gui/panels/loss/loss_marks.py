@@ -10,7 +10,7 @@ from PyQt6.QtCore import QObject, Qt, pyqtSignal
 from PyQt6.QtGui import QFontMetricsF
 from PyQt6.QtWidgets import QGraphicsEllipseItem
 
-from nrsfm_gui.widgets.plots.plots import ONLY_FOR_USE
+from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY
 
 if TYPE_CHECKING:
     from core.foundation import Floats
@@ -129,7 +129,7 @@ def short_phases(history: History) -> list[tuple[int, str]]:
     """Return where phases begin and what to call them: "rotations 1 of 7", "2", "3", "rigid", "rank 2", "3".
 
     Parts of a phase, separated by a colon, are merged. Losses of a subset, which are
-    not those of the whole, are named so.
+    not those of all points, are named so.
     """
     result: list[tuple[int, str]] = []
     before = ""
@@ -252,7 +252,7 @@ class IterationCursor(QObject):
             last = len(self._x) - 1
             record = last if self._moment is None else min(self._moment, last)
             self._line.setValue(float(self._x[record]))
-            self._line.setData(ONLY_FOR_USE, self._moment is None)  # no information at the end of the curve
+            self._line.setData(INTERACTIVE_ONLY, self._moment is None)  # none at its end
 
     def go_to(self, place: float) -> None:
         """Request the record nearest to a value of the horizontal axis."""

@@ -19,7 +19,7 @@ from nrsfm_gui.panels.loss.loss_curves import AXES, LossCurves, ResidualCurves
 from nrsfm_gui.panels.loss.loss_marks import ChangeTicks, CurveReading, IterationCursor, PhaseMarks
 from nrsfm_gui.widgets.fields import ComboBox, tool_button
 from nrsfm_gui.widgets.labels import ElidedLabel, EmptyLabel
-from nrsfm_gui.widgets.plots.plots import dress, log_ticks
+from nrsfm_gui.widgets.plots.plot_style import apply_plot_theme, log_ticks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -106,12 +106,12 @@ class LossHeader(QWidget):
 
     def set_reading(self, text: str) -> None:
         """Show the value under the mouse; "" shows the shown iteration."""
-        self.reading.set_whole(text or self._moment)
+        self.reading.set_full_text(text or self._moment)
 
     def set_moment(self, text: str, *, newest: bool) -> None:
         """Show the number of the shown iteration, and the button to the newest one."""
-        if self.reading.whole in ("", self._moment):
-            self.reading.set_whole(text)
+        if self.reading.full_text in ("", self._moment):
+            self.reading.set_full_text(text)
         self._moment = text
         self._newest.setVisible(not newest)
 
@@ -310,7 +310,7 @@ class LossPlot(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colors of a theme."""
-        dress(self._widget, theme)
+        apply_plot_theme(self._widget, theme)
         marks = (self._ticks, self._cursor, self._reading, self._phases)
         for part in (self._curves, self._residuals, *marks):
             part.set_theme(theme)

@@ -10,7 +10,7 @@ from nrsfm_gui.engine.throttle import PanelUpdater
 from nrsfm_gui.scene.frame_analysis import Findings, find
 from nrsfm_gui.text import run_numbers
 from nrsfm_gui.text.frame_causes import frame_numbers
-from nrsfm_gui.text.selection_numbers import selection_numbers, selection_title
+from nrsfm_gui.text.run_numbers import selection_numbers, selection_title
 
 if TYPE_CHECKING:
     from nrsfm_gui.model.numbers import Number

@@ -60,7 +60,7 @@ class DifferenceBar(QFrame):
     def set_difference(self, number: int, names: str) -> None:
         """Name what differs from a run: "rank, xi"; "" hides the line."""
         self._number = number
-        self.text.set_whole(f"Not those of run {number}: {names}")
+        self.text.set_full_text(f"Not those of run {number}: {names}")
         self.use.setText(f"Use run {number}'s")
         tip = f"Run {number} is shown, and it was made with other parameters than these: {names}."
         self.use.setToolTip(f"{tip}\nPress to put its parameters here.")
@@ -84,12 +84,12 @@ class ParametersPanel(QScrollArea):
     -------
     settings_changed(Settings)
         valid parameters that differ from the ones before.
-    run_parameters_wanted(int)
+    run_parameters_requested(int)
         the number of a run whose parameters are to be shown instead.
     """
 
     settings_changed = pyqtSignal(object)
-    run_parameters_wanted = pyqtSignal(int)
+    run_parameters_requested = pyqtSignal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -119,7 +119,7 @@ class ParametersPanel(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setMinimumWidth(300)
         self.differs = DifferenceBar(self)  # above what scrolls
-        self.differs.requested.connect(self.run_parameters_wanted)
+        self.differs.requested.connect(self.run_parameters_requested)
         self.set_settings(self._settings)
 
     # -- what it shows --------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ class ParametersPanel(QScrollArea):
     ) -> None:
         """Show the singular values of a run, and derive the reference values from its weights.
 
-        What an earlier run of the sequence told is kept where this one does not tell.
+        The values of an earlier run of the sequence are kept where this one has none.
 
         Parameters
         ----------
@@ -343,7 +343,7 @@ class ParametersPanel(QScrollArea):
     def _on_form_chosen(self) -> None:
         """Apply a chosen method or option; a method that does not support the penalty replaces it.
 
-        A penalty that was replaced comes back with the next method that takes it, unless it was changed
+        A penalty that was replaced is restored by the next method that supports it, unless it was changed
         meanwhile.
         """
         method, rank = self._form.method.method, self._settings.rank

@@ -15,7 +15,7 @@ from PyQt6.QtGui import QKeyEvent
 from PyQt6.QtWidgets import QGraphicsRectItem
 
 from nrsfm_gui.widgets.drag_number import FINE
-from nrsfm_gui.widgets.plots.plots import ONLY_FOR_USE
+from nrsfm_gui.widgets.plots.plot_export import INTERACTIVE_ONLY
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QFocusEvent, QMouseEvent, QPen
@@ -53,7 +53,7 @@ class SpectrumItems:
             item.setZValue(depth)
             plot.addItem(item, ignoreBounds=True)
         for item in (self._ghost, self._plus):
-            item.setData(ONLY_FOR_USE, True)
+            item.setData(INTERACTIVE_ONLY, True)
         self._number.hide()
         self._heights = np.zeros(0)
         self._shares = np.zeros(0)

@@ -27,7 +27,7 @@ from nrsfm_gui.panels.parameters.weights_editor import (
 )
 from nrsfm_gui.widgets.fields import tool_button
 from nrsfm_gui.widgets.labels import EmptyLabel, HintLine
-from nrsfm_gui.widgets.plots.plots import dress, log_ticks
+from nrsfm_gui.widgets.plots.plot_style import apply_plot_theme, log_ticks
 from nrsfm_gui.widgets.sources import Choice
 
 if TYPE_CHECKING:
@@ -253,7 +253,7 @@ class SpectrumPlot(QWidget):
     @property
     def hint(self) -> str:
         """The sentence below the plot."""
-        return self._hint.whole
+        return self._hint.full_text
 
     @property
     def weights(self) -> tuple[float, ...]:
@@ -273,7 +273,7 @@ class SpectrumPlot(QWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colors of a theme."""
-        dress(self._canvas, theme)
+        apply_plot_theme(self._canvas, theme)
         plot = self._canvas.getPlotItem()
         for side, color in (("left", theme.estimate), ("right", theme.residual)):
             plot.getAxis(side).setTextPen(color)
@@ -331,7 +331,7 @@ class SpectrumPlot(QWidget):
         self._canvas.setAccessibleDescription(text)
 
     def _set_hint(self, sentence: str, *, role: str = "muted") -> None:
-        self._hint.set_whole(sentence)
+        self._hint.set_full_text(sentence)
         if self._hint.property("role") != role:
             self._hint.setProperty("role", role)
             style = self._hint.style()

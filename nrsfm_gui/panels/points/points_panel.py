@@ -144,7 +144,7 @@ class PointsPanel(QWidget):
     def _count_points(self) -> None:
         model = self.table.model()
         assert model is not None
-        self._count.set_whole(f"{self._selected} of {model.rowCount()} points selected")
+        self._count.set_full_text(f"{self._selected} of {model.rowCount()} points selected")
 
     def _show_curves(self) -> None:
         courses, (track_unit, unit) = self._courses, self._units

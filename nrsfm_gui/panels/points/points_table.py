@@ -152,7 +152,7 @@ class PointsModel(QAbstractTableModel):
     def _rearranged(self) -> bool:
         """Sort the rows; False where the order did not change.
 
-        The model is reset: reporting each moved row would take Qt seconds for very many.
+        The model is reset: to report each moved row would need seconds for very many.
         """
         values = self._columns[self._by] if self._columns else np.zeros(0)
         keys = np.where(np.isfinite(values), -values if self._descending else values, np.inf)

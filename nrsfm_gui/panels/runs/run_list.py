@@ -52,7 +52,7 @@ class RunList(QWidget):
     pin_requested(int, bool), delete_requested(int), parameters_requested(int)
         what to do with a run.
     title_changed(int, str), note_changed(int, str)
-        what was written; "" takes it away.
+        the new text; "" removes it.
     """
 
     run_requested = pyqtSignal(int)

@@ -76,7 +76,7 @@ class ErrorCurve(QWidget):
         self._range.frames = frames
         self.update()
 
-    def tell(self, frame: int, sentence: str) -> None:
+    def show_message(self, frame: int, sentence: str) -> None:
         """Show a message at a frame, for some seconds or until the mouse moves."""
         if self.isVisible():
             text = "\n".join(wrap(sentence, MESSAGE_COLUMNS))

@@ -132,9 +132,9 @@ class Timeline(PointSignals):
         """Gray the points that are not drawn."""
         self.strip.set_hidden(hidden)
 
-    def tell(self, frame: int, sentence: str) -> None:
+    def show_message(self, frame: int, sentence: str) -> None:
         """Show a message at a frame of the curve, for some seconds or until the mouse moves."""
-        self.curve.tell(frame, sentence)
+        self.curve.show_message(frame, sentence)
 
     def set_playing(self, playing: bool) -> None:
         """Show whether frames are playing."""

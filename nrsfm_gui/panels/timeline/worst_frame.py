@@ -24,7 +24,7 @@ SHARE = 0.5  # of the error of a frame: how few points it comes from is worth a 
 
 
 class WorstFrame(QObject):
-    """Goes to what is worst by the errors that the timeline shows; asked again, to what is next.
+    """Goes to the worst frame or point by the errors of the timeline; repeated calls go to the next ones.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class WorstFrame(QObject):
         head = frame_heading(series, self._frame)
         # The status bar is short, and a run soon writes over it.
         self._notifier.show_status(f"{head}: {cause.name}" if cause else head)
-        self._timeline.tell(
+        self._timeline.show_message(
             self._frame, frame_sentence(series, self._frame, "" if cause is None else cause.sentence)
         )
 
@@ -93,7 +93,7 @@ class WorstFrame(QObject):
 
 
 def frame_heading(series: ErrorSeries, frame: int) -> str:
-    """Return how bad a frame is beside the others; of two runs, how far apart they are."""
+    """Return the error of a frame relative to the others; for two runs, their distance."""
     place = int(np.flatnonzero(worst_first(series.per_frame) == frame)[0]) + 1
     known = series.per_frame[np.isfinite(series.per_frame)]
     mean, middle = float(series.per_frame[frame]), float(np.median(known))

@@ -44,7 +44,7 @@ class Ruler:
 
 
 def floor_box(extent: Floats) -> tuple[Floats, float]:
-    """Return the box (2, 3) that the axes run along, x and z widened to whole steps, and the step."""
+    """Return the box (2, 3) of the axes, x and z widened to multiples of the step, and the step."""
     step = nice_step(float((extent[1] - extent[0]).max()))
     box = np.array(extent)
     for axis in (0, 2):

@@ -17,7 +17,7 @@ from nrsfm_gui.panels.view3d.parts import (
     RenderRequest,
     TriangleMesh,
 )
-from nrsfm_gui.widgets.plots.primitives import Primitives
+from nrsfm_gui.widgets.plots.primitive_arrays import Primitives
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,7 @@ from PyQt6.QtCore import QLineF, QPointF, QRectF
 from PyQt6.QtGui import QPainter, QPen, QPixmap
 
 from nrsfm_gui.widgets.abstract import AbstractQt
-from nrsfm_gui.widgets.plots.primitives import Primitives
+from nrsfm_gui.widgets.plots.primitive_arrays import Primitives
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -10,7 +10,7 @@ import pyqtgraph as pg
 from PyQt6.QtCore import Qt, pyqtSignal
 
 from nrsfm_gui.widgets.colors import qcolor
-from nrsfm_gui.widgets.plots.plots import dress
+from nrsfm_gui.widgets.plots.plot_style import apply_plot_theme
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -107,7 +107,7 @@ class FrameChart(pg.PlotWidget):
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colors of a theme."""
-        dress(self, theme)
+        apply_plot_theme(self, theme)
         self._cursor.setPen(pg.mkPen(qcolor(theme.text)))
         self._band.setBrush(pg.mkBrush(qcolor(theme.accent, 0.14)))
         for line in self._band.lines:

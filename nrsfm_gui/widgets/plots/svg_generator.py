@@ -73,7 +73,7 @@ class SvgGenerator(QPaintDevice):
         super().__init__()
         self._size = size
         self._title = title
-        self._engine = _SvgEngine(name)
+        self._engine = _SvgPaintEngine(name)
         millimeters = 25.4 / resolution
         metrics = QPaintDevice.PaintDeviceMetric
         self._metrics = {
@@ -107,7 +107,7 @@ class SvgGenerator(QPaintDevice):
         return self._metrics.get(metric, self._resolution)
 
 
-class _SvgEngine(QPaintEngine):
+class _SvgPaintEngine(QPaintEngine):
     """Writes primitives, clipped, in page coordinates."""
 
     def __init__(self, name: str) -> None:

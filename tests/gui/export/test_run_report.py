@@ -19,7 +19,7 @@ from nrsfm_gui.model.theme import LIGHT
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
 from nrsfm_gui.scene.scene import ErrorSeries
 from nrsfm_gui.scene.shapes import build_shapes
-from nrsfm_gui.widgets.plots.plots import plot_svg
+from nrsfm_gui.widgets.plots.plot_export import plot_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, starts=1)

@@ -18,7 +18,7 @@ from core import (
     WeightedNuclearNorm,
 )
 from core.evaluation import NO_ALIGNMENT, PER_FRAME, Kind, Mirror
-from nrsfm_gui.scene.comparison import lay_together, why_losses_differ
+from nrsfm_gui.scene.comparison import compare_shapes, why_losses_differ
 from nrsfm_gui.scene.shapes import build_shapes
 
 
@@ -45,7 +45,7 @@ def noisy(known):
 
 
 def together(sequence, one, other, alignment=PER_FRAME):
-    return lay_together(*(build_shapes(sequence, each, alignment) for each in (one, other)))
+    return compare_shapes(*(build_shapes(sequence, each, alignment) for each in (one, other)))
 
 
 def test_over_the_truth_the_distance_is_that_of_the_two_aligned_runs(known, noisy):

@@ -26,8 +26,7 @@ from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.view3d.parts import scene_parts
 from nrsfm_gui.scene.scene import LAYERS, Appearance, build_scene, build_shapes, error_series
 from nrsfm_gui.text.point_table import point_table
-from nrsfm_gui.text.run_numbers import point_numbers
-from nrsfm_gui.text.selection_numbers import selection_numbers
+from nrsfm_gui.text.run_numbers import point_numbers, selection_numbers
 
 
 def without_truth(sequence):

@@ -18,7 +18,7 @@ from nrsfm_gui.widgets.fuzzy import match
 
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow
-    from nrsfm_gui.widgets.command_palette import CommandPalette, Entry
+    from nrsfm_gui.widgets.command_palette import CommandPalette, PaletteEntry
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def opened(qtbot, window) -> CommandPalette:
     return view
 
 
-def rows(view) -> list[Entry]:
+def rows(view) -> list[PaletteEntry]:
     return [view.list.item(index).data(Qt.ItemDataRole.UserRole)[0] for index in range(view.list.count())]
 
 

@@ -19,8 +19,7 @@ from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.timeline.heat_strip import HeatStrip
 from nrsfm_gui.shell.first_steps import KEYS
 from nrsfm_gui.shell.layout import docks
-from nrsfm_gui.text.method_page import BIBTEX, method_page
-from nrsfm_gui.text.panel_help import PANELS
+from nrsfm_gui.text.help_pages import BIBTEX, PANELS, method_page
 
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow

@@ -106,11 +106,11 @@ from PyQt6.QtWidgets import QApplication, QLabel
 from nrsfm_gui.shell.preferences_controller import PreferencesController
 from nrsfm_gui.model.preferences import Preferences
 from nrsfm_gui.shell.preferences_dialog import PreferencesDialog
-from nrsfm_gui.widgets.fit_to_screen import show_whole
+from nrsfm_gui.widgets.fit_to_screen import show_on_screen
 app = QApplication(sys.argv)
 dialog = PreferencesDialog(None)
 dialog.set_preferences(Preferences())
-show_whole(dialog)
+show_on_screen(dialog)
 app.processEvents()
 wrapped = [label for label in dialog.findChildren(QLabel) if label.wordWrap()]
 assert wrapped

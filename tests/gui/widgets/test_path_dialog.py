@@ -12,7 +12,7 @@ from PyQt6.QtWidgets import QFileDialog, QLineEdit, QMessageBox, QWidget
 import nrsfm_gui.widgets.path_dialog as module
 from core import Settings, simulate
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.widgets.path_dialog import Wanted, ask_for_path, first_suffix
+from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path, first_suffix
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
 SOURCES = Path(module.__file__).parent.parent
@@ -43,7 +43,7 @@ def test_a_new_file_gets_the_suffix_of_the_filter_where_it_has_none(parent, tmp_
     filters = "NumPy (*.npz);;MATLAB (*.mat)"
     for name, chosen in (("x", "MATLAB (*.mat)"), ("y.csv", "")):
         dialog = ask_for_path(
-            parent, "Save", taken.append, wanted=Wanted.NEW_FILE, start=tmp_path / name, filters=filters
+            parent, "Save", taken.append, kind=PathKind.NEW_FILE, start=tmp_path / name, filters=filters
         )
         if chosen:
             dialog.selectNameFilter(chosen)
@@ -57,7 +57,7 @@ def test_a_file_that_is_there_is_not_replaced_by_a_name_without_its_suffix(paren
     (tmp_path / "mine.npz").touch()
     taken, asked = [], []
     dialog = ask_for_path(
-        parent, "Save", taken.append, wanted=Wanted.NEW_FILE, start=tmp_path / "mine", filters="NumPy (*.npz)"
+        parent, "Save", taken.append, kind=PathKind.NEW_FILE, start=tmp_path / "mine", filters="NumPy (*.npz)"
     )
 
     def refuse():
@@ -74,7 +74,7 @@ def test_a_file_that_is_there_is_not_replaced_by_a_name_without_its_suffix(paren
 
 def test_a_folder_is_handed_on(parent, tmp_path):
     taken = []
-    dialog = ask_for_path(parent, "Folder", taken.append, wanted=Wanted.FOLDER, start=tmp_path)
+    dialog = ask_for_path(parent, "Folder", taken.append, kind=PathKind.FOLDER, start=tmp_path)
     dialog.accept()
     assert taken == [tmp_path]
 
@@ -109,7 +109,7 @@ def test_a_run_comes_to_its_end_behind_a_dialog(qtbot, make_window):
     window.toolbars.actions["open"].trigger()
     dialog = window.findChild(QFileDialog)
     qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
-    qtbot.waitUntil(lambda: "converged" in window.status.activity.whole)
+    qtbot.waitUntil(lambda: "converged" in window.status.activity.full_text)
     assert dialog.isVisible()
     dialog.reject()
 

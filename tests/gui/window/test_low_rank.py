@@ -28,7 +28,7 @@ from nrsfm_gui.model.session import Session
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.view3d.parts import scene_parts
 from nrsfm_gui.scene.scene import MOST_CAMERAS, build_scene, build_shapes
-from nrsfm_gui.scene.sequence_errors import Wanted, make_picture
+from nrsfm_gui.scene.sequence_errors import SceneRequest, make_picture
 from nrsfm_gui.scene.shapes import Alignment, project
 from nrsfm_gui.scene.solver_geometry import solved
 from nrsfm_gui.scene.summaries import headline, log_loss, measure, quality
@@ -122,11 +122,11 @@ def test_all_cameras_stand_around_a_scene_that_is_still(scene, update, flat):
 
 def test_the_view_that_a_run_ends_with_is_the_one_that_is_shown(scene, update):
     plain = replace(update, view=None)  # the same point, as it was shown before the end
-    picture = make_picture(Wanted(scene, plain, Alignment()))
+    picture = make_picture(SceneRequest(scene, plain, Alignment()))
     assert update.view is not None
-    assert picture.of.shapes_as(Wanted(scene, plain, Alignment()))
-    assert not picture.of.shapes_as(Wanted(scene, update, Alignment()))
-    adjusted = make_picture(Wanted(scene, update, Alignment()))
+    assert picture.of.shapes_as(SceneRequest(scene, plain, Alignment()))
+    assert not picture.of.shapes_as(SceneRequest(scene, update, Alignment()))
+    adjusted = make_picture(SceneRequest(scene, update, Alignment()))
     assert adjusted.quality.error < picture.quality.error
     assert adjusted.quality.reprojection == picture.quality.reprojection  # that of what was solved for
 
@@ -192,7 +192,7 @@ def test_the_loss_shown_with_the_errors_is_that_of_the_same_point(scene, update,
     session.set_sequence(scene)
     shown = session.add_run(update.settings)
     shown.last, shown.state = update, RunState.RUNNING  # the solver is ahead of what is drawn
-    known = make_picture(Wanted(scene, flat, Alignment())).quality
+    known = make_picture(SceneRequest(scene, flat, Alignment())).quality
     loss = flat.displayed.loss
     assert loss != update.displayed.loss
     assert value(numbers(shown, known, scene), "loss") == f"{loss:.4g} (log10 {log_loss(loss)})"

@@ -250,7 +250,7 @@ def test_a_file_that_cannot_be_read_leaves_the_window_as_it_was(qtbot, window, t
     assert "broken.txt" in reported.args[0]
     assert window.messages.text == reported.args[0]
     assert window.session.sequence is sequence
-    assert window.status.activity.whole == "Ready"
+    assert window.status.activity.full_text == "Ready"
 
 
 def test_the_status_bar_shows_the_run_again_after_a_file_that_cannot_be_read(qtbot, window, tmp_path):
@@ -258,9 +258,9 @@ def test_the_status_bar_shows_the_run_again_after_a_file_that_cannot_be_read(qtb
     run = finished(qtbot, window)
     with qtbot.waitSignal(window.opening.started):
         window.opening.open(tmp_path / "absent.txt")
-    assert window.status.activity.whole.startswith("Reading")
+    assert window.status.activity.full_text.startswith("Reading")
     qtbot.waitUntil(lambda: "absent.txt" in window.messages.text)
-    assert window.status.activity.whole.startswith(f"Done: run {run.number}")
+    assert window.status.activity.full_text.startswith(f"Done: run {run.number}")
 
 
 def test_a_warning_gives_way_to_what_comes_later(qtbot, window, tmp_path, folder):

@@ -114,7 +114,7 @@ def test_rows_of_the_table_are_the_selection_in_whatever_order_they_stand(qtbot,
 def test_points_are_hidden_isolated_and_shown_again(qtbot, solved):
     window, session = solved, solved.session
     trigger(window, "hide_points")
-    assert "Select points first" in window.status.activity.whole
+    assert "Select points first" in window.status.activity.full_text
     session.set_selection((2, 5, 6))
     trigger(window, "hide_points")
     assert session.hidden == {2, 5, 6}
@@ -221,7 +221,7 @@ def test_w_goes_to_the_worst_frame_and_on_and_shows_how_bad_it_is(qtbot, solved)
         trigger(window, "worst_frame")
         assert session.frame == order[place]
         words = "Worst frame" if place == 0 else f"{place + 1}"
-        assert words in window.status.activity.whole
+        assert words in window.status.activity.full_text
     session.set_frame(int(order[5]))
     trigger(window, "worst_frame")
     assert session.frame == order[0]  # begins again where the person went elsewhere

@@ -92,7 +92,7 @@ def test_undo_restores_the_panel_and_the_reconstruction(qtbot, window):
 
 
 def said(window):
-    return window.status.activity.whole
+    return window.status.activity.full_text
 
 
 def test_a_text_field_keeps_its_own_undo(qtbot, window):
@@ -206,14 +206,14 @@ def test_the_cursor_is_dragged_through_the_iterations(qtbot, window):
     line.setPos(QPointF(float(run.history.iterations[0]) + 0.2, 0))
     line.sigDragged.emit(line)
     assert window.session.moment == 0
-    assert plot.header.reading.whole == f"0 of {run.history.records[-1].iteration}"
+    assert plot.header.reading.full_text == f"0 of {run.history.records[-1].iteration}"
     line.setPos(QPointF(1e6, 0))
     line.sigDragged.emit(line)
     assert window.session.moment is None
     line.moving = False
     line.sigPositionChangeFinished.emit(line)
     assert line.value() == run.history.iterations[-1]
-    assert plot.header.reading.whole.endswith(": newest")
+    assert plot.header.reading.full_text.endswith(": newest")
 
 
 def test_a_run_from_a_file_has_no_iterations_to_look_at(qtbot, window):

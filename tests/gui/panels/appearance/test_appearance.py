@@ -208,7 +208,7 @@ def test_fields_of_the_panel_have_tips_and_names_and_do_not_clip(window):
     panel = window.appearance_panel
     for theme in (DARK, LIGHT):
         panel.set_theme(theme)
-        panel.open_beside(window.scene_view.buttons.look, window.scene_view.drawn_by)
+        panel.open_near(window.scene_view.buttons.look, window.scene_view.drawn_by)
         for field in (*panel._fields(), panel.load):
             assert field.toolTip(), field
             assert field.accessibleName(), field

@@ -195,7 +195,7 @@ def test_opacity_offset_and_removal_from_the_bar(qtbot, window, folder):
     opened(qtbot, window, folder)
     qtbot.waitUntil(lambda: shown(window).isVisible())
     bar = window.background.bar
-    assert bar.isVisible() and "8 pictures, 64 × 48 px" in bar._name.whole
+    assert bar.isVisible() and "8 pictures, 64 × 48 px" in bar._name.full_text
     assert window.toolbars.actions["remove_background"].isEnabled()
     bar._opacity.setValue(30)
     bar._offset.setValue(2)

@@ -84,7 +84,7 @@ def test_the_bar_shows_the_distance_and_the_alignment(qtbot, window):
     settled(qtbot, window)
     points = [expected_points(window, run) for run in window.session.runs[1:]]
     mean = np.linalg.norm(points[0] - points[1], axis=1).mean()
-    said = window.compare_panel._summary.whole
+    said = window.compare_panel._summary.full_text
     assert said.startswith(f"Mean distance {mean:.2f} mm, in this frame ")
     assert said.endswith("per-frame similarity")
 
@@ -116,7 +116,7 @@ def test_w_goes_to_where_two_runs_differ_most_at_the_first_press(qtbot, window):
     apart = together.distances.mean(axis=1)
     window.toolbars.actions["worst_frame"].trigger()
     assert window.session.frame == int(np.argmax(apart))
-    assert "differ most" in window.status.activity.whole
+    assert "differ most" in window.status.activity.full_text
     assert window.timeline.transport.findChild(QToolButton, "worst").text() == "Apart"
     window.display.refresh()
     caption = window.display.scene.caption
@@ -140,14 +140,17 @@ def test_side_by_side_each_run_has_a_view_under_its_name_and_one_camera(qtbot, w
     settled(qtbot, window)
     window.session.set_compare_mode("side")
     window.display.refresh()
-    first, second = window.scene_view, window.compare_stage.second
+    first, second = window.scene_view, window.compare_splitter.second
     qtbot.waitUntil(lambda: second.isVisible() and second.width() > 100)
     assert window.display.scene.other is None
     shown = second._scene
     np.testing.assert_allclose(
         shown.estimate, expected_points(window, window.session.runs[1])[0].T, atol=1e-9
     )
-    assert [label.text() for label in window.compare_stage._titles] == ["3 bilinear, WNN", "2 bilinear, WNN"]
+    assert [label.text() for label in window.compare_splitter._titles] == [
+        "3 bilinear, WNN",
+        "2 bilinear, WNN",
+    ]
     assert abs(second.width() - first.width()) <= 2
     assert min(view.buttons.geometry().left() for view in (first, second)) >= 0
     first.set_axis_preset("top")
@@ -158,14 +161,14 @@ def test_side_by_side_each_run_has_a_view_under_its_name_and_one_camera(qtbot, w
     window.display.refresh()
     assert second._scene.frame == 5
     window.session.set_compare_mode("overlay")
-    assert not second.isVisible() and not any(label.isVisible() for label in window.compare_stage._titles)
+    assert not second.isVisible() and not any(label.isVisible() for label in window.compare_splitter._titles)
 
 
 def test_the_table_lists_parameters_that_differ_and_the_numbers_of_both(qtbot, window):
     window.comparison.toggle()
     settled(qtbot, window)
     window.compare_panel._more.click()
-    table = window.compare_stage.table
+    table = window.compare_splitter.table
     assert table.isVisible()
     rows = {row.name: row for row in table._rows}
     assert (rows["rank"].first, rows["rank"].second) == ("5", "4")
@@ -179,7 +182,7 @@ def test_losses_of_other_objectives_are_not_ranked(qtbot, window, make_update, k
     add_run(window, make_update(known, noise=0.3, seed=7), noise=0.3, penalty=NuclearNorm())
     window.comparison.toggle()
     settled(qtbot, window)
-    rows = {row.name: row for row in window.compare_stage.table._rows}
+    rows = {row.name: row for row in window.compare_splitter.table._rows}
     assert rows["log10 loss"].better == 0 and "another penalty" in rows["log10 loss"].tip
     assert rows["penalty"].first == "NN"
 
@@ -246,7 +249,7 @@ def test_the_key_for_the_next_alignment_shows_its_name_and_the_button_has_the_me
         window.display.refresh()
         names.append(session.alignment.words())
         assert window.messages.text.lower().startswith(names[-1].lower())
-        assert names[-1] in window.status.headline.whole
+        assert names[-1] in window.status.headline.full_text
         if session.alignment.compares:
             assert names[-1] in window.display.scene.caption
             assert any(names[-1] in line for line in window.run_list.tree.rows[0].tip.splitlines())

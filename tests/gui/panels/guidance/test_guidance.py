@@ -12,9 +12,9 @@ from PyQt6.QtWidgets import QApplication
 from core import CameraModel, ExplicitWeights, NuclearNorm, Settings, WeightedNuclearNorm, simulate
 from core.evaluation import FOLDS, HoldoutCurve, HoldoutPlan, gather_curve, sweep
 from nrsfm_gui.model.theme import DARK, LIGHT
+from nrsfm_gui.panels.guidance.guidance_controller import HeldOutSeries, beyond
 from nrsfm_gui.panels.guidance.guidance_panel import GuidancePanel
 from nrsfm_gui.panels.guidance.guidance_plot import GuidanceCurves, _ticks
-from nrsfm_gui.panels.guidance.held_out_series import HeldOutSeries, beyond
 from nrsfm_gui.text.guidance_text import advised, by_truth, recommendation
 
 SETTINGS = Settings(starts=1, rank=4, penalty=WeightedNuclearNorm(xi=0.5), rotations="truth")

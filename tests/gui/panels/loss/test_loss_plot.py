@@ -18,7 +18,7 @@ from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.loss.loss_marks import short_phases
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot, SpectrumState
-from nrsfm_gui.widgets.plots.plots import log_ticks
+from nrsfm_gui.widgets.plots.plot_style import log_ticks
 
 if TYPE_CHECKING:
     from nrsfm_gui.panels.loss.loss_plot import LossPlot
@@ -315,7 +315,7 @@ def test_the_curve_is_read_under_the_mouse_and_a_click_goes_to_the_iteration(qtb
         return plot._reading.text == words
 
     qtbot.waitUntil(lambda: reads("60: −1.7853", at(60, -15)))  # log10 of 1/61
-    assert plot.header.reading.whole.startswith("60: −1.7853 · refine")
+    assert plot.header.reading.full_text.startswith("60: −1.7853 · refine")
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at(60, -15))
     assert requests == [60]
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at(100, -15))

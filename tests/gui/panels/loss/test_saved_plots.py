@@ -17,7 +17,7 @@ from core import InputError
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot, SpectrumState
-from nrsfm_gui.widgets.plots.plots import save_image, save_plot
+from nrsfm_gui.widgets.plots.plot_export import save_image, save_plot
 
 
 @pytest.fixture

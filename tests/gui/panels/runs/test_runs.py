@@ -248,7 +248,7 @@ def test_what_is_asked_of_a_run_that_has_gone_meanwhile_is_not_done(window):
         (panel.parameters_requested, ()),
         (panel.compare_requested, ()),
         (window.compare_panel.run_chosen, ()),
-        (window.parameters.run_parameters_wanted, ()),
+        (window.parameters.run_parameters_requested, ()),
     ):
         signal.emit(gone, *words)
     now = [(run.number, run.pinned, run.title, run.note) for run in runs], window.session.shown
@@ -337,7 +337,7 @@ def test_parameters_are_marked_where_the_run_shown_has_others_and_its_own_are_a_
     window.session.set_shown(window.session.runs[1])
     window.display.refresh()
     assert line.isVisibleTo(window.parameters)
-    assert line.text.whole == "Not those of run 2: rank, penalty"
+    assert line.text.full_text == "Not those of run 2: rank, penalty"
     assert window.parameters.viewportMargins().bottom() == line.height() > 0
     line.use.click()
     assert window.session.settings == window.session.runs[1].settings
@@ -349,9 +349,9 @@ def test_errors_of_a_picture_are_of_the_run_that_it_shows_where_another_was_chos
     display, session = window.display, window.session
     session.set_shown(session.runs[0])
     errors = display.errors
-    errors._told = None  # its picture is not made yet: that of run 3 is the newest
-    errors.tell(display._picture, display._pictured, at_once=True)
-    first, _, last = (errors._qualities.of(run, session.alignment, ask=False) for run in session.runs)
+    errors._published = None  # its picture is not made yet: that of run 3 is the newest
+    errors.publish(display._picture, display._pictured, at_once=True)
+    first, _, last = (errors._qualities.of(run, session.alignment, compute=False) for run in session.runs)
     assert last.reprojection > 0
     assert first is None or first.reprojection != last.reprojection
 
@@ -365,7 +365,7 @@ def test_errors_of_a_picture_are_not_those_of_a_run_that_was_started_meanwhile(
     display._tick()
     assert display._jobs  # its picture is being made
     noted = []
-    display.errors._qualities.note = lambda run, wanted, _quality: noted.append((run, wanted.update))
+    display.errors._qualities.set_known = lambda run, wanted, _quality: noted.append((run, wanted.update))
     update, run.last = run.last, make_update(known, noise=0.1)
     started = window.session.add_run(QUICK)
     started.state = RunState.RUNNING

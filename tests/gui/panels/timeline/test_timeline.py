@@ -231,7 +231,7 @@ def test_the_mark_of_the_intrinsics_differs_from_that_of_the_worst_frame(timelin
 
 
 def test_a_sentence_on_a_frame_goes_with_it(timeline):
-    timeline.tell(4, "Frame 5 is bad")
+    timeline.show_message(4, "Frame 5 is bad")
     assert QToolTip.text() == "Frame 5 is bad"
     timeline.set_frame(4)
     assert timeline.curve._message_frame == 4

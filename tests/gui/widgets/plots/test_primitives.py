@@ -7,7 +7,7 @@ import tracemalloc
 import numpy as np
 from PyQt6.QtCore import QLineF
 
-from nrsfm_gui.widgets.plots.primitives import Primitives
+from nrsfm_gui.widgets.plots.primitive_arrays import Primitives
 
 
 def written(lines: Primitives, rows: np.ndarray) -> list[list[float]]:

@@ -1,10 +1,20 @@
-"""The help text of every panel, by the title of its dock. No Qt."""
+"""The help texts: of every panel, by the title of its dock, and the page on the method. No Qt.
+
+The page is `assets/help/method.html`; its pictures are made by `tests/benchmarks/help_pictures.py`.
+"""
 
 from __future__ import annotations
 
+from string import Template
+from typing import TYPE_CHECKING
+
+from core.foundation import asset_folder
+
+if TYPE_CHECKING:
+    from nrsfm_gui.model.theme import Theme
+
 SCENE = "3-D view"
 TIMELINE = "Timeline"
-
 # Two to four sentences each: what is seen, and what can be done with it.
 PANELS = {
     SCENE: "The reconstructed shape of the current frame, the ground truth where there is one, and the lines "
@@ -41,9 +51,42 @@ PANELS = {
     "in every view.",
     "Log": "What was opened, changed, run and refused, with the time. Copy it when you report a defect.",
 }
+PAPER = (
+    "José Pedro Iglesias, Carl Olsson and Marcus Valtonen Örnhag: Accurate Optimization of Weighted Nuclear "
+    "Norm for Non-Rigid Structure from Motion. European Conference on Computer Vision (ECCV), 2020."
+)
+BENCHMARK = (
+    "Sebastian Hoppe Nesgaard Jensen, Mads Emil Brix Doest, Henrik Aanæs and Alessio Del Bue: A Benchmark "
+    "and Evaluation of Non-Rigid Structure from Motion. International Journal of Computer Vision, 2020."
+)
+BIBTEX = r"""@inproceedings{iglesias2020accurate,
+  title     = {Accurate Optimization of Weighted Nuclear Norm for Non-Rigid Structure from Motion},
+  author    = {Iglesias, Jos{\'e} Pedro and Olsson, Carl and Valtonen {\"O}rnhag, Marcus},
+  booktitle = {European Conference on Computer Vision (ECCV)},
+  year      = {2020}
+}
+
+@article{jensen2020benchmark,
+  title   = {A Benchmark and Evaluation of Non-Rigid Structure from Motion},
+  author  = {Jensen, Sebastian Hoppe Nesgaard and Doest, Mads Emil Brix and Aan{\ae}s, Henrik and
+             Del Bue, Alessio},
+  journal = {International Journal of Computer Vision (IJCV)},
+  year    = {2020}
+}
+"""
 
 
 def panel_help(title: str) -> str:
     """Return the help text of a panel, as rich text that ends in a link to the help page."""
     text = PANELS.get(title, "")
     return f"<b>{title}</b><p>{text}</p><p><a href='help'>The method on one page (F3)</a></p>" if text else ""
+
+
+def method_page(theme: Theme) -> str:
+    """Return the page in the colors of a theme."""
+    folder = asset_folder("help")
+    if folder is None:
+        return "<p>The help page was not installed: the folder assets/help is missing.</p>"
+    page = Template((folder / "method.html").read_text(encoding="utf-8"))
+    colors = {name: value for name, value in vars(theme).items() if isinstance(value, str)}
+    return page.substitute(colors, paper=PAPER, benchmark=BENCHMARK, bibtex=BIBTEX)

@@ -1,11 +1,10 @@
-"""Common parts of all plots: theme, logarithmic ticks, and export as PNG, SVG or PDF.
+"""Export of plots as PNG, SVG or PDF, and of images as PNG.
 
-The widget itself paints all formats; `svg_generator` states why SVG has its own generator.
+The plot widget itself paints all formats; `svg_generator` states why SVG has its own generator.
 """
 
 from __future__ import annotations
 
-import math
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,6 @@ from PyQt6.QtWidgets import QGraphicsItem
 
 from core import InputError
 from core.foundation import replacing
-from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.plots.svg_generator import SvgGenerator
 
 if TYPE_CHECKING:
@@ -25,35 +23,10 @@ if TYPE_CHECKING:
 
     from PyQt6.QtGui import QPaintDevice
 
-    from nrsfm_gui.model.theme import Theme
 
 EXPORT_SIZE = QSize(1000, 600)
-ONLY_FOR_USE = 1  # key of QGraphicsItem.data: whether an item serves the mouse and is left out of exports
-DECADES = 300  # of the numbers that a computer has, on either side of 1
+INTERACTIVE_ONLY = 1  # key of QGraphicsItem.data: whether an item serves the mouse and is left out of exports
 PICTURE_SCALE = 2  # a PNG for print or for a slide
-
-
-def dress(widget: pg.PlotWidget, theme: Theme) -> None:
-    """Apply the colors of a theme to a plot."""
-    widget.setBackground(theme.panel)
-    plot = widget.getPlotItem()
-    for name in ("left", "bottom", "right", "top"):
-        axis = plot.getAxis(name)
-        axis.setPen(pg.mkPen(theme.border))
-        axis.setTextPen(pg.mkPen(theme.muted))
-    plot.getViewBox().setBorder(None)
-
-
-def log_ticks(left: float, right: float) -> list[tuple[float, str]]:
-    """Return places (base-10 logarithms) and names of about ten round numbers on a logarithmic axis."""
-    # A view can be zoomed to where there are no numbers.
-    decades = range(math.floor(max(-DECADES, left)), math.ceil(min(DECADES, right)) + 1)
-    steps = (1, 2, 5) if right - left <= 3 else (1,)
-    every = max(1, len(decades) // 10)
-    ticks = [
-        (math.log10(step) + decade, step * 10.0**decade) for decade in decades[::every] for step in steps
-    ]
-    return [(place, format_number(value)) for place, value in ticks if left <= place <= right]
 
 
 def save_plot(widget: pg.PlotWidget, path: Path) -> None:
@@ -173,10 +146,11 @@ def _export_size(widget: pg.PlotWidget, size: QSize) -> Iterator[None]:
     everything = widget.scene().items()
     items = [item for item in everything if isinstance(item, pg.GraphicsItem)]
     # Scatter plots of pyqtgraph have something else by the name of `data`.
-    left_out = [item for item in everything if QGraphicsItem.data(item, ONLY_FOR_USE) and item.isVisible()]
+    marked = [item for item in everything if QGraphicsItem.data(item, INTERACTIVE_ONLY)]
+    hidden = [item for item in marked if item.isVisible()]
     for item in items:
         item.setExportMode(True)
-    for item in left_out:
+    for item in hidden:
         item.hide()
     try:
         _paint(widget, QImage(size, QImage.Format.Format_RGB32), QRectF(widget.rect()))
@@ -186,7 +160,7 @@ def _export_size(widget: pg.PlotWidget, size: QSize) -> Iterator[None]:
     finally:
         for item in items:
             item.setExportMode(False)
-        for item in left_out:
+        for item in hidden:
             item.show()
         _resize(widget, before)
 

@@ -80,7 +80,7 @@ class CompareTable(QTreeWidget):
                 item.setFont(column, font)
 
 
-class CompareStage(QSplitter):
+class CompareSplitter(QSplitter):
     """One view, or two of equal width, and the table. No signals."""
 
     def __init__(self, view: QWidget, parent: QWidget | None = None) -> None:
@@ -99,7 +99,7 @@ class CompareStage(QSplitter):
         """The second view, once there is one."""
         return self._second
 
-    def put_beside(self, view: QWidget) -> None:
+    def add_second_view(self, view: QWidget) -> None:
         """Add a second view."""
         self._second = view
         self._columns.append(_TitledView(self._titles[1], view))

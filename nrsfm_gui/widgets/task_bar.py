@@ -17,7 +17,7 @@ BAR_WIDTH = 220
 FLOATING_WIDTH = 640
 
 
-class TaskStrip(QFrame):
+class TaskBar(QFrame):
     """A line for every task; hidden while there is none. A floating one is a small window of its own.
 
     Signals
@@ -73,7 +73,7 @@ class TaskStrip(QFrame):
 
     def set_theme(self, theme: Theme) -> None:
         """Use the colors of a theme."""
-        self.setStyleSheet(f"TaskStrip {{ background: {theme.raised}; border: 1px solid {theme.border}; }}")
+        self.setStyleSheet(f"TaskBar {{ background: {theme.raised}; border: 1px solid {theme.border}; }}")
 
 
 class _TaskRow(QWidget):
@@ -99,7 +99,7 @@ class _TaskRow(QWidget):
             layout.addWidget(part, 0, Qt.AlignmentFlag.AlignVCenter)
 
     def show_progress(self, title: str, progress: str, share: float) -> None:
-        self._title.set_whole(title)
+        self._title.set_full_text(title)
         self._progress.setText(progress)
         if share < 0:
             self._bar.setRange(0, 0)
