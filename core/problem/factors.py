@@ -92,4 +92,5 @@ def _svd_factors(B: Floats, C: Floats) -> tuple[Floats, Floats]:
     Q_C, R_C = np.linalg.qr(C.T)
     U, sigma, Vt = np.linalg.svd(R_B @ R_C.T)
     root = np.sqrt(sigma)
-    return (Q_B @ U) * root, ((Q_C @ Vt.T) * root).T
+    # Contiguous, as a file gives it back: sums over another layout differ in the last bit.
+    return (Q_B @ U) * root, np.ascontiguousarray(((Q_C @ Vt.T) * root).T)

@@ -78,7 +78,7 @@ def leaves(value, path=""):
         yield path, value
         return
     for entry in fields(value):
-        if entry.name != "lineage":  # compared by its recipe
+        if entry.name not in ("log", "provenance"):  # the history of a stream, which a file does not continue
             yield from leaves(getattr(value, entry.name), f"{path}.{entry.name}")
 
 
