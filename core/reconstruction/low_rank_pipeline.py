@@ -31,7 +31,7 @@ from ..problem.initialization import AGREEMENT, with_rank
 from ..problem.low_rank import LowRankProblem
 from ..solvers.solver import single_threaded
 from .diagnostics import is_collapsed
-from .multistart import CLOSE, hopeless
+from .multistart import CLOSE, cannot_improve
 from .pipeline import (
     CONTINUED,
     GIVEN_UP,
@@ -194,7 +194,7 @@ def _follow(
     for step in solve_phase(context, problem, short, start, phase):
         losses.append(step.loss)
         yield step.iterate
-        if not step.status.finished and hopeless(losses, lowest):
+        if not step.status.finished and cannot_improve(losses, lowest):
             context.log.notes[name] = GIVEN_UP
             context.log.phases_done += 1
             break

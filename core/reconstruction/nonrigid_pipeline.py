@@ -30,7 +30,15 @@ from ..solvers.screening import Screening
 from ..solvers.solver import Algorithm, single_threaded
 from ..solvers.variable_projection import VariableProjection
 from .diagnostics import is_collapsed
-from .multistart import SURVIVORS, End, groups, hopeless, met, phases, traced
+from .multistart import (
+    SURVIVORS,
+    End,
+    cannot_improve,
+    count_phases,
+    find_reached_end,
+    follow_merges,
+    start_groups,
+)
 from .pipeline import (
     CONTINUED,
     GIVEN_UP,
@@ -78,7 +86,7 @@ def run_nonrigid(sequence: Sequence, settings: Settings) -> Iterator[Iterate]:
         sequence, context.tracks.tracks, source=settings.rotations, rank=settings.rotation_rank
     )
     compared = len(candidates) if len(candidates) > 1 else 0
-    search = 2 if method.on_matrix else 1 + phases(settings.starts, 1 if compared else settings.rank)
+    search = 2 if method.on_matrix else 1 + count_phases(settings.starts, 1 if compared else settings.rank)
     log.phase_count = compared * settings.rank + search
     factors = None
     if compared:
@@ -212,7 +220,7 @@ def _screen(
     screened = subset(problem, SCREENED)
     small = screened.small.with_weights(screened.small.weights)  # its losses rank starts, no more
     starts = list(random_starts(small, count, context.rng(problem.rank)).items())
-    for group in groups(len(starts)):
+    for group in start_groups(len(starts)):
         names = [name + suffix for name, _ in starts[group.start : group.stop]]
         points = tuple(point for _, point in starts[group.start : group.stop])
         screening = Screening(points, SURVIVORS)
@@ -223,15 +231,15 @@ def _screen(
         state = end.state
         for start, loss in state.dropped:
             log.losses[names[start]], log.notes[names[start]] = loss / part.share, GIVEN_UP
-        for r, start in enumerate(state.bundle.starts):
+        for r, start in enumerate(state.batch.starts):
             phase = f"start {first + start} of {context.settings.starts}: {names[start]}"
-            lifted = screened.to_full(state.bundle.at(r))
+            lifted = screened.to_full(state.batch.at(r))
             yield from _follow(context, problem, short, lifted, phase, names[start], ends)
         for start, _ in state.merged:
-            into = names[traced(start, dict(state.merged))]
+            into = names[follow_merges(start, dict(state.merged))]
             log.losses[names[start]] = log.losses[into]
             log.notes[names[start]] = log.notes.get(into) or f"joined {into}"
-        log.phases_done += min(SURVIVORS, len(group)) - len(state.bundle.starts)
+        log.phases_done += min(SURVIVORS, len(group)) - len(state.batch.starts)
 
 
 def _raise_rank(
@@ -278,9 +286,9 @@ def _follow(
         yield step.iterate
         if step.status.finished:
             continue
-        if end := met(step.factors, step.loss, ends):
+        if end := find_reached_end(step.factors, step.loss, ends):
             log.losses[name], log.notes[name] = log.losses[end.name], f"joined {end.name}"
-        elif not to_the_end and hopeless(losses, lowest):
+        elif not to_the_end and cannot_improve(losses, lowest):
             log.notes[name] = GIVEN_UP
         else:
             continue

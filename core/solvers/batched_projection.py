@@ -1,4 +1,4 @@
-r"""Points of one problem side by side, and Gauss-Newton steps for all of them at once.
+r"""A batch of points of one problem, and Gauss-Newton steps for all of them at once.
 
 The same variable projection as in `variable_projection`, C eliminated and the gauge fixed after every step:
 on the small problems that starts are compared on, one product with the planes of H for all points costs
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 DAMPING, LEAST_DAMPING = 1e-3, 1e-12
 MOST_PRODUCTS = 4  # of conjugate gradients in one step
-JITTER = 1e-12  # relative size of what keeps Gram matrices of dead columns factorable
+JITTER = 1e-12  # relative size of the term that keeps Gram matrices of zero columns factorable
 
 
 @dataclass(frozen=True, eq=False)
-class Bundle:
-    """R points side by side, C eliminated, with what the next step needs."""
+class Batch:
+    """R points of one problem, C eliminated, with the quantities of the next step."""
 
     starts: Ints  # (R,) which start each point comes from
     B: Floats  # (R, F, K)
@@ -50,9 +50,9 @@ class Bundle:
         """Return one of the points."""
         return Factors(self.B[r], np.ascontiguousarray(self.C[:, :, r]), self.s[r])
 
-    def only(self, which: Ints) -> Bundle:
+    def only(self, which: Ints) -> Batch:
         """Return some of the points."""
-        return Bundle(
+        return Batch(
             self.starts[which],
             self.B[which],
             self.C[:, :, which],
@@ -66,15 +66,15 @@ class Bundle:
         )
 
 
-def bundled(problem: Problem, starts: Collection[Factors]) -> Bundle:
-    """Put points of equal rank side by side, C eliminated; only their B and s matter."""
+def make_batch(problem: Problem, starts: Collection[Factors]) -> Batch:
+    """Return a batch of points of equal rank, C eliminated; only their B and s matter."""
     B = np.stack([point.B for point in starts])
     s = np.stack([point.s for point in starts])
     # Balanced first: the size of the damping is relative to balanced columns.
-    C, _, _ = _eliminated(problem, B, s)
-    B, _, s = _gauged(B, C, s)
+    C, _, _ = _eliminate_C(problem, B, s)
+    B, _, s = _fix_gauge(B, C, s)
     count = len(B)
-    return _settled(problem, np.arange(count), B, s, np.full(count, DAMPING), np.full(count, np.inf))
+    return _evaluate(problem, np.arange(count), B, s, np.full(count, DAMPING), np.full(count, np.inf))
 
 
 def _sums(problem: Problem) -> tuple[Floats, Floats]:
@@ -84,7 +84,7 @@ def _sums(problem: Problem) -> tuple[Floats, Floats]:
     return forms.H.reshape(data.frames, -1), forms.Hy.reshape(data.frames, -1)
 
 
-def _eliminated(problem: Problem, B: Floats, s: Floats) -> tuple[Floats, Floats, Floats]:
+def _eliminate_C(problem: Problem, B: Floats, s: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the best C (K, 3, R, P), the inverse of its systems (3K, 3K, R, P), and the loss (R,)."""
     data, weights = problem.data, problem.weights
     count, frames, rank = B.shape
@@ -116,8 +116,8 @@ def _eliminated(problem: Problem, B: Floats, s: Floats) -> tuple[Floats, Floats,
     return C.reshape(rank, 3, count, points), inverse.reshape(3 * rank, 3 * rank, count, points), loss
 
 
-def _gauged(B: Floats, C: Floats, s: Floats) -> tuple[Floats, Floats, Floats]:
-    """Center and balance every point, as `factors.centered` and `factors.balanced` do for one."""
+def _fix_gauge(B: Floats, C: Floats, s: Floats) -> tuple[Floats, Floats, Floats]:
+    """Center and balance every point, as `factors.center` and `factors.balance` do for one."""
     count, _, rank = B.shape
     mean = C.mean(axis=3)  # (K, 3, R)
     s = s + np.einsum("rfk,kar->rfa", B, mean)
@@ -141,13 +141,13 @@ def _root(gram: Floats) -> Floats:
     return root
 
 
-def _settled(
+def _evaluate(
     problem: Problem, starts: Ints, B: Floats, s: Floats, damping: Floats, previous: Floats
-) -> Bundle:
-    """Eliminate C and evaluate what the next step needs."""
-    C, inverse, loss = _eliminated(problem, B, s)
+) -> Batch:
+    """Eliminate C and compute the quantities of the next step."""
+    C, inverse, loss = _eliminate_C(problem, B, s)
     blocks, gradient = _frame_systems(problem, B, C, s)
-    return Bundle(starts, B, C, s, inverse, loss, damping, blocks, gradient, previous)
+    return Batch(starts, B, C, s, inverse, loss, damping, blocks, gradient, previous)
 
 
 def _frame_systems(problem: Problem, B: Floats, C: Floats, s: Floats) -> tuple[Floats, Floats]:
@@ -181,25 +181,25 @@ def _frame_systems(problem: Problem, B: Floats, C: Floats, s: Floats) -> tuple[F
     return blocks, gradient
 
 
-def stepped(problem: Problem, bundle: Bundle) -> Bundle:
+def step_batch(problem: Problem, batch: Batch) -> Batch:
     """Take one damped Gauss-Newton step with every point; where its loss would rise, raise the damping."""
-    rank = bundle.B.shape[2]
-    step, pulled, predicted = _solve(problem, bundle)
-    B = bundle.B + step[:rank].transpose(1, 2, 0)
-    s = bundle.s + step[rank:].transpose(1, 2, 0)
-    B, _, s = _gauged(B, bundle.C - pulled.reshape(bundle.C.shape), s)
-    fell = _settled(problem, bundle.starts, B, s, np.maximum(bundle.damping / 10, LEAST_DAMPING), predicted)
-    better = fell.loss < bundle.loss
+    rank = batch.B.shape[2]
+    step, pulled, predicted = _solve(problem, batch)
+    B = batch.B + step[:rank].transpose(1, 2, 0)
+    s = batch.s + step[rank:].transpose(1, 2, 0)
+    B, _, s = _fix_gauge(B, batch.C - pulled.reshape(batch.C.shape), s)
+    fell = _evaluate(problem, batch.starts, B, s, np.maximum(batch.damping / 10, LEAST_DAMPING), predicted)
+    better = fell.loss < batch.loss
     if better.all():
         return fell
-    slope = -np.einsum("irf,irf->r", bundle.gradient, step)
+    slope = -np.einsum("irf,irf->r", batch.gradient, step)
     squared = np.einsum("irf,irf->r", step, step)
-    raised = np.maximum(2.0 * bundle.damping, 0.3 * slope / np.maximum(squared, 1e-300))
-    stayed = replace(bundle, damping=raised)
-    return _chosen(better, fell, stayed)
+    raised = np.maximum(2.0 * batch.damping, 0.3 * slope / np.maximum(squared, 1e-300))
+    stayed = replace(batch, damping=raised)
+    return _select(better, fell, stayed)
 
 
-def _chosen(better: Bools, new: Bundle, old: Bundle) -> Bundle:
+def _select(better: Bools, new: Batch, old: Batch) -> Batch:
     """Return the points of `new` where they are better, those of `old` elsewhere."""
 
     def pick(a: Floats, b: Floats, axis: int) -> Floats:
@@ -207,7 +207,7 @@ def _chosen(better: Bools, new: Bundle, old: Bundle) -> Bundle:
         shape[axis] = len(better)
         return np.where(better.reshape(shape), a, b)
 
-    return Bundle(
+    return Batch(
         new.starts,
         pick(new.B, old.B, 0),
         pick(new.C, old.C, 2),
@@ -221,32 +221,32 @@ def _chosen(better: Bools, new: Bundle, old: Bundle) -> Bundle:
     )
 
 
-def _solve(problem: Problem, bundle: Bundle) -> tuple[Floats, Floats, Floats]:
+def _solve(problem: Problem, batch: Batch) -> tuple[Floats, Floats, Floats]:
     """Return the steps (K+3, R, F), M^-1 W' of them (3K, R, P), and the predicted gains (R,).
 
     C moves by minus the second. Conjugate gradients of all points run side by side, until a point is done or
     has met negative curvature: most take one product, and the further ones are of those that are left.
     """
-    size, _, count, frames = bundle.blocks.shape
-    damped = bundle.blocks.reshape(size, size, -1).copy()
+    size, _, count, frames = batch.blocks.shape
+    damped = batch.blocks.reshape(size, size, -1).copy()
     diagonal = np.arange(size)
-    damped[diagonal, diagonal] += np.repeat(bundle.damping, frames)
+    damped[diagonal, diagonal] += np.repeat(batch.damping, frames)
     preconditioner = invert_batched(damped).reshape(size, size, count, frames)
 
     def scaled(residual: Floats, preconditioner: Floats) -> tuple[Floats, Floats]:
         image = np.einsum("ijrf,jrf->irf", preconditioner, residual)
         return image, np.einsum("irf,irf->r", residual, image)
 
-    residual = -bundle.gradient
+    residual = -batch.gradient
     direction, gain = scaled(residual, preconditioner)
     predicted = gain
-    forcing = np.clip(0.9 * gain / np.minimum(bundle.previous, 0.9 / 0.3 * gain), 0.01, 0.3)
+    forcing = np.clip(0.9 * gain / np.minimum(batch.previous, 0.9 / 0.3 * gain), 0.01, 0.3)
     enough = forcing**2 * gain
     step = np.zeros_like(residual)
-    pulled = np.zeros_like(bundle.inverse[0])
+    pulled = np.zeros_like(batch.inverse[0])
     left = np.arange(count)  # the points that go on; the arrays below are of these
     for _ in range(MOST_PRODUCTS):
-        image, shapes = _times(problem, bundle, direction)
+        image, shapes = _multiply_hessian(problem, batch, direction)
         curvature = np.einsum("irf,irf->r", direction, image)
         convex = curvature > 0
         length = np.where(convex, gain, 0.0) / np.where(convex, curvature, 1.0)
@@ -260,16 +260,16 @@ def _solve(problem: Problem, bundle: Bundle) -> tuple[Floats, Floats, Floats]:
         direction = image + (new / np.where(gain > 0, gain, 1.0))[:, None] * direction
         gain = new
         if len(going) < len(left):
-            left, gain, enough, bundle = left[going], gain[going], enough[going], bundle.only(going)
+            left, gain, enough, batch = left[going], gain[going], enough[going], batch.only(going)
             direction, residual = direction[:, going], residual[:, going]
             preconditioner = preconditioner[:, :, going]
     return step, pulled, predicted
 
 
-def _times(problem: Problem, bundle: Bundle, x: Floats) -> tuple[Floats, Floats]:
+def _multiply_hessian(problem: Problem, batch: Batch, x: Floats) -> tuple[Floats, Floats]:
     """Return (A + lambda I) x (K+3, R, F) and M^-1 W' x (3K, R, P), for x (K+3, R, F)."""
     size, count, frames = x.shape
-    B, C = bundle.B.transpose(2, 0, 1), bundle.C
+    B, C = batch.B.transpose(2, 0, 1), batch.C
     rank, points = len(C), C.shape[3]
     H, _ = _sums(problem)
     sums = ((B[:, None] * x).reshape(-1, frames) @ H).reshape(rank, size, count, 6, points)
@@ -279,7 +279,7 @@ def _times(problem: Problem, bundle: Bundle, x: Floats) -> tuple[Floats, Floats]
             plane = PLANE[a, b]
             to_points[:, a] += np.einsum("klrp,lrp->krp", sums[:, :rank, :, plane], C[:, b])
             to_points[:, a] += sums[:, rank + b, :, plane]
-    inverse = bundle.inverse.reshape(3 * rank, 3 * rank, -1)
+    inverse = batch.inverse.reshape(3 * rank, 3 * rank, -1)
     z = matmul_batched(inverse, to_points.reshape(3 * rank, -1)).reshape(rank, 3, count, points)
     right = np.zeros((rank, size, count, 6, points))
     for plane, (a, b) in enumerate(zip(ROW, COLUMN, strict=True)):
@@ -290,7 +290,7 @@ def _times(problem: Problem, bundle: Bundle, x: Floats) -> tuple[Floats, Floats]
         for b in range(3):
             right[:, rank + b, :, PLANE[a, b]] = z[:, a]
     back = (right.reshape(-1, 6 * points) @ H.T).reshape(rank, size, count, frames)
-    image = np.einsum("ijrf,jrf->irf", bundle.blocks, x)
-    image += bundle.damping[:, None] * x
+    image = np.einsum("ijrf,jrf->irf", batch.blocks, x)
+    image += batch.damping[:, None] * x
     image -= np.einsum("krf,kqrf->qrf", B, back)
     return image, z.reshape(3 * rank, count, points)

@@ -1,7 +1,7 @@
-"""Many starts, a few steps each: the duplicates and the worst are left behind long before they converge.
+"""Screening of many starts: a few steps each, after which duplicates and those of high loss are dropped.
 
-After every few iterations the points are ranked by loss.  One that has come near a better one is its
-duplicate; of the others the best stay (successive halving).  The steps are those of `bundle`.
+After every few iterations the points are ranked by loss.  One that is near a better one is its duplicate; of
+the others the best are kept (successive halving).  The steps are those of `batched_projection`.
 """
 
 from __future__ import annotations
@@ -11,35 +11,35 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .batched_projection import bundled, stepped
+from .batched_projection import make_batch, step_batch
 from .solver import Algorithm, Status
 
 if TYPE_CHECKING:
     from ..foundation.types import Floats
     from ..problem.factors import Factors
     from ..problem.nonrigid import Problem
-    from .batched_projection import Bundle
+    from .batched_projection import Batch
 
 ROUNDS = 2
-NEAR = 0.15  # share of a point's B that another one does not span, below which the two are of one basin
+NEAR = 0.15  # share of a point's B that another one does not span, below which the two are duplicates
 
 
 @dataclass(frozen=True, eq=False)
 class ScreeningState:
-    """The points that are still followed, and what became of the others."""
+    """The points that are still followed, and the records of the others."""
 
-    bundle: Bundle  # ranked by loss after each selection
+    batch: Batch  # ranked by loss after each selection
     iteration: int
-    merged: tuple[tuple[int, int], ...] = ()  # (start, the start that it came near to)
-    dropped: tuple[tuple[int, float], ...] = ()  # (start, its loss when it was left behind)
+    merged: tuple[tuple[int, int], ...] = ()  # (start, the start that it is a duplicate of)
+    dropped: tuple[tuple[int, float], ...] = ()  # (start, its loss when it was dropped)
 
 
 @dataclass(frozen=True)
 class Screening(Algorithm[ScreeningState]):
-    """Follow all starts for a few iterations, and fewer and fewer of them further on."""
+    """Follow all starts for a few iterations, then a decreasing number of them."""
 
     starts: tuple[Factors, ...]
-    survivors: int  # at most so many are left in the end
+    survivors: int  # the greatest number at the end
     stride: int = 4  # iterations between two selections: half of the starts stay, then the survivors
 
     @property
@@ -48,18 +48,18 @@ class Screening(Algorithm[ScreeningState]):
         return ROUNDS * self.stride
 
     def init(self, problem: Problem, start: Factors) -> ScreeningState:
-        """Begin at the method's own starts; only their B and s matter, and `start` not at all."""
-        return ScreeningState(bundled(problem, self.starts), 0)
+        """Begin at the method's own starts, of which only B and s matter; `start` is not used."""
+        return ScreeningState(make_batch(problem, self.starts), 0)
 
     def step(self, problem: Problem, state: ScreeningState) -> ScreeningState:
         """Take one step with every point; select after the last one of a round."""
         iteration = state.iteration + 1
-        moved = replace(state, bundle=stepped(problem, state.bundle), iteration=iteration)
+        moved = replace(state, batch=step_batch(problem, state.batch), iteration=iteration)
         done, rest = divmod(iteration, self.stride)
         if rest:
             return moved
         keep = self.survivors if done == ROUNDS else len(self.starts) // 2**done
-        return _selected(moved, max(keep, self.survivors))
+        return _select_points(moved, max(keep, self.survivors))
 
     def status(self, problem: Problem, state: ScreeningState) -> Status:
         """Converged after the last round."""
@@ -67,14 +67,14 @@ class Screening(Algorithm[ScreeningState]):
 
     def loss(self, state: ScreeningState) -> float:
         """Return the lowest objective of the points."""
-        return float(np.nanmin(state.bundle.loss))
+        return float(np.nanmin(state.batch.loss))
 
     def factors(self, problem: Problem, state: ScreeningState) -> Factors:
         """Return the lowest point."""
-        return state.bundle.at(int(np.nanargmin(state.bundle.loss)))
+        return state.batch.at(int(np.nanargmin(state.batch.loss)))
 
 
-def apart(B: Floats, other: Floats) -> Floats:
+def span_distance(B: Floats, other: Floats) -> Floats:
     """Return the share of a balanced B (..., F, K), in norm, that the columns of another one do not span."""
     Q, _ = np.linalg.qr(other)
     rest = B - Q @ (Q.swapaxes(-2, -1) @ B)
@@ -83,20 +83,22 @@ def apart(B: Floats, other: Floats) -> Floats:
     return share
 
 
-def _selected(state: ScreeningState, keep: int) -> ScreeningState:
-    bundle = state.bundle
-    shares = apart(bundle.B[:, None], bundle.B)  # (R, R): of the row's point, not spanned by the column's
+def _select_points(state: ScreeningState, keep: int) -> ScreeningState:
+    batch = state.batch
+    shares = span_distance(
+        batch.B[:, None], batch.B
+    )  # (R, R): of the row's point, not spanned by the column's
     near = np.maximum(shares, shares.T) < NEAR
     kept: list[int] = []
     merged, dropped = list(state.merged), list(state.dropped)
-    for r in np.argsort(bundle.loss):  # what is not a number comes last
-        start = int(bundle.starts[r])
+    for r in np.argsort(batch.loss):  # NaN comes last
+        start = int(batch.starts[r])
         same = next((k for k in kept if near[r, k]), None)
         if same is not None:
-            merged.append((start, int(bundle.starts[same])))
-        elif len(kept) < keep and np.isfinite(bundle.loss[r]):
+            merged.append((start, int(batch.starts[same])))
+        elif len(kept) < keep and np.isfinite(batch.loss[r]):
             kept.append(int(r))
         else:
-            dropped.append((start, float(bundle.loss[r])))
-    which = np.array(kept or [0])  # where nothing is finite, something is kept all the same
-    return replace(state, bundle=bundle.only(which), merged=tuple(merged), dropped=tuple(dropped))
+            dropped.append((start, float(batch.loss[r])))
+    which = np.array(kept or [0])  # where no loss is finite, one point is kept
+    return replace(state, batch=batch.only(which), merged=tuple(merged), dropped=tuple(dropped))

@@ -21,10 +21,19 @@ from core import (
 )
 from core.problem import printed_form as residuals
 from core.problem.initialization import closed_form_start, pad_rank, random_starts
-from core.reconstruction.multistart import GROUP, SURVIVORS, End, groups, hopeless, met, phases, traced
-from core.solvers.batched_projection import _solve, _times, bundled, stepped
+from core.reconstruction.multistart import (
+    GROUP,
+    SURVIVORS,
+    End,
+    cannot_improve,
+    count_phases,
+    find_reached_end,
+    follow_merges,
+    start_groups,
+)
+from core.solvers.batched_projection import _solve, _times, make_batch, step_batch
 from core.solvers.reduced_hessian import reduced_hessian
-from core.solvers.screening import NEAR, Screening, apart
+from core.solvers.screening import NEAR, Screening, span_distance
 
 TRUE_CAMERAS = Settings(rank=2, penalty=WeightedNuclearNorm(xi=5e-3), rotations="truth")
 
@@ -39,24 +48,24 @@ def posed(simulated):
 @pytest.mark.parametrize("eta", [0.05, 1.0])
 def test_loss_and_gradient_are_those_of_the_four_residuals_of_every_observation(simulated, eta):
     problem, _ = simulated(eta=eta, missing=0.2)
-    bundle = bundled(problem, tuple(random_starts(problem, 5, np.random.default_rng(2)).values()))
+    batch = make_batch(problem, tuple(random_starts(problem, 5, np.random.default_rng(2)).values()))
     for r in range(5):
-        assert residuals.loss(problem, bundle.at(r)) == pytest.approx(bundle.loss[r], rel=1e-9)
-        slope = residuals.unpack(problem, residuals.gradient(problem, bundle.at(r)))
+        assert residuals.loss(problem, batch.at(r)) == pytest.approx(batch.loss[r], rel=1e-9)
+        slope = residuals.unpack(problem, residuals.gradient(problem, batch.at(r)))
         half = 0.5 * np.concatenate((slope.B, slope.s), axis=1).T
         if problem.data.pin is not None:  # draws the depth of s, which nothing measures, back to 0
-            half[2:] += np.einsum("abf,fb->af", problem.data.pin, bundle.s[r])
-        np.testing.assert_allclose(bundle.gradient[:, r], half, atol=1e-8 * np.abs(half).max())
+            half[2:] += np.einsum("abf,fb->af", problem.data.pin, batch.s[r])
+        np.testing.assert_allclose(batch.gradient[:, r], half, atol=1e-8 * np.abs(half).max())
         assert np.abs(slope.C).max() < 1e-8 * np.abs(half).max()  # C is at its best
 
 
 def test_curvature_products_are_those_of_one_point(posed):
     problem, starts = posed
-    bundle = bundled(problem, starts[:3])
-    x = np.random.default_rng(0).standard_normal(bundle.gradient.shape)
-    image, z = _times(problem, bundle, x)
+    batch = make_batch(problem, starts[:3])
+    x = np.random.default_rng(0).standard_normal(batch.gradient.shape)
+    image, z = _times(problem, batch, x)
     for r in range(3):
-        point = bundle.at(r)
+        point = batch.at(r)
         system = problem.data.best_C(point.B, point.s, problem.weights)
         blocks = problem.data.frame_blocks(point.C, problem.weights)
         one, shapes = reduced_hessian(problem.data, point, system, blocks, 1e-3, None).times(x[:, r])
@@ -66,24 +75,24 @@ def test_curvature_products_are_those_of_one_point(posed):
 
 def test_a_step_descends_and_is_the_same_in_any_company(posed):
     problem, starts = posed
-    bundle, pair = bundled(problem, starts), bundled(problem, starts[3:5])
-    step, _, predicted = _solve(problem, bundle)
-    assert (np.einsum("irf,irf->r", step, bundle.gradient) < 0).all() and (predicted > 0).all()
+    batch, pair = make_batch(problem, starts), make_batch(problem, starts[3:5])
+    step, _, predicted = _solve(problem, batch)
+    assert (np.einsum("irf,irf->r", step, batch.gradient) < 0).all() and (predicted > 0).all()
     for _ in range(8):
-        before = bundle.loss
-        bundle, pair = stepped(problem, bundle), stepped(problem, pair)
-        assert (bundle.loss <= before).all()
-    np.testing.assert_allclose(bundle.loss[3:5], pair.loss, rtol=1e-6)
+        before = batch.loss
+        batch, pair = step_batch(problem, batch), step_batch(problem, pair)
+        assert (batch.loss <= before).all()
+    np.testing.assert_allclose(batch.loss[3:5], pair.loss, rtol=1e-6)
 
 
 def test_many_steps_end_in_minima_of_one_point(posed):
     problem, starts = posed
-    bundle = bundled(problem, starts)
+    batch = make_batch(problem, starts)
     for _ in range(60):
-        bundle = stepped(problem, bundle)
-    lowest = bundle.at(int(np.argmin(bundle.loss)))
+        batch = step_batch(problem, batch)
+    lowest = batch.at(int(np.argmin(batch.loss)))
     end = solve(problem, VariableProjection(), lowest)
-    assert bundle.loss.min() == pytest.approx(end.progress.loss, rel=1e-8)
+    assert batch.loss.min() == pytest.approx(end.progress.loss, rel=1e-8)
 
 
 def test_screening_keeps_few_that_differ_and_reports_the_others(posed):
@@ -94,38 +103,38 @@ def test_screening_keeps_few_that_differ_and_reports_the_others(posed):
     losses = [snapshot.progress.loss for snapshot in snapshots]
     assert (np.diff(losses) <= 0).all() and snapshots[-1].status is Status.CONVERGED
     state = snapshots[-1].state
-    kept, merged = set(state.bundle.starts.tolist()), dict(state.merged)
+    kept, merged = set(state.batch.starts.tolist()), dict(state.merged)
     assert 1 <= len(kept) <= SURVIVORS
     assert sorted([*kept, *merged, *(start for start, _ in state.dropped)]) == list(range(len(starts)))
     assert {11, 0} & set(merged) and {12, 4} & set(merged)
-    B = state.bundle.B
-    assert all(apart(B[i], B[j]) >= NEAR or i == j for i in range(len(B)) for j in range(i))
+    B = state.batch.B
+    assert all(span_distance(B[i], B[j]) >= NEAR or i == j for i in range(len(B)) for j in range(i))
     assert problem.loss(method.factors(problem, state)) == pytest.approx(losses[-1], rel=1e-8)
 
 
 def test_apart_is_the_norm_of_what_is_not_spanned():
     B = np.eye(5)[:, :2] * [3.0, 4.0]
-    assert apart(B, np.eye(5)[:, :1]) == pytest.approx(0.8)
-    assert apart(B, B @ np.array([[1.0, 2.0], [0.5, 3.0]])) == pytest.approx(0.0, abs=1e-12)
-    assert apart(np.zeros((5, 2)), B) == 0.0
+    assert span_distance(B, np.eye(5)[:, :1]) == pytest.approx(0.8)
+    assert span_distance(B, B @ np.array([[1.0, 2.0], [0.5, 3.0]])) == pytest.approx(0.0, abs=1e-12)
+    assert span_distance(np.zeros((5, 2)), B) == 0.0
     stack = np.random.default_rng(0).normal(size=(4, 5, 2))
-    pairs = [[apart(a, b) for b in stack] for a in stack]
-    np.testing.assert_allclose(apart(stack[:, None], stack), pairs, atol=1e-12)
+    pairs = [[span_distance(a, b) for b in stack] for a in stack]
+    np.testing.assert_allclose(span_distance(stack[:, None], stack), pairs, atol=1e-12)
 
 
 def test_many_starts_are_searched_in_groups():
-    assert groups(3) == [range(3)] and groups(0) == []
-    assert [len(group) for group in groups(2 * GROUP + 5)] == [GROUP, GROUP, 5]
-    assert phases(1, 2) == 2 and phases(2, 2) == 3 and phases(3, 2) == 5
-    assert phases(GROUP + 4, 1) == 4 + (1 + SURVIVORS) + (1 + 1)
+    assert start_groups(3) == [range(3)] and start_groups(0) == []
+    assert [len(group) for group in start_groups(2 * GROUP + 5)] == [GROUP, GROUP, 5]
+    assert count_phases(1, 2) == 2 and count_phases(2, 2) == 3 and count_phases(3, 2) == 5
+    assert count_phases(GROUP + 4, 1) == 4 + (1 + SURVIVORS) + (1 + 1)
 
 
 def test_a_run_is_given_up_only_where_it_has_stopped_to_fall():
-    assert hopeless([5.0, 4.0, 3.5, 3.0, 2.9, 2.899], lowest=2.0)
-    assert not hopeless([5.0, 4.0, 3.5, 3.0, 2.9], lowest=2.0)  # 30 times its last decrease is enough
-    assert not hopeless([2.9, 2.899], lowest=2.0)  # too early
-    assert not hopeless([5.0, 4.0, 3.0, 3.0], lowest=2.0)  # a rejected step tells nothing
-    assert not hopeless([5.0, 4.0, 3.0, 1.9], lowest=2.0)
+    assert cannot_improve([5.0, 4.0, 3.5, 3.0, 2.9, 2.899], lowest=2.0)
+    assert not cannot_improve([5.0, 4.0, 3.5, 3.0, 2.9], lowest=2.0)  # 30 times its last decrease is enough
+    assert not cannot_improve([2.9, 2.899], lowest=2.0)  # too early
+    assert not cannot_improve([5.0, 4.0, 3.0, 3.0], lowest=2.0)  # a rejected step tells nothing
+    assert not cannot_improve([5.0, 4.0, 3.0, 1.9], lowest=2.0)
 
 
 def test_an_end_is_met_from_above_and_nearby(simulated):
@@ -135,14 +144,14 @@ def test_an_end_is_met_from_above_and_nearby(simulated):
     factors, loss = point.state.factors, point.progress.loss
     end = End("it", factors, loss)
     turned = Factors(factors.B @ np.array([[2.0, 1.0], [0.0, 1.0]]), factors.C, factors.s)
-    assert met(turned, loss * (1 + 1e-4), [end]) is end
-    assert met(turned, loss * (1 - 1e-4), [end]) is None
-    assert met(turned, loss * 1.1, [end]) is None
-    assert met(starts[3], loss * (1 + 1e-4), [end]) is None
+    assert find_reached_end(turned, loss * (1 + 1e-4), [end]) is end
+    assert find_reached_end(turned, loss * (1 - 1e-4), [end]) is None
+    assert find_reached_end(turned, loss * 1.1, [end]) is None
+    assert find_reached_end(starts[3], loss * (1 + 1e-4), [end]) is None
 
 
 def test_mergers_are_traced_to_the_last():
-    assert traced(5, {5: 3, 3: 1, 2: 0}) == 1 and traced(1, {5: 3}) == 1
+    assert follow_merges(5, {5: 3, 3: 1, 2: 0}) == 1 and follow_merges(1, {5: 3}) == 1
 
 
 @pytest.mark.parametrize(("kind", "path", "seed"), [("paper", "zigzag", 1), ("articulated", "flyby", 2)])
@@ -195,7 +204,7 @@ def test_a_start_that_is_followed_to_its_end_is_not_given_up_where_its_loss_fall
     grown, cut = updates[-1].starts
     losses = [update.record.loss for update in updates if update.phase.startswith("start 2")]
     assert cut.loss > 1.2 * grown.loss and not cut.note
-    assert any(hopeless(losses[: count + 1], grown.loss) for count in range(len(losses) - 1))
+    assert any(cannot_improve(losses[: count + 1], grown.loss) for count in range(len(losses) - 1))
 
 
 def test_the_lowest_end_is_followed_once_more_through_a_higher_rank():
