@@ -31,7 +31,7 @@ from core.reconstruction.multistart import (
     follow_merges,
     start_groups,
 )
-from core.solvers.batched_projection import _solve, _times, make_batch, step_batch
+from core.solvers.batched_projection import _multiply_hessian, _solve, make_batch, step_batch
 from core.solvers.reduced_hessian import reduced_hessian
 from core.solvers.screening import NEAR, Screening, span_distance
 
@@ -63,7 +63,7 @@ def test_curvature_products_are_those_of_one_point(posed):
     problem, starts = posed
     batch = make_batch(problem, starts[:3])
     x = np.random.default_rng(0).standard_normal(batch.gradient.shape)
-    image, z = _times(problem, batch, x)
+    image, z = _multiply_hessian(problem, batch, x)
     for r in range(3):
         point = batch.at(r)
         system = problem.data.best_C(point.B, point.s, problem.weights)
