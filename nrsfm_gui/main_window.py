@@ -121,8 +121,6 @@ class MainWindow(PanelWindow):
     def _connect(self) -> None:
         session, notifier, actions = self.session, self.session.notifier, self.toolbars.actions
         session.theme_changed.connect(self._on_theme_changed)
-        for part in (self.messages, self.saver.recovery.bar):
-            session.theme_changed.connect(part.set_theme)
         self.messages.listen_to(notifier)
         self.exporting.saved.connect(notifier.inform)
         for failed in (self.exporting.failed, self.control.crashed, self.display.failed):

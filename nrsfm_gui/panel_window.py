@@ -160,7 +160,6 @@ class PanelWindow(QMainWindow):
         self.selection = SelectionController(session, self.points, self)
 
     def _connect_panels(self) -> None:
-        self.session.theme_changed.connect(self.tracks_view.set_theme)
         self.sequences.leaving.connect(self.parameters_controller.commit)
         self.sequences.shown.connect(self.display.refresh)
         self.sequences.shown.connect(self.fit)
@@ -179,7 +178,6 @@ class PanelWindow(QMainWindow):
     def _make_second_view(self) -> SceneView:
         """Return a 3-D view for a run that is compared."""
         view = SceneView(software=not self.scene_view.uses_opengl)
-        view.set_theme(self.session.theme)
         view.buttons.look.hide()  # both views have one appearance
         self.scene_view_controller.add_view(view)
         self.selection.add_view(view)

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from nrsfm_gui.export.movie import ViewSources
     from nrsfm_gui.export.movie_options import MovieOptions
     from nrsfm_gui.model.app_store import SettingsStore
-    from nrsfm_gui.model.theme import Theme
 
 PLOT_FILTER = ";;".join(f"{suffix[1:].upper()} (*{suffix})" for suffix in PLOT_FORMATS)
 PICTURE_FILTER = "PNG (*.png)"
@@ -86,16 +85,11 @@ class ExportController(QObject):
         self.tasks = Tasks(self.strip, self._floating, self)
         self.tasks.saved.connect(self.saved)
         self.tasks.failed.connect(self.failed)
-        self._session.theme_changed.connect(self._on_theme_changed)
 
     @property
     def busy(self) -> bool:
         """Whether something is being written."""
         return self.tasks.busy
-
-    def _on_theme_changed(self, theme: Theme) -> None:
-        self.strip.set_theme(theme)
-        self._floating.set_theme(theme)
 
     # -- asking ---------------------------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from nrsfm_gui.export.movie_files import format_for
 from nrsfm_gui.export.tasks import Task
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.panels.view3d.scene_view import SceneView
+from nrsfm_gui.widgets.style import palette
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +77,7 @@ class ScenePainter:
             if scene.bounds is not None:
                 self._orbit = self._orbit.around(scene.bounds, options.width, options.height)
         self._view = unseen(SceneView(software=True), options)
-        self._view.set_theme(theme or views.session.theme)
+        self._view.setPalette(palette(theme or views.session.theme))
         self._view.set_camera_locked(locked)
 
     def picture(self, frame: int, turned: float) -> QImage:
@@ -106,7 +107,7 @@ class TracksPainter:
         self._scenes = views.display.scenes()
         self._shown = views.tracks_view.range_shown
         self._view = unseen(TracksView(), options)
-        self._view.set_theme(views.session.theme)
+        self._view.setPalette(palette(views.session.theme))
         self._background = views.background.still()
 
     def picture(self, frame: int, _turned: float) -> QImage:

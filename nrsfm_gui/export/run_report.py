@@ -32,6 +32,7 @@ from nrsfm_gui.scene.scene import error_series
 from nrsfm_gui.text.run_numbers import numbers
 from nrsfm_gui.widgets.plots.plot_export import plot_svg, png_bytes
 from nrsfm_gui.widgets.plots.plot_style import apply_plot_theme
+from nrsfm_gui.widgets.style import palette
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -253,7 +254,7 @@ def _worst_table(shapes: Shapes, sequence: Sequence, per_frame: Floats) -> Table
 
 def _loss_chart(run: Run) -> str:
     plot = LossPlot()
-    plot.set_theme(LIGHT)
+    plot.setPalette(palette(LIGHT))
     plot.set_histories({run.number: run.history}, run.number)
     chart = plot_svg(plot.plot_widget, CHART, name="loss")
     plot.deleteLater()
@@ -262,7 +263,7 @@ def _loss_chart(run: Run) -> str:
 
 def _spectrum_chart(values: Floats, weights: Floats) -> str:
     plot = SpectrumPlot()
-    plot.set_theme(LIGHT)
+    plot.setPalette(palette(LIGHT))
     plot.set_state(SpectrumState(singular_values=tuple(values.tolist()), run_weights=tuple(weights.tolist())))
     chart = plot_svg(plot.plot_widget, CHART, name="spectrum")
     plot.deleteLater()

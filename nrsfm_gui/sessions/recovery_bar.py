@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
-
-if TYPE_CHECKING:
-    from nrsfm_gui.model.theme import Theme
 
 BUTTONS = {
     "Recover": "Open the session as it was kept last, in place of what is open",
@@ -32,6 +27,8 @@ class RecoveryBar(QFrame):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setProperty("role", "banner")
+        self.setProperty("edge", "accent")
         self._text = QLabel()
         self._text.setWordWrap(True)
         self._text.setTextFormat(Qt.TextFormat.PlainText)
@@ -60,13 +57,6 @@ class RecoveryBar(QFrame):
         self._text.setText(sentence)
         self._text.setAccessibleName(sentence)
         self.show()
-
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
-        self.setStyleSheet(
-            f"RecoveryBar {{ background: {theme.raised}; border: 1px solid {theme.border};"
-            f" border-left: 4px solid {theme.accent}; }}"
-        )
 
     def _answer(self, signal: object) -> None:
         self.hide()

@@ -13,10 +13,11 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt
-from PyQt6.QtGui import QAction, QKeySequence
+from PyQt6.QtGui import QAction, QKeySequence, QPalette
 
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import LIGHT
+from nrsfm_gui.widgets.icons import icon
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -343,6 +344,9 @@ def make_action(spec: ActionSpec, callback: Callable[..., object], parent: QWidg
     action.setToolTip(f"{spec.tip} ({spec.keys})" if spec.keys else spec.tip)
     action.setWhatsThis(spec.tip)  # no status tip: it would lie over what the solver says
     action.setCheckable(spec.checkable)
+    if spec.icon:
+        role = QPalette.ColorRole.Accent if spec.name == "run" else QPalette.ColorRole.ButtonText
+        action.setIcon(icon(spec.icon, role, disabled=QPalette.ColorRole.ButtonText))
     if spec.checkable:
         action.triggered.connect(lambda checked: callback(checked))
     else:

@@ -25,7 +25,6 @@ class CommandPaletteController(QObject):
         super().__init__(window)
         self._toolbars, self._window = toolbars, window
         self.view = CommandPalette(window)
-        session.theme_changed.connect(self.view.set_theme)
 
     def open(self) -> None:
         """Show the palette."""

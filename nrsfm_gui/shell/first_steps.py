@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject
-from PyQt6.QtGui import QColor
 
 from nrsfm_gui.shell.first_steps_bar import StepsStrip
 from nrsfm_gui.widgets.focus_ring import FocusRing
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from nrsfm_gui.engine.run_control import RunControl
     from nrsfm_gui.model.app_store import SettingsStore
     from nrsfm_gui.model.session import Session
-    from nrsfm_gui.model.theme import Theme
     from nrsfm_gui.panels.timeline.timeline import Timeline
 
 ALL_DONE = "That is all; ✕ closes this. F1 lists the keys, Ctrl+K finds any action, F3 explains the method."
@@ -84,7 +82,6 @@ class FirstSteps(QObject):
         session.sequence_changed.connect(lambda _sequence: self.begin() if self._begun else None)
         self._settings = session.settings  # that were seen last
         session.changed.connect(self._on_changed)
-        session.theme_changed.connect(self._on_theme_changed)
         control.ended.connect(lambda run: None if run.last is None else self._finish("run"))
         timeline.strip.frame_requested.connect(lambda _frame: self._on_worst_requested())
         timeline.worst_requested.connect(self._on_worst_requested)
@@ -105,19 +102,13 @@ class FirstSteps(QObject):
         self._remember(KEYS)
         self.strip.hide()
 
-    def _on_theme_changed(self, theme: Theme) -> None:
-        self.strip.set_theme(theme)
-        if self._ring is not None:
-            self._ring.color = QColor(theme.reprojected)
-
     def show_where(self) -> None:
         """Point out what the present step is about."""
         step = self._next()
         if step is None:
             return
         if self._ring is None:
-            self._ring = FocusRing(self._window)
-            self._ring.color = QColor(self._session.theme.reprojected)
+            self._ring = FocusRing(self._window, "reprojected")
         self._ring.point_out(self._places[step.key]())
 
     def _on_changed(self) -> None:

@@ -8,6 +8,7 @@ from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
 from nrsfm_gui.widgets.fields import tool_button
+from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.theme import Theme
 
 
-class StepsStrip(QFrame):
+class StepsStrip(Themed, QFrame):
     """Shows short names of steps, those done with a mark, and one sentence about the one to do now.
 
     Signals
@@ -34,6 +35,8 @@ class StepsStrip(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("first steps")
+        self.setProperty("role", "bar")
+        self.setProperty("edge", "done")
         self.setAccessibleName("First steps")
         self._names = QLabel()
         self._names.setTextFormat(Qt.TextFormat.RichText)
@@ -55,8 +58,8 @@ class StepsStrip(QFrame):
         row.addWidget(self._sentence, 1)
         row.addWidget(self._where)
         row.addWidget(close)
-        self._theme: Theme | None = None
         self._steps: Collection[tuple[str, bool]] = ()
+        self._follow_theme()
         self.hide()
 
     @property
@@ -71,7 +74,7 @@ class StepsStrip(QFrame):
         self._steps = steps
         self._sentence.setText(sentence)
         self._where.setVisible(not all(done for _name, done in steps))
-        self._dress()
+        self._apply_theme(self._theme)
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
         """Take the height that another width asks for."""
@@ -79,19 +82,7 @@ class StepsStrip(QFrame):
         if event is not None and event.size().width() != event.oldSize().width():
             self.setMinimumHeight(0)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Take the colors of a theme."""
-        self._theme = theme
-        self.setStyleSheet(
-            f"QFrame#first\\ steps {{ background: {theme.raised}; border: 0;"
-            f" border-left: 4px solid {theme.reprojected}; }}"
-        )
-        self._dress()
-
-    def _dress(self) -> None:
-        theme = self._theme
-        if theme is None:
-            return
+    def _apply_theme(self, theme: Theme) -> None:
         parts, current = [], next((k for k, (_name, done) in enumerate(self._steps) if not done), -1)
         for index, (name, done) in enumerate(self._steps):
             if done:

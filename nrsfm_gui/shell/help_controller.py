@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from PyQt6.QtWidgets import QMainWindow, QWidget
 
     from nrsfm_gui.model.session import Session
-    from nrsfm_gui.model.theme import Theme
     from nrsfm_gui.shell.help_window import FormatsWindow, HelpWindow, MethodWindow
 
 
@@ -43,7 +42,6 @@ class HelpController(QObject):
         scene_view.setWhatsThis(panel_help(SCENE))
         for part in (scene_view, timeline, *docks(window)):
             part.installEventFilter(self)
-        session.theme_changed.connect(self._on_theme_changed)
 
     def show_page(self) -> None:
         """Show the method on one page, beside the window."""
@@ -62,7 +60,6 @@ class HelpController(QObject):
         self._show_in_front(self.formats)
 
     def _show_in_front(self, page: HelpWindow) -> None:
-        page.set_theme(self._session.theme)
         page.show()
         page.raise_()
         page.activateWindow()
@@ -78,11 +75,6 @@ class HelpController(QObject):
     def ask_what(self) -> None:
         """Let the next click say what it is on."""
         QWhatsThis.enterWhatsThisMode()
-
-    def _on_theme_changed(self, theme: Theme) -> None:
-        for page in (self.page, self.formats):
-            if page is not None:
-                page.set_theme(theme)
 
     def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
         """Follow the link at the end of an explanation."""

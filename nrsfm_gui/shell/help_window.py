@@ -11,6 +11,7 @@ from PyQt6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QTextBrowser, QVBo
 from core.foundation import asset_folder
 from nrsfm_gui.text.help_pages import BIBTEX, method_page
 from nrsfm_gui.widgets.fit_to_screen import resize_within_screen
+from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
     from nrsfm_gui.model.theme import Theme
@@ -19,7 +20,7 @@ SIZE = QSize(900, 900)
 COPY_BIBTEX = "copy:bibtex"
 
 
-class HelpWindow(QWidget):
+class HelpWindow(Themed, QWidget):
     """Shows one page of help; a subclass has its title and its text."""
 
     title = ""
@@ -52,9 +53,10 @@ class HelpWindow(QWidget):
         layout.addLayout(row)
         for key in ("Esc", "Ctrl+W"):
             QShortcut(QKeySequence(key), self, self.close)
+        self._follow_theme()
         resize_within_screen(self, SIZE)
 
-    def set_theme(self, theme: Theme) -> None:
+    def _apply_theme(self, theme: Theme) -> None:
         """Show the page in the colors of a theme, at the place where it was."""
         bar = self.browser.verticalScrollBar()
         place = 0 if bar is None else bar.value()

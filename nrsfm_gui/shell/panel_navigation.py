@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, Qt
-from PyQt6.QtGui import QColor, QGuiApplication
+from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QApplication, QComboBox, QGraphicsView, QScrollArea, QWidget
 
 from nrsfm_gui.shell.layout import docks
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from PyQt6.QtWidgets import QMainWindow
 
     from nrsfm_gui.model.session import Session
-    from nrsfm_gui.model.theme import Theme
 
 SHOWN_MILLISECONDS = 700
 SHOWN_BY_RING = (QComboBox, QGraphicsView, QScrollArea)  # they look the same with the focus and without
@@ -35,15 +34,11 @@ class PanelNavigation(QObject):
     def __init__(self, window: QMainWindow, session: Session, *, first: QWidget, last: QWidget) -> None:
         super().__init__(window)
         self._window, self._first, self._last = window, first, last
-        session.theme_changed.connect(self._on_theme_changed)
-        self._ring = FocusRing(window, milliseconds=SHOWN_MILLISECONDS)
-        self._focus_ring = FocusRing(window, milliseconds=0)
+        self._ring = FocusRing(window, "accent", milliseconds=SHOWN_MILLISECONDS)
+        self._focus_ring = FocusRing(window, "accent", milliseconds=0)
         app = QApplication.instance()
         assert isinstance(app, QApplication)
         app.focusChanged.connect(self._show_focus)
-
-    def _on_theme_changed(self, theme: Theme) -> None:
-        self._ring.color = self._focus_ring.color = QColor(theme.accent)
 
     def current(self) -> QWidget | None:
         """Return the panel that has the focus, None where none has."""

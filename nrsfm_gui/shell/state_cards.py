@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from nrsfm_gui.engine.run_control import RunControl
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
-    from nrsfm_gui.model.theme import Theme
     from nrsfm_gui.scene.run_errors import RunErrors
     from nrsfm_gui.scene.summaries import Quality
     from nrsfm_gui.widgets.message_bar import MessageBar
@@ -38,6 +37,7 @@ class StateCard(QFrame):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("state card")
+        self.setProperty("role", "card")
         self.setAccessibleName("What is going on")
         self._title = QLabel()
         self._title.setProperty("role", "title")
@@ -71,13 +71,6 @@ class StateCard(QFrame):
     def show_choice(self, title: str, sentence: str, buttons: Mapping[str, Callable[[], object]]) -> None:
         """Show a title and a sentence with buttons."""
         self._show(title, sentence, buttons, busy=False)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        self.setStyleSheet(
-            f"QFrame#state\\ card {{ background: {theme.window}; border: 1px solid {theme.border};"
-            f" border-radius: 8px; }} QLabel[role=title] {{ color: {theme.text}; font-weight: 600; }}"
-        )
 
     def showEvent(self, event: QShowEvent | None) -> None:
         """Follow the size of the parent while this is visible."""
@@ -181,7 +174,6 @@ class StateCards(QObject):
         opening.failed.connect(self._on_reading_failed)
         for done in (opening.opened, session.sequence_changed):
             done.connect(self._end_reading)
-        session.theme_changed.connect(self.card.set_theme)
         control.refused.connect(self._on_refused)
         control.ended.connect(self._on_run_ended)
         errors.quality_changed.connect(self._announce)

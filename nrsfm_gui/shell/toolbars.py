@@ -12,8 +12,6 @@ from PyQt6.QtWidgets import QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 from nrsfm_gui.model.appearance import LAYERS
 from nrsfm_gui.shell.actions import ACTIONS, Situation, bind, make_action, resolve_situation, with_own_letters
 from nrsfm_gui.shell.layout import docks
-from nrsfm_gui.widgets.icons import icon
-from nrsfm_gui.widgets.style import faint_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
 
     from nrsfm_gui.model.app_store import SettingsStore
     from nrsfm_gui.model.session import Session
-    from nrsfm_gui.model.theme import Theme
     from nrsfm_gui.panels.alignment.alignment_controller import AlignmentController
     from nrsfm_gui.sessions.opening import SequenceOpening
 
@@ -72,7 +69,6 @@ class Toolbars(QObject):
         self._make_menus(owner)
         self._make_tool_bar()
         session.changed.connect(self.show_situation)
-        session.theme_changed.connect(self._on_theme_changed)
         self.show_situation()
 
     # -- setters --------------------------------------------------------------------------------------------
@@ -104,13 +100,6 @@ class Toolbars(QObject):
         """Fill the menus that are filled when they open."""
         self._fill_recent(self._recent)
         self._fill_samples(self._samples)
-
-    def _on_theme_changed(self, theme: Theme) -> None:
-        """Draw the icons in the colors of a theme."""
-        for spec in ACTIONS:
-            if spec.icon:
-                color = theme.accent if spec.name == "run" else theme.text
-                self.actions[spec.name].setIcon(icon(spec.icon, color, disabled=faint_text(theme)))
 
     # -- making ---------------------------------------------------------------------------------------------
 
@@ -173,7 +162,6 @@ class Toolbars(QObject):
         bar.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         opener = QToolButton()
         opener.setDefaultAction(self.actions["open"])
-        opener.setText("Open")
         opener.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         opener.setPopupMode(QToolButton.ToolButtonPopupMode.MenuButtonPopup)
         menu = QMenu(opener)

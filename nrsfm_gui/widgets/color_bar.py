@@ -12,13 +12,14 @@ from PyQt6.QtWidgets import QMenu, QWidget
 
 from nrsfm_gui.model.appearance import COLOR_MAPS, COLORINGS
 from nrsfm_gui.model.numbers import MINUS
-from nrsfm_gui.model.theme import DARK, Theme
 from nrsfm_gui.widgets.colors import LEVELS, color_table, qcolor
+from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QContextMenuEvent, QMouseEvent, QPaintEvent
 
     from nrsfm_gui.model.appearance import Appearance
+    from nrsfm_gui.model.theme import Theme
 
 STOPS = 32
 WIDTH, HEIGHT = 230, 40  # of the widget, pixels
@@ -121,7 +122,7 @@ def paint_upright_bar(painter: QPainter, area: QRectF, theme: Theme) -> None:
     painter.drawRect(area)
 
 
-class ColorBar(QWidget):
+class ColorBar(Themed, QWidget):
     """A color scale. Dragging an end moves that limit; a double click resets the limits to those of the data.
 
     Signals
@@ -141,7 +142,6 @@ class ColorBar(QWidget):
         self._appearance: Appearance | None = None
         self._limits: tuple[float, float] | None = None
         self._label = ""
-        self._theme = DARK
         self._dragged_end = -1  # which end is dragged: 0 low, 1 high, -1 none
         self._start = (0.0, 1.0)  # limits when the drag began: the bar keeps that scale
         self.setMouseTracking(True)
@@ -161,11 +161,6 @@ class ColorBar(QWidget):
         if (appearance, limits, label) != (self._appearance, self._limits, self._label):
             self._appearance, self._limits, self._label = appearance, limits, label
             self.update()
-
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        self._theme = theme
-        self.update()
 
     @property
     def limits(self) -> tuple[float, float] | None:

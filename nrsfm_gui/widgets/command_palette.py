@@ -22,6 +22,7 @@ from PyQt6.QtWidgets import (
 )
 
 from nrsfm_gui.widgets.fuzzy import Match, match
+from nrsfm_gui.widgets.style import theme_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from PyQt6.QtCore import QObject
     from PyQt6.QtGui import QHideEvent, QShowEvent
 
-    from nrsfm_gui.model.theme import Theme
 
 WIDTH, ROWS = 640, 9  # pixels at most; lines of the list without scrolling
 MARGIN, GAP = 12, 3
@@ -57,6 +57,7 @@ class CommandPalette(QFrame):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("command palette")
+        self.setProperty("role", "palette")
         self.setAccessibleName("Command palette")
         self._entries: tuple[PaletteEntry, ...] = ()
         self._focused: QWidget | None = None  # what had the focus before
@@ -104,14 +105,6 @@ class CommandPalette(QFrame):
         self.hide()
         if before is not None and before.isVisible():
             before.setFocus(Qt.FocusReason.PopupFocusReason)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        self.setStyleSheet(
-            f"QFrame#command\\ palette {{ background: {theme.window}; border: 1px solid {theme.accent};"
-            " border-radius: 8px; }"
-        )
-        self._delegate.theme = theme
 
     def showEvent(self, event: QShowEvent | None) -> None:
         """Follow the size of the parent while this is visible."""
@@ -200,8 +193,6 @@ class CommandPalette(QFrame):
 class _EntryDelegate(QStyledItemDelegate):
     """Paints an entry: its title with the letters that were found, its menu and keys; below, what it does."""
 
-    theme: Theme | None = None
-
     def height(self) -> int:
         """Return the height of a line in pixels."""
         parent = self.parent()
@@ -216,10 +207,10 @@ class _EntryDelegate(QStyledItemDelegate):
 
     def paint(self, painter: QPainter | None, option: QStyleOptionViewItem, index: QModelIndex) -> None:
         """Paint one entry."""
-        if painter is None or self.theme is None:
+        if painter is None:
             return
         entry, hit = index.data(ROLE)
-        theme = self.theme
+        theme = theme_of(option.palette)
         painter.save()
         if option.state & QStyle.StateFlag.State_Selected:
             painter.fillRect(option.rect, QColor(theme.raised))
@@ -234,10 +225,10 @@ class _EntryDelegate(QStyledItemDelegate):
         painter.setPen(muted)
         right = "   ".join(part for part in (entry.place, entry.keys) if part)
         painter.drawText(top, int(Qt.AlignmentFlag.AlignRight), right)
-        text = QColor(theme.text) if entry.enabled else muted
+        text = theme.text if entry.enabled else theme.muted
         area = top.adjusted(0, 0, -QFontMetrics(option.font).horizontalAdvance(right) - 12, 0)
         mark = {True: "✓ ", False: "", None: ""}[entry.checked]
-        self._letters(painter, area, option.font, (mark, entry.title), hit, text)
+        self._letters(painter, area, option.font, (mark, entry.title), hit, (text, theme.accent))
         painter.setFont(_small(option.font))
         painter.setPen(muted if entry.enabled else QColor(theme.warning))
         line = entry.tip if entry.enabled else (entry.reason or "Not possible now")
@@ -246,10 +237,15 @@ class _EntryDelegate(QStyledItemDelegate):
         painter.restore()
 
     def _letters(
-        self, painter: QPainter, area: QRect, font: QFont, text: tuple[str, str], hit: Match, color: QColor
+        self,
+        painter: QPainter,
+        area: QRect,
+        font: QFont,
+        text: tuple[str, str],
+        hit: Match,
+        colors: tuple[str, str],
     ) -> None:
-        """Draw a mark and a title, the letters that were found in bold and in the color of the accent."""
-        assert self.theme is not None
+        """Draw a mark and a title, the letters that were found in bold and in the second color."""
         bold = QFont(font)
         bold.setBold(True)
         mark, title = text
@@ -258,7 +254,7 @@ class _EntryDelegate(QStyledItemDelegate):
         for index, letter in enumerate(mark + title):
             is_found = index - len(mark) in found
             painter.setFont(bold if is_found else font)
-            painter.setPen(QColor(self.theme.accent) if is_found else color)
+            painter.setPen(QColor(colors[is_found]))
             width = painter.fontMetrics().horizontalAdvance(letter)
             if x + width > area.right():
                 break

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PyQt6.QtCore import QEvent, QPoint, QSize, Qt
+from PyQt6.QtCore import QPoint, QSize, Qt
 from PyQt6.QtGui import QPalette
 from PyQt6.QtWidgets import (
     QDockWidget,
@@ -58,21 +58,9 @@ class DockTitle(QWidget):
         self._close.clicked.connect(lambda _checked: dock.close())
         for button in (self.question, self._float, self._close):
             row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
-        self._draw_icons()
         # A method is let go with the title; a function would be called while the window is taken apart.
         dock.visibilityChanged.connect(self._show_name)
         dock.topLevelChanged.connect(self._show_name)
-
-    def changeEvent(self, event: QEvent | None) -> None:
-        """Draw the icons in the colors of the new theme."""
-        super().changeEvent(event)
-        if event is not None and event.type() is QEvent.Type.PaletteChange:
-            self._draw_icons()
-
-    def _draw_icons(self) -> None:
-        color = self.palette().color(QPalette.ColorRole.PlaceholderText)  # the muted text of the theme
-        for button in (self._float, self._close):
-            button.setIcon(icon(button.property("drawing"), color.name(), disabled=color.name()))
 
     def _show_name(self, _changed: bool = False) -> None:
         """Leave the name out where a tab shows it."""
@@ -86,7 +74,8 @@ class DockTitle(QWidget):
 
     def _button(self, name: str, tip: str, drawing: str = "", *, text: str = "") -> QToolButton:
         button = tool_button(text, tip, name, keyboard=False)
-        button.setProperty("drawing", drawing)
+        if drawing:
+            button.setIcon(icon(drawing, QPalette.ColorRole.PlaceholderText))  # the muted text of the theme
         button.setFixedSize(SIDE, SIDE)
         button.setIconSize(QSize(ICON_SIDE, ICON_SIDE))
         return button

@@ -8,26 +8,30 @@ from PyQt6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer
 from PyQt6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PyQt6.QtWidgets import QWidget
 
+from nrsfm_gui.widgets.style import Themed
+
 MARGIN, LINE = 5, 3  # pixels
 SHOWN_MILLISECONDS = 3000
 
 
-class FocusRing(QWidget):
+class FocusRing(Themed, QWidget):
     """A frame over the window of a widget.
 
     Parameters
     ----------
     window
         the window.
+    color
+        the name of a color of the theme.
     milliseconds
         how long it is seen; 0 for until it is hidden.
     """
 
-    def __init__(self, window: QWidget, *, milliseconds: int = SHOWN_MILLISECONDS) -> None:
+    def __init__(self, window: QWidget, color: str, *, milliseconds: int = SHOWN_MILLISECONDS) -> None:
         super().__init__(window)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.setAttribute(Qt.WidgetAttribute.WA_NoSystemBackground)
-        self.color = QColor("white")
+        self._color = color
         self._target: QWidget | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -71,7 +75,7 @@ class FocusRing(QWidget):
         """Draw the frame."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(self.color, LINE))
+        painter.setPen(QPen(QColor(getattr(self._theme, self._color)), LINE))
         inset = LINE // 2 + 1
         painter.drawRoundedRect(self.rect().adjusted(inset, inset, -inset, -inset), 6, 6)
         painter.end()

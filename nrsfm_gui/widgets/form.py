@@ -12,6 +12,7 @@ from PyQt6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.drag_number import DRAG_TIP, DragLabel, DragSlider
 from nrsfm_gui.widgets.fields import tool_button
+from nrsfm_gui.widgets.style import set_property
 
 if TYPE_CHECKING:
     from nrsfm_gui.widgets.drag_number import Scale
@@ -138,8 +139,8 @@ class Form(QWidget):
         if row.note.text() != sentence:
             row.note.setText(sentence)
         row.note.setVisible(bool(sentence) and not row.editor.isHidden())
-        _set_property(row.note, "role", "warning" if refused else "muted")
-        _set_property(row.editor, "invalid", bool(sentence) and refused)
+        set_property(row.note, "role", "warning" if refused else "muted")
+        set_property(row.editor, "invalid", bool(sentence) and refused)
 
     def note(self, name: str) -> str:
         """Return the sentence below an editor, "" where its value is accepted."""
@@ -149,16 +150,6 @@ class Form(QWidget):
     def names(self) -> tuple[str, ...]:
         """The rows from top to bottom."""
         return tuple(self._rows)
-
-
-def _set_property(widget: QWidget, name: str, value: str | bool) -> None:
-    """Set a property that the style sheet depends on."""
-    if (widget.property(name) or False) != value:
-        widget.setProperty(name, value)
-        style = widget.style()
-        assert style is not None
-        style.unpolish(widget)
-        style.polish(widget)
 
 
 def _follow(slider: DragSlider, field: NumberField) -> None:

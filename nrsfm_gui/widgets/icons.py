@@ -1,6 +1,6 @@
-"""The icons: SVG files of `assets/icons`, drawn in colors of the theme at the resolution of the screen.
+"""The icons: SVG files of `assets/icons`, drawn in colors of the palette at the resolution of the screen.
 
-A drawing is black and white: `currentColor` stands for the color that is chosen here.
+A drawing is black and white: `currentColor` stands for the color that is chosen here, whenever it is painted.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from PyQt6.QtCore import QByteArray, QRect, QRectF, QSize, Qt
-from PyQt6.QtGui import QIcon, QIconEngine, QPainter, QPixmap
+from PyQt6.QtGui import QGuiApplication, QIcon, QIconEngine, QPainter, QPalette, QPixmap
 from PyQt6.QtSvg import QSvgRenderer
 
 from core.foundation import asset_folder
@@ -31,11 +31,9 @@ def paint_icon(painter: QPainter, name: str, area: QRectF, color: str) -> None:
 class _SvgIconEngine(QIconEngine):
     """Draws an icon anew for each size and state."""
 
-    def __init__(self, name: str, color: str, disabled: str, selected: str) -> None:
+    def __init__(self, name: str, role: QPalette.ColorRole, disabled: QPalette.ColorRole) -> None:
         super().__init__()
-        self._name = name
-        self._colors = {QIcon.Mode.Disabled: disabled, QIcon.Mode.Selected: selected}
-        self._color = color
+        self._name, self._role, self._disabled = name, role, disabled
 
     def paint(self, painter: QPainter | None, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
         """Paint the icon in the middle of a rectangle."""
@@ -43,7 +41,12 @@ class _SvgIconEngine(QIconEngine):
         side = min(rect.width(), rect.height())
         area = QRectF(0.0, 0.0, side, side)
         area.moveCenter(QRectF(rect).center())
-        paint_icon(painter, self._name, area, self._colors.get(mode, self._color))
+        palette = QGuiApplication.palette()
+        if mode is QIcon.Mode.Disabled:
+            color = palette.color(QPalette.ColorGroup.Disabled, self._disabled)
+        else:
+            color = palette.color(QPalette.ColorGroup.Active, self._role)
+        paint_icon(painter, self._name, area, color.name())
 
     def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
         """Return a picture of a size in pixels of the screen."""
@@ -56,14 +59,19 @@ class _SvgIconEngine(QIconEngine):
 
     def clone(self) -> QIconEngine:
         """Return a copy."""
-        return _SvgIconEngine(self._name, self._color, *self._colors.values())
+        return _SvgIconEngine(self._name, self._role, self._disabled)
 
 
-def icon(name: str, color: str, *, disabled: str) -> QIcon:
-    """Return the icon of `assets/icons/NAME.svg` in a color, and in another one for its disabled state."""
-    return QIcon(_SvgIconEngine(name, color, disabled, color))
+def icon(
+    name: str,
+    role: QPalette.ColorRole = QPalette.ColorRole.ButtonText,
+    *,
+    disabled: QPalette.ColorRole | None = None,
+) -> QIcon:
+    """Return the icon of `assets/icons/NAME.svg` in the color of a role; where it is disabled, of another."""
+    return QIcon(_SvgIconEngine(name, role, role if disabled is None else disabled))
 
 
 def application_icon() -> QIcon:
     """Return the icon of the window, a bent sheet of triangles. Its colors are fixed."""
-    return icon("application", "#000000", disabled="#000000")
+    return icon("application")

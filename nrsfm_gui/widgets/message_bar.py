@@ -10,6 +10,7 @@ from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from nrsfm_gui.widgets.fields import tool_button
+from nrsfm_gui.widgets.style import set_property
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from PyQt6.QtGui import QEnterEvent
 
     from nrsfm_gui.model.notifier import Action, Actions, Notifier
-    from nrsfm_gui.model.theme import Theme
 
 NOTE_MILLISECONDS = 6000
 OFFER_MILLISECONDS = 12000  # a note with a button stays longer: a hand has to reach it
@@ -45,7 +45,6 @@ class MessageBar(QFrame):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme: Theme | None = None
         self._messages: list[_Message] = []  # the last one is on view
         self._on_view = QElapsedTimer()
         self._text = QLabel()
@@ -58,6 +57,7 @@ class MessageBar(QFrame):
         self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._more = QLabel()
         self._more.setProperty("role", "muted")
+        self.setProperty("role", "banner")
         self._buttons = QHBoxLayout()
         copy = tool_button("Copy", "Copy this sentence", "Copy this sentence", keyboard=False)
         copy.clicked.connect(self._copy)
@@ -107,11 +107,6 @@ class MessageBar(QFrame):
         """Close all messages: they are about something that is over."""
         self._messages.clear()
         self._show()
-
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        self._theme = theme
-        self._dress()
 
     def enterEvent(self, event: QEnterEvent | None) -> None:
         """Keep a note while the mouse is on it, unless it only came to lie under the mouse."""
@@ -169,7 +164,7 @@ class MessageBar(QFrame):
             self._buttons.addWidget(button)
             button.show()
         self._on_view.start()
-        self._dress()
+        set_property(self, "edge", "warning" if message.warning else "accent")
         self.show()
         self._start_timer()
 
@@ -189,16 +184,6 @@ class MessageBar(QFrame):
         clipboard = QGuiApplication.clipboard()
         if clipboard is not None:
             clipboard.setText(self._text.text())
-
-    def _dress(self) -> None:
-        if self._theme is None:
-            return
-        warning = bool(self._messages) and self._messages[-1].warning
-        color = self._theme.warning if warning else self._theme.accent
-        self.setStyleSheet(
-            f"MessageBar {{ background: {self._theme.raised}; border: 1px solid {self._theme.border};"
-            f" border-left: 4px solid {color}; }}"
-        )
 
 
 def _as_actions(action: Actions) -> tuple[Action, ...]:

@@ -9,15 +9,14 @@ import numpy as np
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QWidget
 
-from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.widgets.abstract import AbstractQt
 from nrsfm_gui.widgets.lasso import inside
+from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
     from PyQt6.QtCore import QPointF
 
     from core.foundation.types import Floats
-    from nrsfm_gui.model.theme import Theme
 
 PICK_RADIUS = 12.0  # pixels
 
@@ -53,13 +52,12 @@ class PointSignals(QWidget):
     point_hovered = pyqtSignal(int)
 
 
-class PointView(PointSignals, metaclass=AbstractQt):
+class PointView(Themed, PointSignals, metaclass=AbstractQt):
     """A view whose points can be selected. A subclass draws the points and returns where they are drawn."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setMinimumSize(200, 160)
-        self._theme: Theme = DARK
         self._hovered = -1
 
     @abstractmethod

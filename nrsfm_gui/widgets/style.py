@@ -1,6 +1,7 @@
 """The style of the application from a theme: a palette for the Fusion style, and a style sheet.
 
 The sheet covers only what Fusion has no palette role for: dock titles, tool bars, tabs, headers, messages.
+What draws with other colors of the theme is a `Themed` widget, which has the theme of its palette.
 Tabs cannot be reordered: after docks were shown and hidden, Qt confuses the order of its tabs with that of
 its docks, and the process crashes.
 """
@@ -11,9 +12,9 @@ from pathlib import Path
 from string import Template
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import Qt
+from PyQt6.QtCore import QEvent, Qt
 from PyQt6.QtGui import QColor, QGuiApplication, QPalette
-from PyQt6.QtWidgets import QApplication, QStyleFactory
+from PyQt6.QtWidgets import QApplication, QStyleFactory, QWidget
 
 from nrsfm_gui.model.preferences import SYSTEM
 from nrsfm_gui.model.theme import DARK, LIGHT, THEMES
@@ -21,6 +22,11 @@ from nrsfm_gui.model.theme import DARK, LIGHT, THEMES
 if TYPE_CHECKING:
     from nrsfm_gui.model.theme import Theme
 
+    _Widget = QWidget
+else:
+    _Widget = object  # Qt does not take two of its classes among the bases of one
+
+_BY_LINK = {QColor(theme.accent).rgb(): theme for theme in THEMES.values()}
 TICK = Path(__file__).with_name("tick.svg")  # of a box that is checked: a style sheet draws none by itself
 SHEET = Template("""
 QMainWindow, QDialog { background: $window; }
@@ -93,7 +99,29 @@ QLabel[role="warning"] { color: $warning; }
 QLabel[role="muted"] { color: $muted; }
 QLabel[role="heading"] { color: $muted; font-weight: 600; }
 QLabel#headline { color: $text; font-size: 11pt; padding-right: 8px; }
+QLabel[role="title"] { color: $text; font-weight: 600; }
 QFrame[role="line"] { background: $border; border: 0; min-height: 1px; max-height: 1px; }
+QFrame[role="bar"] { background: $raised; border: 0; }
+QFrame[role="banner"] { background: $raised; border: 1px solid $border; }
+QFrame[edge="accent"] { border-left: 4px solid $accent; }
+QFrame[edge="warning"] { border-left: 4px solid $warning; }
+QFrame[edge="other"] { border-left: 4px solid $other; }
+QFrame[edge="done"] { border-left: 4px solid $reprojected; }
+QFrame[role="popup"] { background: $window; border: 1px solid $border; }
+QFrame[role="card"] { background: $window; border: 1px solid $border; border-radius: 8px; }
+QFrame[role="palette"] { background: $window; border: 1px solid $accent; border-radius: 8px; }
+QLabel[role="run"] { background: $panel; color: $text; padding: 2px 8px; border: 0;
+    border-top: 3px solid $estimate; }
+QLabel[role="other run"] { background: $panel; color: $text; padding: 2px 8px; border: 0;
+    border-top: 3px solid $other; }
+CompareTable, CompareTable:focus { border: 1px solid $border; }
+SequenceTree QTreeView::item:selected { background: $raised; color: $text; }
+ViewButtons { background: $panel; }
+ViewButtons QToolButton { background: $raised; color: $muted; border: 1px solid $border; border-radius: 4px;
+    padding: 2px 7px; }
+ViewButtons QToolButton:hover { color: $text; border-color: $muted; }
+ViewButtons QToolButton:checked { color: $text; border-color: $accent; }
+ViewButtons QToolButton:disabled { color: $border; background: transparent; }
 """)
 
 
@@ -151,6 +179,51 @@ def theme_named(name: str) -> Theme:
     return THEMES.get(name, DARK)
 
 
+def theme_of(palette: QPalette) -> Theme:
+    """Return the theme that a palette is of, the dark one for a palette of none."""
+    return _BY_LINK.get(palette.color(QPalette.ColorRole.Link).rgb(), DARK)
+
+
+def set_property(widget: QWidget, name: str, value: str | bool) -> None:
+    """Set a property that the style sheet asks for, like `role`, and draw the widget by it."""
+    if (widget.property(name) or False) != value:
+        widget.setProperty(name, value)
+        style = widget.style()
+        assert style is not None
+        style.unpolish(widget)
+        style.polish(widget)
+
+
+class Themed(_Widget):
+    """A widget that draws with colors of the theme; it stands before a class of Qt among the bases.
+
+    `_theme` is that of the palette at any time. What does more than to paint with it, overrides
+    `_apply_theme` and ends its constructor with `_follow_theme`.
+    """
+
+    _applied: Theme | None = None  # None until the constructor has ended
+
+    @property
+    def _theme(self) -> Theme:
+        return theme_of(self.palette())
+
+    def changeEvent(self, event: QEvent | None) -> None:
+        """Take the colors of another palette."""
+        super().changeEvent(event)
+        if event is not None and event.type() is QEvent.Type.PaletteChange and self._applied is not None:
+            self._follow_theme()
+
+    def _follow_theme(self) -> None:
+        """Take the colors of the theme, now and whenever it changes."""
+        theme = self._theme
+        if theme is not self._applied:
+            self._applied = theme
+            self._apply_theme(theme)
+
+    def _apply_theme(self, theme: Theme) -> None:
+        """Use the colors of a theme."""
+
+
 def apply_theme(app: QApplication, theme: Theme) -> None:
     """Apply a theme to the application."""
     style = app.style()
@@ -159,14 +232,7 @@ def apply_theme(app: QApplication, theme: Theme) -> None:
     app.setPalette(palette(theme))
     app.setStyleSheet(
         SHEET.substitute(
-            window=theme.window,
-            panel=theme.panel,
-            raised=theme.raised,
-            border=theme.border,
-            text=theme.text,
-            muted=theme.muted,
-            accent=theme.accent,
-            warning=theme.warning,
+            vars(theme),
             faint=faint_text(theme),
             tick=TICK.as_posix(),
             stripe=mixed(theme.panel, theme.window, 0.5),

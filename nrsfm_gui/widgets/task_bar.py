@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from nrsfm_gui.widgets.labels import ElidedLabel
-
-if TYPE_CHECKING:
-    from nrsfm_gui.model.theme import Theme
 
 STEPS = 1000
 BAR_WIDTH = 220
@@ -34,6 +29,7 @@ class TaskBar(QFrame):
             self.setWindowFlag(Qt.WindowType.Tool)
             self.setWindowTitle("Exporting")
             self.setMinimumWidth(FLOATING_WIDTH)
+        self.setProperty("role", "banner")
         self._rows: dict[int, _TaskRow] = {}
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(12, 4, 8, 4)
@@ -70,10 +66,6 @@ class TaskBar(QFrame):
             self._layout.removeWidget(row)
             row.deleteLater()
         self.setVisible(bool(self._rows))
-
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        self.setStyleSheet(f"TaskBar {{ background: {theme.raised}; border: 1px solid {theme.border}; }}")
 
 
 class _TaskRow(QWidget):

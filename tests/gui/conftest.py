@@ -342,6 +342,17 @@ def collector(qapp: QApplication) -> Iterator[Collector]:
     made.stop()
 
 
+@pytest.fixture(autouse=True)
+def colors(qapp: QApplication) -> Iterator[None]:
+    """Give the application its first colors back after a test that chose others."""
+    from nrsfm_gui.model.theme import DARK
+    from nrsfm_gui.widgets.style import apply_theme, theme_of
+
+    yield
+    if theme_of(qapp.palette()) is not DARK:
+        apply_theme(qapp, DARK)
+
+
 @pytest.fixture
 def make_window(qtbot: QtBot, store: SettingsStore) -> Iterator[Callable[..., MainWindow]]:
     """Make shown windows that paint 3-D without OpenGL; each is closed after the test."""

@@ -59,7 +59,6 @@ class AppearanceController(QObject):
         panel.load_requested.connect(self.ask_for_triangulation)
         session.appearance_changed.connect(panel.set_appearance)
         session.sequence_changed.connect(self._show_sources)
-        session.theme_changed.connect(panel.set_theme)
         display.scene_shown.connect(panel.set_scene)
 
     # -- what the actions call ------------------------------------------------------------------------------

@@ -30,7 +30,6 @@ from nrsfm_gui.model.appearance import (
     POINT_SIZES,
     Appearance,
 )
-from nrsfm_gui.model.theme import DARK, Theme
 from nrsfm_gui.widgets.colors import color_table
 from nrsfm_gui.widgets.fields import ComboBox, DoubleSpinBox, SpinBox
 
@@ -66,7 +65,7 @@ class AppearancePanel(QFrame):
         self.setAccessibleName("Appearance of the views")
         self.setFrameShape(QFrame.Shape.StyledPanel)
         self._appearance = Appearance()
-        self._theme = DARK
+        self.setProperty("role", "popup")
         self._shown: tuple[object, ...] = ()  # what the fields of the limits show
         self.color_by = self._choice(COLORINGS, "color_by", "What the colors of the points stand for")
         self.color_map = self._choice(
@@ -118,6 +117,8 @@ class AppearancePanel(QFrame):
         self.drawn_by = QLabel()
         self.drawn_by.setProperty("role", "muted")
         self.drawn_by.setWordWrap(True)
+        for index, name in enumerate(COLOR_MAPS):
+            self.color_map.setItemIcon(index, _swatch(name))
         self._build()
         self.set_appearance(self._appearance)
 
@@ -169,15 +170,6 @@ class AppearancePanel(QFrame):
             assert item is not None
             item.setEnabled(there)
         self.mesh_source.setItemText(self.mesh_source.findData("loaded"), loaded or MESH_SOURCES["loaded"])
-
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        self._theme = theme
-        self.setStyleSheet(
-            f"#appearance_panel {{ background: {theme.window}; border: 1px solid {theme.border}; }}"
-        )
-        for index, name in enumerate(COLOR_MAPS):
-            self.color_map.setItemIcon(index, _swatch(name))
 
     def open_near(self, anchor: QWidget, sentence: str) -> None:
         """Open below a widget, or above where there is no space; `sentence` names the renderer."""

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from core import Sequence
     from nrsfm_gui.model.session import Session
-    from nrsfm_gui.model.theme import Theme
     from nrsfm_gui.panels.background.background_reader import ImageCache
 
 MOST_OFFSET = 1_000_000
@@ -55,6 +54,7 @@ class BackgroundBar(QFrame):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setProperty("role", "bar")
         self._name = ElidedLabel()
         self._opacity = Slider(Qt.Orientation.Horizontal)
         self._opacity.setRange(0, 100)
@@ -94,10 +94,6 @@ class BackgroundBar(QFrame):
             editor.setValue(value)
             editor.blockSignals(False)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        self.setStyleSheet(f"BackgroundBar {{ background: {theme.raised}; border: 0; }}")
-
 
 class BackgroundView(Protocol):
     """A view with room for pictures behind what it shows."""
@@ -127,7 +123,6 @@ class BackgroundController(QObject):
         view.add_below(self.bar)
         session.background_changed.connect(self._on_background_changed)
         session.frame_changed.connect(lambda _frame: self._show())
-        session.theme_changed.connect(self.bar.set_theme)
 
     def ask(self) -> None:
         """Ask for a video, or for one of numbered images; a folder of images is taken by any of them."""

@@ -113,8 +113,6 @@ class CompareController(QObject):
         ):  # fmt: skip
             signal.connect(self._updater.request)
         session.appearance_changed.connect(self._on_appearance_changed)
-        session.theme_changed.connect(panel.set_theme)
-        session.theme_changed.connect(stage.set_theme)
         display.scene_shown.connect(lambda _scene: self._show_frame())
         display.refreshed.connect(self._updater.flush)
         scene_view.camera_changed.connect(self._on_camera_changed)

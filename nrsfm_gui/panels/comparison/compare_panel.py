@@ -17,12 +17,14 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from nrsfm_gui.model.theme import DARK, Theme
 from nrsfm_gui.widgets.fields import ComboBox, tool_button
 from nrsfm_gui.widgets.labels import ElidedLabel
+from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from nrsfm_gui.model.theme import Theme
 
 MODES = {"overlay": "Overlay", "side": "Side by side", "difference": "Difference"}
 TIPS = {
@@ -34,7 +36,7 @@ TIPS = {
 SWATCH = 10
 
 
-class ComparePanel(QFrame):
+class ComparePanel(Themed, QFrame):
     """Chooses the second run and the way of comparing.
 
     Signals
@@ -57,7 +59,8 @@ class ComparePanel(QFrame):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = DARK
+        self.setProperty("role", "bar")
+        self.setProperty("edge", "other")
         self._first = QLabel()
         self._first.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Preferred)
         self._first.setToolTip("The run that is shown; choose another one in the list of runs")
@@ -84,7 +87,7 @@ class ComparePanel(QFrame):
         self._more.toggled.connect(self._on_more_toggled)
         self._build()
         self.set_mode("overlay")
-        self.set_theme(DARK)
+        self._follow_theme()
 
     # -- setters --------------------------------------------------------------------------------------------
 
@@ -108,14 +111,9 @@ class ComparePanel(QFrame):
         self._summary.set_full_text(text)
         self._summary.setToolTip(tip)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        self._theme = theme
+    def _apply_theme(self, theme: Theme) -> None:
         for label, color in zip(self._swatches, (theme.estimate, theme.other), strict=True):
             label.setPixmap(_swatch(color))
-        self.setStyleSheet(
-            f"ComparePanel {{ background: {theme.raised}; border: 0; border-left: 4px solid {theme.other}; }}"
-        )
 
     # -- construction ---------------------------------------------------------------------------------------
 

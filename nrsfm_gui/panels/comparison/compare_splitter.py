@@ -8,24 +8,24 @@ from PyQt6.QtCore import QSize, Qt
 from PyQt6.QtGui import QColor
 from PyQt6.QtWidgets import QHeaderView, QLabel, QSplitter, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
-from nrsfm_gui.model.theme import DARK, Theme
+from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from nrsfm_gui.model.theme import Theme
     from nrsfm_gui.text.compare_rows import CompareRow
 
 MOST_LINES = 8  # that are seen without scrolling
 TABLE_WIDTH = 340  # pixels
 
 
-class CompareTable(QTreeWidget):
+class CompareTable(Themed, QTreeWidget):
     """Three columns: name, the run that is shown, the other one. No signals."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._rows: tuple[CompareRow, ...] = ()
-        self._theme = DARK
         self.setAccessibleName("What differs between the two runs")
         self.setColumnCount(3)
         self.setRootIsDecorated(False)
@@ -40,6 +40,7 @@ class CompareTable(QTreeWidget):
         for column in range(3):
             modes = QHeaderView.ResizeMode
             header.setSectionResizeMode(column, modes.Stretch if column else modes.ResizeToContents)
+        self._follow_theme()
 
     def sizeHint(self) -> QSize:
         """Return the height of the lines, as far as they are not too many."""
@@ -61,19 +62,13 @@ class CompareTable(QTreeWidget):
             for column in range(3):
                 item.setToolTip(column, row.tip or f"{row.name}: {row.first}, {row.second}")
             self.addTopLevelItem(item)
-        self._apply_style()
+        self._apply_theme(self._theme)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        self._theme = theme
-        self.setStyleSheet(f"CompareTable {{ border: 1px solid {theme.border}; }}")
-        self._apply_style()
-
-    def _apply_style(self) -> None:
+    def _apply_theme(self, theme: Theme) -> None:
         for index, row in enumerate(self._rows):
             item = self.topLevelItem(index)
             assert item is not None
-            item.setForeground(0, QColor(self._theme.muted))
+            item.setForeground(0, QColor(theme.muted))
             font = self.font()
             for column in (1, 2):
                 font.setBold(row.better == column)
@@ -87,6 +82,8 @@ class CompareSplitter(QSplitter):
         super().__init__(Qt.Orientation.Horizontal, parent)
         self.setChildrenCollapsible(False)
         self._titles = [QLabel(), QLabel()]
+        for label, role in zip(self._titles, ("run", "other run"), strict=True):
+            label.setProperty("role", role)
         self._columns = [_TitledView(self._titles[0], view)]
         self.addWidget(self._columns[0])
         self._second: QWidget | None = None
@@ -117,15 +114,6 @@ class CompareSplitter(QSplitter):
         for label, title in zip(self._titles, titles or ("", ""), strict=True):
             label.setText(title)
             label.setVisible(both)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        self.table.set_theme(theme)
-        for label, color in zip(self._titles, (theme.estimate, theme.other), strict=True):
-            label.setStyleSheet(
-                f"background: {theme.panel}; color: {theme.text}; padding: 2px 8px;"
-                f"border: 0; border-top: 3px solid {color};"
-            )
 
     def show_table(self, on: bool) -> None:
         """Show or hide the table of what differs."""

@@ -149,7 +149,6 @@ class GuidanceController(QObject):
         session.changed.connect(self._on_changed)
         self._shown_settings = session.settings
         session.changed.connect(self._show_available)
-        session.theme_changed.connect(panel.set_theme)
         self._show_settings()
 
     @property

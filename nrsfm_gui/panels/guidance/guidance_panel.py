@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import (
@@ -23,9 +21,7 @@ from nrsfm_gui.text.guidance_text import TITLES
 from nrsfm_gui.widgets.fields import NumberField, push_button
 from nrsfm_gui.widgets.labels import ClampedLabel
 from nrsfm_gui.widgets.sources import Choice
-
-if TYPE_CHECKING:
-    from nrsfm_gui.model.theme import Theme
+from nrsfm_gui.widgets.style import set_property
 
 EMPTY = (
     "Which value suits these tracks, without ground truth? Some tracks are hidden, the rest is solved for "
@@ -183,21 +179,10 @@ class GuidancePanel(QWidget):
 
     def set_sentence(self, sentence: str, *, usable: bool, warning: bool = False) -> None:
         """Show the recommendation of the curve, or why there is none."""
-        label = self._line.label
         self._line.set_text(sentence)
         self._line.setVisible(bool(sentence))
-        role = "warning" if warning else ""
-        if label.property("role") != role:
-            label.setProperty("role", role)
-            style = label.style()
-            assert style is not None
-            style.unpolish(label)
-            style.polish(label)
+        set_property(self._line.label, "role", "warning" if warning else "")
         self._use.setEnabled(usable)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        self.plot.set_theme(theme)
 
     # -- making ---------------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from PyQt6.QtWidgets import QVBoxLayout, QWidget
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.widgets.labels import EmptyLabel
 from nrsfm_gui.widgets.plots.plot_style import apply_plot_theme, log_ticks
+from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
     from core.foundation import Floats
@@ -46,7 +47,7 @@ class GuidanceCurves:
     advised: int | None = None  # index of the value to use, where that is not the lowest
 
 
-class GuidancePlot(QWidget):
+class GuidancePlot(Themed, QWidget):
     """A plot of `GuidanceCurves`, or a text where there are none."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -65,7 +66,6 @@ class GuidancePlot(QWidget):
         self._band = pg.FillBetweenItem(self._low, self._high)
         self._right_curve = pg.PlotCurveItem()  # what has the right axis
         self._held = pg.PlotDataItem(symbol="o", symbolSize=6)
-        self._pens = {"used": pg.mkPen("gray"), "truth": pg.mkPen("r")}
         self._now = pg.InfiniteLine(angle=90)
         self._lowest = pg.ScatterPlotItem(symbol="o", size=14)
         self._label = pg.TextItem("", anchor=(0.5, 1.35))
@@ -80,7 +80,7 @@ class GuidancePlot(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._widget)
-        self._draw()
+        self._follow_theme()
 
     @property
     def plot_widget(self) -> pg.PlotWidget:
@@ -107,8 +107,7 @@ class GuidancePlot(QWidget):
         self._with_truth = on
         self._draw()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
+    def _apply_theme(self, theme: Theme) -> None:
         apply_plot_theme(self._widget, theme)
         band = pg.mkColor(theme.accent)
         band.setAlpha(BAND_ALPHA)

@@ -50,7 +50,6 @@ class LogController(QObject):
         session.notifier.warned.connect(lambda sentence, _action: self._log_message(Level.WARNING, sentence))
         session.sequence_changed.connect(self._log_sequence)
         session.changed.connect(self._on_changed)
-        session.theme_changed.connect(panel.set_theme)
 
     def ask_for_file(self) -> None:
         """Ask where to save the log, and save it."""

@@ -18,6 +18,7 @@ from PyQt6.QtWidgets import (
 
 from nrsfm_gui.model.log_records import LINES, Level, Line
 from nrsfm_gui.widgets.fields import ComboBox, tool_button
+from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,7 +36,7 @@ LEVELS = {
 NARROWEST = 54  # pixels of a field in a narrow dock
 
 
-class LogPanel(QWidget):
+class LogPanel(Themed, QWidget):
     """Shows the lines from the chosen level on that contain the filter text.
 
     `header` has the controls, for the title of the dock.
@@ -55,7 +56,6 @@ class LogPanel(QWidget):
         super().__init__(parent)
         self._lines: list[Line] = []
         self._stale = False  # lines came while the panel could not be seen
-        self._theme: Theme | None = None
         self._level = ComboBox()
         self._level.addItems(LEVELS)
         self._level.setCurrentText("from notes")
@@ -99,6 +99,7 @@ class LogPanel(QWidget):
         copy.clicked.connect(self._on_copy_clicked)
         save.clicked.connect(self.save_requested)
         clear.clicked.connect(self.clear_requested)
+        self._follow_theme()
 
     @property
     def shown_text(self) -> str:
@@ -119,9 +120,7 @@ class LogPanel(QWidget):
         self._lines = list(lines)
         self._rebuild()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        self._theme = theme
+    def _apply_theme(self, _theme: Theme) -> None:
         self._rebuild()
 
     def showEvent(self, event: QShowEvent | None) -> None:
@@ -150,8 +149,7 @@ class LogPanel(QWidget):
     def _as_html(self, line: Line) -> str:
         """Return a line as rich text in the color of its level."""
         theme = self._theme
-        colors = {} if theme is None else {Level.DETAIL: theme.muted, Level.INFO: theme.text}
-        color = colors.get(line.level, theme.warning if theme is not None else "red")
+        color = {Level.DETAIL: theme.muted, Level.INFO: theme.text}.get(line.level, theme.warning)
         urgent = f"{line.level.name}  " if line.level >= Level.WARNING else ""
         said = f"{line.time:%H:%M:%S}  {line.source:<8}  {urgent}{line.text}"
         rows = [said, *(f"    {row}" for row in line.details.splitlines())]

@@ -57,7 +57,6 @@ class LossController(QObject):
             signal.connect(self._updater.request)
         session.moment_changed.connect(plot.set_moment)
         session.compared_changed.connect(self._on_compared_changed)
-        session.theme_changed.connect(plot.set_theme)
         plot.moment_requested.connect(self.look_at)
         plot.change_chosen.connect(self.go_back)
         self._comparing = False

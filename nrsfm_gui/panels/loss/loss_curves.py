@@ -112,7 +112,7 @@ class LossCurves:
                 curve.item.setData(self.x(curve.history), curve.history.log_losses)
                 curve.drawn = count
 
-    def set_theme(self, theme: Theme) -> None:
+    def set_colors(self, theme: Theme) -> None:
         """Use the colors of a theme."""
         self._theme = theme
         self._color()
@@ -165,7 +165,7 @@ class ResidualCurves:
                 self._plot.addItem(item)
         self.bounds = float(np.nanmin(values)), float(np.nanmax(values))
 
-    def set_theme(self, theme: Theme) -> None:
+    def set_colors(self, theme: Theme) -> None:
         """Use the colors of a theme."""
         for item, style in zip(self._items, STYLES, strict=True):
             item.setPen(pg.mkPen(theme.residual, width=1, style=style))

@@ -40,7 +40,7 @@ class _Mark:
         self.line.setVisible(False)
         self.text.setVisible(False)
 
-    def set_theme(self, theme: Theme) -> None:
+    def set_colors(self, theme: Theme) -> None:
         self.line.setPen(pg.mkPen(theme.grid, width=1))
         self.text.setColor(theme.muted)
 
@@ -72,7 +72,7 @@ class PhaseMarks:
         while len(self._marks) < len(phases):
             self._marks.append(_Mark(self._plot))
             if self._theme is not None:
-                self._marks[-1].set_theme(self._theme)
+                self._marks[-1].set_colors(self._theme)
         for mark in self._marks[len(phases) :]:
             mark.hide()
         box = self._plot.getViewBox()
@@ -90,11 +90,11 @@ class PhaseMarks:
                     mark.text.setPlainText(name)
                 mark.text.setPos(float(starts[k]), top)
 
-    def set_theme(self, theme: Theme) -> None:
+    def set_colors(self, theme: Theme) -> None:
         """Use the colors of a theme."""
         self._theme = theme
         for mark in self._marks:
-            mark.set_theme(theme)
+            mark.set_colors(theme)
 
     def _names(self, names: list[str], starts: Floats, width: float) -> dict[int, str]:
         """Return what to write at which phase; `starts` (N,) and `width` are in pixels.
@@ -183,7 +183,7 @@ class ChangeTicks(QObject):
         spots = [{"pos": place, "data": number} for number, place in enumerate(places)]
         self._item.setData(spots)
 
-    def set_theme(self, theme: Theme) -> None:
+    def set_colors(self, theme: Theme) -> None:
         """Use the colors of a theme."""
         self._item.setBrush(pg.mkBrush(theme.selection))
         self._item.setPen(pg.mkPen(theme.panel))
@@ -240,7 +240,7 @@ class IterationCursor(QObject):
         self._line.label.setFormat(text)
         self._line.label.setVisible(bool(text))  # without text its ground would cut the line
 
-    def set_theme(self, theme: Theme) -> None:
+    def set_colors(self, theme: Theme) -> None:
         """Use the colors of a theme."""
         self._line.setPen(pg.mkPen(theme.muted, width=1))
         self._line.setHoverPen(pg.mkPen(theme.accent, width=1))
@@ -296,7 +296,7 @@ class CurveReading:
         self._dot.hide()
         self._text.hide()
 
-    def set_theme(self, theme: Theme) -> None:
+    def set_colors(self, theme: Theme) -> None:
         """Use the colors of a theme."""
         self._dot.setBrush(pg.mkBrush(theme.accent))
         self._dot.setPen(pg.mkPen(theme.panel))

@@ -20,6 +20,7 @@ from nrsfm_gui.panels.loss.loss_marks import ChangeTicks, CurveReading, Iteratio
 from nrsfm_gui.widgets.fields import ComboBox, tool_button
 from nrsfm_gui.widgets.labels import ElidedLabel, EmptyLabel
 from nrsfm_gui.widgets.plots.plot_style import apply_plot_theme, log_ticks
+from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -180,7 +181,7 @@ def _final_part(history: History) -> int:
     return first
 
 
-class LossPlot(QWidget):
+class LossPlot(Themed, QWidget):
     """Shows histories; the current one in front. `header` is the line above it, placed by the window.
 
     Signals
@@ -236,6 +237,7 @@ class LossPlot(QWidget):
         self.setMinimumSize(240, 150)
         self._widget.scene().sigMouseMoved.connect(self._on_mouse_moved)
         self._widget.scene().sigMouseClicked.connect(self._on_mouse_clicked)
+        self._follow_theme()
         self.set_axis("iterations")
 
     # -- setters --------------------------------------------------------------------------------------------
@@ -308,12 +310,11 @@ class LossPlot(QWidget):
         """Show and follow all runs, or the run in front alone."""
         self._set_follow(Follow.ALL if on else Follow.RUN)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
+    def _apply_theme(self, theme: Theme) -> None:
         apply_plot_theme(self._widget, theme)
         marks = (self._ticks, self._cursor, self._reading, self._phases)
         for part in (self._curves, self._residuals, *marks):
-            part.set_theme(theme)
+            part.set_colors(theme)
         self._place_phases()
 
     # -- drawing --------------------------------------------------------------------------------------------

@@ -77,8 +77,6 @@ class ParametersController(QObject):
         session.run_changed.connect(self._values.request)
         session.live_changed.connect(self._difference.request)
         control.ended.connect(self._difference.request)
-        session.theme_changed.connect(panel.set_theme)
-        session.theme_changed.connect(plot.set_theme)
         self._diamonds.request()
 
     # -- what is asked for ----------------------------------------------------------------------------------

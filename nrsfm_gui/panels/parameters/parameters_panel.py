@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from core import Sequence
     from core.foundation import Floats
-    from nrsfm_gui.model.theme import Theme
 
 COMMIT_MILLISECONDS = 200  # typing "12" should not first solve for 1
 # Rank and penalty that a problem begins with: those of its preset.
@@ -232,10 +231,6 @@ class ParametersPanel(QScrollArea):
         """Choose a penalty: a key of `core.PENALTIES`, or "weights"."""
         self._penalty.choose(kind)
         self.flush()
-
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        self._penalty.set_theme(theme)
 
     def flush(self) -> None:
         """Read every field now; called before a run starts, so that what was typed last counts."""

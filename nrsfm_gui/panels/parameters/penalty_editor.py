@@ -20,7 +20,6 @@ from nrsfm_gui.widgets.sources import Choice
 
 if TYPE_CHECKING:
     from core.foundation import Floats
-    from nrsfm_gui.model.theme import Theme
 
 KINDS = PENALTIES | {EXPLICIT: ExplicitWeights}
 TITLES = {name: kind.title for name, kind in KINDS.items()}
@@ -131,10 +130,6 @@ class PenaltyEditor(QWidget):
             self._show_weights(self.read(self._rank))
         except InputError:
             return  # the message below the field has the reason
-
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        self._weights.set_theme(theme)
 
     def read(self, rank: int) -> Penalty:
         """Return the penalty for a rank; explicit weights are cut, or continued with their last.

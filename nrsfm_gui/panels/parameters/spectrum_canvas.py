@@ -132,7 +132,7 @@ class SpectrumItems:
             self._barrier = handle
             self._draw_handles()
 
-    def set_theme(self, theme: Theme) -> None:
+    def set_colors(self, theme: Theme) -> None:
         """Use the colors of a theme."""
         for alpha in self._brushes:
             color = pg.mkColor(theme.estimate)

@@ -29,6 +29,7 @@ from nrsfm_gui.widgets.fields import tool_button
 from nrsfm_gui.widgets.labels import EmptyLabel, HintLine
 from nrsfm_gui.widgets.plots.plot_style import apply_plot_theme, log_ticks
 from nrsfm_gui.widgets.sources import Choice
+from nrsfm_gui.widgets.style import Themed, set_property
 
 if TYPE_CHECKING:
     import pyqtgraph as pg
@@ -130,7 +131,7 @@ class SpectrumState:
     run_weights: tuple[float, ...] = ()  # (N,) that it was found with
 
 
-class SpectrumHeader(QWidget):
+class SpectrumHeader(Themed, QWidget):
     """A legend, a choice of the penalty, and a button.
 
     Signals
@@ -159,6 +160,7 @@ class SpectrumHeader(QWidget):
         bar.addWidget(self._legend)
         bar.addWidget(self._choice, 1)
         bar.addWidget(self._back)
+        self._follow_theme()
 
     @property
     def back(self) -> QToolButton:
@@ -172,15 +174,14 @@ class SpectrumHeader(QWidget):
         self._back.setToolTip(f"Let the weights follow the {TITLES[rule]} again")
         self._back.setVisible(kind == EXPLICIT)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
+    def _apply_theme(self, theme: Theme) -> None:
         self._legend.setText(
             f'<span style="color:{theme.estimate}">&#9632;</span> σ'
             f'&nbsp;&nbsp;<span style="color:{theme.residual}">&#9670;</span> weight'
         )
 
 
-class SpectrumPlot(QWidget):
+class SpectrumPlot(Themed, QWidget):
     """Bars for singular values, handles for weights. `header` is the line above, placed by the window.
 
     Signals
@@ -238,6 +239,7 @@ class SpectrumPlot(QWidget):
         layout.addWidget(canvas, 1)
         layout.addWidget(self._hint)
         self.setMinimumSize(200, 150)
+        self._follow_theme()
         self._show()
 
     @property
@@ -271,14 +273,12 @@ class SpectrumPlot(QWidget):
             self._weights = state.weights
         self._show()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
+    def _apply_theme(self, theme: Theme) -> None:
         apply_plot_theme(self._canvas, theme)
         plot = self._canvas.getPlotItem()
         for side, color in (("left", theme.estimate), ("right", theme.residual)):
             plot.getAxis(side).setTextPen(color)
-        self._items.set_theme(theme)
-        self.header.set_theme(theme)
+        self._items.set_colors(theme)
 
     # -- drawing --------------------------------------------------------------------------------------------
 
@@ -332,12 +332,7 @@ class SpectrumPlot(QWidget):
 
     def _set_hint(self, sentence: str, *, role: str = "muted") -> None:
         self._hint.set_full_text(sentence)
-        if self._hint.property("role") != role:
-            self._hint.setProperty("role", role)
-            style = self._hint.style()
-            assert style is not None
-            style.unpolish(self._hint)
-            style.polish(self._hint)
+        set_property(self._hint, "role", role)
 
     # -- mouse and keys ------------------------------------------------------------------------------------
 

@@ -6,18 +6,19 @@ import math
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QRectF, QSize, Qt, pyqtSignal
-from PyQt6.QtGui import QColor, QPainter
+from PyQt6.QtGui import QPainter
 from PyQt6.QtWidgets import QGridLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 from nrsfm_gui.model.numbers import format_number
+from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.drag_number import DRAG_TIP, DragLabel, DragSlider, Scale
 from nrsfm_gui.widgets.fields import NumberField
+from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QPaintEvent
 
     from core.foundation import Floats
-    from nrsfm_gui.model.theme import Theme
 
 WEIGHTS = Scale(1e-6, 1e2, zero=True)
 BAR_DECADES = 4  # a bar of no length is this many decades below the largest singular value
@@ -53,14 +54,13 @@ def describe_limit(weights: list[float] | tuple[float, ...], moved: int, barrier
     )
 
 
-class SingularBar(QWidget):
+class SingularBar(Themed, QWidget):
     """A horizontal bar of logarithmic length for one singular value, with its number."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._value: float | None = None
         self._largest = 1.0
-        self._bar, self._text = QColor("gray"), QColor("gray")
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:
@@ -75,11 +75,6 @@ class SingularBar(QWidget):
         self.setToolTip("singular value of X#" if value is None else f"singular value of X#: {value:.6g}")
         self.update()
 
-    def set_colors(self, bar: str, text: str) -> None:
-        """Use the colors of a theme."""
-        self._bar, self._text = QColor(bar), QColor(text)
-        self.update()
-
     def share(self) -> float:
         """Return the length of the bar, 0 to 1."""
         if self._value is None or self._value <= 0 or self._largest <= 0:
@@ -90,11 +85,9 @@ class SingularBar(QWidget):
         """Draw the bar behind the number."""
         painter = QPainter(self)
         painter.setPen(Qt.PenStyle.NoPen)
-        color = QColor(self._bar)
-        color.setAlphaF(0.45)
-        painter.setBrush(color)
+        painter.setBrush(qcolor(self._theme.estimate, 0.45))
         painter.drawRoundedRect(QRectF(0, 3, self.share() * self.width(), self.height() - 6), 2, 2)
-        painter.setPen(self._text)
+        painter.setPen(qcolor(self._theme.text))
         text = "–" if self._value is None else f"{self._value:.3g}"
         if self._value is not None and self._value < NEGLIGIBLE * self._largest:
             text = "0"
@@ -120,7 +113,6 @@ class WeightsEditor(QWidget):
         super().__init__(parent)
         self._weights: tuple[float, ...] = ()
         self._rows: list[tuple[DragLabel, SingularBar, DragSlider, NumberField]] = []
-        self._colors = ("gray", "gray")
         self._brought = ""  # that a movement brought other weights along
         self._note = QLabel()
         self._note.setWordWrap(True)
@@ -208,12 +200,6 @@ class WeightsEditor(QWidget):
         self._note.setText(note)
         self._note.setVisible(bool(note))
 
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        self._colors = (theme.estimate, theme.text)
-        for _label, bar, _slider, _field in self._rows:
-            bar.set_colors(*self._colors)
-
     def _rebuild(self, count: int) -> None:
         for row in self._rows:
             for widget in row:
@@ -231,7 +217,6 @@ class WeightsEditor(QWidget):
             label.setProperty("role", "muted")
             label.setToolTip(slider.toolTip())
             bar = SingularBar()
-            bar.set_colors(*self._colors)
             field = NumberField()
             field.setToolTip(f"weight a{k + 1}, 0 or more")
             field.setFixedWidth(70)

@@ -33,7 +33,6 @@ class PointsController(QObject):
         session.hidden_changed.connect(panel.set_hidden)
         session.frame_changed.connect(lambda _frame: self._show_frame())
         session.frame_range_changed.connect(panel.set_range)
-        session.theme_changed.connect(panel.set_theme)
         panel.became_visible.connect(self._show)
         panel.frame_requested.connect(session.set_frame)
 

@@ -7,20 +7,22 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from nrsfm_gui.model.theme import DARK, Theme
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.plots.frame_chart import AXIS_HEIGHT, NO_AXIS_HEIGHT, FrameChart, Plot
+from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from PyQt6.QtGui import QColor, QResizeEvent
 
+    from nrsfm_gui.model.theme import Theme
+
 MOST_POINTS = 8  # that are drawn; more could not be distinguished
 EMPTY = "Select points to see them over the frames: click, Ctrl+drag, or choose rows of the table."
 
 
-class PointsCurves(QWidget):
+class PointsCurves(Themed, QWidget):
     """Stacked plots on one axis of frames. A click requests the frame."""
 
     frame_requested = pyqtSignal(int)  # 0-based
@@ -30,7 +32,6 @@ class PointsCurves(QWidget):
         self._charts: list[FrameChart] = []
         self._frame = 0
         self._range: tuple[int, int] | None = None
-        self._theme = DARK
         self._content: tuple[tuple[Plot, ...], tuple[int, ...], str] = ((), (), "")
         self._names = QLabel()
         self._names.setTextFormat(Qt.TextFormat.RichText)
@@ -47,7 +48,7 @@ class PointsCurves(QWidget):
         self._column.setSpacing(0)
         self._column.addWidget(self._names)
         self._column.addWidget(self._empty, 1)
-        self.show_plots((), ())
+        self._follow_theme()
 
     @property
     def plots(self) -> tuple[Plot, ...]:
@@ -89,11 +90,7 @@ class PointsCurves(QWidget):
         for chart in self._charts:
             chart.set_range(frames)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        self._theme = theme
-        for chart in self._charts:
-            chart.set_theme(theme)
+    def _apply_theme(self, _theme: Theme) -> None:
         plots, points, note = self._content
         self.show_plots(plots, points, note=note)
 
@@ -117,7 +114,6 @@ class PointsCurves(QWidget):
         chart = FrameChart()
         if self._charts:
             chart.getPlotItem().setXLink(self._charts[0].getPlotItem())
-        chart.set_theme(self._theme)
         chart.set_frame(self._frame)
         chart.set_range(self._range)
         chart.frame_requested.connect(self.frame_requested)

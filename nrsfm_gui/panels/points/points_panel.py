@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtWidgets import QButtonGroup, QHBoxLayout, QToolButton, QWidget
 
-from nrsfm_gui.model.theme import DARK, Theme
 from nrsfm_gui.panels.points.points_curves import MOST_POINTS, PointsCurves
 from nrsfm_gui.panels.points.points_table import PointsTable
 from nrsfm_gui.widgets.fields import tool_button
@@ -75,7 +74,6 @@ class PointsPanel(QWidget):
         self.table.points_selected.connect(self.points_selected)
         self.table.frame_requested.connect(self.frame_requested)
         self.curves.frame_requested.connect(self.frame_requested)
-        self.set_theme(DARK)
         self._show_page()
 
     def set_table(self, table: PointTable | None) -> None:
@@ -105,11 +103,6 @@ class PointsPanel(QWidget):
     def set_range(self, frames: tuple[int, int] | None) -> None:
         """Show which frames are played, None for all."""
         self.curves.set_range(frames)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        self.table.set_theme(theme)
-        self.curves.set_theme(theme)
 
     def showEvent(self, event: QShowEvent | None) -> None:
         """Emit `became_visible`."""

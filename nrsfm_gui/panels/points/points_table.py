@@ -10,12 +10,13 @@ from PyQt6.QtCore import QAbstractTableModel, QItemSelection, QItemSelectionMode
 from PyQt6.QtGui import QBrush, QColor
 from PyQt6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
-from nrsfm_gui.model.theme import DARK, Theme
+from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from core.foundation import Bools, Floats, Ints
+    from nrsfm_gui.model.theme import Theme
     from nrsfm_gui.text.point_table import PointTable
 
 NONE = "–"
@@ -178,7 +179,7 @@ class PointsModel(QAbstractTableModel):
         return f"{int(value) + 1}" if column in (0, WORST) else f"{value:.3g}"
 
 
-class PointsTable(QTableView):
+class PointsTable(Themed, QTableView):
     """Emits the rows that the user selects, and the worst frame of a row on a double click."""
 
     points_selected = pyqtSignal(object, bool)  # (N,) indices; always False: they replace the others
@@ -188,7 +189,6 @@ class PointsTable(QTableView):
         super().__init__(parent)
         self._rows = PointsModel()
         self._hidden: frozenset[int] = frozenset()
-        self._theme = DARK
         self._chosen: Ints = np.zeros(0, dtype=int)  # while the rows are put in another order
         self._marked: Ints | None = None  # the selected points, where they are too many to be selected rows
         self._place = 0  # of the scroll bar, in the meantime
@@ -248,9 +248,7 @@ class PointsTable(QTableView):
         self._hidden = hidden
         self._rows.set_hidden(hidden, self._theme.muted)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        self._theme = theme
+    def _apply_theme(self, theme: Theme) -> None:
         self._rows.set_hidden(self._hidden, theme.muted)
 
     def _ranges(self, points: Ints) -> QItemSelection | None:

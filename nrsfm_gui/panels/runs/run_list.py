@@ -21,11 +21,9 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from nrsfm_gui.model.theme import DARK, Theme
 from nrsfm_gui.panels.runs.run_tree import RunTree, number_of
 from nrsfm_gui.widgets.fields import tool_button
 from nrsfm_gui.widgets.icons import icon
-from nrsfm_gui.widgets.style import faint_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -86,7 +84,6 @@ class RunList(QWidget):
         self._buttons = {name: self._button(name) for name in BUTTONS}
         self._buttons["pin"].setCheckable(True)
         self._build()
-        self.set_theme(DARK)
 
     def set_rows(self, rows: Collection[RunRow], shown: int | None) -> None:
         """Show the runs in the order given and mark the one that is shown; touches only what changed."""
@@ -105,12 +102,6 @@ class RunList(QWidget):
             self._noted = number
             if self._note.text() != note:
                 self._note.setText(note)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        for name, button in self._buttons.items():
-            button.setIcon(icon(name, theme.text, disabled=faint_text(theme)))
-        self.tree.set_theme(theme)
 
     def menu_of(self, number: int) -> QMenu:
         """Return the context menu of a run."""
@@ -192,6 +183,7 @@ class RunList(QWidget):
 
     def _button(self, name: str) -> QToolButton:
         button = tool_button("", BUTTONS[name], BUTTONS[name], object_name=f"run {name}")
+        button.setIcon(icon(name))
         button.setIconSize(QSize(16, 16))
         button.clicked.connect(lambda _checked: self._on_button_clicked(name))
         return button

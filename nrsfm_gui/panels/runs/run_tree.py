@@ -10,13 +10,13 @@ from PyQt6.QtGui import QBrush, QColor, QIcon, QPainter, QPixmap
 from PyQt6.QtWidgets import QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
 from nrsfm_gui.model.numbers import NONE
-from nrsfm_gui.model.theme import DARK, Theme
 from nrsfm_gui.widgets.icons import paint_icon
-from nrsfm_gui.widgets.style import faint_text
+from nrsfm_gui.widgets.style import Themed, faint_text
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QMouseEvent, QResizeEvent
 
+    from nrsfm_gui.model.theme import Theme
     from nrsfm_gui.text.run_rows import RunRow
 
 COLUMNS = ("#", "run", "K", "log10", "px", "error")
@@ -39,7 +39,7 @@ SELECTED_INK = "#ffffff"  # on the accent of either theme
 PIXEL_RATIOS = (1, 2, 3)
 
 
-class RunTree(QTreeWidget):
+class RunTree(Themed, QTreeWidget):
     """A table whose names are edited only through `rename`.
 
     Signals
@@ -59,7 +59,6 @@ class RunTree(QTreeWidget):
         self.rows: tuple[RunRow, ...] = ()
         self.shown: int | None = None
         self._renamed = -1  # the run whose name is being edited
-        self._theme = DARK
         self.setAccessibleName("Runs")
         self.setHeaderLabels(list(COLUMNS))
         self.setRootIsDecorated(False)
@@ -84,6 +83,7 @@ class RunTree(QTreeWidget):
         assert delegate is not None
         delegate.closeEditor.connect(lambda *_: self._on_editor_closed())
         self.itemDoubleClicked.connect(lambda item, _column: self.rename(number_of(item)))
+        self._follow_theme()
 
     # -- setters --------------------------------------------------------------------------------------------
 
@@ -112,9 +112,7 @@ class RunTree(QTreeWidget):
             self.setCurrentItem(current)
         self.blockSignals(False)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        self._theme = theme
+    def _apply_theme(self, _theme: Theme) -> None:
         self.blockSignals(True)
         self._fill_all()
         self.setCurrentItem(None if self.shown is None else self._item(self.shown))

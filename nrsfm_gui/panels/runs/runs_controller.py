@@ -52,7 +52,6 @@ class RunsController(QObject):
         display.refreshed.connect(self._updater.flush)
         session.changed.connect(self._on_changed)
         self._settings = session.settings  # that were seen last
-        session.theme_changed.connect(runs.set_theme)
         runs.run_requested.connect(self.show)
         runs.pin_requested.connect(
             lambda number, on: session.with_run(number, lambda run: session.pin_run(run, on))

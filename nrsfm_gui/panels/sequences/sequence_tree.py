@@ -21,13 +21,14 @@ from PyQt6.QtWidgets import (
 )
 
 from core import CameraModel
-from nrsfm_gui.model.theme import DARK, Theme
 from nrsfm_gui.widgets.colors import qcolor
+from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from core import SequenceEntry
+    from nrsfm_gui.model.theme import Theme
 
 COLUMNS = {CameraModel.PERSPECTIVE: 1, CameraModel.ORTHOGONAL: 2}
 LETTERS = {CameraModel.PERSPECTIVE: "P", CameraModel.ORTHOGONAL: "O"}
@@ -58,7 +59,7 @@ class _Cell(QStyledItemDelegate):
         option.state &= ~(QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_HasFocus)
 
 
-class SequenceTree(QWidget):
+class SequenceTree(Themed, QWidget):
     """A tree of object > path with a cell for each camera; a click on a name, a cell, or Return opens it."""
 
     sequence_requested = pyqtSignal(object)  # a SequenceEntry
@@ -67,7 +68,6 @@ class SequenceTree(QWidget):
         super().__init__(parent)
         self._entries: tuple[SequenceEntry, ...] = ()
         self._current: SequenceEntry | None = None
-        self._theme = DARK
         self._filter = QLineEdit()
         self._filter.setPlaceholderText("Filter")
         self._filter.setAccessibleName("Filter the sequences")
@@ -93,6 +93,7 @@ class SequenceTree(QWidget):
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self._hint)
         self._stack.addWidget(listing)
+        self._follow_theme()
 
     def sizeHint(self) -> QSize:
         """Return the preferred size."""
@@ -111,12 +112,7 @@ class SequenceTree(QWidget):
         self._current = entry
         self._paint_cells()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        self._theme = theme
-        self._tree.setStyleSheet(
-            f"QTreeView::item:selected {{ background: {theme.raised}; color: {theme.text}; }}"
-        )
+    def _apply_theme(self, _theme: Theme) -> None:
         self._paint_cells()
 
     # Construction

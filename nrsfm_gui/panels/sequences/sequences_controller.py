@@ -46,7 +46,6 @@ class SequencesController(QObject):
         opening.listed.connect(tree.set_entries)
         opening.failed.connect(lambda *_: self._on_failed())
         tree.sequence_requested.connect(opening.open_entry)
-        session.theme_changed.connect(tree.set_theme)
 
     def _on_reading_started(self, what: str) -> None:
         self._notifier.clear()

@@ -12,23 +12,24 @@ from PyQt6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from nrsfm_gui.model.nice_ticks import nice_step
 from nrsfm_gui.model.numbers import format_number
-from nrsfm_gui.model.theme import DARK, Theme
 from nrsfm_gui.panels.timeline.heat_strip import small_font
 from nrsfm_gui.scene.comparison import SERIES_NAME
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.plots.frame_axis import FrameAxis, FrameRange
+from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QMouseEvent, QPaintEvent, QResizeEvent
 
     from core.foundation import Floats
+    from nrsfm_gui.model.theme import Theme
 
 MESSAGE_MILLISECONDS = 10_000  # that a sentence about a frame stays
 MESSAGE_COLUMNS = 64  # characters in a line
 MESSAGE_GAP = 44  # pixels between the curve and the last line
 
 
-class ErrorCurve(QWidget):
+class ErrorCurve(Themed, QWidget):
     """The mean error of every frame; a click or a drag requests frames."""
 
     frame_requested = pyqtSignal(int)
@@ -44,10 +45,10 @@ class ErrorCurve(QWidget):
         self._values: Floats | None = None
         self._unit = ""
         self._name = self._alignment = ""
-        self._theme = DARK
         self._range = FrameRange()
         self._background: QPixmap | None = None  # all but the current frame and the range
         self.setAccessibleName("error by frame")
+        self._follow_theme()
 
     def sizeHint(self) -> QSize:
         """Return the preferred size."""
@@ -93,9 +94,7 @@ class ErrorCurve(QWidget):
             self._message_frame = -1
             QToolTip.hideText()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        self._theme = theme
+    def _apply_theme(self, _theme: Theme) -> None:
         self._redraw()
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:

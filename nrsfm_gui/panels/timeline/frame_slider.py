@@ -8,9 +8,9 @@ from PyQt6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QPainter, QPen
 from PyQt6.QtWidgets import QAbstractSlider, QSizePolicy, QToolTip, QWidget
 
-from nrsfm_gui.model.theme import DARK, Theme
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.plots.frame_axis import FrameAxis, FrameRange
+from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QMouseEvent, QPaintEvent
@@ -19,7 +19,7 @@ HANDLE_RADIUS = 6.5
 BADGE = 13.0  # pixels, of the mark of the frame that intrinsics are estimated from
 
 
-class FrameSlider(QAbstractSlider):
+class FrameSlider(Themed, QAbstractSlider):
     """A slider whose handle is at the center of the frame on the axis, and whose range can be dragged."""
 
     frame_requested = pyqtSignal(int)
@@ -33,7 +33,6 @@ class FrameSlider(QAbstractSlider):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setSingleStep(1)
         self.setAccessibleName("frame")
-        self._theme = DARK
         self._truth: tuple[int, ...] = ()
         self._reference = -1
         self._range = FrameRange()
@@ -54,11 +53,6 @@ class FrameSlider(QAbstractSlider):
     def set_range(self, frames: tuple[int, int] | None) -> None:
         """Show which frames are played, or None for all."""
         self._range.frames = frames
-        self.update()
-
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        self._theme = theme
         self.update()
 
     def sizeHint(self) -> QSize:

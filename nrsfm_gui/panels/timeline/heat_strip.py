@@ -9,13 +9,13 @@ from PyQt6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt, QTimer, pyq
 from PyQt6.QtGui import QCursor, QFont, QImage, QPainter, QPen
 from PyQt6.QtWidgets import QSizePolicy, QToolTip
 
-from nrsfm_gui.model.theme import DARK, Theme
 from nrsfm_gui.scene.ranking import known_means, worst_first
 from nrsfm_gui.widgets.color_bar import number, paint_upright_bar
 from nrsfm_gui.widgets.colors import error_levels, error_table, qcolor
 from nrsfm_gui.widgets.lasso import CLICK_TRAVEL
 from nrsfm_gui.widgets.plots.frame_axis import FrameAxis, FrameRange
 from nrsfm_gui.widgets.point_view import PointSignals
+from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from PyQt6.QtWidgets import QWidget
 
     from core.foundation import Bools, Floats, Ints
+    from nrsfm_gui.model.theme import Theme
 
 TOP_PERCENTILE = 98.0
 MANY_IN_A_PIXEL = 100
@@ -131,7 +132,7 @@ def small_font(font: QFont) -> QFont:
     return small
 
 
-class HeatStrip(PointSignals):
+class HeatStrip(Themed, PointSignals):
     """Frames x points, colored by error.
 
     A click requests a frame and a point, with Ctrl it adds or removes the point. A drag sets the frames that
@@ -159,7 +160,6 @@ class HeatStrip(PointSignals):
         self._top = 1.0
         self._unit = ""
         self._name = self._alignment = ""
-        self._theme = DARK
         self._range = FrameRange()
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
@@ -168,6 +168,7 @@ class HeatStrip(PointSignals):
         self._dragged = False
         self._rectangle: QRectF | None = None  # of a drag that selects points
         self._image: tuple[tuple[int, int], QImage] | None = None  # room it was made for, picture
+        self._follow_theme()
 
     def sizeHint(self) -> QSize:
         """Return the preferred size."""
@@ -215,9 +216,7 @@ class HeatStrip(PointSignals):
         self._by_error = by_error
         self._arrange()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        self._theme = theme
+    def _apply_theme(self, _theme: Theme) -> None:
         self._image = None
         self.update()
 

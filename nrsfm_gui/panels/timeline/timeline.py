@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from PyQt6.QtCore import QSize, pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout
 
-from nrsfm_gui.model.theme import DARK, Theme
 from nrsfm_gui.panels.timeline.error_curve import ErrorCurve
 from nrsfm_gui.panels.timeline.frame_slider import FrameSlider
 from nrsfm_gui.panels.timeline.heat_strip import HeatStrip
@@ -76,7 +75,6 @@ class Timeline(PointSignals):
         row.addWidget(self.transport)
         row.addLayout(charts, 1)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self.set_theme(DARK)
         self.set_frame_count(0)
 
     def sizeHint(self) -> QSize:
@@ -151,11 +149,6 @@ class Timeline(PointSignals):
     def set_loop(self, loop: Loop) -> None:
         """Show what comes after the last frame."""
         self.transport.set_loop(loop)
-
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        for part in (self.transport, self.curve, self.slider, self.strip):
-            part.set_theme(theme)
 
     # Kinds of errors
 

@@ -28,7 +28,6 @@ class TimelineController(QObject):
         session.hidden_changed.connect(timeline.set_hidden)
         session.selection_changed.connect(lambda _points: self._on_selection_changed())
         session.point_changed.connect(lambda _point: self._on_selection_changed())
-        session.theme_changed.connect(timeline.set_theme)
         session.compare_mode_changed.connect(lambda _mode: self._show_series())
         session.compared_changed.connect(lambda _run: self._show_series())
         display.errors.series_changed.connect(self._on_series_changed)

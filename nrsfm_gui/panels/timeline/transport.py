@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QSize, Qt, pyqtSignal
+from PyQt6.QtGui import QPalette
 from PyQt6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from nrsfm_gui.model.playback_order import FRAMES_PER_SECOND, SPEEDS, Loop
-from nrsfm_gui.model.theme import DARK, Theme
 from nrsfm_gui.scene.comparison import SERIES_NAME
 from nrsfm_gui.widgets.fields import ComboBox, NumberField, tool_button
 from nrsfm_gui.widgets.icons import icon
@@ -32,6 +32,7 @@ WORST_TIP = "Go to the frame with the largest mean error; again: to the next one
 DIFFER_TIP = "Go to the frame in which the runs differ most; again: to the next one (W)"
 SORT_TIP = "Order of the points below: by number, or by mean error with the worst on top"
 FIELD_WIDTH = 50
+FADED = QPalette.ColorRole.Mid  # of icons of what is disabled: that of borders
 BUTTON_PADDING, ROW_SPACING = 26, 2  # pixels around the text of a button, and between two
 SWITCH, ORDER = "⇄", "⇅"  # another kind of error, another order
 
@@ -53,7 +54,6 @@ class Transport(QWidget):
         self._frame = 0
         self._playing = False
         self._loop = Loop.AGAIN
-        self._theme = DARK
         self._field = NumberField(whole=True)
         self._label = QLabel()
         self._rate = QLabel()
@@ -71,7 +71,7 @@ class Transport(QWidget):
         self._build()
         self.set_loop(Loop.AGAIN)
         self.set_kind("", others=False)
-        self.set_theme(DARK)
+        self.set_playing(False)
 
     # Setters emit nothing.
 
@@ -91,9 +91,7 @@ class Transport(QWidget):
     def set_playing(self, playing: bool) -> None:
         """Show whether frames are playing."""
         self._playing = playing
-        self._buttons["play"].setIcon(
-            icon("pause" if playing else "play", self._theme.text, disabled=self._theme.border)
-        )
+        self._buttons["play"].setIcon(icon("pause" if playing else "play", disabled=FADED))
         if not playing:
             self._rate.clear()
 
@@ -111,7 +109,7 @@ class Transport(QWidget):
         """Show what comes after the last frame."""
         self._loop = loop
         name, tip = LOOPS[loop]
-        self._again.setIcon(icon(name, self._theme.text, disabled=self._theme.border))
+        self._again.setIcon(icon(name, disabled=FADED))
         self._again.setToolTip(tip)
         self._again.setAccessibleName(f"after the last frame: {loop.value}")
 
@@ -132,19 +130,13 @@ class Transport(QWidget):
             else "Which errors are shown: after a run"
         )
 
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        self._theme = theme
-        for name, button in (*self._buttons.items(), ("worst", self._worst)):
-            button.setIcon(icon(name, theme.text, disabled=theme.border))
-        self.set_loop(self._loop)
-        self.set_playing(self._playing)
-
     # Construction
 
     def _button(self, name: str, tip: str, pressed: Callable[[], object]) -> QToolButton:
         button = tool_button("", tip, tip, object_name=name, keyboard=False)
         button.setIconSize(QSize(16, 16))
+        if name in (*TIPS, "worst"):
+            button.setIcon(icon(name, disabled=FADED))
         button.setAutoRepeat(name in ("previous", "next"))
         button.clicked.connect(lambda _checked: pressed())
         return button

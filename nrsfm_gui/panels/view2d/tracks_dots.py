@@ -43,7 +43,7 @@ class TracksDots:
         ):  # fmt: skip
             plot.addItem(item)
 
-    def set_theme(self, theme: Theme) -> None:
+    def set_colors(self, theme: Theme) -> None:
         """Use the colors of a theme; dots change color when they are shown again."""
         self._theme = theme
         self._faint = mixed(theme.reprojected, theme.panel, FAINTNESS)

@@ -10,7 +10,6 @@ from PyQt6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt
 from PyQt6.QtGui import QMouseEvent, QPainter, QPixmap
 from PyQt6.QtWidgets import QGraphicsPixmapItem, QToolTip, QVBoxLayout, QWidget
 
-from nrsfm_gui.model.theme import DARK, Theme
 from nrsfm_gui.panels.view2d.tracks_dots import TracksDots, described, drawn_places, places
 from nrsfm_gui.scene.scene import NO_SEQUENCE
 from nrsfm_gui.widgets.colors import qcolor
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from pyqtgraph.GraphicsScene.mouseEvents import MouseClickEvent
 
     from core.foundation import Floats
+    from nrsfm_gui.model.theme import Theme
     from nrsfm_gui.scene.scene import Scene
 
 BEHIND = -1000.0  # everything else in a plot
@@ -107,7 +107,7 @@ class TracksView(PointView):
         self._plot.viewport().installEventFilter(self)
         self._plot.scene().sigMouseMoved.connect(self._on_mouse_moved)
         self._plot.scene().sigMouseClicked.connect(self._on_mouse_clicked)
-        self.set_theme(DARK)
+        self._follow_theme()
 
     def sizeHint(self) -> QSize:
         """Return a size that leaves room for the other panels."""
@@ -128,10 +128,8 @@ class TracksView(PointView):
             self.fit()
         self._overlay.update()
 
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        self._theme = theme
-        self._dots.set_theme(theme)
+    def _apply_theme(self, theme: Theme) -> None:
+        self._dots.set_colors(theme)
         self._plot.setBackground(qcolor(theme.panel))
         for side in ("left", "bottom"):
             axis = self._plot.getAxis(side)

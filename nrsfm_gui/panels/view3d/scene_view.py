@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from string import Template
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +9,6 @@ from PyQt6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QImage, QMouseEvent, QPainter, QRegion, QWheelEvent
 from PyQt6.QtWidgets import QHBoxLayout, QSizePolicy, QToolButton, QWidget
 
-from nrsfm_gui.model.theme import DARK, Theme
 from nrsfm_gui.panels.view3d.camera import ViewCamera
 from nrsfm_gui.panels.view3d.overlay import paint_overlay
 from nrsfm_gui.panels.view3d.picture import SceneRenderer
@@ -26,17 +24,10 @@ if TYPE_CHECKING:
     from PyQt6.QtGui import QPaintEvent, QResizeEvent
 
     from core.foundation import Floats
+    from nrsfm_gui.model.theme import Theme
     from nrsfm_gui.scene.orbit_camera import Orbit, Projection
     from nrsfm_gui.scene.scene import Scene
 
-BUTTON_SHEET = Template("""
-ViewButtons { background: $panel; }
-QToolButton { background: $raised; color: $muted; border: 1px solid $border; border-radius: 4px;
-              padding: 2px 7px; }
-QToolButton:hover { color: $text; border-color: $muted; }
-QToolButton:checked { color: $text; border-color: $accent; }
-QToolButton:disabled { color: $border; background: transparent; }
-""")
 PRESETS = {
     "front": ("Front", "Look along the z axis"),
     "side": ("Side", "Look against the x axis"),
@@ -103,19 +94,6 @@ class ViewButtons(QWidget):
         for button in self._presets:
             button.setVisible(enough)
 
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        self.setStyleSheet(
-            BUTTON_SHEET.substitute(
-                panel=theme.panel,
-                raised=theme.raised,
-                muted=theme.muted,
-                border=theme.border,
-                text=theme.text,
-                accent=theme.accent,
-            )
-        )
-
     def _add(self, text: str, tip: str, name: str) -> QToolButton:
         button = QToolButton()
         button.setText(text)
@@ -146,11 +124,6 @@ class SceneControls:
         """The visible part of the picture: without the buttons, which would be repainted with it."""
         everything = QRegion(self._view.rect())
         return everything - QRegion(self.buttons.geometry()) if self.buttons.isVisible() else everything
-
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        self.buttons.set_theme(theme)
-        self.color_bar.set_theme(theme)
 
     def show(self, scene: Scene | None, camera: ViewCamera) -> None:
         """Show the controls of a scene, in the state of the camera."""
@@ -325,8 +298,7 @@ class SceneView(PointView):
         self.color_bar.limits_requested.connect(self.limits_requested)
         self.color_bar.color_map_requested.connect(self.color_map_requested)
         self.color_bar.coloring_requested.connect(self.coloring_requested)
-        self.set_theme(DARK)
-        self._redraw()
+        self._follow_theme()
 
     def sizeHint(self) -> QSize:
         """Return a size that leaves room for the other panels."""
@@ -383,10 +355,7 @@ class SceneView(PointView):
                 self._theme, self._projection(), self.devicePixelRatioF(), locked=self._sees_through_frame
             )
 
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
-        self._theme = theme
-        self._controls.set_theme(theme)
+    def _apply_theme(self, _theme: Theme) -> None:
         if self._scene is not None:
             self.set_scene(self._scene)
         else:

@@ -25,11 +25,10 @@ class SceneViewController(QObject):
         self.add_view(view)
 
     def add_view(self, view: SceneView) -> None:
-        """Let the color bar of a view change the appearance, and the view follow the theme."""
+        """Let the color bar of a view change the appearance."""
         view.limits_requested.connect(lambda limits: self._change(limits=limits))
         view.color_map_requested.connect(lambda name: self._change(color_map=name))
         view.coloring_requested.connect(lambda key: self._change(color_by=key))
-        self._session.theme_changed.connect(view.set_theme)
 
     def show_cameras(self) -> None:
         """Look at all cameras and the object from outside."""

@@ -11,6 +11,7 @@ from PyQt6.QtCore import Qt, pyqtSignal
 
 from nrsfm_gui.widgets.colors import qcolor
 from nrsfm_gui.widgets.plots.plot_style import apply_plot_theme
+from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -39,7 +40,7 @@ class Plot:
     dashed: tuple[Floats, ...] = ()
 
 
-class FrameChart(pg.PlotWidget):
+class FrameChart(Themed, pg.PlotWidget):
     """A plot that reuses its curves: making new ones is ten times as slow."""
 
     frame_requested = pyqtSignal(int)  # 0-based
@@ -72,6 +73,7 @@ class FrameChart(pg.PlotWidget):
         self.setMinimumHeight(40)
         self.setToolTip(TIP)
         self.scene().sigMouseClicked.connect(self._on_mouse_clicked)
+        self._follow_theme()
 
     def show_plot(self, plot: Plot, colors: Collection[QColor], *, names_frames: bool, color: str) -> None:
         """Show curves in colors, one for each point; labels have a "#rrggbb" color."""
@@ -105,8 +107,7 @@ class FrameChart(pg.PlotWidget):
         if frames is not None:
             self._band.setRegion((frames[0] + 0.5, frames[1] + 1.5))
 
-    def set_theme(self, theme: Theme) -> None:
-        """Use the colors of a theme."""
+    def _apply_theme(self, theme: Theme) -> None:
         apply_plot_theme(self, theme)
         self._cursor.setPen(pg.mkPen(qcolor(theme.text)))
         self._band.setBrush(pg.mkBrush(qcolor(theme.accent, 0.14)))

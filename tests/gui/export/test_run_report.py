@@ -20,6 +20,7 @@ from nrsfm_gui.panels.loss.loss_plot import LossPlot
 from nrsfm_gui.scene.scene import ErrorSeries
 from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.widgets.plots.plot_export import plot_svg
+from nrsfm_gui.widgets.style import palette
 
 SVG = "{http://www.w3.org/2000/svg}"
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, starts=1)
@@ -261,7 +262,7 @@ def test_many_values_keep_their_extremes(qtbot):
     losses[31_234] = 1e3
     plot = LossPlot()
     qtbot.addWidget(plot)
-    plot.set_theme(LIGHT)
+    plot.setPalette(palette(LIGHT))
     history = History()
     history.extend(HistoryEntry(k, 1e-3 * k, float(loss), "refine") for k, loss in enumerate(losses))
     plot.set_histories({1: history}, 1)

@@ -18,6 +18,7 @@ from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.scene.ranking import known_means
 from nrsfm_gui.scene.scene import ErrorSeries, build_scene, build_shapes
 from nrsfm_gui.text.point_table import point_courses, point_table
+from nrsfm_gui.widgets.style import apply_theme
 
 SHAPES = [(1, 1), (2, 1), (1, 5), (2, 3), (3, 4000)]
 VALUES = [np.nan, 0.0, 1e-300, 1e9]
@@ -55,7 +56,7 @@ def wiggle(widget, seed):
         QCoreApplication.sendEvent(widget, event)
 
 
-def test_the_timeline_survives_whatever_errors_it_is_given(show, series):
+def test_the_timeline_survives_whatever_errors_it_is_given(qapp, show, series):
     timeline = shown(show, Timeline())
     frames, points = series.per_point.shape
     timeline.set_frame_count(frames)
@@ -69,7 +70,7 @@ def test_the_timeline_survives_whatever_errors_it_is_given(show, series):
         timeline.set_hidden(frozenset(range(0, points, 2)))
         for seed, part in enumerate((timeline.strip, timeline.slider, timeline.curve)):
             wiggle(part, seed)
-        timeline.set_theme(LIGHT)
+        apply_theme(qapp, LIGHT)
         timeline.grab()
     assert all(0 <= frame < frames for frame in asked)
 
@@ -80,7 +81,7 @@ def test_a_sentence_is_found_for_any_frame_with_an_error(series):
 
 
 @pytest.mark.parametrize(("frames", "points", "seen"), [(2, 4, 1), (3, 5, 5)])
-def test_panels_survive_sequences_with_almost_no_points(show, frames, points, seen):
+def test_panels_survive_sequences_with_almost_no_points(qapp, show, frames, points, seen):
     tracks = np.random.default_rng(0).uniform(0, 500, (frames, 2, points))
     visible = np.zeros((frames, points), dtype=bool)
     visible[:, :seen] = True
@@ -96,7 +97,7 @@ def test_panels_survive_sequences_with_almost_no_points(show, frames, points, se
     panel.set_table(point_table(sequence, shapes))
     panel.set_selection(range(points), 0)
     panel.set_courses(point_courses(shapes, range(points)), ("px", "mm"))
-    panel.set_theme(DARK)
+    apply_theme(qapp, DARK)
     panel.grab()
     assert "press Run" in panel.curves._empty.text()
     assert panel.table.model().data(panel.table.model().index(0, 3)) == "–"

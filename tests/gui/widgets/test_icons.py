@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from PyQt6.QtCore import QSize
-from PyQt6.QtGui import QIcon, QImage
+from PyQt6.QtGui import QIcon, QImage, QPalette
 from PyQt6.QtSvg import QSvgRenderer
 
 from core.foundation import asset_folder
@@ -15,6 +15,7 @@ from nrsfm_gui.panels.runs.run_tree import mark_icon
 from nrsfm_gui.panels.timeline.transport import LOOPS, TIPS
 from nrsfm_gui.shell.actions import ACTIONS
 from nrsfm_gui.widgets.icons import application_icon, icon
+from nrsfm_gui.widgets.style import apply_theme
 
 NAMES = sorted(path.stem for path in asset_folder("icons").glob("*.svg"))
 
@@ -39,7 +40,8 @@ def test_every_drawing_is_valid_and_square(qapp, name):
 @pytest.mark.parametrize("theme", [DARK, LIGHT], ids=lambda theme: theme.name)
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "application"])
 def test_an_icon_is_drawn_in_the_colors_of_its_states(qapp, name, theme):
-    shown = icon(name, theme.text, disabled=theme.border)
+    shown = icon(name, disabled=QPalette.ColorRole.Mid)
+    apply_theme(qapp, theme)  # after it was made
     for mode, color in ((QIcon.Mode.Normal, theme.text), (QIcon.Mode.Disabled, theme.border)):
         pixels = rgba(shown, 64, mode)
         solid = pixels[pixels[..., 3] == 255]
@@ -49,7 +51,7 @@ def test_an_icon_is_drawn_in_the_colors_of_its_states(qapp, name, theme):
 
 
 def test_an_icon_is_as_crisp_at_a_fractional_scale_as_at_an_integer_one(qapp):
-    shown = icon("stop", "#ff0000", disabled="#000000")
+    shown = icon("stop")
     for side in (20, 25, 30, 50):  # 100, 125, 150 and 250 percent of a 20 x 20 square
         opacity = rgba(shown, side)[side // 2, :, 3]
         blurred = np.count_nonzero((opacity > 0) & (opacity < 255))

@@ -11,12 +11,13 @@ from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.widgets import message_bar
 from nrsfm_gui.widgets.message_bar import MessageBar
+from nrsfm_gui.widgets.style import apply_theme
 
 
 @pytest.fixture
-def bar(qtbot) -> MessageBar:
+def bar(qapp, qtbot) -> MessageBar:
     made = MessageBar()
-    made.set_theme(DARK)
+    apply_theme(qapp, DARK)
     qtbot.addWidget(made)
     made.resize(800, 40)
     return made

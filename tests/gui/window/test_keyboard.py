@@ -225,7 +225,7 @@ def test_where_the_keyboard_is_can_be_seen(qtbot, full_window):
 def test_the_frame_goes_with_its_widget(qtbot, window):
     from nrsfm_gui.widgets.focus_ring import FocusRing
 
-    ring, box = FocusRing(window, milliseconds=0), QComboBox(window)
+    ring, box = FocusRing(window, "accent", milliseconds=0), QComboBox(window)
     box.show()
     box.setGeometry(100, 100, 80, 30)
     ring.point_out(box)

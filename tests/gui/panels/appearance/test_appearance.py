@@ -13,6 +13,7 @@ from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.scene.scene import build_scene, build_shapes
 from nrsfm_gui.widgets.color_bar import INSET, ColorBar, number
 from nrsfm_gui.widgets.colors import color_table
+from nrsfm_gui.widgets.style import apply_theme
 
 
 @pytest.fixture
@@ -204,10 +205,10 @@ def test_the_panel_changes_everything(window):
 
 
 @popups
-def test_fields_of_the_panel_have_tips_and_names_and_do_not_clip(window):
+def test_fields_of_the_panel_have_tips_and_names_and_do_not_clip(qapp, window):
     panel = window.appearance_panel
     for theme in (DARK, LIGHT):
-        panel.set_theme(theme)
+        apply_theme(qapp, theme)
         panel.open_near(window.scene_view.buttons.look, window.scene_view.drawn_by)
         for field in (*panel._fields(), panel.load):
             assert field.toolTip(), field

@@ -14,6 +14,7 @@ from core import HistoryEntry, NuclearNorm, Settings
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK, THEMES
 from nrsfm_gui.scene.shapes import build_shapes
+from nrsfm_gui.widgets.style import palette
 
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow
@@ -205,7 +206,7 @@ def beside(window):
 
 
 def test_any_two_runs_are_compared_from_the_list_and_the_strip(qtbot, window):
-    window.loss_plot.set_theme(DARK)
+    window.loss_plot.setPalette(palette(DARK))
     window.run_list.compare_requested.emit(1)
     assert window.session.compared.number == 1
     assert beside(window) == [True, False, False] and window.loss_plot.header._all.isChecked()
@@ -243,6 +244,7 @@ def test_another_sequence_ends_the_comparison(qtbot, window, make_known):
 
 def test_the_key_for_the_next_alignment_shows_its_name_and_the_button_has_the_menu(qtbot, window):
     session = window.session
+    session.set_theme(DARK)  # whose tool bar has room for all at this width
     names = []
     for _ in range(5):
         window.toolbars.actions["alignment"].trigger()

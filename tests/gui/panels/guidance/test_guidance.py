@@ -16,14 +16,15 @@ from nrsfm_gui.panels.guidance.guidance_controller import HeldOutSeries, beyond
 from nrsfm_gui.panels.guidance.guidance_panel import GuidancePanel
 from nrsfm_gui.panels.guidance.guidance_plot import GuidanceCurves, _ticks
 from nrsfm_gui.text.guidance_text import advised, by_truth, recommendation
+from nrsfm_gui.widgets.style import apply_theme
 
 SETTINGS = Settings(starts=1, rank=4, penalty=WeightedNuclearNorm(xi=0.5), rotations="truth")
 
 
 @pytest.fixture
-def panel(show) -> GuidancePanel:
+def panel(qapp, show) -> GuidancePanel:
     panel = GuidancePanel()
-    panel.set_theme(DARK)
+    apply_theme(qapp, DARK)
     show(panel, 420, 260)
     return panel
 
@@ -101,8 +102,8 @@ def marked(panel):
 
 
 @pytest.mark.parametrize("theme", [DARK, LIGHT])
-def test_the_curve_its_minimum_and_the_present_value_are_drawn(panel, near, theme):
-    panel.set_theme(theme)
+def test_the_curve_its_minimum_and_the_present_value_are_drawn(qapp, panel, near, theme):
+    apply_theme(qapp, theme)
     panel.set_curves(curves(truth=np.array([3.0, 1.0, np.nan, 2.0])))
     panel.plot.set_present(1.0)
     QApplication.processEvents()

@@ -20,6 +20,7 @@ from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.log.log_controller import differences
 from nrsfm_gui.panels.log.log_panel import LogPanel
+from nrsfm_gui.widgets.style import palette
 
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow
@@ -111,7 +112,7 @@ def test_the_log_is_bounded(qapp, monkeypatch):
 def test_the_panel_filters_by_level_and_text_and_copies_what_it_shows(qtbot):
     panel = LogPanel()
     qtbot.addWidget(panel)
-    panel.set_theme(DARK)
+    panel.setPalette(palette(DARK))
     panel.show()
     book = Logbook()
     book.added.connect(panel.add_line)

@@ -9,6 +9,7 @@ from core import HistoryEntry
 from nrsfm_gui.model.history import History
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
+from nrsfm_gui.widgets.style import palette
 
 
 @pytest.fixture
@@ -37,6 +38,6 @@ def edges():
 @pytest.fixture
 def plot(show) -> LossPlot:
     plot = LossPlot()
-    plot.set_theme(DARK)
+    plot.setPalette(palette(DARK))
     show(plot, 640, 360)
     return plot

@@ -19,6 +19,7 @@ from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.loss.loss_marks import short_phases
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot, SpectrumState
 from nrsfm_gui.widgets.plots.plot_style import log_ticks
+from nrsfm_gui.widgets.style import palette
 
 if TYPE_CHECKING:
     from nrsfm_gui.panels.loss.loss_plot import LossPlot
@@ -368,7 +369,7 @@ def test_singular_values_and_weights_are_drawn_in_both_themes(qtbot, show, near)
     show(spectrum, 400, 300)
     spectrum.set_state(SpectrumState(singular_values=(10.0, 3.0, 0.0), run_weights=(0.0, 0.02, 0.5)))
     for theme in (DARK, LIGHT):
-        spectrum.set_theme(theme)
+        spectrum.setPalette(palette(theme))
         qtbot.wait(30)
         assert near(spectrum.plot_widget.grab().toImage(), theme.residual).sum() > 20
     spectrum.set_state(SpectrumState())

@@ -18,12 +18,13 @@ from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot, SpectrumState
 from nrsfm_gui.widgets.plots.plot_export import save_image, save_plot
+from nrsfm_gui.widgets.style import palette
 
 
 @pytest.fixture
 def spectrum(show) -> SpectrumPlot:
     spectrum = SpectrumPlot()
-    spectrum.set_theme(DARK)
+    spectrum.setPalette(palette(DARK))
     show(spectrum, 400, 300)
     spectrum.set_state(SpectrumState(singular_values=(10.0, 3.0, 0.5), run_weights=(0.01, 0.02, 0.5)))
     return spectrum
@@ -88,7 +89,7 @@ def test_vector_plots_show_what_the_picture_shows(
     falling.extend(history(200).records[60:])
     plot.set_histories({1: falling}, 1)
     shown = plot if which == "loss" else spectrum
-    shown.set_theme(theme)
+    shown.setPalette(palette(theme))
     qtbot.wait(30)
     for name in (".png", suffix):
         save_plot(shown.plot_widget, tmp_path / f"plot{name}")
@@ -118,7 +119,7 @@ def test_vector_plots_show_what_the_picture_shows(
 def test_vector_plots_have_axes_labels_and_curve_where_the_picture_has_them(
     qtbot, plot, tmp_path, suffix, near, history, edges, rendered
 ):
-    plot.set_theme(LIGHT)
+    plot.setPalette(palette(LIGHT))
     plot.set_histories({1: history(200)}, 1)
     qtbot.wait(30)
     for name in (".png", suffix):
@@ -180,7 +181,7 @@ def test_what_only_serves_the_mouse_is_left_out_of_exports(plot, spectrum, tmp_p
 
 def test_a_plot_whose_tab_is_hidden_is_saved_as_if_it_were_shown(qtbot, show, tmp_path, history):
     plot, tabs = LossPlot(), QTabWidget()
-    plot.set_theme(DARK)
+    plot.setPalette(palette(DARK))
     tabs.addTab(SpectrumPlot(), "weights")
     tabs.addTab(plot, "loss")
     show(tabs, 460, 300)

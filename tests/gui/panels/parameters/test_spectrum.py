@@ -14,6 +14,7 @@ from core import ExplicitWeights, NuclearNorm, Settings, WeightedNuclearNorm
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.parameters.spectrum_plot import HINT, Decades, SpectrumPlot, SpectrumState, decades_of
 from nrsfm_gui.panels.parameters.weights_editor import enforce_order, limit_weight
+from nrsfm_gui.widgets.style import palette
 
 SIGMA = np.array([30.0, 9.0, 4.0, 1.0])
 WEIGHTS = (0.01, 0.05, 0.1, 0.5)
@@ -36,7 +37,7 @@ def bare(show) -> SpectrumPlot:
 
 @pytest.fixture
 def plot(bare) -> SpectrumPlot:
-    bare.set_theme(DARK)
+    bare.setPalette(palette(DARK))
     bare.set_state(SHOWN)
     QApplication.processEvents()
     return bare

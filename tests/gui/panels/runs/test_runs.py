@@ -18,7 +18,7 @@ from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.runs.run_list import RunList
 from nrsfm_gui.panels.runs.run_tree import COLUMNS, LOSS, NAME
 from nrsfm_gui.text.run_rows import RunRow
-from nrsfm_gui.widgets.style import faint_text
+from nrsfm_gui.widgets.style import faint_text, palette
 
 if TYPE_CHECKING:
     from nrsfm_gui.main_window import MainWindow
@@ -68,7 +68,7 @@ def write(qtbot, window, text):
 
 
 def test_f4_renames_everywhere_and_an_empty_name_restores_the_default(qtbot, window, legend_of):
-    window.loss_plot.set_theme(DARK)
+    window.loss_plot.setPalette(palette(DARK))
     tree = window.run_list.tree
     tree.setFocus()
     before = line(window, 3).text(NAME)
@@ -227,7 +227,7 @@ def test_losses_of_another_objective_are_faint_and_the_tip_shows_why(window):
 
 
 def test_the_name_in_the_legend_follows_a_change_under_way(window, legend_of):
-    window.loss_plot.set_theme(DARK)
+    window.loss_plot.setPalette(palette(DARK))
     run = window.session.shown
     run.settings = run.settings.with_changes(method="admm")
     window.session.report_run(run)

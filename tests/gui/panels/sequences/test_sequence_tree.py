@@ -11,6 +11,7 @@ from PyQt6.QtWidgets import QLineEdit, QTreeWidget
 from core import CameraModel, SequenceEntry, list_sequences, simulate, write_npz
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.sequences.sequence_tree import SequenceTree
+from nrsfm_gui.widgets.style import palette
 
 P, ORTHO = CameraModel.PERSPECTIVE, CameraModel.ORTHOGONAL
 
@@ -107,7 +108,7 @@ def test_a_click_on_a_name_opens_it_once_and_not_what_is_open(tree, qtbot):
 
 @pytest.mark.parametrize("theme", [DARK, LIGHT])
 def test_the_open_camera_alone_is_lit_in_a_row_that_is_selected(tree, near, theme):
-    tree.set_theme(theme)
+    tree.setPalette(palette(theme))
     tree.set_current(ENTRIES[1])
     widget, row = tree.findChild(QTreeWidget), item(tree, "balloon", "circle")
     assert widget.currentItem() is row and row.isSelected()
@@ -148,7 +149,7 @@ def test_tooltips_show_size_or_problem(tree):
 def test_the_open_sequence_is_marked_in_both_themes(tree, near):
     tree.set_current(ENTRIES[1])
     for theme in (DARK, LIGHT):
-        tree.set_theme(theme)
+        tree.setPalette(palette(theme))
         assert item(tree, "balloon", "circle").font(0).bold()
         assert not item(tree, "balloon", "flyby").font(0).bold()
         assert near(tree.grab().toImage(), theme.accent, tolerance=20).sum() > 200

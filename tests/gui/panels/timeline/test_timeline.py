@@ -18,6 +18,7 @@ from nrsfm_gui.scene.scene import ErrorSeries
 from nrsfm_gui.widgets.colors import error_table
 from nrsfm_gui.widgets.fields import NumberField
 from nrsfm_gui.widgets.plots.frame_axis import LEFT, RIGHT, FrameAxis
+from nrsfm_gui.widgets.style import apply_theme
 
 FRAMES, POINTS = 37, 12
 
@@ -216,8 +217,8 @@ def test_ground_truth_frames_are_marked(timeline, near):
 
 
 @pytest.mark.parametrize("theme", [DARK, LIGHT])
-def test_the_mark_of_the_intrinsics_differs_from_that_of_the_worst_frame(timeline, near, theme):
-    timeline.set_theme(theme)
+def test_the_mark_of_the_intrinsics_differs_from_that_of_the_worst_frame(qapp, timeline, near, theme):
+    apply_theme(qapp, theme)
     slider = timeline.slider
     before = slider.grab().toImage()
     timeline.set_truth_frames(tuple(range(FRAMES)), 20)
@@ -253,8 +254,8 @@ def test_only_the_frames_with_truth_have_an_error_and_show_as_dots(timeline, nea
     assert found.mean() + 0.5 == pytest.approx(axis_of(timeline.curve).center(18), abs=1.5)
 
 
-def test_light_theme(timeline, near):
-    timeline.set_theme(LIGHT)
+def test_light_theme(qapp, timeline, near):
+    apply_theme(qapp, LIGHT)
     assert near(timeline.curve.grab().toImage(), LIGHT.panel, tolerance=2).mean() > 0.6
 
 

@@ -12,7 +12,7 @@ from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.view2d.tracks_dots import described
 from nrsfm_gui.panels.view2d.tracks_view import TracksView
 from nrsfm_gui.scene.scene import Appearance, build_scene, build_shapes
-from nrsfm_gui.widgets.style import mixed
+from nrsfm_gui.widgets.style import mixed, palette
 
 SIZE = (640, 480)
 
@@ -143,7 +143,7 @@ def test_a_click_selects_the_nearest_point_and_elsewhere_none(view, known, shape
 def test_the_selected_point_is_ringed_in_both_themes(view, known, shapes, near):
     scene = build_scene(known.sequence, shapes, frame=4, selected=9)
     for theme in (DARK, LIGHT):
-        view.set_theme(theme)
+        view.setPalette(palette(theme))
         view.set_scene(scene)
         picture = view.grab_image()
         ring = near(picture, theme.selection, tolerance=30)

@@ -19,6 +19,7 @@ from nrsfm_gui.panels.view3d.parts import LineSegments, PointCloud, TriangleMesh
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.scene.scene import DEFAULT_LAYERS, LAYERS, Appearance, build_scene, build_shapes
 from nrsfm_gui.widgets.colors import error_table
+from nrsfm_gui.widgets.style import palette
 
 SIZE = (640, 480)
 
@@ -89,7 +90,7 @@ def test_hidden_layers_are_not_drawn(view, known, shapes, near):
 
 
 def test_light_theme_shows_dots_on_white(view, known, shapes, near):
-    view.set_theme(LIGHT)
+    view.setPalette(palette(LIGHT))
     view.set_scene(
         build_scene(known.sequence, shapes, frame=2, appearance=Appearance(DEFAULT_LAYERS - {"faces"}))
     )

@@ -1,0 +1,78 @@
+"""The theme as palette and style sheet: who follows it, and when."""
+
+from __future__ import annotations
+
+from PyQt6.QtCore import QCoreApplication, QEvent
+from PyQt6.QtWidgets import QFrame, QVBoxLayout, QWidget
+
+from nrsfm_gui.model.theme import DARK, LIGHT, THEMES
+from nrsfm_gui.widgets.style import Themed, apply_theme, palette, set_property, theme_of
+
+
+class Painted(Themed, QWidget):
+    """Notes every theme that it takes the colors of."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        QCoreApplication.sendEvent(self, QEvent(QEvent.Type.PaletteChange))  # before it is ready
+        self.taken: list[str] = []
+        self._follow_theme()
+
+    def _apply_theme(self, theme) -> None:
+        self.taken.append(theme.name)
+
+
+def test_a_palette_is_of_one_theme(qapp):
+    assert [theme_of(palette(theme)) for theme in THEMES.values()] == list(THEMES.values())
+
+
+def test_a_widget_takes_the_colors_of_a_theme_once_whenever_it_changes(qtbot, qapp):
+    apply_theme(qapp, DARK)
+    outer = QWidget()
+    qtbot.addWidget(outer)
+    inner = Painted()
+    QVBoxLayout(outer).addWidget(inner)
+    apply_theme(qapp, LIGHT)  # what is in no window yet takes them when it is shown
+    with qtbot.waitExposed(outer):
+        outer.show()
+    assert inner.taken == ["dark", "light"]
+    for theme in (LIGHT, DARK, LIGHT):
+        apply_theme(qapp, theme)
+        assert inner._theme is theme
+    outer.hide()
+    apply_theme(qapp, DARK)
+    assert inner.taken == ["dark", "light", "dark", "light", "dark"]
+
+
+def test_a_widget_with_a_palette_of_its_own_keeps_it(qtbot, qapp):
+    apply_theme(qapp, DARK)
+    alone = Painted()
+    qtbot.addWidget(alone)
+    alone.setPalette(palette(LIGHT))
+    apply_theme(qapp, LIGHT)
+    apply_theme(qapp, DARK)
+    assert alone._theme is LIGHT and alone.taken == ["dark", "light"]
+
+
+def test_everything_in_a_window_follows_the_theme(make_window, known):
+    window = make_window(known.sequence)
+    for theme in (LIGHT, DARK, LIGHT):
+        window.session.set_theme(theme)
+        themed = [widget for widget in window.findChildren(QWidget) if isinstance(widget, Themed)]
+        assert len(themed) > 15
+        for widget in themed:
+            assert widget._theme is theme, widget
+            assert widget._applied in (theme, None), widget
+
+
+def test_a_property_that_the_sheet_asks_for_changes_the_color(qtbot, qapp, near):
+    apply_theme(qapp, DARK)
+    bar = QFrame()
+    qtbot.addWidget(bar)
+    bar.setProperty("role", "banner")
+    bar.setProperty("edge", "accent")
+    bar.resize(60, 20)
+    bar.show()
+    for edge, color in (("accent", DARK.accent), ("warning", DARK.warning)):
+        set_property(bar, "edge", edge)
+        assert near(bar.grab().toImage(), color)[2:-2, 1:3].all()
