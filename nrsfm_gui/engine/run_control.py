@@ -16,6 +16,7 @@ from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
 
 from nrsfm_gui.engine.mailbox import Mail, Outcome
 from nrsfm_gui.engine.solver_thread import SolverThread, Work, real_work
+from nrsfm_gui.engine.throttle import FRAME_MILLISECONDS
 from nrsfm_gui.engine.ticks import Ticks
 from nrsfm_gui.model.changes import followed, waiting
 from nrsfm_gui.model.run import Run, RunState
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.session import Session
 
 QUEUED = Qt.ConnectionType.QueuedConnection
-POLL_MILLISECONDS = 33  # every second refresh of a display: a picture of the window takes its time, too
 
 ANSWER_SECONDS = 0.025  # that the window waits for the solver's answer to a hand, rather than disturb it
 SLOW_SECONDS = 0.1  # after every iteration in slow motion
@@ -75,7 +75,7 @@ class RunControl(QObject):
         self._ticks = Ticks()
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
-        self._timer.setInterval(POLL_MILLISECONDS)
+        self._timer.setInterval(FRAME_MILLISECONDS)
         self._timer.timeout.connect(self._poll)
         session.live_changed.connect(self._on_live_changed)
         session.settings_changed.connect(self._apply_settings)

@@ -1,4 +1,8 @@
-"""What is shown as often as it can be read, however often it changes."""
+"""When work is done for requests that come faster than it can be done, or seen.
+
+`Throttle` calls a function at most once in an interval, `Debounce` once requests have rested. Their speeds
+have names; a `QTimer` is for clocks: playback, polling a run, how long a message stays.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +18,12 @@ State = TypeVar("State")
 
 FRAME_MILLISECONDS = 33  # every second refresh of a display
 READING_MILLISECONDS = 100  # numbers that change faster cannot be read
+TYPING_MILLISECONDS = 200  # without another key or movement, after which a value counts
+IDLE_MILLISECONDS = 600  # without another change, after which somebody looks, or has left
 
 
 class Throttle(QObject):
-    """Calls a function at once, and then again only after a rest; requests meanwhile are one call.
+    """Calls a function at most once in an interval; requests meanwhile are one call.
 
     Parameters
     ----------
@@ -25,36 +31,55 @@ class Throttle(QObject):
         without parameters: it looks up what there is to show.
     parent
         as of any QObject.
+    milliseconds
+        least time between two calls.
+    delay
+        least time between a request and its call; with 0 the first call is made before `request` returns.
     """
 
-    def __init__(self, function: Callable[[], None], parent: QObject) -> None:
+    def __init__(
+        self,
+        function: Callable[[], object],
+        parent: QObject,
+        *,
+        milliseconds: int = READING_MILLISECONDS,
+        delay: int = 0,
+    ) -> None:
         super().__init__(parent)
         self._function = function
-        self._requested = False
-        self._rest = QTimer(self)
-        self._rest.setSingleShot(True)
-        self._rest.setInterval(READING_MILLISECONDS)
-        self._rest.timeout.connect(self._on_rested)
+        self._seconds, self._delay = milliseconds / 1000, delay
+        self._called_at = float("-inf")
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self.run)
 
     def request(self, *_: object) -> None:
-        """Call the function, now or as soon as the last call is long enough ago."""
-        if self._rest.isActive():
-            self._requested = True
-        else:
+        """Call the function soon; connected to every signal of what it shows."""
+        if self._timer.isActive():
+            return
+        rest = 1000 * (self._called_at + self._seconds - time.perf_counter())
+        if rest <= 0 and not self._delay:
             self.run()
+        else:
+            self._timer.start(round(max(rest, self._delay)))
 
     def run(self) -> None:
-        """Call the function."""
-        self._requested = False
-        self._rest.start()
+        """Call the function now."""
+        self._timer.stop()
+        self._called_at = time.perf_counter()
         self._function()
 
-    def _on_rested(self) -> None:
-        if self._requested:
+    def flush(self) -> None:
+        """Do now what was requested, if anything was."""
+        if self._timer.isActive():
             self.run()
 
+    def cancel(self) -> None:
+        """Drop what was requested."""
+        self._timer.stop()
 
-class PanelUpdater(QObject):
+
+class PanelUpdater(Throttle):
     """Brings one panel up to date: a frame after a change, at most once in an interval, and where it differs.
 
     The frame is left to the picture: what a mouse moves is drawn first, the numbers of it follow.
@@ -79,40 +104,50 @@ class PanelUpdater(QObject):
         *,
         milliseconds: int = READING_MILLISECONDS,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(self._update, parent, milliseconds=milliseconds, delay=FRAME_MILLISECONDS)
         self._resolve: Callable[[], Any] = resolve
         self._apply: Callable[[Any], object] = apply
-        self._seconds = milliseconds / 1000
         self._shown: Any = _NOTHING
-        self._updated_at = 0.0
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self.update)
 
-    def request(self, *_: object) -> None:
-        """Update the panel soon; connected to every signal of what it shows."""
-        if not self._timer.isActive():
-            rest = self._updated_at + self._seconds - time.perf_counter()
-            self._timer.start(max(round(1000 * rest), FRAME_MILLISECONDS))
+    def forget(self) -> None:
+        """Drop what was requested, and show whatever there is at the next update: the view was changed."""
+        self.cancel()
+        self._shown = _NOTHING
 
-    def update(self) -> None:
+    def _update(self) -> None:
         """Show what there is to show now, where it is not shown yet."""
-        self._timer.stop()
-        self._updated_at = time.perf_counter()
         state = self._resolve()
         if self._shown is _NOTHING or state != self._shown:
             self._shown = state
             self._apply(state)
 
-    def flush(self) -> None:
-        """Do now what was requested, if anything was."""
-        if self._timer.isActive():
-            self.update()
-
-    def forget(self) -> None:
-        """Drop what was requested, and show whatever there is at the next update: the view was changed."""
-        self._timer.stop()
-        self._shown = _NOTHING
-
 
 _NOTHING = object()
+
+
+class Debounce(QTimer):
+    """Calls a function once nothing was requested for a while.
+
+    Parameters
+    ----------
+    function
+        without parameters.
+    milliseconds
+        how long a rest is; 0 is over with the events that wait.
+    parent
+        as of any QObject.
+    """
+
+    def __init__(self, function: Callable[[], object], milliseconds: int, parent: QObject) -> None:
+        super().__init__(parent)
+        self.setSingleShot(True)
+        self.setInterval(milliseconds)
+        self.timeout.connect(function)
+
+    def request(self, *_: object) -> None:
+        """Call the function after a rest that begins now."""
+        self.start()
+
+    def cancel(self) -> None:
+        """Drop what was requested."""
+        self.stop()

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Protocol
 
 from PyQt6.QtCore import QObject, QTimer
 
+from nrsfm_gui.engine.throttle import FRAME_MILLISECONDS
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nrsfm_gui.scene.scene import Scene
 
-STAGE_MILLISECONDS = 30  # between two views, while a run goes on
 DRAG_MILLISECONDS = 80  # while the mouse changes parameters, until the other views follow
 
 
@@ -73,4 +74,4 @@ class SceneDispatch(QObject):
         """Send the scene to one view; the next one gets it a moment later."""
         if self._queue and self._scene is not None:
             self._queue.pop(0).set_scene(self._scene)
-            self._stage.start(DRAG_MILLISECONDS if self._is_dragging() else STAGE_MILLISECONDS)
+            self._stage.start(DRAG_MILLISECONDS if self._is_dragging() else FRAME_MILLISECONDS)

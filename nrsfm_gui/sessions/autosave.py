@@ -18,6 +18,7 @@ from PyQt6.QtCore import QLockFile, QObject, QTimer, pyqtSignal
 
 from core import InputError
 from nrsfm_gui.engine.jobs import Job, Jobs
+from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce
 from nrsfm_gui.sessions.archive import ArchiveReader
 from nrsfm_gui.sessions.session_file import SUFFIX, write_session
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 LAST = f"last{SUFFIX}"
 OWN = "autosave-"
-AFTER_RUN_MILLISECONDS = 500  # runs that follow one another are saved once they rest
 
 
 class Autosave(QObject):
@@ -76,10 +76,7 @@ class Autosave(QObject):
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.save)
-        self._rest = QTimer(self)
-        self._rest.setSingleShot(True)
-        self._rest.setInterval(AFTER_RUN_MILLISECONDS)
-        self._rest.timeout.connect(self.save)
+        self._rest = Debounce(self.save, IDLE_MILLISECONDS, self)
 
     def note_change(self) -> None:
         """Let what changed be saved in time."""
@@ -94,7 +91,7 @@ class Autosave(QObject):
         """Let a run that has ended be saved as soon as nothing follows it."""
         self._changed = True
         if self._seconds() > 0 and not self._over:
-            self._rest.start()
+            self._rest.request()
 
     def save(self) -> None:
         """Save now, in the background, where something has changed."""
@@ -103,7 +100,7 @@ class Autosave(QObject):
         saved = self._snapshot()
         self._changed = False
         self._timer.stop()
-        self._rest.stop()
+        self._rest.cancel()
         if saved is None:
             return
         self._job = self._made(lambda: self._write_own(saved))
@@ -125,7 +122,7 @@ class Autosave(QObject):
         """
         self._changed = False
         self._timer.stop()
-        self._rest.stop()
+        self._rest.cancel()
         self._jobs.wait()  # what is being written yet is of before
         try:
             self._take_lock()
@@ -138,7 +135,7 @@ class Autosave(QObject):
         """Delete the file of this process: what it held is saved elsewhere, or not wanted."""
         self._changed = False
         self._timer.stop()
-        self._rest.stop()
+        self._rest.cancel()
         self._jobs.wait()
         self._path.unlink(missing_ok=True)
 
@@ -147,7 +144,7 @@ class Autosave(QObject):
         if self._over:
             return
         self._timer.stop()
-        self._rest.stop()
+        self._rest.cancel()
         self._jobs.wait()
         self._over = True
         if keep:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QEvent, QObject, QSize, Qt, QTimer
+from PyQt6.QtCore import QEvent, QObject, QSize, Qt
 from PyQt6.QtWidgets import QDockWidget, QMainWindow, QSizePolicy, QTabWidget, QToolBar, QWidget
 
+from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
 from nrsfm_gui.model.arguments import DEFAULT_SIZE, SMALLEST_SIZE
 from nrsfm_gui.text.help_pages import TIMELINE, panel_help
 from nrsfm_gui.widgets.dock_title import DockTitle
@@ -22,7 +23,6 @@ LEFT, RIGHT, BELOW = 256, 316, 200
 # What a dock gets of each pixel that the window is larger: the 3-D view does not take all of it.
 LEFT_SHARE, RIGHT_SHARE, BELOW_SHARE = 0.11, 0.12, 0.44
 NARROW_SHARE, NARROWEST = 0.34, 160  # what the left one gives of each pixel that it is smaller, and its least
-REST_MILLISECONDS = 60  # without another size, after which the docks follow that of the window
 
 
 def arrange(
@@ -97,22 +97,17 @@ class _Growth(QObject):
         self._window, self._areas = window, areas  # titles at the left, at the right, and below
         self.restored = False  # whether the docks are where they were the last time
         self._before: QSize | None = None  # the size that the docks are as large for; None: not shown yet
-        self._rest = QTimer(self)
-        self._rest.setSingleShot(True)
-        self._rest.setInterval(REST_MILLISECONDS)
-        self._rest.timeout.connect(self._follow)
-        self._first = QTimer(self)
-        self._first.setSingleShot(True)
-        self._first.timeout.connect(self.share)
+        self._rest = Debounce(self._follow, TYPING_MILLISECONDS, self)
+        self._first = Debounce(self.share, 0, self)
 
     def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
         if watched is self._window and event is not None:
             if event.type() == QEvent.Type.Show and self._before is None:
                 self._before = self._window.size()
                 if not self.restored:
-                    self._first.start()  # when the layout has that size, too
+                    self._first.request()  # when the layout has that size, too
             elif event.type() == QEvent.Type.Resize and self._before is not None:
-                self._rest.start()
+                self._rest.request()
         return False
 
     def share(self) -> None:

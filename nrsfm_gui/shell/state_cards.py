@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QEvent, QObject, Qt, QTimer
+from PyQt6.QtCore import QEvent, QObject, Qt
 from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
+from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.scene import summaries
 from nrsfm_gui.sessions.opening import FIRST_SAMPLE, SAMPLE, SequenceOpening
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from nrsfm_gui.widgets.message_bar import MessageBar
 
 WIDEST, MARGIN = 460, 24  # pixels
-PATIENCE_MILLISECONDS = 200  # what is read in less time needs no word
 NOT_OPENED = "This could not be opened"
 
 
@@ -166,10 +166,7 @@ class StateCards(QObject):
         self._reading = ""
         self._announced: Run | None = None  # the newest run whose result was announced
         self._over: Run | None = None  # one whose errors are not known yet
-        self._patience = QTimer(self)
-        self._patience.setSingleShot(True)
-        self._patience.setInterval(PATIENCE_MILLISECONDS)
-        self._patience.timeout.connect(self._show_reading)
+        self._patience = Debounce(self._show_reading, TYPING_MILLISECONDS, self)
         opening.started.connect(self._on_reading_started)
         opening.failed.connect(self._on_reading_failed)
         for done in (opening.opened, session.sequence_changed):
@@ -182,7 +179,7 @@ class StateCards(QObject):
 
     def _on_reading_started(self, what: str) -> None:
         self._reading = what
-        self._patience.start()
+        self._patience.request()
 
     def _show_reading(self) -> None:
         sample = self._reading.startswith(SAMPLE)
@@ -191,7 +188,7 @@ class StateCards(QObject):
         self.card.show_busy(f"Reading {self._reading.removeprefix(SAMPLE) if sample else path.name}", where)
 
     def _end_reading(self, *_what: object) -> None:
-        self._patience.stop()
+        self._patience.cancel()
         self.card.hide()
 
     def _on_reading_failed(self, sentence: str, details: str) -> None:

@@ -75,7 +75,7 @@ class StatusController(QObject):
     def update(self) -> None:
         """Show everything now."""
         for updater in (self._activity, self._fraction, self._numbers):
-            updater.update()
+            updater.run()
 
     def _on_status_changed(self, sentence: str) -> None:
         self.activity.set_full_text(sentence)

@@ -184,7 +184,7 @@ class CompareController(QObject):
 
     def _on_table_requested(self, on: bool) -> None:
         self._listing = on
-        self._updater.update()
+        self._updater.run()
 
     def _show(self) -> None:
         """Show which two runs are compared, and how."""
@@ -198,7 +198,7 @@ class CompareController(QObject):
             session.set_appearance(session.appearance.changed(color_by=self._colored_before))
         self._panel.set_mode(session.compare_mode)
         self._panel.setVisible(self.on)
-        self._updater.update()
+        self._updater.run()
         self._show_frame()
 
     def _resolve(self) -> CompareState | None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import QObject, QTimer, pyqtSignal
+from PyQt6.QtCore import QObject, pyqtSignal
 
 from core import Alignment, CameraModel
 from core.evaluation import (
@@ -24,6 +24,7 @@ from core.evaluation import (
 )
 from core.reconstruction import geometry_of
 from nrsfm_gui.engine.jobs import Job
+from nrsfm_gui.engine.throttle import READING_MILLISECONDS, Throttle
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.panels.guidance.guidance_panel import MEANINGS
 from nrsfm_gui.panels.guidance.guidance_plot import GuidanceCurves
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
     from core.foundation import Floats
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.panels.guidance.guidance_panel import GuidancePanel
-
-LATER_MILLISECONDS = 80  # what follows the parameters here must not cost a drag its frames
 
 
 class HeldOutSeries(QObject):
@@ -142,10 +141,8 @@ class GuidanceController(QObject):
         panel.parameter_chosen.connect(lambda _parameter: self._on_parameter_chosen())
         panel.truth_toggled.connect(lambda _on: self._show_curve())
         session.sequence_changed.connect(lambda _sequence: self._on_sequence_changed())
-        self._later = QTimer(self)
-        self._later.setSingleShot(True)
-        self._later.setInterval(LATER_MILLISECONDS)
-        self._later.timeout.connect(self._show_settings)
+        # What follows the parameters here must not cost a drag its frames.
+        self._later = Throttle(self._show_settings, self, delay=READING_MILLISECONDS)
         session.changed.connect(self._on_changed)
         self._shown_settings = session.settings
         session.changed.connect(self._show_available)
@@ -270,8 +267,8 @@ class GuidanceController(QObject):
         self._show_settings()
 
     def _on_changed(self) -> None:
-        if self._session.settings is not self._shown_settings and not self._later.isActive():
-            self._later.start()
+        if self._session.settings is not self._shown_settings:
+            self._later.request()
 
     def _show_settings(self) -> None:
         """Offer what can be varied now, and mark where it is."""

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from PyQt6.QtCore import QObject, QTimer
+from PyQt6.QtCore import QObject
 
 from core import InputError
 from core.foundation import replacing
 from core.reconstruction import settings_to_dict
+from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce
 from nrsfm_gui.model.log_records import Level, Logbook
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import run_name
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.panels.log.log_panel import LogPanel
-
-SETTLED_MILLISECONDS = 600  # settings that are being dragged are one change
 
 
 class LogController(QObject):
@@ -38,10 +37,7 @@ class LogController(QObject):
         self._states: WeakKeyDictionary[Run, RunState] = WeakKeyDictionary()  # as logged last
         self._settings = settings_to_dict(session.settings)  # as logged last
         self._seen = session.settings  # that were changed last
-        self._settled = QTimer(self)
-        self._settled.setSingleShot(True)
-        self._settled.setInterval(SETTLED_MILLISECONDS)
-        self._settled.timeout.connect(self.log_settings)
+        self._settled = Debounce(self.log_settings, IDLE_MILLISECONDS, self)
         logbook.added.connect(panel.add_line)
         logbook.cleared.connect(lambda: panel.set_lines(()))
         panel.clear_requested.connect(logbook.clear)
@@ -74,7 +70,7 @@ class LogController(QObject):
 
     def log_settings(self) -> None:
         """Log what changed in the settings since they were logged last."""
-        self._settled.stop()
+        self._settled.cancel()
         now = settings_to_dict(self._session.settings)
         changes = differences(self._settings, now)
         if changes:
@@ -90,7 +86,7 @@ class LogController(QObject):
     def _on_changed(self) -> None:
         if self._session.settings is not self._seen:
             self._seen = self._session.settings
-            self._settled.start()
+            self._settled.request()
         for run in self._session.runs:
             self._log_run(run)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject
 
-from nrsfm_gui.engine.throttle import PanelUpdater
+from nrsfm_gui.engine.throttle import READING_MILLISECONDS, PanelUpdater
 from nrsfm_gui.model.run_names import run_title
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.panels.loss.loss_plot import LossPlot
 
-REFRESH_MILLISECONDS = 150  # a picture of a plot costs as much as one of the scene
 NOT_KEPT = "Of this run only the newest iteration is kept, as of all that come from a file"
 
 
@@ -50,7 +49,8 @@ class LossController(QObject):
             None  # a run, and the settings before a change of it
         )
         self._shown: LossState | None = None
-        self._updater = PanelUpdater(self._resolve, self._apply, self, milliseconds=REFRESH_MILLISECONDS)
+        # A picture of a plot costs as much as one of the scene.
+        self._updater = PanelUpdater(self._resolve, self._apply, self, milliseconds=2 * READING_MILLISECONDS)
         for signal in (
             session.runs_changed, session.shown_changed, session.compared_changed, session.run_changed
         ):  # fmt: skip
@@ -149,7 +149,7 @@ class LossController(QObject):
         """Show both curves where comparing begins, and one where it ends."""
         if self._comparing != (run is not None):
             self._comparing = run is not None
-            self._updater.update()
+            self._updater.run()
             self._plot.set_all(self._comparing)
 
     def _resolve(self) -> LossState:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
-from PyQt6.QtCore import Qt, QTimer, pyqtSignal
+from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from nrsfm_gui.model.numbers import MINUS
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.theme import Theme
 
 SELECTION = "rotations"  # how the names of the phases begin that choose rotations
-REFRESH_MILLISECONDS = 150  # a picture of a plot costs as much as one of the scene
 LEAST_SPAN = 0.01  # decades of loss that the vertical axis holds at least
 PADDING = 0.04
 EMPTY = "The loss appears here while a run goes on"
@@ -198,9 +197,6 @@ class LossPlot(Themed, QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._follow = Follow.RUN
-        self._soon = QTimer(self)
-        self._soon.setSingleShot(True)
-        self._soon.timeout.connect(self.refresh)
         self._moment: int | None = None
         axes = {side: SignedAxis(side) for side in ("left", "bottom")}
         self._widget = pg.PlotWidget(axisItems=axes)
@@ -270,14 +266,8 @@ class LossPlot(Themed, QWidget):
         self._moment = record
         self._show_cursor()
 
-    def refresh_soon(self) -> None:
-        """Draw what the histories gained, together with what they gain in the moments that follow."""
-        if not self._soon.isActive():
-            self._soon.start(REFRESH_MILLISECONDS)
-
     def refresh(self) -> None:
         """Draw what the histories gained since the last time."""
-        self._soon.stop()
         self._curves.draw()
         empty = not self._curves.histories
         self._empty.setVisible(empty)

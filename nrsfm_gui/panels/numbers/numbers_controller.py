@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject, QTimer
+from PyQt6.QtCore import QObject
 
-from nrsfm_gui.engine.throttle import PanelUpdater
+from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce, PanelUpdater
 from nrsfm_gui.scene.frame_analysis import Findings, find
 from nrsfm_gui.text import run_numbers
 from nrsfm_gui.text.frame_causes import frame_numbers
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 Block = tuple[str, tuple["Number", ...]]  # a title, and the numbers below it
 
-EXAMINE_MILLISECONDS = 150  # without a change, after which the frames of a reconstruction are examined
-
 
 class NumbersController(QObject):
     """Shows numbers; what the frames suffer from is found once no run changes the reconstruction any more."""
@@ -35,10 +33,7 @@ class NumbersController(QObject):
         self._shapes: Shapes | None = None  # that were examined
         self._findings: Findings | None = None
         self._examined: Block = "", ()  # the numbers of the frame as of the last examination
-        self._rest = QTimer(self)
-        self._rest.setSingleShot(True)
-        self._rest.setInterval(EXAMINE_MILLISECONDS)
-        self._rest.timeout.connect(self._on_rested)
+        self._rest = Debounce(self._on_rested, TYPING_MILLISECONDS, self)
         self._run = PanelUpdater(self._resolve_run, panel.set_numbers, self)
         self._frame = PanelUpdater(self._resolve_frame, lambda block: panel.set_frame(*block), self)
         self._point = PanelUpdater(self._resolve_point, lambda block: panel.set_point(*block), self)
@@ -86,7 +81,7 @@ class NumbersController(QObject):
             self._examined = "", ()
             return self._examined
         if scene.shapes is not self._shapes:
-            self._rest.start()
+            self._rest.request()
         else:
             numbers = tuple(frame_numbers(self._findings, scene.frame))
             self._examined = f"Frame {scene.frame + 1}", numbers
@@ -99,4 +94,4 @@ class NumbersController(QObject):
     def _on_rested(self) -> None:
         if not self._changing:
             self.findings()
-            self._frame.update()
+            self._frame.run()

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import QObject, QTimer
+from PyQt6.QtCore import QObject
 
 from core import ExplicitWeights
 from core.penalties import penalty_name
-from nrsfm_gui.engine.throttle import FRAME_MILLISECONDS, PanelUpdater
+from nrsfm_gui.engine.throttle import FRAME_MILLISECONDS, TYPING_MILLISECONDS, Debounce, PanelUpdater
 from nrsfm_gui.model.changes import differences
 from nrsfm_gui.panels.parameters.penalty_editor import derive_weights
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumState
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
     from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
 
-SETTLED_MILLISECONDS = 150  # without a change of the parameters, before they are compared with the run's
 
 # Settings of what is looked at (None while its rotations are not chosen), weights (N,), singular values (N,).
 Spectrum = tuple["Settings | None", tuple[float, ...], tuple[float, ...]]
@@ -58,13 +57,10 @@ class ParametersController(QObject):
         self._difference = PanelUpdater(
             self._resolve_difference, lambda state: panel.set_difference(*state), self
         )
-        self._settled = QTimer(self)
-        self._settled.setSingleShot(True)
-        self._settled.setInterval(SETTLED_MILLISECONDS)
-        self._settled.timeout.connect(self._difference.update)
-        self._drag = QTimer(self)  # ends with the mouse events that wait: all of them are one change
-        self._drag.setSingleShot(True)
-        self._drag.timeout.connect(self._on_plot_dragged)
+        self._settled = Debounce(self._difference.run, TYPING_MILLISECONDS, self)
+        self._drag = Debounce(
+            self._on_plot_dragged, 0, self
+        )  # ends with the mouse events that wait: all of them are one change
         panel.settings_changed.connect(self._on_panel_changed)
         plot.weights_edited.connect(self._on_weights_edited)
         plot.rank_requested.connect(self._on_rank_requested)
@@ -100,7 +96,7 @@ class ParametersController(QObject):
         """Set what was typed or dragged last."""
         self._form.flush()
         if self._drag.isActive():
-            self._drag.stop()
+            self._drag.cancel()
             self._on_plot_dragged()
         self._panel.flush()
 
@@ -133,7 +129,7 @@ class ParametersController(QObject):
 
     def _on_weights_edited(self, weights: tuple[float, ...]) -> None:
         self._weights = weights
-        self._drag.start(0)
+        self._drag.request()
 
     def _on_plot_dragged(self) -> None:
         weights, self._weights = self._weights, None
@@ -172,7 +168,7 @@ class ParametersController(QObject):
         else:
             self._show_settings(settings)
         self._diamonds.request()
-        self._settled.start()
+        self._settled.request()
 
     def _show_settings(self, settings: Settings) -> None:
         self._form.forget()  # settings may come back to what the form showed before

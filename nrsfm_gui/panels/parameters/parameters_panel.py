@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from PyQt6.QtCore import Qt, QTimer, pyqtSignal
+from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QWidget
 
 from core import METHODS, PRESETS, InputError, Penalty, Settings, WeightedNuclearNorm
 from core.penalties import penalty_name
 from core.reconstruction import suited_penalty
+from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
 from nrsfm_gui.panels.parameters.parameter_form import ADVANCED, ParameterForm, tips, without_effect
 from nrsfm_gui.panels.parameters.penalty_editor import TITLES as PENALTY_TITLES
 from nrsfm_gui.widgets.labels import ElidedLabel
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from core import Sequence
     from core.foundation import Floats
 
-COMMIT_MILLISECONDS = 200  # typing "12" should not first solve for 1
 # Rank and penalty that a problem begins with: those of its preset.
 FIRST_MODELS: dict[str, tuple[int, Penalty]] = {
     "nonrigid": (PRESETS["recommended"].rank, PRESETS["recommended"].penalty),
@@ -97,13 +97,8 @@ class ParametersPanel(QScrollArea):
         self._sequence: Sequence | None = None
         self._replaced: Replaced | None = None  # penalty, while a method has another one in its place
         self._models = dict(FIRST_MODELS)  # of each problem, as they were when another was chosen
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(COMMIT_MILLISECONDS)
-        self._timer.timeout.connect(self.flush)
-        self._next = QTimer(self)
-        self._next.setSingleShot(True)
-        self._next.timeout.connect(self.flush)
+        self._timer = Debounce(self.flush, TYPING_MILLISECONDS, self)
+        self._next = Debounce(self.flush, 0, self)
         self._form = form = ParameterForm()
         self._fields, self._forms = form.fields, form.forms
         self._penalty = form.penalty
@@ -234,8 +229,8 @@ class ParametersPanel(QScrollArea):
 
     def flush(self) -> None:
         """Read every field now; called before a run starts, so that what was typed last counts."""
-        self._timer.stop()
-        self._next.stop()
+        self._timer.cancel()
+        self._next.cancel()
         read = self._read()
         if read is not None and read != self._settings:
             self._settings = read
@@ -252,11 +247,11 @@ class ParametersPanel(QScrollArea):
 
     def _on_form_edited(self) -> None:
         self._read()  # notes appear at once, the run changes a moment later
-        self._timer.start()
+        self._timer.request()
 
     def _on_form_dragged(self) -> None:
         """Read every field once the events that wait are done: all of the mouse are one change."""
-        self._next.start(0)
+        self._next.request()
 
     def _read(self) -> Settings | None:
         """Read every field and show each refusal below it. None where there is one."""
@@ -356,7 +351,7 @@ class ParametersPanel(QScrollArea):
         self.flush()
 
     def _on_preset_chosen(self, name: str) -> None:
-        self._timer.stop()
+        self._timer.cancel()
         if name in PRESETS and PRESETS[name] != self._settings:
             self.set_settings(PRESETS[name])
             self.settings_changed.emit(self._settings)

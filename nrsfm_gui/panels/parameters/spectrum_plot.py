@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import Qt, QTimer, pyqtSignal
+from PyQt6.QtCore import Qt, pyqtSignal
 from PyQt6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from core.penalties import EXPLICIT
+from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce
 from nrsfm_gui.panels.parameters.penalty_editor import EXPLANATIONS, TITLES
 from nrsfm_gui.panels.parameters.spectrum_canvas import SpectrumCanvas, Target
 from nrsfm_gui.panels.parameters.weights_editor import (
@@ -51,7 +52,6 @@ TIP = (
     "Keys: left and right choose a weight, up and down change it by 1 %, with Shift by 10 %,\n"
     "with Ctrl the others come along; Esc gives the arrow keys back."
 )
-FLASH_MILLISECONDS = 600
 WEIGHT_MARGIN, WEIGHT_SPAN = 1.0, 4.0  # decades around the weights, and at least in all
 
 
@@ -218,10 +218,7 @@ class SpectrumPlot(Themed, QWidget):
         self._empty = EmptyLabel(EMPTY, self._canvas)
         self._hint = HintLine()
         self._hint.setProperty("role", "muted")
-        self._flash = QTimer(self)
-        self._flash.setSingleShot(True)
-        self._flash.setInterval(FLASH_MILLISECONDS)
-        self._flash.timeout.connect(self._on_flash_timeout)
+        self._flash = Debounce(self._on_flash_timeout, IDLE_MILLISECONDS, self)
         self.header = SpectrumHeader()
         self.header.rule_requested.connect(self.rule_requested)
         canvas = self._canvas
@@ -399,7 +396,7 @@ class SpectrumPlot(Themed, QWidget):
             self._set_hint("The others come along." if move_others else HINT)
         else:
             self._items.set_barrier(barrier)
-            self._flash.start()
+            self._flash.request()
             self._set_hint(describe_limit(base, handle, barrier), role="warning")
         if weights != self._weights:
             self._weights = weights

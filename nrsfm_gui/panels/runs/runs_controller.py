@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject, QTimer
+from PyQt6.QtCore import QObject
 
 from core.reconstruction import is_collapsed
-from nrsfm_gui.engine.throttle import PanelUpdater
+from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce, PanelUpdater
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import run_name, settings_words
 from nrsfm_gui.model.undo import UndoEntry
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from nrsfm_gui.panels.runs.run_list import RunList
     from nrsfm_gui.scene.display import Display
     from nrsfm_gui.text.run_rows import RunRow
-
-REST_MILLISECONDS = 900  # without a change of the parameters, after which a new run is announced
 
 
 class RunsController(QObject):
@@ -65,10 +63,7 @@ class RunsController(QObject):
         runs.delete_requested.connect(lambda number: session.with_run(number, self.forget))
         runs.parameters_requested.connect(self.use_parameters_of)
         self._branched: tuple[Run, Run] | None = None  # a run that follows, and the one it goes on from
-        self._rest = QTimer(self)
-        self._rest.setSingleShot(True)
-        self._rest.setInterval(REST_MILLISECONDS)
-        self._rest.timeout.connect(self._announce_branch)
+        self._rest = Debounce(self._announce_branch, IDLE_MILLISECONDS, self)
         control.branched.connect(self._on_branched)
         control.ended.connect(self._on_run_ended)
 
@@ -127,7 +122,7 @@ class RunsController(QObject):
 
     def _on_branched(self, run: Run, source: Run) -> None:
         self._branched = run, source
-        self._rest.start()
+        self._rest.request()
 
     def _announce_branch(self) -> None:
         branched, self._branched = self._branched, None
@@ -198,7 +193,7 @@ class RunsController(QObject):
     def _on_changed(self) -> None:
         before, self._settings = self._settings, self._session.settings
         if before is not self._settings and self._branched is not None:
-            self._rest.start()
+            self._rest.request()
 
     def _on_run_ended(self, run: Run) -> None:
         """Warn where a run has ended with nothing; a rank that a penalty lowers is among the numbers."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt, QTimer, pyqtSignal
+from PyQt6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt, pyqtSignal
 from PyQt6.QtGui import QCursor, QFont, QImage, QPainter, QPen
 from PyQt6.QtWidgets import QSizePolicy, QToolTip
 
+from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce
 from nrsfm_gui.scene.ranking import known_means, worst_first
 from nrsfm_gui.widgets.color_bar import number, paint_upright_bar
 from nrsfm_gui.widgets.colors import error_levels, error_table, qcolor
@@ -34,7 +35,6 @@ BAR_WIDTH = 8.0
 LEFT_GAP, RIGHT_GAP, TEXT_GAP = 8.0, 10.0, 5.0  # pixels
 TICK = 6.0  # length of the mark of a selected point
 MOST_LINES = 8  # selected points that are marked across the strip
-REST_MILLISECONDS = 900
 GESTURES = "click: go there · drag: play only these frames · with Shift: select the points, too"
 
 
@@ -161,9 +161,7 @@ class HeatStrip(Themed, PointSignals):
         self._unit = ""
         self._name = self._alignment = ""
         self._range = FrameRange()
-        self._rest = QTimer(self)
-        self._rest.setSingleShot(True)
-        self._rest.timeout.connect(self._on_mouse_rested)
+        self._rest = Debounce(self._on_mouse_rested, IDLE_MILLISECONDS, self)
         self._pressed: QPointF | None = None
         self._dragged = False
         self._rectangle: QRectF | None = None  # of a drag that selects points
@@ -328,7 +326,7 @@ class HeatStrip(Themed, PointSignals):
             shape = Qt.CursorShape.ArrowCursor if edge is None else Qt.CursorShape.SizeHorCursor
             self.setCursor(shape)
             self._show_tip(event.position())
-            self._rest.start(REST_MILLISECONDS)
+            self._rest.request()
 
     def _drag(self, event: QMouseEvent, axis: FrameAxis) -> None:
         assert self._pressed is not None  # checked by the caller
@@ -388,5 +386,5 @@ class HeatStrip(Themed, PointSignals):
 
     def leaveEvent(self, event: QEvent | None) -> None:
         """Clear what belongs to the point under the mouse."""
-        self._rest.stop()
+        self._rest.cancel()
         self.point_hovered.emit(-1)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject, QSize, QTimer, pyqtSignal
+from PyQt6.QtCore import QObject, QSize, pyqtSignal
 
+from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce
 from nrsfm_gui.panels.view3d.opengl_probe import opengl_available
 from nrsfm_gui.panels.view3d.parts import MOVING, RenderRequest, exceeds, line_ends, scene_parts
 from nrsfm_gui.panels.view3d.software_renderer import SoftwareRenderer, skips_surface
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene.scene import Scene
 
 FEW_LINES = 2500  # ends of lines that are smoothed even while the picture moves
-REST_MILLISECONDS = 150
 
 
 class FallbackRenderer:
@@ -113,10 +113,7 @@ class SceneRenderer(QObject):
         self._last: QImage | None = None  # None where it is outdated
         self._begun: tuple[dict[str, Part], RenderRequest] | None = None  # the next one, which is under way
         self._resting = False
-        self._rest = QTimer(self)
-        self._rest.setSingleShot(True)
-        self._rest.setInterval(REST_MILLISECONDS)
-        self._rest.timeout.connect(self._on_rest)
+        self._rest = Debounce(self._on_rest, TYPING_MILLISECONDS, self)
 
     def set_scene(self, scene: Scene, theme: Theme) -> None:
         """Draw a scene from now on."""
@@ -144,7 +141,7 @@ class SceneRenderer(QObject):
             (parts, request), self._begun = self._begun, None
             self._last = self._render(parts, request)
             if not request.smooth:
-                self._rest.start()
+                self._rest.request()
         return self._last
 
     def begin(self, theme: Theme, projection: Projection, ratio: float, *, locked: bool) -> None:

@@ -7,7 +7,7 @@ import time
 
 from PyQt6.QtCore import QObject
 
-from nrsfm_gui.engine.throttle import READING_MILLISECONDS, PanelUpdater, Throttle
+from nrsfm_gui.engine.throttle import READING_MILLISECONDS, Debounce, PanelUpdater, Throttle
 
 
 def test_the_first_request_is_served_at_once_and_of_many_the_last(qtbot):
@@ -52,7 +52,7 @@ def test_many_changes_are_one_update_of_a_panel(qtbot):
 def test_a_panel_is_not_drawn_again_where_it_shows_what_there_is(qtbot):
     owner, shown = QObject(), []
     updater = PanelUpdater(lambda: (1, 2), shown.append, owner)
-    updater.update()
+    updater.run()
     updater.request()
     qtbot.wait(3 * READING_MILLISECONDS)
     assert shown == [(1, 2)]
@@ -80,3 +80,32 @@ def test_updates_of_a_panel_are_an_interval_apart(qtbot):
         qtbot.wait(10)
     assert len(at) >= 2
     assert min(late - early for early, late in itertools.pairwise(at)) > 0.07
+
+
+def test_a_delayed_call_is_never_made_within_the_request(qtbot):
+    owner, now = QObject(), []
+    throttle = Throttle(lambda: now.append(1), owner, delay=READING_MILLISECONDS)
+    throttle.request()
+    throttle.request()
+    assert now == []
+    qtbot.waitUntil(lambda: now == [1])
+    throttle.request()
+    throttle.cancel()
+    qtbot.wait(3 * READING_MILLISECONDS)
+    assert now == [1]
+
+
+def test_a_call_waits_until_requests_rest(qtbot):
+    owner, at = QObject(), []
+    debounce = Debounce(lambda: at.append(time.perf_counter()), 80, owner)
+    for _ in range(20):
+        debounce.request()
+        qtbot.wait(10)
+        last = time.perf_counter()
+    assert at == []
+    qtbot.waitUntil(lambda: len(at) == 1)
+    assert at[0] - last > 0.05
+    debounce.request()
+    debounce.cancel()
+    qtbot.wait(160)
+    assert len(at) == 1

@@ -6,14 +6,15 @@ import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QTabBar
 
+from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS
 from nrsfm_gui.model.theme import DARK
-from nrsfm_gui.shell.layout import REST_MILLISECONDS, docks
+from nrsfm_gui.shell.layout import docks
 
 
 @pytest.fixture
 def window(make_window, qtbot):
     window = make_window()
-    qtbot.wait(2 * REST_MILLISECONDS)
+    qtbot.wait(2 * TYPING_MILLISECONDS)
     return window
 
 
@@ -21,7 +22,7 @@ def sizes(window, qtbot, *size):
     """Return what docks have in a window of a size: widths at the sides, and the height below."""
     if size:
         window.resize(*size)
-        qtbot.wait(4 * REST_MILLISECONDS)
+        qtbot.wait(4 * TYPING_MILLISECONDS)
     found = {dock.windowTitle(): dock for dock in docks(window)}
     widths = [found[title].width() for title in ("Sequences", "Parameters")]
     return (*widths, found["2-D"].height())
@@ -43,7 +44,7 @@ def test_a_dock_made_larger_by_the_user_stays_larger(window, qtbot):
     dock = next(dock for dock in docks(window) if dock.windowTitle() == "2-D")
     before = sizes(window, qtbot)[2]
     window.resizeDocks([dock], [before + 80], Qt.Orientation.Vertical)
-    qtbot.wait(REST_MILLISECONDS)
+    qtbot.wait(TYPING_MILLISECONDS)
     by_hand = sizes(window, qtbot)[2]
     assert by_hand > before + 40
     assert sizes(window, qtbot, 1280, 840)[2] >= by_hand
@@ -53,9 +54,9 @@ def test_the_layout_is_reset_for_the_window_as_it_is(window, qtbot):
     large = sizes(window, qtbot, 2560, 1440)
     dock = next(dock for dock in docks(window) if dock.windowTitle() == "2-D")
     window.resizeDocks([dock], [200], Qt.Orientation.Vertical)
-    qtbot.wait(REST_MILLISECONDS)
+    qtbot.wait(TYPING_MILLISECONDS)
     window.layout_memory.reset()
-    qtbot.wait(2 * REST_MILLISECONDS)
+    qtbot.wait(2 * TYPING_MILLISECONDS)
     assert abs(sizes(window, qtbot)[2] - large[2]) <= 20
 
 
