@@ -1,4 +1,8 @@
-"""A place in a JSON document, read as what it should be or refused with a sentence that names it."""
+"""A place in a JSON document, read as what it should be or refused with a sentence that names it.
+
+cattrs would structure the entries by their types, but most of them depend on what was read before: shapes of
+arrays on the sequence, tracks that are left out on its calibration, the best point on the current one.
+"""
 
 from __future__ import annotations
 

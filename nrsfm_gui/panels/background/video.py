@@ -7,6 +7,10 @@ video is decoded once to find the order of its frames.
 The decoder gets the number of every packet as its time, and passes it on to the frame: so a frame is
 identified by its packet wherever decoding began. Reading the next frame decodes one frame; any other read
 starts at the key frame before it, or at the start of the file where the key frame is not found.
+
+This is not left to imageio's reader by index (2.38 with PyAV): where it seeks, it gives wrong pictures of 6
+of the 13 pairs of codec and container in the tests; where it does not, each step back decodes from the start.
+It knows no number of pictures for Matroska and MPEG, and counts those that an edit list cuts off.
 """
 
 from __future__ import annotations
