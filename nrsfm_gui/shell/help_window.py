@@ -38,7 +38,7 @@ class HelpWindow(Themed, QWidget):
         folder = asset_folder("help")
         if folder is not None:
             self.browser.setSearchPaths([str(folder)])
-        self.browser.anchorClicked.connect(self._on_anchor_clicked)
+        self.browser.anchorClicked.connect(self.follow)
         self._status = QLabel()
         self._status.setProperty("role", "muted")
         close = self._button("Close", "Close this window (Esc)")
@@ -67,7 +67,7 @@ class HelpWindow(Themed, QWidget):
     def _show_text(self, theme: Theme) -> None:
         """Put the text of the page into the browser."""
 
-    def _on_anchor_clicked(self, link: QUrl) -> None:
+    def follow(self, link: QUrl) -> None:
         if link.hasFragment():
             self.browser.scrollToAnchor(link.fragment())
 
@@ -99,11 +99,11 @@ class MethodWindow(HelpWindow):
     def _show_text(self, theme: Theme) -> None:
         self.browser.setHtml(method_page(theme))
 
-    def _on_anchor_clicked(self, link: QUrl) -> None:
+    def follow(self, link: QUrl) -> None:
         if link.toString() == COPY_BIBTEX:
             self.copy_citations()
         else:
-            super()._on_anchor_clicked(link)
+            super().follow(link)
 
 
 class FormatsWindow(HelpWindow):
