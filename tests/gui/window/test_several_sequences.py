@@ -113,6 +113,7 @@ def test_runs_are_shown_again_with_their_sequence(qtbot, make_window, make_strea
     assert listed(window) == []
     window.parameters_controller.run_from_scratch()
     qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED)
+    window.runs.flush()
     assert listed(window) == [1]  # runs are numbered in each sequence
     again = reads(first)
     show(window, again)
