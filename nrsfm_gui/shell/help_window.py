@@ -68,6 +68,7 @@ class HelpWindow(Themed, QWidget):
         """Put the text of the page into the browser."""
 
     def follow(self, link: QUrl) -> None:
+        """Go to the place of the page that a link names."""
         if link.hasFragment():
             self.browser.scrollToAnchor(link.fragment())
 
@@ -100,6 +101,7 @@ class MethodWindow(HelpWindow):
         self.browser.setHtml(method_page(theme))
 
     def follow(self, link: QUrl) -> None:
+        """Copy the citations, or go to a place of the page."""
         if link.toString() == COPY_BIBTEX:
             self.copy_citations()
         else:
