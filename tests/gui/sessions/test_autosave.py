@@ -337,7 +337,7 @@ def test_a_killed_application_loses_no_more_than_the_interval(qtbot, tmp_path, s
     settings.write_text("[General]\nautosave_seconds=1\n")
     command = [
         sys.executable, "-c", KILLED, str(sequence.source), "--run", "--renderer", "software",
-        "--method", "admm", "--max-iterations", "1000000", "--tolerance", "0", "--rotations", "truth",
+        "--method", "irnn", "--margin", "100", "--max-iterations", "1000000", "--rotations", "truth",
     ]  # fmt: skip
     process = subprocess.Popen(command, env=environment, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
     try:

@@ -361,7 +361,7 @@ def test_errors_of_a_picture_are_not_those_of_a_run_that_was_started_meanwhile(
 ):
     display, run = window.display, window.session.shown
     run.last = make_update(known, noise=0.2)
-    display._moved_at = display._next_picture_at = display.errors._told_at = 0.0  # nothing has to rest
+    display._moved_at = display._next_picture_at = display.errors._published_at = 0.0  # nothing has to rest
     display._tick()
     assert display._jobs  # its picture is being made
     noted = []
