@@ -23,6 +23,7 @@ from core.evaluation import errors_of
 RECORDED = json.loads((Path(__file__).parents[2] / "fixtures" / "a4c4b43" / "solve_numbers.json").read_text())
 KERNELS = {info.get("architecture") for info in threadpool_info()}
 SAME = 1e-9 if KERNELS == {"Haswell"} else 1e-6  # relative
+OF_POINTS = max(SAME, 1e-7)  # the loss is flat at a minimum: where the point is has fewer digits
 ESTIMATED = 0.1  # relative, of the loss where rotations are estimated
 BRIEF = (
     *(f"{kind}/zigzag: recommended, true cameras" for kind in ("articulated", "balloon", "paper", "tearing")),
@@ -48,4 +49,4 @@ def test_the_numbers_are_those_of_a4c4b43(name, tmp_path):
     assert result.loss == pytest.approx(recorded["loss"], rel=SAME)
     errors = errors_of(result)
     for error in ("procrustes_mm", "reprojection_px"):
-        assert errors[error] == pytest.approx(recorded[error], rel=SAME)
+        assert errors[error] == pytest.approx(recorded[error], rel=OF_POINTS)
