@@ -14,7 +14,7 @@ import numpy as np
 import pyqtgraph as pg
 import pytest
 from PyQt6.QtCore import QCoreApplication, QEvent, QObject, QSettings, Qt
-from PyQt6.QtGui import QColor, QImage, QSurfaceFormat
+from PyQt6.QtGui import QColor, QFont, QImage, QPalette, QSurfaceFormat
 
 from core import (
     CameraModel,
@@ -340,6 +340,19 @@ def collector(qapp: QApplication) -> Iterator[Collector]:
     made = Collector(qapp)
     yield made
     made.stop()
+
+
+@pytest.fixture(autouse=True)
+def same_style_for_every_test():
+    """Give the application back the style, palette and font that it had before a test, as if it ran alone."""
+    app = QApplication.instance()
+    before = None if app is None else (app.styleSheet(), QPalette(app.palette()), QFont(app.font()))
+    yield
+    if before is not None and (app.styleSheet(), app.palette(), app.font()) != before:
+        style_sheet, palette, font = before
+        app.setFont(font)
+        app.setPalette(palette)
+        app.setStyleSheet(style_sheet)
 
 
 @pytest.fixture(autouse=True)
