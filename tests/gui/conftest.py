@@ -15,6 +15,7 @@ import pyqtgraph as pg
 import pytest
 from PyQt6.QtCore import QCoreApplication, QEvent, QObject, QSettings, Qt
 from PyQt6.QtGui import QColor, QFont, QImage, QPalette, QSurfaceFormat
+from PyQt6.QtWidgets import QApplication
 
 from core import (
     CameraModel,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy.typing as npt
-    from PyQt6.QtWidgets import QApplication, QWidget
+    from PyQt6.QtWidgets import QWidget
     from pytestqt.qtbot import QtBot
 
     from core.foundation import Floats
