@@ -84,6 +84,10 @@ class WeightedNuclearNorm:
         """Return xi / (sigma_k + gamma); singular values beyond `reference` count as its last."""
         return np.asarray(self.xi / (extend_last(reference, rank) + self.gamma))
 
+    def reference(self, weights: Floats) -> Floats | None:
+        """Return the singular values (K,) that give these weights (K,): the inverse; None at xi = 0."""
+        return np.asarray(self.xi / weights - self.gamma) if self.xi > 0 else None
+
 
 @dataclass(frozen=True)
 class RampWeights:

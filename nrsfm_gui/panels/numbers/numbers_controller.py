@@ -8,8 +8,8 @@ from PyQt6.QtCore import QObject
 
 from nrsfm_gui.engine.throttle import TYPING_MILLISECONDS, Debounce, PanelUpdater
 from nrsfm_gui.scene.frame_analysis import Findings, find
+from nrsfm_gui.scene.frame_causes import frame_numbers
 from nrsfm_gui.text import run_numbers
-from nrsfm_gui.text.frame_causes import frame_numbers
 from nrsfm_gui.text.run_numbers import selection_numbers, selection_title
 
 if TYPE_CHECKING:

@@ -181,11 +181,11 @@ class ParametersPanel(QScrollArea):
         singular_values
             (K,) of its reconstruction, largest first.
         """
-        reference = self._penalty.reference
+        reference = None
         if settings is not None and weights is not None and isinstance(settings.penalty, WeightedNuclearNorm):
-            penalty = settings.penalty
-            if penalty.xi > 0:
-                reference = penalty.xi / weights - penalty.gamma
+            reference = settings.penalty.reference(weights)
+        if reference is None:
+            reference = self._penalty.reference
         self._penalty.set_spectrum(reference, singular_values)
 
     @property

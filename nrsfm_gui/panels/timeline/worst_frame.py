@@ -8,9 +8,9 @@ import numpy as np
 from PyQt6.QtCore import QObject
 
 from nrsfm_gui.scene.comparison import SERIES_NAME
+from nrsfm_gui.scene.frame_causes import cause_of
 from nrsfm_gui.scene.ranking import next_worst, worst_first
 from nrsfm_gui.scene.summaries import measure
-from nrsfm_gui.text.frame_causes import cause_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

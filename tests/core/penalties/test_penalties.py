@@ -16,6 +16,7 @@ from core import (
     RampWeights,
     RankPenalty,
     SchattenNorm,
+    WeightedNuclearNorm,
 )
 from core.penalties import LinearPenalty
 from core.problem.factors import balance
@@ -143,6 +144,13 @@ def test_weights_are_the_slopes_at_the_reference_continued_with_its_last(penalty
     np.testing.assert_array_equal(penalty.weights(2, reference), penalty.slopes(reference[:2]))
     longer = penalty.weights(5, reference)
     np.testing.assert_array_equal(longer[3:], penalty.slopes(reference)[[2, 2]])
+
+
+def test_the_reference_of_weights_is_what_they_were_made_from():
+    reference = np.array([9.0, 2.0, 0.5])
+    penalty = WeightedNuclearNorm(xi=0.3, gamma=1e-2)
+    assert penalty.reference(penalty.weights(3, reference)) == pytest.approx(reference, rel=1e-12)
+    assert WeightedNuclearNorm(xi=0).reference(np.zeros(3)) is None
 
 
 def test_a_ramp_begins_after_what_is_free():
