@@ -29,9 +29,9 @@ def main(argv: Collection[str] | None = None) -> int:
     import_qt(FAILED)
     from PyQt6.QtCore import QEvent
 
-    from nrsfm_gui.model.app_store import SettingsStore
+    from nrsfm_gui.model.app_store import AppStore
 
-    store = SettingsStore()
+    store = AppStore()
     preferences = store.preferences()
     with enlarged(os.environ, preferences.size), explained(os.environ, FAILED):
         app = make_application()

@@ -8,7 +8,7 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QApplication, QWidget
 
 from nrsfm_gui.engine.solver_thread import Work, real_work
-from nrsfm_gui.model.app_store import SettingsStore
+from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.theme import DARK, Theme
 from nrsfm_gui.panel_window import PanelWindow
 from nrsfm_gui.sessions.opening import FIRST_SAMPLE
@@ -50,9 +50,9 @@ class MainWindow(PanelWindow):
     """
 
     def __init__(
-        self, *, store: SettingsStore | None = None, work: Work = real_work, software: bool = False
+        self, *, store: AppStore | None = None, work: Work = real_work, software: bool = False
     ) -> None:
-        super().__init__(store or SettingsStore(), work=work, software=software)
+        super().__init__(store or AppStore(), work=work, software=software)
         self.setWindowIcon(application_icon())
         self.setAcceptDrops(True)
         self._remembers = True

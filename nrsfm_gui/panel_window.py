@@ -52,7 +52,7 @@ from nrsfm_gui.widgets.message_bar import Banners, MessageBar
 
 if TYPE_CHECKING:
     from nrsfm_gui.engine.solver_thread import Work
-    from nrsfm_gui.model.app_store import SettingsStore
+    from nrsfm_gui.model.app_store import AppStore
 
 
 class PanelWindow(QMainWindow):
@@ -68,7 +68,7 @@ class PanelWindow(QMainWindow):
         paint the 3-D view without OpenGL.
     """
 
-    def __init__(self, store: SettingsStore, *, work: Work, software: bool) -> None:
+    def __init__(self, store: AppStore, *, work: Work, software: bool) -> None:
         super().__init__()
         self.store = store
         self.session = Session(self)

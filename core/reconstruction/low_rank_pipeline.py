@@ -27,7 +27,7 @@ from ..data.sequence import CameraModel
 from ..foundation.batched_linalg import invert_batched, matmul_batched
 from ..foundation.exceptions import InputError
 from ..problem.factors import Factors
-from ..problem.initialization import AGREEMENT, with_rank
+from ..problem.initialization import with_rank
 from ..problem.low_rank import LowRankProblem
 from ..solvers.solver import single_threaded
 from .diagnostics import is_collapsed
@@ -38,7 +38,6 @@ from .pipeline import (
     SHORT_TOLERANCE,
     PhaseStep,
     RunContext,
-    RunLog,
     point_at,
     run_last_phase,
     run_on_matrix,
@@ -142,9 +141,9 @@ def _search(context: RunContext, problem: LowRankProblem) -> Iterator[Iterate]:
     if not complete:
         part = replace(context, displayed=point_at(problem, problem.closed_form()), share=some.share)
     ends: dict[str, Factors] = {}
-    while len(ends) < context.settings.starts and _agreeing(log) < ENOUGH_AGREEING:
+    while len(ends) < context.settings.starts and log.agreeing() < ENOUGH_AGREEING:
         index = len(ends)
-        log.phase_count = log.phases_done + max(ENOUGH_AGREEING - _agreeing(log), 1) + 1
+        log.phase_count = log.phases_done + max(ENOUGH_AGREEING - log.agreeing(), 1) + 1
         name = ("closed form, cut", "grown")[index] if index < 2 else f"random {index - 1}"
         name += "" if complete else " (subset)"
         end = yield from _run_start(part, some.small, index, name)
@@ -214,12 +213,6 @@ def _with_metric_view(context: RunContext, iterates: Iterator[Iterate]) -> Itera
             view = metric_view(best.problem, best.factors, reported.intrinsics, context.calibration)
         record = replace(record, seconds=record.seconds + time.perf_counter() - began)
         yield replace(reported, record=record, view=view)
-
-
-def _agreeing(log: RunLog) -> int:
-    """Return how many starts have ended in the lowest minimum."""
-    lowest = min(log.losses.values(), default=np.inf)
-    return sum(loss <= lowest * (1 + AGREEMENT) for loss in log.losses.values())
 
 
 def no_offsets(problem: LowRankProblem) -> Floats:

@@ -59,6 +59,10 @@ class RunLog:
             for name, loss in self.losses.items()
         )
 
+    def agreeing(self) -> int:
+        """Return how many starts have ended in the lowest minimum."""
+        return sum(report.agrees for report in self.start_reports())
+
 
 @dataclass(frozen=True, eq=False)
 class RunContext:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from nrsfm_gui.export.export_request import ExportRequest
     from nrsfm_gui.export.movie import ViewSources
     from nrsfm_gui.export.movie_options import MovieOptions
-    from nrsfm_gui.model.app_store import SettingsStore
+    from nrsfm_gui.model.app_store import AppStore
 
 PLOT_FILTER = ";;".join(f"{suffix[1:].upper()} (*{suffix})" for suffix in PLOT_FORMATS)
 PICTURE_FILTER = "PNG (*.png)"
@@ -67,7 +67,7 @@ class ExportController(QObject):
     def __init__(
         self,
         views: ViewSources,
-        store: SettingsStore,
+        store: AppStore,
         *,
         plots: dict[str, pg.PlotWidget],
     ) -> None:

@@ -26,7 +26,7 @@ RECENT_FILES = 10
 LAYOUT_VERSION = 2
 
 
-class SettingsStore:
+class AppStore:
     """Typed access to the stored settings."""
 
     def __init__(self, backend: QSettings | None = None) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from PyQt6.QtWidgets import QWidget
 
     from core import Sequence, SequenceEntry
-    from nrsfm_gui.model.app_store import SettingsStore
+    from nrsfm_gui.model.app_store import AppStore
     from nrsfm_gui.sessions.result_file import OpenedResult
     from nrsfm_gui.sessions.session_file import SavedSession
 
@@ -59,7 +59,7 @@ class SequenceOpening(QObject):
     shown = pyqtSignal()
     failed = pyqtSignal(str, str)
 
-    def __init__(self, store: SettingsStore, parent: QWidget) -> None:
+    def __init__(self, store: AppStore, parent: QWidget) -> None:
         super().__init__(parent)
         self._store = store
         self._parent = parent

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from core import Sequence
     from nrsfm_gui.engine.run_control import RunControl
-    from nrsfm_gui.model.app_store import SettingsStore
+    from nrsfm_gui.model.app_store import AppStore
     from nrsfm_gui.model.log_records import Logbook
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
@@ -78,7 +78,7 @@ class SessionSaver(QObject):
     def __init__(
         self,
         session: Session,
-        store: SettingsStore,
+        store: AppStore,
         control: RunControl,
         opening: SequenceOpening,
         display: Display,

@@ -14,7 +14,7 @@ from nrsfm_gui.widgets.path_dialog import ask_for_path
 if TYPE_CHECKING:
     from PyQt6.QtWidgets import QWidget
 
-    from nrsfm_gui.model.app_store import SettingsStore
+    from nrsfm_gui.model.app_store import AppStore
     from nrsfm_gui.model.notifier import Notifier
 
 COMMAND = "nrsfm reproduce table1 -o reports/table1"
@@ -35,7 +35,7 @@ class ExperimentReports(QObject):
         of the dialog that asks for a report.
     """
 
-    def __init__(self, store: SettingsStore, notifier: Notifier, parent: QWidget) -> None:
+    def __init__(self, store: AppStore, notifier: Notifier, parent: QWidget) -> None:
         super().__init__(parent)
         self._store = store
         self._notifier = notifier

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from PyQt6.QtWidgets import QWidget
 
     from nrsfm_gui.engine.run_control import RunControl
-    from nrsfm_gui.model.app_store import SettingsStore
+    from nrsfm_gui.model.app_store import AppStore
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.panels.timeline.timeline import Timeline
 
@@ -64,7 +64,7 @@ class FirstSteps(QObject):
     def __init__(
         self,
         session: Session,
-        store: SettingsStore,
+        store: AppStore,
         control: RunControl,
         timeline: Timeline,
         *,

@@ -16,7 +16,7 @@ from nrsfm_gui.widgets.dock_title import DockTitle
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from nrsfm_gui.model.app_store import SettingsStore
+    from nrsfm_gui.model.app_store import AppStore
 
 USUAL = (1280, 800)  # a window with the docks below, in pixels
 LEFT, RIGHT, BELOW = 256, 316, 200
@@ -156,7 +156,7 @@ def resize_docks(
 class LayoutMemory(QObject):
     """Puts the panels back where they were the last time, or at first; made when all of them are there."""
 
-    def __init__(self, window: QMainWindow, store: SettingsStore) -> None:
+    def __init__(self, window: QMainWindow, store: AppStore) -> None:
         super().__init__(window)
         self._window, self._store = window, store
         self._first_state = window.saveState()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from PyQt6.QtWidgets import QWidget
 
-    from nrsfm_gui.model.app_store import SettingsStore
+    from nrsfm_gui.model.app_store import AppStore
     from nrsfm_gui.model.session import Session
 
 
@@ -39,7 +39,7 @@ class PreferencesController(QObject):
     def __init__(
         self,
         session: Session,
-        store: SettingsStore,
+        store: AppStore,
         window: QWidget,
         *,
         restart_first_steps: Callable[[], object],

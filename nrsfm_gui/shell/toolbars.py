@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from PyQt6.QtWidgets import QMainWindow
 
-    from nrsfm_gui.model.app_store import SettingsStore
+    from nrsfm_gui.model.app_store import AppStore
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.panels.alignment.alignment_controller import AlignmentController
     from nrsfm_gui.sessions.opening import SequenceOpening
@@ -51,7 +51,7 @@ class Toolbars(QObject):
         self,
         window: QMainWindow,
         session: Session,
-        store: SettingsStore,
+        store: AppStore,
         opening: SequenceOpening,
         *,
         owner: object,

@@ -34,7 +34,7 @@ from PyQt6.QtGui import QMouseEvent
 from core import Settings, iterate, simulate
 from nrsfm_gui import main_window, panel_window
 from nrsfm_gui.app import make_application, prepare_platform
-from nrsfm_gui.model.app_store import SettingsStore
+from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.widgets.drag_number import DragSlider
@@ -120,7 +120,7 @@ def main() -> int:
 def measured(app: QApplication, frames: int, points: int, mark: float, *, software: bool) -> bool:
     """Drag in a window of its own, print what was measured, and return whether the marks were met."""
     with tempfile.TemporaryDirectory() as folder:
-        store = SettingsStore(QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat))
+        store = AppStore(QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat))
         panel_window.SceneView = WatchedView  # type: ignore[misc]
         window = main_window.MainWindow(store=store, software=software)
         watch = window.scene_view.watch = Watch(window)  # type: ignore[attr-defined]

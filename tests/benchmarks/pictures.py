@@ -28,7 +28,7 @@ from PyQt6.QtWidgets import QDockWidget
 from core import PRESETS, Settings
 from nrsfm_gui.app import make_application, paints_without_opengl, prepare_platform
 from nrsfm_gui.main_window import MainWindow
-from nrsfm_gui.model.app_store import SettingsStore
+from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.arguments import parse
 from nrsfm_gui.model.theme import DARK, LIGHT
 
@@ -59,7 +59,7 @@ class Studio:
         software: bool = False,
     ) -> None:
         self.app = app
-        store = SettingsStore(QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat))
+        store = AppStore(QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat))
         self.window = MainWindow(store=store, software=software or paints_without_opengl("auto"))
         self.errors = np.zeros((0, 0))  # (F, P) of the run that is shown
         self.window.display.errors.series_changed.connect(self._note_errors)

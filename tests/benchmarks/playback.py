@@ -30,7 +30,7 @@ from PyQt6.QtCore import QSettings
 from core import Settings, simulate
 from nrsfm_gui.app import make_application, prepare_platform
 from nrsfm_gui.main_window import MainWindow
-from nrsfm_gui.model.app_store import SettingsStore
+from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.appearance import DEFAULT_LAYERS
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK
@@ -113,7 +113,7 @@ def measure(app: QApplication, sequence: Sequence, name: str, renderer: str) -> 
 
 def opened(app: QApplication, sequence: Sequence, folder: Path, *, software: bool) -> MainWindow:
     """Return a window with a reconstruction of a sequence, some iterations of the real solver."""
-    store = SettingsStore(QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat))
+    store = AppStore(QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat))
     window = MainWindow(store=store, software=software)
     window.session.set_theme(DARK)
     window.opening.open_sequence(sequence)

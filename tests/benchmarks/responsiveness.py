@@ -25,7 +25,7 @@ from PyQt6.QtCore import QSettings, Qt, QTimer
 from core import Settings, simulate
 from nrsfm_gui.app import make_application, paints_without_opengl, prepare_platform
 from nrsfm_gui.main_window import MainWindow
-from nrsfm_gui.model.app_store import SettingsStore
+from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.theme import DARK
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def lateness() -> np.ndarray:
     prepare_platform(os.environ)
     app = make_application()
     with tempfile.TemporaryDirectory() as folder:
-        store = SettingsStore(QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat))
+        store = AppStore(QSettings(str(Path(folder) / "settings.ini"), QSettings.Format.IniFormat))
         window = MainWindow(store=store, software=paints_without_opengl("auto"))
         print(f"3-D by {'OpenGL' if window.scene_view.uses_opengl else 'software'}")
         window.session.set_theme(DARK)

@@ -29,7 +29,7 @@ from core import simulate
 from core.reconstruction.settings import Settings
 from nrsfm_gui import main_window
 from nrsfm_gui.app import make_application, prepare_platform
-from nrsfm_gui.model.app_store import SettingsStore
+from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
 from nrsfm_gui.panels.numbers.numbers_panel import NumbersPanel
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
@@ -104,7 +104,7 @@ def main() -> int:
     prepare_platform(os.environ)
     app = make_application()
     folder = tempfile.TemporaryDirectory()
-    store = SettingsStore(QSettings(f"{folder.name}/settings.ini", QSettings.Format.IniFormat))
+    store = AppStore(QSettings(f"{folder.name}/settings.ini", QSettings.Format.IniFormat))
     window = main_window.MainWindow(store=store, software=arguments.painter)
     window.resize(1280, 800)
     window.show()

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from core.foundation import Floats
     from nrsfm_gui.main_window import MainWindow
-    from nrsfm_gui.model.app_store import SettingsStore
+    from nrsfm_gui.model.app_store import AppStore
     from nrsfm_gui.panels.loss.loss_plot import LossPlot
     from nrsfm_gui.shell.gc_in_gui_thread import Collector
 
@@ -326,11 +326,11 @@ def make_stream() -> Callable[..., Stream]:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> SettingsStore:
+def store(tmp_path: Path) -> AppStore:
     """Return settings of their own for a test."""
-    from nrsfm_gui.model.app_store import SettingsStore
+    from nrsfm_gui.model.app_store import AppStore
 
-    return SettingsStore(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+    return AppStore(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -368,7 +368,7 @@ def colors(qapp: QApplication) -> Iterator[None]:
 
 
 @pytest.fixture
-def make_window(qtbot: QtBot, store: SettingsStore) -> Iterator[Callable[..., MainWindow]]:
+def make_window(qtbot: QtBot, store: AppStore) -> Iterator[Callable[..., MainWindow]]:
     """Make shown windows that paint 3-D without OpenGL; each is closed after the test."""
     from nrsfm_gui.main_window import MainWindow
 

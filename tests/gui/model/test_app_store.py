@@ -8,7 +8,7 @@ import pytest
 from PyQt6.QtCore import QByteArray, QSettings
 
 from core import PRESETS, ExplicitWeights, NuclearNorm, Settings, TruncatedNuclearNorm, WeightedNuclearNorm
-from nrsfm_gui.model.app_store import RECENT_FILES, SettingsStore
+from nrsfm_gui.model.app_store import RECENT_FILES, AppStore
 
 
 @pytest.fixture
@@ -16,8 +16,8 @@ def file(tmp_path) -> str:
     return str(tmp_path / "settings.ini")
 
 
-def opened(file: str) -> SettingsStore:
-    return SettingsStore(QSettings(file, QSettings.Format.IniFormat))
+def opened(file: str) -> AppStore:
+    return AppStore(QSettings(file, QSettings.Format.IniFormat))
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_parameters_that_cannot_be_read_count_as_absent(file):
     for text in ("", "no JSON", "[]", '{"rank": 0}', '{"penalty": {"kind": "none"}}', '{"colour": 1}'):
         backend = QSettings(file, QSettings.Format.IniFormat)
         backend.setValue("parameters", text)
-        assert SettingsStore(backend).parameters() is None, text
+        assert AppStore(backend).parameters() is None, text
 
 
 def test_recent_files_are_newest_first_without_doubles_and_without_the_ones_that_are_gone(file, tmp_path):
@@ -86,4 +86,4 @@ def test_files_are_written_where_they_were_last_and_first_among_the_documents(fi
 def test_recent_files_that_are_no_list_count_as_absent(file):
     backend = QSettings(file, QSettings.Format.IniFormat)
     backend.setValue("recent", "5")
-    assert SettingsStore(backend).recent() == []
+    assert AppStore(backend).recent() == []

@@ -14,7 +14,7 @@ from PyQt6.QtGui import QScreen
 from core import InputError, Settings, simulate
 from core.solvers import set_solver_threads, single_threaded
 from core.solvers.solver import _blas
-from nrsfm_gui.model.app_store import SettingsStore
+from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.preferences import PROCESSORS, SIZES, Preferences
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.shell.preferences_controller import PreferencesController
@@ -38,7 +38,7 @@ def window(make_window) -> MainWindow:
 
 def test_preferences_come_back_as_they_were(tmp_path):
     def opened():
-        return SettingsStore(QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat))
+        return AppStore(QSettings(str(tmp_path / "s.ini"), QSettings.Format.IniFormat))
 
     assert opened().preferences() == Preferences()
     chosen = Preferences("system", 150, 1.75, "cividis", min(2, PROCESSORS), 0, "software")
@@ -60,7 +60,7 @@ def test_what_cannot_be_read_counts_as_absent(tmp_path):
     ):
         backend.setValue(name, text)
     backend.setValue("color_map", "magma")
-    assert SettingsStore(backend).preferences() == Preferences(color_map="magma")
+    assert AppStore(backend).preferences() == Preferences(color_map="magma")
 
 
 def test_values_that_are_not_accepted_are_refused_by_name():

@@ -23,7 +23,7 @@ from core import (
 )
 from nrsfm_gui.engine.solver_thread import real_work
 from nrsfm_gui.main_window import MainWindow
-from nrsfm_gui.model.app_store import SettingsStore
+from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.arguments import Arguments
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.session import Session
@@ -56,8 +56,8 @@ def session(qapp) -> Session:
 
 
 @pytest.fixture
-def store(tmp_path) -> SettingsStore:
-    return SettingsStore(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
+def store(tmp_path) -> AppStore:
+    return AppStore(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat))
 
 
 @pytest.fixture

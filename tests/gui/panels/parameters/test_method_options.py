@@ -20,7 +20,7 @@ from core import (
 )
 from core.reconstruction import RECOMMENDED_PENALTY
 from core.solvers import PROBLEMS
-from nrsfm_gui.model.app_store import SettingsStore
+from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
 from nrsfm_gui.widgets.fields import NumberField
 from nrsfm_gui.widgets.sources import Choice
@@ -97,7 +97,7 @@ def test_every_option_is_written_read_refused_and_given_back(qtbot, tmp_path, pa
     penalty = METHODS[method].penalty if method == "bmm" else RECOMMENDED_PENALTY
     changed = Settings(method=method, options=((name, value),), penalty=penalty)
     assert panel.settings == changed
-    store = SettingsStore()
+    store = AppStore()
     store.set_parameters(panel.settings)
     assert store.parameters() == panel.settings
     panel.set_settings(Settings())
