@@ -32,7 +32,7 @@ test: $(INSTALLED)  ## Run all tests but the slow ones, each process on a virtua
 	@.ci/system-packages
 	$(PYTEST) -n $(WORKERS) --dist loadfile -m "not slow" $(TESTS)
 
-test-all: test  ## Run the slow tests, too: experiments from end to end, the wheel, long play
+test-all: test  ## Run the slow tests, too: experiments from end to end, long random input, and the wheel
 	$(PYTEST) -n $(WORKERS) --dist load -m slow $(TESTS)
 	$(MAKE) --no-print-directory wheel-check
 
@@ -45,7 +45,7 @@ test-kernels: $(INSTALLED)  ## Run all tests under the linear algebra of other p
 	    OPENBLAS_CORETYPE=$$kernel $(MAKE) --no-print-directory test || exit 1; \
 	done
 
-soak: $(INSTALLED)  ## Let a monkey play with the window for ten minutes, then watch the memory for an hour
+soak: $(INSTALLED)  ## Send random input to the window for ten minutes, then watch its memory for an hour
 	@.ci/system-packages
 	$(PYTEST) tests/gui/window/test_monkey.py -m slow --soak-seconds 600 -s --log-file out/monkey.log --log-file-level INFO
 	OPENBLAS_NUM_THREADS=1 $(VIRTUAL_DISPLAY) env -u QT_QPA_PLATFORM $(BIN)/python \
@@ -57,7 +57,7 @@ lint: $(INSTALLED)  ## Check style, types and who imports whom
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: $(INSTALLED)  ## Bring the code into the house's style
+format: $(INSTALLED)  ## Format the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 

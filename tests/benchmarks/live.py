@@ -1,15 +1,15 @@
-"""How soon the picture follows a hand that drags a parameter, and whether the window stays at hand meanwhile.
+"""Print how soon the picture follows the mouse that drags a parameter, and how late the window's events come.
 
     xvfb-run -a -s '-screen 0 1600x1000x24' python tests/benchmarks/live.py
 
 For each size a sequence is solved in a real window of 1280 x 800. Then the mouse drags a weight's slider,
 that of eta and that of xi, one after the other: real mouse events, 60 in a second, are posted by a thread of
-their own at fixed times, so that a window that hangs is spared none. For each event the time is measured from
+their own at fixed times, also while the window does not respond. For each event the time is measured from
 when it was posted to when the 3-D view has painted, by OpenGL in software where there is no card, a scene of
-an update whose settings are at least as new as those that the event led to; what the display does with the
-painted window after that is not part of it. Beside that a timer of 16 ms counts how late each of its ticks
-comes, from the first event to the last. How fast the machine is at the moment is told beside: what a first
-update takes by itself, and who else used the processors.
+an iterate whose settings are at least as new as those that the event led to; what the display does with the
+painted window after that is not part of it. A timer of 16 ms counts how late each of its ticks comes, from
+the first event to the last. The state of the machine is printed with each figure: the time that a first
+update takes alone, and which share of the processors other processes used.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def measured(app: QApplication, frames: int, points: int, mark: float, *, softwa
             wait(app, 30.0, lambda: window.control.current is None)
             watch.latencies.clear()
             late = dragged(app, window, watch, slider_of(window, name))
-            good &= told(name, np.array(watch.latencies), late, mark)
+            good &= report(name, np.array(watch.latencies), late, mark)
         print(f"  {meanwhile}")
         window.close()
     return good
@@ -166,7 +166,7 @@ def alone(window: MainWindow) -> float:
     return float(np.median(took))
 
 
-def told(name: str, latencies: np.ndarray, late: np.ndarray, mark: float) -> bool:
+def report(name: str, latencies: np.ndarray, late: np.ndarray, mark: float) -> bool:
     """Print the figures of a drag and return whether they meet their marks."""
     most, in_time = float(np.quantile(latencies, SHARE)), float((late < LATE).mean())
     print(
@@ -202,11 +202,11 @@ def dragged(app: QApplication, window: MainWindow, watch: Watch, slider: DragSli
     timer.timeout.connect(lambda: ticks.append(time.perf_counter()))
     timer.start(round(1000 * TICK))
     post(slider, QEvent.Type.MouseButtonPress, middle, Qt.MouseButton.LeftButton)
-    hand = threading.Thread(target=move, args=(slider, watch, middle))
-    hand.start()
-    wait(app, SECONDS + 5.0, lambda: not hand.is_alive())
+    mouse = threading.Thread(target=move, args=(slider, watch, middle))
+    mouse.start()
+    wait(app, SECONDS + 5.0, lambda: not mouse.is_alive())
     timer.stop()
-    hand.join()
+    mouse.join()
     post(slider, QEvent.Type.MouseButtonRelease, middle, Qt.MouseButton.LeftButton)
     wait(app, 30.0, lambda: window.control.current is None)
     slider.removeEventFilter(watch)

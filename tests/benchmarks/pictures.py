@@ -1,4 +1,4 @@
-"""Make the README's pictures: the real application, driven by mouse events, photographed.
+"""Make the README's pictures: screenshots of the real application, driven by mouse events.
 
     xvfb-run -a -s '-screen 0 2600x1500x24' python tests/benchmarks/pictures.py [--only NAME ...] [-o FOLDER]
 

@@ -1,4 +1,4 @@
-"""How many frames a second the viewer plays, what each part of a frame costs, and whether memory stays flat.
+"""Print the frames per second of playback, the time of each part of a frame, and the growth of memory.
 
     xvfb-run -a -s '-screen 0 1600x1000x24' python tests/benchmarks/playback.py
     xvfb-run -a -s '-screen 0 1600x1000x24' python tests/benchmarks/playback.py --minutes 30 --runs 200

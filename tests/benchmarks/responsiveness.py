@@ -1,4 +1,4 @@
-"""How responsive the viewer is: ticks while a large problem is solved, and the time to the first window.
+"""Print how late a timer's ticks come while a large problem is solved, and the time to the first window.
 
     xvfb-run -a -s '-screen 0 1600x1000x24' python tests/benchmarks/responsiveness.py
 

@@ -1,4 +1,4 @@
-"""What one movement of a weight passes through in the window, from the mouse to the painted picture.
+"""Print the files that one movement of a weight enters in the window, from the mouse to the painted picture.
 
     xvfb-run -a -s '-screen 0 1600x1000x24' python tests/benchmarks/trace_weight.py
 
