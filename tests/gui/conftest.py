@@ -14,8 +14,9 @@ import numpy as np
 import pyqtgraph as pg
 import pytest
 from PyQt6.QtCore import QCoreApplication, QEvent, QObject, QSettings, Qt
-from PyQt6.QtGui import QColor, QFont, QImage, QPalette, QSurfaceFormat
-from PyQt6.QtWidgets import QApplication
+from PyQt6.QtGui import QColor, QFont, QGuiApplication, QImage, QPalette, QSurfaceFormat
+from PyQt6.QtTest import QTest
+from PyQt6.QtWidgets import QApplication, QWidget
 
 from core import (
     CameraModel,
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy.typing as npt
-    from PyQt6.QtWidgets import QWidget
     from pytestqt.qtbot import QtBot
 
     from core.foundation import Floats
@@ -354,6 +354,18 @@ def same_style_for_every_test():
         app.setFont(font)
         app.setPalette(palette)
         app.setStyleSheet(style_sheet)
+
+
+@pytest.fixture(autouse=True)
+def released_buttons(qapp: QApplication) -> Iterator[None]:
+    """Release the mouse buttons that a test leaves pressed; `QTest.mouseDClick` always leaves one.
+
+    Qt reports them as pressed to the rest of the process, where the window looks whether a button is pressed.
+    """
+    yield
+    for button in QGuiApplication.mouseButtons():
+        QTest.mouseRelease(QWidget(), button)
+    assert QGuiApplication.mouseButtons() == Qt.MouseButton.NoButton
 
 
 @pytest.fixture(autouse=True)

@@ -196,7 +196,6 @@ def test_keys_of_the_frames_work_from_every_focus_but_text(qtbot, full_window):
     assert tried > 10
 
 
-@pytest.mark.slow  # it fails after others in one process, as before: in the slow run few come before it
 def test_where_the_keyboard_is_can_be_seen(qtbot, full_window):
     window = full_window
     window.activateWindow()
