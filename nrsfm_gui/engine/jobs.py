@@ -12,7 +12,7 @@ import time
 import traceback
 from collections import deque
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, QThread, pyqtSignal
 
@@ -20,6 +20,8 @@ from core import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from PyQt6.QtCore import PYQT_SLOT
 
 PROGRESS_SECONDS = 0.05  # between two signals about progress
 
@@ -36,7 +38,7 @@ class Job(QThread):
     function
         gets the job; what it returns is the value of `done`.
     done, failed
-        connected to the signals of that name.
+        functions, or signals, that are connected to the signals of that name.
 
     Signals
     -------
@@ -59,8 +61,8 @@ class Job(QThread):
         self,
         function: Callable[[Job], object],
         *,
-        done: Callable[[Any], object] | None = None,
-        failed: Callable[[str, str], object] | None = None,
+        done: PYQT_SLOT | None = None,
+        failed: PYQT_SLOT | None = None,
     ) -> None:
         super().__init__()
         self._function = function
@@ -134,6 +136,7 @@ class Jobs(QObject):
         super().__init__(parent)
         self._order = order
         self._running: list[Job] = []
+        self._ended: list[Job] = []  # that Qt has still to delete
         self._waiting: deque[Job] = deque(maxlen=1 if order is Order.NEWEST else None)
 
     def __bool__(self) -> bool:
@@ -176,7 +179,13 @@ class Jobs(QObject):
 
     def _release(self, job: Job) -> None:
         self._running.remove(job)
-        job.deleteLater()  # what is connected to it refers to it, and would keep it
+        # What is connected to a job refers to it and would keep it, so it is deleted. PyQt releases its
+        # Python object as soon as that is requested. If nothing else referred to it until Qt has deleted the
+        # job, the garbage collector could clear the functions that are connected to the job's children while
+        # a timer among them still runs: the call of such a function is a segmentation fault.
+        self._ended.append(job)
+        job.destroyed.connect(lambda: self._ended.remove(job))
+        job.deleteLater()
         if self._waiting and not self._running:
             self._run(self._waiting.popleft())
         self.ended.emit()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject, QTimer, pyqtSignal
+from PyQt6.QtCore import QObject, pyqtSignal
 
 from nrsfm_gui.engine.jobs import Job, Jobs
+from nrsfm_gui.engine.throttle import Debounce
 from nrsfm_gui.scene.summaries import ETA_FROM_SECONDS, duration
 
 if TYPE_CHECKING:
@@ -76,16 +77,13 @@ class Tasks(QObject):
             return False
         self._tasks.append(task)
         task.began = time.monotonic()
-        task.done.connect(self.saved.emit)
+        task.done.connect(lambda sentence: self.saved.emit(sentence))
         task.cancelled.connect(lambda: self.saved.emit(f"Cancelled: {task.path} is not written"))
         task.failed.connect(self.failed)
         task.progressed.connect(lambda done, total: self._show(task, done, total))
         task.finished.connect(lambda: self._end(task))
         self._jobs.start(task)
-        patience = QTimer(task)
-        patience.setSingleShot(True)
-        patience.timeout.connect(lambda: self._show(task, 0, 0))
-        patience.start(SHOW_MILLISECONDS)
+        Debounce(lambda: self._show(task, 0, 0), SHOW_MILLISECONDS, task).request()
         return True
 
     def shut_down(self) -> None:

@@ -214,7 +214,7 @@ class Display(QObject):
             Job(
                 lambda _job: (time.perf_counter(), make_picture(wanted, before)),
                 done=lambda made: self._on_picture_made(made[0], made[1], run),
-                failed=self.failed.emit,
+                failed=self.failed,
             )
         )
 

@@ -91,7 +91,7 @@ class Qualities(QObject):
             Job(
                 lambda _job: find_quality(wanted),
                 done=lambda quality: self.set_known(run, wanted, quality),
-                failed=self.failed.emit,
+                failed=self.failed,
             )
         )
 

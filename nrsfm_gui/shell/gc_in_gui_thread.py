@@ -5,6 +5,11 @@ thread as anywhere. Where the garbage holds objects of Qt (a dialog and the func
 each other) they would be destroyed there, while the window's thread may be sending them events: that ends the
 process, once in a long while and never where anybody looks. So the interpreter's own collection is switched
 off, and a timer in the window's thread does the same by the same thresholds.
+
+PyQt releases the Python object of a `QObject` when `deleteLater` is called. Until Qt deletes the object, it
+and its children still emit signals, but Python sees the functions connected to them as garbage; the call of a
+function that was cleared is a segmentation fault. So what is to be deleted is deleted before garbage is
+collected.
 """
 
 from __future__ import annotations
@@ -12,7 +17,7 @@ from __future__ import annotations
 import gc
 import time
 
-from PyQt6.QtCore import QObject, QTimer
+from PyQt6.QtCore import QCoreApplication, QEvent, QObject, QTimer
 
 LOOK_MILLISECONDS = 100
 FREEZE_MILLISECONDS = 3000  # after the start: the window is there, and nobody drags anything yet
@@ -44,16 +49,16 @@ class Collector(QObject):
         passed = [count > most > 0 for count, most in zip(gc.get_count(), gc.get_threshold(), strict=True)]
         now = time.monotonic()
         if passed[2] and now - self._everything_at > ALL_SECONDS:
-            gc.collect()
+            _collect(2)
             self._everything_at = time.monotonic()
         elif passed[1]:
-            gc.collect(1)
+            _collect(1)
         elif passed[0]:
-            gc.collect(0)
+            _collect(0)
 
     def freeze(self) -> None:
         """Let what there is stay for good: nobody need look through modules and the window again."""
-        gc.collect()
+        _collect(2)
         gc.freeze()
 
     def stop(self) -> None:
@@ -61,3 +66,8 @@ class Collector(QObject):
         for timer in (self._timer, self._freezes):
             timer.stop()
         gc.enable()
+
+
+def _collect(generation: int) -> None:
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    gc.collect(generation)

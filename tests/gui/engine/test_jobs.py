@@ -5,9 +5,11 @@ from __future__ import annotations
 import gc
 import os
 import threading
+import weakref
 
 import pytest
 from PyQt6 import sip
+from PyQt6.QtCore import QCoreApplication, QEvent, QTimer
 
 from core import InputError
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
@@ -60,6 +62,24 @@ def test_jobs_are_held_while_they_run_and_destroyed_after_they_have_reported(qtb
     assert sorted(map(str, reported)) == ["True", "cannot be read"]
     assert not jobs
     assert sip.isdeleted(job)
+
+
+def test_a_job_is_no_garbage_before_it_is_deleted(qtbot):
+    """A function that the garbage collector has cleared ends the process when a timer calls it."""
+    jobs, fired = Jobs(), []
+    job = jobs.start(Job(lambda _job: None))
+    timer = QTimer(job)
+    timer.timeout.connect(lambda job=job: fired.append(job.isFinished()))
+    reference = weakref.ref(job)
+    job.wait()
+    del job, timer
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.MetaCall.value)  # signals, not the deletion
+    assert not jobs
+    gc.collect()
+    assert reference() is not None
+    reference().findChild(QTimer).timeout.emit()
+    assert fired == [True]
+    qtbot.waitUntil(lambda: reference() is None)  # it is not held for good
 
 
 def test_a_cancelled_job_clears_up_and_keeps_what_it_found(qtbot):

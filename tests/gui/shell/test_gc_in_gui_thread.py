@@ -6,7 +6,7 @@ import gc
 import threading
 import weakref
 
-from PyQt6.QtCore import QObject
+from PyQt6.QtCore import QObject, QTimer
 
 
 def test_a_thread_full_of_garbage_destroys_no_object_of_the_window(qtbot, collector):
@@ -27,6 +27,26 @@ def test_a_thread_full_of_garbage_destroys_no_object_of_the_window(qtbot, collec
     thread.join()
     qtbot.waitUntil(lambda: len(gone_in) == 20)
     assert set(gone_in) == {threading.get_ident()}
+
+
+def test_what_is_to_be_deleted_is_deleted_before_garbage_is_collected(qtbot, collector):
+    """A timer of it would call a function that was cleared, which ends the process."""
+    order: list[str] = []
+    held = QObject()
+    timer = QTimer(held)
+
+    def show(held: QObject = held) -> None:  # the object, its timer and the function refer to each other
+        held.objectName()
+
+    timer.timeout.connect(show)
+    weakref.finalize(show, order.append, "collected")
+    held.destroyed.connect(lambda: order.append("deleted"))
+    held.deleteLater()
+    del held, timer, show
+    collector.freeze()
+    gc.unfreeze()
+    qtbot.waitUntil(lambda: len(order) == 2)
+    assert order == ["deleted", "collected"]
 
 
 def test_collecting_is_left_to_the_interpreter_again_in_the_end(collector):
