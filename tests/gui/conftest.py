@@ -39,13 +39,21 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy.typing as npt
+    from PyQt6.QtGui import QAction
     from pytestqt.qtbot import QtBot
 
     from core.foundation import Floats
+    from nrsfm_gui.engine.run_control import RunControl
     from nrsfm_gui.main_window import MainWindow
     from nrsfm_gui.model.app_store import AppStore
+    from nrsfm_gui.model.run import Run
+    from nrsfm_gui.model.session import Session
     from nrsfm_gui.panels.loss.loss_plot import LossPlot
+    from nrsfm_gui.panels.view2d.tracks_view import TracksView
+    from nrsfm_gui.panels.view3d.scene_view import SceneView
+    from nrsfm_gui.scene.display import Display
     from nrsfm_gui.shell.gc_in_gui_thread import Collector
+    from nrsfm_gui.widgets.message_bar import MessageBar
 
 CAMERA = np.array([[1400.0, 0, 640], [0, 1400.0, 480], [0, 0, 1]])
 
@@ -377,6 +385,114 @@ def colors(qapp: QApplication) -> Iterator[None]:
     yield
     if theme_of(qapp.palette()) is not DARK:
         apply_theme(qapp, DARK)
+
+
+@pytest.fixture
+def session(qapp: QApplication) -> Session:
+    """Return a session without a sequence."""
+    from nrsfm_gui.model.session import Session
+
+    return Session()
+
+
+@pytest.fixture
+def control(session: Session) -> Iterator[RunControl]:
+    """Return what starts and stops the runs of the session."""
+    from nrsfm_gui.engine.run_control import RunControl
+
+    made = RunControl(session)
+    yield made
+    made.shut_down()
+
+
+@pytest.fixture
+def messages(qtbot: QtBot, session: Session) -> MessageBar:
+    """Return a bar that shows the messages of the session."""
+    from nrsfm_gui.widgets.message_bar import MessageBar
+
+    made = MessageBar()
+    qtbot.addWidget(made)
+    made.listen_to(session.notifier)
+    return made
+
+
+@pytest.fixture
+def scene_view(show: Callable[..., None]) -> SceneView:
+    """Return a 3-D view that paints without OpenGL."""
+    from nrsfm_gui.panels.view3d.scene_view import SceneView
+
+    view = SceneView(software=True)
+    show(view, 640, 480)
+    return view
+
+
+@pytest.fixture
+def tracks_view(show: Callable[..., None]) -> TracksView:
+    """Return a 2-D view."""
+    from nrsfm_gui.panels.view2d.tracks_view import TracksView
+
+    view = TracksView()
+    show(view, 640, 480)
+    return view
+
+
+@pytest.fixture
+def display(session: Session, scene_view: SceneView, tracks_view: TracksView) -> Iterator[Display]:
+    """Return what draws the session in a 3-D and a 2-D view."""
+    from nrsfm_gui.scene.display import Display
+
+    made = Display(session, (scene_view, tracks_view))
+    yield made
+    made.shut_down()
+
+
+@pytest.fixture
+def add_run() -> Callable[..., Run]:
+    """Add a run that is over to a session, without a solver."""
+    from nrsfm_gui.model.run import RunState
+
+    def add(session: Session, update: Iterate, settings: Settings, *, noise: float = 0.0) -> Run:
+        run = session.add_run(settings)
+        run.last, run.state = update, RunState.FINISHED
+        run.history.extend([HistoryEntry(k, 0.01 * k, 2.0 - 0.1 * k + noise, "refine") for k in range(9)])
+        session.report_run(run)
+        return run
+
+    return add
+
+
+@pytest.fixture
+def wait_for_comparison(qtbot: QtBot) -> Callable[[Session, Display], None]:
+    """Wait for the picture of both runs that are compared."""
+
+    def wait(session: Session, display: Display) -> None:
+        def drawn() -> bool:
+            picture, compared = display.compared_picture, session.compared
+            known = display.together is not None and picture is not None and compared is not None
+            return known and picture.of.update is compared.last
+
+        qtbot.waitUntil(drawn)
+        display.refresh()
+
+    return wait
+
+
+@pytest.fixture
+def press_action(session: Session) -> Callable[[object, str], QAction]:
+    """Trigger an action of the table, bound to an object that has the controllers it names."""
+    from nrsfm_gui.shell.actions import ACTIONS, bind, make_action, resolve_situation
+
+    def press(owner: object, name: str) -> QAction:
+        spec = next(spec for spec in ACTIONS if spec.name == name)
+        situation = resolve_situation(session)
+        assert spec.when(situation), spec.when.needs
+        action = make_action(spec, bind(spec, owner), session)
+        if spec.checked is not None:
+            action.setChecked(spec.checked(situation))
+        action.trigger()
+        return action
+
+    return press
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from PyQt6 import sip
 from PyQt6.QtCore import QMimeData, QPointF, Qt, QThread, QUrl
-from PyQt6.QtGui import QDesktopServices, QDropEvent, QGuiApplication, QKeySequence
+from PyQt6.QtGui import QAction, QDesktopServices, QDropEvent, QGuiApplication, QKeySequence
 from PyQt6.QtWidgets import QLabel, QPushButton
 
 from core import (
@@ -95,6 +95,23 @@ def test_the_3d_picture_follows_the_run(qtbot, window, near):
     window.parameters_controller.run()
     finished(qtbot, window)
     qtbot.waitUntil(lambda: near(window.scene_view.grab_image(), theme.estimate).sum() > before + 100)
+
+
+def test_actions_are_checked_where_the_views_and_the_appearance_are_so(qtbot, window):
+    actions, view = window.toolbars.actions, window.scene_view
+    assert not actions["color_by_error"].isChecked()
+    window.appearance.set_layer("grid", False)
+    window.appearance.set_trails(True)
+    window.toolbars.show_situation()
+    assert window.findChild(QAction, "layer grid").isChecked() is False
+    assert window.findChild(QAction, "layer trails").isChecked() is True
+    actions["color_by_error"].trigger()
+    assert window.session.appearance.color_by == "error"
+    actions["turntable"].trigger()
+    assert view.turntable
+    qtbot.mousePress(view, Qt.MouseButton.LeftButton)
+    assert actions["turntable"].isChecked() is False
+    qtbot.mouseRelease(view, Qt.MouseButton.LeftButton)
 
 
 def test_actions_are_enabled_only_where_they_make_sense(qtbot, make_window, sequence):

@@ -1,11 +1,13 @@
-"""Colors, trails, mesh, camera path and turntable, chosen in the window; the color bar and the panel."""
+"""Colors, trails, mesh, camera path and turntable; the color bar and the panel."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from PyQt6.QtCore import QEvent, QPointF, Qt
-from PyQt6.QtGui import QAction, QContextMenuEvent, QMouseEvent
+from PyQt6.QtGui import QContextMenuEvent, QMouseEvent
 from PyQt6.QtWidgets import QApplication
 
 from nrsfm_gui.model.appearance import COLORINGS, LAYERS, Appearance
@@ -17,22 +19,12 @@ from nrsfm_gui.widgets.style import apply_theme
 
 
 @pytest.fixture
-def window(make_window, known):
-    """A window with the ground truth of a sheet, before any run."""
-    shown = make_window(known.sequence)
-    shown.display.refresh()
-    return shown
-
-
-@pytest.fixture
 def bar(qtbot, known):
     """A color bar of errors, and what it asked for."""
     shown = ColorBar()
     qtbot.addWidget(shown)
     C = known.result.C.copy()
     C[::7] *= 1.15
-    from dataclasses import replace
-
     shapes = build_shapes(known.sequence, replace(known.result, C=C))
     shown.asked = []
 
@@ -55,11 +47,6 @@ def mouse(widget, kind, x, button=Qt.MouseButton.LeftButton):
         kind, where, widget.mapToGlobal(where), changed, button, Qt.KeyboardModifier.NoModifier
     )
     QApplication.sendEvent(widget, event)
-
-
-def press(window, name):
-    window.toolbars.actions[name].trigger()
-    window.display.refresh()
 
 
 # Of popups, the offscreen platform says what it cannot do.
@@ -134,39 +121,39 @@ def test_ends_have_enough_digits_to_differ(value, span, text):
     assert number(value, span) == text
 
 
-# The window
+# The controller
 
 
-def test_every_coloring_reaches_both_views_and_is_named(window):
+def test_every_coloring_reaches_both_views_and_is_named(parts):
     for key in COLORINGS:
-        window.appearance.change(color_by=key)
-        window.display.refresh()
-        scene = window.scene_view._scene
+        parts.appearance.change(color_by=key)
+        parts.display.refresh()
+        scene = parts.scene_view._scene
         assert scene.appearance.color_by == key
-        assert window.tracks_view._scene is scene
-        assert window.appearance_panel.color_by.currentData() == key
-        assert window.scene_view.color_bar.isVisible() == scene.colored
-    assert window.toolbars.actions["color_by_error"].isChecked() is False
-    press(window, "color_by_error")
-    assert window.session.appearance.color_by == "error"
+        assert parts.tracks_view._scene is scene
+        assert parts.appearance_panel.color_by.currentData() == key
+        assert parts.scene_view.color_bar.isVisible() == scene.colored
+    action = parts.press("color_by_error")
+    assert action.isChecked() is True  # it was not before
+    assert parts.session.appearance.color_by == "error"
 
 
-def test_the_color_bar_of_the_view_changes_the_limits(window):
-    window.appearance.change(color_by="depth")
-    window.display.refresh()
-    bar = window.scene_view.color_bar
+def test_the_color_bar_of_the_view_changes_the_limits(parts):
+    parts.appearance.change(color_by="depth")
+    parts.display.refresh()
+    bar = parts.scene_view.color_bar
     low, high = bar.limits
     mouse(bar, QEvent.Type.MouseButtonPress, INSET)
     mouse(bar, QEvent.Type.MouseMove, bar.width() / 2)
     mouse(bar, QEvent.Type.MouseButtonRelease, bar.width() / 2)
-    window.display.refresh()
+    parts.display.refresh()
     assert bar.limits == pytest.approx(((low + high) / 2, high), rel=1e-2)
-    assert window.appearance_panel.low.value() == pytest.approx(bar.limits[0], rel=1e-3)
-    assert not window.appearance_panel.automatic.isChecked()
+    assert parts.appearance_panel.low.value() == pytest.approx(bar.limits[0], rel=1e-3)
+    assert not parts.appearance_panel.automatic.isChecked()
 
 
-def test_the_panel_changes_everything(window):
-    panel, display = window.appearance_panel, window.display
+def test_the_panel_changes_everything(parts):
+    panel, display = parts.appearance_panel, parts.display
     panel.color_by.setCurrentIndex(panel.color_by.findData("index"))
     panel.color_by.activated.emit(panel.color_by.currentIndex())
     panel.color_map.setCurrentIndex(panel.color_map.findData("cividis"))
@@ -184,7 +171,7 @@ def test_the_panel_changes_everything(window):
     panel.labels.setCurrentIndex(panel.labels.findData("all"))
     panel.labels.activated.emit(panel.labels.currentIndex())
     panel.layers["grid"].click()
-    appearance = window.session.appearance
+    appearance = parts.session.appearance
     assert appearance == Appearance(
         (frozenset(LAYERS) | {"trails"}) - {"path", "edges", "grid"},
         "index", "cividis", (1.0, 7.0), 5, "tracks", 2.0, "all",
@@ -199,17 +186,14 @@ def test_the_panel_changes_everything(window):
     assert panel.disorder.isHidden()
     display.refresh()
     assert display.scene.color_limits == (9.0, 11.0)
-    window.toolbars.show_situation()
-    assert window.findChild(QAction, "layer grid").isChecked() is False
-    assert window.findChild(QAction, "layer trails").isChecked() is True
 
 
 @popups
-def test_fields_of_the_panel_have_tips_and_names_and_do_not_clip(qapp, window):
-    panel = window.appearance_panel
+def test_fields_of_the_panel_have_tips_and_names_and_do_not_clip(qapp, parts):
+    panel = parts.appearance_panel
     for theme in (DARK, LIGHT):
         apply_theme(qapp, theme)
-        panel.open_near(window.scene_view.buttons.look, window.scene_view.drawn_by)
+        panel.open_near(parts.scene_view.buttons.look, parts.scene_view.drawn_by)
         for field in (*panel._fields(), panel.load):
             assert field.toolTip(), field
             assert field.accessibleName(), field
@@ -222,71 +206,68 @@ def test_fields_of_the_panel_have_tips_and_names_and_do_not_clip(qapp, window):
         panel.hide()
 
 
-def test_keys_of_trails_mesh_and_path(window, known):
-    press(window, "trails")
-    assert "trails" in window.session.appearance.layers
-    assert window.display.scene.trail is None or len(window.display.scene.trail) == 1
-    window.session.set_frame(9)
-    window.display.refresh()
-    assert len(window.display.scene.trail) == 10
-    seen = [window.session.appearance.mesh_mode]
+def test_keys_of_trails_mesh_and_path(parts, known):
+    parts.press("trails")
+    assert "trails" in parts.session.appearance.layers
+    assert parts.display.scene.trail is None or len(parts.display.scene.trail) == 1
+    parts.session.set_frame(9)
+    parts.display.refresh()
+    assert len(parts.display.scene.trail) == 10
+    seen = [parts.session.appearance.mesh_mode]
     for _ in range(4):
-        press(window, "mesh")
-        seen.append(window.session.appearance.mesh_mode)
+        parts.press("mesh")
+        seen.append(parts.session.appearance.mesh_mode)
     assert seen == ["both", "off", "wire", "shaded", "both"]
-    press(window, "path")
-    view = window.scene_view
-    pixels, _ = view._projection().pixels(window.display.scene.path)
-    assert window.display.scene.path.shape == (known.sequence.frame_count, 3)
+    parts.press("path")
+    view = parts.scene_view
+    pixels, _ = view._projection().pixels(parts.display.scene.path)
+    assert parts.display.scene.path.shape == (known.sequence.frame_count, 3)
     assert ((pixels > 0) & (pixels < (view.width(), view.height()))).all()  # it is fitted in
     assert len(view._renderer.parts["path"].positions) == 2 * (known.sequence.frame_count - 1)
 
 
-def test_a_sequence_without_a_mesh_gets_one_from_its_tracks(make_window, known):
-    from dataclasses import replace
-
-    window = make_window(replace(known.sequence, edges=None, faces=None))
-    press(window, "mesh")
-    assert window.session.appearance.mesh_source == "tracks"
-    assert "between its tracks" in window.messages.text
-    assert len(window.display.scene.edges)
+def test_a_sequence_without_a_mesh_gets_one_from_its_tracks(parts, known):
+    parts.open(replace(known.sequence, edges=None, faces=None))
+    parts.press("mesh")
+    assert parts.session.appearance.mesh_source == "tracks"
+    assert "between its tracks" in parts.messages.text
+    assert len(parts.display.scene.edges)
 
 
-def test_the_camera_path_of_parallel_rays_is_a_sentence(make_window, make_known):
-    window = make_window(make_known(affine=True).sequence)
-    press(window, "path")
-    assert "parallel rays have no place" in window.messages.text
+def test_the_camera_path_of_parallel_rays_is_a_sentence(parts, make_known):
+    parts.open(make_known(affine=True).sequence)
+    parts.press("path")
+    assert "parallel rays have no place" in parts.messages.text
 
 
-def test_a_loaded_triangulation_is_drawn_and_a_bad_one_is_a_sentence(window, tmp_path):
+def test_a_loaded_triangulation_is_drawn_and_a_bad_one_is_a_sentence(parts, tmp_path):
     np.savez(tmp_path / "mesh.npz", faces=np.array([[0, 5, 6], [5, 6, 7]]))
-    window.appearance.load_triangulation(tmp_path / "mesh.npz")
-    window.display.refresh()
-    assert window.display.scene.faces.tolist() == [[0, 5, 6], [5, 6, 7]]
-    assert window.appearance_panel.mesh_source.currentText() == "mesh.npz"
+    parts.appearance.load_triangulation(tmp_path / "mesh.npz")
+    parts.display.refresh()
+    assert parts.display.scene.faces.tolist() == [[0, 5, 6], [5, 6, 7]]
+    assert parts.appearance_panel.mesh_source.currentText() == "mesh.npz"
     (tmp_path / "bad.txt").write_text("0 1 99\n")
-    window.appearance.load_triangulation(tmp_path / "bad.txt")
-    assert "names point 99" in window.messages.text
-    assert window.session.appearance.triangulation.name == "mesh.npz"
+    parts.appearance.load_triangulation(tmp_path / "bad.txt")
+    assert "names point 99" in parts.messages.text
+    assert parts.session.appearance.triangulation.name == "mesh.npz"
 
 
-def test_the_turntable_turns_until_the_mouse_stops_it(window, qtbot):
-    view = window.scene_view
+def test_the_turntable_turns_until_the_mouse_stops_it(parts, qtbot):
+    view = parts.scene_view
     before = view.orbit.azimuth
     told = []
     view.camera_changed.connect(told.append)
-    press(window, "turntable")
+    parts.press("turntable")
     assert view.turntable
     qtbot.waitUntil(lambda: view.orbit.azimuth != before, timeout=2000)
     assert told
     qtbot.mousePress(view, Qt.MouseButton.LeftButton)
     assert not view.turntable
-    assert window.toolbars.actions["turntable"].isChecked() is False
     qtbot.mouseRelease(view, Qt.MouseButton.LeftButton)
 
 
-def test_the_lock_and_the_turntable_exclude_each_other(window):
-    view = window.scene_view
+def test_the_lock_and_the_turntable_exclude_each_other(parts):
+    view = parts.scene_view
     view.set_turntable(True)
     view.set_camera_locked(True)
     assert not view.turntable

@@ -1,0 +1,60 @@
+"""The alignment with the ground truth: its menu, its key and its button."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from PyQt6.QtWidgets import QToolBar
+
+from core import Settings
+from nrsfm_gui.panels.alignment.alignment_controller import AlignmentController
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture
+def alignment(show, session, add_run, make_update, known) -> Iterator[AlignmentController]:
+    """Return a controller whose button is in a tool bar, with a run that is over."""
+    bar = QToolBar()
+    made = AlignmentController(session, bar)
+    made.place_in(bar)
+    show(bar, 200, 40)
+    session.set_sequence(known.sequence)
+    add_run(session, make_update(known, noise=0.0), Settings())
+    yield made
+
+
+def test_the_menu_of_alignments_offers_what_is_possible_and_mirrors(
+    qtbot, session, alignment, messages, known
+):
+    kinds = {action.text().replace("&", ""): action for action in alignment.menu.actions() if action.text()}
+    kinds["Rigid motion per frame"].trigger()
+    mirror = kinds["Mirror image"].menu()
+    next(action for action in mirror.actions() if action.text().replace("&", "") == "On").trigger()
+    assert session.alignment.words() == "rigid motion per frame, mirrored"
+    qtbot.waitUntil(alignment.button.isVisible)
+    bare = replace(known.sequence, rotations=None, translations=None, digest="bare")
+    session.set_sequence(bare)
+    assert not kinds["As is, by the cameras"].isEnabled()
+    assert "true cameras" in kinds["As is, by the cameras"].toolTip()
+    session.set_sequence(replace(bare, truth=None, digest="barer"))
+    assert not any(action.isEnabled() for text, action in kinds.items() if text != "Mirror image")
+    qtbot.waitUntil(lambda: not alignment.button.isVisible())
+    alignment.cycle()
+    assert "no ground truth" in messages.text
+
+
+def test_the_key_goes_through_all_alignments_and_names_each(session, alignment, messages):
+    names = []
+    for _ in range(5):
+        alignment.cycle()
+        names.append(session.alignment.words())
+        assert messages.text.lower().startswith(names[-1].lower())
+    assert names == [
+        "one similarity for all frames", "rigid motion per frame", "as is, by the cameras", "no alignment",
+        "per-frame similarity",
+    ]  # fmt: skip
+    assert "per-frame similarity" in alignment.button.toolTip()

@@ -1,0 +1,116 @@
+"""Two runs that are compared, and the alignment with the ground truth, in all panels of the window."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyqtgraph as pg
+import pytest
+from PyQt6.QtWidgets import QToolButton
+
+from core import Settings
+from nrsfm_gui.model.theme import DARK
+from nrsfm_gui.widgets.style import palette
+
+if TYPE_CHECKING:
+    from nrsfm_gui.main_window import MainWindow
+
+
+@pytest.fixture
+def window(make_window, make_update, add_run, known) -> MainWindow:
+    """Return a window with three runs of different noise; the last one is shown."""
+    window = make_window(known.sequence)
+    window.session.set_live(False)
+    for number, noise in enumerate((0.0, 0.02, 0.05)):
+        update = make_update(known, noise=noise, seed=number)
+        add_run(window.session, update, Settings(rank=3 + number), noise=noise)
+    window.display.refresh()
+    return window
+
+
+def test_escape_stops_comparing_once_nothing_is_selected(window):
+    window.comparison.toggle()
+    window.session.set_point(4)
+    window.toolbars.actions["deselect"].trigger()
+    assert window.comparison.on and window.session.point == -1
+    window.toolbars.actions["deselect"].trigger()
+    assert not window.comparison.on
+
+
+def test_differences_color_the_points_and_fill_the_heat_strip(window, known, wait_for_comparison):
+    window.comparison.toggle()
+    wait_for_comparison(window.session, window.display)
+    errors = window.timeline_controller._errors
+    window.session.set_compare_mode("difference")
+    window.display.refresh()
+    scene, together = window.display.scene, window.comparison.together
+    np.testing.assert_allclose(scene.color_values, together.distances[scene.frame])
+    assert "truth" not in scene.layers and "truth" in window.session.appearance.layers
+    assert window.timeline.series.name == "run distance"
+    np.testing.assert_array_equal(window.timeline.strip._errors, together.distances)
+    window.comparison.stop()
+    assert window.session.appearance.color_by == "role"
+    assert window.timeline.series is errors
+    np.testing.assert_array_equal(window.timeline.strip._errors, errors.per_point)
+
+
+def test_w_goes_to_where_two_runs_differ_most_at_the_first_press(window, wait_for_comparison):
+    window.toolbars.actions["worst_frame"].trigger()  # by the errors: what was found is not gone on from
+    window.comparison.toggle()
+    wait_for_comparison(window.session, window.display)
+    window.session.set_compare_mode("difference")
+    window.display.refresh()
+    together = window.comparison.together
+    apart = together.distances.mean(axis=1)
+    window.toolbars.actions["worst_frame"].trigger()
+    assert window.session.frame == int(np.argmax(apart))
+    assert "differ most" in window.status.activity.full_text
+    assert window.timeline.transport.findChild(QToolButton, "worst").text() == "Apart"
+    window.display.refresh()
+    caption = window.display.scene.caption
+    assert caption.endswith(f"{apart.max():.3g} {together.unit} between the runs")
+    window.comparison.stop()
+    assert window.timeline.transport.findChild(QToolButton, "worst").text() == "Worst"
+
+
+def beside(window):
+    """Return which curves of the loss have the color of the run beside."""
+    items = window.loss_plot.plot_widget.getPlotItem().listDataItems()[-3:]
+    return [pg.mkPen(item.opts["pen"]).color() == pg.mkColor(DARK.other) for item in items]
+
+
+def test_any_two_runs_are_compared_from_the_list_and_the_strip(window):
+    window.loss_plot.setPalette(palette(DARK))
+    window.run_list.compare_requested.emit(1)
+    assert window.session.compared.number == 1
+    assert beside(window) == [True, False, False] and window.loss_plot.header._all.isChecked()
+    window.compare_panel.run_chosen.emit(2)
+    assert window.session.compared.number == 2
+    window.run_list.compare_requested.emit(2)
+    assert window.session.compared is None and not any(beside(window))
+    assert not window.loss_plot.header._all.isChecked()
+    window.run_list.compare_requested.emit(3)
+    assert window.session.compared is None and "Run 3 is shown" in window.messages.text
+
+
+def test_the_key_for_the_next_alignment_shows_its_name_and_the_button_has_the_menu(window):
+    session = window.session
+    session.set_theme(DARK)  # whose tool bar has room for all at this width
+    names = []
+    for _ in range(5):
+        window.toolbars.actions["alignment"].trigger()
+        window.display.refresh()
+        names.append(session.alignment.words())
+        assert window.messages.text.lower().startswith(names[-1].lower())
+        assert names[-1] in window.status.headline.full_text
+        if session.alignment.compares:
+            assert names[-1] in window.display.scene.caption
+            assert any(names[-1] in line for line in window.run_list.tree.rows[0].tip.splitlines())
+    assert names == [
+        "one similarity for all frames", "rigid motion per frame", "as is, by the cameras", "no alignment",
+        "per-frame similarity",
+    ]  # fmt: skip
+    button = window.findChild(QToolButton, "alignment")
+    assert button.isVisible() and button.menu() is window.alignment.menu
+    assert "per-frame similarity" in button.toolTip()
