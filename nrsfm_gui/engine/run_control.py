@@ -9,7 +9,8 @@ of the parameters adds a run that goes on from it; that one takes this change an
 
 from __future__ import annotations
 
-from dataclasses import replace
+import time
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
@@ -17,13 +18,13 @@ from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
 from nrsfm_gui.engine.mailbox import Mail, Outcome
 from nrsfm_gui.engine.solver_thread import SolverThread, Work, real_work
 from nrsfm_gui.engine.throttle import FRAME_MILLISECONDS
-from nrsfm_gui.engine.ticks import Ticks
-from nrsfm_gui.model.changes import followed, waiting
+from nrsfm_gui.model.changes import followed, named, one_gesture, parameters, waiting
 from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.model.snapshots import LEAST
 
 if TYPE_CHECKING:
     from core import Settings
+    from nrsfm_gui.engine.mailbox import Change
     from nrsfm_gui.model.session import Session
 
 QUEUED = Qt.ConnectionType.QueuedConnection
@@ -72,7 +73,7 @@ class RunControl(QObject):
         self._following: set[Run] = set()  # those whose threads take up cheap settings only
         # Those that were added for a change that has not come yet, and the moment they go on from.
         self._expectant: dict[Run, int | None] = {}
-        self._ticks = Ticks()
+        self._ticks = _ChangeTicks()
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setInterval(FRAME_MILLISECONDS)
@@ -257,7 +258,7 @@ class RunControl(QObject):
             run.moments.add(first + record, update)
         for change in mail.changes:
             self._expectant.pop(run, None)
-            self._ticks.note(run, change)
+            self._ticks.add(run, change)
         if mail.update is not None:
             run.last = mail.update
             run.message = mail.update.phase
@@ -304,3 +305,43 @@ class RunControl(QObject):
             if len(fattest.moments) <= LEAST:
                 runs.remove(fattest)
             fattest.moments.shrink()
+
+
+@dataclass(frozen=True)
+class _Gesture:
+    """A continuous change of parameters, such as a drag, that may go on."""
+
+    run: Run
+    keys: frozenset[str]  # of the parameters that it changes
+    at: float  # time of its last change, in seconds
+    before: Settings  # the settings at its start
+    prefix: str = ""  # of the text of its tick
+
+    def includes(self, run: Run, keys: frozenset[str], now: float) -> bool:
+        """Return whether another change belongs to the same gesture."""
+        return run is self.run and one_gesture(self.keys, keys, now - self.at)
+
+
+class _ChangeTicks:
+    """Adds a tick to the history of a run where its settings changed: one tick per gesture."""
+
+    def __init__(self) -> None:
+        self._gesture: _Gesture | None = None
+
+    def expect(self, run: Run, settings: Settings, place: str) -> None:
+        """Let the next tick of a run, which has these settings, name the place that it continues from."""
+        self._gesture = _Gesture(run, frozenset(), 0.0, settings, f"{place}: ")  # without parameters yet
+
+    def add(self, run: Run, change: Change) -> None:
+        """Apply changed settings to a run, and add a tick or extend that of the present gesture."""
+        now, keys, last = time.perf_counter(), parameters(run.settings, change.settings), self._gesture
+        if last is not None and not change.restarts and last.includes(run, keys, now):
+            run.history.rename_tick(last.prefix + named(last.before, change.settings))
+            self._gesture = replace(last, keys=last.keys | keys, at=now)
+        else:
+            prefix = last.prefix if last is not None and last.run is run and not last.keys else ""
+            text = prefix + named(run.settings, change.settings)
+            tick = run.history.tick(change.iteration, text, before=run.settings, restarts=change.restarts)
+            run.moments.hold(tick.first - 1)
+            self._gesture = None if change.restarts else _Gesture(run, keys, now, run.settings, prefix)
+        run.settings = change.settings
