@@ -8,7 +8,6 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
 from nrsfm_gui.engine.run_control import RunControl
-from nrsfm_gui.engine.undo import UndoController
 from nrsfm_gui.export.export_controller import ExportController
 from nrsfm_gui.export.movie import ViewSources
 from nrsfm_gui.model.log_records import Logbook
@@ -151,7 +150,6 @@ class PanelWindow(QMainWindow):
         )  # fmt: skip
         self.logbook = Logbook(self)
         self.log = LogController(session, self.logbook, self.log_panel, self)
-        self.undo = UndoController(session, self)
         self.exporting = ExportController(
             ViewSources(session, display, self.scene_view, self.tracks_view, self.background, self),
             self.store,

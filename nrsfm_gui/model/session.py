@@ -18,7 +18,7 @@ from nrsfm_gui.model.appearance import Appearance
 from nrsfm_gui.model.notifier import Notifier
 from nrsfm_gui.model.run import Run
 from nrsfm_gui.model.theme import DARK, Theme
-from nrsfm_gui.model.undo import UndoStack
+from nrsfm_gui.model.undo import UndoEntry, UndoStack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
@@ -150,6 +150,31 @@ class Session(QObject):
                 self.undo_stack.add(self.settings, settings, time.perf_counter())
             self.settings = settings
             self.settings_changed.emit(settings)
+
+    def undo(self) -> None:
+        """Undo the last change of the parameters, or the last removal of runs."""
+        entry = self.undo_stack.undo()
+        if entry is None:
+            self.notifier.show_status("Nothing is left to undo")
+        elif isinstance(entry, UndoEntry):
+            self.notifier.clear()  # one of the messages has a button that undoes the same
+            entry.undo()
+            self.notifier.show_status(f"Undone: {entry.description}")
+        else:
+            self.set_settings(entry.before, undoable=False)
+            self.notifier.show_status(f"Undone: back to {entry.values_before}")
+
+    def redo(self) -> None:
+        """Redo what was undone last."""
+        entry = self.undo_stack.redo()
+        if entry is None:
+            self.notifier.show_status("Nothing was undone")
+            return
+        if isinstance(entry, UndoEntry):
+            entry.redo()
+        else:
+            self.set_settings(entry.after, undoable=False)
+        self.notifier.show_status(f"Done again: {entry.description}")
 
     @property
     def lasting_settings(self) -> Settings:

@@ -124,9 +124,9 @@ ACTIONS: tuple[ActionSpec, ...] = (
     # -- Edit -----------------------------------------------------------------------------------------------
     ActionSpec("undo", "&Edit", "&Undo",
                "Take back the last change of the parameters, or runs that were forgotten",
-               "undo.undo", ("Ctrl+Z",), with_sequence),
+               "session.undo", ("Ctrl+Z",), with_sequence),
     ActionSpec("redo", "&Edit", "&Redo", "Do again what was undone last",
-               "undo.redo", ("Ctrl+Shift+Z",), with_sequence),
+               "session.redo", ("Ctrl+Shift+Z",), with_sequence),
     ActionSpec("copy_python", "&Edit", "Copy as &Python",
                "Copy the Python program that gives these numbers", "exporting.copy_python",
                ("Ctrl+Shift+P",), with_sequence, separated=True),
