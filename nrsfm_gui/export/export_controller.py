@@ -14,7 +14,6 @@ from PyQt6.QtGui import QGuiApplication
 
 from core import WRITERS, InputError
 from core.io.writers import writer_for
-from nrsfm_gui.export.clipboard import recipe_of
 from nrsfm_gui.export.export_request import STEM, context_of
 from nrsfm_gui.export.tasks import Task, Tasks
 from nrsfm_gui.scene.summaries import file_stem
@@ -29,13 +28,14 @@ if TYPE_CHECKING:
     import pyqtgraph as pg
     from PyQt6.QtGui import QImage
 
-    from core import Result
+    from core import Result, Sequence, Settings
     from nrsfm_gui.engine.jobs import Job
     from nrsfm_gui.export.export_dialog import ExportDialog
     from nrsfm_gui.export.export_request import ExportRequest
     from nrsfm_gui.export.movie import ViewSources
     from nrsfm_gui.export.movie_options import MovieOptions
     from nrsfm_gui.model.app_store import AppStore
+    from nrsfm_gui.model.run import Run
 
 PLOT_FILTER = ";;".join(f"{suffix[1:].upper()} (*{suffix})" for suffix in PLOT_FORMATS)
 PICTURE_FILTER = "PNG (*.png)"
@@ -243,15 +243,15 @@ class ExportController(QObject):
 
         return make
 
-    def _copy(self, written: Callable[..., str], what: str) -> None:
-        """Copy what makes the run that is shown up to where it is looked at, or before any the parameters."""
+    def _copy(self, format_recipe: Callable[..., str], what: str) -> None:
+        """Copy the recipe of the shown run up to the shown iteration, or of the parameters before any run."""
         sequence = self._session.sequence
         if sequence is None:
             return
         clipboard = QGuiApplication.clipboard()
         assert clipboard is not None
         run, past = self._session.seen_run, self._session.moment is not None
-        text, whose = recipe_of(sequence, run, self._session.settings, written, past=past)
+        text, whose = _recipe_text(sequence, run, self._session.settings, format_recipe, past=past)
         clipboard.setText(text)
         self.saved.emit(f"Copied the {what} for {whose}")
 
@@ -282,3 +282,33 @@ class ExportController(QObject):
             then(path)
 
         ask_for_path(self._window, title, take, kind=PathKind.NEW_FILE, start=name, filters=filters)
+
+
+def _recipe_text(
+    sequence: Sequence,
+    run: Run | None,
+    settings: Settings,
+    format_recipe: Callable[..., str],
+    *,
+    past: bool,
+) -> tuple[str, str]:
+    """Return the text that repeats a run, and a description of what it repeats and how exactly.
+
+    Before any run, it is the text for the settings. `past` means that the run is cut at an earlier iteration.
+    """
+    last = None if run is None else run.last
+    if run is None or last is None:
+        return format_recipe(sequence, settings), "these parameters"
+    recipe = None if last.provenance is None else last.provenance.flatten()
+    limits = ""
+    if recipe is None:
+        limits = "; it solves from nothing, while how this run came to be is not known"
+    elif recipe.start is not None:
+        limits = f"; it goes on from {recipe.start}"
+    elif len(recipe.steps) > 1:
+        limits = f"; it replays the {len(recipe.steps)} steps that led there"
+    elif not recipe.plain:
+        limits = "; it stops where this run stands"
+    at = f" as it was at iteration {last.record.iteration}" if past else ""
+    best = ", with the best point until there" if past and recipe is not None else ""
+    return format_recipe(sequence, recipe or run.settings), f"run {run.number}{at}{limits}{best}"
