@@ -178,7 +178,7 @@ class MainWindow(PanelWindow):
         assert event is not None
         self.session.notifier.close()
         for part in (
-            self.navigation, self.control, self.saver, self.display, self.opening, self.exporting,
+            self.timeline_controller, self.control, self.saver, self.display, self.opening, self.exporting,
             self.background, self.guidance, self.logbook,
         ):  # fmt: skip
             part.shut_down()

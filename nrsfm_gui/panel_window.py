@@ -36,7 +36,6 @@ from nrsfm_gui.panels.runs.run_list import RunList
 from nrsfm_gui.panels.runs.runs_controller import RunsController
 from nrsfm_gui.panels.sequences.sequence_tree import SequenceTree
 from nrsfm_gui.panels.sequences.sequences_controller import SequencesController
-from nrsfm_gui.panels.timeline.navigation import Navigation
 from nrsfm_gui.panels.timeline.timeline import Timeline
 from nrsfm_gui.panels.timeline.timeline_controller import TimelineController
 from nrsfm_gui.panels.timeline.worst_frame import WorstFrame
@@ -132,7 +131,6 @@ class PanelWindow(QMainWindow):
         self.numbers_controller = NumbersController(session, display, self.numbers, self)
         self.points_controller = PointsController(session, display, self.points, self)
         self.guidance = GuidanceController(session, self.guidance_panel, self)
-        self.navigation = Navigation(session, timeline, self)
         self.timeline_controller = TimelineController(session, display, timeline, self)
         findings = self.numbers_controller.findings
         self.worst_frame = WorstFrame(session, timeline, findings=findings, parent=self)
@@ -165,7 +163,7 @@ class PanelWindow(QMainWindow):
         self.run_list.compare_requested.connect(self.comparison.request)
         self.parameters.run_parameters_requested.connect(self.runs.use_parameters_of)
         self.scene_view.buttons.look_requested.connect(self.appearance.toggle_panel)
-        self.display.scene_shown.connect(lambda _scene: self.navigation.playback.count_drawn())
+        self.display.scene_shown.connect(lambda _scene: self.timeline_controller.playback.count_drawn())
         self.display.refreshed.connect(self.parameters_controller.flush)
         self.display.refreshed.connect(self.loss.flush)
         for view in (self.scene_view, self.tracks_view, self.timeline):

@@ -90,12 +90,12 @@ def measure(app: QApplication, sequence: Sequence, name: str, renderer: str) -> 
         times.clear()
         drawn: list[int] = []
         window.display.scene_shown.connect(lambda scene: drawn.append(scene.frame))
-        window.navigation.playback.set_speed(ASKED)
-        window.navigation.playback.set_playing(True)
+        window.timeline_controller.playback.set_speed(ASKED)
+        window.timeline_controller.playback.set_playing(True)
         began, meanwhile = time.perf_counter(), Meanwhile()
         settle(app, SECONDS, nap=0.0)
         took, said = time.perf_counter() - began, str(meanwhile)
-        window.navigation.playback.set_playing(False)
+        window.timeline_controller.playback.set_playing(False)
         undo()
         close(app, window)
     rate, least = len(drawn) / took, LEAST.get((name, renderer), 0.0)
@@ -183,8 +183,8 @@ def watch_memory(app: QApplication, minutes: float, runs: int) -> int:
         window = opened(app, simulate("paper", frames=FEW[0], points=FEW[1]), Path(folder), software=False)
         window.appearance.change(layers=DEFAULT_LAYERS | {"trails"}, mesh_source="tracks", color_by="error")
         if minutes:
-            window.navigation.playback.set_speed(ASKED)
-            window.navigation.playback.set_playing(True)
+            window.timeline_controller.playback.set_speed(ASKED)
+            window.timeline_controller.playback.set_playing(True)
             curve = []
             began = time.perf_counter()
             while time.perf_counter() - began < 60 * minutes:
@@ -193,7 +193,7 @@ def watch_memory(app: QApplication, minutes: float, runs: int) -> int:
                 print(
                     f"playing {(time.perf_counter() - began) / 60:6.1f} min {curve[-1]:8.1f} MB", flush=True
                 )
-            window.navigation.playback.set_playing(False)
+            window.timeline_controller.playback.set_playing(False)
             grown |= grows(curve, "playing")
         if runs:
             window.opening.open_sequence(simulate("balloon", frames=30, points=60))

@@ -150,7 +150,7 @@ def test_letters_typed_here_are_not_keys_of_the_window(qtbot, window):
     qtbot.keyClick(view.field, Qt.Key.Key_Home)
     assert view.field.text() == "c l"
     assert window.toolbars.actions["camera_lock"].isChecked() == locked
-    assert not window.navigation.playback.playing
+    assert not window.timeline_controller.playback.playing
 
 
 def test_escape_closes_and_keeps_the_selection(qtbot, window):

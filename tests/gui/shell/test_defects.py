@@ -187,7 +187,7 @@ def test_docks_are_floated_closed_and_put_back(qtbot, window):
         dock.setFloating(False)
         dock.close()
         assert not dock.isVisible()
-    window.navigation.go_to(-1)
+    window.timeline_controller.go_to(-1)
     window.session.set_point(3)
     qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
     window.layout_memory.reset()

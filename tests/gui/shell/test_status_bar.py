@@ -51,7 +51,7 @@ def test_the_bar_shows_solver_point_frame_and_sequence(qtbot, make_window):
     qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
     qtbot.waitUntil(lambda: not progress.isVisible())
     assert "converged" in window.status.activity.full_text
-    window.navigation.go_to(4)
+    window.timeline_controller.go_to(4)
     qtbot.waitUntil(lambda: window.display.scene.frame == 4)
     window.status.show_hover(6)
     for part in ("frame 5", "point 7", "px", "mm"):

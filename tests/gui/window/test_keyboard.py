@@ -190,9 +190,9 @@ def test_keys_of_the_frames_work_from_every_focus_but_text(qtbot, full_window):
             qtbot.keyClick(widget, key)
             assert window.session.frame == frame, (described(widget), key)
         qtbot.keyClick(widget, Qt.Key.Key_Space)
-        assert window.navigation.playback.playing, described(widget)
+        assert window.timeline_controller.playback.playing, described(widget)
         qtbot.keyClick(widget, Qt.Key.Key_K)
-        assert not window.navigation.playback.playing, described(widget)
+        assert not window.timeline_controller.playback.playing, described(widget)
     assert tried > 10
 
 
@@ -247,7 +247,7 @@ def test_letters_typed_into_a_field_stay_there(qtbot, window):
     qtbot.keyClicks(field, "jkl c")
     assert field.text() == "jkl c"
     assert window.session.frame == frame
-    assert not window.navigation.playback.playing
+    assert not window.timeline_controller.playback.playing
 
 
 def test_the_tab_key_leads_through_the_parameters(qtbot, window):

@@ -199,13 +199,13 @@ def test_frames_are_reached_by_keys_from_any_focus_but_not_while_typing(qtbot, w
     qtbot.keyClick(field, Qt.Key.Key_Right)
     qtbot.keyClick(field, Qt.Key.Key_Space)
     assert window.session.frame == 1
-    assert not window.navigation.playback.playing
+    assert not window.timeline_controller.playback.playing
     qtbot.keyClick(field, Qt.Key.Key_Return)
     qtbot.keyClick(window, Qt.Key.Key_Space)
-    assert window.navigation.playback.playing
+    assert window.timeline_controller.playback.playing
     qtbot.waitUntil(lambda: window.session.frame > 2)
     qtbot.keyClick(window, Qt.Key.Key_Space)
-    assert not window.navigation.playback.playing
+    assert not window.timeline_controller.playback.playing
 
 
 def test_shortcuts_are_unambiguous_and_all_are_listed(window):

@@ -196,7 +196,7 @@ def test_brackets_set_the_range_that_is_played_and_escape_clears_it(qtbot, windo
     assert session.frame_range == (3, 6)
     seen = []
     session.frame_changed.connect(seen.append)
-    window.navigation.playback.set_speed(4.0)
+    window.timeline_controller.playback.set_speed(4.0)
     qtbot.keyClick(window, Qt.Key.Key_Space)
     qtbot.waitUntil(lambda: len(seen) >= 9)
     qtbot.keyClick(window, Qt.Key.Key_Space)
@@ -293,8 +293,8 @@ def press_everything(qtbot, window, widget):
     went.append(session.frame_range == (0, 0))
     session.set_frame_range(None)
     qtbot.keyClick(widget, Qt.Key.Key_Space)
-    went.append(window.navigation.playback.playing)
-    window.navigation.playback.set_playing(False)
+    went.append(window.timeline_controller.playback.playing)
+    window.timeline_controller.playback.set_playing(False)
     return went
 
 
