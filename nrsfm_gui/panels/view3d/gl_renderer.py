@@ -3,17 +3,23 @@
 A widget that OpenGL draws into makes Qt compose the window by OpenGL at every repaint of any panel. Without
 a graphics card that costs more than the picture itself, and a lost context blackens the window. So the
 picture is read back, which takes a fraction of a millisecond, and painted like any other image.
+
+PyOpenGL calls keep Python's interpreter lock here. A call by `ctypes` releases the lock. A picture takes
+dozens of calls of a few microseconds, and while a solver computes in another thread each call would wait for
+the lock again: 20 ms instead of 3. PyOpenGL creates its functions when `OpenGL.GL` is first imported, so
+this module is the only one that imports it.
 """
 
 from __future__ import annotations
 
+import ctypes
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from OpenGL.platform import PLATFORM
 from PyQt6.QtGui import QImage, QOffscreenSurface, QOpenGLContext, QSurfaceFormat
 
-from nrsfm_gui.panels.view3d.opengl_calls import GL, OpenGLError, shaders
 from nrsfm_gui.panels.view3d.opengl_probe import LOWEST_OPENGL
 from nrsfm_gui.panels.view3d.parts import (
     RIM,
@@ -23,6 +29,13 @@ from nrsfm_gui.panels.view3d.parts import (
     RenderRequest,
     TriangleMesh,
 )
+
+if PLATFORM.DEFAULT_FUNCTION_TYPE is ctypes.CFUNCTYPE:  # not so on Windows
+    type(PLATFORM).DEFAULT_FUNCTION_TYPE = staticmethod(ctypes.PYFUNCTYPE)
+
+from OpenGL import GL
+from OpenGL.error import Error as OpenGLError
+from OpenGL.GL import shaders
 
 if TYPE_CHECKING:
     import numpy.typing as npt
