@@ -10,16 +10,16 @@ the hand moves, the frames that nobody sees wait for it to rest.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
 from nrsfm_gui.engine.jobs import Job, Jobs
+from nrsfm_gui.engine.throttle import FRAME_MILLISECONDS
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import numbered_title
 from nrsfm_gui.scene.run_errors import RunErrors
 from nrsfm_gui.scene.scene import Scene, build_scene
-from nrsfm_gui.scene.scene_dispatch import DRAG_MILLISECONDS, SceneDispatch
 from nrsfm_gui.scene.sequence_errors import Ahead, Picture, SceneRequest, ahead_of, make_picture
 
 if TYPE_CHECKING:
@@ -30,14 +30,24 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.scene.comparison import RunComparison
-    from nrsfm_gui.scene.scene_dispatch import SceneTarget
     from nrsfm_gui.scene.shapes import Shapes
     from nrsfm_gui.scene.summaries import Quality
 
+DRAG_MILLISECONDS = 80  # between two pictures of the other views while parameters are dragged
 REFRESH_MILLISECONDS = 8  # changes that come together are drawn together
 REST = 4.0  # times the duration of the last computation: the solver needs the processor, too
 DRAG_RESTS = 0.25  # seconds without a change by hand, after which what nobody sees is computed
 MANY = 200  # points above which segments cost too much to paint without OpenGL while a run goes on
+
+
+class SceneTarget(Protocol):
+    """A view of the scene."""
+
+    def set_scene(self, scene: Scene) -> None:
+        """Show a scene."""
+
+    def repaint(self) -> None:
+        """Paint it before returning."""
 
 
 class Display(QObject):
@@ -77,7 +87,7 @@ class Display(QObject):
         self.without_opengl = False
         self._drawn: tuple[object, ...] = ()  # what the present scene was built of
         self._drawn_at = 0.0  # when
-        self._dispatch = SceneDispatch(targets, lambda: self._is_dragging, self)
+        self._dispatch = _SceneDispatch(targets, lambda: self._is_dragging, self)
         self._timer, self._later = QTimer(self), QTimer(self)
         for timer in (self._timer, self._later):
             timer.setSingleShot(True)
@@ -283,3 +293,54 @@ class Display(QObject):
             other_name="" if together is None else name,
             appearance=appearance,
         )
+
+
+class _SceneDispatch(QObject):
+    """Sends the newest scene to the views: to all at once, or one by one with events processed in between.
+
+    Parameters
+    ----------
+    targets
+        the views; while parameters are dragged, the first is painted at once.
+    is_dragging
+        returns whether parameters are being dragged.
+    """
+
+    def __init__(
+        self, targets: tuple[SceneTarget, ...], is_dragging: Callable[[], bool], parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._targets = targets
+        self._is_dragging = is_dragging
+        self._scene: Scene | None = None
+        self._queue: list[SceneTarget] = []  # views that do not show the newest scene yet
+        self._stage = QTimer(self)
+        self._stage.setSingleShot(True)
+        self._stage.timeout.connect(self._send_next)
+
+    def send(self, scene: Scene, *, live: bool) -> None:
+        """Send a scene to the views: before returning, unless a run is active (`live`)."""
+        self._scene = scene
+        self._queue += [target for target in self._targets if target not in self._queue]
+        if not live:
+            while self._queue:
+                self._queue.pop(0).set_scene(scene)
+        elif self._is_dragging():
+            first = self._targets[0]
+            self._queue.remove(first)
+            first.set_scene(scene)
+            first.repaint()  # before pending mouse events are processed
+            if not self._stage.isActive():
+                self._stage.start(DRAG_MILLISECONDS)
+        elif not self._stage.isActive():
+            self._send_next()
+
+    def stop(self) -> None:
+        """Stop sending."""
+        self._stage.stop()
+
+    def _send_next(self) -> None:
+        """Send the scene to one view, and schedule the next one."""
+        if self._queue and self._scene is not None:
+            self._queue.pop(0).set_scene(self._scene)
+            self._stage.start(DRAG_MILLISECONDS if self._is_dragging() else FRAME_MILLISECONDS)
