@@ -9,9 +9,6 @@ from __future__ import annotations
 
 import os
 import secrets
-from dataclasses import dataclass
-from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QLockFile, QObject, QTimer, pyqtSignal
@@ -19,16 +16,16 @@ from PyQt6.QtCore import QLockFile, QObject, QTimer, pyqtSignal
 from core import InputError
 from nrsfm_gui.engine.jobs import Job, Jobs
 from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce
-from nrsfm_gui.sessions.archive import ArchiveReader
 from nrsfm_gui.sessions.session_file import SUFFIX, write_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from nrsfm_gui.sessions.session_file import SavedSession
 
 LAST = f"last{SUFFIX}"
-OWN = "autosave-"
+PREFIX = "autosave-"  # of the file of a process
 
 
 class Autosave(QObject):
@@ -68,7 +65,7 @@ class Autosave(QObject):
         self._folder = folder
         self._snapshot = snapshot
         self._seconds = seconds
-        self._path = folder / f"{OWN}{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}"
+        self._path = folder / f"{PREFIX}{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}"
         self._lock: QLockFile | None = None  # taken with the first file
         self._changed = self._failing = self._over = False
         self._job: Job | None = None  # that writes the own file
@@ -165,7 +162,7 @@ class Autosave(QObject):
         """Come before the file, in whatever thread, so that no other process takes that for a lost one."""
         if self._lock is None:
             self._make_folder()
-            lock = _lock_of(self._path)
+            lock = lock_of(self._path)
             if not lock.tryLock(0):
                 raise InputError(f"no file can be made in {self._folder}")
             self._lock = lock
@@ -199,78 +196,8 @@ class Autosave(QObject):
             self.note_change()
 
 
-# -- what other processes left ------------------------------------------------------------------------------
-
-
-@dataclass(eq=False)
-class Lost:
-    """The session of a process that is no more, held so that no other window offers it."""
-
-    path: Path
-    lock: QLockFile
-
-    def describe(self) -> str:
-        """Return what it holds, and of when it is: "2 runs of balloon circle, of 18:32 today"."""
-        when = datetime.fromtimestamp(self.path.stat().st_mtime)
-        today = when.date() == datetime.now().date()
-        time = f"{when:%H:%M} today" if today else f"{when:%H:%M on %d %B %Y}"
-        try:
-            return f"{summary(self.path)}, saved at {time}"
-        except InputError:
-            return f"saved at {time}"
-
-    def release(self) -> None:
-        """Let it be offered again."""
-        self.lock.unlock()
-
-    def discard(self) -> None:
-        """Delete it."""
-        self.path.unlink(missing_ok=True)
-        self.lock.unlock()
-
-
-def lost_sessions(folder: Path) -> list[Lost]:
-    """Return the sessions whose processes ended without closing them, the newest first."""
-    found = []
-    stems = {path.stem for path in folder.glob(f"{OWN}*")}  # of files and of locks
-    stems |= {path.stem[1:].rsplit("-", 1)[0] for path in folder.glob(f".{OWN}*")}  # of halves
-    for stem in stems:
-        path = folder / f"{stem}{SUFFIX}"
-        lock = _lock_of(path)
-        if not lock.tryLock(0):
-            continue
-        for part in folder.glob(f".{stem}-*"):  # of a file that was being written
-            part.unlink(missing_ok=True)
-        if path.exists():
-            found.append(Lost(path, lock))
-        else:
-            lock.unlock()
-    return sorted(found, key=lambda lost: lost.path.stat().st_mtime, reverse=True)
-
-
-def summary(path: Path) -> str:
-    """Return what a session holds, without its arrays: "2 runs of balloon circle and 1 of face".
-
-    Raises
-    ------
-    InputError
-        where the file cannot be read.
-    """
-    with ArchiveReader(path) as archive:
-        sequences = archive.document.get("sequences")
-    parts: list[str] = []
-    try:
-        for entry in sequences or ():
-            count, name = len(entry["runs"]), (entry["texts"] or {}).get("name") or Path(entry["source"]).stem
-            if count or len(sequences or ()) == 1:
-                runs = "" if parts else " run" if count == 1 else " runs"
-                parts.append(f"{count}{runs} of {name}")
-    except (KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path}: is not a session that can be read ({error})") from error
-    return " and ".join(parts)
-
-
-def _lock_of(path: Path) -> QLockFile:
+def lock_of(path: Path) -> QLockFile:
+    """Return the lock of a file, which ends with the process that holds it."""
     lock = QLockFile(str(path.with_suffix(".lock")))
     lock.setStaleLockTime(0)  # only a process that is gone makes a lock stale, however long it lived
     return lock

@@ -1,30 +1,39 @@
-"""Offering the sessions of windows that ended without closing: killed, crashed, or without power."""
+"""Recovery of the sessions of windows that ended without closing: killed, crashed, or without power."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject
+from PyQt6.QtCore import QLockFile, QObject, Qt, pyqtSignal
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
-from nrsfm_gui.sessions.autosave import lost_sessions
-from nrsfm_gui.sessions.recovery_bar import RecoveryBar
+from core import InputError
+from nrsfm_gui.sessions.autosave import PREFIX, lock_of
+from nrsfm_gui.sessions.session_file import SUFFIX, session_summary
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from nrsfm_gui.model.notifier import Notifier
-    from nrsfm_gui.sessions.autosave import Lost
     from nrsfm_gui.sessions.opening import SequenceOpening
+
+BUTTONS = {
+    "Recover": "Open that session as it was last saved automatically; it replaces the open one",
+    "Discard": "Delete the file of that session",
+    "Later": "Change nothing, and ask again at the next start",
+}
 
 
 class Recovery(QObject):
-    """Owns the bar that offers one lost session after the other."""
+    """Offers lost sessions, one after the other, in a bar over the views."""
 
     def __init__(self, notifier: Notifier, opening: SequenceOpening, folder: Path, parent: QObject) -> None:
         super().__init__(parent)
         self._notifier, self._opening, self._folder = notifier, opening, folder
-        self._lost: list[Lost] = []  # the first one is offered
-        self._chosen: tuple[Lost, str] | None = None  # asked for, and what it holds
+        self._lost: list[LostSession] = []  # the first one is offered
+        self._chosen: tuple[LostSession, str] | None = None  # being opened, and its description
         self.bar = RecoveryBar()
         self.bar.recover_requested.connect(self._on_recover_requested)
         self.bar.discard_requested.connect(self._on_discard_requested)
@@ -34,15 +43,15 @@ class Recovery(QObject):
     def offer(self) -> None:
         """Look for lost sessions, and offer the newest."""
         self._lost = lost_sessions(self._folder)
-        self._show()
+        self._update_bar()
 
     def shut_down(self) -> None:
-        """Let what was not decided be offered again."""
+        """Release the sessions without an answer, so that another window can offer them."""
         for lost in self._lost:
             lost.release()
         self._lost = []
 
-    def _show(self) -> None:
+    def _update_bar(self) -> None:
         if not self._lost:
             return
         more = f" There are {len(self._lost) - 1} more." if len(self._lost) > 1 else ""
@@ -56,10 +65,10 @@ class Recovery(QObject):
 
     def _on_discard_requested(self) -> None:
         self._lost.pop(0).discard()
-        self._show()
+        self._update_bar()
 
     def on_session_shown(self, path: Path) -> None:
-        """Report what was recovered: it is open, and its file is this window's own."""
+        """Report that a recovered session is open; its file belongs to this window now."""
         if self._chosen is not None and path == self._chosen[0].path:
             self._notifier.inform(f"Recovered {self._chosen[1]}.")
             self._release()
@@ -68,3 +77,100 @@ class Recovery(QObject):
         if self._chosen is not None:
             self._chosen[0].release()
             self._chosen = None
+
+
+class RecoveryBar(QFrame):
+    """A bar that offers a lost session, until one of its buttons is pressed.
+
+    Signals
+    -------
+    recover_requested(), discard_requested(), later_requested()
+        the button that was pressed.
+    """
+
+    recover_requested = pyqtSignal()
+    discard_requested = pyqtSignal()
+    later_requested = pyqtSignal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("role", "banner")
+        self.setProperty("edge", "accent")
+        self._text = QLabel()
+        self._text.setWordWrap(True)
+        self._text.setTextFormat(Qt.TextFormat.PlainText)
+        self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(12, 6, 8, 6)
+        layout.addWidget(self._text, 1)
+        signals = (self.recover_requested, self.discard_requested, self.later_requested)
+        self.buttons: dict[str, QPushButton] = {}
+        for (title, tip), signal in zip(BUTTONS.items(), signals, strict=True):
+            button = QPushButton(title)
+            button.setToolTip(tip)
+            button.setAccessibleName(f"{title}: {tip}")
+            button.clicked.connect(lambda _checked, signal=signal: self._on_clicked(signal))
+            layout.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
+            self.buttons[title] = button
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        """The sentence that is shown, "" where none is."""
+        return "" if self.isHidden() else self._text.text()
+
+    def offer(self, sentence: str) -> None:
+        """Show the bar with a sentence about a session."""
+        self._text.setText(sentence)
+        self._text.setAccessibleName(sentence)
+        self.show()
+
+    def _on_clicked(self, signal: object) -> None:
+        self.hide()
+        signal.emit()  # type: ignore[attr-defined]
+
+
+@dataclass(eq=False)
+class LostSession:
+    """The session of a process that has ended, locked so that no other window offers it."""
+
+    path: Path
+    lock: QLockFile
+
+    def describe(self) -> str:
+        """Return its content and its time: "2 runs of balloon circle, saved at 18:32 today"."""
+        when = datetime.fromtimestamp(self.path.stat().st_mtime)
+        today = when.date() == datetime.now().date()
+        time = f"{when:%H:%M} today" if today else f"{when:%H:%M on %d %B %Y}"
+        try:
+            return f"{session_summary(self.path)}, saved at {time}"
+        except InputError:
+            return f"saved at {time}"
+
+    def release(self) -> None:
+        """Release the lock, so that it can be offered again."""
+        self.lock.unlock()
+
+    def discard(self) -> None:
+        """Delete its file."""
+        self.path.unlink(missing_ok=True)
+        self.lock.unlock()
+
+
+def lost_sessions(folder: Path) -> list[LostSession]:
+    """Return the sessions whose processes ended without closing them, the newest first."""
+    found = []
+    stems = {path.stem for path in folder.glob(f"{PREFIX}*")}  # of files and of locks
+    stems |= {path.stem[1:].rsplit("-", 1)[0] for path in folder.glob(f".{PREFIX}*")}  # of incomplete files
+    for stem in stems:
+        path = folder / f"{stem}{SUFFIX}"
+        lock = lock_of(path)
+        if not lock.tryLock(0):
+            continue
+        for part in folder.glob(f".{stem}-*"):  # of a file that was being written
+            part.unlink(missing_ok=True)
+        if path.exists():
+            found.append(LostSession(path, lock))
+        else:
+            lock.unlock()
+    return sorted(found, key=lambda lost: lost.path.stat().st_mtime, reverse=True)

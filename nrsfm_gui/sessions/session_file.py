@@ -259,3 +259,25 @@ def _read_tick(node: Node, records: int) -> Tick:
     before = node.optional("before")
     settings = None if before is None else read_settings(before)
     return Tick(first, node.child("text").text(), node.child("restarts").flag(), settings)
+
+
+def session_summary(path: Path) -> str:
+    """Return what a session file holds, without its arrays: "2 runs of balloon circle and 1 of face".
+
+    Raises
+    ------
+    InputError
+        where the file cannot be read.
+    """
+    with ArchiveReader(path) as archive:
+        sequences = archive.document.get("sequences")
+    parts: list[str] = []
+    try:
+        for entry in sequences or ():
+            count, name = len(entry["runs"]), (entry["texts"] or {}).get("name") or Path(entry["source"]).stem
+            if count or len(sequences or ()) == 1:
+                runs = "" if parts else " run" if count == 1 else " runs"
+                parts.append(f"{count}{runs} of {name}")
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{path}: is not a session that can be read ({error})") from error
+    return " and ".join(parts)

@@ -11,9 +11,16 @@ from core import InputError
 from nrsfm_gui.engine.jobs import Job, Jobs, Order
 from nrsfm_gui.model.log_records import Level
 from nrsfm_gui.scene import summaries
-from nrsfm_gui.sessions.autosave import LAST, Autosave, summary
+from nrsfm_gui.sessions.autosave import LAST, Autosave
 from nrsfm_gui.sessions.recovery import Recovery
-from nrsfm_gui.sessions.session_file import SUFFIX, SavedRun, SavedSequence, SavedSession, write_session
+from nrsfm_gui.sessions.session_file import (
+    SUFFIX,
+    SavedRun,
+    SavedSequence,
+    SavedSession,
+    session_summary,
+    write_session,
+)
 from nrsfm_gui.sessions.view_state import ViewState, layout_of, show_layout
 from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
 
@@ -166,7 +173,7 @@ class SessionSaver(QObject):
         """Return the session that was closed without having been saved, and what it holds; None of none."""
         path = self.folder / LAST
         try:
-            return (path, summary(path)) if os.path.isfile(path) else None
+            return (path, session_summary(path)) if os.path.isfile(path) else None
         except InputError:
             return None
 

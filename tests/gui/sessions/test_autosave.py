@@ -15,7 +15,8 @@ import pytest
 from PyQt6.QtCore import QLockFile
 
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.sessions.autosave import LAST, OWN, Autosave, lost_sessions
+from nrsfm_gui.sessions.autosave import LAST, PREFIX, Autosave
+from nrsfm_gui.sessions.recovery import lost_sessions
 from nrsfm_gui.sessions.session_file import read_session, write_session
 
 ROOT = Path(__file__).parents[3]
@@ -26,7 +27,7 @@ def save_every(store, seconds):
 
 
 def own_file(window):
-    found = list(window.saver.folder.glob(f"{OWN}*.nrsfm"))
+    found = list(window.saver.folder.glob(f"{PREFIX}*.nrsfm"))
     return found[0] if found else None
 
 
@@ -101,7 +102,7 @@ def test_a_full_disk_is_reported_once_and_saving_works_again_after_it(qtbot, aut
         assert len(said) == 1 and "No space left on device" in said[0]
     with qtbot.waitSignal(autosave.works_again, timeout=4000):
         pass
-    (path,) = (tmp_path / "data").glob(f"{OWN}*.nrsfm")
+    (path,) = (tmp_path / "data").glob(f"{PREFIX}*.nrsfm")
     read_session(path)
     assert not list((tmp_path / "data").glob(".*"))
 
@@ -198,7 +199,7 @@ def test_opening_a_session_keeps_the_unsaved_one_before_it(qtbot, solved, tmp_pa
 def lose(saved, folder):
     """Leave a session behind as a killed process does: its file, and a lock that nobody holds."""
     folder.mkdir(parents=True, exist_ok=True)
-    return write_session(saved, folder / f"{OWN}999999999-0.nrsfm")
+    return write_session(saved, folder / f"{PREFIX}999999999-0.nrsfm")
 
 
 def test_a_lost_session_is_offered_and_recovered(qtbot, make_window, kept, tmp_path):
@@ -280,12 +281,12 @@ def test_a_lost_session_can_be_discarded_or_left(make_window, kept):
 
 
 def test_what_a_killed_process_was_writing_is_cleared_away(tmp_path):
-    (tmp_path / f"{OWN}2-2.lock").write_text("999999999\nnrsfm-gui\nelsewhere\n")
-    far = tmp_path / f"{OWN}2-2.nrsfm"  # of another machine on the same disk: nobody here knows whether it is
+    (tmp_path / f"{PREFIX}2-2.lock").write_text("999999999\nnrsfm-gui\nelsewhere\n")
+    far = tmp_path / f"{PREFIX}2-2.nrsfm"  # of another machine on the same disk: it may still run
     far.write_bytes(b"PK")
-    here = QLockFile(str(tmp_path / f"{OWN}1-1.lock"))
+    here = QLockFile(str(tmp_path / f"{PREFIX}1-1.lock"))
     assert here.tryLock(0)
-    other = tmp_path / f".{OWN}1-1-x1y2.nrsfm"
+    other = tmp_path / f".{PREFIX}1-1-x1y2.nrsfm"
     other.write_bytes(b"PK")
     assert lost_sessions(tmp_path) == []
     assert other.exists()  # its process is alive
@@ -298,7 +299,7 @@ def test_a_lost_session_that_is_damaged_is_not_in_the_way(qtbot, make_window, kn
     window = make_window(known.sequence)
     folder = window.saver.folder
     folder.mkdir(parents=True)
-    path = folder / f"{OWN}1-0.nrsfm"
+    path = folder / f"{PREFIX}1-0.nrsfm"
     path.write_bytes(b"PK\x03\x04 and no more")
     window.saver.begin(scripted=False)
     bar = window.saver.recovery.bar
@@ -349,7 +350,7 @@ def test_a_killed_application_loses_no_more_than_the_interval(qtbot, tmp_path, s
         process.wait()
         process.stdout.close()
     assert first[0] == second[0] == "saved"
-    (folder,) = [path.parent for path in (tmp_path / "data").rglob(f"{OWN}*.nrsfm")]
+    (folder,) = [path.parent for path in (tmp_path / "data").rglob(f"{PREFIX}*.nrsfm")]
     (lost,) = lost_sessions(folder)
     saved = read_session(lost.path).sequences[0].runs[0]
     lost.release()

@@ -17,8 +17,7 @@ from PyQt6.QtWidgets import QFileDialog, QLineEdit
 import core.foundation.atomic
 from core import PRESETS, InputError, Settings, TruncatedNuclearNorm, read_sequence, write_npz
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.sessions.autosave import summary
-from nrsfm_gui.sessions.session_file import read_session, write_session
+from nrsfm_gui.sessions.session_file import read_session, session_summary, write_session
 from nrsfm_gui.sessions.view_state import ViewState
 
 ROOT = Path(__file__).parents[3]
@@ -112,7 +111,7 @@ def test_every_sequence_with_runs_is_in_the_session(
     window, run = solved()
     window.opening.open_sequence(known.sequence)
     path = saved_to(qtbot, window, tmp_path / "two.nrsfm")
-    assert summary(path) == "1 run of balloon circle"
+    assert session_summary(path) == "1 run of balloon circle"
     other = make_window()
     opened(qtbot, other, path)
     assert other.session.sequence.name == "sheet" and other.session.runs == []
