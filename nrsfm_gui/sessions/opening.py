@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+import zipfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 from PyQt6.QtCore import QObject, pyqtSignal
 
-from core.io.readers import READERS
+from core import (
+    CameraModel,
+    HistoryEntry,
+    InputError,
+    Sequence,
+    bundled_samples,
+    list_sequences,
+    load_result,
+    read_sequence,
+)
+from core.cameras import to_pixels
+from core.io.readers import READERS, sample_name
+from core.reconstruction import start_from
 from nrsfm_gui.engine.jobs import Job, Jobs
+from nrsfm_gui.model.run import RunState
+from nrsfm_gui.sessions.session_data import Recorded, read_unchanged
+from nrsfm_gui.sessions.session_file import SUFFIX, SavedRun, SavedSession, read_session
 from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
 
 if TYPE_CHECKING:
@@ -16,10 +34,8 @@ if TYPE_CHECKING:
 
     from PyQt6.QtWidgets import QWidget
 
-    from core import Sequence, SequenceEntry
+    from core import Result, SequenceEntry
     from nrsfm_gui.model.app_store import AppStore
-    from nrsfm_gui.sessions.result_file import OpenedResult
-    from nrsfm_gui.sessions.session_file import SavedSession
 
 # What was listed, the entry to show ("sample:NAME" has one too) and what was read.
 Read = tuple[tuple["SequenceEntry", ...], "SequenceEntry | None", "Sequence | SavedSession | OpenedResult"]
@@ -29,7 +45,16 @@ FILTER = (
     "Sessions (*.nrsfm);;Results (*.npz);;All files (*)"
 )
 SAMPLE = "sample:"
+RESULT_ARRAYS = {"B.npy", "C.npy", "weights.npy", "meta.npy"}  # which no sequence file has
 FIRST_SAMPLE = f"{SAMPLE}balloon/circle"
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedResult:
+    """A result as the session takes it."""
+
+    sequence: Sequence
+    run: SavedRun  # its number is given by the session
 
 
 class SequenceOpening(QObject):
@@ -94,8 +119,6 @@ class SequenceOpening(QObject):
 
     def samples(self) -> list[tuple[str, str, str]]:
         """Return title, tip and path of the perspective tracks of every bundled sample."""
-        from core import CameraModel, bundled_samples
-
         return [
             (
                 f"{entry.object_name}, {entry.path_name}",
@@ -130,9 +153,6 @@ class SequenceOpening(QObject):
         )
 
     def _finish(self, number: int, read: Read, what: str) -> None:
-        from nrsfm_gui.sessions.result_file import OpenedResult
-        from nrsfm_gui.sessions.session_file import SavedSession
-
         if number != self._newest:  # another one was asked for since
             return
         entries, entry, found = read
@@ -160,10 +180,6 @@ class SequenceOpening(QObject):
 
 def _read(path: str | Path) -> Read:
     """Return what a path holds and its first sequence that can be read; beside a sample, all samples."""
-    from core import InputError, bundled_samples, list_sequences, read_sequence
-    from nrsfm_gui.sessions.result_file import is_result, read_opened_result
-    from nrsfm_gui.sessions.session_file import SUFFIX, read_session
-
     if str(path).startswith(SAMPLE):
         sequence = read_sequence(path)
         entries = bundled_samples()
@@ -185,9 +201,6 @@ def _read(path: str | Path) -> Read:
 
 def _hashed(read: Read) -> Read:
     """Hash what was read, here beside the window: a tenth of a second for 99 frames of 28 880 points."""
-    from nrsfm_gui.sessions.result_file import OpenedResult
-    from nrsfm_gui.sessions.session_file import SavedSession
-
     found = read[2]
     if isinstance(found, SavedSession):
         sequences = [saved.sequence for saved in found.sequences]
@@ -200,9 +213,6 @@ def _hashed(read: Read) -> Read:
 
 def _listed_beside(sequence: Sequence) -> tuple[SequenceEntry, ...]:
     """Return what opening the file of a sequence would list, nothing where it is gone."""
-    from core import InputError, bundled_samples, list_sequences
-    from core.io.readers import sample_name
-
     if sequence.source is None:
         return ()
     if sample_name(sequence.source) is not None:
@@ -214,6 +224,80 @@ def _listed_beside(sequence: Sequence) -> tuple[SequenceEntry, ...]:
 
 
 def _read_entry(entry: SequenceEntry) -> Read:
-    from core import read_sequence
-
     return (), entry, read_sequence(entry.file)
+
+
+# -- results ------------------------------------------------------------------------------------------------
+
+
+def is_result(path: Path) -> bool:
+    """Return whether a file holds the arrays that only a result has."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return RESULT_ARRAYS <= set(archive.namelist())
+    except (OSError, zipfile.BadZipFile, ValueError):
+        return False
+
+
+def read_opened_result(path: Path) -> OpenedResult:
+    """Read a result and its sequence: from its file where that is as it was, else from the result itself.
+
+    Raises
+    ------
+    InputError
+        where the result cannot be read, or not gone on from.
+    """
+    result = load_result(path)
+    sequence = _from_its_file(result) or _from_itself(result, path)
+    update = start_from(result, sequence, path)
+    lines = result.history.tolist()
+    records = tuple(HistoryEntry(int(line[0]), line[1], line[2], update.phase) for line in lines)
+    run = SavedRun(
+        number=1,
+        settings=update.settings,
+        warm_from=None,
+        shown_before=None,
+        state=RunState.FINISHED,
+        message=update.phase,
+        title=f"opened: {path.stem}",
+        note="",
+        pinned=False,
+        records=records,
+        ticks=(),
+        update=update,
+    )
+    return OpenedResult(sequence, run)
+
+
+def _from_its_file(result: Result) -> Sequence | None:
+    """Return the sequence that the result was made of, None where that is gone or has changed."""
+    names = ("source", "digest", "content", "reading")
+    source, known, content, reading = (result.meta.get(name) for name in names)
+    if not isinstance(source, str) or not known or not isinstance(reading, dict | None):
+        return None
+    try:
+        sequence = read_unchanged(Path(source), Recorded(known, content or "", reading or {}))
+    except (InputError, TypeError, ValueError):
+        return None
+    same = sequence is not None and sequence.visible.shape == result.visible.shape
+    return sequence if same else None
+
+
+def _from_itself(result: Result, path: Path) -> Sequence:
+    """Return the sequence as far as the result knows it: its tracks in their units, truth, edges, faces."""
+    meta, seen = result.meta, result.visible
+    metric = bool((meta.get("low_rank") or {}).get("metric", True))  # else K is a scale and no camera's
+    tracks = np.where(seen[:, None], to_pixels(result.tracks, result.intrinsics), np.nan)
+    return Sequence(
+        tracks,
+        seen,
+        result.camera,
+        str(meta.get("name") or path.stem),
+        intrinsics=result.intrinsics if metric and result.camera is CameraModel.PERSPECTIVE else None,
+        truth=result.truth,
+        edges=result.edges,
+        faces=result.faces,
+        units=str(meta.get("units") or "px"),
+        truth_units=str(meta.get("truth_units") or "mm"),
+        provenance=f"the tracks that {path.name} keeps",
+    )

@@ -19,7 +19,7 @@ from core.cli import parser
 from core.cli.solve import steps_from
 from core.evaluation import errors_of
 from core.reconstruction import settings_from_dict, settings_to_dict, steps_from_list
-from nrsfm_gui.sessions.result_file import is_result, read_opened_result
+from nrsfm_gui.sessions.opening import is_result, read_opened_result
 from nrsfm_gui.sessions.session_file import read_session, write_session
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "a4c4b43"

@@ -1,14 +1,119 @@
-"""Results opened as runs."""
+"""Results opened as runs: with the sequence that they were made of, or with the tracks in their file."""
 
 from __future__ import annotations
 
+import shutil
+
+import numpy as np
 import pytest
 
-from core import PRESETS, Settings, TruncatedNuclearNorm, reconstruct, save_result
+from core import (
+    PRESETS,
+    CameraModel,
+    InputError,
+    Settings,
+    TruncatedNuclearNorm,
+    iterate,
+    load_result,
+    read_sequence,
+    reconstruct,
+    save_result,
+    simulate,
+    write_challenge,
+    write_npz,
+)
 from nrsfm_gui.model.run import RunState
+from nrsfm_gui.sessions.opening import is_result, read_opened_result
 
 QUICK = Settings(rank=2, starts=2, rotations="truth")
+RANK_3 = PRESETS["lowrank"].with_changes(rank=3, starts=1, penalty=TruncatedNuclearNorm(mu=1.0, free=3))
 LOW_RANK = PRESETS["lowrank"].with_changes(rank=3, starts=2, penalty=TruncatedNuclearNorm(mu=1.0, free=3))
+
+
+@pytest.fixture
+def make_result(tmp_path):
+    """Solve a sequence in a file, and save the result beside it."""
+
+    def make(settings, camera=CameraModel.PERSPECTIVE):
+        write_npz(simulate("balloon", frames=14, points=16, seed=3, camera=camera), tmp_path / "tracks.npz")
+        sequence = read_sequence(tmp_path / "tracks.npz")
+        return sequence, save_result(reconstruct(sequence, settings), tmp_path / "result.npz")
+
+    return make
+
+
+def test_a_result_is_distinguished_from_a_sequence_and_from_other_files(make_result, tmp_path):
+    sequence, path = make_result(QUICK)
+    assert is_result(path)
+    assert not is_result(sequence.source)
+    (tmp_path / "text.npz").write_text("PK")
+    assert not is_result(tmp_path / "text.npz")
+    assert not is_result(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [QUICK, PRESETS["lowrank"].with_changes(starts=1), RANK_3],
+    ids=["non-rigid", "low rank, metric", "low rank, not metric"],
+)
+def test_without_its_file_the_tracks_come_from_the_result(make_result, settings):
+    sequence, path = make_result(settings)
+    assert read_opened_result(path).sequence.source == sequence.source
+    sequence.source.unlink()
+    opened = read_opened_result(path)
+    seen = sequence.visible
+    assert opened.sequence.source is None
+    assert np.array_equal(opened.sequence.visible, seen)
+    there = np.moveaxis(opened.sequence.tracks, 1, 0)[:, seen]
+    assert there == pytest.approx(np.moveaxis(sequence.tracks, 1, 0)[:, seen], rel=1e-12, abs=1e-9)
+    assert np.array_equal(opened.sequence.truth.points, sequence.truth.points)
+    assert (opened.sequence.intrinsics is None) == (settings is RANK_3)
+    update = opened.run.update
+    result = load_result(path)
+    assert update.best.loss == result.loss
+    assert update.best.problem.loss(update.best.factors) == pytest.approx(result.loss, rel=1e-9)
+    assert np.array_equal(update.geometry.points, result.points)
+    changed = settings.with_changes(eta=0.2)
+    *_, last = iterate(opened.sequence, changed, start=update)
+    *_, other = iterate(sequence, changed, start=update)
+    assert last.best.loss == pytest.approx(other.best.loss, rel=1e-8)
+
+
+def test_orthogonal_tracks_are_orthogonal_again(make_result):
+    sequence, path = make_result(QUICK, CameraModel.ORTHOGONAL)
+    sequence.source.unlink()
+    opened = read_opened_result(path)
+    assert (opened.sequence.camera, opened.sequence.intrinsics) == (CameraModel.ORTHOGONAL, None)
+    assert opened.run.update.best.problem.affine
+
+
+def test_a_file_that_has_changed_is_not_taken_for_the_sequence(make_result):
+    sequence, path = make_result(QUICK)
+    write_npz(simulate("balloon", frames=14, points=16, seed=4), sequence.source)
+    assert read_opened_result(path).sequence.source is None
+
+
+def test_a_sequence_that_is_seen_otherwise_since_is_not_taken_for_that_of_the_result(tmp_path):
+    folder = write_challenge(tmp_path, "balloon", paths=("circle",), frames=14, points=16, seed=3)
+    sequence = read_sequence(folder)
+    path = save_result(reconstruct(sequence, QUICK), tmp_path / "result.npz")
+    assert read_opened_result(path).sequence.source == sequence.source
+    shutil.rmtree(folder / "visibility")
+    opened = read_opened_result(path).sequence
+    assert opened.source is None and np.array_equal(opened.visible, sequence.visible)
+
+
+def test_a_result_that_is_broken_gives_its_sentence(make_result):
+    _sequence, path = make_result(QUICK)
+    with np.load(path) as stored:
+        arrays = dict(stored)
+    arrays["B"] = arrays["B"][:-1]
+    np.savez(path, **arrays)
+    with pytest.raises(InputError, match=r"result\.npz: .* has shape"):
+        read_opened_result(path)
+
+
+# -- in the window ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -46,8 +151,6 @@ def test_a_result_is_shown_as_a_run_and_gone_on_from(
 
 def result_quality(sequence, result):
     """The reprojection error by itself: RMS over visible observations."""
-    import numpy as np
-
     apart = np.linalg.norm(result.reprojections() - sequence.tracks, axis=1)[sequence.visible]
     return float(np.sqrt(np.mean(apart**2)))
 
