@@ -17,7 +17,7 @@ from nrsfm_gui.shell.command_palette_controller import CommandPaletteController
 from nrsfm_gui.shell.defects import DefectReporter
 from nrsfm_gui.shell.experiment_reports import ExperimentReports
 from nrsfm_gui.shell.first_steps import FirstSteps
-from nrsfm_gui.shell.help_controller import HelpController
+from nrsfm_gui.shell.help import HelpController
 from nrsfm_gui.shell.layout import LayoutMemory
 from nrsfm_gui.shell.panel_navigation import PanelNavigation
 from nrsfm_gui.shell.preferences_controller import PreferencesController
@@ -93,7 +93,9 @@ class MainWindow(PanelWindow):
         self.defects = DefectReporter(self, session.notifier, self.logbook, saves=self._saves)
         self.reports = ExperimentReports(store, session.notifier, self)
         self.panel_navigation = PanelNavigation(self, session, first=self.scene_view, last=self.timeline)
-        self.help = HelpController(self, session, scene_view=self.scene_view, timeline=self.timeline)
+        self.help_controller = HelpController(
+            self, session, scene_view=self.scene_view, timeline=self.timeline
+        )
         self.first_steps = FirstSteps(
             session, store, control, self.timeline, window=self,
             places={"run": self._run_button, "steer": self._parameters_place, "worst": lambda: self.timeline},
@@ -114,7 +116,7 @@ class MainWindow(PanelWindow):
             headline=self.status.headline, last_session=self.saver.last_session,
         )  # fmt: skip
         self.command_palette = CommandPaletteController(session, self.toolbars, self)
-        self._column.insertWidget(0, self.first_steps.strip)
+        self._column.insertWidget(0, self.first_steps.bar)
         for banner in (self.messages, self.exporting.strip, self.saver.recovery.bar):
             self.banners.add(banner)
 

@@ -1,1 +1,1 @@
-"""What every good application has: palette, help, preferences, log, and defects that are told."""
+"""The frame of the window: actions, tool bars, layout, help, preferences, first steps, defects."""

@@ -5,21 +5,30 @@ Without this, PyQt ends the process at the first exception in a slot, and one in
 
 from __future__ import annotations
 
+import html
 import sys
 import threading
 import traceback
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from PyQt6.QtCore import QObject, pyqtSignal
+from PyQt6.QtCore import QObject, QSize, pyqtSignal
+from PyQt6.QtGui import QFontDatabase
+from PyQt6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from nrsfm_gui.model.log_records import Level
-from nrsfm_gui.shell.dialogs import DefectDialog
+from nrsfm_gui.widgets.fit_to_screen import resize_within_screen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from PyQt6.QtWidgets import QWidget
+    from collections.abc import Callable, Mapping
 
     from nrsfm_gui.model.log_records import Logbook
     from nrsfm_gui.model.notifier import Notifier
@@ -109,3 +118,48 @@ class DefectReporter(QObject):
         traceback.clear_frames(trace)
         with suppress(RuntimeError):  # the window is gone already; stderr has it
             self._happened.emit(f"{kind.__name__}: {error}{where}", details, grave)
+
+
+class DefectDialog(QDialog):
+    """A defect of the program: what happened, and offers to save what there is."""
+
+    def __init__(
+        self, sentence: str, details: str, parent: QWidget, *, saves: Mapping[str, Callable[[], object]]
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Something went wrong")
+        message = QLabel(
+            f"<p><b>{html.escape(sentence)}</b></p><p>This is a defect of the program, not of your data. "
+            "The application goes on; save your work if you are in doubt.</p>"
+        )
+        message.setWordWrap(True)
+        self._others = 0
+        self._count = QLabel()
+        self._count.setProperty("role", "muted")
+        self._count.hide()
+        text = QPlainTextEdit(details)
+        text.setAccessibleName("Details of the defect")
+        text.setToolTip("Where it happened; copy this when you report the defect")
+        text.setReadOnly(True)
+        text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+        text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        copy = QPushButton("Copy the details")
+        copy.clicked.connect(text.selectAll)
+        copy.clicked.connect(text.copy)
+        buttons.addButton(copy, QDialogButtonBox.ButtonRole.ActionRole)
+        for title, save in saves.items():
+            keep = QPushButton(title)
+            keep.clicked.connect(lambda _checked, save=save: save())
+            buttons.addButton(keep, QDialogButtonBox.ButtonRole.ActionRole)
+        layout = QVBoxLayout(self)
+        for part in (message, text, self._count, buttons):
+            layout.addWidget(part)
+        resize_within_screen(self, QSize(720, 420))
+
+    def count_another(self) -> None:
+        """Count a defect that followed while this one was shown."""
+        self._others += 1
+        self._count.setText(f"{self._others} more followed; the log has them.")
+        self._count.show()

@@ -5,26 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject
+from PyQt6.QtCore import QObject, Qt, pyqtSignal
+from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QWidget
 
-from nrsfm_gui.shell.first_steps_bar import StepsStrip
+from nrsfm_gui.widgets.fields import tool_button
 from nrsfm_gui.widgets.focus_ring import FocusRing
+from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
-    from PyQt6.QtWidgets import QWidget
+    from PyQt6.QtGui import QResizeEvent
 
     from nrsfm_gui.engine.run_control import RunControl
     from nrsfm_gui.model.app_store import AppStore
     from nrsfm_gui.model.session import Session
+    from nrsfm_gui.model.theme import Theme
     from nrsfm_gui.panels.timeline.timeline import Timeline
 
 ALL_DONE = "That is all; ✕ closes this. F1 lists the keys, Ctrl+K finds any action, F3 explains the method."
 
 
 @dataclass(frozen=True)
-class Step:
+class FirstStep:
     """One step."""
 
     key: str  # as it is stored
@@ -33,13 +36,13 @@ class Step:
 
 
 STEPS = (
-    Step("run", "Run", "Press Run (Ctrl+R) to find the 3-D shape in every picture."),
-    Step(
+    FirstStep("run", "Run", "Press Run (Ctrl+R) to find the 3-D shape in every picture."),
+    FirstStep(
         "steer",
         "Steer",
         "Drag a weight or a number under Parameters: with Live on, a new run follows, the first stays.",
     ),
-    Step(
+    FirstStep(
         "worst",
         "Worst frame",
         "Click the strip below where the errors are largest: the frame that fits worst.",
@@ -49,14 +52,14 @@ KEYS = frozenset(step.key for step in STEPS)
 
 
 class FirstSteps(QObject):
-    """Owns the strip with the steps.
+    """Shows the first steps in a bar, and marks those that are done.
 
     Parameters
     ----------
     session, store
-        what is done, and where it is remembered.
+        what is done, and where it is stored.
     control, timeline
-        what tells that a step is done.
+        their signals show that a step is done.
     places
         returns the widget that a step is about, by the key of the step.
     """
@@ -74,11 +77,11 @@ class FirstSteps(QObject):
         super().__init__(window)
         self._session, self._store, self._places, self._window = session, store, places, window
         self._done: frozenset[str] = store.steps_done()
-        self.strip = StepsStrip()
+        self.bar = FirstStepsBar()
         self._ring: FocusRing | None = None
         self._begun = False
-        self.strip.dismissed.connect(self.dismiss)
-        self.strip.shown_where.connect(self.show_where)
+        self.bar.dismissed.connect(self.dismiss)
+        self.bar.where_requested.connect(self.show_where)
         session.sequence_changed.connect(lambda _sequence: self.begin() if self._begun else None)
         self._settings = session.settings  # that were seen last
         session.changed.connect(self._on_changed)
@@ -90,17 +93,17 @@ class FirstSteps(QObject):
         """Show the steps that are left, if there are any, once there is a sequence to do them with."""
         self._begun = True
         if self._next() is not None and self._session.sequence is not None:
-            self._show()
+            self._update_bar()
 
     def restart(self) -> None:
-        """Show all steps anew."""
-        self._remember(frozenset())
-        self._show()
+        """Show all steps again."""
+        self._set_done(frozenset())
+        self._update_bar()
 
     def dismiss(self) -> None:
-        """Put the steps away for good."""
-        self._remember(KEYS)
-        self.strip.hide()
+        """Hide the steps, and do not show them again."""
+        self._set_done(KEYS)
+        self.bar.hide()
 
     def show_where(self) -> None:
         """Point out what the present step is about."""
@@ -127,17 +130,17 @@ class FirstSteps(QObject):
         if shown is not None and shown.last is not None:
             self._finish("worst")
 
-    def _next(self) -> Step | None:
+    def _next(self) -> FirstStep | None:
         return next((step for step in STEPS if step.key not in self._done), None)
 
     def _finish(self, key: str) -> None:
-        if key in self._done or self.strip.isHidden():
+        if key in self._done or self.bar.isHidden():
             return
-        self._remember(self._done | {key})
-        self._show()
+        self._set_done(self._done | {key})
+        self._update_bar()
 
-    def _what_is_open(self) -> str:
-        """Return what the program is for, by the sequence that it has opened."""
+    def _introduction(self) -> str:
+        """Return a sentence about the open sequence, which begins the first step."""
         sequence = self._session.sequence
         if sequence is None:
             return ""
@@ -146,15 +149,91 @@ class FirstSteps(QObject):
             f" through {sequence.frame_count} pictures. "
         )
 
-    def _remember(self, done: frozenset[str]) -> None:
+    def _set_done(self, done: frozenset[str]) -> None:
         self._done = done
         self._store.set_steps_done(done)
 
-    def _show(self) -> None:
+    def _update_bar(self) -> None:
         step = self._next()
         steps = [(each.name, each.key in self._done) for each in STEPS]
         sentence = ALL_DONE if step is None else step.sentence
         if step is STEPS[0]:
-            sentence = f"{self._what_is_open()}{sentence}"
-        self.strip.set_steps(steps, sentence)
-        self.strip.show()
+            sentence = f"{self._introduction()}{sentence}"
+        self.bar.set_steps(steps, sentence)
+        self.bar.show()
+
+
+class FirstStepsBar(Themed, QFrame):
+    """A bar over the 3-D view: the names of the steps, those done with a mark, and what to do now.
+
+    Signals
+    -------
+    where_requested()
+        the widget of the present step is to be pointed out.
+    dismissed()
+        the steps are not to be shown again.
+    """
+
+    where_requested = pyqtSignal()
+    dismissed = pyqtSignal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("first steps")
+        self.setProperty("role", "bar")
+        self.setProperty("edge", "done")
+        self.setAccessibleName("First steps")
+        self._names = QLabel()
+        self._names.setTextFormat(Qt.TextFormat.RichText)
+        self._sentence = QLabel()
+        self._sentence.setWordWrap(True)
+        self._sentence.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._where = QPushButton("Show me where")
+        self._where.setAccessibleName("Show me where")
+        self._where.setToolTip("Point out what this step is about")
+        self._where.clicked.connect(self.where_requested)
+        close = tool_button(
+            "✕", "Put the first steps away; Preferences shows them again", "Put the first steps away"
+        )
+        close.clicked.connect(self.dismissed)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, 5, 8, 5)
+        row.setSpacing(14)
+        row.addWidget(self._names)
+        row.addWidget(self._sentence, 1)
+        row.addWidget(self._where)
+        row.addWidget(close)
+        self._steps: Collection[tuple[str, bool]] = ()
+        self._follow_theme()
+        self.hide()
+
+    @property
+    def sentence(self) -> str:
+        """The sentence on view, "" where the bar is hidden."""
+        return "" if self.isHidden() else self._sentence.text()
+
+    def set_steps(self, steps: Collection[tuple[str, bool]], sentence: str) -> None:
+        """Show names of steps and whether they are done; the sentence is about the first that is not."""
+        if self.isVisible():  # so that a shorter sentence does not move the view below
+            self.setMinimumHeight(self.height())
+        self._steps = steps
+        self._sentence.setText(sentence)
+        self._where.setVisible(not all(done for _name, done in steps))
+        self._apply_theme(self._theme)
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        """Allow another height when the width changes."""
+        super().resizeEvent(event)
+        if event is not None and event.size().width() != event.oldSize().width():
+            self.setMinimumHeight(0)
+
+    def _apply_theme(self, theme: Theme) -> None:
+        parts, current = [], next((k for k, (_name, done) in enumerate(self._steps) if not done), -1)
+        for index, (name, done) in enumerate(self._steps):
+            if done:
+                parts.append(f"<span style='color:{theme.reprojected}'>✓ {name}</span>")
+            elif index == current:
+                parts.append(f"<b>{index + 1} {name}</b>")
+            else:
+                parts.append(f"<span style='color:{theme.muted}'>{index + 1} {name}</span>")
+        self._names.setText("&nbsp;&nbsp;&nbsp;".join(parts))

@@ -42,12 +42,12 @@ def window(make_window, sequence) -> MainWindow:
 
 
 def test_the_formats_of_files_are_a_page_of_their_own(window):
-    window.help.show_formats()
-    text = window.help.formats.browser.toPlainText()
+    window.help_controller.show_formats()
+    text = window.help_controller.formats.browser.toPlainText()
     for words in ("--layout", "truth_reference", ".trajectories.csv", "session.json"):
         assert words in text
-    assert window.help.formats.windowTitle() == "File formats"
-    window.help.formats.close()
+    assert window.help_controller.formats.windowTitle() == "File formats"
+    window.help_controller.formats.close()
 
 
 # -- the page -------------------------------------------------------------------------------------------
@@ -55,7 +55,7 @@ def test_the_formats_of_files_are_a_page_of_their_own(window):
 
 def test_the_page_has_its_pictures_in_both_themes(qtbot, window):
     window.toolbars.actions["method"].trigger()
-    browser = window.help.page.browser
+    browser = window.help_controller.page.browser
     for theme in (DARK, LIGHT):
         window.session.set_theme(theme)
         assert theme.text in method_page(theme)
@@ -72,8 +72,8 @@ def test_the_page_has_its_pictures_in_both_themes(qtbot, window):
 
 
 def test_the_citations_are_copied_as_bibtex(qtbot, window):
-    window.help.show_page()
-    page = window.help.page
+    window.help_controller.show_page()
+    page = window.help_controller.page
     page.browser.anchorClicked.emit(QUrl("copy:bibtex"))
     assert QGuiApplication.clipboard().text() == BIBTEX
     assert BIBTEX.count("{") == BIBTEX.count("}")
@@ -103,7 +103,7 @@ def test_the_button_opens_a_note_whose_link_leads_to_the_page(qtbot, window):
     opened = [each for each in QApplication.topLevelWidgets() if each not in before and each.isVisible()]
     assert opened
     QApplication.sendEvent(dock, QWhatsThisClickedEvent("help"))
-    assert window.help.page.isVisible()
+    assert window.help_controller.page.isVisible()
 
 
 def test_panels_are_taken_out_put_back_and_closed_by_the_buttons_of_their_title(qtbot, window):
@@ -121,7 +121,7 @@ def test_panels_are_taken_out_put_back_and_closed_by_the_buttons_of_their_title(
 
 
 def strip(window):
-    return window.first_steps.strip
+    return window.first_steps.bar
 
 
 def test_a_new_user_is_led_through_three_steps_once(qtbot, window, store):
@@ -205,7 +205,7 @@ def test_the_place_of_a_step_is_pointed_out_and_the_mouse_goes_through(qtbot, wi
 def test_the_page_fits_the_screen_and_closes_by_key(qtbot, window):
     for key, held in ((Qt.Key.Key_Escape, NO_KEY), (Qt.Key.Key_W, Qt.KeyboardModifier.ControlModifier)):
         window.toolbars.actions["method"].trigger()
-        page = window.help.page
+        page = window.help_controller.page
         qtbot.waitUntil(page.isActiveWindow)
         room = page.screen().availableSize()
         assert page.width() <= room.width() and page.height() <= room.height() - 40
@@ -215,7 +215,7 @@ def test_the_page_fits_the_screen_and_closes_by_key(qtbot, window):
 
 def test_every_line_of_the_contents_leads_to_its_place(qtbot, window):
     window.toolbars.actions["method"].trigger()
-    page = window.help.page
+    page = window.help_controller.page
     qtbot.waitUntil(page.isVisible)
     page.resize(700, 400)
     places = []
@@ -228,7 +228,7 @@ def test_every_line_of_the_contents_leads_to_its_place(qtbot, window):
 
 
 def test_shorter_sentences_of_the_steps_leave_the_view_where_it_is(qtbot, window):
-    strip = window.first_steps.strip
+    strip = window.first_steps.bar
     steps = (("Run", False), ("Steer", False))
     strip.set_steps(steps, "a long sentence of many words " * 8)
     strip.show()

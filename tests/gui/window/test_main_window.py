@@ -412,7 +412,7 @@ def test_a_script_changes_nothing_that_is_remembered(qtbot, make_window, store):
 
 
 def test_a_defect_is_shown_and_offers_to_save(qtbot, window):
-    from nrsfm_gui.shell.dialogs import DefectDialog
+    from nrsfm_gui.shell.defects import DefectDialog
 
     window.parameters_controller.run()
     finished(qtbot, window)

@@ -1,23 +1,103 @@
-"""Windows of the help pages: the method, and the formats of files."""
+"""Help in windows of their own: the method, the formats of files, the shortcuts; and "What is this?"."""
 
 from __future__ import annotations
 
+import html
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QSize, Qt, QUrl
-from PyQt6.QtGui import QGuiApplication, QKeySequence, QShortcut
-from PyQt6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QTextBrowser, QVBoxLayout, QWidget
+from PyQt6.QtCore import PYQT_VERSION_STR, QEvent, QObject, QSize, Qt, QUrl, qVersion
+from PyQt6.QtGui import QGuiApplication, QKeySequence, QShortcut, QWhatsThisClickedEvent
+from PyQt6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QMessageBox,
+    QPushButton,
+    QTextBrowser,
+    QVBoxLayout,
+    QWhatsThis,
+    QWidget,
+)
 
-from core.foundation import asset_folder
-from nrsfm_gui.text.help_pages import BIBTEX, method_page
+from core.foundation import asset_folder, versions
+from nrsfm_gui.model.arguments import version_text
+from nrsfm_gui.shell.actions import ACTIONS
+from nrsfm_gui.shell.layout import docks
+from nrsfm_gui.shell.shortcut_sheet import ShortcutSheet
+from nrsfm_gui.text.help_pages import BIBTEX, SCENE, method_page, panel_help
 from nrsfm_gui.widgets.fit_to_screen import resize_within_screen
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
+    from PyQt6.QtWidgets import QMainWindow
+
+    from nrsfm_gui.model.session import Session
     from nrsfm_gui.model.theme import Theme
 
 SIZE = QSize(900, 900)
 COPY_BIBTEX = "copy:bibtex"
+
+
+class HelpController(QObject):
+    """Opens the windows of help, and follows the links of "What is this?".
+
+    Parameters
+    ----------
+    window, session
+        the window has docks, the session the theme.
+    scene_view, timeline
+        what is explained in addition to the docks.
+    """
+
+    def __init__(
+        self, window: QMainWindow, session: Session, *, scene_view: QWidget, timeline: QWidget
+    ) -> None:
+        super().__init__(window)
+        self._window, self._session = window, session
+        self.page: MethodWindow | None = None  # made when it is first asked for
+        self.formats: FormatsWindow | None = None
+        scene_view.setWhatsThis(panel_help(SCENE))
+        for part in (scene_view, timeline, *docks(window)):
+            part.installEventFilter(self)
+
+    def show_page(self) -> None:
+        """Show the method on one page, in a window of its own."""
+        if self.page is None:
+            self.page = MethodWindow(self._window)
+        self._show_in_front(self.page)
+
+    def show_formats(self) -> None:
+        """Show the formats of files, in a window of their own."""
+        if self.formats is None:
+            self.formats = FormatsWindow(self._window)
+        self._show_in_front(self.formats)
+
+    def _show_in_front(self, page: HelpWindow) -> None:
+        page.show()
+        page.raise_()
+        page.activateWindow()
+
+    def show_shortcuts(self) -> None:
+        """Show all shortcuts."""
+        ShortcutSheet(ACTIONS, self._window).open()
+
+    def show_about(self) -> None:
+        """Show version and license."""
+        box = QMessageBox(QMessageBox.Icon.NoIcon, "About NRSfM Studio", about_text(), parent=self._window)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        box.open()
+
+    def ask_what(self) -> None:
+        """Explain the widget that is clicked next."""
+        QWhatsThis.enterWhatsThisMode()
+
+    def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
+        """Follow the link at the end of an explanation."""
+        if isinstance(event, QWhatsThisClickedEvent):
+            QWhatsThis.hideText()
+            self.show_page()
+            return True
+        return super().eventFilter(watched, event)
 
 
 class HelpWindow(Themed, QWidget):
@@ -91,7 +171,7 @@ class MethodWindow(HelpWindow):
         self._row.insertWidget(1, copy)
 
     def copy_citations(self) -> None:
-        """Copy the citations, and say so."""
+        """Copy the citations, and show that they were copied."""
         clipboard = QGuiApplication.clipboard()
         if clipboard is not None:
             clipboard.setText(BIBTEX)
@@ -119,3 +199,15 @@ class FormatsWindow(HelpWindow):
         self.browser.setMarkdown(
             missing if folder is None else (folder / "formats.md").read_text(encoding="utf-8")
         )
+
+
+def about_text() -> str:
+    """Return the text about the application: version, license and where its parts are loaded from."""
+    parts = ", ".join(f"{name} {version}" for name, version in versions().items() if name != "core")
+    return (
+        "<h3>NRSfM Studio</h3>"
+        "<p>Non-rigid structure from motion with the weighted nuclear norm: open tracks, solve, watch it "
+        "converge, compare with the ground truth, export.</p>"
+        f"<p>{html.escape(version_text())}<br>PyQt {PYQT_VERSION_STR}, Qt {qVersion()}, {parts}</p>"
+        "<p>GNU General Public License, version 3 or later. There is no warranty.</p>"
+    )
