@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject, Qt
+from PyQt6.QtCore import QObject, Qt, QTimer
 from PyQt6.QtWidgets import QLabel, QProgressBar
 
 from nrsfm_gui.engine.throttle import PanelUpdater
 from nrsfm_gui.scene import summaries
-from nrsfm_gui.widgets.labels import ElidedLabel, MemoryLabel
+from nrsfm_gui.widgets.labels import ElidedLabel
 
 if TYPE_CHECKING:
-    from PyQt6.QtWidgets import QStatusBar
+    from PyQt6.QtWidgets import QStatusBar, QWidget
 
     from core import Sequence
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.scene.display import Display
 
 PROGRESS_WIDTH = 140
+MEMORY_MILLISECONDS = 2000  # between two readings of the memory
 
 
 class StatusController(QObject):
@@ -114,3 +115,35 @@ class StatusController(QObject):
         if past:
             known = self._display.seen_quality
         return summaries.headline(session.seen, known, session.sequence, past=past)
+
+
+class MemoryLabel(QLabel):
+    """The memory of this process in MB, read every two seconds. Hidden where it is not known."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName("Memory of this application")
+        self.setToolTip("Memory that this application has in RAM, in MB (1 000 000 bytes)")
+        # As wide as its widest usual text, so that a reading does not change the layout of the status bar.
+        self.setMinimumWidth(self.fontMetrics().horizontalAdvance("8888 MB") + 12)
+        self._timer = QTimer(self)
+        self._timer.timeout.connect(self.refresh)
+        self._timer.start(0)  # first when the window is shown
+
+    def refresh(self) -> None:
+        """Read the memory and show it."""
+        self._timer.setInterval(MEMORY_MILLISECONDS)
+        size = resident_bytes()
+        self.setVisible(size is not None)
+        if size is not None:
+            self.setText(f"{size / 1e6:.0f} MB")
+
+
+def resident_bytes() -> int | None:
+    """Return the bytes of this process that are in RAM, None where the system does not report them."""
+    import psutil  # here, so that the import does not delay the first window
+
+    try:
+        return int(psutil.Process().memory_info().rss)
+    except psutil.Error:
+        return None

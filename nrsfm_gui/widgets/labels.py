@@ -1,4 +1,4 @@
-"""Labels: text that is elided or scrolled where the space is too small, an empty state, the memory in use.
+"""Labels: text that is elided or scrolled where the space is too small, and an empty state.
 
 `ElidedLabel` is not superqt's `QElidingLabel`: that one requests a layout of the window at each new text
 (100 requests for 100 texts, here none), has no accessible name, and takes 0.15 s to import.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QEvent, QRect, QSize, Qt, QTimer
+from PyQt6.QtCore import QEvent, QRect, QSize, Qt
 from PyQt6.QtGui import QHelpEvent, QPainter
 from PyQt6.QtWidgets import QFrame, QLabel, QScrollArea, QSizePolicy
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 PADDING = 6  # pixels on each side
 LEAST_SHOWN = 6  # characters of an elided text: fewer are not readable
 MOST_LINES = 3
-MEMORY_MILLISECONDS = 2000  # between two readings of the memory
 
 
 class ElidedLabel(QLabel):
@@ -162,35 +161,3 @@ class HintLine(ElidedLabel):
         room = self.rect().adjusted(8, 1, -8, -1)
         painter.drawText(room, int(Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignVCenter), self.full_text)
         painter.end()
-
-
-class MemoryLabel(QLabel):
-    """The memory of this process in MB, read every two seconds. Hidden where it is not known."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setAccessibleName("Memory of this application")
-        self.setToolTip("Memory that this application has in RAM, in MB (1 000 000 bytes)")
-        # As wide as its widest usual text, so that a reading does not change the layout of the status bar.
-        self.setMinimumWidth(self.fontMetrics().horizontalAdvance("8888 MB") + 12)
-        self._timer = QTimer(self)
-        self._timer.timeout.connect(self.refresh)
-        self._timer.start(0)  # first when the window is shown
-
-    def refresh(self) -> None:
-        """Read the memory and show it."""
-        self._timer.setInterval(MEMORY_MILLISECONDS)
-        size = resident_bytes()
-        self.setVisible(size is not None)
-        if size is not None:
-            self.setText(f"{size / 1e6:.0f} MB")
-
-
-def resident_bytes() -> int | None:
-    """Return the bytes of this process that are in RAM, None where the system does not report them."""
-    import psutil  # here, so that the import does not delay the first window
-
-    try:
-        return int(psutil.Process().memory_info().rss)
-    except psutil.Error:
-        return None

@@ -13,7 +13,7 @@ from PyQt6.QtWidgets import QApplication, QProgressBar
 from core import Settings, simulate
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK
-from nrsfm_gui.widgets.labels import MemoryLabel, resident_bytes
+from nrsfm_gui.shell.status_bar import MemoryLabel, resident_bytes
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
 
