@@ -6,11 +6,11 @@ from typing import ClassVar
 import numpy as np
 
 import core as nrsfm
-from core.foundation import check_parameters, parameter
+from core.foundation import CheckedParameters, parameter
 
 
 @dataclass(frozen=True)
-class GeometricWeights:
+class GeometricWeights(CheckedParameters):
     """a_k = mu ratio^(k - 1): non-decreasing for ratio >= 1, as the bilinear form needs it."""
 
     title: ClassVar[str] = "geometric weights"
@@ -21,9 +21,6 @@ class GeometricWeights:
     ratio: float = parameter(
         3.0, "Each weight over the one before, at least 1.", least=1.0, slider=(1.0, 10.0), live=True
     )
-
-    def __post_init__(self) -> None:
-        check_parameters(self)
 
     def weights(self, rank, reference):
         """Return a (K,)."""

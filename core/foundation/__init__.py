@@ -4,13 +4,21 @@ from .assets import asset_folder
 from .atomic import check_writable, replacing, replacing_many
 from .exceptions import InputError
 from .linalg import Similarity, procrustes, rotation_from_vector
-from .parameters import Parameter, ParameterValue, check_parameters, parameter, parameters_of
+from .parameters import (
+    CheckedParameters,
+    Parameter,
+    ParameterValue,
+    check_parameters,
+    parameter,
+    parameters_of,
+)
 from .types import Bools, Floats, Ints, read_only
 from .version import VERSION, versions
 
 __all__ = [
     "VERSION",
     "Bools",
+    "CheckedParameters",
     "Floats",
     "InputError",
     "Ints",

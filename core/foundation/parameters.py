@@ -1,7 +1,8 @@
 """Parameters described where they are declared: what they mean, what is accepted, how an editor offers them.
 
 A field of a frozen dataclass is declared by `parameter`. The command line, the forms of the window, guidance
-and reports read the descriptions by `parameters_of`, and the class checks its values by `check_parameters`.
+and reports read the descriptions by `parameters_of`. A class that inherits from `CheckedParameters` checks
+its values when it is made; `check_parameters` does so on demand.
 """
 
 from __future__ import annotations
@@ -113,3 +114,25 @@ def check_parameters(instance: Any) -> None:
         value = getattr(instance, name)
         if value is not None or not description.optional:
             description.checked(value)
+
+
+class CheckedParameters:
+    """Base of a dataclass whose described fields are checked when an instance is made.
+
+    Raises
+    ------
+    InputError
+        where a value is not accepted.
+
+    Examples
+    --------
+    >>> @dataclass(frozen=True)
+    ... class Damping(CheckedParameters):
+    ...     rate: float = parameter(0.5, "Share of the step that is kept.", most=1.0)
+    >>> Damping(2.0)
+    Traceback (most recent call last):
+    core.foundation.exceptions.InputError: rate is 2; accepted is a number of at least 0 and at most 1
+    """
+
+    def __post_init__(self) -> None:
+        check_parameters(self)

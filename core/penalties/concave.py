@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from ..foundation.parameters import check_parameters, parameter
+from ..foundation.parameters import CheckedParameters, parameter
 from . import proximal
 from .base import extend_last
 from .proximal import Piece
@@ -44,15 +44,12 @@ MU = {"slider": (1e-6, 1e2), "live": True}
 SIZE = {"open_below": True, "slider": (1e-9, 1e3), "live": True}  # of what is compared with singular values
 
 
-class ConcavePenalty(ABC):
+class ConcavePenalty(CheckedParameters, ABC):
     """A penalty f(sigma) = sum_k g(sigma_k), g concave and non-decreasing with g(0) = 0."""
 
     title: ClassVar[str]
     short: ClassVar[str]
     formula: ClassVar[str]
-
-    def __post_init__(self) -> None:
-        check_parameters(self)
 
     @abstractmethod
     def value(self, sigma: Floats) -> float:

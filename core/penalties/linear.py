@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ..foundation.exceptions import InputError
-from ..foundation.parameters import check_parameters, parameter
+from ..foundation.parameters import CheckedParameters, parameter
 from .base import checked_weights, extend_last
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ FREE_TIP = "Number of singular values that cost nothing, 0 or more."
 
 
 @dataclass(frozen=True)
-class NuclearNorm:
+class NuclearNorm(CheckedParameters):
     """a_k = mu (Section 5.3: mu = 1e-3)."""
 
     title: ClassVar[str] = "nuclear norm"
@@ -31,16 +31,13 @@ class NuclearNorm:
 
     mu: float = parameter(1e-3, "Weight of every singular value, 0 or more. 0.001 in the paper.", **MU)
 
-    def __post_init__(self) -> None:
-        check_parameters(self)
-
     def weights(self, rank: int, reference: Floats) -> Floats:
         """Return mu for every singular value."""
         return np.full(rank, float(self.mu))
 
 
 @dataclass(frozen=True)
-class TruncatedNuclearNorm:
+class TruncatedNuclearNorm(CheckedParameters):
     """The `free` largest singular values cost nothing, each further one mu (Section 5.2)."""
 
     title: ClassVar[str] = "truncated nuclear norm"
@@ -50,16 +47,13 @@ class TruncatedNuclearNorm:
     mu: float = parameter(1e-3, "Weight of a penalized singular value, 0 or more. 0.001 in the paper.", **MU)
     free: int = parameter(1, FREE_TIP, integer=True, slider=(0, 12), live=True)
 
-    def __post_init__(self) -> None:
-        check_parameters(self)
-
     def weights(self, rank: int, reference: Floats) -> Floats:
         """Return 0 for the first `free` singular values and mu for the others."""
         return np.where(np.arange(rank) < self.free, 0.0, float(self.mu))
 
 
 @dataclass(frozen=True)
-class WeightedNuclearNorm:
+class WeightedNuclearNorm(CheckedParameters):
     """a_k = xi / (sigma_k(X0#) + gamma), X0 the closed form of the pOSE term (Section 5.3: xi = 5e-3)."""
 
     title: ClassVar[str] = "weighted nuclear norm"
@@ -77,9 +71,6 @@ class WeightedNuclearNorm:
         live=True,
     )
 
-    def __post_init__(self) -> None:
-        check_parameters(self)
-
     def weights(self, rank: int, reference: Floats) -> Floats:
         """Return xi / (sigma_k + gamma); singular values beyond `reference` count as its last."""
         return np.asarray(self.xi / (extend_last(reference, rank) + self.gamma))
@@ -90,7 +81,7 @@ class WeightedNuclearNorm:
 
 
 @dataclass(frozen=True)
-class RampWeights:
+class RampWeights(CheckedParameters):
     """The `free` largest singular values cost nothing, the k-th (k - free) mu (the WNN of Section 5.2)."""
 
     title: ClassVar[str] = "ramp of weights"
@@ -101,9 +92,6 @@ class RampWeights:
 
     mu: float = parameter(1e-3, "By how much each weight exceeds the one before, 0 or more.", **MU)
     free: int = parameter(4, FREE_TIP, integer=True, slider=(0, 12), live=True)
-
-    def __post_init__(self) -> None:
-        check_parameters(self)
 
     def weights(self, rank: int, reference: Floats) -> Floats:
         """Return mu max(k - free, 0) for k = 1, ..., rank."""
