@@ -1,9 +1,9 @@
 """Cameras: intrinsics, calibration of tracks, and rotations estimated from tracks."""
 
-from .calibration import calibrate, to_pixels
-from .intrinsics import estimate_intrinsics, load_intrinsics
+from .calibration import calibrate, estimate_intrinsics, load_intrinsics, to_pixels
+from .factorization import estimate_rotations
 from .metric_upgrade import MetricUpgrade, metric_upgrade
-from .rotations import estimate_rotations, load_rotations
+from .rotations import load_rotations
 
 __all__ = [
     "MetricUpgrade",

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..foundation.least_squares import levenberg_marquardt
+from ..foundation.linalg import levenberg_marquardt
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,25 +1,37 @@
-"""From the units of a sequence's tracks to calibrated observations, and back.
+"""Calibration: the intrinsics K of a camera, estimated, read or given, and the tracks calibrated with it.
 
     perspective    m = K^-1 (x, y, 1), so that m = Y_12 / Y_3 in the camera frame
     orthogonal     m = (x - c) / s with K = [[s, 0, c_x], [0, s, c_y], [0, 0, 1]]
 
 The s and c of an orthogonal sequence have no physical meaning.  c is the mean of all visible tracks, and s
-makes their root mean square distance from the mean of their frame 0.25, about that
-of a perspective image which an object fills, so that the weights of a penalty have about the same effect for
-both camera models.
+makes their root mean square distance from the mean of their frame 0.25, about that of a perspective image
+which an object fills, so that the weights of a penalty have about the same effect for both camera models.
+
+The K of a perspective camera is estimated from one frame whose 3-D shape is known.  Each pair of a point X
+and its picture x gives two equations that are linear in the 3x4 camera P, x ~ P (X, 1).  The direct linear
+transform solves them after both point sets are normalized (Hartley & Zisserman, Multiple View Geometry,
+algorithm 7.1); RQ splits P = K [R t]; the sum of squared reprojection errors is then minimized over
+(f_x, f_y, c_x, c_y), R and t, with the skew held at 0.  Coplanar points leave a family of cameras, and nearly
+coplanar ones a long valley.  The first are refused before the fit, the second after it, by the standard
+deviation that the residuals leave to the focal lengths.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
+from ..foundation.linalg import cross_matrix, levenberg_marquardt, rotation_from_vector, rq
+from ..foundation.types import Bools, Floats, read_only
+from ..io.readers.contents import is_zip, load_arrays, parse_matrix, read_bytes
 
 if TYPE_CHECKING:
-    from ..data.sequence import Observations
+    from ..data.sequence import Observations, Sequence
     from ..foundation.types import Bools, Floats
 
 SAME = 1e-12  # spread of points that coincide, relative to their coordinates
@@ -125,3 +137,246 @@ def checked_intrinsics(intrinsics: Floats, name: str = "K") -> Floats:
     if not (K[0, 0] > 0 and K[1, 1] > 0):
         raise InputError(f"{name} has focal lengths {K[0, 0]:g} and {K[1, 1]:g}; both must be positive")
     return K
+
+
+# -- intrinsics ----------------------------------------------------------------------------------------------
+
+LEAST_POINTS = 6
+LEAST_THICKNESS = 5e-3  # smallest over largest singular value of the centered points
+MOST_UNCERTAIN = 0.1  # largest accepted standard deviation of a focal length, relative
+SQUAREST = 3.0  # largest accepted ratio of the focal lengths, either way
+FARTHEST = 10.0  # largest accepted distance of the principal point from the tracks, in extents of the tracks
+IN_A_FILE = "accepted are a text of 3 x 3 numbers or of fx fy cx cy, or an .npz with K (3, 3)"
+ADVICE = "give the intrinsics as fx,fy,cx,cy or in a file"
+LONGEST = 1e3  # largest accepted focal length, in extents of the tracks: beyond, the view is affine
+
+
+def resolve_intrinsics(sequence: Sequence, source: str | Path | tuple[float, float, float, float]) -> Floats:
+    """Return K (3, 3) from the source that the settings name.
+
+    Parameters
+    ----------
+    sequence
+        the sequence of the tracks; that of an orthogonal camera is normalized, whatever the source.
+    source
+        "auto" (K of the sequence, else estimated), "gt" (estimated), "calibrated" (the identity), a file, or
+        (fx, fy, cx, cy).
+
+    Raises
+    ------
+    InputError
+        where it is to be estimated and there is no ground-truth frame, or the estimate is refused.
+    """
+    if sequence.camera is CameraModel.ORTHOGONAL:
+        return orthogonal_intrinsics(sequence.observations)
+    if isinstance(source, tuple):
+        fx, fy, cx, cy = source
+        return np.array([[fx, 0.0, cx], [0.0, fy, cy], [0.0, 0.0, 1.0]])
+    if isinstance(source, Path):
+        return load_intrinsics(source)
+    if source == "calibrated":
+        return np.eye(3)
+    if source == "auto" and sequence.intrinsics is not None:
+        return sequence.intrinsics
+    truth = sequence.truth
+    if truth is None:
+        raise InputError(
+            f"{sequence.name}: the intrinsics are unknown, and there is no ground-truth frame to estimate "
+            "them from; give --intrinsics fx,fy,cx,cy, a file, or 'calibrated'"
+        )
+    frame = truth.reference
+    points = truth.at(frame)
+    assert points is not None  # GroundTruth checks that its reference is one of its frames
+    return estimate_intrinsics(points, sequence.tracks[frame], sequence.visible[frame]).K
+
+
+@dataclass(frozen=True, eq=False)
+class Intrinsics:
+    """An estimated camera and how well it fits."""
+
+    K: Floats  # (3, 3), skew 0
+    rotation: Floats  # (3, 3) of the frame: x ~ K (R X + t); a reflection where X is a mirror image
+    translation: Floats  # (3,) in the units of the points
+    rms: float  # root mean square reprojection error, in the units of the tracks
+    uncertainty: float  # relative standard deviation of the focal lengths, the larger one
+
+    def __post_init__(self) -> None:
+        for name in ("K", "rotation", "translation"):
+            object.__setattr__(self, name, read_only(getattr(self, name)))
+
+
+def estimate_intrinsics(points: Floats, tracks: Floats, visible: Bools) -> Intrinsics:
+    """Estimate K from the 3-D points of one frame and their picture.
+
+    Parameters
+    ----------
+    points
+        (3, P) in any one coordinate system; columns that are not finite are ignored.
+    tracks
+        (2, P) pixels.
+    visible
+        (P,) which of them were seen.
+
+    Raises
+    ------
+    InputError
+        where fewer than 6 points are left, where they are planar or nearly so, or where the outcome is not a
+        camera: points behind it, focal lengths that differ threefold, or a view without perspective.
+    """
+    used = visible & np.isfinite(points).all(axis=0) & np.isfinite(tracks).all(axis=0)
+    X, x = np.asarray(points, dtype=float)[:, used], np.asarray(tracks, dtype=float)[:, used]
+    if X.shape[1] < LEAST_POINTS:
+        raise InputError(
+            f"the ground-truth frame has {X.shape[1]} points that are seen and known in 3-D; estimating the "
+            f"intrinsics needs at least {LEAST_POINTS}"
+        )
+    sizes = np.linalg.svd(X - X.mean(axis=1, keepdims=True), compute_uv=False)
+    if not sizes[2] > LEAST_THICKNESS * sizes[0]:
+        raise InputError(
+            "the points of the ground-truth frame that are seen are planar, or nearly so, and do not "
+            f"determine the intrinsics; {ADVICE}"
+        )
+    estimate = _refine(X, x, *_resection(X, x))
+    _check(estimate, X, x)
+    return estimate
+
+
+def _normalization(points: Floats) -> Floats:
+    """Return the (n+1, n+1) transform to mean 0 and root mean square distance sqrt(n)."""
+    size = len(points)
+    center = points.mean(axis=1)
+    spread = np.sqrt(np.mean(np.sum((points - center[:, None]) ** 2, axis=0)) / size)
+    transform = np.eye(size + 1)
+    transform[:size, :size] /= spread
+    transform[:size, size] = -center / spread
+    return transform
+
+
+def _resection(X: Floats, x: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return K, R, t of the direct linear transform, the skew dropped."""
+    ones = np.ones((1, X.shape[1]))
+    of_X, of_x = _normalization(X), _normalization(x)
+    U = of_X @ np.concatenate((X, ones))
+    u = of_x @ np.concatenate((x, ones))
+    zero = np.zeros_like(U)
+    rows = np.concatenate(
+        (np.concatenate((U, zero, -u[0] * U)), np.concatenate((zero, U, -u[1] * U))), axis=1
+    )  # (12, 2P)
+    vectors, _, _ = np.linalg.svd(rows, full_matrices=False)
+    P = np.linalg.inv(of_x) @ vectors[:, 11].reshape(3, 4) @ of_X
+    if np.median(P[2] @ np.concatenate((X, ones))) < 0:
+        P = -P
+    K, R = rq(P[:, :3])
+    t = np.linalg.solve(K, P[:, 3])
+    K = K / K[2, 2]
+    K[0, 1] = 0.0
+    return K, R, t
+
+
+def _refine(X: Floats, x: Floats, K: Floats, R: Floats, t: Floats) -> Intrinsics:
+    """Minimize the reprojection error over fx, fy, cx, cy, a turn of R, and t."""
+
+    def residuals(z: Floats) -> tuple[Floats, Floats]:
+        turned = rotation_from_vector(z[4:7]) @ RX
+        Y = turned + z[7:, None]
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            m = Y[:2] / Y[2]
+            r = z[:2, None] * m + z[2:4, None] - x
+        of_Y = np.zeros((count, 2, 3))  # derivative of the picture in Y
+        of_Y[:, 0, 0], of_Y[:, 1, 1] = z[0] / Y[2], z[1] / Y[2]
+        of_Y[:, :, 2] = -(z[:2, None] * m / Y[2]).T
+        J = np.zeros((count, 2, 10))
+        J[:, [0, 1], [0, 1]] = m.T
+        J[:, [0, 1], [2, 3]] = 1.0
+        J[:, :, 4:7] = of_Y @ -cross_matrix(turned.T) @ _left_jacobian(z[4:7])
+        J[:, :, 7:] = of_Y
+        return r.T.ravel(), J.reshape(2 * count, 10)
+
+    count = X.shape[1]
+    RX = R @ X
+    start = np.concatenate(([K[0, 0], K[1, 1], K[0, 2], K[1, 2]], np.zeros(3), t))
+    best = levenberg_marquardt(residuals, start, tolerance=1e-20, max_iterations=300)
+    fx, fy, cx, cy = best.x[:4]
+    refined = np.array([[fx, 0.0, cx], [0.0, fy, cy], [0.0, 0.0, 1.0]])
+    _, J = residuals(best.x)
+    deviation = np.sqrt(np.diag(np.linalg.pinv(J.T @ J))[:2] * best.cost / (2 * count - 10))
+    return Intrinsics(
+        refined,
+        rotation_from_vector(best.x[4:7]) @ R,
+        best.x[7:],
+        float(np.sqrt(best.cost / count)),
+        float(np.max(deviation / np.abs([fx, fy]))),
+    )
+
+
+def _left_jacobian(vector: Floats) -> Floats:
+    """Return J with d(exp[v]x u) = -[exp[v]x u]x J dv."""
+    angle = float(np.linalg.norm(vector))
+    cross = cross_matrix(vector)
+    if angle < 1e-4:
+        value: Floats = np.eye(3) + 0.5 * cross + cross @ cross / 6.0
+        return value
+    value = (
+        np.eye(3)
+        + (1.0 - np.cos(angle)) / angle**2 * cross
+        + (angle - np.sin(angle)) / angle**3 * cross @ cross
+    )
+    return value
+
+
+def _check(estimate: Intrinsics, X: Floats, x: Floats) -> None:
+    """Refuse what is no camera, or too uncertain to be used as one."""
+    K = estimate.K
+    fx, fy, center = K[0, 0], K[1, 1], K[:2, 2]
+    depth = (estimate.rotation @ X)[2] + estimate.translation[2]
+    extent = float(np.linalg.norm(np.ptp(x, axis=1)))
+    away = float(np.linalg.norm(center - x.mean(axis=1)))
+    found = f"estimated intrinsics are fx {fx:.4g}, fy {fy:.4g}, cx {center[0]:.4g}, cy {center[1]:.4g}"
+    if not (np.isfinite(K).all() and fx > 0 and fy > 0 and (depth > 0).all()):
+        raise InputError(f"{found}, with points behind the camera; {ADVICE}")
+    if not 1.0 / SQUAREST < fx / fy < SQUAREST:
+        raise InputError(f"{found}: the focal lengths differ more than {SQUAREST:g}-fold; {ADVICE}")
+    if max(fx, fy) > LONGEST * extent or away > FARTHEST * extent:
+        raise InputError(
+            f"{found}, which is out of proportion to tracks of extent {extent:.4g}: the view hardly has any "
+            f"perspective; {ADVICE}"
+        )
+    if not estimate.uncertainty < MOST_UNCERTAIN:
+        raise InputError(
+            f"{found}, give or take {estimate.uncertainty:.0%}: the points of the ground-truth frame are too "
+            f"few or too flat; {ADVICE}"
+        )
+
+
+def load_intrinsics(path: Path) -> Floats:
+    """Return K (3, 3) from an .npz with `K`, or from a text of 3x3 numbers or of fx fy cx cy.
+
+    Raises
+    ------
+    InputError
+        where the file cannot be read, holds something else, or K is not a camera's.
+    """
+    content = read_bytes(path)
+    if is_zip(content) or path.suffix.lower() == ".npz":
+        arrays = load_arrays(content, path)
+        if "K" not in arrays or arrays["K"].dtype.kind not in "fiu":
+            held = ", ".join(f"{name} {value.shape}" for name, value in sorted(arrays.items())) or "nothing"
+            raise InputError(f"{path}: accepted is an array K (3, 3) of numbers; the file holds {held}")
+        return checked_intrinsics(arrays["K"], f"{path}: K")
+    if b"\0" in content:  # a .npy, a .mat, a picture
+        raise InputError(f"{path}: is neither text nor an .npz file; {IN_A_FILE}")
+    try:
+        numbers = parse_matrix(content.replace(b",", b" "), path)
+    except InputError as error:
+        raise InputError(f"{error}; {IN_A_FILE}") from error
+    if numbers.size == 4:
+        return from_four(numbers.ravel(), f"{path}: K")
+    if numbers.shape == (3, 3):
+        return checked_intrinsics(numbers, f"{path}: K")
+    raise InputError(f"{path}: holds {numbers.shape[0]} x {numbers.shape[1]} numbers; {IN_A_FILE}")
+
+
+def from_four(numbers: Floats, name: str) -> Floats:
+    """Return K (3, 3) of fx, fy, cx, cy."""
+    fx, fy, cx, cy = (float(number) for number in numbers)
+    return checked_intrinsics(np.array([[fx, 0.0, cx], [0.0, fy, cy], [0.0, 0.0, 1.0]]), name)

@@ -1,130 +1,184 @@
-"""Rotations of a camera relative to a deforming object, from its 2-D tracks alone.
+"""The rotations that a reconstruction may use: known ones, those of a file, and estimates.
 
-After Dai, Li, He: A simple prior-free method for non-rigid structure-from-motion factorization (IJCV 2014):
-center and complete the tracks, factor them at rank 3K, find the corrective triplet (`core.cameras.triplet`),
-and take the nearest rotation of every frame.  K here is a parameter of its own: the best for the rotations
-need not be the rank of the shape.
-
-The sign of a frame's first two rows is arbitrary where a basis shape's coefficient may change its sign: the
-smaller rotation from the frame before decides.  The reflection in depth, (R, S) -> (D R D, D S) with D =
-diag(1, 1, -1), does not change an affine camera's tracks: both are candidates.  Nor does a rotation of the
-object, (R, S) -> (R Q', Q S).  Both are fixed by a convention (`canonical`), and singular values of the size
-of rounding are dropped: the estimate is a function of the tracks, whatever the order of summation.
+`rotation_candidates` returns them by name; an estimate is computed at first use.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..data.sequence import CameraModel
 from ..foundation.exceptions import InputError
-from ..foundation.linalg import nearest_rotation
+from ..foundation.linalg import nearest_rotation, rotation_onto_axis
 from ..foundation.types import Bools, Floats, read_only
-from ..io.readers.npz_archive import load_arrays
-from ..io.readers.source import read_bytes
-from .calibration import spread
-from .completion import centered_and_complete
-from .triplet import corrective_triplet
+from ..io.readers.contents import load_arrays, read_bytes
+from .factorization import estimate_rotations, flip_depth, largest_rank
+from .rigid import refine_rigid
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
-RANDOM_STARTS = 5
-NEGLIGIBLE = 1e-10  # a singular value relative to the largest, below which it may be rounding
-TILTED = 0.3  # of the largest tilt out of the image plane
-RIGHTWARD = np.array([1.0, 0.2])
-FLIP = np.diag([1.0, 1.0, -1.0])
+    from ..data.sequence import Sequence
+
+COMPANION_RANKS = (1, 2, 3, 4)
+TRACKS_RANKS = (2, 3)
 NOT_A_ROTATION = 1e-4  # largest accepted entry of R'R - I in a file
 
 
-@dataclass(frozen=True, eq=False)
-class Rotations:
-    """Estimated rotations, object to camera."""
+@dataclass(frozen=True)
+class RotationCandidate:
+    """Rotations that have a name and are computed on demand."""
 
-    R: Floats  # (F, 3, 3)
-    cost: float  # sum of squares of the triplet's residuals
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "R", read_only(self.R))
+    name: str  # as in "companion, rank 2, flipped"
+    compute: Callable[[], Floats]  # returns R (F, 3, 3), world to camera
 
 
-def largest_rank(frames: int, points: int) -> int:
-    """Return the largest K for which tracks of that size have a rank-3K factorization."""
-    return min(2 * frames, points) // 3
-
-
-def estimate_rotations(tracks: Floats, visible: Bools, *, rank: int, seed: int = 0) -> Rotations:
-    """Estimate the rotation of every frame from the tracks of an affine camera.
+def rotation_candidates(
+    sequence: Sequence, tracks: Floats, *, source: str | Path, rank: int | None = None
+) -> tuple[RotationCandidate, ...]:
+    """Return the rotations that a source offers.
 
     Parameters
     ----------
+    sequence
+        the sequence of the tracks.
     tracks
-        (F, 2, P) in any unit; hidden entries are ignored.
-    visible
-        (F, P).
+        (F, 2, P) calibrated.
+    source
+        "truth", "companion", "tracks", "best" (the companion's where there is one, and the tracks'), or an
+        .npz file with R (F, 3, 3). An orthogonal sequence is its own companion.
     rank
-        K; the factorization has rank 3K.
-    seed
-        of the random starts of the corrective triplet.
+        K of the factorization (rank 3K); None: 1 to 4 from a companion, 2 and 3 from perspective tracks, and
+        the rotations of a rigid shape that start from the latter.
 
     Raises
     ------
     InputError
-        where 3K exceeds min(2F, P), or all visible tracks of every frame coincide.
+        where the sequence has no true rotations or no companion, the file does not fit, or the rank is not
+        possible for so few frames or points.
     """
-    frames, _, points = tracks.shape
-    if not 1 <= rank <= largest_rank(frames, points):
+    if isinstance(source, Path):
+        return (_from_file(sequence, source),)
+    if source == "truth":
+        true = sequence.rotations
+        if true is None:
+            raise InputError(f"{sequence.name}: the true rotations are not known; choose another source")
+        return (RotationCandidate("truth", lambda: true),)
+    if source not in ("best", "companion", "tracks"):
+        raise InputError(f"rotations are {source!r}; accepted are best, truth, companion, tracks, or a file")
+    if sequence.camera is CameraModel.ORTHOGONAL:
+        ranks = _ranks(sequence, rank, COMPANION_RANKS)
+        return tuple(_factor("tracks", tracks, sequence.visible, ranks)[::2])  # reflections see the same
+    companion = sequence.companion
+    if companion is None and source == "companion":
         raise InputError(
-            f"rotation rank is {rank}; {frames} frames of {points} points allow 1 to "
-            f"{largest_rank(frames, points)}"
+            f"{sequence.name}: there are no companion tracks of an orthogonal camera; choose another source"
         )
-    spread(tracks, visible)  # refuses tracks that coincide, whose centered matrix is 0
-    W = centered_and_complete(tracks, visible, 3 * rank)
-    U, sigma, _ = np.linalg.svd(W.reshape(2 * frames, points), full_matrices=False)
-    size = np.where(sigma > NEGLIGIBLE * sigma[0], np.sqrt(sigma / sigma[0]), 0.0)
-    columns = min(3 * rank, 3 * math.ceil(np.count_nonzero(size) / 3))  # the further ones are zero
-    motion = (U[:, :columns] * size[:columns]).reshape(frames, 2, columns)
-    g, cost = corrective_triplet(motion, np.random.default_rng(seed), RANDOM_STARTS)
-    return Rotations(canonical(continuous(rotations_from_rows(motion @ g))), cost)
+    found: list[RotationCandidate] = []
+    if companion is not None and source != "tracks":
+        ranks = _ranks(sequence, rank, COMPANION_RANKS)
+        found += _factor("companion", companion.tracks, companion.visible, ranks)
+    if source != "companion":
+        ranks = _ranks(sequence, rank, TRACKS_RANKS)
+        found += _from_perspective(tracks, sequence.visible, ranks, with_rigid=rank is None)
+    return tuple(found)
 
 
-def rotations_from_rows(rows: Floats) -> Floats:
-    """Return the rotations whose first two rows are nearest to the given ones up to a factor, (F, 2, 3)."""
-    U, _, Vt = np.linalg.svd(rows, full_matrices=False)
-    first_two = U @ Vt
-    third = np.cross(first_two[:, 0], first_two[:, 1])
-    return np.concatenate((first_two, third[:, None]), axis=1)
+def _ranks(sequence: Sequence, rank: int | None, usual: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the given rank, or the possible ones of the usual ranks, or 1, which always is."""
+    frames, points = sequence.visible.shape
+    most = largest_rank(frames, points)
+    if rank is None:
+        return tuple(K for K in usual if K <= most) or (1,)
+    if not 1 <= rank <= most:
+        raise InputError(
+            f"{sequence.name}: rotation rank is {rank}; {frames} frames of {points} points allow 1 to {most}"
+        )
+    return (rank,)
 
 
-def continuous(R: Floats) -> Floats:
-    """Negate the first two rows of a frame where that makes the turn from the frame before smaller."""
-    first_two = np.einsum("fab,fab->f", R[1:, :2], R[:-1, :2])
-    sign = np.concatenate(([1.0], np.cumprod(np.where(first_two < 0, -1.0, 1.0))))
-    R = R.copy()
-    R[:, :2] *= sign[:, None, None]
-    return R
+def _from_file(sequence: Sequence, path: Path) -> RotationCandidate:
+    R = read_only(load_rotations(path))
+    if len(R) != sequence.frame_count:
+        raise InputError(
+            f"{path}: R has {len(R)} frames; the tracks of {sequence.name} have {sequence.frame_count}"
+        )
+    return RotationCandidate(path.name, lambda: R)
 
 
-def canonical(R: Floats) -> Floats:
-    """Return rotations that explain the same affine tracks, in one form: (F, 3, 3), the first one I.
+def _factor(name: str, tracks: Floats, visible: Bools, ranks: tuple[int, ...]) -> list[RotationCandidate]:
+    """Return both depth reflections of every rank; the factorization of a rank is done once."""
 
-    Of the two depth reflections that one is taken whose first considerable tilt (R_13, R_23), the shift of
-    what is in front, goes to the right; it is a little inclined, so that vertical tilts count too.
+    @cache
+    def estimate(rank: int) -> Floats:
+        return estimate_rotations(tracks, visible, rank=rank).R
+
+    def compute(rank: int, flipped: bool) -> Floats:
+        R = estimate(rank)
+        return read_only(flip_depth(R)) if flipped else R
+
+    return [
+        RotationCandidate(f"{name}, rank {rank}{', flipped' * flipped}", partial(compute, rank, flipped))
+        for rank in ranks
+        for flipped in (False, True)
+    ]
+
+
+def _from_perspective(
+    tracks: Floats, visible: Bools, ranks: tuple[int, ...], *, with_rigid: bool
+) -> list[RotationCandidate]:
+    """Return what `_factor` does for cameras rotated toward the object, and the first refined as rigid."""
+    turned, turns = rotate_to_object(tracks, visible)
+
+    def back(compute: Callable[[], Floats]) -> Floats:
+        return read_only(np.swapaxes(turns, 1, 2) @ compute())
+
+    def rigid(compute: Callable[[], Floats]) -> Floats:
+        return read_only(refine_rigid(tracks, visible, compute()).R)
+
+    found = [
+        RotationCandidate(item.name, cache(partial(back, item.compute)))
+        for item in _factor("tracks", turned, visible, ranks)
+    ]
+    if with_rigid:
+        found += [
+            RotationCandidate(item.name.replace(f"rank {ranks[0]}", "rigid"), partial(rigid, item.compute))
+            for item in found[:2]
+        ]
+    return found
+
+
+def rotate_to_object(tracks: Floats, visible: Bools) -> tuple[Floats, Floats]:
+    """Rotate every frame's camera so that its axis is the mean of its visible rays.
+
+    The image of an object on the axis of a camera is nearly a weak perspective, which a factorization needs.
+
+    Parameters
+    ----------
+    tracks
+        (F, 2, P) calibrated; hidden entries are ignored.
+    visible
+        (F, P).
+
+    Returns
+    -------
+    rotated
+        (F, 2, P) tracks of the rotated cameras, 0 where hidden.
+    turns
+        (F, 3, 3) the rotations Q: a rotation R of the rotated camera is Q' R of the given one.
     """
-    R = R @ R[0].T
-    tilt = R[:, :2, 2]
-    size = np.linalg.norm(tilt, axis=1)
-    first = tilt[np.argmax(size >= TILTED * size.max())]
-    return R if first @ RIGHTWARD >= 0 else flip_depth(R)
-
-
-def flip_depth(R: Floats) -> Floats:
-    """Return the rotations of the depth reflection, D R D with D = diag(1, 1, -1)."""
-    flipped: Floats = FLIP @ R @ FLIP
-    return flipped
+    seen = visible[:, None, :]
+    rays = np.concatenate((np.where(seen, tracks, 0.0), np.ones((len(tracks), 1, tracks.shape[2]))), axis=1)
+    mean = np.where(seen, rays, 0.0).sum(axis=2) / visible.sum(axis=1)[:, None]
+    turns = rotation_onto_axis(mean)
+    Y = turns @ rays
+    rotated = np.where(seen & (Y[:, 2:] > 0), Y[:, :2] / np.where(Y[:, 2:] > 0, Y[:, 2:], 1.0), 0.0)
+    return rotated, turns
 
 
 def load_rotations(path: Path) -> Floats:

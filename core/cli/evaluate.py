@@ -13,8 +13,7 @@ from ..data.sequence import CameraModel, GroundTruth
 from ..evaluation.alignment import Alignment, Kind, Mirror, Views
 from ..evaluation.metrics import aligned_mm, errors_of, published_errors
 from ..foundation.exceptions import InputError
-from ..io.readers.npz_archive import load_arrays
-from ..io.readers.source import read_bytes
+from ..io.readers.contents import load_arrays, read_bytes
 from ..penalties import ConcavePenalty
 from ..problem import printed_form as residuals
 from ..problem.factors import Factors

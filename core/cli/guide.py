@@ -21,8 +21,7 @@ from ..evaluation.parameter_grid import parameters_of, suggest_range, values_in_
 from ..foundation.exceptions import InputError
 from ..reconstruction.reconstruct import iterate_sequence
 from .console import ProgressLine, as_json
-from .sequence_options import add_sequence_options, chosen_sequence
-from .settings_options import add_settings_options, settings_from
+from .options import add_sequence_options, add_settings_options, chosen_sequence, settings_from
 
 if TYPE_CHECKING:
     from ..data.sequence import Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..foundation.exceptions import InputError
 from ..io.readers import list_sequences
-from .sequence_options import add_frame_base
+from .options import add_frame_base
 
 if TYPE_CHECKING:
     import argparse

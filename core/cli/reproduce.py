@@ -13,7 +13,7 @@ from ..experiments.reproduce import CURVE_SECONDS, EXPERIMENTS, PACKAGES, reprod
 from ..foundation.exceptions import InputError
 from . import INTERRUPTED
 from .console import ProgressLine
-from .sequence_options import add_frame_base
+from .options import add_frame_base
 
 if TYPE_CHECKING:
     import argparse

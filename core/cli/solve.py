@@ -14,7 +14,7 @@ import numpy as np
 from ..data.sequence import CameraModel
 from ..foundation.atomic import check_outputs, check_writable, replacing
 from ..foundation.exceptions import InputError
-from ..io.readers.challenge_folder import challenge_file
+from ..io.readers.challenge import challenge_file
 from ..io.writers import WRITERS, export, writer_for
 from ..reconstruction.progress import finish
 from ..reconstruction.provenance import SolveStep, command_for
@@ -22,8 +22,7 @@ from ..reconstruction.reconstruct import replay
 from ..reconstruction.restart import load_start
 from . import INTERRUPTED
 from .console import ProgressLine, as_json, as_lines, summary_of
-from .sequence_options import add_sequence_options, chosen_sequence
-from .settings_options import add_settings_options, settings_from
+from .options import add_sequence_options, add_settings_options, chosen_sequence, settings_from
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

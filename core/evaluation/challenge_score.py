@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..foundation.exceptions import InputError
-from ..foundation.least_squares import levenberg_marquardt
-from ..foundation.linalg import procrustes
+from ..foundation.linalg import levenberg_marquardt, procrustes
 
 if TYPE_CHECKING:
     from ..foundation.types import Floats, Ints

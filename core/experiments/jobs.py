@@ -28,8 +28,7 @@ import numpy as np
 from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError
 from ..foundation.version import VERSION
-from ..io.readers.npz_archive import load_arrays
-from ..io.readers.source import read_bytes
+from ..io.readers.contents import load_arrays, read_bytes
 from ..solvers.solver import single_threaded
 
 if TYPE_CHECKING:

@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..cameras.rotations import estimate_rotations, flip_depth, rotations_from_rows
+from ..cameras.factorization import estimate_rotations, flip_depth, rotations_from_rows
 from ..data.sequence import CameraModel, GroundTruth
 from ..evaluation.metrics import e3d_global
 from ..foundation.exceptions import InputError
 from ..foundation.linalg import nearest_rotation, rotation_angle
 from ..io.readers import read_sequence
-from ..io.readers.source import read_bytes
+from ..io.readers.contents import read_bytes
 from ..penalties import WeightedNuclearNorm
 from ..problem.closed_form import reference_singular_values
 from ..problem.nonrigid import NonRigidProblem

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..foundation.exceptions import InputError
 from ..io.readers import list_sequences, read_sequence
-from ..io.readers.samples import PREFIX
+from ..io.readers.read import PREFIX
 from .published import published_tables
 
 if TYPE_CHECKING:

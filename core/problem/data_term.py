@@ -24,9 +24,9 @@ import numpy as np
 
 from ..foundation.batched_linalg import solve_batched
 from ..foundation.exceptions import InputError
-from .camera_frame import CameraFrames
 from .observation_forms import (
     PLANE,
+    CameraFrames,
     ObservationForms,
     TrackFeatures,
     pairs,
@@ -40,9 +40,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from ..foundation.types import Floats
-    from .camera_frame import CameraFrameResiduals
     from .factors import Factors
-    from .observation_forms import Reals
+    from .observation_forms import CameraFrameResiduals, Reals
 
 STORED_BYTES = 32_000_000  # of H, up to which its planes are stored
 LARGEST_BYTES = 2_000_000_000  # of H, up to which they are assembled for a method that needs all of them

@@ -8,7 +8,7 @@ singular values, the Frobenius norm 3.
     start 1    closed form, cut to rank K: the paper's start, and often the best one
     start 2    grown from rank 1
     start n    random points beside a column of ones, until three starts have ended in the lowest minimum
-    refine     the best of them, to the tolerance; then the metric view of it (`upgraded_view`)
+    refine     the best of them, to the tolerance; then the metric view of it (`geometry.metric_view`)
 
 Without a penalty on the leading singular values, missing data make for many minima and long flat valleys:
 from random starts about every third run of the dinosaur ends in the lowest minimum.  Starts are followed for
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..cameras.calibration import resolve_intrinsics
 from ..data.sequence import CameraModel
 from ..foundation.batched_linalg import invert_batched, matmul_batched
 from ..foundation.exceptions import InputError
@@ -31,21 +32,22 @@ from ..problem.initialization import with_rank
 from ..problem.low_rank import LowRankProblem
 from ..solvers.solver import single_threaded
 from .diagnostics import is_collapsed
-from .multistart import CLOSE, cannot_improve
+from .geometry import metric_view
 from .pipeline import (
+    CLOSE,
     CONTINUED,
     GIVEN_UP,
     SHORT_TOLERANCE,
+    CalibratedTracks,
     PhaseStep,
     RunContext,
+    cannot_improve,
     point_at,
     run_last_phase,
     run_on_matrix,
     run_phase,
     solve_phase,
 )
-from .problem_setup import CalibratedTracks, resolve_intrinsics
-from .upgraded_view import metric_view
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator

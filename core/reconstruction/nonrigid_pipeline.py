@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..cameras.candidates import RotationCandidate, rotation_candidates
+from ..cameras.rotations import RotationCandidate, rotation_candidates
 from ..problem.initialization import closed_form_start, random_starts, rigid_start, with_rank
 from ..problem.nonrigid import Factors, NonRigidProblem
 from ..problem.subsampling import Subset, subset, subset_levels
@@ -30,28 +30,27 @@ from ..solvers.screening import Screening
 from ..solvers.solver import Algorithm, single_threaded
 from ..solvers.variable_projection import VariableProjection
 from .diagnostics import is_collapsed
-from .multistart import (
-    SURVIVORS,
-    End,
-    cannot_improve,
-    count_phases,
-    find_reached_end,
-    follow_merges,
-    start_groups,
-)
 from .pipeline import (
     CONTINUED,
     GIVEN_UP,
     SHORT_TOLERANCE,
+    SURVIVORS,
+    CalibratedTracks,
+    End,
     PhaseStep,
     RunContext,
+    cannot_improve,
+    count_phases,
+    find_reached_end,
+    follow_merges,
     point_at,
+    prepare,
     run_last_phase,
     run_on_matrix,
     run_phase,
     solve_phase,
+    start_groups,
 )
-from .problem_setup import CalibratedTracks, prepare
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator

@@ -1,10 +1,14 @@
-"""The phases of a run as one stream of iterates, numbered, timed and counted.
+"""The phases of a run as one stream of iterates, numbered, timed and counted, and the rules of the search.
 
 A phase is one algorithm on one problem.  Every function here is a generator: it yields an `Iterate` for each
 step and returns the last step, from which the next phase starts.  `RunContext` holds what does not change
-during a phase.  `RunLog` holds what is counted through all phases.
+during a phase.  `RunLog` holds what is counted through all phases.  `nonrigid_pipeline` and
+`low_rank_pipeline` arrange the phases of their problems.
 
-`nonrigid_pipeline` and `low_rank_pipeline` arrange the phases of their problems.
+Minima are few but differ much in loss, and each is reached from a few percent to all of the starts
+(`initialization`).  So many random starts take a few cheap steps (`solvers.screening`, on a subset); the best
+distinct ones are followed further, until one comes near a known end or is unlikely to reach the lowest.
+The starts that are not random are not screened.
 """
 
 from __future__ import annotations
@@ -14,27 +18,70 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..cameras.calibration import calibrate, resolve_intrinsics, spread
+from ..data.sequence import CameraModel, Sequence
+from ..foundation.exceptions import InputError
 from ..problem.factors import center
 from ..problem.initialization import AGREEMENT, full_rank_start, pad_rank
+from ..problem.nonrigid import NonRigidProblem, Problem
 from ..solvers.majorized import Majorized
 from ..solvers.methods import METHODS
+from ..solvers.screening import span_distance
 from ..solvers.solver import ROUNDING, Status, iterate
 from .progress import HistoryEntry, Iterate, Point, StartReport
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterable, Iterator, Mapping
 
     from ..data.sequence import Sequence
-    from ..foundation.types import Floats
-    from ..problem.nonrigid import Factors, Problem
+    from ..foundation.types import Bools, Floats
+    from ..penalties import Penalty
+    from ..problem.factors import Factors
+    from ..problem.nonrigid import Problem
     from ..solvers.methods import Method
     from ..solvers.solver import Algorithm
-    from .problem_setup import CalibratedTracks
     from .settings import Settings
 
 SHORT_TOLERANCE = 1e-8  # of a start that is only compared with others
 GIVEN_UP = "left behind"  # the note of a start that was not followed to its end
 CONTINUED = "from where it was"  # the only start of a run that continues another one
+
+
+@dataclass(frozen=True, eq=False)
+class CalibratedTracks:
+    """Calibrated observations, and the K that calibrated them."""
+
+    tracks: Floats  # (F, 2, P) calibrated
+    visible: Bools  # (F, P)
+    intrinsics: Floats  # (3, 3)
+    camera: CameraModel
+
+    def problem(self, rotations: Floats, penalty: Penalty, rank: int, eta: float) -> NonRigidProblem:
+        """Pose the problem for given rotations."""
+        bare = NonRigidProblem(self.tracks, self.visible, rotations, self.effective_eta(eta), np.zeros(1))
+        return bare.with_penalty(penalty, rank)
+
+    def effective_eta(self, eta: float) -> float:
+        """Return the eta that a problem is posed at: 1 for orthogonal tracks, for any eta."""
+        return 1.0 if self.camera is CameraModel.ORTHOGONAL else eta
+
+
+def prepare(sequence: Sequence, settings: Settings) -> CalibratedTracks:
+    """Resolve the intrinsics of a sequence and calibrate its tracks.
+
+    Raises
+    ------
+    InputError
+        where the intrinsics cannot be resolved, or all visible tracks of every frame coincide.
+    """
+    K = resolve_intrinsics(sequence, settings.intrinsics)
+    tracks = calibrate(sequence.observations, K, sequence.camera)
+    try:
+        spread(tracks, sequence.visible)
+    except InputError as error:
+        raise InputError(f"{sequence.name}: {error}") from error
+    tracks.setflags(write=False)  # so that every problem posed on them shares them
+    return CalibratedTracks(tracks, sequence.visible, K, sequence.camera)
 
 
 @dataclass
@@ -216,3 +263,64 @@ def _closed_form(problem: Problem) -> Factors:
     """Return X0; centered, so that the translations need not move out of it through the penalty."""
     start = full_rank_start(problem)
     return center(start) if problem.offsets else start
+
+
+# -- starts of a search --------------------------------------------------------------------------------------
+
+UNSCREENED = 3  # starts: the rigid one, the cut of the closed form, and the lowest end at a raised rank
+GROUP = 32  # starts that take their steps together
+SURVIVORS = 3  # distinct starts of a group that are followed to their end
+CLOSE = 1e-3  # relative difference in loss
+SAME_SPAN = 0.02  # `span_distance`; below both limits two points are of one minimum
+DECREASE_FACTOR = 30  # a converging run does not decrease by more than this multiple of its last decrease
+LEAST_STEPS = 3  # steps before a run can be given up
+
+
+@dataclass(frozen=True, eq=False)
+class End:
+    """The end of a start."""
+
+    name: str
+    factors: Factors
+    loss: float
+
+
+def count_phases(starts: int, first: int) -> int:
+    """Return about how many phases a search has, when the first start takes `first` of them.
+
+    The second takes one, the last two.
+    """
+    sizes = [len(group) for group in start_groups(starts - UNSCREENED)]
+    return first + (starts > 1) + 2 * (starts > 2) + sum(1 + min(SURVIVORS, size) for size in sizes)
+
+
+def start_groups(count: int) -> list[range]:
+    """Return the starts that take their steps together, group by group."""
+    return [range(first, min(first + GROUP, count)) for first in range(0, count, GROUP)]
+
+
+def find_reached_end(factors: Factors, loss: float, ends: Iterable[End]) -> End | None:
+    """Return the end that a point is about to reach from above, if there is one."""
+    for end in ends:
+        if end.loss <= loss <= (1 + CLOSE) * end.loss and span_distance(factors.B, end.factors.B) < SAME_SPAN:
+            return end
+    return None
+
+
+def cannot_improve(losses: list[float], lowest: float) -> bool:
+    """Whether a run with these losses so far is unlikely to get below the lowest known loss.
+
+    A second-order method converges ever faster, so that the remaining decrease is of the order of the last
+    decrease; `DECREASE_FACTOR` times that is allowed.
+    """
+    if len(losses) <= LEAST_STEPS:
+        return False
+    decrease = losses[-2] - losses[-1]
+    return 0 < DECREASE_FACTOR * decrease < losses[-1] - lowest
+
+
+def follow_merges(start: int, merged: Mapping[int, int]) -> int:
+    """Return the start that one is merged into after all mergers."""
+    while start in merged:
+        start = merged[start]
+    return start

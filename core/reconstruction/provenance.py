@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..foundation.exceptions import InputError
-from ..io.readers.samples import sample_name
+from ..io.readers.read import sample_name
 from ..penalties import PENALTIES, ExplicitWeights, Penalty, penalty_name
 from .settings import DEFAULT_PRESETS, PRESETS, Settings, suited_penalty
 

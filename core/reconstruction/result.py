@@ -40,8 +40,7 @@ from ..data.sequence import CameraModel, GroundTruth
 from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError
 from ..foundation.types import Bools, Floats, Ints, read_only
-from ..io.readers.npz_archive import load_arrays
-from ..io.readers.source import read_bytes
+from ..io.readers.contents import load_arrays, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,7 +9,7 @@ The terms in brackets are those of the exact Hessian that Gauss-Newton omits.  A
 needs nothing of the other points: both directions are made while the planes of a block of points are formed.
 
 For stored planes and K <= 4 each direction is one matrix product with the planes of H and no F x P temporary.
-Otherwise it has three steps in camera frames (`camera_frame`): times (R B), times G, times (R B)'.
+Otherwise it has three steps in camera frames (`observation_forms`): times (R B), times G, times (R B)'.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..io.readers.challenge_folder import PATHS
+from ..io.readers.challenge import PATHS
 from .objects import KINDS
 from .simulation import MIN_POINTS, simulate
 from .writing import SAMPLE_PATHS, write_challenge, write_samples

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..io.readers.challenge_folder import PATHS
+from ..io.readers.challenge import PATHS
 
 if TYPE_CHECKING:
     from ..foundation.types import Floats

@@ -11,7 +11,7 @@ import numpy as np
 from ..data.sequence import CameraModel
 from ..foundation.atomic import replacing
 from ..foundation.exceptions import InputError
-from ..io.readers.challenge_folder import PATHS, ChallengeFile, truth_file
+from ..io.readers.challenge import PATHS, ChallengeFile, truth_file
 from .camera_paths import INTRINSICS
 from .objects import KINDS
 from .simulation import simulate

@@ -39,11 +39,11 @@ from core import (
     read_sequence,
     solve,
 )
-from core.cameras.candidates import rotation_candidates
+from core.cameras.rotations import rotation_candidates
 from core.problem import reference_singular_values
 from core.problem.factors import center
 from core.problem.initialization import random_start
-from core.reconstruction.problem_setup import prepare
+from core.reconstruction.pipeline import prepare
 
 if TYPE_CHECKING:
     from core import Factors, NonRigidProblem, Sequence

@@ -20,7 +20,7 @@ from ...problem.initialization import rigid_start, with_rank
 from ...problem.low_rank import LowRankProblem
 from ...problem.nonrigid import NonRigidProblem
 from ...reconstruction.low_rank_pipeline import measurement_norm
-from ...reconstruction.problem_setup import prepare
+from ...reconstruction.pipeline import prepare
 from ...reconstruction.settings import Settings
 from ...solvers.methods import PROBLEMS
 from ...solvers.solver import solve

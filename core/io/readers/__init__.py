@@ -1,14 +1,21 @@
 """Sequences from files, one format a module; the table `READERS` lists them."""
 
-from .challenge_folder import challenge_file
+from .challenge import challenge_file
+from .contents import check_unpacked, digest, load_arrays, naming, parse_matrix, read_bytes
 from .csv import write_csv
 from .entry import SequenceEntry
 from .npz import entries_of, sequence_from, write_npz
-from .npz_archive import check_unpacked, load_arrays
-from .read import READERS, Reader, list_sequences, read_sequence, stands_alone
-from .samples import bundled_samples, resolve, sample_name, sample_path
-from .source import digest, naming, read_bytes
-from .text import parse_matrix
+from .read import (
+    READERS,
+    Reader,
+    bundled_samples,
+    list_sequences,
+    read_sequence,
+    resolve,
+    sample_name,
+    sample_path,
+    stands_alone,
+)
 
 __all__ = [
     "READERS",

@@ -18,7 +18,7 @@ import numpy as np
 from ...data.sequence import CameraModel, Sequence
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError
-from .source import digest, naming, read_bytes, sequence_name
+from .contents import digest, naming, read_bytes, sequence_name
 
 if TYPE_CHECKING:
     from ...foundation.types import Bools, Floats, Ints

@@ -8,8 +8,8 @@ import numpy as np
 
 from ...data.sequence import CameraModel
 from ...foundation.exceptions import InputError
+from .contents import read_bytes
 from .mat import load_variables
-from .source import read_bytes
 from .variables import (
     Parts,
     blocked,

@@ -11,7 +11,7 @@ from ...data.sequence import CameraModel, GroundTruth, Sequence
 from ...foundation.exceptions import InputError
 from . import known_layouts as known
 from .array_shapes import SHAPES
-from .source import check_camera, digest, naming, sequence_name
+from .contents import check_camera, digest, naming, sequence_name
 from .variables import Parts, describe, intrinsics_of, is_array, numbers
 from .visibility import could_be_tracks, with_visibility
 

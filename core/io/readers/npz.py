@@ -22,9 +22,8 @@ import numpy as np
 from ...data.sequence import CameraModel, GroundTruth, Observations, Sequence
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError
+from .contents import check_camera, digest, load_arrays, names_in, naming, read_bytes
 from .layouts import sequence_of
-from .npz_archive import load_arrays, names_in
-from .source import check_camera, digest, naming, read_bytes
 from .variables import PythonObjects
 
 if TYPE_CHECKING:

@@ -1,6 +1,7 @@
-"""Sequences from files: the table of readers, and the functions that choose among them.
+"""Sequences from files: the table of readers, the functions that choose among them, the bundled samples.
 
 A new format is a module here and a line in `READERS`: the command line and the window read the table.
+The samples lie in `assets/samples` of a checkout, or inside the installed viewer.
 """
 
 from __future__ import annotations
@@ -9,25 +10,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...data.sequence import CameraModel
+from ...foundation.assets import asset_folder
 from ...foundation.exceptions import InputError
 from . import challenge
-from .challenge_folder import ChallengeFile, challenge_file, find
+from .challenge import ChallengeFile, challenge_file, find
+from .contents import check_camera, is_zip, parse_matrix, read_bytes, sequence_name
 from .csv import is_csv, read_csv
 from .entry import SequenceEntry, entry_of
 from .known_layouts import CAMERA_FILE
 from .layouts import sequence_of
 from .mat import is_mat, load_variables
 from .npz import read_npz
-from .npz_archive import is_zip
-from .samples import PREFIX, bundled_samples, resolve
-from .source import check_camera, read_bytes, sequence_name
-from .text import parse_matrix
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable
 
-    from ...data.sequence import CameraModel, Sequence
+    from ...data.sequence import Sequence
 
 DEPTH_OF_FILES = 2  # how far below a folder without files of its own they are looked for
 _FOLDERS = (
@@ -254,3 +254,58 @@ def _chosen(folder: Path, camera: CameraModel | None, path_name: str | None) -> 
         asked = "/".join((camera.value if camera else "any", path_name or "any"))
         raise InputError(f"{folder}: has no {asked}; there are {there}")
     return wanted[0]
+
+
+# -- bundled samples -----------------------------------------------------------------------------------------
+
+PREFIX = "sample:"
+
+
+def bundled_samples() -> tuple[SequenceEntry, ...]:
+    """Return the bundled sequences, objects by name, perspective before orthogonal; none where none are."""
+    return tuple(challenge.entry(item, 1) for item in _files())
+
+
+def sample_path(name: str) -> Path:
+    """Return the file of a bundled sequence.
+
+    Parameters
+    ----------
+    name
+        "balloon/circle" for its perspective tracks, "balloon/circle/orthogonal" for the others; "balloon" for
+        the first of an object, and "" for the first of all.
+
+    Raises
+    ------
+    InputError
+        where there is no such sample.
+    """
+    files = _files()
+    for item in files:
+        full = f"{item.root.name}/{item.path_name}/{item.camera.value}"
+        if name == "" or f"{full}/".startswith(f"{name}/"):
+            return item.file
+    there = ", ".join(
+        f"{item.root.name}/{item.path_name}" for item in files if item.camera is CameraModel.PERSPECTIVE
+    )
+    raise InputError(f"there is no sample {name!r}; there are {there or 'none installed'}")
+
+
+def sample_name(path: Path) -> str | None:
+    """Return "sample:NAME" for the file of a bundled sequence, which `resolve` turns back, or None."""
+    for item in _files():
+        if item.file.resolve() == path.resolve():
+            other = "" if item.camera is CameraModel.PERSPECTIVE else f"/{item.camera.value}"
+            return f"{PREFIX}{item.root.name}/{item.path_name}{other}"
+    return None
+
+
+def resolve(path: Path) -> Path:
+    """Return the file that "sample:NAME" stands for, and any other path as it is."""
+    name = path.as_posix()
+    return sample_path(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else path
+
+
+def _files() -> tuple[ChallengeFile, ...]:
+    folder = asset_folder("samples")
+    return () if folder is None else find(folder)

@@ -1,7 +1,12 @@
-"""A table in long format, one row per frame and point, both counted from 0.
+"""Tables in long format, one row per frame and point, both counted from 0.
 
-Columns: frame, point, x, y, z (the shape), visible (0 or 1), u, v (the measured track, empty where hidden),
+Shapes: frame, point, x, y, z (the shape), visible (0 or 1), u, v (the measured track, empty where hidden),
 u_fit, v_fit (the reprojection), the last four in the units of the tracks.
+
+Trajectories: frame, point; x, y, z; visible (0 or 1); reprojection_error, the distance of the reprojection
+and the track, empty where hidden; error_3d, the distance to the ground truth after the alignment, empty where
+there is none. Units are part of the names, as in `x_mm` and `reprojection_error_px`; x, y, z without one are
+in calibrated units. Frames without ground truth take the alignment of the nearest frame that has one.
 """
 
 from __future__ import annotations
@@ -9,8 +14,10 @@ from __future__ import annotations
 import csv
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ...foundation.atomic import replacing
-from .options import shapes, watched
+from .options import laid, shapes, unit_of, watched
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -23,8 +30,8 @@ if TYPE_CHECKING:
 COLUMNS = ("x", "y", "z", "visible", "u", "v", "u_fit", "v_fit")
 
 
-def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
-    """Write all frames, or the one chosen."""
+def write_shapes(result: Result, path: Path, options: ExportOptions) -> list[Path]:
+    """Write the shapes of all frames, or of the one chosen."""
     measured = result.observations()
     fitted = result.reprojections()
 
@@ -32,10 +39,10 @@ def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
         return [*points, result.visible[frame], *measured[frame], *fitted[frame]]
 
     chosen = shapes(result, options, every=True)
-    return write_table(path, COLUMNS, chosen, columns, options)
+    return _write_table(path, COLUMNS, chosen, columns, options)
 
 
-def write_table(
+def _write_table(
     path: Path,
     names: Collection[str],
     chosen: list[tuple[int, Floats]],
@@ -57,3 +64,29 @@ def _cell(value: float | bool) -> str:
     if isinstance(value, bool):
         return str(int(value))
     return "" if value != value else repr(value)
+
+
+def write_trajectories(result: Result, path: Path, options: ExportOptions) -> list[Path]:
+    """Write the paths of all points through the frames."""
+    points = laid(result, options)
+    distances = np.linalg.norm(result.observations() - result.reprojections(), axis=1)  # (F, P)
+    errors = _errors(result, points, options)
+    unit = unit_of(result, options)
+    ends = f"_{unit}" if unit else ""
+    pixels = result.meta.get("units", "px")
+    names = [f"{axis}{ends}" for axis in "xyz"]
+    names += ["visible", f"reprojection_error_{pixels}", f"error_3d{ends}"]
+
+    def columns(frame: int, shape: Floats) -> list[Floats | Bools]:
+        return [*shape, result.visible[frame], distances[frame], errors[frame]]
+
+    return _write_table(path, names, list(enumerate(points)), columns, options)
+
+
+def _errors(result: Result, points: Floats, options: ExportOptions) -> Floats:
+    """Return (F, P) distances to the truth, NaN where there is none or nothing was laid over it."""
+    errors = np.full((result.frame_count, result.point_count), np.nan)
+    if options.align in ("truth", "sequence") and result.truth is not None:
+        frames = result.truth.frames
+        errors[frames] = np.linalg.norm(points[frames] - result.truth.points, axis=1)
+    return errors

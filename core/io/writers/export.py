@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ...foundation.atomic import check_writable
 from ...foundation.exceptions import InputError
-from . import csv, gltf, mat, npz, obj, ply, trajectories
+from . import arrays, csv, gltf, meshes
 from .options import ExportOptions, unwatched
 
 if TYPE_CHECKING:
@@ -39,12 +39,16 @@ class Writer:
 WRITERS: dict[str, Writer] = {
     writer.suffix: writer
     for writer in (
-        Writer(".npz", "Result of this program, NumPy arrays", npz.write),
-        Writer(".mat", "Result as MATLAB variables", mat.write),
-        Writer(".csv", "Table: shapes, tracks and reprojections", csv.write, "table", PLACED | {"frame"}),
-        Writer(".trajectories.csv", "Table: trajectories and errors", trajectories.write, "table", PLACED),
-        Writer(".ply", "PLY points with edges or faces", ply.write, "shapes", SHAPES | {"text"}),
-        Writer(".obj", "Wavefront OBJ points with edges or faces", obj.write, "shapes", SHAPES),
+        Writer(".npz", "Result of this program, NumPy arrays", arrays.write_npz),
+        Writer(".mat", "Result as MATLAB variables", arrays.write_mat),
+        Writer(
+            ".csv", "Table: shapes, tracks and reprojections", csv.write_shapes, "table", PLACED | {"frame"}
+        ),
+        Writer(
+            ".trajectories.csv", "Table: trajectories and errors", csv.write_trajectories, "table", PLACED
+        ),
+        Writer(".ply", "PLY points with edges or faces", meshes.write_ply, "shapes", SHAPES | {"text"}),
+        Writer(".obj", "Wavefront OBJ points with edges or faces", meshes.write_obj, "shapes", SHAPES),
         Writer(".gltf", "glTF, the deformation as an animation", gltf.write, "animation", ANIMATED),
         Writer(".glb", "glTF in one binary file", gltf.write, "animation", ANIMATED),
     )

@@ -11,11 +11,17 @@ import pytest
 from core import CameraModel, InputError, Observations, Sequence, Settings, read_sequence, reconstruct
 from core.cameras import estimate_rotations, load_rotations
 from core.cameras.calibration import project
-from core.cameras.candidates import rotate_to_object, rotation_candidates
-from core.cameras.completion import centered_and_complete
+from core.cameras.factorization import (
+    canonical,
+    centered_and_complete,
+    continuous,
+    flip_depth,
+    largest_rank,
+    rigid_triplet,
+    triplet_residuals,
+)
 from core.cameras.rigid import refine_rigid
-from core.cameras.rotations import canonical, continuous, flip_depth, largest_rank
-from core.cameras.triplet import rigid_triplet, triplet_residuals
+from core.cameras.rotations import rotate_to_object, rotation_candidates
 from core.foundation import procrustes, rotation_from_vector
 from core.foundation.linalg import nearest_rotation, rotation_angle
 

@@ -9,7 +9,7 @@ import pytest
 
 from core import PENALTIES, LogPenalty, Settings, load_result, simulate, write_npz
 from core.cli import main, parser
-from core.cli.settings_options import settings_from
+from core.cli.options import settings_from
 from core.foundation import parameters_of
 from core.penalties import is_spectral
 

@@ -29,7 +29,7 @@ from core import (
     write_npz,
 )
 from core.cli import main, parser
-from core.cli.settings_options import settings_from
+from core.cli.options import settings_from
 from core.reconstruction import settings_to_dict
 
 FAST = ["--rank", "2", "--rotations", "truth"]

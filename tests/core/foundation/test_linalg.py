@@ -3,8 +3,14 @@ import pytest
 
 from core import InputError
 from core.foundation import procrustes, rotation_from_vector
-from core.foundation.least_squares import levenberg_marquardt
-from core.foundation.linalg import cross_matrix, nearest_rotation, rotation_angle, rotation_onto_axis, rq
+from core.foundation.linalg import (
+    cross_matrix,
+    levenberg_marquardt,
+    nearest_rotation,
+    rotation_angle,
+    rotation_onto_axis,
+    rq,
+)
 
 QUARTER_TURN = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])  # about z
 CORNERS = np.array([[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 2.0, 0.0], [0.0, 0.0, 0.0, 3.0]])

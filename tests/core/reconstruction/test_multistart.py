@@ -21,7 +21,7 @@ from core import (
 )
 from core.problem import printed_form as residuals
 from core.problem.initialization import closed_form_start, pad_rank, random_starts
-from core.reconstruction.multistart import (
+from core.reconstruction.pipeline import (
     GROUP,
     SURVIVORS,
     End,

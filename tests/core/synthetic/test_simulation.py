@@ -19,7 +19,7 @@ from core import (
 )
 from core.synthetic import KINDS, PATHS, SAMPLE_PATHS, write_samples
 from core.synthetic.camera_paths import cameras
-from core.synthetic.occlusion import hidden
+from core.synthetic.simulation import hidden
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,7 +17,7 @@ from core import (
     simulate,
     write_challenge,
 )
-from core.io.readers import challenge, source
+from core.io.readers import challenge, contents
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -247,7 +247,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
     def read_bytes(file: Path) -> bytes:
         files.append(file)
-        return source.read_bytes(file)
+        return contents.read_bytes(file)
 
     monkeypatch.setattr(challenge, "read_bytes", read_bytes)
     return files

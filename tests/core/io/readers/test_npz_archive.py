@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from core import InputError
-from core.io.readers import load_arrays
-from core.io.readers import npz_archive as zipped
+from core.io.readers import contents, load_arrays
 
 
 def test_a_small_file_that_would_fill_the_memory_is_refused_before_it_is_unpacked(tmp_path):
@@ -27,7 +26,7 @@ def test_a_small_file_that_would_fill_the_memory_is_refused_before_it_is_unpacke
 
 def test_arrays_that_are_mostly_zero_are_read(tmp_path, monkeypatch):
     """Of tracks that are nearly all hidden a compressed file keeps little."""
-    monkeypatch.setattr(zipped, "LEAST_ROOM", 0)
+    monkeypatch.setattr(contents, "LEAST_ROOM", 0)
     rng = np.random.default_rng(0)
     tracks = np.where(rng.random((200, 2, 1000)) < 0.02, rng.normal(size=(200, 2, 1000)), 0.0)
     content = io.BytesIO()
@@ -37,7 +36,7 @@ def test_arrays_that_are_mostly_zero_are_read(tmp_path, monkeypatch):
 
 
 def test_an_archive_of_too_many_parts_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(zipped, "MOST_MEMBERS", 2)
+    monkeypatch.setattr(contents, "MOST_MEMBERS", 2)
     content = io.BytesIO()
     np.savez(content, a=1, b=2, c=3)
     with pytest.raises(InputError, match="holds 3 parts; accepted are up to 2"):

@@ -1,7 +1,7 @@
-"""PLY, binary (little-endian) or text: points with `visible`, triangles where known, else skeleton edges.
+"""Points with triangles where they are known, else with skeleton edges: Wavefront OBJ and PLY.
 
-Stacked files hold all frames, one after the other, and an integer property `frame`, counted from 0,
-for every point.
+OBJ counts indices from 1.  PLY is binary (little-endian) or text, and its points have `visible`. Stacked PLY
+files hold all frames, one after the other, and an integer property `frame`, counted from 0, for every point.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...foundation.atomic import replacing
+from ...foundation.exceptions import InputError
 from .options import shapes, watched, write_each
 
 if TYPE_CHECKING:
@@ -20,27 +21,66 @@ if TYPE_CHECKING:
     from ...reconstruction.result import Result
     from .options import ExportOptions
 
+# -- OBJ -----------------------------------------------------------------------------------------------------
+
+
+def write_obj(result: Result, path: Path, options: ExportOptions) -> list[Path]:
+    """Write one frame, or a numbered file for every frame.
+
+    Raises
+    ------
+    InputError
+        where all frames are asked for in one file: OBJ cannot tell which frame a point belongs to.
+    """
+    if options.frames == "stacked":
+        raise InputError(f"{path}: OBJ cannot hold all frames in one file; write numbered files, or a .ply")
+    elements = _obj_elements(result)
+
+    def write_one(file: Path, frame: int, points: Floats) -> None:
+        lines = [f"# frame {frame + 1} of {result.frame_count}", f"o frame_{frame + 1}"]
+        lines += [f"v {x!r} {y!r} {z!r}" for x, y, z in points.T.tolist()]
+        file.write_text("\n".join([*lines, *elements]) + "\n", encoding="ascii")
+
+    return write_each(result, path, options, write_one)
+
+
+def _obj_elements(result: Result) -> list[str]:
+    """Return the lines that are the same in all frames."""
+    if result.faces is not None and len(result.faces):
+        return ["f " + " ".join(map(str, corners)) for corners in (result.faces + 1).tolist()]
+    if result.edges is not None and len(result.edges):
+        return [f"l {first} {second}" for first, second in (result.edges + 1).tolist()]
+    return ["p " + " ".join(str(point + 1) for point in range(result.point_count))]
+
+
+# -- PLY -----------------------------------------------------------------------------------------------------
+
 TYPES = {"<f8": "double", "<i4": "int", "u1": "uchar"}
 
 
-def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
+def write_ply(result: Result, path: Path, options: ExportOptions) -> list[Path]:
     """Write one frame, a numbered file for every frame, or all frames stacked in one file."""
     if options.frames == "stacked":
         with replacing(path) as temporary:
-            _write(result, temporary, list(watched(shapes(result, options), options)), options)
+            _write_ply_file(result, temporary, list(watched(shapes(result, options), options)), options)
         return [path]
     return write_each(
-        result, path, options, lambda file, frame, points: _write(result, file, [(frame, points)], options)
+        result,
+        path,
+        options,
+        lambda file, frame, points: _write_ply_file(result, file, [(frame, points)], options),
     )
 
 
-def _write(result: Result, path: Path, chosen: list[tuple[int, Floats]], options: ExportOptions) -> None:
+def _write_ply_file(
+    result: Result, path: Path, chosen: list[tuple[int, Floats]], options: ExportOptions
+) -> None:
     elements = {"vertex": _vertices(result, chosen, stacked=options.frames == "stacked")}
     offsets = result.point_count * np.arange(len(chosen))
     if result.faces is not None and len(result.faces):
-        elements["face"] = _indices(result.faces, offsets, face=True)
+        elements["face"] = _index_table(result.faces, offsets, face=True)
     elif result.edges is not None and len(result.edges):
-        elements["edge"] = _indices(result.edges, offsets, face=False)
+        elements["edge"] = _index_table(result.edges, offsets, face=False)
     lines = ["ply", f"format {'ascii' if options.text else 'binary_little_endian'} 1.0"]
     first, last = chosen[0][0] + 1, chosen[-1][0] + 1  # as people count
     frames = f"frame {first}" if first == last else f"frames {first} to {last}"
@@ -89,7 +129,7 @@ def _vertices(result: Result, chosen: list[tuple[int, Floats]], *, stacked: bool
     return table
 
 
-def _indices(items: np.ndarray, offsets: np.ndarray, *, face: bool) -> np.ndarray:
+def _index_table(items: np.ndarray, offsets: np.ndarray, *, face: bool) -> np.ndarray:
     """Return edges or faces, repeated for every frame with the offset of its points, as PLY records."""
     repeated = (items[None] + offsets[:, None, None]).reshape(-1, items.shape[1])
     if face:
