@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyqtgraph as pg
 import pytest
+from PyQt6 import sip
 from PyQt6.QtCore import QCoreApplication, QEvent, QObject, QSettings, Qt
 from PyQt6.QtGui import QColor, QFont, QGuiApplication, QImage, QPalette, QSurfaceFormat
 from PyQt6.QtTest import QTest
@@ -26,6 +27,7 @@ from core import (
     InputError,
     Iterate,
     NonRigidProblem,
+    NuclearNorm,
     Point,
     Result,
     Sequence,
@@ -251,17 +253,25 @@ def render_svg() -> Callable[..., QImage]:
 
 
 @pytest.fixture
-def show(qtbot: QtBot) -> Callable[..., None]:
-    """Return what shows a widget, in a size where one is given; it is closed after the test."""
+def show(qtbot: QtBot) -> Iterator[Callable[..., None]]:
+    """Return what shows a widget, in a size where one is given.
+
+    It is closed when the fixtures that use this one are over: controllers of a widget end before it.
+    """
+    made: list[QWidget] = []
 
     def shown(widget: QWidget, *size: int) -> None:
-        qtbot.addWidget(widget)
+        made.append(widget)
         if size:
             widget.resize(*size)
         with qtbot.waitExposed(widget):
             widget.show()
 
-    return shown
+    yield shown
+    for widget in made:
+        if not sip.isdeleted(widget):
+            widget.close()
+            widget.deleteLater()
 
 
 class Paints(QObject):
@@ -388,11 +398,13 @@ def colors(qapp: QApplication) -> Iterator[None]:
 
 
 @pytest.fixture
-def session(qapp: QApplication) -> Session:
+def session(qapp: QApplication) -> Iterator[Session]:
     """Return a session without a sequence."""
     from nrsfm_gui.model.session import Session
 
-    return Session()
+    made = Session()
+    yield made
+    made.deleteLater()
 
 
 @pytest.fixture
@@ -406,12 +418,11 @@ def control(session: Session) -> Iterator[RunControl]:
 
 
 @pytest.fixture
-def messages(qtbot: QtBot, session: Session) -> MessageBar:
+def messages(session: Session) -> MessageBar:
     """Return a bar that shows the messages of the session."""
     from nrsfm_gui.widgets.message_bar import MessageBar
 
     made = MessageBar()
-    qtbot.addWidget(made)
     made.listen_to(session.notifier)
     return made
 
@@ -457,6 +468,24 @@ def add_run() -> Callable[..., Run]:
         run.history.extend([HistoryEntry(k, 0.01 * k, 2.0 - 0.1 * k + noise, "refine") for k in range(9)])
         session.report_run(run)
         return run
+
+    return add
+
+
+@pytest.fixture
+def add_three_runs(
+    add_run: Callable[..., Run], known: Known, make_update: Callable[..., Iterate]
+) -> Callable[[Session], None]:
+    """Show a sequence in a session, with runs of two ranks and of another penalty; the last one is shown."""
+
+    def add(session: Session) -> None:
+        quick = Settings(rank=2, rotations="truth", starts=1, max_iterations=20)
+        session.set_live(False)
+        session.set_sequence(known.sequence)
+        for number, changes in enumerate(({}, {"rank": 3}, {"penalty": NuclearNorm()}), 1):
+            settings = quick.with_changes(**changes)
+            add_run(session, make_update(known, noise=0.01 * number), settings)
+        session.set_settings(settings)
 
     return add
 

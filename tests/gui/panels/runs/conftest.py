@@ -1,0 +1,50 @@
+"""The controller of the runs with their list, and what undoes that they were forgotten."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+from nrsfm_gui.engine.undo import UndoController
+
+from nrsfm_gui.panels.runs.run_list import RunList
+from nrsfm_gui.panels.runs.runs_controller import RunsController
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from PyQt6.QtGui import QAction
+
+    from nrsfm_gui.engine.run_control import RunControl
+    from nrsfm_gui.model.session import Session
+    from nrsfm_gui.scene.display import Display
+    from nrsfm_gui.widgets.message_bar import MessageBar
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A session with runs, and the controller of their list."""
+
+    session: Session
+    control: RunControl
+    display: Display
+    runs: RunsController
+    run_list: RunList
+    undo: UndoController
+    messages: MessageBar
+    press_action: Callable[[object, str], QAction]
+
+
+@pytest.fixture
+def parts(qtbot, show, session, control, display, messages, press_action, add_three_runs) -> Parts:
+    """Return the parts with three runs that are over, the last of another penalty; it is shown."""
+    panel = RunList()
+    show(panel, 400, 300)
+    with qtbot.waitActive(panel):  # its keys are shortcuts
+        panel.activateWindow()
+    controller = RunsController(session, control, display, panel, session)
+    undo = UndoController(session, session)
+    add_three_runs(session)
+    display.refresh()
+    return Parts(session, control, display, controller, panel, undo, messages, press_action)

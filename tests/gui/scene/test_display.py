@@ -1,0 +1,62 @@
+"""Pictures of a session that are computed while it changes."""
+
+from __future__ import annotations
+
+import pytest
+
+from core import Settings
+from nrsfm_gui.model.run import RunState
+
+
+@pytest.fixture(autouse=True)
+def runs(session, display, add_three_runs) -> None:
+    """Draw a session with three runs that are over."""
+    add_three_runs(session)
+    display.refresh()
+
+
+def test_errors_of_a_picture_are_of_the_run_that_it_shows_where_another_was_chosen_meanwhile(
+    session, display
+):
+    session.set_shown(session.runs[0])
+    errors = display.errors
+    errors._published = None  # its picture is not made yet: that of run 3 is the newest
+    errors.publish(display._picture, display._pictured, at_once=True)
+    first, _, last = (errors._qualities.of(run, session.alignment, compute=False) for run in session.runs)
+    assert last.reprojection > 0
+    assert first is None or first.reprojection != last.reprojection
+
+
+def test_errors_of_a_picture_are_not_those_of_a_run_that_was_started_meanwhile(
+    qtbot, session, display, make_update, known
+):
+    run = session.shown
+    run.last = make_update(known, noise=0.2)
+    display._moved_at = display._next_picture_at = display.errors._published_at = 0.0  # nothing has to rest
+    display._tick()
+    assert display._jobs  # its picture is being made
+    noted = []
+    display.errors._qualities.set_known = lambda run, wanted, _quality: noted.append((run, wanted.update))
+    update, run.last = run.last, make_update(known, noise=0.1)
+    started = session.add_run(Settings())
+    started.state = RunState.RUNNING
+    qtbot.waitUntil(lambda: (run, update) in noted)
+    assert started not in {run for run, _ in noted}
+
+
+def test_a_picture_that_was_made_meanwhile_does_not_replace_a_newer_one(
+    qtbot, session, display, make_update, known
+):
+    run = session.shown
+    run.last = make_update(known, noise=0.2)
+    display._moved_at = display._next_picture_at = 0.0  # nothing has to rest
+    display._tick()
+    assert display._jobs  # the picture of this point is being made
+    newest = run.last = make_update(known, noise=0.1)
+    display.refresh()
+    drawn = []
+    display.scene_shown.connect(lambda _scene: drawn.append(display._picture.of.update))
+    qtbot.waitUntil(lambda: not display._jobs)
+    qtbot.wait(60)
+    assert display._picture.of.update is newest
+    assert all(update is newest for update in drawn)

@@ -1,0 +1,97 @@
+"""The runs of a session in all panels of the window."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QLineEdit
+
+from nrsfm_gui.model.theme import DARK
+from nrsfm_gui.panels.runs.run_tree import NAME
+from nrsfm_gui.widgets.style import palette
+
+if TYPE_CHECKING:
+    from nrsfm_gui.main_window import MainWindow
+
+
+@pytest.fixture
+def window(make_window, add_three_runs) -> MainWindow:
+    """Return a window with three runs that are over, the last of another penalty; it is shown."""
+    window = make_window()
+    add_three_runs(window.session)
+    window.display.refresh()
+    return window
+
+
+def line(window, number):
+    tree = window.run_list.tree
+    return next(item for item in map(tree.topLevelItem, range(len(tree.rows))) if item.text(0) == str(number))
+
+
+def write(qtbot, window, text):
+    editor = window.run_list.tree.findChild(QLineEdit)
+    editor.selectAll()
+    qtbot.keyClicks(editor, text)
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: window.run_list.tree.findChild(QLineEdit) is None)
+    window.display.refresh()
+
+
+def test_what_is_asked_of_a_run_that_has_gone_meanwhile_is_not_done(window):
+    runs, panel = window.session.runs, window.run_list
+    gone = 1 + max(run.number for run in runs)
+    before = [(run.number, run.pinned, run.title, run.note) for run in runs], window.session.shown
+    for signal, words in (
+        (panel.run_requested, ()),
+        (panel.pin_requested, (True,)),
+        (panel.title_changed, ("a name",)),
+        (panel.note_changed, ("a note",)),
+        (panel.delete_requested, ()),
+        (panel.parameters_requested, ()),
+        (panel.compare_requested, ()),
+        (window.compare_panel.run_chosen, ()),
+        (window.parameters.run_parameters_requested, ()),
+    ):
+        signal.emit(gone, *words)
+    now = [(run.number, run.pinned, run.title, run.note) for run in runs], window.session.shown
+    assert now == before and window.session.compared is None
+
+
+def test_parameters_are_marked_where_the_run_shown_has_others_and_its_own_are_a_press_away(qtbot, window):
+    line = window.parameters.differs
+    assert line.isHidden()
+    window.session.set_shown(window.session.runs[1])
+    window.display.refresh()
+    assert line.isVisibleTo(window.parameters)
+    assert line.text.full_text == "Not those of run 2: rank, penalty"
+    assert window.parameters.viewportMargins().bottom() == line.height() > 0
+    line.use.click()
+    assert window.session.settings == window.session.runs[1].settings
+    qtbot.waitUntil(line.isHidden)
+    assert window.parameters.viewportMargins().bottom() == 0
+
+
+def test_f4_renames_everywhere_and_an_empty_name_restores_the_default(qtbot, window, legend_of):
+    window.loss_plot.setPalette(palette(DARK))
+    tree = window.run_list.tree
+    tree.setFocus()
+    before = line(window, 3).text(NAME)
+    qtbot.keyClick(tree, Qt.Key.Key_F4)
+    write(qtbot, window, "soft corners")
+    run = window.session.shown
+    assert run.title == "soft corners" and line(window, 3).text(NAME) == "soft corners"
+    assert legend_of(window.loss_plot)[-1] == "3 soft corners"
+    qtbot.keyClick(tree, Qt.Key.Key_F4)
+    write(qtbot, window, " ")
+    assert run.title == "" and line(window, 3).text(NAME) == before
+
+
+def test_the_name_in_the_legend_follows_a_change_under_way(window, legend_of):
+    window.loss_plot.setPalette(palette(DARK))
+    run = window.session.shown
+    run.settings = run.settings.with_changes(method="admm")
+    window.session.report_run(run)
+    window.display.refresh()
+    assert "ADMM" in legend_of(window.loss_plot)[-1] and "ADMM" in line(window, 3).text(NAME)
