@@ -1,4 +1,4 @@
-"""The controller of the runs with their list, and what undoes that they were forgotten."""
+"""The controller of the runs with their list."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
-from nrsfm_gui.engine.undo import UndoController
 
 from nrsfm_gui.panels.runs.run_list import RunList
 from nrsfm_gui.panels.runs.runs_controller import RunsController
@@ -31,7 +30,6 @@ class Parts:
     display: Display
     runs: RunsController
     run_list: RunList
-    undo: UndoController
     messages: MessageBar
     press_action: Callable[[object, str], QAction]
 
@@ -44,7 +42,6 @@ def parts(qtbot, show, session, control, display, messages, press_action, add_th
     with qtbot.waitActive(panel):  # its keys are shortcuts
         panel.activateWindow()
     controller = RunsController(session, control, display, panel, session)
-    undo = UndoController(session, session)
     add_three_runs(session)
     display.refresh()
-    return Parts(session, control, display, controller, panel, undo, messages, press_action)
+    return Parts(session, control, display, controller, panel, messages, press_action)
