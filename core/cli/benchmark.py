@@ -26,7 +26,7 @@ from ..experiments.report import check_installed, render_markdown, write_csv_tab
 from ..foundation.exceptions import InputError
 from ..solvers.methods import PROBLEMS
 from ..synthetic import KINDS
-from . import INTERRUPTED
+from .command_line import INTERRUPTED
 from .console import ProgressLine
 
 if TYPE_CHECKING:

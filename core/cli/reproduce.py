@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ..experiments.report import check_installed
 from ..experiments.reproduce import CURVE_SECONDS, EXPERIMENTS, PACKAGES, reproduce_experiment
 from ..foundation.exceptions import InputError
-from . import INTERRUPTED
+from .command_line import INTERRUPTED
 from .console import ProgressLine
 from .options import add_frame_base
 

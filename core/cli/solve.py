@@ -20,7 +20,7 @@ from ..reconstruction.progress import finish
 from ..reconstruction.provenance import SolveStep, command_for
 from ..reconstruction.reconstruct import replay
 from ..reconstruction.restart import load_start
-from . import INTERRUPTED
+from .command_line import INTERRUPTED
 from .console import ProgressLine, as_json, as_lines, summary_of
 from .options import add_sequence_options, add_settings_options, chosen_sequence, settings_from
 

@@ -42,7 +42,7 @@ class Arguments:
 
 def parse(argv: Collection[str]) -> Arguments:
     """Return the arguments; ends the program with a sentence where they are wrong."""
-    from core.cli.options import add_settings_options
+    from core.cli import add_settings_options
 
     parser = argparse.ArgumentParser(
         prog="nrsfm-gui", description="Non-rigid structure from motion: watch it converge."
@@ -105,7 +105,7 @@ def parse(argv: Collection[str]) -> Arguments:
 def _settings(given: argparse.Namespace, parser: argparse.ArgumentParser) -> Settings | None:
     """Return the settings that the options say, None where there is none of them."""
     from core import InputError
-    from core.cli.options import settings_from
+    from core.cli import settings_from
 
     own = {entry.name for entry in fields(Arguments)} | {"version"}
     if all(value is None for name, value in vars(given).items() if name not in own):

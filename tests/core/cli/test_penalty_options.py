@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from core import PENALTIES, LogPenalty, Settings, load_result, simulate, write_npz
-from core.cli import main, parser
-from core.cli.options import settings_from
+from core.cli import main, parser, settings_from
 from core.foundation import parameters_of
 from core.penalties import is_spectral
 

@@ -28,8 +28,7 @@ from core import (
     simulate,
     write_npz,
 )
-from core.cli import main, parser
-from core.cli.options import settings_from
+from core.cli import main, parser, settings_from
 from core.reconstruction import settings_to_dict
 
 FAST = ["--rank", "2", "--rotations", "truth"]

@@ -18,7 +18,7 @@ from core import (
     reconstruct,
     simulate,
 )
-from core.cli.console import as_lines, summary_of
+from core.cli import as_lines, summary_of
 from core.problem import reference_singular_values
 from core.problem.initialization import pad_rank
 from core.reconstruction import remarks

@@ -33,8 +33,7 @@ from core import (
     python_for,
     read_sequence,
 )
-from core.cli import parser
-from core.cli.options import settings_from
+from core.cli import parser, settings_from
 from core.reconstruction import options_for, preset_name, settings_from_dict, settings_to_dict
 from core.reconstruction.provenance import nearest_preset, penalty_name
 

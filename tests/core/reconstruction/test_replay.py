@@ -33,8 +33,7 @@ from core import (
     simulate,
     write_npz,
 )
-from core.cli import main, parser
-from core.cli.solve import steps_from
+from core.cli import main, parser, steps_from
 from core.reconstruction import steps_from_list, steps_to_list
 
 DIGITS = 1e-12

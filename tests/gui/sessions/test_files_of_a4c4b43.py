@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 
 from core import command_for, finish, iterate, load_result, load_start, python_for, read_sequence
-from core.cli import parser
-from core.cli.solve import steps_from
+from core.cli import parser, steps_from
 from core.evaluation import errors_of
 from core.reconstruction import settings_from_dict, settings_to_dict, steps_from_list
 from nrsfm_gui.sessions.opening import is_result, read_opened_result

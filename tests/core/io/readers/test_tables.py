@@ -24,7 +24,7 @@ from core import (
     write_csv,
     write_npz,
 )
-from core.cli.options import add_sequence_options
+from core.cli import add_sequence_options
 from core.io.readers import READERS
 
 if TYPE_CHECKING:

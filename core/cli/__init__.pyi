@@ -1,0 +1,20 @@
+"""Public names of the command line, by the module that they are in."""
+
+from .command_line import COMMANDS, main, parser
+from .console import as_lines, summary_of
+from .evaluate import optimality
+from .options import add_sequence_options, add_settings_options, settings_from
+from .solve import steps_from
+
+__all__ = [
+    "COMMANDS",
+    "add_sequence_options",
+    "add_settings_options",
+    "as_lines",
+    "main",
+    "optimality",
+    "parser",
+    "settings_from",
+    "steps_from",
+    "summary_of",
+]
