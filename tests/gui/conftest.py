@@ -17,7 +17,7 @@ from PyQt6 import sip
 from PyQt6.QtCore import QCoreApplication, QEvent, QObject, QSettings, Qt
 from PyQt6.QtGui import QColor, QFont, QGuiApplication, QImage, QPalette, QSurfaceFormat
 from PyQt6.QtTest import QTest
-from PyQt6.QtWidgets import QApplication, QWidget
+from PyQt6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from core import (
     CameraModel,
@@ -46,10 +46,12 @@ if TYPE_CHECKING:
 
     from core.foundation import Floats
     from nrsfm_gui.engine.run_control import RunControl
+    from nrsfm_gui.export.export_controller import ExportController
     from nrsfm_gui.main_window import MainWindow
     from nrsfm_gui.model.app_store import AppStore
     from nrsfm_gui.model.run import Run
     from nrsfm_gui.model.session import Session
+    from nrsfm_gui.panels.background.background_controller import BackgroundController
     from nrsfm_gui.panels.loss.loss_plot import LossPlot
     from nrsfm_gui.panels.view2d.tracks_view import TracksView
     from nrsfm_gui.panels.view3d.scene_view import SceneView
@@ -455,6 +457,49 @@ def display(session: Session, scene_view: SceneView, tracks_view: TracksView) ->
     made = Display(session, (scene_view, tracks_view))
     yield made
     made.shut_down()
+
+
+@pytest.fixture
+def background(session: Session, tracks_view: TracksView) -> Iterator[BackgroundController]:
+    """Return what shows pictures behind the tracks in the 2-D view."""
+    from nrsfm_gui.panels.background.background_controller import BackgroundController
+
+    made = BackgroundController(session, tracks_view, session)
+    yield made
+    made.shut_down()
+
+
+@pytest.fixture
+def make_exporting(
+    show: Callable[..., None],
+    session: Session,
+    display: Display,
+    scene_view: SceneView,
+    tracks_view: TracksView,
+    background: BackgroundController,
+    store: AppStore,
+) -> Iterator[Callable[..., ExportController]]:
+    """Make what exports the session, its two views and plots that are given by their names."""
+    from nrsfm_gui.export.export_controller import ExportController
+    from nrsfm_gui.export.movie import ViewSources
+
+    made: list[ExportController] = []
+
+    def make(**plots: pg.PlotWidget) -> ExportController:
+        around = QWidget()
+        sources = ViewSources(session, display, scene_view, tracks_view, background, around)
+        exporting = ExportController(sources, store, plots=plots)
+        layout = QVBoxLayout(around)
+        layout.addWidget(exporting.strip)
+        for view in (scene_view, tracks_view):
+            layout.addWidget(view, 1)
+        show(around, 640, 800)
+        made.append(exporting)
+        return exporting
+
+    yield make
+    for exporting in made:
+        exporting.shut_down()
 
 
 @pytest.fixture

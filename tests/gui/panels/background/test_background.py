@@ -12,12 +12,15 @@ from PyQt6.QtCore import QPointF, QSize
 from PyQt6.QtGui import QColor, QImage
 
 from core import InputError, simulate
+from nrsfm_gui.export.movie_options import MovieOptions
 from nrsfm_gui.model.background import Background
 from nrsfm_gui.panels.background import video as videos
 from nrsfm_gui.panels.background.background_controller import doubts
 from nrsfm_gui.panels.background.background_reader import BackgroundReader
 from nrsfm_gui.panels.background.image_sources import open_source
 from nrsfm_gui.panels.background.video import as_image
+from nrsfm_gui.sessions.view_state import ViewState
+from nrsfm_gui.shell.actions import resolve_situation
 
 WIDTH, HEIGHT = 64, 48
 
@@ -138,80 +141,83 @@ def test_only_the_newest_request_is_served(qtbot, folder):
     assert reader.wait(5000)
 
 
-@pytest.fixture
-def window(make_window, sequence):
-    return make_window(sequence)
-
-
-def seen_at(window, x: float, y: float) -> QColor:
+def seen_at(view, x: float, y: float) -> QColor:
     """Return the color of the 2-D view at a place in track coordinates."""
-    view = window.tracks_view
     place = view._plot.mapFromScene(view._box.mapViewToScene(QPointF(x, y)))
     return view._plot.grab().toImage().pixelColor(place)
 
 
-def opened(qtbot, window, path, **options):
-    window.background.open(path, **options)
-    qtbot.waitUntil(lambda: window.background._count > 0, timeout=10_000)
+@pytest.fixture
+def opened(qtbot, session, background, sequence):
+    """Put pictures behind the tracks, and wait until the file is open."""
+    session.set_sequence(sequence)
+
+    def put(path, **options):
+        background.open(path, **options)
+        qtbot.waitUntil(lambda: background._count > 0, timeout=10_000)
+
+    return put
 
 
-def shown(window):
-    return window.tracks_view._background
+@pytest.fixture
+def shown(tracks_view):
+    """Return the picture behind the tracks."""
+    return tracks_view._background
 
 
-def test_pixel_centers_are_track_coordinates(qtbot, window, folder):
-    opened(qtbot, window, folder, opacity=1.0)
-    qtbot.waitUntil(lambda: shown(window).isVisible())
-    rectangle = shown(window).mapRectToParent(shown(window).boundingRect())
+def test_pixel_centers_are_track_coordinates(qtbot, folder, tracks_view, opened, shown):
+    opened(folder, opacity=1.0)
+    qtbot.waitUntil(lambda: shown.isVisible())
+    rectangle = shown.mapRectToParent(shown.boundingRect())
     assert (rectangle.left(), rectangle.top()) == (-0.5, -0.5)
     assert (rectangle.width(), rectangle.height()) == (WIDTH, HEIGHT)
-    view = window.tracks_view
-    view.show_range(view.range_shown.__class__(7, 17, 6, 6))  # one pixel of the picture is many of the screen
+    # One pixel of the picture is many of the screen.
+    tracks_view.show_range(tracks_view.range_shown.__class__(7, 17, 6, 6))
     qtbot.wait(20)
-    red = seen_at(window, 10.0, 20.0)
+    red = seen_at(tracks_view, 10.0, 20.0)
     assert red.red() > 200 and red.green() < 60
     for x, y in ((8.6, 20.0), (11.4, 20.0), (10.0, 18.6), (10.0, 21.4)):  # y points down, as in the picture
-        assert abs(seen_at(window, x, y).red() - gray(0)) < 40, (x, y)
+        assert abs(seen_at(tracks_view, x, y).red() - gray(0)) < 40, (x, y)
 
 
-def test_the_picture_follows_the_frame_and_the_offset(qtbot, window, folder):
-    opened(qtbot, window, folder, opacity=1.0)
+def test_the_picture_follows_the_frame_and_the_offset(qtbot, folder, session, background, opened, shown):
+    opened(folder, opacity=1.0)
 
     def level():
-        pixmap = shown(window).pixmap().toImage()
-        return brightness(pixmap) if shown(window).isVisible() and not pixmap.isNull() else None
+        pixmap = shown.pixmap().toImage()
+        return brightness(pixmap) if shown.isVisible() and not pixmap.isNull() else None
 
     qtbot.waitUntil(lambda: level() == gray(0))
     for frame in (5, 2, 7):
-        window.session.set_frame(frame)
+        session.set_frame(frame)
         qtbot.waitUntil(lambda frame=frame: level() == gray(frame))
-    window.background.set_offset(-3)
+    background.set_offset(-3)
     qtbot.waitUntil(lambda: level() == gray(4))
-    window.session.set_frame(1)  # there is no picture before the first
+    session.set_frame(1)  # there is no picture before the first
     qtbot.waitUntil(lambda: level() is None)
 
 
-def test_opacity_offset_and_removal_from_the_bar(qtbot, window, folder):
-    opened(qtbot, window, folder)
-    qtbot.waitUntil(lambda: shown(window).isVisible())
-    bar = window.background.bar
+def test_opacity_offset_and_removal_from_the_bar(qtbot, folder, session, background, opened, shown):
+    opened(folder)
+    qtbot.waitUntil(lambda: shown.isVisible())
+    bar = background.bar
     assert bar.isVisible() and "8 pictures, 64 × 48 px" in bar._name.full_text
-    assert window.toolbars.actions["remove_background"].isEnabled()
+    assert resolve_situation(session).background
     bar._opacity.setValue(30)
     bar._offset.setValue(2)
-    assert shown(window).opacity() == pytest.approx(0.3)
-    assert window.session.background == Background(folder, 0.3, 2)
+    assert shown.opacity() == pytest.approx(0.3)
+    assert session.background == Background(folder, 0.3, 2)
     bar.remove_requested.emit()
-    assert not bar.isVisible() and not shown(window).isVisible() and window.session.background is None
-    qtbot.waitUntil(lambda: not window.toolbars.actions["remove_background"].isEnabled())
+    assert not bar.isVisible() and not shown.isVisible() and session.background is None
+    assert not resolve_situation(session).background
 
 
-def test_state_is_restored(qtbot, window, folder):
-    window.session.set_background(Background.from_plain({"path": str(folder), "opacity": 0.4, "offset": 1}))
-    qtbot.waitUntil(lambda: shown(window).isVisible(), timeout=5000)
-    assert window.session.background == Background(folder, 0.4, 1)
-    window.session.set_background(Background.from_plain({}))
-    assert not (window.session.background is not None)
+def test_state_is_restored(qtbot, folder, session, background, shown):
+    session.set_background(Background.from_plain({"path": str(folder), "opacity": 0.4, "offset": 1}))
+    qtbot.waitUntil(lambda: shown.isVisible(), timeout=5000)
+    assert session.background == Background(folder, 0.4, 1)
+    session.set_background(Background.from_plain({}))
+    assert session.background is None
 
 
 @pytest.mark.parametrize(
@@ -229,28 +235,26 @@ def test_a_state_that_was_tampered_with_is_refused(state):
         Background.from_plain(state)
 
 
-def test_a_session_file_keeps_the_background(qtbot, window, folder):
-    from nrsfm_gui.sessions.view_state import ViewState
-
-    opened(qtbot, window, folder, opacity=0.4, offset=1)
-    kept = ViewState.of(window.session, window.scene_view.orbit).as_plain()
-    window.background.remove()
-    ViewState.from_plain(kept).show(window.session)
-    assert window.session.background == Background(folder, 0.4, 1)
+def test_a_session_file_keeps_the_background(folder, session, background, scene_view, opened):
+    opened(folder, opacity=0.4, offset=1)
+    kept = ViewState.of(session, scene_view.orbit).as_plain()
+    background.remove()
+    ViewState.from_plain(kept).show(session)
+    assert session.background == Background(folder, 0.4, 1)
     del kept["background"]  # of an older file
-    ViewState.from_plain(kept).show(window.session)
-    assert not (window.session.background is not None)
+    ViewState.from_plain(kept).show(session)
+    assert session.background is None
 
 
-def test_a_refused_background_shows_why_and_leaves_none(qtbot, window, tmp_path):
+def test_a_refused_background_shows_why_and_leaves_none(qtbot, tmp_path, session, background):
     for name, sentence in (
         ("absent.mp4", "does not exist"),
         (256 * "a" + ".mp4", "a.mp4: File name too long"),
     ):
-        with qtbot.waitSignal(window.session.notifier.failed, timeout=5000) as said:
-            window.background.open(tmp_path / name)
+        with qtbot.waitSignal(session.notifier.failed, timeout=5000) as said:
+            background.open(tmp_path / name)
         assert sentence in said.args[0]
-        assert not (window.session.background is not None) and not window.background.bar.isVisible()
+        assert session.background is None and not background.bar.isVisible()
 
 
 def test_a_folder_that_cannot_be_listed_is_refused(monkeypatch, folder):
@@ -263,36 +267,36 @@ def test_a_folder_that_cannot_be_listed_is_refused(monkeypatch, folder):
             open_source(path)
 
 
-def test_a_picture_that_is_deleted_meanwhile_is_reported_once(qtbot, window, folder):
-    opened(qtbot, window, folder)
-    qtbot.waitUntil(lambda: shown(window).isVisible())
+def test_a_picture_that_is_deleted_meanwhile_is_reported_once(qtbot, folder, session, opened, shown):
+    opened(folder)
+    qtbot.waitUntil(lambda: shown.isVisible())
     shutil.rmtree(folder)
     said = []
-    window.session.notifier.failed.connect(said.append)
-    window.session.set_frame(7)
+    session.notifier.failed.connect(said.append)
+    session.set_frame(7)
     qtbot.waitUntil(lambda: bool(said), timeout=5000)
-    window.session.set_frame(6)
+    session.set_frame(6)
     qtbot.wait(50)
     assert len(said) == 1 and "cannot be read as a picture" in said[0]
-    assert not shown(window).isVisible()
+    assert not shown.isVisible()
 
 
-def test_every_sequence_has_its_own_background(qtbot, window, sequence, folder):
-    opened(qtbot, window, folder, offset=1)
+def test_every_sequence_has_its_own_background(qtbot, sequence, folder, session, background, opened):
+    opened(folder, offset=1)
     other = replace(sequence, digest="b" * 64)
-    window.opening.open_sequence(other)
-    assert not (window.session.background is not None)
-    window.opening.open_sequence(sequence)
-    qtbot.waitUntil(lambda: window.background._count > 0, timeout=5000)
-    assert window.session.background.offset == 1
+    session.set_sequence(other)
+    assert session.background is None
+    session.set_sequence(sequence)
+    qtbot.waitUntil(lambda: background._count > 0, timeout=5000)
+    assert session.background.offset == 1
 
 
-def test_dragging_through_a_video_ends_at_the_newest_frame(qtbot, window, video):
-    opened(qtbot, window, video, opacity=1.0)
+def test_dragging_through_a_video_ends_at_the_newest_frame(qtbot, video, session, opened, shown):
+    opened(video, opacity=1.0)
     for frame in (*range(8), *range(6, -1, -1), 5):
-        window.session.set_frame(frame)
+        session.set_frame(frame)
     qtbot.waitUntil(
-        lambda: shown(window).isVisible() and abs(brightness(shown(window).pixmap().toImage()) - 40) <= 2,
+        lambda: shown.isVisible() and abs(brightness(shown.pixmap().toImage()) - 40) <= 2,
         timeout=10_000,
     )
 
@@ -303,12 +307,11 @@ def test_a_doubtful_background_is_reported(sequence):
     assert "The tracks are in mm" in doubts(replace(sequence, units="mm"), QSize(WIDTH, HEIGHT))
 
 
-def test_a_movie_of_the_two_d_view_has_the_background(qtbot, window, folder, tmp_path):
-    from nrsfm_gui.export.movie_options import MovieOptions
-
-    opened(qtbot, window, folder, opacity=1.0)
-    with qtbot.waitSignal(window.exporting.saved, timeout=20_000):
-        window.exporting.save_movie(
+def test_a_movie_of_the_two_d_view_has_the_background(qtbot, folder, tmp_path, opened, make_exporting):
+    exporting = make_exporting()
+    opened(folder, opacity=1.0)
+    with qtbot.waitSignal(exporting.saved, timeout=20_000):
+        exporting.save_movie(
             tmp_path / "m.png", MovieOptions(view="2d", width=320, height=240, first=2, last=3)
         )
     for index in (2, 3):
@@ -322,51 +325,53 @@ def test_a_movie_of_the_two_d_view_has_the_background(qtbot, window, folder, tmp
         assert count > 500
 
 
-def remove(window):
-    window.background.remove()
+def remove(session):
+    session.set_background(None)
 
 
-def change_sequence(window):
-    window.opening.open_sequence(replace(window.session.sequence, digest="b" * 64))
+def change_sequence(session):
+    session.set_sequence(replace(session.sequence, digest="b" * 64))
 
 
 @pytest.mark.parametrize("lose", [remove, change_sequence])
-def test_a_movie_keeps_the_background_that_the_window_loses(qtbot, window, video, tmp_path, lose):
-    from nrsfm_gui.export.movie_options import MovieOptions
-
+def test_a_movie_keeps_the_background_that_the_window_loses(
+    qtbot, video, tmp_path, lose, session, background, opened, make_exporting
+):
+    exporting = make_exporting()
     options = MovieOptions(view="2d", width=320, height=240, first=0, last=7)
 
     def made(name, meanwhile):
-        with qtbot.waitSignal(window.exporting.saved, timeout=20_000):
-            window.exporting.save_movie(tmp_path / f"{name}.png", options)
+        with qtbot.waitSignal(exporting.saved, timeout=20_000):
+            exporting.save_movie(tmp_path / f"{name}.png", options)
             meanwhile()
         return [file.read_bytes() for file in sorted(tmp_path.glob(f"{name}_*.png"))]
 
     bare = made("bare", lambda: None)
-    opened(qtbot, window, video, offset=20)
+    opened(video, offset=20)
     whole = made("whole", lambda: None)
-    opened(qtbot, window, video, offset=20)  # anew, with nothing in memory
-    reader = window.background._reader
+    opened(video, offset=20)  # anew, with nothing in memory
+    reader = background._reader
     users = reader.pictures
 
     def meanwhile():
-        lose(window)
+        lose(session)
         assert reader.wait(5000)  # it has let go of the video
 
     assert made("kept", meanwhile) == whole and len(set(whole) - set(bare)) == 8
     qtbot.waitUntil(lambda: users._users == 0)
-    assert not (window.session.background is not None)
+    assert session.background is None
 
 
-def test_a_movie_that_is_not_begun_lets_go_of_the_background(qtbot, window, folder, tmp_path):
-    from nrsfm_gui.export.movie_options import MovieOptions
-
-    opened(qtbot, window, folder)
-    users = window.background._reader.pictures
+def test_a_movie_that_is_not_begun_lets_go_of_the_background(
+    qtbot, folder, tmp_path, background, opened, make_exporting
+):
+    exporting = make_exporting()
+    opened(folder)
+    users = background._reader.pictures
     options = MovieOptions(view="2d", width=320, height=240, first=0, last=7)
-    with qtbot.waitSignal(window.exporting.saved, timeout=20_000):
-        window.exporting.save_movie(tmp_path / "m.png", options)
-        with qtbot.waitSignal(window.session.notifier.failed):
-            window.exporting.save_movie(tmp_path / "m.png", options)
+    with qtbot.waitSignal(exporting.saved, timeout=20_000):
+        exporting.save_movie(tmp_path / "m.png", options)
+        with qtbot.waitSignal(exporting.failed):
+            exporting.save_movie(tmp_path / "m.png", options)
         assert users._users == 2  # the window, and the movie that is being made
     qtbot.waitUntil(lambda: users._users == 1)
