@@ -7,6 +7,7 @@ have names; a `QTimer` is for clocks: playback, polling a run, how long a messag
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from PyQt6.QtCore import QObject, QTimer
@@ -89,7 +90,8 @@ class PanelUpdater(Throttle):
     resolve
         returns what the panel has to show, as a value that can be compared.
     apply
-        shows it.
+        shows it. Or, of a frozen dataclass, functions by the name of a field: each is called with the value
+        of its field where that has changed, in this order.
     parent
         as of any QObject.
     milliseconds
@@ -99,14 +101,14 @@ class PanelUpdater(Throttle):
     def __init__(
         self,
         resolve: Callable[[], State],
-        apply: Callable[[State], object],
+        apply: Callable[[State], object] | Mapping[str, Callable[[Any], object]],
         parent: QObject,
         *,
         milliseconds: int = READING_MILLISECONDS,
     ) -> None:
         super().__init__(self._update, parent, milliseconds=milliseconds, delay=FRAME_MILLISECONDS)
         self._resolve: Callable[[], Any] = resolve
-        self._apply: Callable[[Any], object] = apply
+        self._apply = apply
         self._shown: Any = _NOTHING
 
     def forget(self) -> None:
@@ -116,9 +118,16 @@ class PanelUpdater(Throttle):
 
     def _update(self) -> None:
         """Show what there is to show now, where it is not shown yet."""
-        state = self._resolve()
-        if self._shown is _NOTHING or state != self._shown:
-            self._shown = state
+        state, shown = self._resolve(), self._shown
+        if shown is not _NOTHING and state == shown:
+            return
+        self._shown = state
+        if isinstance(self._apply, Mapping):
+            for name, show in self._apply.items():
+                value = getattr(state, name)
+                if shown is _NOTHING or value != getattr(shown, name):
+                    show(value)
+        else:
             self._apply(state)
 
 

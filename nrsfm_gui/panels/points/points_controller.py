@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject
 
+from nrsfm_gui.engine.throttle import FRAME_MILLISECONDS, PanelUpdater
 from nrsfm_gui.panels.points.points_curves import MOST_POINTS
 from nrsfm_gui.text.point_table import point_courses, point_table
 
 if TYPE_CHECKING:
+    from core import Sequence
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.panels.points.points_panel import PointsPanel
     from nrsfm_gui.scene.display import Display
+    from nrsfm_gui.scene.scene import ErrorSeries
     from nrsfm_gui.scene.shapes import Shapes
+
+
+@dataclass(frozen=True)
+class PointsState:
+    """What the panel of points shows."""
+
+    shapes: Shapes | None  # whose points the table lists
+    hidden: frozenset[int]
+    chosen: tuple[Shapes | None, tuple[int, ...], int]  # the selected points of these, and the last of them
+    frame_range: tuple[int, int] | None
+    frame: int
 
 
 class PointsController(QObject):
@@ -24,49 +39,63 @@ class PointsController(QObject):
     ) -> None:
         super().__init__(parent)
         self._session, self._display, self._panel = session, display, panel
-        self._shapes: Shapes | None = None  # that the table shows
-        self._curves_of: tuple[object, ...] = ()  # what the curves show
-        display.errors.series_changed.connect(lambda _series: self._show())
-        session.sequence_changed.connect(lambda _sequence: self._forget())
-        session.selection_changed.connect(lambda _points: self._show_selection())
-        session.point_changed.connect(lambda _point: self._show_selection())
-        session.hidden_changed.connect(panel.set_hidden)
-        session.frame_changed.connect(lambda _frame: self._show_frame())
-        session.frame_range_changed.connect(panel.set_range)
-        panel.became_visible.connect(self._show)
+        self._shapes: Shapes | None = None  # whose errors are known
+        self._updater = PanelUpdater(
+            self._resolve,
+            {
+                "shapes": self._show_table,
+                "hidden": panel.set_hidden,
+                "chosen": lambda chosen: self._show_selection(*chosen),
+                "frame_range": panel.set_range,
+                "frame": panel.set_frame,
+            },
+            self,
+            milliseconds=FRAME_MILLISECONDS,
+        )
+        session.sequence_changed.connect(self._on_sequence_changed)
+        display.errors.series_changed.connect(self._on_series_changed)
+        for signal in (
+            session.selection_changed, session.point_changed, session.hidden_changed, session.frame_changed,
+            session.frame_range_changed,
+        ):  # fmt: skip
+            signal.connect(self._request)
+        display.refreshed.connect(self._updater.flush)
+        panel.became_visible.connect(self._updater.run)
         panel.frame_requested.connect(session.set_frame)
 
-    def _forget(self) -> None:
-        self._shapes, self._curves_of = None, ()
-        self._panel.set_table(None)
+    def _on_sequence_changed(self, _sequence: Sequence) -> None:
+        self._shapes = None
+        self._request()
 
-    def _show(self) -> None:
-        scene, sequence = self._display.scene, self._session.sequence
-        if scene is None or sequence is None or not self._panel.isVisible():
-            return
-        if scene.shapes is not self._shapes:
-            self._shapes = scene.shapes
-            self._panel.set_table(point_table(sequence, scene.shapes))
-        self._show_selection()
-        self._show_frame()
+    def _on_series_changed(self, _series: ErrorSeries | None) -> None:
+        scene = self._display.scene
+        self._shapes = None if scene is None else scene.shapes
+        self._request()
 
-    def _show_selection(self) -> None:
-        """Show the selected points; of very many those that were selected last, and first by number."""
-        if not self._panel.isVisible() or self._shapes is None:
-            return
-        session = self._session
-        content = self._shapes, session.selection, session.point
-        if content == self._curves_of:
-            return  # the same change is told of twice: as a selection, and as the point that was chosen last
-        self._curves_of = content
-        self._panel.set_selection(session.selection, session.point)
-        others = [point for point in session.selection if point != session.point]
-        chosen = ([session.point] if session.point >= 0 else []) + others
-        sequence = session.sequence
-        assert sequence is not None  # its shapes are shown
-        courses = point_courses(self._shapes, chosen[:MOST_POINTS])
-        self._panel.set_courses(courses, (sequence.units, self._shapes.unit))
-
-    def _show_frame(self) -> None:
+    def _request(self, *_: object) -> None:
         if self._panel.isVisible():
-            self._panel.set_frame(self._session.frame)
+            self._updater.request()
+
+    def _resolve(self) -> PointsState:
+        session, shapes = self._session, self._shapes
+        return PointsState(
+            shapes=shapes,
+            hidden=session.hidden,
+            chosen=(shapes, session.selection, session.point),
+            frame_range=session.frame_range,
+            frame=session.frame,
+        )
+
+    def _show_table(self, shapes: Shapes | None) -> None:
+        sequence = self._session.sequence
+        self._panel.set_table(None if shapes is None or sequence is None else point_table(sequence, shapes))
+
+    def _show_selection(self, shapes: Shapes | None, selection: tuple[int, ...], last: int) -> None:
+        """Show the selected points; of very many those that were selected last, and first by number."""
+        sequence = self._session.sequence
+        if shapes is None or sequence is None:
+            return
+        self._panel.set_selection(selection, last)
+        others = [point for point in selection if point != last]
+        chosen = ([last] if last >= 0 else []) + others
+        self._panel.set_courses(point_courses(shapes, chosen[:MOST_POINTS]), (sequence.units, shapes.unit))

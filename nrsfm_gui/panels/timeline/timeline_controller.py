@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject
 
+from nrsfm_gui.engine.throttle import FRAME_MILLISECONDS, PanelUpdater
 from nrsfm_gui.panels.timeline.playback import Playback
 
 if TYPE_CHECKING:
@@ -16,6 +18,19 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene.scene import ErrorSeries
 
 
+@dataclass(frozen=True)
+class TimelineState:
+    """What the timeline shows; how it plays is shown by the playback."""
+
+    frame_count: int
+    truth_frames: tuple[tuple[int, ...], int]  # those that have ground truth, and the reference or -1
+    frame: int
+    frame_range: tuple[int, int] | None
+    hidden: frozenset[int]
+    selection: tuple[tuple[int, ...], int]  # the selected points, and the one that was selected last or -1
+    series: ErrorSeries | None
+
+
 class TimelineController(QObject):
     """Moves the session's frame and its range, owns the playback, and updates the timeline."""
 
@@ -23,22 +38,35 @@ class TimelineController(QObject):
         self, session: Session, display: Display, timeline: Timeline, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._session, self._display, self._timeline = session, display, timeline
+        self._session, self._display = session, display
         self._errors: ErrorSeries | None = None
-        self._shown: ErrorSeries | None = None
         self.playback = playback = Playback(self)
+        self._updater = PanelUpdater(
+            self._resolve,
+            {
+                "frame_count": timeline.set_frame_count,
+                "truth_frames": lambda frames: timeline.set_truth_frames(*frames),
+                "frame": timeline.set_frame,
+                "frame_range": timeline.set_range,
+                "hidden": timeline.set_hidden,
+                "selection": lambda chosen: timeline.set_selection(*chosen),
+                "series": timeline.set_series,
+            },
+            self,
+            milliseconds=FRAME_MILLISECONDS,
+        )
         session.sequence_changed.connect(self._on_sequence_changed)
-        session.frame_changed.connect(timeline.set_frame)
         session.frame_changed.connect(playback.set_frame)
-        session.frame_range_changed.connect(timeline.set_range)
         session.frame_range_changed.connect(playback.set_range)
-        session.hidden_changed.connect(timeline.set_hidden)
-        session.selection_changed.connect(lambda _points: self._on_selection_changed())
-        session.point_changed.connect(lambda _point: self._on_selection_changed())
-        session.compare_mode_changed.connect(lambda _mode: self._update_series())
-        session.compared_changed.connect(lambda _run: self._update_series())
+        for signal in (
+            session.frame_changed, session.frame_range_changed, session.hidden_changed,
+            session.selection_changed, session.point_changed, session.compare_mode_changed,
+            session.compared_changed,
+        ):  # fmt: skip
+            signal.connect(self._updater.request)
         display.errors.series_changed.connect(self._on_series_changed)
-        display.scene_shown.connect(lambda _scene: self._update_series())
+        display.scene_shown.connect(self._updater.run)  # its frame is marked when it is drawn
+        display.refreshed.connect(self._updater.flush)
         timeline.frame_requested.connect(session.set_frame)
         timeline.range_requested.connect(session.set_frame_range)
         timeline.playing_requested.connect(playback.set_playing)
@@ -92,26 +120,27 @@ class TimelineController(QObject):
         self._session.set_frame_range(None if ends == (0, sequence.frame_count - 1) else ends)
 
     def _on_sequence_changed(self, sequence: Sequence) -> None:
-        truth = sequence.truth
-        frames = () if truth is None else tuple(int(frame) for frame in truth.frames)
+        self._errors = None
         self.playback.set_frame_count(sequence.frame_count)
-        self._timeline.set_frame_count(sequence.frame_count)
-        self._timeline.set_truth_frames(frames, -1 if truth is None else truth.reference)
-        self._on_series_changed(None)
-
-    def _on_selection_changed(self) -> None:
-        self._timeline.set_selection(self._session.selection, self._session.point)
+        self._updater.forget()  # another number of frames resets the view
+        self._updater.request()
 
     def _on_series_changed(self, series: ErrorSeries | None) -> None:
         self._errors = series
-        self._update_series()
+        self._updater.request()
 
-    def _update_series(self) -> None:
-        """Show the errors of all frames, or the distance between two runs whose difference is shown."""
+    def _resolve(self) -> TimelineState:
         session, together = self._session, self._display.together
-        series = self._errors
+        sequence, series = session.sequence, self._errors
+        truth = None if sequence is None else sequence.truth
         if session.compared is not None and session.compare_mode == "difference" and together is not None:
-            series = together.series
-        if series is not self._shown:
-            self._shown = series
-            self._timeline.set_series(series)
+            series = together.series  # the distance between the two runs
+        return TimelineState(
+            frame_count=0 if sequence is None else sequence.frame_count,
+            truth_frames=((), -1) if truth is None else (tuple(truth.frames.tolist()), truth.reference),
+            frame=session.frame,
+            frame_range=session.frame_range,
+            hidden=session.hidden,
+            selection=(session.selection, session.point),
+            series=series,
+        )

@@ -75,7 +75,7 @@ def test_what_is_selected_anywhere_is_selected_everywhere(qtbot, solved, near):
     show_points(qtbot, window)
     window.tracks_view.points_selected.emit(np.array([3, 4, 7]), False)
     assert session.selection == (3, 4, 7)
-    assert rows(window) == [3, 4, 7]
+    qtbot.waitUntil(lambda: rows(window) == [3, 4, 7])
     assert window.timeline.strip._selected.tolist() == [3, 4, 7]
     qtbot.waitUntil(lambda: window.tracks_view._scene.selection == (3, 4, 7))
     window.display.refresh()
@@ -90,7 +90,7 @@ def test_what_is_selected_anywhere_is_selected_everywhere(qtbot, solved, near):
     assert session.selection == (0, 1, 3, 7, 9)
     trigger(window, "deselect")
     assert session.selection == ()
-    assert rows(window) == []
+    qtbot.waitUntil(lambda: rows(window) == [])
 
 
 def test_rows_of_the_table_are_the_selection_in_whatever_order_they_stand(qtbot, solved):
@@ -210,7 +210,7 @@ def test_brackets_set_the_range_that_is_played_and_escape_clears_it(qtbot, windo
     assert (session.point, session.frame_range) == (-1, (10, 10))
     qtbot.keyClick(window, Qt.Key.Key_Escape)
     assert session.frame_range is None
-    assert window.timeline.slider._range.frames is None
+    qtbot.waitUntil(lambda: window.timeline.slider._range.frames is None)
 
 
 def test_w_goes_to_the_worst_frame_and_on_and_shows_how_bad_it_is(qtbot, solved):
@@ -358,6 +358,7 @@ def test_the_curves_are_the_errors_and_paths_of_the_selected_points(qtbot, solve
     show_points(qtbot, window)
     shapes = window.display.scene.shapes
     window.session.set_selection((4, 11))
+    window.display.refresh()
     panel.header.findChild(type(panel._buttons["errors"]), "errors").click()
     plots = panel.curves.plots
     assert [plot.unit for plot in plots] == ["px", shapes.unit]
@@ -370,11 +371,14 @@ def test_the_curves_are_the_errors_and_paths_of_the_selected_points(qtbot, solve
     np.testing.assert_array_equal(plots[2].dashed[0], shapes.truth[:, 2, 4])
     assert [widget.isVisibleTo(panel) for widget in panel.curves._charts] == [True] * 3
     window.session.set_frame(8)
+    window.display.refresh()
     assert {cursor.value() for cursor in [chart._cursor for chart in panel.curves._charts]} == {9}
     window.session.set_selection(range(20))
+    window.display.refresh()
     assert len(panel.curves.plots[0].curves) == 8
     assert "(8 of 20)" in panel.curves._names.text()
     trigger(window, "deselect")
+    window.display.refresh()
     assert panel.curves._empty.isVisibleTo(panel)
 
 
@@ -382,6 +386,7 @@ def test_a_click_into_the_curves_goes_to_the_frame(qtbot, solved):
     window, panel = solved, solved.points
     show_points(qtbot, window)
     window.session.set_point(4)
+    window.display.refresh()
     panel._buttons["errors"].click()
     plot = panel.curves._charts[0]
     qtbot.waitUntil(plot.isVisible)
@@ -408,6 +413,7 @@ def test_the_panel_shows_what_to_do_while_there_is_nothing(qtbot, window):
     panel._buttons["errors"].click()
     assert "Select points" in panel.curves._empty.text()
     window.session.set_point(3)
+    window.display.refresh()
     assert "press Run" in panel.curves._empty.text()
 
 

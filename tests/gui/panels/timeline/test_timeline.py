@@ -13,6 +13,7 @@ from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.timeline.error_curve import curve_top
 from nrsfm_gui.panels.timeline.heat_strip import heat_image
 from nrsfm_gui.panels.timeline.timeline import Timeline
+from nrsfm_gui.panels.timeline.timeline_controller import TimelineController
 from nrsfm_gui.scene.ranking import known_means, next_worst, worst_first
 from nrsfm_gui.scene.scene import ErrorSeries
 from nrsfm_gui.widgets.colors import error_table
@@ -462,3 +463,37 @@ def test_more_frames_than_pixels_show_the_largest_error():
     levels = [picture.pixelColor(column, 1).red() for column in range(100)]
     assert int(np.argmax(levels)) == 3777 * 100 // 5000
     assert picture.pixelColor(0, 0).alpha() == 255  # others of its frames are known
+
+
+def test_many_changes_of_the_session_are_one_update_and_only_what_differs_is_shown(
+    qtbot, show, session, display, known, monkeypatch
+):
+    called = []
+    for name in ("set_frame_count", "set_frame", "set_range", "set_hidden", "set_selection", "set_series"):
+
+        def counted(*arguments, name=name, method=getattr(Timeline, name)):
+            called.append(name)
+            return method(*arguments)
+
+        monkeypatch.setattr(Timeline, name, counted)
+    timeline = Timeline()
+    show(timeline, 1000, 140)
+    controller = TimelineController(session, display, timeline)
+    session.set_sequence(known.sequence)
+    session.set_frame_range((2, 9))
+    display.refresh()
+    assert timeline.slider.maximum() == known.sequence.frame_count - 1
+    called.clear()
+    for frame in (3, 5, 7):
+        session.set_frame(frame)
+        session.set_selection((frame, frame + 1))
+    assert called == []
+    qtbot.waitUntil(lambda: timeline.slider.value() == 7)
+    assert called == ["set_frame", "set_selection"]
+    called.clear()
+    session.set_sequence(known.sequence)  # which shows all of it anew: the range is that of the session
+    session.set_frame_range((1, 4))
+    display.refresh()
+    assert called.count("set_frame_count") == called.count("set_series") == 1
+    assert timeline.slider._range.frames == (1, 4) and timeline.slider.value() == 0
+    controller.shut_down()
