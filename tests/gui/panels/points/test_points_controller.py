@@ -26,11 +26,12 @@ def test_many_changes_are_one_update_of_what_differs(qtbot, session, display, pa
     panel.show()
     qtbot.waitUntil(lambda: panel.table.model().rowCount() == 20)
     called = []
+
+    def count(name, method):
+        monkeypatch.setattr(panel, name, lambda *given: called.append(name) or method(*given))
+
     for name in ("set_table", "set_selection", "set_courses", "set_frame"):
-        method = getattr(panel, name)
-        monkeypatch.setattr(
-            panel, name, lambda *given, name=name, method=method: called.append(name) or method(*given)
-        )
+        count(name, getattr(panel, name))
     for point in (3, 5, 7):
         session.set_selection((point, 9))
     assert called == []

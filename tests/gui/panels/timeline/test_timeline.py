@@ -469,13 +469,12 @@ def test_many_changes_of_the_session_are_one_update_and_only_what_differs_is_sho
     qtbot, show, session, display, known, monkeypatch
 ):
     called = []
+
+    def count(name, method):
+        monkeypatch.setattr(Timeline, name, lambda *given: called.append(name) or method(*given))
+
     for name in ("set_frame_count", "set_frame", "set_range", "set_hidden", "set_selection", "set_series"):
-
-        def counted(*arguments, name=name, method=getattr(Timeline, name)):
-            called.append(name)
-            return method(*arguments)
-
-        monkeypatch.setattr(Timeline, name, counted)
+        count(name, getattr(Timeline, name))
     timeline = Timeline()
     show(timeline, 1000, 140)
     controller = TimelineController(session, display, timeline)
