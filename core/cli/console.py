@@ -28,12 +28,12 @@ class ProgressLine:
         self._began = self._drawn = time.monotonic()
         self._width = 0
 
-    def show(self, update: Iterate) -> None:
-        """Draw an update, at most ten times a second."""
+    def show(self, iterate: Iterate) -> None:
+        """Draw an iterate, at most ten times a second."""
         now = time.monotonic()
         if self._shown and now - self._drawn >= INTERVAL:
             self._drawn = now
-            self.write(progress_text(update, now - self._began))
+            self.write(progress_text(iterate, now - self._began))
 
     def write(self, text: str) -> None:
         """Draw a text at once."""
@@ -52,19 +52,19 @@ class ProgressLine:
             self._width = 0
 
 
-def progress_text(update: Iterate, elapsed: float) -> str:
+def progress_text(iterate: Iterate, elapsed: float) -> str:
     """Return the line: the rate counts computing time, the time left assumes equally long phases."""
-    record = update.record
+    record = iterate.record
     parts = []
-    if 0 < update.fraction < 1:
-        parts.append(f"{100 * update.fraction:.0f} %")
-        parts.append(f"ETA {elapsed * (1 - update.fraction) / update.fraction:.0f} s")
+    if 0 < iterate.fraction < 1:
+        parts.append(f"{100 * iterate.fraction:.0f} %")
+        parts.append(f"ETA {elapsed * (1 - iterate.fraction) / iterate.fraction:.0f} s")
     parts.append(f"iteration {record.iteration}")
     if record.loss > 0:
         parts.append(f"log10 loss {math.log10(record.loss):.5f}")
     if record.seconds > 0:
         parts.append(f"{record.iteration / record.seconds:.0f} it/s")
-    return "  ".join([*parts, update.phase])
+    return "  ".join([*parts, iterate.phase])
 
 
 def summary_of(result: Result) -> dict[str, Any]:

@@ -59,9 +59,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_step_options(parser: argparse.ArgumentParser) -> None:
-    """Add --updates, --then and --start."""
+    """Add --iterates, --then and --start."""
     group = parser.add_argument_group("steering")
-    _add_updates(group)
+    _add_iterates(group)
     group.add_argument(
         "--then", action="append", default=[], metavar="OPTIONS",
         help="continue under other settings, whose options are one argument, such as "
@@ -82,18 +82,22 @@ def steps_from(args: argparse.Namespace) -> tuple[SolveStep, ...]:
     return (_step(args), *(_step(_parsed(text)) for text in args.then))
 
 
-def _add_updates(parser: argparse._ActionsContainer) -> None:
-    parser.add_argument("--updates", type=int, metavar="N", help="stop after N updates (default: at the end)")
+def _add_iterates(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument(
+        "--iterates", type=int, metavar="N", help="stop after N iterates (default: at the end)"
+    )
+    # Its name in older commands, which results and sessions hold.
+    parser.add_argument("--updates", type=int, dest="iterates", help=argparse.SUPPRESS)
 
 
 def _step(args: argparse.Namespace) -> SolveStep:
-    return SolveStep(settings_from(args), args.updates)
+    return SolveStep(settings_from(args), args.iterates)
 
 
 def _parsed(text: str) -> argparse.Namespace:
     parser = _ThenParser(prog="--then", add_help=False, allow_abbrev=False)
     add_settings_options(parser)
-    _add_updates(parser)
+    _add_iterates(parser)
     try:
         options = shlex.split(text)
     except ValueError as error:
@@ -105,7 +109,7 @@ class _ThenParser(argparse.ArgumentParser):
     """Refuses with an InputError, as the rest of the command line does."""
 
     def error(self, message: str) -> NoReturn:
-        raise InputError(f"--then: {message}; accepted are options of settings, and --updates")
+        raise InputError(f"--then: {message}; accepted are options of settings, and --iterates")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -182,16 +186,16 @@ def _warn_of_pixels(sequence: Sequence, settings: Settings) -> None:
         )
 
 
-def _drain(updates: Iterator[Iterate], *, quiet: bool) -> tuple[list[HistoryEntry], Iterate | None, bool]:
-    """Run to the end or to Ctrl-C; return the records, the last update and whether it was Ctrl-C."""
+def _drain(iterates: Iterator[Iterate], *, quiet: bool) -> tuple[list[HistoryEntry], Iterate | None, bool]:
+    """Run to the end or to Ctrl-C; return the records, the last iterate and whether it was Ctrl-C."""
     records: list[HistoryEntry] = []
     last: Iterate | None = None
     line = ProgressLine(sys.stderr, shown=not quiet)
     try:
-        for update in updates:
-            last = update
-            records.append(update.record)
-            line.show(update)
+        for each in iterates:
+            last = each
+            records.append(each.record)
+            line.show(each)
     except KeyboardInterrupt:
         if last is not None and records[-1:] != [last.record]:  # interrupted between the two lines above
             records.append(last.record)

@@ -157,7 +157,7 @@ class TableJob:
         return FIRST_ORDER[self.sequence.camera, self.penalty]
 
     def _search(self) -> tuple[Iterate, float, float]:
-        """Return the last update, and the CPU seconds of choosing rotations and of the search itself."""
+        """Return the last iterate, and the CPU seconds of choosing rotations and of the search itself."""
         choosing, searching, before = 0.0, 0.0, time.process_time()
         for last in iterate_sequence(self.sequence, self.settings):
             now = time.process_time()

@@ -36,7 +36,7 @@ class SolveStep:
     """One part of a run: iterations under the same settings."""
 
     settings: Settings
-    updates: int | None = None  # the number of iterates, 1 or more; None: until the run has ended
+    iterates: int | None = None  # the number of iterates, 1 or more; None: until the run has ended
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Provenance:
     @property
     def plain(self) -> bool:
         """Whether it is one step without a start that runs to its end, so that its settings describe it."""
-        return self.start is None and len(self.steps) == 1 and self.steps[0].updates is None
+        return self.start is None and len(self.steps) == 1 and self.steps[0].iterates is None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,7 +111,7 @@ def command_for(sequence: Sequence, how: Settings | Provenance, output: str | Pa
 
 def step_options(step: SolveStep) -> list[str]:
     """Return the options of `nrsfm solve` for a step; joined to one word they are the value of `--then`."""
-    return options_for(step.settings) + ([] if step.updates is None else ["--updates", str(step.updates)])
+    return options_for(step.settings) + ([] if step.iterates is None else ["--iterates", str(step.iterates)])
 
 
 def options_for(settings: Settings) -> list[str]:
@@ -169,7 +169,7 @@ def _steps_lines(provenance: Provenance) -> list[str]:
         lines += ["# The run was steered: each step goes on from where the one before it stood."]
     lines += ["steps = ["]
     for step in provenance.steps:
-        count = "" if step.updates is None else f", updates={step.updates}"
+        count = "" if step.iterates is None else f", iterates={step.iterates}"
         lines += [f"    SolveStep({_settings_literal(step.settings)[0]}{count}),"]
     return [*lines, "]", f"result = reconstruct(sequence, steps=steps{start})"]
 
@@ -248,7 +248,7 @@ def penalty_from_dict(values: Mapping[str, Any]) -> Penalty:
 
 def steps_to_list(steps: Iterable[SolveStep]) -> list[dict[str, Any]]:
     """Return steps as values that JSON can hold; `steps_from_list` is the inverse."""
-    return [{"settings": settings_to_dict(step.settings), "updates": step.updates} for step in steps]
+    return [{"settings": settings_to_dict(step.settings), "iterates": step.iterates} for step in steps]
 
 
 def steps_from_list(values: Iterable[Mapping[str, Any]]) -> tuple[SolveStep, ...]:
@@ -257,15 +257,15 @@ def steps_from_list(values: Iterable[Mapping[str, Any]]) -> tuple[SolveStep, ...
     Raises
     ------
     InputError
-        where one lacks its settings, they are refused, or its number of updates is not one.
+        where one lacks its settings, they are refused, or its number of iterates is not one.
     """
     steps = []
     for number, value in enumerate(values, start=1):
         if not isinstance(value, dict) or not isinstance(value.get("settings"), dict):
-            raise InputError(f"step {number} holds no settings; accepted are settings and updates")
-        count = value.get("updates")
+            raise InputError(f"step {number} holds no settings; accepted are settings and iterates")
+        count = value.get("iterates", value.get("updates"))  # as older files name them
         if count is not None and (type(count) is not int or count < 1):
-            raise InputError(f"step {number} has {count!r} updates; accepted is at least 1, or null")
+            raise InputError(f"step {number} has {count!r} iterates; accepted is at least 1, or null")
         steps.append(SolveStep(settings_from_dict(value["settings"]), count))
     return tuple(steps)
 

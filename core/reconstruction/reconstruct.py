@@ -210,9 +210,9 @@ def replay(
     if not steps:
         raise InputError("there is no step; a reconstruction needs at least one")
     for number, step in enumerate(steps, start=1):
-        if step.updates is not None and step.updates < 1:
+        if step.iterates is not None and step.iterates < 1:
             raise InputError(
-                f"step {number} has {step.updates} updates; accepted is at least 1, or to the end"
+                f"step {number} has {step.iterates} iterates; accepted is at least 1, or to the end"
             )
     return _with_log(sequence, _replay(sequence, steps, start))
 
@@ -221,8 +221,8 @@ def _replay(sequence: Sequence, steps: Collection[SolveStep], start: Iterate | N
     last: Iterate | None = None
     for step in steps:
         before, by = last, None
-        for update in islice(iterate_sequence(sequence, step.settings, start=start), step.updates):
+        for each in islice(iterate_sequence(sequence, step.settings, start=start), step.iterates):
             if by is None:
-                by = (0, 0.0) if before is None else count_shift(before.record, update.record)
-            start, last = update, shift_counts(update, by)
+                by = (0, 0.0) if before is None else count_shift(before.record, each.record)
+            start, last = each, shift_counts(each, by)
             yield last

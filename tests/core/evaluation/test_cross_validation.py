@@ -53,8 +53,8 @@ XI = (0.01, 0.1, 0.3, 1.0, 3.0)
 def case():
     """A noisy balloon and its reconstruction."""
     sequence = simulate("balloon", frames=40, points=60, noise=1.0)
-    updates = list(iterate(sequence, SETTINGS))
-    return sequence, updates
+    iterates = list(iterate(sequence, SETTINGS))
+    return sequence, iterates
 
 
 def error_3d(sequence, solution) -> float:
@@ -108,12 +108,12 @@ def test_where_nothing_can_be_hidden_the_reason_is_given():
 
 
 def test_errors_are_distances_in_pixels_of_what_was_hidden_and_of_what_was_kept(case):
-    sequence, updates = case
-    trial = next(sweep(sequence, updates[-1], SETTINGS, HoldoutPlan("xi", (0.5,), folds=1, seed=5)))
+    sequence, iterates = case
+    trial = next(sweep(sequence, iterates[-1], SETTINGS, HoldoutPlan("xi", (0.5,), folds=1, seed=5)))
     held = choose_hidden(sequence.visible, 6, seed=(5, 0))
     # As a result measures itself, with the solution in the place of the run's.
-    end = replace(updates[-1], best=trial.solution)
-    result = finish(sequence, SETTINGS, end, [updates[-1].record])
+    end = replace(iterates[-1], best=trial.solution)
+    result = finish(sequence, SETTINGS, end, [iterates[-1].record])
     distance = np.linalg.norm(result.reprojections() - sequence.tracks, axis=1)
     assert trial.held.rms == pytest.approx(np.sqrt(np.mean(distance[held] ** 2)), rel=1e-9)
     assert trial.held.median == pytest.approx(np.median(distance[held]), rel=1e-9)
@@ -123,31 +123,31 @@ def test_errors_are_distances_in_pixels_of_what_was_hidden_and_of_what_was_kept(
 
 
 def test_what_is_hidden_does_not_enter_the_solution(case):
-    sequence, updates = case
+    sequence, iterates = case
     held = choose_hidden(sequence.visible, 6, seed=(0, 0))
     tracks = np.where(held[:, None], sequence.tracks + 300.0, sequence.tracks)
     moved = replace(sequence, tracks=tracks)
-    problem = updates[-1].best.problem
-    shifted = problem.tracks + np.where(held[:, None], 300.0 / updates[-1].intrinsics[0, 0], 0.0)
-    start = replace(updates[-1], best=replace(updates[-1].best, problem=replace(problem, tracks=shifted)))
+    problem = iterates[-1].best.problem
+    shifted = problem.tracks + np.where(held[:, None], 300.0 / iterates[-1].intrinsics[0, 0], 0.0)
+    start = replace(iterates[-1], best=replace(iterates[-1].best, problem=replace(problem, tracks=shifted)))
     plan = HoldoutPlan("xi", (0.5, 1.0), folds=1)
     for one, other in zip(
-        sweep(sequence, updates[-1], SETTINGS, plan), sweep(moved, start, SETTINGS, plan), strict=True
+        sweep(sequence, iterates[-1], SETTINGS, plan), sweep(moved, start, SETTINGS, plan), strict=True
     ):
         assert other.kept == one.kept
         assert other.held.rms > 100
 
 
 def test_warm_trials_end_where_cold_ones_do(case):
-    sequence, updates = case
-    trials = list(sweep(sequence, updates[-1], SETTINGS, HoldoutPlan("xi", XI, folds=1)))
+    sequence, iterates = case
+    trials = list(sweep(sequence, iterates[-1], SETTINGS, HoldoutPlan("xi", XI, folds=1)))
     assert [trial.value for trial in trials] == [0.3, 1.0, 3.0, 0.1, 0.01]  # from the nearest to 0.5 outwards
     assert [trial.done for trial in trials] == [1, 2, 3, 4, 5]
     for trial in trials:
         cold = solve_growing(trial.solution.problem)
         assert trial.solution.loss <= cold.loss * (1 + 1e-5)
         pixels = [
-            reproject(solution, updates[-1].intrinsics, sequence.camera)
+            reproject(solution, iterates[-1].intrinsics, sequence.camera)
             for solution in (trial.solution, cold)
         ]
         if abs(trial.solution.loss / cold.loss - 1) < 1e-6:  # the same minimum: the same picture
@@ -157,10 +157,10 @@ def test_warm_trials_end_where_cold_ones_do(case):
 
 def test_the_lowest_held_out_error_is_near_the_lowest_3d_error_where_runs_are_hidden(case):
     """Figures of this case: 1.6 mm at the minimum of runs, 1.6 the best; 23 at the minimum of single ones."""
-    sequence, updates = case
+    sequence, iterates = case
     found = {}
     for hiding in ("tracks", "entries"):
-        trials = list(sweep(sequence, updates[-1], SETTINGS, HoldoutPlan("xi", XI, folds=3, hiding=hiding)))
+        trials = list(sweep(sequence, iterates[-1], SETTINGS, HoldoutPlan("xi", XI, folds=3, hiding=hiding)))
         line = gather_curve(trials, "xi")
         errors = [np.mean([error_3d(sequence, t.solution) for t in trials if t.value == xi]) for xi in XI]
         found[hiding] = errors[line.best] / min(errors)
@@ -170,9 +170,9 @@ def test_the_lowest_held_out_error_is_near_the_lowest_3d_error_where_runs_are_hi
 
 
 def test_the_rank_is_found_and_ties_go_to_the_lower_one(case):
-    sequence, updates = case
+    sequence, iterates = case
     ranks = (2.0, 3.0, 4.0, 5.0, 6.0, 7.0)
-    trials = list(sweep(sequence, updates[-1], SETTINGS, HoldoutPlan("rank", ranks, folds=2)))
+    trials = list(sweep(sequence, iterates[-1], SETTINGS, HoldoutPlan("rank", ranks, folds=2)))
     line = gather_curve(trials, "rank")
     errors = [np.mean([error_3d(sequence, t.solution) for t in trials if t.value == rank]) for rank in ranks]
     assert errors[line.best] < 1.15 * min(errors)
@@ -180,10 +180,10 @@ def test_the_rank_is_found_and_ties_go_to_the_lower_one(case):
 
 
 def test_rotations_that_have_seen_what_is_hidden_change_little(case):
-    sequence, updates = case
+    sequence, iterates = case
     plan = HoldoutPlan("xi", (0.1, 0.3, 1.0), folds=1)
     lines = [
-        gather_curve(sweep(sequence, updates[-1], SETTINGS, plan, again=again), "xi")
+        gather_curve(sweep(sequence, iterates[-1], SETTINGS, plan, again=again), "xi")
         for again in (False, True)
     ]
     assert lines[1].held == pytest.approx(lines[0].held, rel=0.15)
@@ -313,11 +313,11 @@ def test_plans_that_make_no_sense_are_refused(plan, words):
 
 
 def test_cross_validation_needs_chosen_rotations(case):
-    sequence, updates = case
+    sequence, iterates = case
     with pytest.raises(InputError, match="rotations are not chosen yet"):
-        next(sweep(sequence, updates[0], SETTINGS, HoldoutPlan("xi", (1.0,))))
+        next(sweep(sequence, iterates[0], SETTINGS, HoldoutPlan("xi", (1.0,))))
     with pytest.raises(InputError, match="of the other problem"):
-        next(sweep(sequence, updates[-1], PRESETS["lowrank"], HoldoutPlan("mu", (1.0,))))
+        next(sweep(sequence, iterates[-1], PRESETS["lowrank"], HoldoutPlan("mu", (1.0,))))
 
 
 @pytest.mark.parametrize("parameter", ["mu", "rank", "eta"])
@@ -351,7 +351,7 @@ def test_eta_can_be_varied_from_one_on(case):
 
 
 def test_a_sweep_can_be_ended_within_a_solve(case):
-    sequence, updates = case
+    sequence, iterates = case
     calls = []
 
     def watch() -> None:
@@ -360,13 +360,13 @@ def test_a_sweep_can_be_ended_within_a_solve(case):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        list(sweep(sequence, updates[-1], SETTINGS, HoldoutPlan("xi", (0.1, 1.0)), watch=watch))
+        list(sweep(sequence, iterates[-1], SETTINGS, HoldoutPlan("xi", (0.1, 1.0)), watch=watch))
     assert len(calls) == 5
 
 
 def test_every_fold_hides_something_else(case):
-    sequence, updates = case
-    trials = sweep(sequence, updates[-1], SETTINGS, HoldoutPlan("xi", (0.5,), folds=3, seed=2))
+    sequence, iterates = case
+    trials = sweep(sequence, iterates[-1], SETTINGS, HoldoutPlan("xi", (0.5,), folds=3, seed=2))
     held = [sequence.visible & ~trial.solution.problem.visible for trial in trials]
     assert len(held) == 3 and not any((held[k] == held[k - 1]).all() for k in range(3))
 
@@ -395,9 +395,9 @@ def test_without_a_start_a_solution_is_grown(case):
 
 
 def test_a_concave_penalty_is_solved_as_what_it_is(case):
-    sequence, updates = case
+    sequence, iterates = case
     settings = SETTINGS.with_changes(penalty=LogPenalty(mu=0.3))
-    (only,) = sweep(sequence, updates[-1], settings, HoldoutPlan("mu", (0.3,), folds=1))
+    (only,) = sweep(sequence, iterates[-1], settings, HoldoutPlan("mu", (0.3,), folds=1))
     problem = only.solution.problem
     assert problem.spectral == settings.penalty
     again = solve(problem, Majorized(VariableProjection()), only.solution.factors)
@@ -408,7 +408,7 @@ def test_a_concave_penalty_is_solved_as_what_it_is(case):
 
 
 def test_trials_do_not_keep_the_data_term(case):
-    sequence, updates = case
-    (trial,) = sweep(sequence, updates[-1], SETTINGS, HoldoutPlan("xi", (0.5,), folds=1))
+    sequence, iterates = case
+    (trial,) = sweep(sequence, iterates[-1], SETTINGS, HoldoutPlan("xi", (0.5,), folds=1))
     assert "data" not in trial.solution.problem.__dict__
     assert trial.solution.problem.loss(trial.solution.factors) == pytest.approx(trial.solution.loss, rel=1e-9)

@@ -238,30 +238,30 @@ def test_every_start_is_followed_by_the_method_that_was_chosen_and_to_its_limit(
         assert next_losses(scene, method, options)[1] > default[1]  # a shorter first step
     assert next_losses(scene, "lm", ())[1] != next_losses(scene, "bilinear", ())[1]
     limited = list(iterate(scene, settings(max_iterations=2, starts=2)))
-    assert max(Counter(update.phase for update in limited).values()) == 3  # and where it begins
+    assert max(Counter(each.phase for each in limited).values()) == 3  # and where it begins
 
 
 def next_losses(scene: Sequence, method: str, options: tuple[tuple[str, float], ...]) -> list[float]:
     """The first losses of a run."""
-    updates = iterate(scene, settings(method=method, options=options))
-    return [update.record.loss for update in islice(updates, 3)]
+    iterates = iterate(scene, settings(method=method, options=options))
+    return [each.record.loss for each in islice(iterates, 3)]
 
 
 def test_a_run_continues_from_its_point_under_changed_settings(scene):
     last = list(iterate(scene, settings()))[-1]
     again = list(iterate(scene, settings(eta=0.1), start=last))
     assert len(again) < 30
-    result = finish(scene, settings(eta=0.1), again[-1], [update.record for update in again])
+    result = finish(scene, settings(eta=0.1), again[-1], [each.record for each in again])
     assert result.loss == pytest.approx(reconstruct(scene, settings(eta=0.1)).loss, rel=1e-8)
 
 
 def test_every_update_has_a_geometry_and_the_best_loss_never_rises(scene):
-    updates = list(iterate(scene, settings()))
-    losses = [update.best.loss for update in updates]
+    iterates = list(iterate(scene, settings()))
+    losses = [each.best.loss for each in iterates]
     assert all(after <= before * (1 + 1e-9) for before, after in pairwise(losses))
-    assert updates[-1].status.finished
-    for update in (updates[0], updates[-1]):
-        assert np.isfinite(update.geometry.points).all()
+    assert iterates[-1].status.finished
+    for each in (iterates[0], iterates[-1]):
+        assert np.isfinite(each.geometry.points).all()
 
 
 def test_large_problems_are_searched_on_some_of_their_points():

@@ -37,42 +37,42 @@ def sequence():
 
 
 @pytest.fixture(scope="module")
-def updates(sequence):
+def iterates(sequence):
     return list(iterate(sequence, QUICK))
 
 
-def test_history_is_numbered_and_timed_through_all_phases(updates):
-    iterations = np.array([u.record.iteration for u in updates])
-    seconds = np.array([u.record.seconds for u in updates])
+def test_history_is_numbered_and_timed_through_all_phases(iterates):
+    iterations = np.array([u.record.iteration for u in iterates])
+    seconds = np.array([u.record.seconds for u in iterates])
     assert (np.diff(iterations) >= 0).all() and (np.diff(seconds) >= 0).all()
-    assert [u.status.finished for u in updates] == [False] * (len(updates) - 1) + [True]
-    assert updates[-1].status is Status.CONVERGED and updates[-1].fraction == 1.0
-    assert all(0 <= u.fraction <= 1 for u in updates)
+    assert [u.status.finished for u in iterates] == [False] * (len(iterates) - 1) + [True]
+    assert iterates[-1].status is Status.CONVERGED and iterates[-1].fraction == 1.0
+    assert all(0 <= u.fraction <= 1 for u in iterates)
 
 
-def test_best_is_the_lowest_loss_of_the_comparable_problems(updates):
-    settled = [u for u in updates if u.rotations_chosen]
-    assert updates[-1].best.loss == pytest.approx(min(u.current.loss for u in settled), rel=1e-12)
-    reports = updates[-1].starts
+def test_best_is_the_lowest_loss_of_the_comparable_problems(iterates):
+    settled = [u for u in iterates if u.rotations_chosen]
+    assert iterates[-1].best.loss == pytest.approx(min(u.current.loss for u in settled), rel=1e-12)
+    reports = iterates[-1].starts
     names = {"rigid, grown", "closed form, cut", "rigid and slow 1", "lowest, rank raised"}
     assert {r.name for r in reports} == names and len(reports) == QUICK.starts
     assert any(r.agrees for r in reports)
-    assert updates[-1].best.loss <= min(r.loss for r in reports)
+    assert iterates[-1].best.loss <= min(r.loss for r in reports)
 
 
-def test_result_is_a_stationary_point_and_its_loss_that_of_the_four_row_form(sequence, updates):
-    result = finish(sequence, QUICK, updates[-1], [u.record for u in updates])
-    best = updates[-1].best
+def test_result_is_a_stationary_point_and_its_loss_that_of_the_four_row_form(sequence, iterates):
+    result = finish(sequence, QUICK, iterates[-1], [u.record for u in iterates])
+    best = iterates[-1].best
     assert result.loss == pytest.approx(residuals.loss(best.problem, best.factors), rel=1e-10)
     assert residuals.relative_gradient(best.problem, best.factors) < 1e-7
     t = np.einsum("fab,fb->fa", result.rotations, best.factors.s)
     np.testing.assert_allclose(result.translations, t)
-    assert result.C.shape == (3 * 40, 2) and result.history.shape == (len(updates), 3)
+    assert result.C.shape == (3 * 40, 2) and result.history.shape == (len(iterates), 3)
 
 
-def test_the_same_seed_gives_the_same_numbers(sequence, updates):
+def test_the_same_seed_gives_the_same_numbers(sequence, iterates):
     again = list(iterate(sequence, QUICK))
-    assert [u.record.loss for u in again] == [u.record.loss for u in updates]
+    assert [u.record.loss for u in again] == [u.record.loss for u in iterates]
 
 
 def test_a_stopped_run_keeps_its_best(sequence):
@@ -81,26 +81,26 @@ def test_a_stopped_run_keeps_its_best(sequence):
     assert result.loss == min(u.current.loss for u in first) and len(result.history) == 5
 
 
-def test_a_run_continues_from_its_point_under_changed_weights(sequence, updates):
+def test_a_run_continues_from_its_point_under_changed_weights(sequence, iterates):
     changed = replace(QUICK, penalty=NuclearNorm(mu=2e-3))
-    warm = list(iterate(sequence, changed, start=updates[-1]))
+    warm = list(iterate(sequence, changed, start=iterates[-1]))
     cold = reconstruct(sequence, changed)
     assert warm[-1].best.loss == pytest.approx(cold.loss, rel=1e-8)
-    assert len(warm) < len(updates) / 4
-    assert warm[0].rotations_chosen and warm[0].rotations == updates[-1].rotations
+    assert len(warm) < len(iterates) / 4
+    assert warm[0].rotations_chosen and warm[0].rotations == iterates[-1].rotations
 
 
 @pytest.mark.parametrize("rank", [1, 4])
-def test_a_run_continues_at_another_rank(sequence, updates, rank):
+def test_a_run_continues_at_another_rank(sequence, iterates, rank):
     changed = replace(QUICK, rank=rank)
-    warm = list(iterate(sequence, changed, start=updates[-1]))
+    warm = list(iterate(sequence, changed, start=iterates[-1]))
     assert warm[-1].best.factors.rank == rank and warm[-1].status.finished
-    assert (warm[-1].best.loss < updates[-1].best.loss) == (rank > 2)
+    assert (warm[-1].best.loss < iterates[-1].best.loss) == (rank > 2)
 
 
-def test_changed_rotations_do_not_continue(sequence, updates):
+def test_changed_rotations_do_not_continue(sequence, iterates):
     changed = replace(QUICK, rotations="companion", rotation_rank=1)
-    first = next(iterate(sequence, changed, start=updates[-1]))
+    first = next(iterate(sequence, changed, start=iterates[-1]))
     assert first.phase.startswith("rotations 1 of 2") and not first.rotations_chosen
 
 
@@ -108,9 +108,9 @@ def test_changed_rotations_do_not_continue(sequence, updates):
     "method",
     [name for name in METHODS if not QUICK.with_changes(method=name).refusal(CameraModel.PERSPECTIVE)],
 )
-def test_every_method_ends_with_a_result_no_better_than_the_default(sequence, updates, method):
+def test_every_method_ends_with_a_result_no_better_than_the_default(sequence, iterates, method):
     result = reconstruct(sequence, replace(QUICK, method=method, max_iterations=60))
-    assert result.loss >= updates[-1].best.loss * (1 - 1e-9)
+    assert result.loss >= iterates[-1].best.loss * (1 - 1e-9)
     own = NonRigidProblem(result.tracks, result.visible, result.rotations, result.eta, result.weights)
     assert np.isfinite(result.points).all() and own.rank == 2
 
@@ -123,7 +123,7 @@ def test_a_method_on_the_matrix_is_reported_where_it_ends(method):
     chosen = replace(QUICK, method=method, options=options, penalty=penalty)
     settings = replace(chosen, rotations="truth", max_iterations=3000)
     *before, last = iterate(flat, settings)
-    assert min(update.current.loss for update in before) < 0.999 * last.current.loss  # a cut on the way
+    assert min(each.current.loss for each in before) < 0.999 * last.current.loss  # a cut on the way
     assert last.best is last.current
     assert last.starts[0].loss == last.best.loss
 
@@ -211,13 +211,13 @@ def test_a_run_can_continue_from_a_point_that_a_penalty_has_shrunk_to_zero(seque
 
 
 def test_the_iteration_limit_holds_for_every_phase(sequence):
-    updates = list(iterate(sequence, replace(QUICK, method="admm", max_iterations=3)))
-    assert updates[-1].record.iteration == 3 and updates[-1].status is Status.LIMIT
+    iterates = list(iterate(sequence, replace(QUICK, method="admm", max_iterations=3)))
+    assert iterates[-1].record.iteration == 3 and iterates[-1].status is Status.LIMIT
 
 
 def test_the_history_holds_both_residuals_of_admm_alone(sequence):
     settings = QUICK.with_changes(method="admm+bilinear", max_iterations=30)
-    records = [update.record for update in iterate(sequence, settings)]
+    records = [each.record for each in iterate(sequence, settings)]
     for record in records:
         assert (record.primal is None) == (record.dual is None) == (record.phase != "ADMM")
     steps = [record for record in records if record.phase == "ADMM"]

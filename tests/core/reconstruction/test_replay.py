@@ -52,9 +52,9 @@ def steered(sequence, *parts):
     """Drain one stream after the other as a live window does: each from where the one before was left."""
     start, records = None, []
     for settings, count in parts:
-        for update in islice(iterate(sequence, settings, start=start), count):
-            start = update
-            records.append(update.record)
+        for each in islice(iterate(sequence, settings, start=start), count):
+            start = each
+            records.append(each.record)
     return finish(sequence, start.settings, start, records), start
 
 
@@ -77,7 +77,7 @@ STEERED = {
 def test_the_way_to_an_update_gives_it_again(sequence, parts):
     result, last = steered(sequence, *parts)
     recipe = last.provenance.flatten()
-    assert [(step.settings, step.updates) for step in recipe.steps] == parts
+    assert [(step.settings, step.iterates) for step in recipe.steps] == parts
     again = reconstruct(sequence, steps=recipe.steps)
     assert again.loss == result.loss
     assert np.array_equal(again.B, result.B)
@@ -85,7 +85,7 @@ def test_the_way_to_an_update_gives_it_again(sequence, parts):
     assert (np.diff(again.history[:, :2], axis=0) >= 0).all()  # iterations and seconds count on
     first = 0
     for step in recipe.steps[:-1]:
-        first += len(reconstruct(sequence, steps=[step]).history) if step.updates is None else step.updates
+        first += len(reconstruct(sequence, steps=[step]).history) if step.iterates is None else step.iterates
         assert again.history[first, 0] == again.history[first - 1, 0] + 1
 
 
@@ -97,7 +97,7 @@ def test_a_stopped_run_is_not_the_end_of_its_settings(sequence):
 
 def test_a_new_run_does_not_hold_earlier_steps(sequence):
     _, last = steered(sequence, (QUICK, 3), (QUICK.with_changes(rotations="best", rank=1), 4))
-    assert [step.updates for step in last.provenance.flatten().steps] == [4]
+    assert [step.iterates for step in last.provenance.flatten().steps] == [4]
 
 
 def test_the_way_is_not_known_where_that_to_the_start_is_not(sequence):
@@ -118,7 +118,7 @@ def test_steps_survive_json_and_the_command_line(sequence):
         SolveStep(Settings(penalty=MCP(mu=1 / 3), eta=1.0), 1),
     )
     assert steps_from_list(steps_to_list(steps)) == steps
-    _, last = steered(sequence, *((step.settings, step.updates) for step in steps[:1]))
+    _, last = steered(sequence, *((step.settings, step.iterates) for step in steps[:1]))
     words = shlex.split(command_for(sequence, last.provenance.flatten()))
     assert steps_from(parser().parse_args(words[1:])) == steps[:1]
     from core import Provenance
@@ -173,7 +173,7 @@ def test_a_start_of_other_tracks_is_refused(sequence, tmp_path):
         (["--then=--etta 1"], "--then: unrecognized arguments: --etta 1; accepted are options of settings"),
         (["--then=--eta 7"], "eta is 7; accepted is a number above 0 and at most 1"),
         (["--then=--eta '"], "cannot be split into words"),
-        (["--updates", "0"], "step 1 has 0 updates; accepted is at least 1"),
+        (["--iterates", "0"], "step 1 has 0 iterates; accepted is at least 1"),
         (["--start", "nowhere.npz"], "nowhere.npz is not a file; a result is an .npz file"),
     ],
 )
@@ -184,7 +184,15 @@ def test_steering_that_cannot_be_is_refused_with_a_sentence(capsys, tmp_path, wo
     assert not out.exists()
 
 
-@pytest.mark.parametrize("values", [[{}], [{"settings": 3}], [{"settings": {}, "updates": 0}], ["x"]])
+def test_the_older_name_of_the_number_of_iterates_is_read():
+    values = steps_to_list([SolveStep(PRESETS["paper"], 4), SolveStep(PRESETS["paper"])])
+    older = [{"settings": each["settings"], "updates": each["iterates"]} for each in values]
+    assert [step.iterates for step in steps_from_list(older)] == [4, None]
+    words = ["solve", "sample:", "-o", "out.npz", "--updates", "4", "--then=--eta 0.1 --updates 2"]
+    assert [step.iterates for step in steps_from(parser().parse_args(words))] == [4, 2]
+
+
+@pytest.mark.parametrize("values", [[{}], [{"settings": 3}], [{"settings": {}, "iterates": 0}], ["x"]])
 def test_steps_that_cannot_be_rebuilt_give_their_sentence(values):
     with pytest.raises(InputError, match="step 1 "):
         steps_from_list(values)

@@ -99,14 +99,14 @@ def test_other_weights_share_the_data_term_and_the_reference(sequence, ended):
 def test_a_continued_run_ends_in_a_minimum_of_the_new_problem(sequence, ended, changes):
     """Long steps from the same point lead to the same loss, and no step leads down from there."""
     settings = SETTINGS.with_changes(**changes)
-    updates = list(iterate(sequence, settings, start=ended))
-    end = updates[-1]
+    iterates = list(iterate(sequence, settings, start=ended))
+    end = iterates[-1]
     assert end.status.finished
     problem = posed_anew(end.best.problem, settings.eta)
     assert problem.loss(end.best.factors) == pytest.approx(end.best.loss, rel=1e-12)
     again = solve(problem, VariableProjection(), end.best.factors)
     assert again.progress.loss == pytest.approx(end.best.loss, rel=1e-10)
-    losses = [update.record.loss for update in updates]
+    losses = [each.record.loss for each in iterates]
     assert all(after <= before * (1 + 1e-12) for before, after in itertools.pairwise(losses))
 
 

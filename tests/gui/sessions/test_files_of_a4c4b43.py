@@ -83,7 +83,7 @@ def plain(settings):
 def plain_recipe(recipe):
     if recipe is None:
         return None
-    steps = [{"settings": plain(step.settings), "updates": step.updates} for step in recipe.steps]
+    steps = [{"settings": plain(step.settings), "updates": step.iterates} for step in recipe.steps]
     return {"start": None if recipe.start is None else str(recipe.start), "steps": steps}
 
 
