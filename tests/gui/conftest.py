@@ -33,6 +33,7 @@ from core import (
     Sequence,
     Settings,
     Status,
+    iterate,
 )
 from core.foundation import rotation_from_vector
 
@@ -511,6 +512,64 @@ def add_run() -> Callable[..., Run]:
         run = session.add_run(settings)
         run.last, run.state = update, RunState.FINISHED
         run.history.extend([HistoryEntry(k, 0.01 * k, 2.0 - 0.1 * k + noise, "refine") for k in range(9)])
+        session.report_run(run)
+        return run
+
+    return add
+
+
+@pytest.fixture(scope="session")
+def solve_once() -> Callable[[Sequence, Settings], tuple[Iterate, ...]]:
+    """Return all iterates of a sequence under some settings; each pair of both is solved once per process.
+
+    Two sequences are the same where their tracks and all that is known of them are. Arrays are read-only, so
+    that no test changes what another one gets.
+    """
+    solved: dict[tuple[str, Settings], tuple[Iterate, ...]] = {}
+
+    def solve(sequence: Sequence, settings: Settings) -> tuple[Iterate, ...]:
+        key = (sequence.content, settings)
+        if key not in solved:
+            solved[key] = tuple(iterate(sequence, settings))
+            for update in solved[key]:
+                make_read_only(update)
+        return solved[key]
+
+    return solve
+
+
+def make_read_only(value: object, seen: set[int] | None = None) -> None:
+    """Forbid to write into the arrays that an object holds, however deep."""
+    seen = set() if seen is None else seen
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    if isinstance(value, np.ndarray):
+        value.flags.writeable = False
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            make_read_only(item, seen)
+    else:
+        for item in getattr(value, "__dict__", {}).values():
+            make_read_only(item, seen)
+
+
+@pytest.fixture
+def add_solved_run(
+    solve_once: Callable[[Sequence, Settings], tuple[Iterate, ...]],
+) -> Callable[[Session, Sequence, Settings], Run]:
+    """Show a sequence and its parameters in a session, with a run that the solver has finished."""
+    from nrsfm_gui.model.run import RunState
+
+    def add(session: Session, sequence: Sequence, settings: Settings) -> Run:
+        session.set_settings(settings)
+        session.set_sequence(sequence)
+        run = session.add_run(settings)
+        for index, update in enumerate(solve_once(sequence, settings)):
+            run.history.extend([update.record])
+            run.moments.add(index, update)
+            run.last = update
+        run.state = RunState.FINISHED
         session.report_run(run)
         return run
 

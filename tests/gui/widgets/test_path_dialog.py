@@ -7,14 +7,11 @@ from pathlib import Path
 
 import pytest
 from PyQt6.QtCore import QTimer
-from PyQt6.QtWidgets import QFileDialog, QLineEdit, QMessageBox, QWidget
+from PyQt6.QtWidgets import QLineEdit, QMessageBox, QWidget
 
 import nrsfm_gui.widgets.path_dialog as module
-from core import Settings, simulate
-from nrsfm_gui.model.run import RunState
 from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path, first_suffix
 
-QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
 SOURCES = Path(module.__file__).parent.parent
 PREFIX = "getOpen", "getSave", "getExisting", "getColor", "getText", "getItem", "getInt", "getDouble"
 
@@ -101,17 +98,6 @@ def test_a_dialog_that_is_closed_under_its_own_message_outlives_it(qtbot, parent
     with qtbot.waitSignal(dialog.destroyed):
         dialog.accept()
     assert closed == [True]
-
-
-def test_a_run_comes_to_its_end_behind_a_dialog(qtbot, make_window):
-    window = make_window(simulate("paper", frames=8, points=20, seed=2), settings=QUICK)
-    window.parameters_controller.run()
-    window.toolbars.actions["open"].trigger()
-    dialog = window.findChild(QFileDialog)
-    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
-    qtbot.waitUntil(lambda: "converged" in window.status.activity.full_text)
-    assert dialog.isVisible()
-    dialog.reject()
 
 
 def test_no_dialog_waits_in_a_loop_of_its_own():

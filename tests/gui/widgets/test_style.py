@@ -54,17 +54,6 @@ def test_a_widget_with_a_palette_of_its_own_keeps_it(qtbot, qapp):
     assert alone._theme is LIGHT and alone.taken == ["dark", "light"]
 
 
-def test_everything_in_a_window_follows_the_theme(make_window, known):
-    window = make_window(known.sequence)
-    for theme in (LIGHT, DARK, LIGHT):
-        window.session.set_theme(theme)
-        themed = [widget for widget in window.findChildren(QWidget) if isinstance(widget, Themed)]
-        assert len(themed) > 15
-        for widget in themed:
-            assert widget._theme is theme, widget
-            assert widget._applied in (theme, None), widget
-
-
 def test_a_property_that_the_sheet_asks_for_changes_the_color(qtbot, qapp, near):
     apply_theme(qapp, DARK)
     bar = QFrame()

@@ -29,7 +29,7 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from core import Settings, simulate
+from core import NuclearNorm, Settings, simulate
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.panels.parameters.spectrum_canvas import SpectrumCanvas
@@ -263,3 +263,19 @@ def test_the_tab_key_leads_through_the_parameters(qtbot, window):
         reached.add(focused)
         qtbot.keyClick(focused, Qt.Key.Key_Tab)
     assert len(reached) >= 0.8 * len([each for each in usable if not each.visibleRegion().isEmpty()])
+
+
+def test_arrow_keys_on_the_plot_of_the_weights_do_not_step_through_the_frames(qtbot, make_window, known):
+    window = make_window(known.sequence, settings=Settings(rank=3, penalty=NuclearNorm(mu=0.01)))
+    with qtbot.waitActive(window):
+        window.activateWindow()
+    window.findChild(type(window.spectrum_plot.parent()), "dock Weights").raise_()
+    canvas = window.spectrum_plot.canvas
+    qtbot.waitUntil(lambda: canvas.parts.columns > 1)
+    canvas.setFocus()
+    qtbot.keyClick(canvas, Qt.Key.Key_Right)
+    assert window.session.frame == 0
+    assert canvas.parts.number == "a2 = 0.01"
+    qtbot.keyClick(canvas, Qt.Key.Key_Escape)
+    qtbot.keyClick(window, Qt.Key.Key_Right)
+    assert window.session.frame == 1

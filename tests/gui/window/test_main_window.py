@@ -12,7 +12,7 @@ import pytest
 from PyQt6 import sip
 from PyQt6.QtCore import QMimeData, QPointF, Qt, QThread, QUrl
 from PyQt6.QtGui import QAction, QDesktopServices, QDropEvent, QGuiApplication, QKeySequence
-from PyQt6.QtWidgets import QLabel, QPushButton
+from PyQt6.QtWidgets import QFileDialog, QLabel, QPushButton, QWidget
 
 from core import (
     PRESETS,
@@ -29,11 +29,13 @@ from core.evaluation import Kind, Mirror
 from core.experiments import write_report
 from nrsfm_gui.model.arguments import Arguments
 from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.scene.shapes import Alignment
 from nrsfm_gui.shell.actions import ACTIONS
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.shell.shortcut_sheet import ShortcutSheet
 from nrsfm_gui.widgets.fields import NumberField
+from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -517,3 +519,23 @@ def test_orthogonal_tracks_are_compared_with_the_mirror_allowed_at_first(window)
     assert window.session.alignment == Alignment(mirror=Mirror.AUTOMATIC)
     window.session.set_sequence(simulate("paper", frames=6, points=20))
     assert window.session.alignment == Alignment()
+
+
+def test_a_run_comes_to_its_end_behind_a_dialog(qtbot, window):
+    window.parameters_controller.run()
+    window.toolbars.actions["open"].trigger()
+    dialog = window.findChild(QFileDialog)
+    finished(qtbot, window)
+    qtbot.waitUntil(lambda: "converged" in window.status.activity.full_text)
+    assert dialog.isVisible()
+    dialog.reject()
+
+
+def test_everything_in_a_window_follows_the_theme(window):
+    for theme in (LIGHT, DARK, LIGHT):
+        window.session.set_theme(theme)
+        themed = [widget for widget in window.findChildren(QWidget) if isinstance(widget, Themed)]
+        assert len(themed) > 15
+        for widget in themed:
+            assert widget._theme is theme, widget
+            assert widget._applied in (theme, None), widget

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyqtgraph as pg
 import pytest
-from PyQt6.QtWidgets import QApplication
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QApplication, QDockWidget, QMainWindow, QWidget
 
 from core import CameraModel, ExplicitWeights, NuclearNorm, Settings, WeightedNuclearNorm, simulate
 from core.evaluation import FOLDS, HoldoutCurve, HoldoutPlan, gather_curve, sweep
 from nrsfm_gui.model.theme import DARK, LIGHT
-from nrsfm_gui.panels.guidance.guidance_controller import HeldOutSeries, beyond
+from nrsfm_gui.panels.guidance.guidance_controller import GuidanceController, HeldOutSeries, beyond
 from nrsfm_gui.panels.guidance.guidance_panel import GuidancePanel
 from nrsfm_gui.panels.guidance.guidance_plot import GuidanceCurves, _ticks
 from nrsfm_gui.text.guidance_text import advised, by_truth, recommendation
 from nrsfm_gui.widgets.style import apply_theme
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 SETTINGS = Settings(starts=1, rank=4, penalty=WeightedNuclearNorm(xi=0.5), rotations="truth")
 
@@ -143,29 +149,35 @@ def test_ticks_are_round_and_at_least_two_even_on_a_short_axis():
 
 
 @pytest.fixture
-def solved(qtbot, make_window):
-    """A window with a small noisy sequence that was solved."""
-    sequence = simulate("balloon", frames=24, points=40, noise=1.0)
-    window = make_window(sequence, settings=SETTINGS)
-    window.parameters_controller.run()
-    qtbot.waitUntil(lambda: window.control.current is None, timeout=60_000)
-    return window
+def guidance(show, session, panel) -> Iterator[GuidanceController]:
+    """Return the controller of the panel."""
+    show(panel.header, 400, 40)  # in the window it is the title of the dock
+    made = GuidanceController(session, panel, session)
+    yield made
+    made.shut_down()
 
 
-def test_guidance_is_offered_once_rotations_are_chosen(solved, make_window, known):
-    assert solved.guidance_panel._compute.isEnabled()
-    assert not make_window(known.sequence).guidance_panel._compute.isEnabled()
+@pytest.fixture
+def solved(session, guidance, add_solved_run) -> GuidanceController:
+    """Return the controller with a small noisy sequence that was solved."""
+    add_solved_run(session, simulate("balloon", frames=24, points=40, noise=1.0), SETTINGS)
+    return guidance
 
 
-def test_a_series_is_computed_in_a_thread_and_its_minimum_can_be_used(qtbot, solved):
-    window, panel = solved, solved.guidance_panel
-    start = window.session.shown.last
+def test_guidance_is_offered_once_rotations_are_chosen(qtbot, session, solved, panel, known):
+    qtbot.waitUntil(panel._compute.isEnabled)
+    session.set_sequence(known.sequence)
+    assert not panel._compute.isEnabled()
+
+
+def test_a_series_is_computed_in_a_thread_and_its_minimum_can_be_used(qtbot, session, solved, panel):
+    start = session.shown.last
     values = (0.1, 0.4, 1.5)
     panel.compute_requested.emit("xi", values, "tracks")
-    assert window.guidance.computing and panel._cancel.isVisibleTo(panel)
-    qtbot.waitUntil(lambda: not window.guidance.computing, timeout=60_000)
+    assert solved.computing and panel._cancel.isVisibleTo(panel)
+    qtbot.waitUntil(lambda: not solved.computing, timeout=60_000)
     assert not panel._cancel.isVisibleTo(panel)
-    sequence, more = window.session.sequence, window.guidance._sweep.more
+    sequence, more = session.sequence, solved._sweep.more
     solves = [*sweep(sequence, start, SETTINGS, HoldoutPlan("xi", values))]
     first = gather_curve(solves, "xi")
     assert bool(more) == (first.best in (0, len(values) - 1))
@@ -183,13 +195,13 @@ def test_a_series_is_computed_in_a_thread_and_its_minimum_can_be_used(qtbot, sol
     assert "By the truth, not used here: " in panel.sentence
     panel._use.click()
     used = float(direct.values[advised(direct, "xi")])
-    assert window.session.settings.penalty == WeightedNuclearNorm(xi=used)
+    assert session.settings.penalty == WeightedNuclearNorm(xi=used)
     assert panel.sentence.startswith(f"xi {used:g} is in Parameters now")
     qtbot.waitUntil(lambda: panel.plot._present == used)
     assert "have changed" not in panel.sentence
-    window.parameters.set_value("rank", 3)
+    session.set_settings(session.settings.with_changes(rank=3))
     qtbot.waitUntil(lambda: "Other parameters have changed since" in panel.sentence)
-    window.parameters.choose_penalty("nn")
+    session.set_settings(session.settings.with_changes(penalty=NuclearNorm()))
     qtbot.waitUntil(lambda: not panel._use.isEnabled() and "is another number now" in panel.sentence)
 
 
@@ -245,32 +257,29 @@ def test_none_of_the_answer_is_cut(qtbot, panel, width):
     assert panel.plot.height() > 60
 
 
-def test_a_series_can_be_cancelled_and_keeps_what_it_has(qtbot, solved):
-    window, panel = solved, solved.guidance_panel
+def test_a_series_can_be_cancelled_and_keeps_what_it_has(qtbot, solved, panel):
     panel.compute_requested.emit("xi", tuple(np.geomspace(0.1, 10, 20)), "entries")
     qtbot.waitUntil(lambda: panel.plot._curves is not None, timeout=30_000)
     panel._cancel.click()
-    qtbot.waitUntil(lambda: not window.guidance.computing, timeout=30_000)
-    assert 0 < len(window.guidance._sweep.trials) < 20 * FOLDS
+    qtbot.waitUntil(lambda: not solved.computing, timeout=30_000)
+    assert 0 < len(solved._sweep.trials) < 20 * FOLDS
     assert panel._use.isEnabled()
     assert panel._compute.isVisibleTo(panel)
 
 
-def test_another_sequence_ends_a_series_and_removes_its_curve(qtbot, solved, known):
-    window, panel = solved, solved.guidance_panel
+def test_another_sequence_ends_a_series_and_removes_its_curve(qtbot, session, solved, panel, known):
     panel.compute_requested.emit("rank", (2.0, 3.0, 4.0), "tracks")
-    window.opening.open_sequence(known.sequence)
+    session.set_sequence(known.sequence)
     assert panel.plot._curves is None and panel.sentence == ""
-    qtbot.waitUntil(lambda: not window.guidance._running, timeout=30_000)
+    qtbot.waitUntil(lambda: not solved._running, timeout=30_000)
     assert panel.plot._curves is None
     assert not panel._compute.isEnabled()
 
 
-def test_3d_errors_are_of_the_folds_that_the_curve_is_of(qtbot, solved):
-    window, panel = solved, solved.guidance_panel
+def test_3d_errors_are_of_the_folds_that_the_curve_is_of(qtbot, solved, panel):
     panel.compute_requested.emit("xi", (0.1, 1.0), "entries")
-    qtbot.waitUntil(lambda: not window.guidance.computing, timeout=30_000)
-    series = window.guidance._sweep
+    qtbot.waitUntil(lambda: not solved.computing, timeout=30_000)
+    series = solved._sweep
     whole = gather_curve(series.trials, "xi")
     assert len(whole.folds) == FOLDS
     first = series.trials[0].fold
@@ -279,41 +288,49 @@ def test_3d_errors_are_of_the_folds_that_the_curve_is_of(qtbot, solved):
     assert series.truth_of(part) == pytest.approx(expected) != pytest.approx(series.truth_of(whole))
 
 
-def test_series_that_are_not_shown_any_more_are_let_go_of(qtbot, solved, known):
-    window, panel = solved, solved.guidance_panel
+def test_series_that_are_not_shown_any_more_are_let_go_of(qtbot, session, solved, panel, known):
     for _ in range(2):
         panel.compute_requested.emit("xi", (0.1, 1.0), "entries")
-        qtbot.waitUntil(lambda: not window.guidance.computing, timeout=30_000)
-        qtbot.waitUntil(lambda: len(window.guidance.findChildren(HeldOutSeries)) == 1)
-    window.opening.open_sequence(known.sequence)
-    qtbot.waitUntil(lambda: window.guidance.findChildren(HeldOutSeries) == [])
+        qtbot.waitUntil(lambda: not solved.computing, timeout=30_000)
+        qtbot.waitUntil(lambda: len(solved.findChildren(HeldOutSeries)) == 1)
+    session.set_sequence(known.sequence)
+    qtbot.waitUntil(lambda: solved.findChildren(HeldOutSeries) == [])
 
 
-def test_what_cannot_be_hidden_is_reported_in_the_panel(qtbot, solved):
-    window, panel = solved, solved.guidance_panel
+def test_what_cannot_be_hidden_is_reported_in_the_panel(qtbot, solved, panel):
     panel.compute_requested.emit("rank", (2.0, 40.0), "tracks")
-    qtbot.waitUntil(lambda: not window.guidance.computing, timeout=30_000)
+    qtbot.waitUntil(lambda: not solved.computing, timeout=30_000)
     assert panel.sentence.startswith("No observation can be hidden at rank 40")
     assert panel._line.label.property("role") == "warning"
 
 
-def test_closing_the_window_waits_for_a_series(qtbot, solved):
-    solved.guidance_panel.compute_requested.emit("xi", tuple(np.geomspace(0.1, 10, 20)), "tracks")
-    solved.close()
-    assert not any(series._job.isRunning() for series in solved.guidance._running)
+def test_shutting_down_waits_for_a_series(solved, panel):
+    panel.compute_requested.emit("xi", tuple(np.geomspace(0.1, 10, 20)), "tracks")
+    assert solved._running
+    solved.shut_down()
+    assert not any(series._job.isRunning() for series in solved._running)
 
 
-def test_the_menu_brings_the_panel_to_the_front(qtbot, solved):
-    panel = solved.guidance_panel
-    assert panel.visibleRegion().isEmpty()  # another tab is in front
-    solved.toolbars.actions["guidance"].trigger()
+def test_the_menu_brings_the_panel_to_the_front(qtbot, show, solved, panel, press_action):
+    window, docks = QMainWindow(), [QDockWidget(title) for title in ("Guidance", "Points")]
+    for dock, widget in zip(docks, (panel, QWidget()), strict=True):
+        dock.setWidget(widget)
+        window.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, dock)
+    window.tabifyDockWidget(*docks)
+    show(window, 400, 300)
+    docks[1].raise_()
+    qtbot.waitUntil(lambda: panel.visibleRegion().isEmpty())  # another tab is in front
+    press_action(SimpleNamespace(guidance=solved), "guidance")
     qtbot.waitUntil(lambda: not panel.visibleRegion().isEmpty())
+    docks[0].setWidget(None)
 
 
-def test_parameters_are_those_of_the_penalty_and_explicit_weights_have_a_scale(qtbot, make_window, known):
-    window = make_window(known.sequence, settings=Settings(rank=2, penalty=NuclearNorm(mu=0.1)))
-    qtbot.waitUntil(lambda: window.guidance_panel.parameter == "mu")
-    window.spectrum_plot.weights_edited.emit((0.1, 0.2))
-    qtbot.waitUntil(lambda: isinstance(window.session.settings.penalty, ExplicitWeights))
-    qtbot.waitUntil(lambda: window.guidance_panel.parameter == "scale")
-    assert window.session.sequence.camera is CameraModel.PERSPECTIVE
+def test_parameters_are_those_of_the_penalty_and_explicit_weights_have_a_scale(
+    qtbot, session, guidance, panel, known
+):
+    session.set_sequence(known.sequence)
+    session.set_settings(Settings(rank=2, penalty=NuclearNorm(mu=0.1)))
+    qtbot.waitUntil(lambda: panel.parameter == "mu")
+    session.set_settings(session.settings.with_changes(penalty=ExplicitWeights((0.1, 0.2))))
+    qtbot.waitUntil(lambda: panel.parameter == "scale")
+    assert session.sequence.camera is CameraModel.PERSPECTIVE

@@ -1,18 +1,55 @@
-"""The form of parameters, and the plot of the weights, of a session with runs."""
+"""The form of parameters and the plot of the weights, which change the parameters of a session."""
 
 from __future__ import annotations
 
+import pytest
+
+from core import ExplicitWeights, NuclearNorm, Settings, WeightedNuclearNorm
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
 
 
-def test_an_active_run_is_marked_unless_it_applies_the_parameters(
-    show, session, control, panel, add_three_runs, monkeypatch
-):
+@pytest.fixture
+def plot(show) -> SpectrumPlot:
     plot = SpectrumPlot()
-    show(plot, 300, 200)
-    controller = ParametersController(session, control, panel, plot, panel)
+    show(plot, 400, 300)
+    return plot
+
+
+@pytest.fixture
+def controller(session, control, panel, plot) -> ParametersController:
+    return ParametersController(session, control, panel, plot, session)
+
+
+def test_the_panel_and_the_parameters_show_one_penalty(qtbot, session, controller, panel, plot, known):
+    session.set_sequence(known.sequence)
+    session.set_settings(Settings(rank=3, penalty=NuclearNorm(mu=0.01)))
+    controller.flush()
+    assert plot.weights == (0.01,) * 3
+    plot.weights_edited.emit((0.01, 0.01, 0.2))
+    qtbot.waitUntil(lambda: session.settings.penalty == ExplicitWeights((0.01, 0.01, 0.2)))
+    controller.flush()
+    assert panel.settings == session.settings
+    assert plot.header.back.isVisibleTo(plot.header) and plot.header.back.text() == "To the rule"
+    plot.rank_requested.emit(2)
+    qtbot.waitUntil(lambda: session.settings.rank == 2)
+    assert session.settings.penalty == ExplicitWeights((0.01, 0.01))
+    controller.flush()
+    assert plot.weights == (0.01, 0.01)
+    plot.header.back.click()
+    assert session.settings.penalty == NuclearNorm(mu=0.01)
+    controller.flush()
+    assert not plot.header.back.isVisibleTo(plot.header)
+    plot.rule_requested.emit("wnn")
+    assert isinstance(session.settings.penalty, WeightedNuclearNorm)
+    panel.set_value("eta", 0.2)
+    qtbot.waitUntil(lambda: session.settings.eta == 0.2)
+
+
+def test_an_active_run_is_marked_unless_it_applies_the_parameters(
+    session, controller, panel, add_three_runs, monkeypatch
+):
     add_three_runs(session)
     run = session.runs[1]
     session.set_shown(run)

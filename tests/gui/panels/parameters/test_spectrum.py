@@ -10,7 +10,6 @@ from PyQt6.QtCore import QPoint, QPointF, Qt
 from PyQt6.QtGui import QMouseEvent
 from PyQt6.QtWidgets import QApplication
 
-from core import ExplicitWeights, NuclearNorm, Settings, WeightedNuclearNorm
 from nrsfm_gui.model.theme import DARK
 from nrsfm_gui.panels.parameters.spectrum_plot import HINT, Decades, SpectrumPlot, SpectrumState, decades_of
 from nrsfm_gui.panels.parameters.weights_editor import enforce_order, limit_weight
@@ -223,47 +222,6 @@ def test_a_weight_is_held_by_its_neighbors_or_brings_them_along():
         assert barrier is None or value == weights[barrier]
         along = enforce_order((*weights[:k], wanted, *weights[k + 1 :]), k)
         assert along[k] == wanted and np.all(np.diff(along) >= 0)
-
-
-def test_the_panel_and_the_parameters_show_one_penalty(qtbot, make_window, known):
-    window = make_window(known.sequence, settings=Settings(rank=3, penalty=NuclearNorm(mu=0.01)))
-    plot, parameters = window.spectrum_plot, window.parameters
-    window.parameters_controller.flush()
-    assert plot.weights == (0.01,) * 3
-    plot.weights_edited.emit((0.01, 0.01, 0.2))
-    qtbot.waitUntil(lambda: window.session.settings.penalty == ExplicitWeights((0.01, 0.01, 0.2)))
-    window.parameters_controller.flush()
-    assert parameters.settings == window.session.settings
-    assert plot.header.back.isVisibleTo(plot.header) and plot.header.back.text() == "To the rule"
-    plot.rank_requested.emit(2)
-    qtbot.waitUntil(lambda: window.session.settings.rank == 2)
-    assert window.session.settings.penalty == ExplicitWeights((0.01, 0.01))
-    window.parameters_controller.flush()
-    assert plot.weights == (0.01, 0.01)
-    plot.header.back.click()
-    assert window.session.settings.penalty == NuclearNorm(mu=0.01)
-    window.parameters_controller.flush()
-    assert not plot.header.back.isVisibleTo(plot.header)
-    plot.rule_requested.emit("wnn")
-    assert isinstance(window.session.settings.penalty, WeightedNuclearNorm)
-    parameters.set_value("eta", 0.2)
-    qtbot.waitUntil(lambda: window.session.settings.eta == 0.2)
-
-
-def test_arrow_keys_on_the_panel_do_not_step_through_the_frames(qtbot, make_window, known):
-    window = make_window(known.sequence, settings=Settings(rank=3, penalty=NuclearNorm(mu=0.01)))
-    with qtbot.waitActive(window):
-        window.activateWindow()
-    window.findChild(type(window.spectrum_plot.parent()), "dock Weights").raise_()
-    canvas = window.spectrum_plot.canvas
-    qtbot.waitUntil(lambda: canvas.parts.columns > 1)
-    canvas.setFocus()
-    qtbot.keyClick(canvas, Qt.Key.Key_Right)
-    assert window.session.frame == 0
-    assert canvas.parts.number == "a2 = 0.01"
-    qtbot.keyClick(canvas, Qt.Key.Key_Escape)
-    qtbot.keyClick(window, Qt.Key.Key_Right)
-    assert window.session.frame == 1
 
 
 def test_an_empty_panel_has_no_handles(qtbot, bare):

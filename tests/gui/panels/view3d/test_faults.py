@@ -18,6 +18,7 @@ from nrsfm_gui.panels.view3d import scene_view as scene3d
 from nrsfm_gui.panels.view3d.opengl_probe import opengl_available
 from nrsfm_gui.panels.view3d.parts import MOVING, LineSegments, TriangleMesh, exceeds, scene_parts
 from nrsfm_gui.panels.view3d.scene_view import SceneView
+from nrsfm_gui.panels.view3d.scene_view_controller import SceneViewController
 from nrsfm_gui.scene.orbit_camera import Orbit, image_window
 from nrsfm_gui.scene.scene import build_scene, build_shapes
 
@@ -181,11 +182,11 @@ def test_a_context_that_cannot_be_initialized_leaves_the_software_picture(
     assert near(view.grab_image(), DARK.estimate, tolerance=12).sum() > 100
 
 
-def test_the_window_shows_that_the_context_was_lost(make_window, known):
-    window = make_window(known.sequence)
-    window.scene_view.degraded.emit("The 3-D view is drawn without OpenGL from now on: it was lost")
-    assert "without OpenGL from now on: it was lost" in window.messages.text
-    assert window.display.without_opengl
+def test_a_message_reports_that_the_context_was_lost(session, display, scene_view, messages):
+    SceneViewController(session, display, scene_view, session)
+    scene_view.degraded.emit("The 3-D view is drawn without OpenGL from now on: it was lost")
+    assert "without OpenGL from now on: it was lost" in messages.text
+    assert display.without_opengl
 
 
 def test_a_view_that_is_docked_floated_and_docked_again_still_draws(qtbot, show, known, shapes, near):
