@@ -1,4 +1,4 @@
-"""Movies of the views: what is in the files, what the window does meanwhile, and what goes wrong."""
+"""Movies of the views: what is in the files, what the views do meanwhile, and what goes wrong."""
 
 from __future__ import annotations
 
@@ -11,19 +11,12 @@ import pytest
 from PyQt6.QtCore import QCoreApplication, QEvent
 from PyQt6.QtGui import QColor, QImage
 
-from core import InputError, Settings, simulate
+from core import InputError
 from nrsfm_gui.export import movie_files
 from nrsfm_gui.export.movie import ScenePainter, WindowPainter, fitted
 from nrsfm_gui.export.movie_files import FORMATS, format_for, pixels
 from nrsfm_gui.export.movie_options import MovieOptions
 from nrsfm_gui.export.tasks import Task, progress_words
-
-QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, starts=1)
-
-
-@pytest.fixture(scope="module")
-def sequence():
-    return simulate("paper", frames=6, points=20, noise=0.3, seed=2)
 
 
 @pytest.fixture
@@ -32,11 +25,6 @@ def folder(tmp_path):
     where = tmp_path / "exported"
     where.mkdir()
     return where
-
-
-@pytest.fixture
-def window(make_window, sequence):
-    return make_window(sequence, settings=QUICK)
 
 
 def bars(count: int, width: int = 64, height: int = 48):
@@ -165,59 +153,48 @@ def test_options_outside_their_range_are_refused(options, sentence):
         MovieOptions(**options)
 
 
-def solved(qtbot, window):
-    window.parameters_controller.run_from_scratch()
-    qtbot.waitUntil(
-        lambda: window.control.current is None and window.session.shown.last is not None, timeout=30_000
-    )
-    window.display.refresh()
-
-
-def test_the_three_d_view_is_filmed_while_the_window_stays_at_its_frame(qtbot, window, folder, near):
-    solved(qtbot, window)
-    window.session.set_frame(3)
-    orbit = window.scene_view.orbit.turned(20.0, 5.0)
-    window.scene_view.set_orbit(orbit)  # moved by hand, it does not fit itself when messages come and go
+def test_the_three_d_view_is_filmed_while_the_window_stays_at_its_frame(qtbot, solved, folder, near):
+    solved.session.set_frame(3)
+    orbit = solved.scene_view.orbit.turned(20.0, 5.0)
+    solved.scene_view.set_orbit(orbit)  # moved by hand, it does not fit itself when messages come and go
     shown = []
-    window.session.frame_changed.connect(shown.append)
-    with qtbot.waitSignal(window.exporting.saved, timeout=30_000) as saved:
-        window.exporting.save_movie(
+    solved.session.frame_changed.connect(shown.append)
+    with qtbot.waitSignal(solved.exporting.saved, timeout=30_000) as saved:
+        solved.exporting.save_movie(
             folder / "a.png", MovieOptions(width=320, height=200, last=5, one_turn=True)
         )
     assert saved.args == [f"Saved {folder / 'a_0001.png'} and 5 more: 6 pictures, 320 × 200"]
-    assert window.session.frame == 3 and not shown and window.scene_view.orbit == orbit
+    assert solved.session.frame == 3 and not shown and solved.scene_view.orbit == orbit
     images = [QImage(str(folder / f"a_{k:04d}.png")) for k in range(1, 7)]
     assert all((image.width(), image.height()) == (320, 200) for image in images)
-    theme = window.session.theme
+    theme = solved.session.theme
     assert all(
         near(image, theme.estimate).sum() > 20 and near(image, theme.truth).sum() > 20 for image in images
     )
     assert all((pixels(one) != pixels(other)).any() for one, other in itertools.pairwise(images))
-    painter = ScenePainter(window.exporting.views, MovieOptions(width=320, height=200))
+    painter = ScenePainter(solved.exporting.views, MovieOptions(width=320, height=200))
     assert (pixels(painter.picture(4, 240.0)) == pixels(images[4])).all()
     painter.close()
 
 
-def test_a_turn_of_the_camera_is_that_of_the_orbit(qtbot, window):
-    solved(qtbot, window)
-    painter = ScenePainter(window.exporting.views, MovieOptions(width=320, height=200))
+def test_a_turn_of_the_camera_is_that_of_the_orbit(solved):
+    painter = ScenePainter(solved.exporting.views, MovieOptions(width=320, height=200))
     straight, turned = painter.picture(0, 0.0), painter.picture(0, 90.0)
-    window.display.refresh()
-    view, orbit = window.scene_view, window.scene_view.orbit
+    solved.display.refresh()
+    view, orbit = solved.scene_view, solved.scene_view.orbit
     assert (pixels(view.render_image(320, 200, orbit)) == pixels(straight)).mean() > 0.98
     assert (pixels(view.render_image(320, 200, orbit.turned(90.0, 0.0))) == pixels(turned)).mean() > 0.98
     assert (pixels(straight) != pixels(turned)).any()
     painter.close()
 
 
-def test_a_full_turn_from_the_top_keeps_the_object_in_the_picture(qtbot, window, near):
-    solved(qtbot, window)
-    window.appearance.change(layers=frozenset({"truth"}))
-    window.scene_view.set_axis_preset("top")
-    painter = ScenePainter(window.exporting.views, MovieOptions(width=480, height=200, one_turn=True))
+def test_a_full_turn_from_the_top_keeps_the_object_in_the_picture(solved, near):
+    solved.session.set_appearance(solved.session.appearance.changed(layers=frozenset({"truth"})))
+    solved.scene_view.set_axis_preset("top")
+    painter = ScenePainter(solved.exporting.views, MovieOptions(width=480, height=200, one_turn=True))
     counts = []
     for turned in (0.0, 45.0, 90.0, 135.0):
-        seen = near(painter.picture(0, turned), window.session.theme.truth)
+        seen = near(painter.picture(0, turned), solved.session.theme.truth)
         border = np.ones_like(seen)
         border[4:-4, 4:-4] = False
         assert not (seen & border).any()
@@ -226,60 +203,56 @@ def test_a_full_turn_from_the_top_keeps_the_object_in_the_picture(qtbot, window,
     painter.close()
 
 
-def test_a_movie_shows_what_was_shown_when_it_was_asked_for(qtbot, window):
-    solved(qtbot, window)
-    painter = ScenePainter(window.exporting.views, MovieOptions(width=320, height=200))
+def test_a_movie_shows_what_was_shown_when_it_was_asked_for(solved):
+    painter = ScenePainter(solved.exporting.views, MovieOptions(width=320, height=200))
     before = pixels(painter.picture(4, 0.0))
-    window.session.set_hidden(range(10))
-    window.session.set_selection((12, 13))
-    window.session.set_appearance(window.session.appearance.changed(layers=frozenset({"estimate"})))
-    window.scene_view.set_axis_preset("top")
-    window.session.set_shown(None)
-    window.display.refresh()
+    solved.session.set_hidden(range(10))
+    solved.session.set_selection((12, 13))
+    solved.session.set_appearance(solved.session.appearance.changed(layers=frozenset({"estimate"})))
+    solved.scene_view.set_axis_preset("top")
+    solved.session.set_shown(None)
+    solved.display.refresh()
     assert (pixels(painter.picture(4, 0.0)) == before).all()
     painter.close()
 
 
-def test_a_recorded_window_shows_progress_in_a_window_of_its_own(qtbot, window, folder):
-    solved(qtbot, window)
+def test_a_recorded_window_shows_progress_in_a_window_of_its_own(qtbot, solved, folder):
     options = MovieOptions(view="window", width=320, height=200, last=0, seconds=600, fps=60)
-    window.exporting.save_movie(folder / "a.png", options)
-    floating = window.exporting._floating
+    solved.exporting.save_movie(folder / "a.png", options)
+    floating = solved.exporting._floating
     qtbot.waitUntil(floating.isVisible, timeout=10_000)
-    assert floating.isWindow() and not window.exporting.strip.isVisible()
-    (task,) = window.exporting.tasks.all
+    assert floating.isWindow() and not solved.exporting.strip.isVisible()
+    (task,) = solved.exporting.tasks.all
     floating.cancel_requested.emit(id(task))
-    qtbot.waitUntil(lambda: not window.exporting.busy, timeout=10_000)
+    qtbot.waitUntil(lambda: not solved.exporting.busy, timeout=10_000)
     assert not floating.isVisible() and not list(folder.iterdir())
 
 
-def test_the_two_d_view_is_filmed_with_the_part_that_is_seen(qtbot, window, folder, near):
-    solved(qtbot, window)
+def test_the_two_d_view_is_filmed_with_the_part_that_is_seen(qtbot, solved, folder, near):
     options = MovieOptions(view="2d", width=320, height=240, last=1)
-    with qtbot.waitSignal(window.exporting.saved, timeout=30_000):
-        window.exporting.save_movie(folder / "whole.png", options)
-    part = window.tracks_view.range_shown
+    with qtbot.waitSignal(solved.exporting.saved, timeout=30_000):
+        solved.exporting.save_movie(folder / "whole.png", options)
+    part = solved.tracks_view.range_shown
     part.setWidth(part.width() / 3)
     part.setHeight(part.height() / 3)
-    window.tracks_view.show_range(part)
-    with qtbot.waitSignal(window.exporting.saved, timeout=30_000):
-        window.exporting.save_movie(folder / "part.png", options)
+    solved.tracks_view.show_range(part)
+    with qtbot.waitSignal(solved.exporting.saved, timeout=30_000):
+        solved.exporting.save_movie(folder / "part.png", options)
     counts = [
-        int(near(QImage(str(folder / f"{name}_0001.png")), window.session.theme.reprojected).sum())
+        int(near(QImage(str(folder / f"{name}_0001.png")), solved.session.theme.reprojected).sum())
         for name in ("whole", "part")
     ]
     assert counts[0] > 50 and counts[1] < counts[0]
 
 
-def test_the_window_is_filmed_frame_by_frame_and_is_left_at_its_own(qtbot, window):
-    solved(qtbot, window)
-    window.session.set_frame(2)
+def test_the_window_is_filmed_frame_by_frame_and_is_left_at_its_own(solved):
+    solved.session.set_frame(2)
     painter = WindowPainter(
-        window.exporting.views, MovieOptions(view="window", width=640, height=400, last=5)
+        solved.exporting.views, MovieOptions(view="window", width=640, height=400, last=5)
     )
     first, last, again = (painter.picture(frame, 0.0) for frame in (0, 5, 0))
     painter.close()
-    assert window.session.frame == 2 and window.display.scene.frame == 2
+    assert solved.session.frame == 2 and solved.display.scene.frame == 2
     assert (first.width(), first.height()) == (640, 400)
     assert (pixels(first) != pixels(last)).any()
     assert (pixels(first) == pixels(again)).mean() > 0.999  # but for the clock and the memory
@@ -294,85 +267,81 @@ def test_a_picture_of_another_shape_is_centered(near):
     assert red[:, 102:198].all() and not red[:, :98].any() and not red[:, 202:].any()
 
 
-def test_a_cancelled_movie_leaves_nothing(qtbot, window, folder):
-    solved(qtbot, window)
+def test_a_cancelled_movie_leaves_nothing(qtbot, solved, folder):
     options = MovieOptions(width=320, height=200, first=0, last=0, seconds=3600, fps=100)
-    window.exporting.save_movie(folder / "a.png", options)
-    qtbot.waitUntil(lambda: window.exporting.strip.isVisible(), timeout=10_000)
+    solved.exporting.save_movie(folder / "a.png", options)
+    qtbot.waitUntil(lambda: solved.exporting.strip.isVisible(), timeout=10_000)
     folders = list(folder.iterdir())
     assert len(folders) == 1 and folders[0].is_dir()  # hidden, until it is whole
-    (task,) = window.exporting.tasks.all
-    with qtbot.waitSignal(window.exporting.saved, timeout=10_000) as said:
-        window.exporting.strip.cancel_requested.emit(id(task))
+    (task,) = solved.exporting.tasks.all
+    with qtbot.waitSignal(solved.exporting.saved, timeout=10_000) as said:
+        solved.exporting.strip.cancel_requested.emit(id(task))
     assert said.args == [f"Cancelled: {folder / 'a.png'} is not written"]
-    qtbot.waitUntil(lambda: not window.exporting.busy)
-    assert not list(folder.iterdir()) and not window.exporting.strip.isVisible()
+    qtbot.waitUntil(lambda: not solved.exporting.busy)
+    assert not list(folder.iterdir()) and not solved.exporting.strip.isVisible()
 
 
-def test_a_movie_whose_folder_vanishes_is_reported_and_the_next_one_works(qtbot, window, folder):
-    solved(qtbot, window)
+def test_a_movie_whose_folder_vanishes_is_reported_and_the_next_one_works(qtbot, solved, folder):
     options = MovieOptions(width=320, height=200, last=5)
-    with qtbot.waitSignal(window.exporting.failed, timeout=10_000) as failed:
-        window.exporting.save_movie(folder / "gone" / "a.png", options)
+    with qtbot.waitSignal(solved.exporting.failed, timeout=10_000) as failed:
+        solved.exporting.save_movie(folder / "gone" / "a.png", options)
     assert "gone does not exist" in failed.args[0] and failed.args[1] == ""
-    qtbot.waitUntil(lambda: not window.exporting.busy)
-    with qtbot.waitSignal(window.exporting.saved, timeout=10_000):
-        window.exporting.save_movie(folder / "a.png", options)
+    qtbot.waitUntil(lambda: not solved.exporting.busy)
+    with qtbot.waitSignal(solved.exporting.saved, timeout=10_000):
+        solved.exporting.save_movie(folder / "a.png", options)
 
 
-def test_two_exports_go_on_at_once_but_not_into_one_file(qtbot, window, folder):
-    solved(qtbot, window)
+def test_two_exports_go_on_at_once_but_not_into_one_file(qtbot, solved, folder):
     sentences, refusals = [], []
-    window.exporting.saved.connect(sentences.append)
-    window.exporting.failed.connect(lambda sentence, _details: refusals.append(sentence))
+    solved.exporting.saved.connect(sentences.append)
+    solved.exporting.failed.connect(lambda sentence, _details: refusals.append(sentence))
     options = MovieOptions(width=320, height=200, last=5)
-    window.exporting.save_movie(folder / "a.png", options)
-    window.exporting.save_movie(folder / "a.png", options)
-    window.exporting.save_movie(folder / "b.png", options)
-    window.exporting.save_result(folder / "c.glb", align="truth")
+    solved.exporting.save_movie(folder / "a.png", options)
+    solved.exporting.save_movie(folder / "a.png", options)
+    solved.exporting.save_movie(folder / "b.png", options)
+    solved.exporting.save_result(folder / "c.glb", align="truth")
     assert [sentence.split(" is being written")[0] for sentence in refusals] == [str(folder / "a.png")]
-    qtbot.waitUntil(lambda: not window.exporting.busy, timeout=30_000)
+    qtbot.waitUntil(lambda: not solved.exporting.busy, timeout=30_000)
     assert len(sentences) == 3
     assert len(list(folder.glob("[ab]_*.png"))) == 12 and (folder / "c.glb").is_file()
 
 
-def test_closing_the_window_ends_a_movie_without_a_file(qtbot, make_window, sequence, folder):
-    window = make_window(sequence, settings=QUICK)
+def test_shutting_down_ends_a_movie_without_a_file(qtbot, folder, parts):
     options = MovieOptions(view="2d", width=320, height=200, last=0, seconds=600)
-    window.exporting.save_movie(folder / "a.png", options)
+    parts.exporting.save_movie(folder / "a.png", options)
     qtbot.waitUntil(lambda: bool(list(folder.iterdir())))
-    window.close()
+    parts.exporting.shut_down()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
     assert not list(folder.iterdir())
 
 
-def test_a_picture_that_cannot_be_painted_ends_the_movie(qtbot, window, folder, monkeypatch):
+def test_a_picture_that_cannot_be_painted_ends_the_movie(qtbot, parts, folder, monkeypatch):
     def broken(_painter, frame, _turned):
         raise RuntimeError(f"no picture of {frame}")
 
     monkeypatch.setattr(ScenePainter, "picture", broken)
-    with qtbot.waitSignal(window.exporting.failed, timeout=10_000) as failed:
-        window.exporting.save_movie(folder / "a.png", MovieOptions(width=320, height=200, last=5))
+    with qtbot.waitSignal(parts.exporting.failed, timeout=10_000) as failed:
+        parts.exporting.save_movie(folder / "a.png", MovieOptions(width=320, height=200, last=5))
     assert "no picture of 0" in failed.args[0] and "Traceback" in failed.args[1]
-    window.exporting.saved.connect(lambda sentence: pytest.fail(sentence))  # what is told is told once
-    qtbot.waitUntil(lambda: not window.exporting.busy)
+    parts.exporting.saved.connect(lambda sentence: pytest.fail(sentence))  # what is told is told once
+    qtbot.waitUntil(lambda: not parts.exporting.busy)
     assert not list(folder.iterdir())
 
 
-def test_opening_another_sequence_ends_the_movie_of_the_window(qtbot, window, sequence, folder):
+def test_opening_another_sequence_ends_the_movie_of_the_window(qtbot, parts, sequence, folder):
     options = MovieOptions(view="window", width=320, height=200, last=0, seconds=600, fps=60)
-    window.exporting.save_movie(folder / "a.png", options)
+    parts.exporting.save_movie(folder / "a.png", options)
     qtbot.waitUntil(lambda: bool(list(folder.iterdir())))
-    with qtbot.waitSignal(window.exporting.failed, timeout=10_000) as failed:
-        window.opening.open_sequence(replace(sequence, digest="another"))
+    with qtbot.waitSignal(parts.exporting.failed, timeout=10_000) as failed:
+        parts.session.set_sequence(replace(sequence, digest="another"))
     assert "another sequence was opened meanwhile" in failed.args[0] and failed.args[1] == ""
-    qtbot.waitUntil(lambda: not window.exporting.busy)
+    qtbot.waitUntil(lambda: not parts.exporting.busy)
     assert not list(folder.iterdir())
 
 
-def test_frames_that_are_not_there_are_refused(qtbot, window, folder):
-    with qtbot.waitSignal(window.exporting.failed) as failed:
-        window.exporting.save_movie(folder / "a.png", MovieOptions(last=6))
+def test_frames_that_are_not_there_are_refused(qtbot, parts, folder):
+    with qtbot.waitSignal(parts.exporting.failed) as failed:
+        parts.exporting.save_movie(folder / "a.png", MovieOptions(last=6))
     assert failed.args[0] == "there are 6 frames; frame 7 is not one"
 
 
@@ -383,7 +352,7 @@ def test_progress_is_shown_with_the_time_left():
     assert progress_words(99, 100, 50.0) == "99 of 100"
 
 
-def test_a_task_that_raises_is_reported_and_forgotten(qtbot, window, folder):
+def test_a_task_that_raises_is_reported_and_forgotten(qtbot, parts, folder):
     entered = threading.Event()
 
     def work(job):
@@ -391,7 +360,7 @@ def test_a_task_that_raises_is_reported_and_forgotten(qtbot, window, folder):
         job.watch(1, 2)
         raise OSError(28, "No space left on device")
 
-    tasks = window.exporting.tasks
+    tasks = parts.exporting.tasks
     with qtbot.waitSignal(tasks.failed) as failed:
         assert tasks.start(Task("Saving", folder / "x", work))
     assert entered.is_set() and "No space left on device" in failed.args[0] and failed.args[1] == ""

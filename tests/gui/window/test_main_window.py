@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import random
 import runpy
+import weakref
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -539,3 +540,20 @@ def test_everything_in_a_window_follows_the_theme(window):
         for widget in themed:
             assert widget._theme is theme, widget
             assert widget._applied in (theme, None), widget
+
+
+def test_runs_that_are_forgotten_leave_the_memory(qtbot, make_window):
+    window = make_window(simulate("paper", frames=8, points=20), settings=Settings(rank=1, starts=1))
+    gone = []
+    for _ in range(3):
+        window.parameters_controller.run_from_scratch()
+        run = window.session.shown
+        qtbot.waitUntil(
+            lambda run=run: not run.state.alive and window.control.current is None, timeout=30_000
+        )
+        gone.append(weakref.ref(run))
+        window.session.drop_run(run)
+        window.display.refresh()
+    del run
+    # What is shown last may be kept for as long as nothing else is shown.
+    qtbot.waitUntil(lambda: gc.collect() >= 0 and gone[0]() is None and gone[1]() is None, timeout=10_000)

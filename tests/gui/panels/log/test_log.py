@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import threading
 import warnings
-import weakref
-from typing import TYPE_CHECKING
 
 import pytest
 from PyQt6.QtCore import QtMsgType, qInstallMessageHandler, qWarning
@@ -18,12 +15,9 @@ from nrsfm_gui.model import log_records as module
 from nrsfm_gui.model.log_records import Level, Logbook
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK
-from nrsfm_gui.panels.log.log_controller import differences
+from nrsfm_gui.panels.log.log_controller import LogController, differences
 from nrsfm_gui.panels.log.log_panel import LogPanel
 from nrsfm_gui.widgets.style import palette
-
-if TYPE_CHECKING:
-    from nrsfm_gui.main_window import MainWindow
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
 
@@ -41,8 +35,17 @@ def sequence():
 
 
 @pytest.fixture
-def window(make_window, sequence) -> MainWindow:
-    return make_window(sequence, settings=QUICK)
+def panel(show) -> LogPanel:
+    panel = LogPanel()
+    show(panel, 500, 200)
+    return panel
+
+
+@pytest.fixture
+def log(session, logbook, panel) -> LogController:
+    """Return the controller that fills the logbook."""
+    session.set_settings(QUICK)
+    return LogController(session, logbook, panel, session)
 
 
 def test_loggers_warnings_and_qt_are_heard_and_left_as_they_were(qtbot, logbook, recwarn):
@@ -143,24 +146,25 @@ def test_lines_that_came_while_the_panel_was_hidden_are_there_when_it_is_shown(q
     assert "Reading a.txt" in panel._text.toPlainText()
 
 
-def test_a_session_is_recorded_in_the_log(qtbot, window):
-    window.session.set_settings(QUICK.with_changes(eta=0.2))
-    window.parameters_controller.run()
-    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
-    qtbot.waitUntil(lambda: "Done: run 1" in window.logbook.text())
-    window.session.notifier.warn("the disk is full")
-    text = window.logbook.text()
+def test_a_session_is_recorded_in_the_log(qtbot, session, control, logbook, log, sequence):
+    session.set_sequence(sequence)
+    session.set_settings(QUICK.with_changes(eta=0.2))
+    control.start(warm=False)
+    qtbot.waitUntil(lambda: session.shown.state is RunState.FINISHED, timeout=30_000)
+    qtbot.waitUntil(lambda: "Done: run 1" in logbook.text())
+    session.notifier.warn("the disk is full")
+    text = logbook.text()
     order = ["Opened ", "eta 0.05 → 0.2", "Started from nothing", "Done: run 1", "the disk is full"]
     places = [text.index(part) for part in order]
     assert places == sorted(places)
-    assert [line.level for line in window.logbook.lines][-1] is Level.WARNING
+    assert [line.level for line in logbook.lines][-1] is Level.WARNING
 
 
-def test_dragged_settings_are_one_line(qtbot, window):
+def test_dragged_settings_are_one_line(qtbot, session, logbook, log):
     for eta in (0.06, 0.07, 0.08):
-        window.session.set_settings(QUICK.with_changes(eta=eta))
-    qtbot.waitUntil(lambda: "eta 0.05 → 0.08" in window.logbook.text(), timeout=3000)
-    assert "0.07" not in window.logbook.text()
+        session.set_settings(QUICK.with_changes(eta=eta))
+    qtbot.waitUntil(lambda: "eta 0.05 → 0.08" in logbook.text(), timeout=3000)
+    assert "0.07" not in logbook.text()
 
 
 def test_differences_name_what_changed():
@@ -169,34 +173,17 @@ def test_differences_name_what_changed():
     assert differences(before, after) == ["rank 3 → 4", "penalty mu 0.1 → 0.25", "gone 1 → None"]
 
 
-def test_the_log_is_saved_and_a_refusal_reported(qtbot, window, tmp_path):
-    window.logbook.add(Level.INFO, "test", "kept")
-    window.log.save(tmp_path / "log.txt")
+def test_the_log_is_saved_and_a_refusal_reported(messages, logbook, log, tmp_path):
+    logbook.add(Level.INFO, "test", "kept")
+    log.save(tmp_path / "log.txt")
     assert "kept" in (tmp_path / "log.txt").read_text()
-    assert "Saved" in window.messages.text
-    window.log.save(tmp_path / "absent" / "log.txt")
-    assert "does not exist" in window.messages.text
+    assert "Saved" in messages.text
+    log.save(tmp_path / "absent" / "log.txt")
+    assert "does not exist" in messages.text
 
 
-def test_clearing_empties_log_and_panel(qtbot, window):
-    window.logbook.add(Level.INFO, "test", "gone soon")
-    window.log_panel.clear_requested.emit()
-    assert not window.logbook.lines
-    assert window.log_panel.shown_text == ""
-
-
-def test_runs_that_are_forgotten_leave_the_memory(qtbot, make_window):
-    window = make_window(simulate("paper", frames=8, points=20), settings=Settings(rank=1, starts=1))
-    gone = []
-    for _ in range(3):
-        window.parameters_controller.run_from_scratch()
-        run = window.session.shown
-        qtbot.waitUntil(
-            lambda run=run: not run.state.alive and window.control.current is None, timeout=30_000
-        )
-        gone.append(weakref.ref(run))
-        window.session.drop_run(run)
-        window.display.refresh()
-    del run
-    # What is shown last may be kept for as long as nothing else is shown.
-    qtbot.waitUntil(lambda: gc.collect() >= 0 and gone[0]() is None and gone[1]() is None, timeout=10_000)
+def test_clearing_empties_log_and_panel(logbook, log, panel):
+    logbook.add(Level.INFO, "test", "gone soon")
+    panel.clear_requested.emit()
+    assert not logbook.lines
+    assert panel.shown_text == ""
