@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PyQt6.QtCore import QObject, pyqtSignal
+from PyQt6.QtCore import QObject
 
 from core import Alignment, CameraModel
 from core.evaluation import (
@@ -23,8 +23,8 @@ from core.evaluation import (
     with_parameter,
 )
 from core.reconstruction import geometry_of
-from nrsfm_gui.engine.jobs import Job
-from nrsfm_gui.engine.throttle import READING_MILLISECONDS, Throttle
+from nrsfm_gui.engine.jobs import Job, Jobs, Order
+from nrsfm_gui.engine.throttle import PanelUpdater
 from nrsfm_gui.model.numbers import format_number
 from nrsfm_gui.panels.guidance.guidance_panel import MEANINGS
 from nrsfm_gui.panels.guidance.guidance_plot import GuidanceCurves
@@ -40,46 +40,22 @@ if TYPE_CHECKING:
     from nrsfm_gui.panels.guidance.guidance_panel import GuidancePanel
 
 
-class HeldOutSeries(QObject):
-    """One series of solves in a thread; its trials come one by one, with their 3-D errors."""
+@dataclass(eq=False)
+class HeldOutSeries:
+    """One series of solves: its trials as far as they are known, with their 3-D errors."""
 
-    tried = pyqtSignal(object, float)  # HoldoutTrial, NaN where there is no truth
-    over = pyqtSignal()
-    failed = pyqtSignal(str, str)
-
-    def __init__(
-        self, sequence: Sequence, start: Iterate, settings: Settings, plan: HoldoutPlan, parent: QObject
-    ) -> None:
-        super().__init__(parent)
-        self.settings, self.plan = settings, plan
-        self.more: tuple[float, ...] = ()  # that the range was widened by
-        self.trials: list[HoldoutTrial] = []
-        self.truth: dict[tuple[int, float], float] = {}
-        self._sequence, self._start = sequence, start
-        self._job = Job(self._work, failed=self.failed.emit)
-        self._job.setParent(self)
-        self._job.found.connect(lambda found: self.tried.emit(*found))
-        self._job.finished.connect(self.over)
+    settings: Settings
+    plan: HoldoutPlan
+    trials: list[HoldoutTrial] = field(default_factory=list)
+    truth: dict[tuple[int, float], float] = field(default_factory=dict)  # by fold and value
 
     @property
-    def stopping(self) -> bool:
-        """Whether `cancel` was called."""
-        return self._job.stopping
-
-    def start(self) -> None:
-        """Begin."""
-        self._job.start()
-
-    def cancel(self) -> None:
-        """Stop within an iteration."""
-        self._job.cancel()
-
-    def wait(self) -> None:
-        """Wait for the end."""
-        self._job.wait()
+    def more(self) -> tuple[float, ...]:
+        """The values that the range was widened by."""
+        return tuple(sorted({trial.value for trial in self.trials} - set(self.plan.values)))
 
     def add(self, trial: HoldoutTrial, error: float) -> None:
-        """Keep the numbers of a trial and its 3-D error."""
+        """Keep the numbers of a trial and its 3-D error, NaN where that is not known."""
         self.trials.append(replace(trial, solution=None))  # its shapes are not needed any more
         self.truth[trial.fold, trial.value] = error
 
@@ -88,20 +64,44 @@ class HeldOutSeries(QObject):
         errors = [[self.truth[fold, float(value)] for value in line.values] for fold in line.folds]
         return np.asarray(np.mean(errors, axis=0))
 
-    def _work(self, job: Job) -> None:
-        from core.evaluation import sweep
 
-        plan, found = self.plan, []
-        while True:
-            for trial in sweep(self._sequence, self._start, self.settings, plan, watch=job.watch):
-                job.found.emit((trial, _error_3d(self._sequence, self._start, trial)))
-                found.append(replace(trial, solution=None))
-            if self.more:
-                return
-            self.more = beyond(gather_curve(found, plan.parameter), plan)
-            if not self.more:
-                return
-            plan = replace(plan, values=self.more)
+@dataclass(frozen=True)
+class Sentence:
+    """What the curve recommends, or why there is none."""
+
+    text: str = ""
+    usable: bool = False  # whether the value can be put into the parameters
+    warning: bool = False
+
+
+@dataclass(frozen=True)
+class GuidanceState:
+    """What the panel shows."""
+
+    available: bool  # whether there is a reconstruction to start from
+    parameters: tuple[str, ...]  # that can be varied
+    progress: tuple[int, int, str] | None  # solves that are done, and all; the time left
+    suggested: (
+        tuple[str, float, float, int] | None
+    )  # range of the chosen parameter; none while one is computed
+    present: float | None  # the value that the parameter has now
+    curves: GuidanceCurves | None
+    sentence: Sentence
+
+
+def solve_series(sequence: Sequence, start: Iterate, series: HeldOutSeries, job: Job) -> None:
+    """Emit the trials of a series with their 3-D errors; a range whose best is at an end is widened once."""
+    from core.evaluation import sweep
+
+    plan, found = series.plan, []
+    for widened in (False, True):
+        for trial in sweep(sequence, start, series.settings, plan, watch=job.watch):
+            job.found.emit((trial, _error_3d(sequence, start, trial)))
+            found.append(replace(trial, solution=None))
+        more = () if widened else beyond(gather_curve(found, plan.parameter), plan)
+        if not more:
+            return
+        plan = replace(plan, values=more)
 
 
 def beyond(line: HoldoutCurve, plan: HoldoutPlan) -> tuple[float, ...]:
@@ -131,27 +131,42 @@ class GuidanceController(QObject):
     def __init__(self, session: Session, panel: GuidancePanel, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session, self._panel, self._notifier = session, panel, session.notifier
-        self._sweep: HeldOutSeries | None = None  # the one whose curve is shown
+        self._jobs = Jobs(self, Order.NEWEST)
+        self._job: Job | None = None  # that of the series, as long as it is under way
+        self._series: HeldOutSeries | None = None  # the one whose curve is shown
+        self._curves: GuidanceCurves | None = None
+        self._progress: tuple[int, int, str] | None = None
+        self._refusal = ""
         self._used = ""  # what became of the value that was put into the parameters
         self._used_settings: Settings | None = None
-        self._running: list[HeldOutSeries] = []  # also those that were cancelled and have not ended
+        # What follows the parameters here must not cost a drag its frames.
+        self._updater = PanelUpdater(
+            self._resolve,
+            {
+                "available": panel.set_available,
+                "parameters": panel.set_parameters,
+                "progress": panel.set_progress,
+                "suggested": lambda values: None if values is None else panel.suggest(*values[1:]),
+                "present": panel.plot.set_present,
+                "curves": panel.set_curves,
+                "sentence": lambda it: panel.set_sentence(it.text, usable=it.usable, warning=it.warning),
+            },
+            self,
+        )
         panel.compute_requested.connect(self.compute)
         panel.cancel_requested.connect(self.cancel)
         panel.use_requested.connect(self.use)
-        panel.parameter_chosen.connect(lambda _parameter: self._on_parameter_chosen())
-        panel.truth_toggled.connect(lambda _on: self._show_curve())
-        session.sequence_changed.connect(lambda _sequence: self._on_sequence_changed())
-        # What follows the parameters here must not cost a drag its frames.
-        self._later = Throttle(self._show_settings, self, delay=READING_MILLISECONDS)
-        session.changed.connect(self._on_changed)
-        self._shown_settings = session.settings
-        session.changed.connect(self._show_available)
-        self._show_settings()
+        panel.parameter_chosen.connect(self._on_parameter_chosen)
+        panel.truth_toggled.connect(lambda _on: self._updater.run())
+        session.sequence_changed.connect(self._on_sequence_changed)
+        for signal in (session.settings_changed, session.shown_changed, session.run_changed):
+            signal.connect(self._updater.request)
+        self._updater.run()
 
     @property
     def computing(self) -> bool:
         """Whether a series is under way."""
-        return self._sweep is not None and self._sweep in self._running
+        return self._job is not None
 
     def show(self) -> None:
         """Bring the panel to the front."""
@@ -159,33 +174,31 @@ class GuidanceController(QObject):
 
     def compute(self, parameter: str, values: tuple[float, ...], hiding: str) -> None:
         """Begin a series of solves from the reconstruction that is shown."""
-        session = self._session
-        start = None if session.shown is None else session.shown.last
-        if session.sequence is None or start is None:
+        sequence, shown = self._session.sequence, self._session.shown
+        start = None if shown is None else shown.last
+        if sequence is None or start is None:
             return
-        self.cancel()
-        series = HeldOutSeries(
-            session.sequence, start, session.settings, HoldoutPlan(parameter, values, hiding=hiding), self
+        series = HeldOutSeries(self._session.settings, HoldoutPlan(parameter, values, hiding=hiding))
+        self._show_series(series)
+        self._progress = 0, len(values) * series.plan.folds, ""
+        job = Job(
+            lambda job: solve_series(sequence, start, series, job),
+            failed=lambda sentence, details: self._on_failed(series, sentence, details),
         )
-        self._replace_series(series)
-        self._running.append(series)
-        series.tried.connect(lambda trial, error: self._on_trial(series, trial, error))
-        series.failed.connect(lambda sentence, details: self._on_failed(series, sentence, details))
-        series.over.connect(lambda: self._on_over(series))
-        self._panel.set_curves(None)
-        self._panel.set_sentence("", usable=False)
-        self._panel.set_progress((0, len(values) * series.plan.folds, ""))
-        series.start()
+        job.found.connect(lambda found: self._on_trial(series, *found))
+        job.finished.connect(lambda: self._on_finished(job))
+        self._job = self._jobs.start(job)
+        self._updater.run()
 
     def cancel(self) -> None:
         """Stop the series that is under way within an iteration; what it has stays."""
-        if self._sweep is not None and self.computing:
-            self._sweep.cancel()
-            self._panel.set_progress(None)
+        self._jobs.cancel()
+        self._job = self._progress = None
+        self._updater.run()
 
     def use(self) -> None:
         """Put the value that is advised into the parameters, and say what that does."""
-        series = self._sweep
+        series = self._series
         if series is None or not series.trials:
             return
         name, line = series.plan.parameter, gather_curve(series.trials, series.plan.parameter)
@@ -199,134 +212,107 @@ class GuidanceController(QObject):
         self._used = f"{TITLES[name]} {format_number(value)} is in Parameters now: {done}"
         self._used_settings = self._session.settings
         self._notifier.show_status(self._used)
-        self._show_settings()
+        self._updater.run()
 
     def shut_down(self) -> None:
         """Stop, and wait for what is being computed."""
-        for series in list(self._running):
-            series.cancel()
-            series.wait()
+        self._jobs.shut_down()
 
     # -- what comes of it -----------------------------------------------------------------------------------
 
     def _on_trial(self, series: HeldOutSeries, trial: HoldoutTrial, error: float) -> None:
-        series.add(trial, error)
-        if series is not self._sweep:
+        sequence = self._session.sequence
+        if series is not self._series or sequence is None:
             return
-        self._show_curve()
-        if self.computing and not series.stopping:
+        series.add(trial, error)
+        self._curves = _curves_of(series, sequence)
+        if self.computing:
             left = trial.seconds / trial.done * (trial.count - trial.done)
             words = duration(left) if trial.seconds > ETA_FROM_SECONDS else ""
-            self._panel.set_progress((trial.done, trial.count, words))
+            self._progress = trial.done, trial.count, words
+        self._updater.request()
 
     def _on_failed(self, series: HeldOutSeries, sentence: str, details: str) -> None:
         if details:
             self._notifier.fail(sentence, details)
-        elif series is self._sweep:
-            self._panel.set_sentence(f"{sentence[:1].upper()}{sentence[1:]}.", usable=False, warning=True)
+        elif series is self._series:
+            self._refusal = f"{sentence[:1].upper()}{sentence[1:]}."
 
-    def _on_over(self, series: HeldOutSeries) -> None:
-        self._running.remove(series)
-        if series is self._sweep:
-            self._panel.set_progress(None)
-        else:
-            series.deleteLater()
+    def _on_finished(self, job: Job) -> None:
+        if job is self._job:
+            self._job = self._progress = None
+            self._updater.run()
 
-    def _replace_series(self, series: HeldOutSeries | None = None) -> None:
-        """Show another series, or none; the one before is deleted at its end."""
-        before, self._sweep = self._sweep, series
-        if before is not None and before not in self._running:
-            before.deleteLater()
-
-    def _on_sequence_changed(self) -> None:
+    def _on_sequence_changed(self, _sequence: Sequence) -> None:
         """Another sequence is open: what was computed is not of it."""
+        self._show_series(None)
         self.cancel()
-        self._replace_series()
-        self._panel.set_curves(None)
-        self._panel.set_sentence("", usable=False)
-        self._show_settings()
-        self._show_available()
+
+    def _on_parameter_chosen(self, parameter: str) -> None:
+        if self._series is not None and not self.computing and self._series.plan.parameter != parameter:
+            self._show_series(None)
+        self._updater.run()
 
     # -- showing --------------------------------------------------------------------------------------------
 
-    def _show_available(self) -> None:
-        shown = self._session.shown
-        self._panel.set_available(
-            shown is not None and shown.last is not None and shown.last.rotations_chosen
-        )
+    def _show_series(self, series: HeldOutSeries | None) -> None:
+        self._series, self._curves, self._refusal = series, None, ""
 
-    def _on_parameter_chosen(self) -> None:
-        if (
-            self._sweep is not None
-            and not self.computing
-            and self._sweep.plan.parameter != self._panel.parameter
-        ):
-            self._replace_series()
-            self._panel.set_curves(None)
-            self._panel.set_sentence("", usable=False)
-        self._show_settings()
-
-    def _on_changed(self) -> None:
-        if self._session.settings is not self._shown_settings:
-            self._later.request()
-
-    def _show_settings(self) -> None:
-        """Offer what can be varied now, and mark where it is."""
-        session = self._session
-        self._shown_settings = session.settings
+    def _resolve(self) -> GuidanceState:
+        session, series = self._session, self._series
+        settings, shown = session.settings, session.shown
         camera = CameraModel.PERSPECTIVE if session.sequence is None else session.sequence.camera
-        self._panel.set_parameters(parameters_of(session.settings, camera))
-        name = self._panel.parameter
-        self._panel.suggest(*suggest_range(session.settings, name))
-        series = self._sweep
-        shown = name if series is None else series.plan.parameter
-        there = shown in parameters_of(session.settings, camera) and shown != SCALE
-        self._panel.plot.set_present(parameter_value(session.settings, shown) if there else None)
-        if series is not None and series.trials:
-            self._show_sentence(series)
-
-    def _show_curve(self) -> None:
-        series, sequence = self._sweep, self._session.sequence
-        if series is None or sequence is None or not series.trials:
-            return
-        name = series.plan.parameter
-        line = gather_curve(series.trials, name)
-        truth = series.truth_of(line)
-        self._panel.set_curves(
-            GuidanceCurves(
-                values=line.values,
-                held=line.held,
-                deviation=line.deviation,
-                kept=line.kept,
-                best=line.best,
-                name=TITLES[name],
-                unit=sequence.units,
-                whole=line.integer,
-                truth=truth if np.isfinite(truth).any() else None,
-                truth_unit=sequence.truth_units,
-                advised=advised(line, name),
-            )
+        names = tuple(parameters_of(settings, camera))
+        chosen = self._panel.parameter if self._panel.parameter in names else names[0]
+        varied = chosen if series is None else series.plan.parameter
+        there = varied in names and varied != SCALE
+        return GuidanceState(
+            available=shown is not None and shown.last is not None and shown.last.rotations_chosen,
+            parameters=names,
+            progress=self._progress,
+            suggested=None if self.computing else (chosen, *suggest_range(settings, chosen)),
+            present=parameter_value(settings, varied) if there else None,
+            curves=self._curves,
+            sentence=self._sentence(names),
         )
-        self._show_sentence(series)
 
-    def _show_sentence(self, series: HeldOutSeries) -> None:
-        """Say what the curve recommends, and whether it is still of these parameters."""
-        session = self._session
-        assert session.sequence is not None  # there are trials of it
+    def _sentence(self, names: tuple[str, ...]) -> Sentence:
+        """Return what the curve recommends, and whether it is still of these parameters."""
+        session, series = self._session, self._series
+        if self._refusal:
+            return Sentence(self._refusal, warning=True)
+        if series is None or session.sequence is None or not series.trials:
+            return Sentence()
         name, unit = series.plan.parameter, session.sequence.units
         line = gather_curve(series.trials, name)
         words = self._used + " " if self._used and session.settings == self._used_settings else ""
         words += recommendation(line, series.plan, unit, widened=bool(series.more))
         if self._panel.with_truth:
             words += by_truth(line, name, series.truth_of(line), session.sequence.truth_units)
-        usable, best = (
-            name in parameters_of(session.settings, session.sequence.camera),
-            line.values[line.best],
-        )
+        usable, best = name in names, line.values[line.best]
         if not usable:
             words += f" {MEANINGS[name].capitalize()} is another number now."
         elif name != SCALE and with_parameter(series.settings, name, best) != with_parameter(
             session.settings, name, best
         ):
             words += " Other parameters have changed since."
-        self._panel.set_sentence(words, usable=usable)
+        return Sentence(words, usable)
+
+
+def _curves_of(series: HeldOutSeries, sequence: Sequence) -> GuidanceCurves:
+    name = series.plan.parameter
+    line = gather_curve(series.trials, name)
+    truth = series.truth_of(line)
+    return GuidanceCurves(
+        values=line.values,
+        held=line.held,
+        deviation=line.deviation,
+        kept=line.kept,
+        best=line.best,
+        name=TITLES[name],
+        unit=sequence.units,
+        whole=line.integer,
+        truth=truth if np.isfinite(truth).any() else None,
+        truth_unit=sequence.truth_units,
+        advised=advised(line, name),
+    )

@@ -114,6 +114,7 @@ class GuidancePanel(QWidget):
         self._build()
         self.setMinimumSize(240, 150)
         self.set_curves(None)
+        self.set_sentence("", usable=False)
         self.set_progress(None)
         self.set_available(False)
 
@@ -143,8 +144,8 @@ class GuidancePanel(QWidget):
             self._touched = False
 
     def suggest(self, low: float, high: float, count: int) -> None:
-        """Put a range into the fields, where none was typed and nothing is computed."""
-        if not self._touched and not self._computing:
+        """Put a range into the fields, where none was typed."""
+        if not self._touched:
             for field, value in ((self._low, low), (self._high, high), (self._count, count)):
                 field.set_value(value)
             self._show_situation()
@@ -159,7 +160,6 @@ class GuidancePanel(QWidget):
         """Draw a curve, or none."""
         self.plot.set_curves(curves)
         self._use.setVisible(curves is not None)
-        self._line.setVisible(curves is not None)
         self._truth.setVisible(curves is not None and curves.truth is not None)
 
     def set_progress(self, progress: tuple[int, int, str] | None) -> None:

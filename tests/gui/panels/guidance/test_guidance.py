@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from PyQt6.QtWidgets import QApplication, QDockWidget, QMainWindow, QWidget
 from core import CameraModel, ExplicitWeights, NuclearNorm, Settings, WeightedNuclearNorm, simulate
 from core.evaluation import FOLDS, HoldoutCurve, HoldoutPlan, gather_curve, sweep
 from nrsfm_gui.model.theme import DARK, LIGHT
-from nrsfm_gui.panels.guidance.guidance_controller import GuidanceController, HeldOutSeries, beyond
+from nrsfm_gui.panels.guidance.guidance_controller import GuidanceController, beyond
 from nrsfm_gui.panels.guidance.guidance_panel import GuidancePanel
 from nrsfm_gui.panels.guidance.guidance_plot import GuidanceCurves, _ticks
 from nrsfm_gui.text.guidance_text import advised, by_truth, recommendation
@@ -177,7 +178,7 @@ def test_a_series_is_computed_in_a_thread_and_its_minimum_can_be_used(qtbot, ses
     assert solved.computing and panel._cancel.isVisibleTo(panel)
     qtbot.waitUntil(lambda: not solved.computing, timeout=60_000)
     assert not panel._cancel.isVisibleTo(panel)
-    sequence, more = session.sequence, solved._sweep.more
+    sequence, more = session.sequence, solved._series.more
     solves = [*sweep(sequence, start, SETTINGS, HoldoutPlan("xi", values))]
     first = gather_curve(solves, "xi")
     assert bool(more) == (first.best in (0, len(values) - 1))
@@ -262,7 +263,7 @@ def test_a_series_can_be_cancelled_and_keeps_what_it_has(qtbot, solved, panel):
     qtbot.waitUntil(lambda: panel.plot._curves is not None, timeout=30_000)
     panel._cancel.click()
     qtbot.waitUntil(lambda: not solved.computing, timeout=30_000)
-    assert 0 < len(solved._sweep.trials) < 20 * FOLDS
+    assert 0 < len(solved._series.trials) < 20 * FOLDS
     assert panel._use.isEnabled()
     assert panel._compute.isVisibleTo(panel)
 
@@ -271,7 +272,7 @@ def test_another_sequence_ends_a_series_and_removes_its_curve(qtbot, session, so
     panel.compute_requested.emit("rank", (2.0, 3.0, 4.0), "tracks")
     session.set_sequence(known.sequence)
     assert panel.plot._curves is None and panel.sentence == ""
-    qtbot.waitUntil(lambda: not solved._running, timeout=30_000)
+    qtbot.waitUntil(lambda: not solved._jobs, timeout=30_000)
     assert panel.plot._curves is None
     assert not panel._compute.isEnabled()
 
@@ -279,7 +280,7 @@ def test_another_sequence_ends_a_series_and_removes_its_curve(qtbot, session, so
 def test_3d_errors_are_of_the_folds_that_the_curve_is_of(qtbot, solved, panel):
     panel.compute_requested.emit("xi", (0.1, 1.0), "entries")
     qtbot.waitUntil(lambda: not solved.computing, timeout=30_000)
-    series = solved._sweep
+    series = solved._series
     whole = gather_curve(series.trials, "xi")
     assert len(whole.folds) == FOLDS
     first = series.trials[0].fold
@@ -289,12 +290,15 @@ def test_3d_errors_are_of_the_folds_that_the_curve_is_of(qtbot, solved, panel):
 
 
 def test_series_that_are_not_shown_any_more_are_let_go_of(qtbot, session, solved, panel, known):
+    held = []
     for _ in range(2):
         panel.compute_requested.emit("xi", (0.1, 1.0), "entries")
+        held.append(weakref.ref(solved._series))
         qtbot.waitUntil(lambda: not solved.computing, timeout=30_000)
-        qtbot.waitUntil(lambda: len(solved.findChildren(HeldOutSeries)) == 1)
+        qtbot.waitUntil(lambda: all(series() is None for series in held[:-1]))
+    assert held[-1]() is solved._series
     session.set_sequence(known.sequence)
-    qtbot.waitUntil(lambda: solved.findChildren(HeldOutSeries) == [])
+    qtbot.waitUntil(lambda: held[-1]() is None)
 
 
 def test_what_cannot_be_hidden_is_reported_in_the_panel(qtbot, solved, panel):
@@ -306,9 +310,10 @@ def test_what_cannot_be_hidden_is_reported_in_the_panel(qtbot, solved, panel):
 
 def test_shutting_down_waits_for_a_series(solved, panel):
     panel.compute_requested.emit("xi", tuple(np.geomspace(0.1, 10, 20)), "tracks")
-    assert solved._running
+    job = solved._job
+    assert job.isRunning()
     solved.shut_down()
-    assert not any(series._job.isRunning() for series in solved._running)
+    assert job.isFinished()
 
 
 def test_the_menu_brings_the_panel_to_the_front(qtbot, show, solved, panel, press_action):
