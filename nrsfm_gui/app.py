@@ -41,7 +41,7 @@ def main(argv: Collection[str] | None = None) -> int:
     renderer = preferences.renderer if arguments.renderer == "auto" else arguments.renderer
     window = MainWindow(store=store, software=paints_without_opengl(renderer))
     window.logbook.listen()
-    window.defects.install()
+    window.defect_reporter.install()
     window.begin(arguments)
     _show(window, arguments)
     if arguments.scripted or arguments.path:
@@ -50,10 +50,10 @@ def main(argv: Collection[str] | None = None) -> int:
         script = ScriptedRun(
             arguments,
             window.session,
-            window.control,
-            window.opening,
+            window.run_control,
+            window.sequence_opening,
             window.parameters_controller,
-            window.exporting,
+            window.export_controller,
             display=window.display,
             window=window,
         )

@@ -69,29 +69,29 @@ class MainWindow(PanelWindow):
             self.session.set_settings(settings)
         if arguments.settings is None:
             self.session.set_settings(self.session.lasting_settings)
-        self.saver.begin(scripted=arguments.exit)
+        self.session_saver.begin(scripted=arguments.exit)
         self.offer_help(arguments)
-        self.opening.open(arguments.path or FIRST_SAMPLE)
+        self.sequence_opening.open(arguments.path or FIRST_SAMPLE)
 
     def offer_help(self, arguments: Arguments) -> None:
         """Show first steps and results in sentences to a person; a script has no need of them."""
         self.state_cards.announces = not arguments.scripted
         if not arguments.exit:  # once, when there is something to see
             once = Qt.ConnectionType.SingleShotConnection
-            self.opening.shown.connect(self.preferences.check_size, once)  # type: ignore[call-arg]
+            self.sequence_opening.shown.connect(self.preferences_controller.check_size, once)  # type: ignore[call-arg]
         if arguments.first_steps or not arguments.scripted:
             self.first_steps.begin()
 
     # -- building -------------------------------------------------------------------------------------------
 
     def _make_shell(self) -> None:
-        session, store, control = self.session, self.store, self.control
-        self.saver = SessionSaver(
-            session, store, control, self.opening, self.display, view=self.scene_view, window=self,
+        session, store, control = self.session, self.store, self.run_control
+        self.session_saver = SessionSaver(
+            session, store, control, self.sequence_opening, self.display, view=self.scene_view, window=self,
             logbook=self.logbook, commit=self.parameters_controller.commit, fit=self.fit,
         )  # fmt: skip
-        self.defects = DefectReporter(self, session.notifier, self.logbook, saves=self._saves)
-        self.reports = ExperimentReports(store, session.notifier, self)
+        self.defect_reporter = DefectReporter(self, session.notifier, self.logbook, saves=self._saves)
+        self.experiment_reports = ExperimentReports(store, session.notifier, self)
         self.panel_navigation = PanelNavigation(self, session, first=self.scene_view, last=self.timeline)
         self.help_controller = HelpController(
             self, session, scene_view=self.scene_view, timeline=self.timeline
@@ -100,37 +100,38 @@ class MainWindow(PanelWindow):
             session, store, control, self.timeline, window=self,
             places={"run": self._run_button, "steer": self._parameters_place, "worst": lambda: self.timeline},
         )  # fmt: skip
-        self.preferences = PreferencesController(
+        self.preferences_controller = PreferencesController(
             session, store, self, restart_first_steps=self.first_steps.restart
         )
         self.state_cards = StateCards(
-            session, control, self.display.errors, self.opening, self.messages, place=self.scene_view,
-            show_log=lambda: show_dock_of(self.log_panel), show_worst=self.worst_frame.go_to_frame,
+            session, control, self.display.errors, self.sequence_opening, self.message_bar,
+            place=self.scene_view, show_log=lambda: show_dock_of(self.log_panel),
+            show_worst=self.worst_frame.go_to_frame,
         )  # fmt: skip
         status_bar = self.statusBar()
         assert status_bar is not None
-        self.status = StatusController(session, self.display, status_bar, self)
+        self.status_controller = StatusController(session, self.display, status_bar, self)
         self.layout_memory = LayoutMemory(self, store)
         self.toolbars = Toolbars(
-            self, session, store, self.opening, owner=self, alignment=self.alignment,
-            headline=self.status.headline, last_session=self.saver.last_session,
+            self, session, store, self.sequence_opening, owner=self, alignment=self.alignment_controller,
+            headline=self.status_controller.headline, last_session=self.session_saver.last_session,
         )  # fmt: skip
-        self.command_palette = CommandPaletteController(session, self.toolbars, self)
+        self.command_palette_controller = CommandPaletteController(session, self.toolbars, self)
         self._column.insertWidget(0, self.first_steps.bar)
-        for banner in (self.messages, self.exporting.strip, self.saver.recovery.bar):
+        for banner in (self.message_bar, self.export_controller.strip, self.session_saver.recovery.bar):
             self.banners.add(banner)
 
     def _connect(self) -> None:
         session, notifier, actions = self.session, self.session.notifier, self.toolbars.actions
         session.theme_changed.connect(self._on_theme_changed)
-        self.messages.listen_to(notifier)
-        self.exporting.saved.connect(notifier.inform)
-        for failed in (self.exporting.failed, self.control.crashed, self.display.failed):
+        self.message_bar.listen_to(notifier)
+        self.export_controller.saved.connect(notifier.inform)
+        for failed in (self.export_controller.failed, self.run_control.crashed, self.display.failed):
             failed.connect(notifier.fail)
         self.scene_view.orthographic_changed.connect(actions["orthographic"].setChecked)
         self.scene_view.camera_locked_changed.connect(actions["camera_lock"].setChecked)
         self.scene_view.turntable_changed.connect(actions["turntable"].setChecked)
-        self.selection.point_hovered.connect(self.status.show_hover)
+        self.selection_controller.point_hovered.connect(self.status_controller.show_hover)
 
     def _run_button(self) -> QWidget:
         return self.toolbars.button_of("run") or self.scene_view
@@ -140,17 +141,17 @@ class MainWindow(PanelWindow):
         live = self.toolbars.button_of("live")
         if live is not None and not self.session.live:
             return live
-        show_dock_of(self.parameters)
-        return self.parameters
+        show_dock_of(self.parameters_panel)
+        return self.parameters_panel
 
     def _saves(self) -> dict[str, Callable[[], object]]:
         """Return what a defect leaves to be saved."""
         shown = self.session.shown
         saves: dict[str, Callable[[], object]] = {}
         if self.session.sequence is not None:
-            saves["Save the session…"] = self.saver.save_as
+            saves["Save the session…"] = self.session_saver.save_as
         if shown is not None and shown.last is not None:
-            saves["Save the reconstruction…"] = self.exporting.ask_for_reconstruction
+            saves["Save the reconstruction…"] = self.export_controller.ask_for_reconstruction
         return saves
 
     def _on_theme_changed(self, theme: Theme) -> None:
@@ -173,15 +174,16 @@ class MainWindow(PanelWindow):
         assert event is not None
         data = event.mimeData()
         assert data is not None
-        self.opening.open(data.urls()[0].toLocalFile())
+        self.sequence_opening.open(data.urls()[0].toLocalFile())
 
     def closeEvent(self, event: QCloseEvent | None) -> None:
         """Stop everything, remember everything, and only then close."""
         assert event is not None
         self.session.notifier.close()
         for part in (
-            self.timeline_controller, self.control, self.saver, self.display, self.opening, self.exporting,
-            self.background, self.guidance, self.logbook,
+            self.timeline_controller, self.run_control, self.session_saver, self.display,
+            self.sequence_opening, self.export_controller, self.background_controller,
+            self.guidance_controller, self.logbook,
         ):  # fmt: skip
             part.shut_down()
         if self._remembers:

@@ -70,7 +70,7 @@ class PanelWindow(QMainWindow):
         super().__init__()
         self.store = store
         self.session = Session(self)
-        self.control = RunControl(self.session, work=work, parent=self)
+        self.run_control = RunControl(self.session, work=work, parent=self)
         self._make_views(software=software)
         self._place_views()
         self._make_controllers()
@@ -83,10 +83,11 @@ class PanelWindow(QMainWindow):
 
     def _make_views(self, *, software: bool) -> None:
         self.scene_view, self.tracks_view = SceneView(software=software), TracksView()
-        self.timeline, self.tree, self.run_list = Timeline(), SequenceTree(), RunList()
-        self.parameters, self.spectrum_plot, self.loss_plot = ParametersPanel(), SpectrumPlot(), LossPlot()
-        self.numbers, self.points, self.guidance_panel = NumbersPanel(), PointsPanel(), GuidancePanel()
-        self.log_panel, self.messages, self.compare_panel = LogPanel(), MessageBar(), ComparePanel()
+        self.timeline, self.sequence_tree, self.run_list = Timeline(), SequenceTree(), RunList()
+        self.parameters_panel, self.spectrum_plot = ParametersPanel(), SpectrumPlot()
+        self.loss_plot, self.numbers_panel, self.points_panel = LossPlot(), NumbersPanel(), PointsPanel()
+        self.guidance_panel, self.log_panel = GuidancePanel(), LogPanel()
+        self.message_bar, self.compare_panel = MessageBar(), ComparePanel()
         self.compare_splitter = CompareSplitter(self.scene_view)
         self.appearance_panel = AppearancePanel(self.scene_view)
 
@@ -104,14 +105,14 @@ class PanelWindow(QMainWindow):
         self.scene_view.setFocus()
         arrange(
             self,
-            left={"Sequences": self.tree, "Runs": self.run_list},
-            right={"Parameters": self.parameters, "Numbers": self.numbers},
+            left={"Sequences": self.sequence_tree, "Runs": self.run_list},
+            right={"Parameters": self.parameters_panel, "Numbers": self.numbers_panel},
             below={
                 "2-D": self.tracks_view,
                 "Loss": self.loss_plot,
                 "Weights": self.spectrum_plot,
                 "Guidance": self.guidance_panel,
-                "Points": self.points,
+                "Points": self.points_panel,
                 "Log": self.log_panel,
             },
             bottom=self.timeline,
@@ -119,62 +120,66 @@ class PanelWindow(QMainWindow):
         center.raise_()  # painted last: the card draws the 3-D picture while the panels are painted
 
     def _make_controllers(self) -> None:
-        session, control, timeline = self.session, self.control, self.timeline
+        session, control, timeline = self.session, self.run_control, self.timeline
         self.display = display = Display(session, (self.scene_view, self.tracks_view), parent=self)
-        self.opening = SequenceOpening(self.store, self)
-        self.sequences = SequencesController(session, control, self.opening, self.tree, self)
-        self.parameters_controller = ParametersController(
-            session, control, self.parameters, self.spectrum_plot, self
+        self.sequence_opening = SequenceOpening(self.store, self)
+        self.sequences_controller = SequencesController(
+            session, control, self.sequence_opening, self.sequence_tree, self
         )
-        self.loss = LossController(session, control, self.loss_plot, self)
-        self.runs = RunsController(session, control, display, self.run_list, self)
-        self.numbers_controller = NumbersController(session, display, self.numbers, self)
-        self.points_controller = PointsController(session, display, self.points, self)
-        self.guidance = GuidanceController(session, self.guidance_panel, self)
+        self.parameters_controller = ParametersController(
+            session, control, self.parameters_panel, self.spectrum_plot, self
+        )
+        self.loss_controller = LossController(session, control, self.loss_plot, self)
+        self.runs_controller = RunsController(session, control, display, self.run_list, self)
+        self.numbers_controller = NumbersController(session, display, self.numbers_panel, self)
+        self.points_controller = PointsController(session, display, self.points_panel, self)
+        self.guidance_controller = GuidanceController(session, self.guidance_panel, self)
         self.timeline_controller = TimelineController(session, display, timeline, self)
         findings = self.numbers_controller.findings
         self.worst_frame = WorstFrame(session, timeline, findings=findings, parent=self)
         self.scene_view_controller = SceneViewController(session, display, self.scene_view, self)
-        self.alignment = AlignmentController(session, self)
-        self.appearance = AppearanceController(
+        self.alignment_controller = AlignmentController(session, self)
+        self.appearance_controller = AppearanceController(
             session, display, self.appearance_panel, button=self.scene_view.buttons.look,
             drawn_by=lambda: self.scene_view.drawn_by,
             show_cameras=self.scene_view_controller.show_cameras, parent=self,
         )  # fmt: skip
-        self.background = BackgroundController(session, self.tracks_view, self)
-        self.comparison = CompareController(
+        self.background_controller = BackgroundController(session, self.tracks_view, self)
+        self.compare_controller = CompareController(
             session, display, self.compare_panel, self.compare_splitter, self.scene_view,
             make_view=self._make_second_view, parent=self,
         )  # fmt: skip
         self.logbook = Logbook(self)
-        self.log = LogController(session, self.logbook, self.log_panel, self)
-        self.exporting = ExportController(
-            ViewSources(session, display, self.scene_view, self.tracks_view, self.background, self),
+        self.log_controller = LogController(session, self.logbook, self.log_panel, self)
+        self.export_controller = ExportController(
+            ViewSources(
+                session, display, self.scene_view, self.tracks_view, self.background_controller, self
+            ),
             self.store,
             plots={"loss": self.loss_plot.plot_widget, "spectrum": self.spectrum_plot.plot_widget},
         )
-        self.selection = SelectionController(session, self.points, self)
+        self.selection_controller = SelectionController(session, self.points_panel, self)
 
     def _connect_panels(self) -> None:
-        self.sequences.leaving.connect(self.parameters_controller.commit)
-        self.sequences.shown.connect(self.display.refresh)
-        self.sequences.shown.connect(self.fit)
-        self.opening.started.connect(self.log.log_reading)
-        self.run_list.compare_requested.connect(self.comparison.request)
-        self.parameters.run_parameters_requested.connect(self.runs.use_parameters_of)
-        self.scene_view.buttons.look_requested.connect(self.appearance.toggle_panel)
+        self.sequences_controller.leaving.connect(self.parameters_controller.commit)
+        self.sequences_controller.shown.connect(self.display.refresh)
+        self.sequences_controller.shown.connect(self.fit)
+        self.sequence_opening.started.connect(self.log_controller.log_reading)
+        self.run_list.compare_requested.connect(self.compare_controller.request)
+        self.parameters_panel.run_parameters_requested.connect(self.runs_controller.use_parameters_of)
+        self.scene_view.buttons.look_requested.connect(self.appearance_controller.toggle_panel)
         self.display.scene_shown.connect(lambda _scene: self.timeline_controller.playback.count_drawn())
         self.display.refreshed.connect(self.parameters_controller.flush)
-        self.display.refreshed.connect(self.loss.flush)
+        self.display.refreshed.connect(self.loss_controller.flush)
         for view in (self.scene_view, self.tracks_view, self.timeline):
-            self.selection.add_view(view)
+            self.selection_controller.add_view(view)
         for shown in (self.scene_view.set_hovered, self.tracks_view.set_hovered):
-            self.selection.point_hovered.connect(shown)
+            self.selection_controller.point_hovered.connect(shown)
 
     def _make_second_view(self) -> SceneView:
         """Return a 3-D view for a run that is compared."""
         view = SceneView(software=not self.scene_view.uses_opengl)
         view.buttons.look.hide()  # both views have one appearance
         self.scene_view_controller.add_view(view)
-        self.selection.add_view(view)
+        self.selection_controller.add_view(view)
         return view

@@ -126,22 +126,22 @@ def measured(app: QApplication, frames: int, points: int, mark: float, *, softwa
         watch = window.scene_view.watch = Watch(window)  # type: ignore[attr-defined]
         window.session.set_theme(DARK)
         window.resize(*WINDOW)
-        window.opening.open_sequence(simulate("paper", frames=frames, points=points))
+        window.sequence_opening.open_sequence(simulate("paper", frames=frames, points=points))
         window.session.set_settings(SETTINGS)
-        window.parameters.set_settings(SETTINGS)
+        window.parameters_panel.set_settings(SETTINGS)
         window.show()
         wait(app, 1.0)
         window.parameters_controller.run_from_scratch()
-        wait(app, 60.0, lambda: window.control.current is None)
+        wait(app, 60.0, lambda: window.run_control.current is None)
         wait(app, 1.0)
         print(f"{frames} x {points}, rank {SETTINGS.rank}, {window.scene_view.drawn_by}")
         print(f"  a first update by itself, with nothing else going on: {1000 * alone(window):.1f} ms (eta)")
         meanwhile = Meanwhile()
         good = True
         for name in DRAGGED:
-            window.parameters.set_settings(SETTINGS)
+            window.parameters_panel.set_settings(SETTINGS)
             window.session.set_settings(SETTINGS)
-            wait(app, 30.0, lambda: window.control.current is None)
+            wait(app, 30.0, lambda: window.run_control.current is None)
             watch.latencies.clear()
             late = dragged(app, window, watch, slider_of(window, name))
             good &= report(name, np.array(watch.latencies), late, mark)
@@ -182,7 +182,7 @@ def report(name: str, latencies: np.ndarray, late: np.ndarray, mark: float) -> b
 def slider_of(window: MainWindow, name: str) -> DragSlider:
     """Return the slider of a parameter; of the weights the last but one, which pushes its neighbor."""
     wanted = f"weight {SETTINGS.rank - 1}" if name == "weight" else name
-    sliders = window.parameters.findChildren(DragSlider)
+    sliders = window.parameters_panel.findChildren(DragSlider)
     found = [slider for slider in sliders if wanted in (slider.objectName(), slider.accessibleName())]
     if not found:
         raise LookupError(f"no slider of {wanted}: {sorted(slider.accessibleName() for slider in sliders)}")
@@ -192,7 +192,7 @@ def slider_of(window: MainWindow, name: str) -> DragSlider:
 def dragged(app: QApplication, window: MainWindow, watch: Watch, slider: DragSlider) -> np.ndarray:
     """Drag a slider to and fro; return how many seconds late each tick of a timer came."""
     if slider.isVisible():
-        window.parameters.ensureWidgetVisible(slider)
+        window.parameters_panel.ensureWidgetVisible(slider)
     wait(app, 0.3)
     middle = QPointF(slider.rect().center())
     slider.installEventFilter(watch)
@@ -208,7 +208,7 @@ def dragged(app: QApplication, window: MainWindow, watch: Watch, slider: DragSli
     timer.stop()
     mouse.join()
     post(slider, QEvent.Type.MouseButtonRelease, middle, Qt.MouseButton.LeftButton)
-    wait(app, 30.0, lambda: window.control.current is None)
+    wait(app, 30.0, lambda: window.run_control.current is None)
     slider.removeEventFilter(watch)
     wait(app, 1.0)
     return np.maximum(np.diff(ticks) - TICK, 0.0)

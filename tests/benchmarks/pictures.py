@@ -82,7 +82,7 @@ class Studio:
     def open(self, path: str) -> None:
         """Open a sequence and wait until it is there."""
         before = self.window.session.sequence
-        self.window.opening.open(path)
+        self.window.sequence_opening.open(path)
         self.wait(lambda: self.window.session.sequence not in (None, before))
 
     def act(self, *names: str) -> None:
@@ -93,10 +93,10 @@ class Studio:
 
     def solve(self, settings: Settings) -> None:
         """Run to the end under settings."""
-        self.window.parameters.set_settings(settings)
+        self.window.parameters_panel.set_settings(settings)
         self.window.session.set_settings(settings)
         self.window.parameters_controller.run_from_scratch()
-        self.wait(lambda: self.window.control.current is None)
+        self.wait(lambda: self.window.run_control.current is None)
         self.settle(0.5)
 
     def wait(self, until: Callable[[], bool], seconds: float = 120.0) -> None:
@@ -269,7 +269,7 @@ def difference(app: QApplication, folder: Path, out: Path) -> None:
     window.session.set_live(False)  # the second run is one of its own
     studio.solve(Settings(rank=4, starts=8))
     studio.solve(Settings(rank=2, starts=8))
-    window.comparison.compare(window.session.runs[0])
+    window.compare_controller.compare(window.session.runs[0])
     window.session.set_compare_mode("difference")
     window.session.set_frame(26)
     studio.settle(0.8)
@@ -283,7 +283,7 @@ def report(app: QApplication, folder: Path, out: Path) -> None:
     studio.open("sample:paper/tricky")
     studio.solve(PRESETS["recommended"])
     page = folder / "report.html"
-    studio.window.exporting.save_report(page)
+    studio.window.export_controller.save_report(page)
     browser = ["chromium", "--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1100,1580"]
     subprocess.run([*browser, f"--screenshot={out / 'report.png'}", page.as_uri()], check=True)
     studio.close()
@@ -296,7 +296,7 @@ def empty_and_failed(app: QApplication, folder: Path, out: Path) -> None:
     studio.picture().save(str(out / "empty.png"))
     broken = folder / "broken.txt"
     broken.write_text("1 2 3\n4 5\n")
-    studio.window.opening.open(str(broken))
+    studio.window.sequence_opening.open(str(broken))
     studio.settle(1.5)
     studio.picture().save(str(out / "failed.png"))
     studio.close()

@@ -85,7 +85,7 @@ def measure(app: QApplication, sequence: Sequence, name: str, renderer: str) -> 
     with tempfile.TemporaryDirectory() as folder:
         window = opened(app, sequence, Path(folder), software=renderer == "software")
         if name == "few":
-            window.appearance.change(layers=DEFAULT_LAYERS | {"trails"}, mesh_source="tracks")
+            window.appearance_controller.change(layers=DEFAULT_LAYERS | {"trails"}, mesh_source="tracks")
             settle(app, 0.5)
         times.clear()
         drawn: list[int] = []
@@ -116,9 +116,9 @@ def opened(app: QApplication, sequence: Sequence, folder: Path, *, software: boo
     store = AppStore(QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat))
     window = MainWindow(store=store, software=software)
     window.session.set_theme(DARK)
-    window.opening.open_sequence(sequence)
+    window.sequence_opening.open_sequence(sequence)
     settings = Settings(rank=3, starts=1, rotations="truth", max_iterations=ITERATIONS)
-    window.parameters.set_settings(settings)
+    window.parameters_panel.set_settings(settings)
     window.session.set_settings(settings)
     window.resize(*SIZE)
     window.show()
@@ -131,7 +131,7 @@ def opened(app: QApplication, sequence: Sequence, folder: Path, *, software: boo
 def solve(app: QApplication, window: MainWindow) -> None:
     """Run from nothing and wait for the end."""
     window.parameters_controller.run_from_scratch()
-    while window.control.current is not None:
+    while window.run_control.current is not None:
         settle(app, 0.02)
     run = window.session.shown
     if run is None or run.state is RunState.FAILED or run.last is None:
@@ -181,7 +181,9 @@ def watch_memory(app: QApplication, minutes: float, runs: int) -> int:
     grown = False
     with tempfile.TemporaryDirectory() as folder:
         window = opened(app, simulate("paper", frames=FEW[0], points=FEW[1]), Path(folder), software=False)
-        window.appearance.change(layers=DEFAULT_LAYERS | {"trails"}, mesh_source="tracks", color_by="error")
+        window.appearance_controller.change(
+            layers=DEFAULT_LAYERS | {"trails"}, mesh_source="tracks", color_by="error"
+        )
         if minutes:
             window.timeline_controller.playback.set_speed(ASKED)
             window.timeline_controller.playback.set_playing(True)
@@ -196,7 +198,7 @@ def watch_memory(app: QApplication, minutes: float, runs: int) -> int:
             window.timeline_controller.playback.set_playing(False)
             grown |= grows(curve, "playing")
         if runs:
-            window.opening.open_sequence(simulate("balloon", frames=30, points=60))
+            window.sequence_opening.open_sequence(simulate("balloon", frames=30, points=60))
             settle(app, 0.5)
             curve = []
             for run in range(1, runs + 1):

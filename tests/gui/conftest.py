@@ -645,10 +645,10 @@ def make_window(qtbot: QtBot, store: AppStore) -> Iterator[Callable[..., MainWin
             window.show()
             window.activateWindow()
         if settings is not None:
-            window.parameters.set_settings(settings)
+            window.parameters_panel.set_settings(settings)
             window.session.set_settings(settings)
         if sequence is not None:
-            window.opening.open_sequence(sequence)
+            window.sequence_opening.open_sequence(sequence)
             window.toolbars.show_situation()
         return window
 

@@ -174,30 +174,30 @@ def test_shapes_are_laid_over_the_truth_as_in_the_window(make_window):
     assert (context.align, context.mirror) == ("sequence", False)
     window.session.set_alignment(Alignment(Kind.NONE))
     assert context_of(window.session, Path()).align == "none"
-    window.exporting.ask()
-    window.exporting._dialog.choose("animation")
-    assert window.exporting._dialog.request().options["align"] == "none"
+    window.export_controller.ask()
+    window.export_controller._dialog.choose("animation")
+    assert window.export_controller._dialog.request().options["align"] == "none"
 
 
 def test_choices_last_while_the_application_runs(qtbot, make_window):
     window = make_window(simulate("paper", frames=6, points=20, seed=2), settings=QUICK)
     window.toolbars.actions["export"].trigger()
-    dialog = window.exporting._dialog
+    dialog = window.export_controller._dialog
     assert dialog.isVisible() and not dialog.isModal()
     dialog.choose("picture")
     dialog.close()
     window.toolbars.actions["export"].trigger()
-    assert window.exporting._dialog is dialog and dialog.form.what.key == "picture"
+    assert window.export_controller._dialog is dialog and dialog.form.what.key == "picture"
 
 
 def test_every_kind_is_written_from_the_window(qtbot, make_window, tmp_path):
     window = make_window(simulate("paper", frames=6, points=20, noise=0.3, seed=2), settings=QUICK)
     window.parameters_controller.run_from_scratch()
     qtbot.waitUntil(
-        lambda: window.session.shown is not None and window.control.current is None, timeout=30_000
+        lambda: window.session.shown is not None and window.run_control.current is None, timeout=30_000
     )
     window.toolbars.actions["export"].trigger()
-    dialog = window.exporting._dialog
+    dialog = window.export_controller._dialog
     folder = tmp_path / "all"
     folder.mkdir()
     for kind in KINDS:
@@ -210,7 +210,7 @@ def test_every_kind_is_written_from_the_window(qtbot, make_window, tmp_path):
             dialog.form.size_field.set_values((200, 120))
             type_path(dialog, str(folder / f"{kind}{suffix}"))
             assert dialog._export.isEnabled(), dialog.form.note("path")
-            with qtbot.waitSignal(window.exporting.saved, timeout=30_000):
+            with qtbot.waitSignal(window.export_controller.saved, timeout=30_000):
                 dialog._export.click()
             written = folder / (
                 f"{kind}_0001.png" if (kind, suffix) == ("movie", ".png") else f"{kind}{suffix}"

@@ -36,7 +36,7 @@ def window(qtbot, make_window, sequence):
     window = make_window(sequence, settings=QUICK)
     window.parameters_controller.run_from_scratch()
     qtbot.waitUntil(
-        lambda: window.session.shown is not None and window.control.current is None, timeout=30_000
+        lambda: window.session.shown is not None and window.run_control.current is None, timeout=30_000
     )
     window.display.refresh()
     return window
@@ -66,8 +66,8 @@ class Reader(html.parser.HTMLParser):
 
 def test_a_page_is_self_contained_and_has_the_numbers_of_the_core(qtbot, window, tmp_path):
     run = window.session.shown
-    with qtbot.waitSignal(window.exporting.saved, timeout=20_000):
-        window.exporting.save_report(tmp_path / "r.html")
+    with qtbot.waitSignal(window.export_controller.saved, timeout=20_000):
+        window.export_controller.save_report(tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     reader = Reader()
     reader.feed(page)
@@ -92,7 +92,7 @@ def drawings(page: str) -> dict[str, ElementTree.Element]:
 
 
 def test_the_plots_of_a_page_are_those_of_the_window_on_light_paper(window, tmp_path, render_svg, near):
-    window.exporting.save_report(tmp_path / "r.html")
+    window.export_controller.save_report(tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     found = drawings(page)
     assert list(found) == [
@@ -159,28 +159,32 @@ def test_a_report_at_an_earlier_moment_is_of_that_moment(window):
 def test_what_is_saved_of_an_earlier_moment_is_of_the_parameters_of_then(qtbot, window, tmp_path):
     session = window.session
     session.set_settings(QUICK.with_changes(eta=0.3))
-    qtbot.waitUntil(lambda: window.control.current is None and session.shown.settings.eta == 0.3)
+    qtbot.waitUntil(lambda: window.run_control.current is None and session.shown.settings.eta == 0.3)
     run = session.shown
     tick = next(tick for tick in run.history.ticks if tick.first == 0)
     assert tick.before.eta == QUICK.eta
     session.set_settings(QUICK.with_changes(eta=0.1))
-    qtbot.waitUntil(lambda: window.control.current is None and run.settings.eta == 0.1)
-    window.loss.look_at(run.moments.indices[0])
+    qtbot.waitUntil(lambda: window.run_control.current is None and run.settings.eta == 0.1)
+    window.loss_controller.look_at(run.moments.indices[0])
     seen = session.seen
     assert session.moment is not None and seen.settings.eta == 0.3
     for name in ("r.npz", "r.html"):
-        save = window.exporting.save_report if name == "r.html" else window.exporting.save_reconstruction
-        with qtbot.waitSignal(window.exporting.saved, timeout=20_000):
+        save = (
+            window.export_controller.save_report
+            if name == "r.html"
+            else window.export_controller.save_reconstruction
+        )
+        with qtbot.waitSignal(window.export_controller.saved, timeout=20_000):
             save(tmp_path / name)
     result = load_result(tmp_path / "r.npz")
     assert result.eta == result.meta["settings"]["eta"] == 0.3
     assert result.loss == pytest.approx(seen.displayed.loss, rel=1e-12)
     assert result.iterations == len(result.history) - 1 == seen.record.iteration
     assert "<th>eta</th><td>0.3</td>" in (tmp_path / "r.html").read_text(encoding="utf-8")
-    window.exporting.copy_python()
-    assert "as it was at iteration" in window.messages.text
+    window.export_controller.copy_python()
+    assert "as it was at iteration" in window.message_bar.text
     assert "eta=0.1" not in QGuiApplication.clipboard().text()
-    shown = [label.text() for label in window.numbers.findChildren(QLabel)]
+    shown = [label.text() for label in window.numbers_panel.findChildren(QLabel)]
     assert shown[shown.index("iterations") + 1] == str(seen.record.iteration)
 
 
@@ -192,15 +196,15 @@ def test_names_and_notes_are_text_and_not_markup(window):
 
 
 def test_what_cannot_be_reported_is_refused(qtbot, make_window, sequence, window, tmp_path):
-    with qtbot.waitSignal(window.exporting.failed) as failed:
-        window.exporting.save_report(tmp_path / "r.doc")
+    with qtbot.waitSignal(window.export_controller.failed) as failed:
+        window.export_controller.save_report(tmp_path / "r.doc")
     assert "accepted for reports is .html" in failed.args[0]
-    with qtbot.waitSignal(window.exporting.failed, timeout=10_000) as failed:
-        window.exporting.save_report(tmp_path / "gone" / "r.html")
+    with qtbot.waitSignal(window.export_controller.failed, timeout=10_000) as failed:
+        window.export_controller.save_report(tmp_path / "gone" / "r.html")
     assert "gone does not exist" in failed.args[0]
     window.session.set_shown(None)
-    with qtbot.waitSignal(window.exporting.failed) as failed:
-        window.exporting.save_report(tmp_path / "r.html")
+    with qtbot.waitSignal(window.export_controller.failed) as failed:
+        window.export_controller.save_report(tmp_path / "r.html")
     assert "there is no reconstruction yet" in failed.args[0]
 
 
@@ -213,17 +217,17 @@ def test_a_full_disk_is_noticed(qtbot, window, tmp_path, suffix):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
     try:
-        with qtbot.waitSignal(window.exporting.failed, timeout=10_000) as failed:
+        with qtbot.waitSignal(window.export_controller.failed, timeout=10_000) as failed:
             if suffix == ".html":
-                window.exporting.save_report(folder / f"a{suffix}")
+                window.export_controller.save_report(folder / f"a{suffix}")
             elif suffix == ".png":
-                window.exporting.save_picture("view", folder / "a.png")
+                window.export_controller.save_picture("view", folder / "a.png")
             else:
-                window.exporting.save_plot("loss", folder / f"a{suffix}")
+                window.export_controller.save_plot("loss", folder / f"a{suffix}")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert "cannot be written: File too large" in failed.args[0]
-    qtbot.waitUntil(lambda: not window.exporting.busy)
+    qtbot.waitUntil(lambda: not window.export_controller.busy)
     assert not list(folder.iterdir())
 
 

@@ -100,7 +100,7 @@ def test_the_wheel_changes_no_field_of_any_panel(qtbot, window):
         assert any(isinstance(field, kind) for field in fields_of(window))
     assert len(fields_of(window)) > 40
     assert changed_by_the_wheel(window) == []
-    assert window.session.settings == settings and window.parameters.settings == settings
+    assert window.session.settings == settings and window.parameters_panel.settings == settings
     assert window.session.appearance == appearance
 
 

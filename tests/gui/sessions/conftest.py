@@ -25,7 +25,7 @@ def solved(qtbot, make_window, sequence):
 
     def make(settings=QUICK):
         window = make_window(sequence, settings=settings)
-        run = window.control.start(warm=False)
+        run = window.run_control.start(warm=False)
         qtbot.waitUntil(lambda: run.state is RunState.FINISHED, timeout=20_000)
         window.display.refresh()  # a first picture moves the camera to where all is seen
         return window, run
@@ -50,8 +50,8 @@ def saved_to():
 
 
 def _saved_to(qtbot, window, path):
-    window.saver.save_to(path)
-    qtbot.waitUntil(lambda: not window.saver.busy and path.exists())
+    window.session_saver.save_to(path)
+    qtbot.waitUntil(lambda: not window.session_saver.busy and path.exists())
     return path
 
 
@@ -62,8 +62,8 @@ def opened():
 
 
 def _opened(qtbot, window, path):
-    with qtbot.waitSignal(window.opening.opened):
-        window.opening.open(path)
+    with qtbot.waitSignal(window.sequence_opening.opened):
+        window.sequence_opening.open(path)
 
 
 @pytest.fixture
@@ -73,5 +73,5 @@ def text_of():
 
 
 def _text_of(window, recipe):
-    getattr(window.exporting, f"copy_{recipe}")()
+    getattr(window.export_controller, f"copy_{recipe}")()
     return QGuiApplication.clipboard().text()

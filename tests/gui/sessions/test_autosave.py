@@ -27,7 +27,7 @@ def save_every(store, seconds):
 
 
 def own_file(window):
-    found = list(window.saver.folder.glob(f"{PREFIX}*.nrsfm"))
+    found = list(window.session_saver.folder.glob(f"{PREFIX}*.nrsfm"))
     return found[0] if found else None
 
 
@@ -36,10 +36,10 @@ def test_a_run_is_saved_by_itself_when_it_has_ended(qtbot, solved):
     qtbot.waitUntil(lambda: own_file(window) is not None)
     saved = read_session(own_file(window))
     assert saved.sequences[0].runs[0].update.best.loss == run.last.best.loss
-    assert lost_sessions(window.saver.folder) == []  # its lock is held
+    assert lost_sessions(window.session_saver.folder) == []  # its lock is held
     window.close()
     assert own_file(window) is None
-    last, holds = window.saver.last_session()
+    last, holds = window.session_saver.last_session()
     assert holds == "1 run of balloon circle"
     assert read_session(last).sequences[0].runs[0].update.best.loss == run.last.best.loss
 
@@ -75,7 +75,7 @@ def test_nothing_is_saved_by_itself_where_that_is_switched_off(qtbot, solved, st
     window, _run = solved()
     qtbot.wait(700)
     window.close()
-    assert not window.saver.folder.exists()
+    assert not window.session_saver.folder.exists()
 
 
 def test_a_saved_session_leaves_nothing_else_behind(qtbot, solved, tmp_path, saved_to):
@@ -84,7 +84,7 @@ def test_a_saved_session_leaves_nothing_else_behind(qtbot, solved, tmp_path, sav
     saved_to(qtbot, window, tmp_path / "my.nrsfm")
     qtbot.waitUntil(lambda: own_file(window) is None)
     window.close()
-    assert list(window.saver.folder.iterdir()) == []
+    assert list(window.session_saver.folder.iterdir()) == []
 
 
 def test_a_full_disk_is_reported_once_and_saving_works_again_after_it(qtbot, autosave, tmp_path, monkeypatch):
@@ -110,13 +110,13 @@ def test_a_full_disk_is_reported_once_and_saving_works_again_after_it(qtbot, aut
 def test_a_folder_that_cannot_be_made_is_reported_by_the_window(qtbot, solved, tmp_path):
     (tmp_path / "data").write_text("a file where the folder should be")
     window, _run = solved()
-    qtbot.waitUntil(lambda: "not saved by itself at the moment" in window.messages.text)
-    assert f"{tmp_path / 'data'} cannot be made" in window.messages.text
+    qtbot.waitUntil(lambda: "not saved by itself at the moment" in window.message_bar.text)
+    assert f"{tmp_path / 'data'} cannot be made" in window.message_bar.text
     (tmp_path / "data").unlink()
 
     def works_again():
-        window.saver.autosave.save()  # which does nothing until the failed one is at its end
-        return "saved by itself again" in window.messages.text
+        window.session_saver.autosave.save()  # which does nothing until the failed one is at its end
+        return "saved by itself again" in window.message_bar.text
 
     qtbot.waitUntil(works_again)
 
@@ -144,45 +144,45 @@ def slowly(monkeypatch, seconds):
 @pytest.mark.parametrize("name", [LAST, "elsewhere/last.nrsfm"])
 def test_opening_the_last_session_keeps_the_one_that_is_open(qtbot, solved, kept, opened, name):
     window, run = solved()
-    path = window.saver.folder / name
+    path = window.session_saver.folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     write_session(renamed(kept, "closed before"), path)
     window.session.rename_run(run, "open and not saved")
     opened(qtbot, window, path)
     assert [run.title for run in window.session.runs] == ["closed before"]
-    qtbot.waitUntil(lambda: (window.saver.folder / LAST).is_file())
-    assert titles(window.saver.folder / LAST) == ["open and not saved"]
+    qtbot.waitUntil(lambda: (window.session_saver.folder / LAST).is_file())
+    assert titles(window.session_saver.folder / LAST) == ["open and not saved"]
     if name == LAST:
         assert titles(own_file(window)) == ["closed before"]
 
 
 def test_a_session_that_was_not_saved_can_be_opened_as_the_last_one(qtbot, make_window, kept):
     window = make_window()
-    window.saver.folder.mkdir(parents=True)
-    write_session(kept, window.saver.folder / LAST)
+    window.session_saver.folder.mkdir(parents=True)
+    write_session(kept, window.session_saver.folder / LAST)
     menu = window.toolbars._recent
     menu.aboutToShow.emit()
     action = menu.actions()[0]
     assert action.text() == "Last session, not saved"
     assert action.toolTip().startswith("1 run of balloon circle: ")
-    with qtbot.waitSignal(window.opening.opened):
+    with qtbot.waitSignal(window.sequence_opening.opened):
         action.trigger()
     assert window.session.shown.last.best.loss == kept.sequences[0].runs[0].update.best.loss
-    assert window.isWindowModified() and window.saver.file is None
+    assert window.isWindowModified() and window.session_saver.file is None
     assert window.store.recent() == []
 
 
 def test_what_was_closed_without_saving_is_offered_once(qtbot, make_window, kept, known):
     window = make_window()
-    window.saver.folder.mkdir(parents=True)
-    write_session(kept, window.saver.folder / LAST)
+    window.session_saver.folder.mkdir(parents=True)
+    write_session(kept, window.session_saver.folder / LAST)
     for expected in (True, False):
-        window.saver.begin(scripted=False)
-        with qtbot.waitSignal(window.opening.shown):
-            window.opening.open("sample:balloon/circle")
-        offered = "closed without having been saved: 1 run of balloon circle" in window.messages.text
+        window.session_saver.begin(scripted=False)
+        with qtbot.waitSignal(window.sequence_opening.shown):
+            window.sequence_opening.open("sample:balloon/circle")
+        offered = "closed without having been saved: 1 run of balloon circle" in window.message_bar.text
         assert offered is expected
-        window.messages.hide()
+        window.message_bar.hide()
 
 
 def test_opening_a_session_keeps_the_unsaved_one_before_it(qtbot, solved, tmp_path, saved_to, opened):
@@ -191,8 +191,8 @@ def test_opening_a_session_keeps_the_unsaved_one_before_it(qtbot, solved, tmp_pa
     window.session.set_note(run, "not saved")
     opened(qtbot, window, path)
     assert window.session.runs[0].note == ""
-    qtbot.waitUntil(lambda: window.saver.last_session() is not None)
-    last, _ = window.saver.last_session()
+    qtbot.waitUntil(lambda: window.session_saver.last_session() is not None)
+    last, _ = window.session_saver.last_session()
     assert read_session(last).sequences[0].runs[0].note == "not saved"
 
 
@@ -204,16 +204,16 @@ def lose(saved, folder):
 
 def test_a_lost_session_is_offered_and_recovered(qtbot, make_window, kept, tmp_path):
     window = make_window()
-    path = lose(replace(kept, file=tmp_path / "my.nrsfm"), window.saver.folder)
-    window.saver.begin(scripted=False)
-    bar = window.saver.recovery.bar
+    path = lose(replace(kept, file=tmp_path / "my.nrsfm"), window.session_saver.folder)
+    window.session_saver.begin(scripted=False)
+    bar = window.session_saver.recovery.bar
     assert bar.text.startswith("A session was not closed properly: 1 run of balloon circle, saved at ")
-    assert lost_sessions(window.saver.folder) == []  # no second window offers it
-    with qtbot.waitSignal(window.opening.opened):
+    assert lost_sessions(window.session_saver.folder) == []  # no second window offers it
+    with qtbot.waitSignal(window.sequence_opening.opened):
         bar.buttons["Recover"].click()
-    assert bar.text == "" and "Recovered 1 run of balloon circle" in window.messages.text
+    assert bar.text == "" and "Recovered 1 run of balloon circle" in window.message_bar.text
     assert window.session.shown.last.best.loss == kept.sequences[0].runs[0].update.best.loss
-    assert window.isWindowModified() and window.saver.file == tmp_path / "my.nrsfm"
+    assert window.isWindowModified() and window.session_saver.file == tmp_path / "my.nrsfm"
     assert not path.exists()
     assert read_session(own_file(window)).sequences[0].runs[0].state is RunState.FINISHED
 
@@ -223,17 +223,17 @@ def test_a_session_that_is_recovered_while_another_is_being_written_is_not_writt
 ):
     window, run = solved()
     qtbot.waitUntil(lambda: own_file(window) is not None)
-    lost = lose(renamed(kept, "recovered"), window.saver.folder)
-    window.saver.recovery.offer()
+    lost = lose(renamed(kept, "recovered"), window.session_saver.folder)
+    window.session_saver.recovery.offer()
     slowly(monkeypatch, 0.5)
     window.session.set_note(run, "of the session that is left")
-    window.saver.autosave.save()
-    with qtbot.waitSignal(window.opening.opened):
-        window.saver.recovery.bar.buttons["Recover"].click()
+    window.session_saver.autosave.save()
+    with qtbot.waitSignal(window.sequence_opening.opened):
+        window.session_saver.recovery.bar.buttons["Recover"].click()
     qtbot.wait(700)
     assert not lost.exists()
     assert titles(own_file(window)) == ["recovered"]
-    last, _ = window.saver.last_session()
+    last, _ = window.session_saver.last_session()
     assert read_session(last).sequences[0].runs[0].note == "of the session that is left"
 
 
@@ -243,40 +243,40 @@ def test_what_was_recovered_and_not_saved_is_kept_when_the_window_closes(
 ):
     save_every(store, seconds)
     window = make_window()
-    lose(renamed(kept, "recovered"), window.saver.folder)
-    window.saver.begin(scripted=False)
-    with qtbot.waitSignal(window.opening.opened):
-        window.saver.recovery.bar.buttons["Recover"].click()
+    lose(renamed(kept, "recovered"), window.session_saver.folder)
+    window.session_saver.begin(scripted=False)
+    with qtbot.waitSignal(window.sequence_opening.opened):
+        window.session_saver.recovery.bar.buttons["Recover"].click()
     assert titles(own_file(window)) == ["recovered"]  # if the process ends now, it is offered again
     window.close()
     assert own_file(window) is None
-    assert titles(window.saver.last_session()[0]) == ["recovered"]
+    assert titles(window.session_saver.last_session()[0]) == ["recovered"]
 
 
 def test_a_session_that_cannot_be_made_this_windows_own_is_left_where_it_is(
     qtbot, make_window, kept, monkeypatch
 ):
     window = make_window()
-    lost = lose(kept, window.saver.folder)
-    window.saver.begin(scripted=False)
+    lost = lose(kept, window.session_saver.folder)
+    window.session_saver.begin(scripted=False)
     monkeypatch.setattr(QLockFile, "tryLock", lambda *_: False)
-    with qtbot.waitSignal(window.opening.opened):
-        window.saver.recovery.bar.buttons["Recover"].click()
+    with qtbot.waitSignal(window.sequence_opening.opened):
+        window.session_saver.recovery.bar.buttons["Recover"].click()
     assert lost.exists() and window.isWindowModified()
 
 
 def test_a_lost_session_can_be_discarded_or_left(make_window, kept):
     window = make_window()
-    path = lose(kept, window.saver.folder)
-    bar = window.saver.recovery.bar
-    window.saver.begin(scripted=False)
+    path = lose(kept, window.session_saver.folder)
+    bar = window.session_saver.recovery.bar
+    window.session_saver.begin(scripted=False)
     bar.buttons["Later"].click()
     assert bar.text == "" and path.exists()
-    window.saver.begin(scripted=False)
+    window.session_saver.begin(scripted=False)
     bar.buttons["Discard"].click()
     assert bar.text == "" and not path.exists()
     assert not path.with_suffix(".lock").exists()
-    window.saver.begin(scripted=False)
+    window.session_saver.begin(scripted=False)
     assert bar.text == ""
 
 
@@ -297,14 +297,14 @@ def test_what_a_killed_process_was_writing_is_cleared_away(tmp_path):
 
 def test_a_lost_session_that_is_damaged_is_not_in_the_way(qtbot, make_window, known):
     window = make_window(known.sequence)
-    folder = window.saver.folder
+    folder = window.session_saver.folder
     folder.mkdir(parents=True)
     path = folder / f"{PREFIX}1-0.nrsfm"
     path.write_bytes(b"PK\x03\x04 and no more")
-    window.saver.begin(scripted=False)
-    bar = window.saver.recovery.bar
+    window.session_saver.begin(scripted=False)
+    bar = window.session_saver.recovery.bar
     assert "saved at" in bar.text
-    with qtbot.waitSignal(window.opening.failed):
+    with qtbot.waitSignal(window.sequence_opening.failed):
         bar.buttons["Recover"].click()
     assert window.session.sequence is known.sequence
     lock = QLockFile(str(path.with_suffix(".lock")))
@@ -320,7 +320,8 @@ begin = main_window.MainWindow.begin
 def watched(window, arguments):
     begin(window, arguments)
     run = lambda: window.session.runs[0]
-    window.saver.autosave.saved.connect(lambda: print("saved", len(run().history.records), flush=True))
+    autosave = window.session_saver.autosave
+    autosave.saved.connect(lambda: print("saved", len(run().history.records), flush=True))
 main_window.MainWindow.begin = watched
 sys.exit(app.main(sys.argv[1:]))
 """
@@ -366,12 +367,13 @@ begin = main_window.MainWindow.begin
 def watched(window, arguments):
     begin(window, arguments)
     def recover(*_):
-        window.opening.opened.disconnect(recover)
-        print(window.saver.recovery.bar.text)
-        window.opening.session_read.connect(lambda *_: print("read", len(window.session.runs[0].history)))
-        window.opening.session_read.connect(lambda *_: QTimer.singleShot(0, window.close))
-        window.saver.recovery.bar.buttons["Recover"].click()
-    window.opening.opened.connect(recover)
+        window.sequence_opening.opened.disconnect(recover)
+        print(window.session_saver.recovery.bar.text)
+        session_read = window.sequence_opening.session_read
+        session_read.connect(lambda *_: print("read", len(window.session.runs[0].history)))
+        session_read.connect(lambda *_: QTimer.singleShot(0, window.close))
+        window.session_saver.recovery.bar.buttons["Recover"].click()
+    window.sequence_opening.opened.connect(recover)
 main_window.MainWindow.begin = watched
 sys.exit(app.main(sys.argv[1:]))
 """

@@ -57,7 +57,7 @@ def test_what_is_copied_of_a_run_that_was_steered_live_gives_its_loss(qtbot, sol
     for loss in losses_of_copies(window, tmp_path, text_of):
         assert loss == pytest.approx(live.last.displayed.loss, rel=DIGITS, abs=0)
     window.parameters_controller.run()
-    warm = window.control.current
+    warm = window.run_control.current
     qtbot.waitUntil(lambda: not warm.state.alive, timeout=20_000)
     window.session.set_settings(window.session.settings.with_changes(rank=settings.rank + 1))
     last = window.session.shown
@@ -90,12 +90,12 @@ def test_what_is_copied_of_a_run_that_went_on_from_a_moment_gives_its_loss(qtbot
 def test_what_is_copied_of_a_stopped_run_stops_there(qtbot, make_window, sequence, tmp_path, text_of):
     window = make_window(sequence, settings=QUICK.with_changes(method="lm", starts=1))
     window.parameters_controller.step()
-    run = window.control.current
+    run = window.run_control.current
     for count in range(2, 7):
         qtbot.waitUntil(lambda count=count: len(run.history) == count - 1)
         window.parameters_controller.step()
     qtbot.waitUntil(lambda: len(run.history) == 6)
-    window.control.cancel()
+    window.run_control.cancel()
     qtbot.waitUntil(lambda: run.state is RunState.STOPPED)
     assert "--iterates 6" in text_of(window, "command")
     for loss in losses_of_copies(window, tmp_path, text_of):

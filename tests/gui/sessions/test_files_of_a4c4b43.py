@@ -249,7 +249,7 @@ def test_a_session_is_shown_as_it_was(qtbot, make_window, opened):
     assert session.alignment.key == view["alignment"]
     assert session.theme.name == view["theme"]
     assert plain(session.settings) == expected["settings"]
-    assert plain(window.parameters.settings) == expected["settings"]
+    assert plain(window.parameters_panel.settings) == expected["settings"]
     orbit = window.scene_view.orbit
     assert orbit.azimuth == view["orbit"]["azimuth"] and orbit.orthographic
     (other,) = [runs for sequence, runs, _shown in session.everything() if sequence.name == paper["name"]]

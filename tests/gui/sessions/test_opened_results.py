@@ -130,7 +130,7 @@ def test_a_result_is_shown_as_a_run_and_gone_on_from(
     opened(qtbot, window, path)
     qtbot.waitUntil(lambda: bool(window.session.runs))
     window.parameters_controller.flush()
-    assert window.session.settings == window.parameters.settings == settings
+    assert window.session.settings == window.parameters_panel.settings == settings
     (run,) = window.session.runs
     assert (run.title, run.state, run.last.best.loss) == ("opened: result", RunState.FINISHED, result.loss)
     assert (window.session.sequence.source is None) == (not there)
@@ -141,9 +141,9 @@ def test_a_result_is_shown_as_a_run_and_gone_on_from(
     )
     window.session.set_live(False)
     window.session.set_settings(settings.with_changes(eta=0.3))
-    window.parameters.set_settings(settings.with_changes(eta=0.3))
+    window.parameters_panel.set_settings(settings.with_changes(eta=0.3))
     window.parameters_controller.run()
-    further = window.control.current
+    further = window.run_control.current
     qtbot.waitUntil(lambda: further.state is RunState.FINISHED, timeout=20_000)
     assert "from where it was" in [start.name for start in further.last.starts]
     assert further.warm_from == run.number

@@ -36,9 +36,9 @@ def test_a_session_is_the_same_in_another_window(
     window.session.set_selection((2, 4), 4)
     window.session.set_hidden((7,))
     window.session.set_frame_range((3, 9))
-    window.appearance.change(color_by="error")
+    window.appearance_controller.change(color_by="error")
     window.scene_view.set_orbit(window.scene_view.orbit.turned(33.0, 5.0))
-    window.parameters.set_settings(settings.with_changes(eta=0.125))
+    window.parameters_panel.set_settings(settings.with_changes(eta=0.125))
     window.session.set_settings(settings.with_changes(eta=0.125))
     path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
     other = make_window()
@@ -54,13 +54,13 @@ def test_a_session_is_the_same_in_another_window(
     assert other.session.appearance == window.session.appearance
     assert other.scene_view.orbit == window.scene_view.orbit
     assert other.session.settings == settings.with_changes(eta=0.125)
-    assert other.parameters.settings == other.session.settings
+    assert other.parameters_panel.settings == other.session.settings
     for recipe in ("python", "command"):
         assert text_of(other, recipe) == text_of(window, recipe)
     further = []
     for each in (window, other):
         each.parameters_controller.run()
-        new = each.control.current
+        new = each.run_control.current
         qtbot.waitUntil(lambda new=new: new.state is RunState.FINISHED, timeout=20_000)
         assert new.warm_from == 1 and new.number == 2
         further.append(new.last.best.loss)
@@ -77,7 +77,7 @@ def test_the_title_names_the_session_and_marks_what_is_not_saved(qtbot, solved, 
     assert window.store.recent()[0] == path
     window.session.set_note(run, "looks right")
     qtbot.waitUntil(window.isWindowModified)
-    window.saver.save()  # no question: it has a name
+    window.session_saver.save()  # no question: it has a name
     qtbot.waitUntil(lambda: not window.isWindowModified())
     assert read_session(path).sequences[0].runs[0].note == "looks right"
 
@@ -88,28 +88,28 @@ def test_where_to_save_is_asked_while_everything_goes_on(qtbot, solved, tmp_path
     dialog = window.findChild(QFileDialog)
     assert Path(dialog.selectedFiles()[0]).name == "balloon-circle.nrsfm"
     window.parameters_controller.run()
-    qtbot.waitUntil(lambda: window.control.current is None, timeout=20_000)
+    qtbot.waitUntil(lambda: window.run_control.current is None, timeout=20_000)
     dialog.setDirectory(str(tmp_path))
     dialog.findChild(QLineEdit).setText("mine")
     dialog.accept()
-    qtbot.waitUntil(lambda: window.saver.file == tmp_path / "mine.nrsfm")
+    qtbot.waitUntil(lambda: window.session_saver.file == tmp_path / "mine.nrsfm")
     assert len(read_session(tmp_path / "mine.nrsfm").sequences[0].runs) == 2
 
 
 def test_a_window_without_runs_is_not_marked_and_leaves_nothing(qtbot, make_window, sequence):
     window = make_window(sequence)
     window.session.set_settings(QUICK)
-    window.saver.autosave.save()
+    window.session_saver.autosave.save()
     assert not window.isWindowModified()
     window.close()
-    assert not list(window.saver.folder.glob("*.nrsfm"))
+    assert not list(window.session_saver.folder.glob("*.nrsfm"))
 
 
 def test_every_sequence_with_runs_is_in_the_session(
     qtbot, make_window, solved, known, tmp_path, saved_to, opened
 ):
     window, run = solved()
-    window.opening.open_sequence(known.sequence)
+    window.sequence_opening.open_sequence(known.sequence)
     path = saved_to(qtbot, window, tmp_path / "two.nrsfm")
     assert session_summary(path) == "1 run of balloon circle"
     other = make_window()
@@ -128,13 +128,13 @@ def test_a_file_that_goes_while_it_is_open_disturbs_nothing(
     window, run = solved()
     run.sequence.source.unlink()
     window.parameters_controller.run()
-    qtbot.waitUntil(lambda: window.control.current is None, timeout=20_000)
+    qtbot.waitUntil(lambda: window.run_control.current is None, timeout=20_000)
     assert [each.state for each in window.session.runs] == [RunState.FINISHED] * 2
     path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
     other = make_window()
     opened(qtbot, other, path)
     assert "small.npz is not there any more: balloon circle is shown as the session keeps it" in (
-        other.messages.text
+        other.message_bar.text
     )
     assert len(other.session.runs) == 2
 
@@ -144,12 +144,12 @@ def test_a_file_that_has_changed_is_offered(qtbot, make_window, kept, tmp_path, 
     write_npz(replace(sequence, name="newer"), sequence.source)
     other = make_window()
     opened(qtbot, other, path)
-    assert "has changed since" in other.messages.text
+    assert "has changed since" in other.message_bar.text
     button = next(
-        child for child in other.messages.findChildren(object) if getattr(child, "text", str)() ==
+        child for child in other.message_bar.findChildren(object) if getattr(child, "text", str)() ==
         "Open the file as it is now"
     )  # fmt: skip
-    with qtbot.waitSignal(other.opening.opened):
+    with qtbot.waitSignal(other.sequence_opening.opened):
         button.click()
     assert other.session.sequence.name == "newer" and other.session.runs == []
 
@@ -168,12 +168,12 @@ def test_a_full_disk_or_a_folder_that_cannot_be_written_is_reported(
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
         with qtbot.waitSignal(window.session.notifier.failed) as reported:
-            window.saver.save()
+            window.session_saver.save()
     assert reported.args == [f"{path} cannot be written: No space left on device"]
     with monkeypatch.context() as patch:  # the tests may run as root, whom no mode of a folder keeps out
         patch.setattr(core.foundation.atomic.os, "access", lambda *_: False)
         with qtbot.waitSignal(window.session.notifier.failed) as reported:
-            window.saver.save()
+            window.session_saver.save()
     assert "no permission to write in the folder" in reported.args[0]
     assert path.read_bytes() == before
     assert sorted(item.name for item in tmp_path.glob(".*")) == []
@@ -209,7 +209,7 @@ def test_a_view_that_cannot_be_read_costs_the_view_only(
     ):
         write_session(replace(saved, view=view, layout={"docks": "!é"}), path)
         opened(qtbot, window, path)
-        assert "The session is shown from the front instead" in window.messages.text
+        assert "The session is shown from the front instead" in window.message_bar.text
         assert len(window.session.runs) == 1
 
 
@@ -217,10 +217,10 @@ def test_a_session_that_cannot_be_read_leaves_what_is_open(qtbot, solved, tmp_pa
     window, run = solved()
     path = tmp_path / "bad.nrsfm"
     path.write_bytes(b"PK\x03\x04")
-    with qtbot.waitSignal(window.opening.failed):
-        window.opening.open(path)
+    with qtbot.waitSignal(window.sequence_opening.failed):
+        window.sequence_opening.open(path)
     assert window.session.shown is run
-    assert f"{path}: is not a session" in window.messages.text
+    assert f"{path}: is not a session" in window.message_bar.text
 
 
 def test_a_session_that_is_opened_while_another_is_saved_keeps_its_file(
@@ -236,14 +236,14 @@ def test_a_session_that_is_opened_while_another_is_saved_keeps_its_file(
 
     monkeypatch.setattr("nrsfm_gui.sessions.session_saver.write_session", slow)
     window.session.rename_run(run, "of the first")
-    window.saver.save_to(first)
+    window.session_saver.save_to(first)
     opened(qtbot, window, second)
-    assert window.saver.busy
-    qtbot.waitUntil(lambda: "Saved" in window.messages.text)
-    assert window.saver.file == second and not window.isWindowModified()
+    assert window.session_saver.busy
+    qtbot.waitUntil(lambda: "Saved" in window.message_bar.text)
+    assert window.session_saver.file == second and not window.isWindowModified()
     window.session.rename_run(window.session.runs[0], "of the second")
-    window.saver.save()
-    qtbot.waitUntil(lambda: not window.saver.busy)
+    window.session_saver.save()
+    qtbot.waitUntil(lambda: not window.session_saver.busy)
     saved = {path: read_session(path).sequences[0].runs[0].title for path in (first, second)}
     assert saved == {first: "of the first", second: "of the second"}
 
@@ -258,18 +258,18 @@ def test_the_session_as_it_was_saved_last_is_what_stays(qtbot, solved, tmp_path,
 
     monkeypatch.setattr("nrsfm_gui.sessions.session_saver.write_session", slow)
     window.session.set_note(run, "first")
-    window.saver.save_to(path)
+    window.session_saver.save_to(path)
     window.session.set_note(run, "second")
-    window.saver.save_to(path)
-    qtbot.waitUntil(lambda: not window.saver.busy)
+    window.session_saver.save_to(path)
+    qtbot.waitUntil(lambda: not window.session_saver.busy)
     assert read_session(path).sequences[0].runs[0].note == "second"
     assert not window.isWindowModified()
 
 
 def test_what_waits_to_be_saved_is_saved_before_the_window_closes(solved, tmp_path):
     window, _run = solved()
-    window.saver.save_to(tmp_path / "a.nrsfm")
-    window.saver.save_to(tmp_path / "b.nrsfm")
+    window.session_saver.save_to(tmp_path / "a.nrsfm")
+    window.session_saver.save_to(tmp_path / "b.nrsfm")
     window.close()
     assert all(read_session(tmp_path / f"{name}.nrsfm").sequences for name in "ab")
 
@@ -278,10 +278,10 @@ def test_a_run_that_opening_has_stopped_does_not_change_the_session_that_was_ope
     qtbot, make_window, make_stream, known, kept, tmp_path, opened
 ):
     window = make_window(known.sequence, work=make_stream(pause=0.4))
-    run = window.control.start(warm=False)
+    run = window.run_control.start(warm=False)
     qtbot.waitUntil(lambda: len(run.history) > 0)
     write_session(kept, tmp_path / "my.nrsfm")
-    with qtbot.waitSignal(window.control.ended):
+    with qtbot.waitSignal(window.run_control.ended):
         opened(qtbot, window, tmp_path / "my.nrsfm")
     qtbot.wait(50)
     assert not window.isWindowModified()
@@ -294,7 +294,7 @@ def test_a_file_whose_name_is_not_utf_8_is_no_obstacle(qtbot, make_window, tmp_p
     except OSError:
         pytest.skip("the file system takes UTF-8 only")
     window = make_window(read_sequence(odd), settings=QUICK)
-    run = window.control.start(warm=False)
+    run = window.run_control.start(warm=False)
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED, timeout=20_000)
     path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
     assert read_session(path).sequences[0].sequence.source == odd

@@ -33,7 +33,7 @@ def window(make_window, sequence) -> MainWindow:
 
 def opened(qtbot, window) -> CommandPalette:
     window.toolbars.actions["palette"].trigger()
-    view = window.command_palette.view
+    view = window.command_palette_controller.view
     qtbot.waitUntil(lambda: QApplication.focusWidget() is view.field)
     return view
 

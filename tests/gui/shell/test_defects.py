@@ -30,13 +30,13 @@ def sequence():
 @pytest.fixture
 def window(make_window, sequence):
     made = make_window(sequence, settings=QUICK)
-    made.defects.install()
+    made.defect_reporter.install()
     yield made
-    made.defects.uninstall()
+    made.defect_reporter.uninstall()
 
 
 def shown(qtbot, window):
-    defects = window.defects
+    defects = window.defect_reporter
     qtbot.waitUntil(lambda: defects.dialog is not None and defects.dialog.isVisible())
     return defects.dialog
 
@@ -88,7 +88,7 @@ def test_a_slot_that_raises_again_and_again_opens_one_dialog(qtbot, window, caps
         QTimer.singleShot(0, slot)
     dialog = shown(qtbot, window)
     qtbot.waitUntil(lambda: "4 more followed" in dialog._count.text())
-    assert window.defects.dialog is dialog
+    assert window.defect_reporter.dialog is dialog
     assert window.logbook.text().count("ValueError: again\n") >= 5
     dialog.close()
 
@@ -120,7 +120,7 @@ def test_a_destructor_that_raises_is_only_logged(qtbot, window, capsys):
     Fragile()
     gc.collect()
     qtbot.waitUntil(lambda: "dropped badly" in window.logbook.text())
-    assert window.defects.dialog is None
+    assert window.defect_reporter.dialog is None
 
 
 def test_a_solver_that_raises_keeps_what_it_had_and_another_run_goes(qtbot, make_window, sequence):
@@ -168,11 +168,11 @@ def test_nothing_is_offered_to_save_where_there_is_nothing(qtbot, make_window):
 
 
 def test_the_hooks_are_given_back(window):
-    window.defects.uninstall()
+    window.defect_reporter.uninstall()
     before = (sys.excepthook, threading.excepthook, sys.unraisablehook)
-    window.defects.install()
+    window.defect_reporter.install()
     assert sys.excepthook != before[0]
-    window.defects.uninstall()
+    window.defect_reporter.uninstall()
     assert (sys.excepthook, threading.excepthook, sys.unraisablehook) == before
 
 

@@ -173,7 +173,7 @@ def test_the_steps_wait_for_a_sequence(make_window, sequence):
     window = make_window()
     window.offer_help(Arguments())
     assert strip(window).isHidden()
-    window.opening.open_sequence(sequence)
+    window.sequence_opening.open_sequence(sequence)
     assert "Run" in strip(window).sentence
 
 

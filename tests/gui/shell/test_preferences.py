@@ -74,7 +74,7 @@ def test_values_that_are_not_accepted_are_refused_by_name():
 
 def test_every_field_of_the_dialog_applies_at_once_and_is_stored(qtbot, window, store):
     window.toolbars.actions["preferences"].trigger()
-    dialog = window.preferences.dialog
+    dialog = window.preferences_controller.dialog
     assert dialog.isVisible()
     assert not dialog.isModal()
     dialog.theme.setCurrentIndex(dialog.theme.findData("light"))
@@ -90,14 +90,14 @@ def test_every_field_of_the_dialog_applies_at_once_and_is_stored(qtbot, window, 
 
 
 def test_defaults_are_restored(qtbot, window, store):
-    window.preferences.show()
-    window.preferences.change("theme", "light")
-    window.preferences.change("point_size", 0.5)
-    window.preferences.restore_defaults()
+    window.preferences_controller.show()
+    window.preferences_controller.change("theme", "light")
+    window.preferences_controller.change("point_size", 0.5)
+    window.preferences_controller.restore_defaults()
     assert store.preferences() == Preferences()
     assert window.session.theme is DARK
     assert window.session.appearance.point_size == 1.0
-    assert window.preferences.dialog.point_size.value() == 1.0
+    assert window.preferences_controller.dialog.point_size.value() == 1.0
 
 
 CUT = """
@@ -132,8 +132,8 @@ def test_no_line_of_the_dialog_is_cut_where_all_is_large():
 
 def test_sizes_at_which_the_window_does_not_fit_its_screen_are_not_offered(window, monkeypatch):
     def offered():
-        window.preferences.show()
-        box = window.preferences.dialog.size_of_all
+        window.preferences_controller.show()
+        box = window.preferences_controller.dialog.size_of_all
         return [size for row, size in enumerate(SIZES) if box.model().item(row).isEnabled()]
 
     least = window.minimumSizeHint()
@@ -145,13 +145,13 @@ def test_sizes_at_which_the_window_does_not_fit_its_screen_are_not_offered(windo
 
 def test_a_size_that_makes_the_window_too_large_is_reported(window, store, monkeypatch):
     monkeypatch.setattr(QScreen, "availableSize", lambda _screen: QSize(640, 480))
-    window.preferences.check_size()
-    assert window.messages.text == ""
+    window.preferences_controller.check_size()
+    assert window.message_bar.text == ""
     store.set_preferences(Preferences(size=150))
     PreferencesController(
         window.session, store, window, restart_first_steps=window.first_steps.restart
     ).check_size()
-    assert "does not fit this screen with text and buttons at 150 %" in window.messages.text
+    assert "does not fit this screen with text and buttons at 150 %" in window.message_bar.text
 
 
 def test_the_next_window_starts_with_them(make_window, store):
@@ -162,13 +162,13 @@ def test_the_next_window_starts_with_them(make_window, store):
 
 
 def test_the_window_is_usable_while_the_dialog_is_open_and_a_run_goes_on(qtbot, window):
-    window.preferences.show()
+    window.preferences_controller.show()
     window.parameters_controller.run()
     window.toolbars.actions["last"].trigger()
     assert window.session.frame == 5
     qtbot.waitUntil(lambda: not window.session.shown.state.alive, timeout=30_000)
-    qtbot.keyClick(window.preferences.dialog, Qt.Key.Key_Escape)
-    assert not window.preferences.dialog.isVisible()
+    qtbot.keyClick(window.preferences_controller.dialog, Qt.Key.Key_Escape)
+    assert not window.preferences_controller.dialog.isVisible()
 
 
 def test_the_solver_uses_as_many_threads_as_are_preferred():

@@ -51,7 +51,7 @@ def test_slow_reading_is_shown_with_the_name_of_the_file_and_goes_when_it_is_don
         return read(path)
 
     monkeypatch.setattr(opening, "_read", slow)
-    window.opening.open("sample:balloon/circle")
+    window.sequence_opening.open("sample:balloon/circle")
     assert card.text == ""  # what is quick needs no word
     qtbot.waitUntil(lambda: "Reading balloon/circle" in card.text)
     assert card.findChild(QProgressBar).isVisible()
@@ -63,11 +63,11 @@ def test_slow_reading_is_shown_with_the_name_of_the_file_and_goes_when_it_is_don
 def test_a_failure_with_nothing_open_shows_why_and_what_next(qtbot, make_window, tmp_path):
     window = make_window()
     card = window.state_cards.card
-    window.opening.open(tmp_path / "absent.txt")
+    window.sequence_opening.open(tmp_path / "absent.txt")
     qtbot.waitUntil(lambda: "absent.txt" in card.text)
     assert "could not be opened" in card.text
     assert not card.findChild(QProgressBar).isVisible()
-    assert window.messages.text == ""  # it is said once
+    assert window.message_bar.text == ""  # it is said once
     press(qtbot, card, "Copy")
     assert "absent.txt" in QGuiApplication.clipboard().text()
     press(qtbot, card, "Open the sample")
@@ -76,11 +76,11 @@ def test_a_failure_with_nothing_open_shows_why_and_what_next(qtbot, make_window,
 
 
 def test_a_failure_next_to_an_open_sequence_offers_another_file_and_the_log(qtbot, window, tmp_path):
-    window.opening.open(tmp_path / "absent.txt")
-    qtbot.waitUntil(lambda: "absent.txt" in window.messages.text)
-    texts = {button.text() for button in window.messages.findChildren(QPushButton)}
+    window.sequence_opening.open(tmp_path / "absent.txt")
+    qtbot.waitUntil(lambda: "absent.txt" in window.message_bar.text)
+    texts = {button.text() for button in window.message_bar.findChildren(QPushButton)}
     assert {"Open another…", "Show the log"} <= texts
-    press(qtbot, window.messages, "Show the log")
+    press(qtbot, window.message_bar, "Show the log")
     assert window.log_panel.isVisible()
     assert "absent.txt" in window.log_panel.shown_text
 
@@ -88,17 +88,17 @@ def test_a_failure_next_to_an_open_sequence_offers_another_file_and_the_log(qtbo
 def test_the_result_of_a_run_is_reported_once_in_a_sentence(qtbot, window):
     window.offer_help(Arguments())
     window.parameters_controller.run()
-    qtbot.waitUntil(lambda: window.messages.text.startswith("Run 1 "), timeout=30_000)
+    qtbot.waitUntil(lambda: window.message_bar.text.startswith("Run 1 "), timeout=30_000)
     for part in ("px from the tracks", "mm from the ground truth", "per-frame similarity"):
-        assert part in window.messages.text
-    press(qtbot, window.messages, "Go to the worst frame")
+        assert part in window.message_bar.text
+    press(qtbot, window.message_bar, "Go to the worst frame")
     series = window.display.scene
     assert series is not None
-    window.messages.hide()
+    window.message_bar.hide()
     window.session.set_settings(QUICK.with_changes(eta=0.06))
     qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
     qtbot.wait(100)
-    assert not window.messages.text.startswith("Run 1 ")
+    assert not window.message_bar.text.startswith("Run 1 ")
 
 
 def test_a_script_gets_no_results(qtbot, window):
@@ -106,14 +106,14 @@ def test_a_script_gets_no_results(qtbot, window):
     window.parameters_controller.run()
     qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
     qtbot.wait(100)
-    assert window.messages.text == ""
+    assert window.message_bar.text == ""
 
 
 def test_a_refused_run_shows_why_and_shows_the_log(qtbot, make_window, make_stream, sequence):
     window = make_window(sequence, settings=QUICK, work=make_stream(refuses=QUICK))
     window.parameters_controller.run()
-    qtbot.waitUntil(lambda: "is refused" in window.messages.text)
-    press(qtbot, window.messages, "Show the log")
+    qtbot.waitUntil(lambda: "is refused" in window.message_bar.text)
+    press(qtbot, window.message_bar, "Show the log")
     assert window.log_panel.isVisible()
 
 

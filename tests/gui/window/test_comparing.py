@@ -30,26 +30,26 @@ def window(make_window, make_update, add_run, known) -> MainWindow:
 
 
 def test_escape_stops_comparing_once_nothing_is_selected(window):
-    window.comparison.toggle()
+    window.compare_controller.toggle()
     window.session.set_point(4)
     window.toolbars.actions["deselect"].trigger()
-    assert window.comparison.on and window.session.point == -1
+    assert window.compare_controller.on and window.session.point == -1
     window.toolbars.actions["deselect"].trigger()
-    assert not window.comparison.on
+    assert not window.compare_controller.on
 
 
 def test_differences_color_the_points_and_fill_the_heat_strip(window, known, wait_for_comparison):
-    window.comparison.toggle()
+    window.compare_controller.toggle()
     wait_for_comparison(window.session, window.display)
     errors = window.timeline_controller._errors
     window.session.set_compare_mode("difference")
     window.display.refresh()
-    scene, together = window.display.scene, window.comparison.together
+    scene, together = window.display.scene, window.compare_controller.together
     np.testing.assert_allclose(scene.color_values, together.distances[scene.frame])
     assert "truth" not in scene.layers and "truth" in window.session.appearance.layers
     assert window.timeline.series.name == "run distance"
     np.testing.assert_array_equal(window.timeline.strip._errors, together.distances)
-    window.comparison.stop()
+    window.compare_controller.stop()
     assert window.session.appearance.color_by == "role"
     assert window.timeline.series is errors
     np.testing.assert_array_equal(window.timeline.strip._errors, errors.per_point)
@@ -57,20 +57,20 @@ def test_differences_color_the_points_and_fill_the_heat_strip(window, known, wai
 
 def test_w_goes_to_where_two_runs_differ_most_at_the_first_press(window, wait_for_comparison):
     window.toolbars.actions["worst_frame"].trigger()  # by the errors: what was found is not gone on from
-    window.comparison.toggle()
+    window.compare_controller.toggle()
     wait_for_comparison(window.session, window.display)
     window.session.set_compare_mode("difference")
     window.display.refresh()
-    together = window.comparison.together
+    together = window.compare_controller.together
     apart = together.distances.mean(axis=1)
     window.toolbars.actions["worst_frame"].trigger()
     assert window.session.frame == int(np.argmax(apart))
-    assert "differ most" in window.status.activity.full_text
+    assert "differ most" in window.status_controller.activity.full_text
     assert window.timeline.transport.findChild(QToolButton, "worst").text() == "Apart"
     window.display.refresh()
     caption = window.display.scene.caption
     assert caption.endswith(f"{apart.max():.3g} {together.unit} between the runs")
-    window.comparison.stop()
+    window.compare_controller.stop()
     assert window.timeline.transport.findChild(QToolButton, "worst").text() == "Worst"
 
 
@@ -91,7 +91,7 @@ def test_any_two_runs_are_compared_from_the_list_and_the_strip(window):
     assert window.session.compared is None and not any(beside(window))
     assert not window.loss_plot.header._all.isChecked()
     window.run_list.compare_requested.emit(3)
-    assert window.session.compared is None and "Run 3 is shown" in window.messages.text
+    assert window.session.compared is None and "Run 3 is shown" in window.message_bar.text
 
 
 def test_the_key_for_the_next_alignment_shows_its_name_and_the_button_has_the_menu(window):
@@ -102,8 +102,8 @@ def test_the_key_for_the_next_alignment_shows_its_name_and_the_button_has_the_me
         window.toolbars.actions["alignment"].trigger()
         window.display.refresh()
         names.append(session.alignment.words())
-        assert window.messages.text.lower().startswith(names[-1].lower())
-        assert names[-1] in window.status.headline.full_text
+        assert window.message_bar.text.lower().startswith(names[-1].lower())
+        assert names[-1] in window.status_controller.headline.full_text
         if session.alignment.compares:
             assert names[-1] in window.display.scene.caption
             assert any(names[-1] in line for line in window.run_list.tree.rows[0].tip.splitlines())
@@ -112,5 +112,5 @@ def test_the_key_for_the_next_alignment_shows_its_name_and_the_button_has_the_me
         "per-frame similarity",
     ]  # fmt: skip
     button = window.findChild(QToolButton, "alignment")
-    assert button.isVisible() and button.menu() is window.alignment.menu
+    assert button.isVisible() and button.menu() is window.alignment_controller.menu
     assert "per-frame similarity" in button.toolTip()

@@ -55,7 +55,7 @@ def test_a_hard_sequence_is_shown_solved_or_refused_with_a_sentence(qtbot, make_
     window.parameters_controller.run_from_scratch()
     run = window.session.shown
     assert run is not None
-    qtbot.waitUntil(lambda: not run.state.alive and window.control.current is None, timeout=30_000)
+    qtbot.waitUntil(lambda: not run.state.alive and window.run_control.current is None, timeout=30_000)
     window.display.refresh()
     for frame in range(sequence.frame_count):
         window.session.set_frame(frame)
@@ -76,7 +76,7 @@ def test_tracks_of_nan_alone_are_refused_and_the_window_stays_as_it_was(qtbot, m
     np.savetxt(path, np.full((8, 6), np.nan))
     said: list[str] = []
     window.session.notifier.failed.connect(said.append)
-    window.opening.open(path)
+    window.sequence_opening.open(path)
     qtbot.waitUntil(lambda: bool(said), timeout=10_000)
     assert "nothing.txt" in said[0]
     assert window.session.sequence is before

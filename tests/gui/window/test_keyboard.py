@@ -241,7 +241,7 @@ def test_the_frame_goes_with_its_widget(qtbot, window):
 
 
 def test_letters_typed_into_a_field_stay_there(qtbot, window):
-    field = window.tree.findChild(QLineEdit)
+    field = window.sequence_tree.findChild(QLineEdit)
     field.setFocus()
     frame = window.session.frame
     qtbot.keyClicks(field, "jkl c")
@@ -251,7 +251,7 @@ def test_letters_typed_into_a_field_stay_there(qtbot, window):
 
 
 def test_the_tab_key_leads_through_the_parameters(qtbot, window):
-    panel = window.parameters
+    panel = window.parameters_panel
     fields = [each for each in panel.findChildren(QWidget) if each.focusPolicy() & Qt.FocusPolicy.TabFocus]
     usable = [each for each in fields if each.isVisible() and each.isEnabled()]
     usable[0].setFocus()

@@ -19,20 +19,20 @@ QUICK = Settings(rank=2, starts=1, rotations="truth")
 def window(qtbot, make_window, known):
     window = make_window(known.sequence, settings=QUICK)
     window.parameters_controller.run()
-    qtbot.waitUntil(lambda: window.control.current is None, timeout=30_000)
+    qtbot.waitUntil(lambda: window.run_control.current is None, timeout=30_000)
     qtbot.waitUntil(lambda: window.display._picture.of.update is window.session.shown.last)
     return window
 
 
 def slider(window, name):
-    sliders = window.parameters.findChildren(DragSlider)
+    sliders = window.parameters_panel.findChildren(DragSlider)
     return next(each for each in sliders if name in (each.objectName(), each.accessibleName()))
 
 
 def drag(window, name, pixels):
     """Drag a slider with the mouse, a pixel at a time."""
     moved = slider(window, name)
-    window.parameters.ensureWidgetVisible(moved)
+    window.parameters_panel.ensureWidgetVisible(moved)
     start = moved.rect().center()
     QTest.mousePress(moved, Qt.MouseButton.LeftButton, pos=start)
     for pixel in range(1, pixels + 1):
@@ -62,14 +62,14 @@ def test_a_dragged_slider_solves_on_in_one_further_run_with_one_tick(qtbot, wind
     assert tick.text.startswith(f"from run 1: {name} {0.05 if name == 'eta' else 0.5} → ")
     assert run.last.settings == window.session.settings != QUICK
     assert run.last.best.problem.eta == window.session.settings.eta
-    qtbot.waitUntil(lambda: "Run 2 follows your changes; run 1 stays as it was." in window.messages.text)
+    qtbot.waitUntil(lambda: "Run 2 follows your changes; run 1 stays as it was." in window.message_bar.text)
 
 
 def test_the_frame_is_drawn_ahead_of_the_others_and_all_follow(qtbot, window, known):
     window.session.set_frame(3)
     window.session.set_settings(QUICK.with_changes(eta=0.3))
     run = window.session.shown  # the one that follows
-    qtbot.waitUntil(lambda: run.state is RunState.FINISHED and window.control.current is None)
+    qtbot.waitUntil(lambda: run.state is RunState.FINISHED and window.run_control.current is None)
     qtbot.waitUntil(lambda: window.display._picture.of.update is run.last)
     before = window.display._picture
     window.session.set_settings(QUICK.with_changes(eta=0.4))
@@ -100,6 +100,6 @@ def test_only_the_newest_settings_are_solved_to_the_end(qtbot, window):
 
 def test_what_waits_for_run_is_reported(qtbot, window):
     window.session.set_settings(QUICK.with_changes(starts=4))
-    assert window.status.activity.full_text == "Starts: press Run to take it up (Ctrl+R)"
+    assert window.status_controller.activity.full_text == "Starts: press Run to take it up (Ctrl+R)"
     qtbot.wait(30)
     assert window.session.shown.settings == QUICK

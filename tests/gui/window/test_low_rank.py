@@ -79,7 +79,7 @@ def value(rows, label: str) -> str:
 
 def run(qtbot, window):
     window.parameters_controller.run()
-    qtbot.waitUntil(lambda: window.control.current is None, timeout=60_000)
+    qtbot.waitUntil(lambda: window.run_control.current is None, timeout=60_000)
     window.display.refresh()
     return window.session.shown
 
@@ -97,14 +97,14 @@ def test_a_low_rank_run_is_solved_shown_and_exported(qtbot, make_window, scene, 
     assert near(window.tracks_view.grab_image(), DARK.reprojected).sum() > 100
     assert near(window.scene_view.grab_image(), DARK.estimate).sum() > 100
     assert window.run_list.tree.topLevelItem(0).text(1) == "bilinear, TNN, low rank"
-    with qtbot.waitSignal(window.exporting.saved):
-        window.exporting.save_reconstruction(tmp_path / "scene.npz")
+    with qtbot.waitSignal(window.export_controller.saved):
+        window.export_controller.save_reconstruction(tmp_path / "scene.npz")
     result = load_result(tmp_path / "scene.npz")
     assert result.low_rank
     assert result.loss == pytest.approx(shown.last.best.loss)
     for suffix in (".ply", ".obj", ".csv", ".mat"):
-        with qtbot.waitSignal(window.exporting.saved):
-            window.exporting.save_reconstruction(tmp_path / f"scene{suffix}")
+        with qtbot.waitSignal(window.export_controller.saved):
+            window.export_controller.save_reconstruction(tmp_path / f"scene{suffix}")
 
 
 def test_all_cameras_stand_around_a_scene_that_is_still(scene, update, flat):
@@ -209,7 +209,7 @@ def test_a_low_rank_run_goes_on_from_another_and_starts_anew_from_a_non_rigid_on
     first = run(qtbot, window)
     assert first.state is RunState.FINISHED
     for settings in (LOW_RANK, LOW_RANK.with_changes(rank=6, penalty=NuclearNorm(mu=1e-4)), quick):
-        window.parameters.set_settings(settings)
+        window.parameters_panel.set_settings(settings)
         window.session.set_settings(settings)
         shown = run(qtbot, window)
         assert shown.state is RunState.FINISHED
@@ -228,14 +228,14 @@ def test_a_low_rank_run_goes_on_from_another_and_starts_anew_from_a_non_rigid_on
 
 def test_changing_problem_while_a_run_is_held_starts_the_other_one(qtbot, make_window, scene):
     window = make_window(scene, settings=LOW_RANK)
-    window.control.start(warm=False, paused=True)
-    window.control.step()
+    window.run_control.start(warm=False, paused=True)
+    window.run_control.step()
     qtbot.waitUntil(lambda: len(window.session.shown.history) > 0)
     other = Settings(rank=2, rotations="tracks", rotation_rank=2, starts=1)
-    window.parameters.set_settings(other)
+    window.parameters_panel.set_settings(other)
     window.session.set_settings(other)
-    window.control.set_paused(False)
-    qtbot.waitUntil(lambda: window.control.current is None, timeout=60_000)
+    window.run_control.set_paused(False)
+    qtbot.waitUntil(lambda: window.run_control.current is None, timeout=60_000)
     shown = window.session.shown
     assert shown.state is RunState.FINISHED
     assert shown.settings == other
@@ -256,10 +256,10 @@ def test_every_method_of_the_low_rank_problem_runs_in_the_window(qtbot, make_win
 def test_the_copied_command_solves_the_same_problem(qtbot, make_window, scene, tmp_path, monkeypatch):
     write_npz(scene, tmp_path / "scene.npz")
     window = make_window(settings=LOW_RANK)
-    with qtbot.waitSignal(window.opening.opened):
-        window.opening.open(tmp_path / "scene.npz")
+    with qtbot.waitSignal(window.sequence_opening.opened):
+        window.sequence_opening.open(tmp_path / "scene.npz")
     shown = run(qtbot, window)
-    window.exporting.copy_command()
+    window.export_controller.copy_command()
     words = shlex.split(QGuiApplication.clipboard().text())
     assert words[words.index("--problem") + 1] == "lowrank"
     monkeypatch.chdir(tmp_path)

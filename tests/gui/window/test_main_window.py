@@ -74,7 +74,7 @@ def finished(qtbot, window, state=RunState.FINISHED):
 
 def shown_text(window) -> str:
     return " ".join(
-        label.text() for label in window.numbers.findChildren(QLabel) if label.isVisibleTo(window)
+        label.text() for label in window.numbers_panel.findChildren(QLabel) if label.isVisibleTo(window)
     )
 
 
@@ -103,8 +103,8 @@ def test_the_3d_picture_follows_the_run(qtbot, window, near):
 def test_actions_are_checked_where_the_views_and_the_appearance_are_so(qtbot, window):
     actions, view = window.toolbars.actions, window.scene_view
     assert not actions["color_by_error"].isChecked()
-    window.appearance.set_layer("grid", False)
-    window.appearance.set_trails(True)
+    window.appearance_controller.set_layer("grid", False)
+    window.appearance_controller.set_trails(True)
     window.toolbars.show_situation()
     assert window.findChild(QAction, "layer grid").isChecked() is False
     assert window.findChild(QAction, "layer trails").isChecked() is True
@@ -122,10 +122,10 @@ def test_actions_are_enabled_only_where_they_make_sense(qtbot, make_window, sequ
     actions = window.toolbars.actions
     qtbot.waitUntil(lambda: not actions["run"].isEnabled())
     qtbot.waitUntil(lambda: not actions["export"].isEnabled())
-    window.opening.open_sequence(sequence)
+    window.sequence_opening.open_sequence(sequence)
     qtbot.waitUntil(lambda: actions["run"].isEnabled())
     qtbot.waitUntil(lambda: not actions["stop"].isEnabled())
-    window.control.start(warm=False, paused=True)
+    window.run_control.start(warm=False, paused=True)
     qtbot.waitUntil(lambda: actions["stop"].isEnabled())
     assert actions["pause"].isChecked()
     actions["stop"].trigger()
@@ -133,14 +133,14 @@ def test_actions_are_enabled_only_where_they_make_sense(qtbot, make_window, sequ
 
 
 def test_an_invalid_field_shows_why_nothing_is_run(qtbot, window):
-    field = window.parameters.findChild(NumberField, "eta")
+    field = window.parameters_panel.findChild(NumberField, "eta")
     field.setFocus()
     field.selectAll()
     qtbot.keyClicks(field, "7")
     for name in ("run", "run_cold", "step"):
-        window.messages.hide()
+        window.message_bar.hide()
         window.toolbars.actions[name].trigger()
-        assert window.messages.text.startswith("Nothing is run: eta is 7; accepted is ")
+        assert window.message_bar.text.startswith("Nothing is run: eta is 7; accepted is ")
     assert window.session.runs == []
 
 
@@ -154,11 +154,11 @@ def test_what_a_penalty_has_removed_is_reported_when_the_run_ends(
     qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=60_000)
 
     def said():
-        return [label.text() for label in window.numbers.findChildren(QLabel)]
+        return [label.text() for label in window.numbers_panel.findChildren(QLabel)]
 
     qtbot.waitUntil(lambda: any(words in text and "lower xi" in text for text in said()))
-    qtbot.waitUntil(lambda: not window.control._threads)
-    assert (words in window.messages.text) == warns
+    qtbot.waitUntil(lambda: not window.run_control._threads)
+    assert (words in window.message_bar.text) == warns
 
 
 def test_a_run_goes_on_from_the_shown_one_and_from_scratch_it_does_not(qtbot, window):
@@ -186,7 +186,7 @@ def test_selecting_an_earlier_run_shows_it_again(qtbot, window):
 def test_frames_are_reached_by_keys_from_any_focus_but_not_while_typing(qtbot, window):
     with qtbot.waitActive(window):
         window.activateWindow()
-    window.tree.setFocus()
+    window.sequence_tree.setFocus()
     qtbot.keyClick(window, Qt.Key.Key_Right)
     assert window.session.frame == 1
     qtbot.keyClick(window, Qt.Key.Key_End)
@@ -196,7 +196,7 @@ def test_frames_are_reached_by_keys_from_any_focus_but_not_while_typing(qtbot, w
     qtbot.keyClick(window, Qt.Key.Key_Home)
     qtbot.keyClick(window, Qt.Key.Key_L)
     assert window.session.frame == 1
-    field = window.parameters.findChild(NumberField, "rank")
+    field = window.parameters_panel.findChild(NumberField, "rank")
     field.setFocus()
     qtbot.keyClick(field, Qt.Key.Key_Home)
     qtbot.keyClick(field, Qt.Key.Key_Right)
@@ -233,7 +233,7 @@ def test_f2_opens_the_newest_report_of_the_experiments(window, tmp_path, monkeyp
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda link: opened.append(link.toLocalFile()) or True)
     monkeypatch.chdir(tmp_path)
     window.toolbars.actions["reports"].trigger()
-    assert "nrsfm reproduce" in window.messages.text and not opened
+    assert "nrsfm reproduce" in window.message_bar.text and not opened
     (tmp_path / "report").mkdir()
     page = write_report([], "Table 1, run again", tmp_path / "report")
     window.toolbars.actions["reports"].trigger()
@@ -251,14 +251,14 @@ def test_a_dropped_folder_is_listed_and_its_first_sequence_shown(qtbot, make_win
         Qt.MouseButton.LeftButton,
         Qt.KeyboardModifier.NoModifier,
     )
-    with qtbot.waitSignal(window.opening.opened):
+    with qtbot.waitSignal(window.sequence_opening.opened):
         window.dropEvent(event)
     assert window.session.sequence.name.startswith("paper")
-    assert len(window.tree._entries) == 4
+    assert len(window.sequence_tree._entries) == 4
     assert store.recent() == [folder]
-    entry = next(entry for entry in window.tree._entries if entry.object_name == "stretch")
-    with qtbot.waitSignal(window.opening.opened):
-        window.tree.sequence_requested.emit(entry)
+    entry = next(entry for entry in window.sequence_tree._entries if entry.object_name == "stretch")
+    with qtbot.waitSignal(window.sequence_opening.opened):
+        window.sequence_tree.sequence_requested.emit(entry)
     assert window.session.sequence.name.startswith("stretch")
 
 
@@ -266,55 +266,55 @@ def test_a_file_that_cannot_be_read_leaves_the_window_as_it_was(qtbot, window, t
     broken = tmp_path / "broken.txt"
     broken.write_text("1 2 3\n4 5\n")
     with qtbot.waitSignal(window.session.notifier.failed) as reported:
-        window.opening.open(broken)
+        window.sequence_opening.open(broken)
     assert "broken.txt" in reported.args[0]
-    assert window.messages.text == reported.args[0]
+    assert window.message_bar.text == reported.args[0]
     assert window.session.sequence is sequence
-    assert window.status.activity.full_text == "Ready"
+    assert window.status_controller.activity.full_text == "Ready"
 
 
 def test_the_status_bar_shows_the_run_again_after_a_file_that_cannot_be_read(qtbot, window, tmp_path):
     window.parameters_controller.run()
     run = finished(qtbot, window)
-    with qtbot.waitSignal(window.opening.started):
-        window.opening.open(tmp_path / "absent.txt")
-    assert window.status.activity.full_text.startswith("Reading")
-    qtbot.waitUntil(lambda: "absent.txt" in window.messages.text)
-    assert window.status.activity.full_text.startswith(f"Done: run {run.number}")
+    with qtbot.waitSignal(window.sequence_opening.started):
+        window.sequence_opening.open(tmp_path / "absent.txt")
+    assert window.status_controller.activity.full_text.startswith("Reading")
+    qtbot.waitUntil(lambda: "absent.txt" in window.message_bar.text)
+    assert window.status_controller.activity.full_text.startswith(f"Done: run {run.number}")
 
 
 def test_a_warning_gives_way_to_what_comes_later(qtbot, window, tmp_path, folder):
     def fail() -> None:
-        window.exporting.save_plot("loss", tmp_path / "plot.gif")
-        assert "plot.gif" in window.messages.text
+        window.export_controller.save_plot("loss", tmp_path / "plot.gif")
+        assert "plot.gif" in window.message_bar.text
 
     fail()
-    window.exporting.save_plot("loss", tmp_path / "plot.png")
-    assert window.messages.text == f"Saved {tmp_path / 'plot.png'}"
+    window.export_controller.save_plot("loss", tmp_path / "plot.png")
+    assert window.message_bar.text == f"Saved {tmp_path / 'plot.png'}"
     fail()
-    window.exporting.save_picture("view", tmp_path / "absent" / "view.png")
-    assert "view.png" in window.messages.text
+    window.export_controller.save_picture("view", tmp_path / "absent" / "view.png")
+    assert "view.png" in window.message_bar.text
     window.parameters_controller.run()
-    assert window.messages.text == ""
+    assert window.message_bar.text == ""
     run = finished(qtbot, window)
     for act in (
         window.parameters_controller.step,
         lambda: window.run_list.run_requested.emit(run.number),
-        lambda: window.parameters.settings_changed.emit(window.session.settings),
-        lambda: window.opening.open(folder / "paper"),
+        lambda: window.parameters_panel.settings_changed.emit(window.session.settings),
+        lambda: window.sequence_opening.open(folder / "paper"),
     ):
         fail()
         act()
-        assert window.messages.text == ""
+        assert window.message_bar.text == ""
 
 
 def test_opening_another_sequence_stops_the_run(qtbot, window, folder):
-    window.control.set_slow(True)
+    window.run_control.set_slow(True)
     window.parameters_controller.run()
     run = window.session.shown
     qtbot.waitUntil(lambda: len(run.history) > 2)
-    with qtbot.waitSignal(window.opening.opened):
-        window.opening.open(folder / "stretch")
+    with qtbot.waitSignal(window.sequence_opening.opened):
+        window.sequence_opening.open(folder / "stretch")
     qtbot.waitUntil(lambda: run.state is RunState.STOPPED)
     assert window.session.runs == []
     assert window.session.shown is None
@@ -341,36 +341,36 @@ def test_the_selected_point_has_its_numbers_and_the_one_under_the_mouse_its_line
     for label in ("measured", "reprojected", "estimate", "ground truth", "3-D error"):
         assert label in text
     window.tracks_view.point_hovered.emit(7)
-    assert window.status.hover.text().startswith("point 8 · ")
+    assert window.status_controller.hover.text().startswith("point 8 · ")
     window.toolbars.actions["deselect"].trigger()
     qtbot.waitUntil(lambda: "Point 4" not in shown_text(window))
     window.tracks_view.point_hovered.emit(-1)
-    assert window.status.hover.text() == ""
+    assert window.status_controller.hover.text() == ""
 
 
 def test_a_reconstruction_is_exported_from_the_window(qtbot, window, tmp_path):
     window.parameters_controller.run()
     run = finished(qtbot, window)
     for name in ("a.npz", "a.mat", "a.csv", "a.ply", "a.obj"):
-        with qtbot.waitSignal(window.exporting.saved):
-            window.exporting.save_reconstruction(tmp_path / name)
+        with qtbot.waitSignal(window.export_controller.saved):
+            window.export_controller.save_reconstruction(tmp_path / name)
     assert load_result(tmp_path / "a.npz").loss == run.last.best.loss
-    with qtbot.waitSignal(window.exporting.saved):
-        window.exporting.save_reconstruction(tmp_path / "all.ply", all_frames=True)
+    with qtbot.waitSignal(window.export_controller.saved):
+        window.export_controller.save_reconstruction(tmp_path / "all.ply", all_frames=True)
     assert len(list(tmp_path.glob("all_*.ply"))) == 14
     for which in ("view", "tracks"):
-        with qtbot.waitSignal(window.exporting.saved):
-            window.exporting.save_picture(which, tmp_path / f"{which}.png")
-    with qtbot.waitSignal(window.exporting.failed) as failed:
-        window.exporting.save_reconstruction(tmp_path / "absent" / "a.npz")
+        with qtbot.waitSignal(window.export_controller.saved):
+            window.export_controller.save_picture(which, tmp_path / f"{which}.png")
+    with qtbot.waitSignal(window.export_controller.failed) as failed:
+        window.export_controller.save_reconstruction(tmp_path / "absent" / "a.npz")
     assert "does not exist" in failed.args[0]
 
 
 def test_the_copied_program_gives_the_same_loss(qtbot, make_window, folder, tmp_path, monkeypatch):
     window = make_window()
-    with qtbot.waitSignal(window.opening.opened):
-        window.opening.open(folder / "paper")
-    window.parameters.set_settings(QUICK)
+    with qtbot.waitSignal(window.sequence_opening.opened):
+        window.sequence_opening.open(folder / "paper")
+    window.parameters_panel.set_settings(QUICK)
     window.session.set_settings(QUICK)
     window.parameters_controller.run()
     run = finished(qtbot, window)
@@ -386,9 +386,9 @@ def test_the_copied_program_gives_the_same_loss(qtbot, make_window, folder, tmp_
 
 def test_layout_parameters_and_theme_persist(qtbot, make_window, sequence, store):
     first = make_window(sequence, settings=QUICK)
-    first.preferences.set_light(True)
+    first.preferences_controller.set_light(True)
     changed = Settings(rank=3, penalty=NuclearNorm(mu=0.02))
-    first.parameters.set_settings(changed)
+    first.parameters_panel.set_settings(changed)
     first.session.set_settings(changed)
     panel = next(dock for dock in docks(first) if dock.windowTitle() == "Numbers")
     panel.hide()
@@ -397,7 +397,7 @@ def test_layout_parameters_and_theme_persist(qtbot, make_window, sequence, store
     second.begin(Arguments(path="sample:stretch/circle"))
     assert second.session.theme.name == "light"
     assert second.session.settings == changed
-    assert second.parameters.settings == changed
+    assert second.parameters_panel.settings == changed
     hidden = {dock.windowTitle() for dock in docks(second) if dock.isHidden()}
     assert "Numbers" in hidden
     second.layout_memory.reset()
@@ -429,7 +429,7 @@ def test_a_defect_is_shown_and_offers_to_save(qtbot, window):
 
 def test_themes_change_every_panel(qtbot, window, near):
     for light in (True, False, True):
-        window.preferences.set_light(light)
+        window.preferences_controller.set_light(light)
         qtbot.wait(30)
         picture = window.grab().toImage()
         panel = near(picture, window.session.theme.panel, tolerance=6).mean()
@@ -452,16 +452,16 @@ def test_fifty_random_interruptions_lose_nothing(qtbot, window, tmp_path):
     exported = []
 
     def cancel():
-        window.control.cancel()
+        window.run_control.cancel()
 
     def pause():
-        window.control.set_paused(True)
+        window.run_control.set_paused(True)
 
     def resume():
-        window.control.set_paused(False)
+        window.run_control.set_paused(False)
 
     def step():
-        window.control.step()
+        window.run_control.step()
 
     def reweight():
         base = sorted(10 ** chance.uniform(-4, 0) for _ in range(chance.choice((1, 2, 3))))
@@ -473,17 +473,17 @@ def test_fifty_random_interruptions_lose_nothing(qtbot, window, tmp_path):
         if window.session.shown is not None and window.session.shown.last is not None:
             path = tmp_path / f"{len(exported)}.npz"
             exported.append(path)
-            window.exporting.save_reconstruction(path)
+            window.export_controller.save_reconstruction(path)
 
     def start():
-        runs.append(window.control.start(warm=chance.random() < 0.5))
+        runs.append(window.run_control.start(warm=chance.random() < 0.5))
 
     start()
     actions = [cancel, pause, resume, reweight, reweight, export, step, start]
     lengths: dict[object, int] = {}
     for _ in range(50):
         qtbot.wait(chance.randrange(0, 30))
-        if window.control.current is None:
+        if window.run_control.current is None:
             start()
         chance.choice(actions)()
         for run in runs:
@@ -491,7 +491,9 @@ def test_fifty_random_interruptions_lose_nothing(qtbot, window, tmp_path):
             lengths[run] = len(run.history)
     resume()
     cancel()
-    qtbot.waitUntil(lambda: not window.control._threads and not window.exporting.busy, timeout=20_000)
+    qtbot.waitUntil(
+        lambda: not window.run_control._threads and not window.export_controller.busy, timeout=20_000
+    )
     assert errors == []
     qtbot.waitUntil(lambda: running_threads() == [])
     for run in runs:
@@ -507,11 +509,11 @@ def test_fifty_random_interruptions_lose_nothing(qtbot, window, tmp_path):
 
 
 def test_closing_while_a_run_is_paused_waits_for_its_thread(qtbot, window):
-    window.control.start(warm=False, paused=True)
+    window.run_control.start(warm=False, paused=True)
     run = window.session.shown
     window.close()
     assert run.state is RunState.STOPPED
-    assert window.control.current is None
+    assert window.run_control.current is None
 
 
 def test_orthogonal_tracks_are_compared_with_the_mirror_allowed_at_first(window):
@@ -527,7 +529,7 @@ def test_a_run_comes_to_its_end_behind_a_dialog(qtbot, window):
     window.toolbars.actions["open"].trigger()
     dialog = window.findChild(QFileDialog)
     finished(qtbot, window)
-    qtbot.waitUntil(lambda: "converged" in window.status.activity.full_text)
+    qtbot.waitUntil(lambda: "converged" in window.status_controller.activity.full_text)
     assert dialog.isVisible()
     dialog.reject()
 
@@ -549,7 +551,7 @@ def test_runs_that_are_forgotten_leave_the_memory(qtbot, make_window):
         window.parameters_controller.run_from_scratch()
         run = window.session.shown
         qtbot.waitUntil(
-            lambda run=run: not run.state.alive and window.control.current is None, timeout=30_000
+            lambda run=run: not run.state.alive and window.run_control.current is None, timeout=30_000
         )
         gone.append(weakref.ref(run))
         window.session.drop_run(run)

@@ -277,14 +277,14 @@ def test_a_monkey_at_the_window_breaks_nothing(qtbot, make_window, tmp_path, mon
     window.removeEventFilter(keeper)
     assert not window.isHidden()
     assert not [sentence for sentence in reported if "Error:" in sentence], reported
-    assert window.defects.dialog is None or not window.defects.dialog.isVisible()
+    assert window.defect_reporter.dialog is None or not window.defect_reporter.dialog.isVisible()
     # Still of use: a run can be made and ends.
-    window.control.cancel()
+    window.run_control.cancel()
     if window.toolbars.actions["slow"].isChecked():
         window.toolbars.actions["slow"].trigger()
-    window.opening.open_sequence(simulate("paper", frames=12, points=20))
+    window.sequence_opening.open_sequence(simulate("paper", frames=12, points=20))
     window.session.set_settings(Settings(rank=2, starts=2))
-    window.parameters.set_settings(window.session.settings)
+    window.parameters_panel.set_settings(window.session.settings)
     window.parameters_controller.run_from_scratch()
     run = window.session.shown
     qtbot.waitUntil(lambda: not run.state.alive, timeout=30_000)

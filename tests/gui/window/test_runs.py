@@ -52,7 +52,7 @@ def test_what_is_asked_of_a_run_that_has_gone_meanwhile_is_not_done(window):
         (panel.parameters_requested, ()),
         (panel.compare_requested, ()),
         (window.compare_panel.run_chosen, ()),
-        (window.parameters.run_parameters_requested, ()),
+        (window.parameters_panel.run_parameters_requested, ()),
     ):
         signal.emit(gone, *words)
     now = [(run.number, run.pinned, run.title, run.note) for run in runs], window.session.shown
@@ -60,17 +60,17 @@ def test_what_is_asked_of_a_run_that_has_gone_meanwhile_is_not_done(window):
 
 
 def test_parameters_are_marked_where_the_run_shown_has_others_and_its_own_are_a_press_away(qtbot, window):
-    line = window.parameters.differs
+    line = window.parameters_panel.differs
     assert line.isHidden()
     window.session.set_shown(window.session.runs[1])
     window.display.refresh()
-    assert line.isVisibleTo(window.parameters)
+    assert line.isVisibleTo(window.parameters_panel)
     assert line.text.full_text == "Not those of run 2: rank, penalty"
-    assert window.parameters.viewportMargins().bottom() == line.height() > 0
+    assert window.parameters_panel.viewportMargins().bottom() == line.height() > 0
     line.use.click()
     assert window.session.settings == window.session.runs[1].settings
     qtbot.waitUntil(line.isHidden)
-    assert window.parameters.viewportMargins().bottom() == 0
+    assert window.parameters_panel.viewportMargins().bottom() == 0
 
 
 def test_f4_renames_everywhere_and_an_empty_name_restores_the_default(qtbot, window, legend_of):

@@ -58,14 +58,14 @@ def trigger(window, *names):
 
 def show_points(qtbot, window):
     """Bring the panel of points to the front."""
-    dock = window.points.parentWidget()
+    dock = window.points_panel.parentWidget()
     dock.raise_()
-    qtbot.waitUntil(window.points.isVisible)
+    qtbot.waitUntil(window.points_panel.isVisible)
 
 
 def rows(window):
     """The points of the selected rows of the table."""
-    table = window.points.table
+    table = window.points_panel.table
     model = table.selectionModel()
     return sorted(int(table.model().order[index.row()]) for index in model.selectedRows())
 
@@ -94,7 +94,7 @@ def test_what_is_selected_anywhere_is_selected_everywhere(qtbot, solved, near):
 
 
 def test_rows_of_the_table_are_the_selection_in_whatever_order_they_stand(qtbot, solved):
-    window, table = solved, solved.points.table
+    window, table = solved, solved.points_panel.table
     show_points(qtbot, window)
     table.sortByColumn(2, Qt.SortOrder.DescendingOrder)
     means = known_means(window.display.scene.shapes.errors, 0)
@@ -114,7 +114,7 @@ def test_rows_of_the_table_are_the_selection_in_whatever_order_they_stand(qtbot,
 def test_points_are_hidden_isolated_and_shown_again(qtbot, solved):
     window, session = solved, solved.session
     trigger(window, "hide_points")
-    assert "Select points first" in window.status.activity.full_text
+    assert "Select points first" in window.status_controller.activity.full_text
     session.set_selection((2, 5, 6))
     trigger(window, "hide_points")
     assert session.hidden == {2, 5, 6}
@@ -221,7 +221,7 @@ def test_w_goes_to_the_worst_frame_and_on_and_shows_how_bad_it_is(qtbot, solved)
         trigger(window, "worst_frame")
         assert session.frame == order[place]
         words = "Worst frame" if place == 0 else f"{place + 1}"
-        assert words in window.status.activity.full_text
+        assert words in window.status_controller.activity.full_text
     session.set_frame(int(order[5]))
     trigger(window, "worst_frame")
     assert session.frame == order[0]  # begins again where the person went elsewhere
@@ -263,7 +263,7 @@ def test_the_numbers_of_several_points_are_their_mean_and_their_worst(qtbot, sol
     scene = window.display.scene
 
     def texts():
-        return [label.text() for label in window.numbers.findChildren(QLabel)]
+        return [label.text() for label in window.numbers_panel.findChildren(QLabel)]
 
     qtbot.waitUntil(lambda: "3 points, frame 6" in texts())
     errors = scene.errors[[2, 9, 14]]
@@ -303,13 +303,13 @@ def test_keys_work_from_a_table_a_combo_a_plot_and_after_a_dialog(qtbot, solved)
     with qtbot.waitActive(window):
         window.activateWindow()
     show_points(qtbot, window)
-    table = window.points.table
+    table = window.points_panel.table
     qtbot.mouseClick(table.viewport(), LEFT, pos=QPoint(40, 30))
     assert table.hasFocus()
     assert all(press_everything(qtbot, window, table))
     combo = next(
         combo
-        for combo in window.parameters.findChildren(QComboBox)
+        for combo in window.parameters_panel.findChildren(QComboBox)
         if combo.isVisible() and combo.isEnabled()
     )
     combo.setFocus()
@@ -333,7 +333,7 @@ def test_keys_stay_with_text_fields(qtbot, window):
         window.activateWindow()
     spin = QSpinBox(window)
     spin.show()
-    for field in (window.parameters.findChild(NumberField, "eta"), spin):
+    for field in (window.parameters_panel.findChild(NumberField, "eta"), spin):
         field.setFocus()
         assert field.hasFocus()
         went = press_everything(qtbot, window, field)
@@ -354,7 +354,7 @@ def test_keys_stay_with_text_fields(qtbot, window):
 
 
 def test_the_curves_are_the_errors_and_paths_of_the_selected_points(qtbot, solved):
-    window, panel = solved, solved.points
+    window, panel = solved, solved.points_panel
     show_points(qtbot, window)
     shapes = window.display.scene.shapes
     window.session.set_selection((4, 11))
@@ -383,7 +383,7 @@ def test_the_curves_are_the_errors_and_paths_of_the_selected_points(qtbot, solve
 
 
 def test_a_click_into_the_curves_goes_to_the_frame(qtbot, solved):
-    window, panel = solved, solved.points
+    window, panel = solved, solved.points_panel
     show_points(qtbot, window)
     window.session.set_point(4)
     window.display.refresh()
@@ -398,7 +398,7 @@ def test_a_click_into_the_curves_goes_to_the_frame(qtbot, solved):
 
 
 def test_a_double_click_on_a_row_goes_to_the_worst_frame_of_the_point(qtbot, solved):
-    window, table = solved, solved.points.table
+    window, table = solved, solved.points_panel.table
     show_points(qtbot, window)
     worst = int(np.argmax(window.display.scene.shapes.errors[:, 6]))
     table.doubleClicked.emit(table.model().index(6, 0))
@@ -407,7 +407,7 @@ def test_a_double_click_on_a_row_goes_to_the_worst_frame_of_the_point(qtbot, sol
 
 def test_the_panel_shows_what_to_do_while_there_is_nothing(qtbot, window):
     show_points(qtbot, window)
-    panel = window.points
+    panel = window.points_panel
     assert panel.table.model().rowCount() == 30
     assert panel.table.model().data(panel.table.model().index(0, 1)) == "–"
     panel._buttons["errors"].click()

@@ -81,12 +81,12 @@ def make_window(qtbot, store):
 
 
 def take(window, settings):
-    window.parameters.set_settings(settings)
+    window.parameters_panel.set_settings(settings)
     window.session.set_settings(settings)
 
 
 def show(window, sequence):
-    window.opening.open_sequence(sequence)
+    window.sequence_opening.open_sequence(sequence)
 
 
 def listed(window):
@@ -113,7 +113,7 @@ def test_runs_are_shown_again_with_their_sequence(qtbot, make_window, make_strea
     assert listed(window) == []
     window.parameters_controller.run_from_scratch()
     qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED)
-    window.runs.flush()
+    window.runs_controller.flush()
     assert listed(window) == [1]  # runs are numbered in each sequence
     again = reads(first)
     show(window, again)
@@ -154,9 +154,9 @@ def test_a_run_that_goes_on_is_stopped_with_its_sequence_and_keeps_what_it_has(
     window.parameters_controller.run()
     run = window.session.shown
     qtbot.waitUntil(lambda: len(run.history) > 5)
-    with qtbot.waitSignal(window.control.ended):
+    with qtbot.waitSignal(window.run_control.ended):
         show(window, second)
-    assert window.messages.text == "Run 1 was stopped; opening first again shows what it has."
+    assert window.message_bar.text == "Run 1 was stopped; opening first again shows what it has."
     assert run.state is RunState.STOPPED
     show(window, reads(first))
     assert window.session.shown is run
@@ -183,8 +183,8 @@ def test_explicit_weights_stay_with_their_sequence(qtbot, make_window, make_stre
     assert window.session.settings == explicit
     show(window, second)
     assert window.session.settings == Settings(rank=3, penalty=NuclearNorm(mu=0.02))
-    assert window.parameters.settings == window.session.settings
-    assert "Weights set by hand suit one sequence only" in window.messages.text
+    assert window.parameters_panel.settings == window.session.settings
+    assert "Weights set by hand suit one sequence only" in window.message_bar.text
 
 
 def test_explicit_weights_are_not_taken_up_by_the_next_launch(make_window, make_stream, first, store):
@@ -207,15 +207,15 @@ def test_a_rank_that_the_sequence_does_not_allow_is_marked_below_its_field(
 ):
     window = make_window(make_stream(length=3))
     show(window, first)
-    rank = window.parameters.findChild(NumberField, "rank")
-    note = window.parameters.findChild(QLabel, "rank_note")
+    rank = window.parameters_panel.findChild(NumberField, "rank")
+    note = window.parameters_panel.findChild(QLabel, "rank_note")
     rank.setFocus()
     rank.selectAll()
     qtbot.keyClicks(rank, "4")
     assert note.text() == "rank is 4; 3 frames of 4 points allow 1 to 3"
     assert not note.isHidden()
     window.parameters_controller.run()
-    assert window.session.runs == [] and window.messages.text.startswith("Nothing is run: ")
+    assert window.session.runs == [] and window.message_bar.text.startswith("Nothing is run: ")
     show(window, make_known().sequence)
     assert note.isHidden()
     window.parameters_controller.run()
@@ -226,9 +226,9 @@ def test_a_preset_whose_rank_is_too_high_for_the_sequence_is_marked(make_window,
     window = make_window(make_stream(length=3))
     show(window, first)
     take(window, Settings(rank=6))
-    assert not window.parameters.valid
+    assert not window.parameters_panel.valid
     take(window, Settings(rank=3))
-    assert window.parameters.valid
+    assert window.parameters_panel.valid
 
 
 def test_a_refused_run_gives_way_to_the_one_before(qtbot, make_window, make_stream, first):
@@ -242,12 +242,12 @@ def test_a_refused_run_gives_way_to_the_one_before(qtbot, make_window, make_stre
     good = window.session.shown
     take(window, refused)
     for start in (window.parameters_controller.run, window.parameters_controller.run_from_scratch):
-        with qtbot.waitSignal(window.control.refused):
+        with qtbot.waitSignal(window.run_control.refused):
             start()
         assert window.session.shown is good
-        window.runs.flush()
+        window.runs_controller.flush()
         assert listed(window) == [2, 1]
-        assert window.messages.text == "rank 3 is refused"
+        assert window.message_bar.text == "rank 3 is refused"
 
 
 def test_a_run_that_is_refused_after_its_sequence_was_left_is_not_kept(session, first, second):
@@ -268,21 +268,21 @@ def test_weights_can_be_moved_while_a_second_run_compares_rotations(qtbot, make_
     show(window, sequence)
     window.parameters_controller.run()
     qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
-    editor = window.parameters.findChild(WeightsEditor)
+    editor = window.parameters_panel.findChild(WeightsEditor)
     qtbot.waitUntil(lambda: len(editor.weights) == 2)
     take(window, Settings(rank=2))  # the rotations are chosen among several
-    window.control.start(warm=False, paused=True)
+    window.run_control.start(warm=False, paused=True)
     run = window.session.shown
     for _ in range(2):
-        window.control.step()
+        window.run_control.step()
     qtbot.waitUntil(lambda: run.last is not None)
     assert not run.last.rotations_chosen
     qtbot.waitUntil(lambda: window.display.errors.of_run(run) is not None)
     assert len(editor.weights) == 2
     assert all(slider.isEnabled() for slider in editor.findChildren(QSlider))
     editor.findChildren(QSlider)[0].setValue(1500)
-    window.parameters.flush()
+    window.parameters_panel.flush()
     assert isinstance(window.session.settings.penalty, ExplicitWeights)
-    window.control.step()
+    window.run_control.step()
     qtbot.waitUntil(lambda: bool(run.history.ticks), timeout=20_000)
     assert run.history.ticks[0].text == "penalty WNN → weights: starts again"

@@ -63,13 +63,15 @@ def window(qtbot, make_window, known):
 
 
 def wait(qtbot, window):
-    qtbot.waitUntil(lambda: window.control.current is None and not window.control._threads, timeout=30_000)
+    qtbot.waitUntil(
+        lambda: window.run_control.current is None and not window.run_control._threads, timeout=30_000
+    )
 
 
 def dragged(window, **changes):
     """Change parameters as the panel does."""
-    window.parameters.set_settings(window.session.settings.with_changes(**changes))
-    window.session.set_settings(window.parameters.settings)
+    window.parameters_panel.set_settings(window.session.settings.with_changes(**changes))
+    window.session.set_settings(window.parameters_panel.settings)
 
 
 def test_undo_restores_the_panel_and_the_reconstruction(qtbot, window):
@@ -79,25 +81,25 @@ def test_undo_restores_the_panel_and_the_reconstruction(qtbot, window):
     wait(qtbot, window)
     assert run.last.settings.eta == 0.3
     window.toolbars.actions["undo"].trigger()
-    assert window.parameters.settings == QUICK
+    assert window.parameters_panel.settings == QUICK
     assert "Undone: back to eta 0.05" in said(window)
     wait(qtbot, window)
     assert run.last.settings == QUICK
     assert run.last.best.loss == pytest.approx(loss, rel=1e-6)
     window.toolbars.actions["redo"].trigger()
-    assert window.parameters.settings.eta == 0.3
+    assert window.parameters_panel.settings.eta == 0.3
     window.toolbars.actions["redo"].trigger()
     assert said(window) == "Nothing was undone"
     assert window.session.shown is run and len(window.session.runs) == 2
 
 
 def said(window):
-    return window.status.activity.full_text
+    return window.status_controller.activity.full_text
 
 
 def test_a_text_field_keeps_its_own_undo(qtbot, window):
     dragged(window, eta=0.3)
-    field = window.parameters._fields["rank"]
+    field = window.parameters_panel._fields["rank"]
     field.setFocus()
     qtbot.keyClicks(field, "5")
     before = window.session.settings
@@ -116,7 +118,7 @@ def test_going_back_to_a_change_shows_the_run_and_the_parameters_before_it(qtbot
     count = len(run.history)
     tick = run.history.ticks[1]
     window.loss_plot.change_chosen.emit(1)
-    assert window.parameters.settings == window.session.settings == before
+    assert window.parameters_panel.settings == window.session.settings == before
     assert window.session.moment == tick.first - 1
     assert window.session.seen.displayed.loss == pytest.approx(first)
     qtbot.wait(50)
@@ -126,7 +128,7 @@ def test_going_back_to_a_change_shows_the_run_and_the_parameters_before_it(qtbot
     assert window.loss_plot.header._newest.isVisibleTo(window.loss_plot.header)
     window.loss_plot.header._newest.click()
     assert window.session.moment is None
-    assert window.parameters.settings.eta == 0.3
+    assert window.parameters_panel.settings.eta == 0.3
     qtbot.wait(50)
     assert len(run.history) == count
 
@@ -137,14 +139,16 @@ def test_going_back_to_the_first_change_shows_the_run_before_it(qtbot, window):
     live = window.session.shown
     wait(qtbot, window)
     count = len(live.history)
-    window.loss.go_back(0)
-    assert window.session.shown is run and window.session.settings == window.parameters.settings == QUICK
+    window.loss_controller.go_back(0)
+    assert (
+        window.session.shown is run and window.session.settings == window.parameters_panel.settings == QUICK
+    )
     assert said(window) == "Run 1, which run 2 went on from"
     qtbot.wait(50)
     assert window.session.runs == [run, live] and len(live.history) == count
     window.session.set_shown(live)
     window.session.drop_run(run)
-    window.loss.go_back(0)
+    window.loss_controller.go_back(0)
     assert said(window) == "Run 1, which run 2 went on from, is forgotten"
 
 
@@ -155,7 +159,7 @@ def test_after_going_back_a_change_goes_on_from_there(qtbot, window):
     dragged(window, eta=0.3)
     wait(qtbot, window)
     count = len(run.history)
-    window.loss.go_back(1)
+    window.loss_controller.go_back(1)
     iteration = window.session.seen.record.iteration
     dragged(window, penalty=WeightedNuclearNorm(0.4))
     wait(qtbot, window)
@@ -169,14 +173,14 @@ def test_after_going_back_a_change_goes_on_from_there(qtbot, window):
 
 def test_run_goes_on_from_the_moment_that_is_looked_at(qtbot, window):
     run = window.session.shown
-    window.loss.step_iteration(-1)
+    window.loss_controller.step_iteration(-1)
     kept = run.moments.indices
     assert window.session.moment == kept[-2]
     moment = window.session.seen
-    window.loss.step_iteration(-100)
+    window.loss_controller.step_iteration(-100)
     assert window.session.moment == kept[0] == 0
-    window.loss.step_iteration(1)
-    window.loss.look_at(kept[-2])
+    window.loss_controller.step_iteration(1)
+    window.loss_controller.look_at(kept[-2])
     window.parameters_controller.run()
     second = window.session.shown
     assert second is not run
@@ -189,11 +193,11 @@ def test_run_goes_on_from_the_moment_that_is_looked_at(qtbot, window):
 
 def test_all_views_show_the_moment(qtbot, window):
     run = window.session.shown
-    window.loss.look_at(0)
+    window.loss_controller.look_at(0)
     qtbot.waitUntil(lambda: window.display.drawn is run.moments.at(0)[1])
     qtbot.waitUntil(lambda: window.display.seen_quality.loss == run.moments.at(0)[1].displayed.loss)
     estimate = window.display.scene.estimate
-    window.loss.look_at(None)
+    window.loss_controller.look_at(None)
     qtbot.waitUntil(lambda: window.display.drawn is run.last)
     assert not np.allclose(window.display.scene.estimate, estimate)
 
@@ -219,10 +223,10 @@ def test_the_cursor_is_dragged_through_the_iterations(qtbot, window):
 def test_a_run_from_a_file_has_no_iterations_to_look_at(qtbot, window):
     run = window.session.shown
     run.moments = type(run.moments)()
-    window.loss.look_at(0)
+    window.loss_controller.look_at(0)
     assert window.session.moment is None
     assert said(window) == NOT_KEPT
-    window.loss.step_iteration(-1)
+    window.loss_controller.step_iteration(-1)
     assert window.session.seen is run.last
 
 
@@ -230,17 +234,19 @@ def test_a_change_of_a_run_from_a_file_cannot_be_gone_back_to(qtbot, window, tmp
     session, path = window.session, tmp_path / "my.nrsfm"
     for eta in (0.1, 0.3):
         session.set_settings(session.settings.with_changes(eta=eta))
-        qtbot.waitUntil(lambda eta=eta: window.control.current is None and session.shown.settings.eta == eta)
+        qtbot.waitUntil(
+            lambda eta=eta: window.run_control.current is None and session.shown.settings.eta == eta
+        )
         qtbot.wait(round(1000 * GESTURE))  # or both were one movement of the hand
-    window.saver.save_to(path)
-    qtbot.waitUntil(lambda: not window.saver.busy)
-    with qtbot.waitSignal(window.opening.shown):
-        window.opening.open(path)
+    window.session_saver.save_to(path)
+    qtbot.waitUntil(lambda: not window.session_saver.busy)
+    with qtbot.waitSignal(window.sequence_opening.shown):
+        window.sequence_opening.open(path)
     (change,) = (k for k, tick in enumerate(session.shown.history.ticks) if tick.first > 0)
     for ask in (
-        lambda: window.loss.go_back(change),
-        lambda: window.loss.look_at(0),
-        lambda: window.loss.step_iteration(-1),
+        lambda: window.loss_controller.go_back(change),
+        lambda: window.loss_controller.look_at(0),
+        lambda: window.loss_controller.step_iteration(-1),
     ):
         window.session.notifier.show_status("")
         ask()
@@ -250,13 +256,13 @@ def test_a_change_of_a_run_from_a_file_cannot_be_gone_back_to(qtbot, window, tmp
 
 def test_going_back_stops_a_run_that_goes_on(qtbot, make_window, known, make_stream):
     window = make_window(known.sequence, settings=QUICK)
-    window.control._work = make_stream(pause=0.002)
-    run = window.control.start(warm=False)
+    window.run_control._work = make_stream(pause=0.002)
+    run = window.run_control.start(warm=False)
     qtbot.waitUntil(lambda: len(run.history) > 20)
     window.session.set_settings(changed(eta=0.3))
     qtbot.waitUntil(lambda: bool(run.history.ticks) and len(run.history) > run.history.ticks[0].first + 5)
     window.display.shut_down()  # this stream's points are not of the sequence
-    window.loss.go_back(0)
+    window.loss_controller.go_back(0)
     assert run.state is RunState.STOPPED
     assert window.session.settings == QUICK
 

@@ -32,9 +32,9 @@ class Parts:
     display: Display
     scene_view: SceneView
     tracks_view: TracksView
-    appearance: AppearanceController
+    appearance_controller: AppearanceController
     appearance_panel: AppearancePanel
-    messages: MessageBar
+    message_bar: MessageBar
     press_action: Callable[[object, str], QAction]
 
     def open(self, sequence: Sequence) -> None:

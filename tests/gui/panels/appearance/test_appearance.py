@@ -126,7 +126,7 @@ def test_ends_have_enough_digits_to_differ(value, span, text):
 
 def test_every_coloring_reaches_both_views_and_is_named(parts):
     for key in COLORINGS:
-        parts.appearance.change(color_by=key)
+        parts.appearance_controller.change(color_by=key)
         parts.display.refresh()
         scene = parts.scene_view._scene
         assert scene.appearance.color_by == key
@@ -139,7 +139,7 @@ def test_every_coloring_reaches_both_views_and_is_named(parts):
 
 
 def test_the_color_bar_of_the_view_changes_the_limits(parts):
-    parts.appearance.change(color_by="depth")
+    parts.appearance_controller.change(color_by="depth")
     parts.display.refresh()
     bar = parts.scene_view.color_bar
     low, high = bar.limits
@@ -230,25 +230,25 @@ def test_a_sequence_without_a_mesh_gets_one_from_its_tracks(parts, known):
     parts.open(replace(known.sequence, edges=None, faces=None))
     parts.press("mesh")
     assert parts.session.appearance.mesh_source == "tracks"
-    assert "between its tracks" in parts.messages.text
+    assert "between its tracks" in parts.message_bar.text
     assert len(parts.display.scene.edges)
 
 
 def test_the_camera_path_of_parallel_rays_is_a_sentence(parts, make_known):
     parts.open(make_known(affine=True).sequence)
     parts.press("path")
-    assert "parallel rays have no place" in parts.messages.text
+    assert "parallel rays have no place" in parts.message_bar.text
 
 
 def test_a_loaded_triangulation_is_drawn_and_a_bad_one_is_a_sentence(parts, tmp_path):
     np.savez(tmp_path / "mesh.npz", faces=np.array([[0, 5, 6], [5, 6, 7]]))
-    parts.appearance.load_triangulation(tmp_path / "mesh.npz")
+    parts.appearance_controller.load_triangulation(tmp_path / "mesh.npz")
     parts.display.refresh()
     assert parts.display.scene.faces.tolist() == [[0, 5, 6], [5, 6, 7]]
     assert parts.appearance_panel.mesh_source.currentText() == "mesh.npz"
     (tmp_path / "bad.txt").write_text("0 1 99\n")
-    parts.appearance.load_triangulation(tmp_path / "bad.txt")
-    assert "names point 99" in parts.messages.text
+    parts.appearance_controller.load_triangulation(tmp_path / "bad.txt")
+    assert "names point 99" in parts.message_bar.text
     assert parts.session.appearance.triangulation.name == "mesh.npz"
 
 

@@ -31,10 +31,10 @@ class Parts:
     session: Session
     display: Display
     scene_view: SceneView
-    comparison: CompareController
+    compare_controller: CompareController
     compare_panel: ComparePanel
     compare_splitter: CompareSplitter
-    messages: MessageBar
+    message_bar: MessageBar
     press_action: Callable[[object, str], QAction]
 
 

@@ -27,7 +27,7 @@ def test_ctrl_d_compares_with_the_previous_run_and_again_stops_comparing(parts, 
 
 
 def test_the_bar_shows_the_distance_and_the_alignment(parts, wait_for_comparison):
-    parts.comparison.toggle()
+    parts.compare_controller.toggle()
     wait_for_comparison(parts.session, parts.display)
     points = [expected_points(parts, run) for run in parts.session.runs[1:]]
     mean = np.linalg.norm(points[0] - points[1], axis=1).mean()
@@ -37,17 +37,17 @@ def test_the_bar_shows_the_distance_and_the_alignment(parts, wait_for_comparison
 
 
 def test_coloring_by_something_else_ends_the_difference_and_is_kept(parts, wait_for_comparison):
-    parts.comparison.toggle()
+    parts.compare_controller.toggle()
     wait_for_comparison(parts.session, parts.display)
     parts.session.set_compare_mode("difference")
     parts.session.set_appearance(parts.session.appearance.changed(color_by="error"))
     assert parts.session.compare_mode == "overlay" and parts.session.appearance.color_by == "error"
-    parts.comparison.stop()
+    parts.compare_controller.stop()
     assert parts.session.appearance.color_by == "error"
 
 
 def test_side_by_side_each_run_has_a_view_under_its_name_and_one_camera(qtbot, parts, wait_for_comparison):
-    parts.comparison.toggle()
+    parts.compare_controller.toggle()
     wait_for_comparison(parts.session, parts.display)
     parts.session.set_compare_mode("side")
     parts.display.refresh()
@@ -74,7 +74,7 @@ def test_side_by_side_each_run_has_a_view_under_its_name_and_one_camera(qtbot, p
 
 
 def test_the_table_lists_parameters_that_differ_and_the_numbers_of_both(parts, wait_for_comparison):
-    parts.comparison.toggle()
+    parts.compare_controller.toggle()
     wait_for_comparison(parts.session, parts.display)
     parts.compare_panel._more.click()
     table = parts.compare_splitter.table
@@ -90,7 +90,7 @@ def test_the_table_lists_parameters_that_differ_and_the_numbers_of_both(parts, w
 def test_losses_of_other_objectives_are_not_ranked(parts, add_run, make_update, known, wait_for_comparison):
     update, settings = make_update(known, noise=0.3, seed=7), Settings(rank=3, penalty=NuclearNorm())
     add_run(parts.session, update, settings, noise=0.3)
-    parts.comparison.toggle()
+    parts.compare_controller.toggle()
     wait_for_comparison(parts.session, parts.display)
     rows = {row.name: row for row in parts.compare_splitter.table._rows}
     assert rows["log10 loss"].better == 0 and "another penalty" in rows["log10 loss"].tip
@@ -98,36 +98,36 @@ def test_losses_of_other_objectives_are_not_ranked(parts, add_run, make_update, 
 
 
 def test_showing_the_second_run_lets_the_two_change_their_places(parts):
-    parts.comparison.toggle()
+    parts.compare_controller.toggle()
     parts.session.set_shown(parts.session.runs[1])
     assert (parts.session.shown.number, parts.session.compared.number) == (2, 3)
-    parts.comparison.swap()
+    parts.compare_controller.swap()
     assert (parts.session.shown.number, parts.session.compared.number) == (3, 2)
-    parts.comparison.stop()
+    parts.compare_controller.stop()
     parts.session.set_shown(parts.session.runs[1])
     assert parts.session.compared is None
 
 
 def test_forgetting_the_compared_run_ends_the_comparison(parts):
-    parts.comparison.toggle()
+    parts.compare_controller.toggle()
     parts.session.drop_run(parts.session.compared)
-    assert not parts.comparison.on and not parts.compare_panel.isVisible()
+    assert not parts.compare_controller.on and not parts.compare_panel.isVisible()
 
 
 def test_one_run_alone_shows_what_to_do(parts):
     for run in parts.session.runs[:2]:
         parts.session.drop_run(run)
-    parts.comparison.toggle()
-    assert "one run only" in parts.messages.text and not parts.comparison.on
+    parts.compare_controller.toggle()
+    assert "one run only" in parts.message_bar.text and not parts.compare_controller.on
 
 
 def test_another_sequence_ends_the_comparison(parts, make_known, wait_for_comparison):
-    parts.comparison.toggle()
+    parts.compare_controller.toggle()
     wait_for_comparison(parts.session, parts.display)
     parts.session.set_compare_mode("side")
     parts.session.set_sequence(make_known(frames=6).sequence)
     parts.display.refresh()
-    assert not parts.comparison.on and not parts.compare_panel.isVisible()
+    assert not parts.compare_controller.on and not parts.compare_panel.isVisible()
     assert parts.display.scene.frame_count == 6
 
 

@@ -325,7 +325,7 @@ def test_the_menu_brings_the_panel_to_the_front(qtbot, show, solved, panel, pres
     show(window, 400, 300)
     docks[1].raise_()
     qtbot.waitUntil(lambda: panel.visibleRegion().isEmpty())  # another tab is in front
-    press_action(SimpleNamespace(guidance=solved), "guidance")
+    press_action(SimpleNamespace(guidance_controller=solved), "guidance")
     qtbot.waitUntil(lambda: not panel.visibleRegion().isEmpty())
     docks[0].setWidget(None)
 

@@ -26,11 +26,11 @@ class Parts:
     """A session with runs, and the controller of their list."""
 
     session: Session
-    control: RunControl
+    run_control: RunControl
     display: Display
-    runs: RunsController
+    runs_controller: RunsController
     run_list: RunList
-    messages: MessageBar
+    message_bar: MessageBar
     press_action: Callable[[object, str], QAction]
 
 

@@ -26,7 +26,7 @@ def press(parts, name):
 
 def offer(parts, text):
     """Press a button of the line of messages."""
-    next(button for button in parts.messages.findChildren(QPushButton) if button.text() == text).click()
+    next(button for button in parts.message_bar.findChildren(QPushButton) if button.text() == text).click()
 
 
 def line(parts, number):
@@ -100,7 +100,7 @@ def test_delete_forgets_without_a_question_and_undo_restores(qtbot, parts):
     tree.setFocus()
     qtbot.keyClick(tree, Qt.Key.Key_Delete)
     assert numbers(parts) == [1, 3] and parts.session.shown.number in (1, 3)
-    assert parts.messages.text == "Run 2 is forgotten. Ctrl+Z takes it back."
+    assert parts.message_bar.text == "Run 2 is forgotten. Ctrl+Z takes it back."
     offer(parts, "Undo")
     assert numbers(parts) == [1, 2, 3] and parts.session.shown.number == 2
 
@@ -111,7 +111,7 @@ def test_a_pinned_run_stays_when_all_are_forgotten_and_undo_brings_back_the_othe
     parts.session.set_shown(parts.session.runs[0])
     parts.press_action(parts, "reset")
     assert numbers(parts) == [3] and parts.session.shown is None
-    assert parts.messages.text == "2 runs are forgotten. 1 stays, pinned. Ctrl+Z takes them back."
+    assert parts.message_bar.text == "2 runs are forgotten. 1 stays, pinned. Ctrl+Z takes them back."
     offer(parts, "Undo")
     assert numbers(parts) == [1, 2, 3] and parts.session.shown.number == 1
 
@@ -121,7 +121,7 @@ def test_the_key_of_undo_brings_forgotten_runs_back_and_that_of_redo_forgets_the
     parts.session.set_settings(settings.with_changes(eta=0.3))
     parts.press_action(parts, "reset")
     assert numbers(parts) == []
-    parts.messages.hide()
+    parts.message_bar.hide()
     parts.press_action(parts, "undo")
     assert numbers(parts) == [1, 2, 3] and parts.session.shown.number == 3
     assert parts.session.settings.eta == 0.3
@@ -143,7 +143,7 @@ def test_what_the_button_restored_the_key_does_not_restore_again(parts):
 def test_a_pinned_run_is_forgotten_only_after_confirmation(parts):
     press(parts, "pin")
     press(parts, "delete")
-    assert numbers(parts) == [1, 2, 3] and "is pinned" in parts.messages.text
+    assert numbers(parts) == [1, 2, 3] and "is pinned" in parts.message_bar.text
     offer(parts, "Forget it all the same")
     assert numbers(parts) == [1, 2]
 
@@ -152,22 +152,22 @@ def test_reset_reports_that_every_run_is_pinned(parts):
     for run in parts.session.runs:
         parts.session.pin_run(run, True)
     parts.press_action(parts, "reset")
-    assert numbers(parts) == [1, 2, 3] and "All runs are pinned" in parts.messages.text
+    assert numbers(parts) == [1, 2, 3] and "All runs are pinned" in parts.message_bar.text
 
 
 def test_undo_leaves_runs_where_another_sequence_was_opened(parts, make_known):
     press(parts, "delete")
-    _text, undo = parts.messages._messages[-1].actions[0]
+    _text, undo = parts.message_bar._messages[-1].actions[0]
     parts.session.set_sequence(make_known(frames=6).sequence)
     undo()
-    assert parts.session.runs == [] and "another sequence" in parts.messages.text
+    assert parts.session.runs == [] and "another sequence" in parts.message_bar.text
 
 
 def test_forgetting_the_run_under_way_stops_it(qtbot, parts):
-    run = parts.control.start(warm=False, paused=True)
+    run = parts.run_control.start(warm=False, paused=True)
     parts.display.refresh()
     press(parts, "delete")
-    assert run not in parts.session.runs and parts.control.current is None
+    assert run not in parts.session.runs and parts.run_control.current is None
     qtbot.waitUntil(lambda: run.state is RunState.STOPPED)
 
 
@@ -177,7 +177,7 @@ def test_the_parameters_of_a_run_are_used_again_and_undo_restores_the_previous_o
     parts.display.refresh()
     press(parts, "parameters")
     assert parts.session.settings == parts.session.runs[1].settings
-    assert "those of run 2" in parts.messages.text
+    assert "those of run 2" in parts.message_bar.text
     offer(parts, "Undo")
     assert parts.session.settings == before
 
@@ -261,7 +261,7 @@ def test_the_origin_of_a_run_and_that_it_was_stopped_follow_its_name(qtbot, part
     run = session.add_run(QUICK, warm_from=session.runs[0])
     run.state = RunState.STOPPED
     session.report_run(run)
-    parts.runs.flush()
+    parts.runs_controller.flush()
     item = tree._item(run.number)
     assert item.text(NAME) == f"{run_title(run)} ← 1, stopped"
     tree.rename(run.number)
