@@ -35,10 +35,10 @@ class Parts:
     display: Display
     scene_view: SceneView
     tracks_view: TracksView
-    loss: LossController
+    loss_controller: LossController
     loss_plot: LossPlot
     spectrum_plot: SpectrumPlot
-    exporting: ExportController
+    export_controller: ExportController
 
 
 @pytest.fixture(scope="module")

@@ -6,13 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from core import WRITERS, Alignment, CameraModel, Settings, load_result, simulate
+from core import WRITERS, Alignment, CameraModel, load_result, simulate
 from core.evaluation import Kind
 from nrsfm_gui.export.export_dialog import ExportDialog
 from nrsfm_gui.export.export_request import KINDS, ExportContext, context_of
 from nrsfm_gui.export.movie_files import FORMATS
-
-QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, starts=1)
 
 
 @pytest.fixture
@@ -163,41 +161,33 @@ def test_what_is_not_there_is_grayed_out(dialog, context):
     assert dialog.form.note("format") == missing[".mp4"] and not dialog._export.isEnabled()
 
 
-def test_shapes_are_laid_over_the_truth_as_in_the_window(make_window):
-    sequence = simulate("paper", frames=6, points=20, seed=2, camera=CameraModel.ORTHOGONAL)
-    window = make_window(sequence)
-    assert context_of(
-        window.session, Path()
-    ).mirror  # tracks of orthogonal cameras tell no depth from its mirror
-    window.session.set_alignment(Alignment(Kind.SEQUENCE))
-    context = context_of(window.session, Path())
+def test_shapes_are_laid_over_the_truth_as_in_the_views(parts):
+    session, exporting = parts.session, parts.export_controller
+    session.set_sequence(simulate("paper", frames=6, points=20, seed=2, camera=CameraModel.ORTHOGONAL))
+    assert context_of(session, Path()).mirror  # tracks of orthogonal cameras tell no depth from its mirror
+    session.set_alignment(Alignment(Kind.SEQUENCE))
+    context = context_of(session, Path())
     assert (context.align, context.mirror) == ("sequence", False)
-    window.session.set_alignment(Alignment(Kind.NONE))
-    assert context_of(window.session, Path()).align == "none"
-    window.export_controller.ask()
-    window.export_controller._dialog.choose("animation")
-    assert window.export_controller._dialog.request().options["align"] == "none"
+    session.set_alignment(Alignment(Kind.NONE))
+    assert context_of(session, Path()).align == "none"
+    exporting.ask()
+    exporting._dialog.choose("animation")
+    assert exporting._dialog.request().options["align"] == "none"
 
 
-def test_choices_last_while_the_application_runs(qtbot, make_window):
-    window = make_window(simulate("paper", frames=6, points=20, seed=2), settings=QUICK)
-    window.toolbars.actions["export"].trigger()
-    dialog = window.export_controller._dialog
+def test_choices_last_while_the_application_runs(parts, press_action):
+    press_action(parts, "export")
+    dialog = parts.export_controller._dialog
     assert dialog.isVisible() and not dialog.isModal()
     dialog.choose("picture")
     dialog.close()
-    window.toolbars.actions["export"].trigger()
-    assert window.export_controller._dialog is dialog and dialog.form.what.key == "picture"
+    press_action(parts, "export")
+    assert parts.export_controller._dialog is dialog and dialog.form.what.key == "picture"
 
 
-def test_every_kind_is_written_from_the_window(qtbot, make_window, tmp_path):
-    window = make_window(simulate("paper", frames=6, points=20, noise=0.3, seed=2), settings=QUICK)
-    window.parameters_controller.run_from_scratch()
-    qtbot.waitUntil(
-        lambda: window.session.shown is not None and window.run_control.current is None, timeout=30_000
-    )
-    window.toolbars.actions["export"].trigger()
-    dialog = window.export_controller._dialog
+def test_every_kind_is_written(qtbot, solved, press_action, tmp_path):
+    press_action(solved, "export")
+    dialog = solved.export_controller._dialog
     folder = tmp_path / "all"
     folder.mkdir()
     for kind in KINDS:
@@ -210,13 +200,13 @@ def test_every_kind_is_written_from_the_window(qtbot, make_window, tmp_path):
             dialog.form.size_field.set_values((200, 120))
             type_path(dialog, str(folder / f"{kind}{suffix}"))
             assert dialog._export.isEnabled(), dialog.form.note("path")
-            with qtbot.waitSignal(window.export_controller.saved, timeout=30_000):
+            with qtbot.waitSignal(solved.export_controller.saved, timeout=30_000):
                 dialog._export.click()
             written = folder / (
                 f"{kind}_0001.png" if (kind, suffix) == ("movie", ".png") else f"{kind}{suffix}"
             )
             assert written.stat().st_size > 200
-    assert load_result(folder / "result.npz").loss == window.session.shown.last.best.loss
+    assert load_result(folder / "result.npz").loss == solved.session.shown.last.best.loss
 
 
 def test_buttons_stay_where_they_are_whatever_is_chosen(qtbot, dialog):

@@ -159,8 +159,8 @@ def test_the_three_d_view_is_filmed_while_the_window_stays_at_its_frame(qtbot, s
     solved.scene_view.set_orbit(orbit)  # moved by hand, it does not fit itself when messages come and go
     shown = []
     solved.session.frame_changed.connect(shown.append)
-    with qtbot.waitSignal(solved.exporting.saved, timeout=30_000) as saved:
-        solved.exporting.save_movie(
+    with qtbot.waitSignal(solved.export_controller.saved, timeout=30_000) as saved:
+        solved.export_controller.save_movie(
             folder / "a.png", MovieOptions(width=320, height=200, last=5, one_turn=True)
         )
     assert saved.args == [f"Saved {folder / 'a_0001.png'} and 5 more: 6 pictures, 320 × 200"]
@@ -172,13 +172,13 @@ def test_the_three_d_view_is_filmed_while_the_window_stays_at_its_frame(qtbot, s
         near(image, theme.estimate).sum() > 20 and near(image, theme.truth).sum() > 20 for image in images
     )
     assert all((pixels(one) != pixels(other)).any() for one, other in itertools.pairwise(images))
-    painter = ScenePainter(solved.exporting.views, MovieOptions(width=320, height=200))
+    painter = ScenePainter(solved.export_controller.views, MovieOptions(width=320, height=200))
     assert (pixels(painter.picture(4, 240.0)) == pixels(images[4])).all()
     painter.close()
 
 
 def test_a_turn_of_the_camera_is_that_of_the_orbit(solved):
-    painter = ScenePainter(solved.exporting.views, MovieOptions(width=320, height=200))
+    painter = ScenePainter(solved.export_controller.views, MovieOptions(width=320, height=200))
     straight, turned = painter.picture(0, 0.0), painter.picture(0, 90.0)
     solved.display.refresh()
     view, orbit = solved.scene_view, solved.scene_view.orbit
@@ -191,7 +191,7 @@ def test_a_turn_of_the_camera_is_that_of_the_orbit(solved):
 def test_a_full_turn_from_the_top_keeps_the_object_in_the_picture(solved, near):
     solved.session.set_appearance(solved.session.appearance.changed(layers=frozenset({"truth"})))
     solved.scene_view.set_axis_preset("top")
-    painter = ScenePainter(solved.exporting.views, MovieOptions(width=480, height=200, one_turn=True))
+    painter = ScenePainter(solved.export_controller.views, MovieOptions(width=480, height=200, one_turn=True))
     counts = []
     for turned in (0.0, 45.0, 90.0, 135.0):
         seen = near(painter.picture(0, turned), solved.session.theme.truth)
@@ -204,7 +204,7 @@ def test_a_full_turn_from_the_top_keeps_the_object_in_the_picture(solved, near):
 
 
 def test_a_movie_shows_what_was_shown_when_it_was_asked_for(solved):
-    painter = ScenePainter(solved.exporting.views, MovieOptions(width=320, height=200))
+    painter = ScenePainter(solved.export_controller.views, MovieOptions(width=320, height=200))
     before = pixels(painter.picture(4, 0.0))
     solved.session.set_hidden(range(10))
     solved.session.set_selection((12, 13))
@@ -218,26 +218,26 @@ def test_a_movie_shows_what_was_shown_when_it_was_asked_for(solved):
 
 def test_a_recorded_window_shows_progress_in_a_window_of_its_own(qtbot, solved, folder):
     options = MovieOptions(view="window", width=320, height=200, last=0, seconds=600, fps=60)
-    solved.exporting.save_movie(folder / "a.png", options)
-    floating = solved.exporting._floating
+    solved.export_controller.save_movie(folder / "a.png", options)
+    floating = solved.export_controller._floating
     qtbot.waitUntil(floating.isVisible, timeout=10_000)
-    assert floating.isWindow() and not solved.exporting.strip.isVisible()
-    (task,) = solved.exporting.tasks.all
+    assert floating.isWindow() and not solved.export_controller.strip.isVisible()
+    (task,) = solved.export_controller.tasks.all
     floating.cancel_requested.emit(id(task))
-    qtbot.waitUntil(lambda: not solved.exporting.busy, timeout=10_000)
+    qtbot.waitUntil(lambda: not solved.export_controller.busy, timeout=10_000)
     assert not floating.isVisible() and not list(folder.iterdir())
 
 
 def test_the_two_d_view_is_filmed_with_the_part_that_is_seen(qtbot, solved, folder, near):
     options = MovieOptions(view="2d", width=320, height=240, last=1)
-    with qtbot.waitSignal(solved.exporting.saved, timeout=30_000):
-        solved.exporting.save_movie(folder / "whole.png", options)
+    with qtbot.waitSignal(solved.export_controller.saved, timeout=30_000):
+        solved.export_controller.save_movie(folder / "whole.png", options)
     part = solved.tracks_view.range_shown
     part.setWidth(part.width() / 3)
     part.setHeight(part.height() / 3)
     solved.tracks_view.show_range(part)
-    with qtbot.waitSignal(solved.exporting.saved, timeout=30_000):
-        solved.exporting.save_movie(folder / "part.png", options)
+    with qtbot.waitSignal(solved.export_controller.saved, timeout=30_000):
+        solved.export_controller.save_movie(folder / "part.png", options)
     counts = [
         int(near(QImage(str(folder / f"{name}_0001.png")), solved.session.theme.reprojected).sum())
         for name in ("whole", "part")
@@ -248,7 +248,7 @@ def test_the_two_d_view_is_filmed_with_the_part_that_is_seen(qtbot, solved, fold
 def test_the_window_is_filmed_frame_by_frame_and_is_left_at_its_own(solved):
     solved.session.set_frame(2)
     painter = WindowPainter(
-        solved.exporting.views, MovieOptions(view="window", width=640, height=400, last=5)
+        solved.export_controller.views, MovieOptions(view="window", width=640, height=400, last=5)
     )
     first, last, again = (painter.picture(frame, 0.0) for frame in (0, 5, 0))
     painter.close()
@@ -269,48 +269,48 @@ def test_a_picture_of_another_shape_is_centered(near):
 
 def test_a_cancelled_movie_leaves_nothing(qtbot, solved, folder):
     options = MovieOptions(width=320, height=200, first=0, last=0, seconds=3600, fps=100)
-    solved.exporting.save_movie(folder / "a.png", options)
-    qtbot.waitUntil(lambda: solved.exporting.strip.isVisible(), timeout=10_000)
+    solved.export_controller.save_movie(folder / "a.png", options)
+    qtbot.waitUntil(lambda: solved.export_controller.strip.isVisible(), timeout=10_000)
     folders = list(folder.iterdir())
     assert len(folders) == 1 and folders[0].is_dir()  # hidden, until it is whole
-    (task,) = solved.exporting.tasks.all
-    with qtbot.waitSignal(solved.exporting.saved, timeout=10_000) as said:
-        solved.exporting.strip.cancel_requested.emit(id(task))
+    (task,) = solved.export_controller.tasks.all
+    with qtbot.waitSignal(solved.export_controller.saved, timeout=10_000) as said:
+        solved.export_controller.strip.cancel_requested.emit(id(task))
     assert said.args == [f"Cancelled: {folder / 'a.png'} is not written"]
-    qtbot.waitUntil(lambda: not solved.exporting.busy)
-    assert not list(folder.iterdir()) and not solved.exporting.strip.isVisible()
+    qtbot.waitUntil(lambda: not solved.export_controller.busy)
+    assert not list(folder.iterdir()) and not solved.export_controller.strip.isVisible()
 
 
 def test_a_movie_whose_folder_vanishes_is_reported_and_the_next_one_works(qtbot, solved, folder):
     options = MovieOptions(width=320, height=200, last=5)
-    with qtbot.waitSignal(solved.exporting.failed, timeout=10_000) as failed:
-        solved.exporting.save_movie(folder / "gone" / "a.png", options)
+    with qtbot.waitSignal(solved.export_controller.failed, timeout=10_000) as failed:
+        solved.export_controller.save_movie(folder / "gone" / "a.png", options)
     assert "gone does not exist" in failed.args[0] and failed.args[1] == ""
-    qtbot.waitUntil(lambda: not solved.exporting.busy)
-    with qtbot.waitSignal(solved.exporting.saved, timeout=10_000):
-        solved.exporting.save_movie(folder / "a.png", options)
+    qtbot.waitUntil(lambda: not solved.export_controller.busy)
+    with qtbot.waitSignal(solved.export_controller.saved, timeout=10_000):
+        solved.export_controller.save_movie(folder / "a.png", options)
 
 
 def test_two_exports_go_on_at_once_but_not_into_one_file(qtbot, solved, folder):
     sentences, refusals = [], []
-    solved.exporting.saved.connect(sentences.append)
-    solved.exporting.failed.connect(lambda sentence, _details: refusals.append(sentence))
+    solved.export_controller.saved.connect(sentences.append)
+    solved.export_controller.failed.connect(lambda sentence, _details: refusals.append(sentence))
     options = MovieOptions(width=320, height=200, last=5)
-    solved.exporting.save_movie(folder / "a.png", options)
-    solved.exporting.save_movie(folder / "a.png", options)
-    solved.exporting.save_movie(folder / "b.png", options)
-    solved.exporting.save_result(folder / "c.glb", align="truth")
+    solved.export_controller.save_movie(folder / "a.png", options)
+    solved.export_controller.save_movie(folder / "a.png", options)
+    solved.export_controller.save_movie(folder / "b.png", options)
+    solved.export_controller.save_result(folder / "c.glb", align="truth")
     assert [sentence.split(" is being written")[0] for sentence in refusals] == [str(folder / "a.png")]
-    qtbot.waitUntil(lambda: not solved.exporting.busy, timeout=30_000)
+    qtbot.waitUntil(lambda: not solved.export_controller.busy, timeout=30_000)
     assert len(sentences) == 3
     assert len(list(folder.glob("[ab]_*.png"))) == 12 and (folder / "c.glb").is_file()
 
 
 def test_shutting_down_ends_a_movie_without_a_file(qtbot, folder, parts):
     options = MovieOptions(view="2d", width=320, height=200, last=0, seconds=600)
-    parts.exporting.save_movie(folder / "a.png", options)
+    parts.export_controller.save_movie(folder / "a.png", options)
     qtbot.waitUntil(lambda: bool(list(folder.iterdir())))
-    parts.exporting.shut_down()
+    parts.export_controller.shut_down()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
     assert not list(folder.iterdir())
 
@@ -320,28 +320,28 @@ def test_a_picture_that_cannot_be_painted_ends_the_movie(qtbot, parts, folder, m
         raise RuntimeError(f"no picture of {frame}")
 
     monkeypatch.setattr(ScenePainter, "picture", broken)
-    with qtbot.waitSignal(parts.exporting.failed, timeout=10_000) as failed:
-        parts.exporting.save_movie(folder / "a.png", MovieOptions(width=320, height=200, last=5))
+    with qtbot.waitSignal(parts.export_controller.failed, timeout=10_000) as failed:
+        parts.export_controller.save_movie(folder / "a.png", MovieOptions(width=320, height=200, last=5))
     assert "no picture of 0" in failed.args[0] and "Traceback" in failed.args[1]
-    parts.exporting.saved.connect(lambda sentence: pytest.fail(sentence))  # what is told is told once
-    qtbot.waitUntil(lambda: not parts.exporting.busy)
+    parts.export_controller.saved.connect(lambda sentence: pytest.fail(sentence))  # what is told is told once
+    qtbot.waitUntil(lambda: not parts.export_controller.busy)
     assert not list(folder.iterdir())
 
 
 def test_opening_another_sequence_ends_the_movie_of_the_window(qtbot, parts, sequence, folder):
     options = MovieOptions(view="window", width=320, height=200, last=0, seconds=600, fps=60)
-    parts.exporting.save_movie(folder / "a.png", options)
+    parts.export_controller.save_movie(folder / "a.png", options)
     qtbot.waitUntil(lambda: bool(list(folder.iterdir())))
-    with qtbot.waitSignal(parts.exporting.failed, timeout=10_000) as failed:
+    with qtbot.waitSignal(parts.export_controller.failed, timeout=10_000) as failed:
         parts.session.set_sequence(replace(sequence, digest="another"))
     assert "another sequence was opened meanwhile" in failed.args[0] and failed.args[1] == ""
-    qtbot.waitUntil(lambda: not parts.exporting.busy)
+    qtbot.waitUntil(lambda: not parts.export_controller.busy)
     assert not list(folder.iterdir())
 
 
 def test_frames_that_are_not_there_are_refused(qtbot, parts, folder):
-    with qtbot.waitSignal(parts.exporting.failed) as failed:
-        parts.exporting.save_movie(folder / "a.png", MovieOptions(last=6))
+    with qtbot.waitSignal(parts.export_controller.failed) as failed:
+        parts.export_controller.save_movie(folder / "a.png", MovieOptions(last=6))
     assert failed.args[0] == "there are 6 frames; frame 7 is not one"
 
 
@@ -360,7 +360,7 @@ def test_a_task_that_raises_is_reported_and_forgotten(qtbot, parts, folder):
         job.watch(1, 2)
         raise OSError(28, "No space left on device")
 
-    tasks = parts.exporting.tasks
+    tasks = parts.export_controller.tasks
     with qtbot.waitSignal(tasks.failed) as failed:
         assert tasks.start(Task("Saving", folder / "x", work))
     assert entered.is_set() and "No space left on device" in failed.args[0] and failed.args[1] == ""

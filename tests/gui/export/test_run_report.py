@@ -12,34 +12,24 @@ import pytest
 from PyQt6.QtGui import QGuiApplication
 from PyQt6.QtWidgets import QLabel
 
-from core import HistoryEntry, Settings, command_for, load_result, procrustes_mm, simulate
+from core import HistoryEntry, command_for, load_result, procrustes_mm, simulate
 from nrsfm_gui.export.run_report import CHART, STYLE, error_chart, html_report, make_report, worst_frames
 from nrsfm_gui.model.history import History
 from nrsfm_gui.model.theme import LIGHT
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
+from nrsfm_gui.panels.numbers.numbers_controller import NumbersController
+from nrsfm_gui.panels.numbers.numbers_panel import NumbersPanel
 from nrsfm_gui.scene.scene import ErrorSeries
 from nrsfm_gui.scene.shapes import build_shapes
 from nrsfm_gui.widgets.plots.plot_export import plot_svg
 from nrsfm_gui.widgets.style import palette
 
 SVG = "{http://www.w3.org/2000/svg}"
-QUICK = Settings(rank=2, rotations="companion", rotation_rank=2, starts=1)
 
 
 @pytest.fixture(scope="module")
 def sequence():
     return simulate("paper", frames=8, points=20, noise=0.3, seed=2)
-
-
-@pytest.fixture
-def window(qtbot, make_window, sequence):
-    window = make_window(sequence, settings=QUICK)
-    window.parameters_controller.run_from_scratch()
-    qtbot.waitUntil(
-        lambda: window.session.shown is not None and window.run_control.current is None, timeout=30_000
-    )
-    window.display.refresh()
-    return window
 
 
 class Reader(html.parser.HTMLParser):
@@ -64,10 +54,10 @@ class Reader(html.parser.HTMLParser):
         self.words.append(data)
 
 
-def test_a_page_is_self_contained_and_has_the_numbers_of_the_core(qtbot, window, tmp_path):
-    run = window.session.shown
-    with qtbot.waitSignal(window.export_controller.saved, timeout=20_000):
-        window.export_controller.save_report(tmp_path / "r.html")
+def test_a_page_is_self_contained_and_has_the_numbers_of_the_core(qtbot, solved, tmp_path):
+    run = solved.session.shown
+    with qtbot.waitSignal(solved.export_controller.saved, timeout=20_000):
+        solved.export_controller.save_report(tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     reader = Reader()
     reader.feed(page)
@@ -80,7 +70,7 @@ def test_a_page_is_self_contained_and_has_the_numbers_of_the_core(qtbot, window,
     assert "per-frame similarity" in text and f"{np.log10(run.last.best.loss):.4f}".replace("-", "−") in text
     worst = int(np.argmax(error.per_frame)) + 1
     assert f"worst: {worst}" in text
-    assert " ".join(command_for(run.sequence, QUICK).split()) in text and "from core import" in text
+    assert " ".join(command_for(run.sequence, run.settings).split()) in text and "from core import" in text
     assert "rank 2" in text and "numpy" in text
     assert list(tmp_path.iterdir()) == [tmp_path / "r.html"]
 
@@ -91,14 +81,14 @@ def drawings(page: str) -> dict[str, ElementTree.Element]:
     return {str(root.findtext(f"{SVG}title")): root for root in roots}
 
 
-def test_the_plots_of_a_page_are_those_of_the_window_on_light_paper(window, tmp_path, render_svg, near):
-    window.export_controller.save_report(tmp_path / "r.html")
+def test_the_plots_of_a_page_are_those_of_the_window_on_light_paper(solved, tmp_path, render_svg, near):
+    solved.export_controller.save_report(tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     found = drawings(page)
     assert list(found) == [
         "mean 3-D error of every frame",
-        window.loss_plot.plot_widget.accessibleName(),
-        window.spectrum_plot.plot_widget.accessibleName(),
+        solved.loss_plot.plot_widget.accessibleName(),
+        solved.spectrum_plot.plot_widget.accessibleName(),
     ]
     clips = re.findall(r'clipPath id="([^"]+)"', page)
     assert len(set(clips)) == len(clips) > 3
@@ -120,8 +110,8 @@ def test_the_plots_of_a_page_are_those_of_the_window_on_light_paper(window, tmp_
     assert {"frame", "iteration", "log10", "singular", "weight"} <= set(words)
 
 
-def test_a_page_begins_with_the_main_numbers(window):
-    run = window.session.shown
+def test_a_page_begins_with_the_main_numbers(solved):
+    run = solved.session.shown
     page = html_report(make_report(run, build_shapes(run.sequence, run.last), b"", "none"))
     for expected in ("paper circle", "per-frame similarity", "Worst frames", "nrsfm solve", "WNN"):
         assert expected in page
@@ -134,8 +124,8 @@ def test_a_printed_page_is_no_narrow_screen():
     assert "@page { size: A4;" in paper and "break-inside: avoid" in paper
 
 
-def test_code_of_a_page_is_never_cut(window):
-    run = window.session.shown
+def test_code_of_a_page_is_never_cut(solved):
+    run = solved.session.shown
     report = make_report(run, build_shapes(run.sequence, run.last), b"", "none")
     for length in (3, 40, 600):
         command = "nrsfm solve " + " ".join(f"--option{k}" for k in range(length))
@@ -144,8 +134,8 @@ def test_code_of_a_page_is_never_cut(window):
         assert f"<pre>{command}</pre>" in page and f"<pre>{python}</pre>" in page
 
 
-def test_a_report_at_an_earlier_moment_is_of_that_moment(window):
-    run = window.session.shown
+def test_a_report_at_an_earlier_moment_is_of_that_moment(solved):
+    run = solved.session.shown
     index, seen = run.moments.at(0)
     assert index < len(run.history) - 1
     shapes = build_shapes(run.sequence, seen)
@@ -156,60 +146,64 @@ def test_a_report_at_an_earlier_moment_is_of_that_moment(window):
     assert len(vertices(report.loss, LIGHT.accent)) < len(vertices(last.loss, LIGHT.accent))
 
 
-def test_what_is_saved_of_an_earlier_moment_is_of_the_parameters_of_then(qtbot, window, tmp_path):
-    session = window.session
-    session.set_settings(QUICK.with_changes(eta=0.3))
-    qtbot.waitUntil(lambda: window.run_control.current is None and session.shown.settings.eta == 0.3)
+def test_what_is_saved_of_an_earlier_moment_is_of_the_parameters_of_then(qtbot, show, solved, tmp_path):
+    session, settings = solved.session, solved.session.settings
+    session.set_settings(settings.with_changes(eta=0.3))
+    qtbot.waitUntil(lambda: solved.control.current is None and session.shown.settings.eta == 0.3)
     run = session.shown
     tick = next(tick for tick in run.history.ticks if tick.first == 0)
-    assert tick.before.eta == QUICK.eta
-    session.set_settings(QUICK.with_changes(eta=0.1))
-    qtbot.waitUntil(lambda: window.run_control.current is None and run.settings.eta == 0.1)
-    window.loss_controller.look_at(run.moments.indices[0])
+    assert tick.before.eta == settings.eta
+    session.set_settings(settings.with_changes(eta=0.1))
+    qtbot.waitUntil(lambda: solved.control.current is None and run.settings.eta == 0.1)
+    solved.loss_controller.look_at(run.moments.indices[0])
     seen = session.seen
     assert session.moment is not None and seen.settings.eta == 0.3
     for name in ("r.npz", "r.html"):
         save = (
-            window.export_controller.save_report
+            solved.export_controller.save_report
             if name == "r.html"
-            else window.export_controller.save_reconstruction
+            else solved.export_controller.save_reconstruction
         )
-        with qtbot.waitSignal(window.export_controller.saved, timeout=20_000):
+        with qtbot.waitSignal(solved.export_controller.saved, timeout=20_000):
             save(tmp_path / name)
     result = load_result(tmp_path / "r.npz")
     assert result.eta == result.meta["settings"]["eta"] == 0.3
     assert result.loss == pytest.approx(seen.displayed.loss, rel=1e-12)
     assert result.iterations == len(result.history) - 1 == seen.record.iteration
     assert "<th>eta</th><td>0.3</td>" in (tmp_path / "r.html").read_text(encoding="utf-8")
-    window.export_controller.copy_python()
-    assert "as it was at iteration" in window.message_bar.text
+    with qtbot.waitSignal(solved.export_controller.saved) as copied:
+        solved.export_controller.copy_python()
+    assert "as it was at iteration" in copied.args[0]
     assert "eta=0.1" not in QGuiApplication.clipboard().text()
-    shown = [label.text() for label in window.numbers_panel.findChildren(QLabel)]
+    numbers = NumbersPanel()
+    show(numbers)
+    NumbersController(session, solved.display, numbers, session).flush()
+    shown = [label.text() for label in numbers.findChildren(QLabel)]
     assert shown[shown.index("iterations") + 1] == str(seen.record.iteration)
 
 
-def test_names_and_notes_are_text_and_not_markup(window):
-    run = window.session.shown
+def test_names_and_notes_are_text_and_not_markup(solved):
+    run = solved.session.shown
     run.title, run.note = "<b>bold</b> & brave", "<script>alert(1)</script>"
     page = html_report(make_report(run, build_shapes(run.sequence, run.last), b"", "<i>"))
     assert "<b>bold" not in page and "<script" not in page and "&lt;script&gt;" in page
 
 
-def test_what_cannot_be_reported_is_refused(qtbot, make_window, sequence, window, tmp_path):
-    with qtbot.waitSignal(window.export_controller.failed) as failed:
-        window.export_controller.save_report(tmp_path / "r.doc")
+def test_what_cannot_be_reported_is_refused(qtbot, solved, tmp_path):
+    with qtbot.waitSignal(solved.export_controller.failed) as failed:
+        solved.export_controller.save_report(tmp_path / "r.doc")
     assert "accepted for reports is .html" in failed.args[0]
-    with qtbot.waitSignal(window.export_controller.failed, timeout=10_000) as failed:
-        window.export_controller.save_report(tmp_path / "gone" / "r.html")
+    with qtbot.waitSignal(solved.export_controller.failed, timeout=10_000) as failed:
+        solved.export_controller.save_report(tmp_path / "gone" / "r.html")
     assert "gone does not exist" in failed.args[0]
-    window.session.set_shown(None)
-    with qtbot.waitSignal(window.export_controller.failed) as failed:
-        window.export_controller.save_report(tmp_path / "r.html")
+    solved.session.set_shown(None)
+    with qtbot.waitSignal(solved.export_controller.failed) as failed:
+        solved.export_controller.save_report(tmp_path / "r.html")
     assert "there is no reconstruction yet" in failed.args[0]
 
 
 @pytest.mark.parametrize("suffix", [".html", ".png", ".svg", ".pdf"])
-def test_a_full_disk_is_noticed(qtbot, window, tmp_path, suffix):
+def test_a_full_disk_is_noticed(qtbot, solved, tmp_path, suffix):
     """Qt's own writers end as if all were well."""
     resource = pytest.importorskip("resource")
     folder = tmp_path / "full"
@@ -217,17 +211,17 @@ def test_a_full_disk_is_noticed(qtbot, window, tmp_path, suffix):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
     try:
-        with qtbot.waitSignal(window.export_controller.failed, timeout=10_000) as failed:
+        with qtbot.waitSignal(solved.export_controller.failed, timeout=10_000) as failed:
             if suffix == ".html":
-                window.export_controller.save_report(folder / f"a{suffix}")
+                solved.export_controller.save_report(folder / f"a{suffix}")
             elif suffix == ".png":
-                window.export_controller.save_picture("view", folder / "a.png")
+                solved.export_controller.save_picture("view", folder / "a.png")
             else:
-                window.export_controller.save_plot("loss", folder / f"a{suffix}")
+                solved.export_controller.save_plot("loss", folder / f"a{suffix}")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert "cannot be written: File too large" in failed.args[0]
-    qtbot.waitUntil(lambda: not window.export_controller.busy)
+    qtbot.waitUntil(lambda: not solved.export_controller.busy)
     assert not list(folder.iterdir())
 
 
