@@ -1,5 +1,7 @@
 """Functions that run in threads of their own: reading a file, writing one, a series of solves.
 
+Every thread of the window is a job, except that of a run (`solver_thread` states why).
+
 A function gets its job. It calls `job.watch(done, total)` now and then: that reports progress, and raises
 `Cancelled` after a cancel, so that the function's own clearing up (`core.foundation.atomic.replacing`) takes
 place. All signals arrive in the thread that made the job.

@@ -5,6 +5,10 @@ it, and every record since the last look. The window empties it at display rate 
 20 000 iterations costs it no more than one of 20; the first update under changed settings is announced at
 once, for a hand waits for it. A pause is a condition on which the thread waits between two iterations; a
 cancel wakes it. A thread is never terminated: its owner cancels it, waits, and only then lets go of it.
+
+It is the only thread of the window that is not a `Job`. A job reports by signals, one event for each, and
+ends with one value; a run is read from a mailbox at the window's pace, is paused, takes changed settings and
+answers them, and its last mail is read after its end.
 """
 
 from __future__ import annotations

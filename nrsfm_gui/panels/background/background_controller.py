@@ -15,6 +15,7 @@ from PyQt6.QtCore import QObject, QSize, Qt, pyqtSignal
 from PyQt6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
 from core import InputError
+from nrsfm_gui.engine.jobs import Jobs
 from nrsfm_gui.model.background import OPACITY, Background
 from nrsfm_gui.panels.background.background_reader import BackgroundReader
 from nrsfm_gui.panels.background.image_sources import VIDEO_SUFFIXES, image_suffixes
@@ -112,7 +113,7 @@ class BackgroundController(QObject):
         super().__init__(parent)
         self._session, self._view, self._notifier = session, view, session.notifier
         self._reader: BackgroundReader | None = None
-        self._leaving: set[BackgroundReader] = set()  # stopped, but not at their end yet
+        self._jobs = Jobs(self)
         self._count = 0
         self._size = QSize()
         self._warned = False  # that a picture cannot be read
@@ -169,8 +170,7 @@ class BackgroundController(QObject):
     def shut_down(self) -> None:
         """Close the file."""
         self._close()
-        for reader in self._leaving:
-            reader.wait()
+        self._jobs.wait()
 
     # -- what the session and the reader have come to -------------------------------------------------------
 
@@ -187,13 +187,13 @@ class BackgroundController(QObject):
 
     def _read(self, background: Background) -> None:
         self._close()
-        reader = self._reader = BackgroundReader(background.path, self)
+        reader = self._reader = BackgroundReader(background.path)
         reader.opened.connect(self._on_opened)
-        reader.refused.connect(self._on_refused)
+        reader.failed.connect(self._on_failed)
         reader.read.connect(self._on_picture_read)
-        reader.failed.connect(self._on_picture_failed)
+        reader.unreadable.connect(self._on_picture_unreadable)
         self._show_bar()
-        reader.start()
+        self._jobs.start(reader)
 
     def _on_opened(self, count: int, size: QSize) -> None:
         if self.sender() is not self._reader:
@@ -206,10 +206,10 @@ class BackgroundController(QObject):
         if doubt:
             self._notifier.inform(doubt)
 
-    def _on_refused(self, sentence: str) -> None:
+    def _on_failed(self, sentence: str, details: str) -> None:
         if self.sender() is self._reader:
             self.remove()
-            self._notifier.fail(sentence)
+            self._notifier.fail(sentence, details)
 
     def _on_picture_read(self, index: int, image: QImage) -> None:
         background = self._session.background
@@ -222,7 +222,7 @@ class BackgroundController(QObject):
         self._warned = self._warned and image.isNull()
         self._view.set_background(None if image.isNull() else image, background.opacity)
 
-    def _on_picture_failed(self, sentence: str) -> None:
+    def _on_picture_unreadable(self, sentence: str) -> None:
         """Warn that a picture cannot be read, once until another one can."""
         if not self._warned and self.sender() is self._reader:
             self._warned = True
@@ -252,17 +252,8 @@ class BackgroundController(QObject):
 
     def _close(self) -> None:
         reader, self._reader, self._count, self._warned = self._reader, None, 0, False
-        if reader is not None:  # which may still be opening a long video
-            self._leaving.add(reader)
-            reader.finished.connect(lambda: self._on_reader_finished(reader))
-            reader.stop()
-            if reader.isFinished():
-                self._on_reader_finished(reader)
-
-    def _on_reader_finished(self, reader: BackgroundReader) -> None:
-        if reader in self._leaving:
-            self._leaving.remove(reader)
-            reader.deleteLater()
+        if reader is not None:
+            reader.cancel()  # it may still be opening a long video
 
 
 class Still:

@@ -6,16 +6,15 @@ import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QThread, pyqtSignal
+from PyQt6.QtCore import pyqtSignal
 from PyQt6.QtGui import QImage
 
 from core import InputError
+from nrsfm_gui.engine.jobs import Job
 from nrsfm_gui.panels.background.image_sources import ImageSource, open_source
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from PyQt6.QtCore import QObject
 
 KEPT_BYTES = 256 * 2**20
 AHEAD = 4  # pictures read in the direction of the last two requests
@@ -74,8 +73,8 @@ class ImageCache:
         return image
 
 
-class BackgroundReader(QThread):
-    """Opens a source and reads its pictures by their number.
+class BackgroundReader(Job):
+    """Opens a source and reads its pictures by their number, until it is cancelled.
 
     Attributes
     ----------
@@ -86,27 +85,26 @@ class BackgroundReader(QThread):
     -------
     opened(int, QSize)
         the number of pictures, and their size.
-    refused(str)
-        why it cannot be opened.
     read(int, QImage)
         a requested image, the null image where it cannot be read.
-    failed(str)
+    unreadable(str)
         why a picture cannot be read.
+
+    Why the source cannot be opened is emitted as `failed`.
     """
 
     opened = pyqtSignal(int, object)
-    refused = pyqtSignal(str)
     read = pyqtSignal(int, object)
-    failed = pyqtSignal(str)
+    unreadable = pyqtSignal(str)
 
-    def __init__(self, path: Path, parent: QObject | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, path: Path) -> None:
+        # Not a method that is bound to this object, which would then refer to itself and its pictures.
+        super().__init__(BackgroundReader._serve)  # type: ignore[arg-type]  # the job it is called with
         self.path = path
         self._condition = threading.Condition()
         self._wanted: int | None = None
         self._ahead: list[int] = []
         self._last = 0
-        self._over = False
         self.pictures: ImageCache | None = None
 
     def request(self, index: int) -> None:
@@ -121,41 +119,41 @@ class BackgroundReader(QThread):
         """Return a picture that is in memory."""
         return None if self.pictures is None else self.pictures.kept(index)
 
-    def stop(self) -> None:
+    def cancel(self) -> None:
         """End as soon as what is being read is read."""
+        super().cancel()
         with self._condition:
-            self._over = True
             self._condition.notify()
 
-    def run(self) -> None:
-        """Open the source and serve requests until `stop` is called."""
+    def _serve(self) -> None:
+        """Open the source and serve requests."""
+        self.pictures = pictures = ImageCache(open_source(self.path, lambda: self.stopping))
         try:
-            pictures = ImageCache(open_source(self.path, lambda: self._over))
-        except InputError as refusal:
-            self.refused.emit(str(refusal))
-            return
-        self.pictures = pictures
-        self.opened.emit(pictures.count, pictures.size)
-        while True:
-            index, asked = self._next(pictures)
-            if index is None:
-                break
-            try:
-                image = pictures.read(index)
-            except InputError as refusal:
-                image = QImage()
+            self.opened.emit(pictures.count, pictures.size)
+            while True:
+                index, asked = self._next(pictures)
+                try:
+                    image = pictures.read(index)
+                except InputError as refusal:
+                    image = QImage()
+                    if asked:
+                        self.unreadable.emit(str(refusal))
                 if asked:
-                    self.failed.emit(str(refusal))
-            if asked:
-                self.read.emit(index, image)
-        pictures.release()
+                    self.read.emit(index, image)
+        finally:
+            pictures.release()
 
-    def _next(self, pictures: ImageCache) -> tuple[int | None, bool]:
-        """Wait for the next index, and whether it was requested; None ends the thread."""
+    def _next(self, pictures: ImageCache) -> tuple[int, bool]:
+        """Wait for the next index, and whether it was requested.
+
+        Raises
+        ------
+        Cancelled
+            after a cancel.
+        """
         with self._condition:
             while True:
-                if self._over:
-                    return None, False
+                self.watch()
                 if self._wanted is not None:
                     index, self._wanted = self._wanted, None
                     return index, True

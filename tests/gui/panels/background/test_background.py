@@ -137,7 +137,7 @@ def test_only_the_newest_request_is_served(qtbot, folder):
     reader.request(2)
     qtbot.waitUntil(lambda: served == [7, 2])
     qtbot.waitUntil(lambda: reader.kept(0) is not None)  # read ahead, the way it went
-    reader.stop()
+    reader.cancel()
     assert reader.wait(5000)
 
 

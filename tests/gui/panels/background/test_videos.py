@@ -164,7 +164,7 @@ def test_damaged_files_are_read_or_refused_in_a_sentence(tmp_path):
 
 def test_counting_ends_where_nobody_waits_for_it(qtbot, tmp_path):
     reader = BackgroundReader(write(tmp_path / "b.avi", "mpeg4", {"bf": "2"}))
-    reader.stop()
-    with qtbot.waitSignal(reader.refused, timeout=5000) as said:
+    reader.cancel()
+    with qtbot.waitSignal(reader.failed, timeout=5000) as said:
         reader.start()
     assert "taken away meanwhile" in said.args[0] and reader.wait(5000)
