@@ -1,15 +1,110 @@
-"""Windows with runs that are done, and sessions of them."""
+"""Sessions with their files, and runs that are done."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from PyQt6.QtGui import QGuiApplication
+from PyQt6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 
-from core import Settings, iterate, read_sequence, simulate, write_npz
+from core import Settings, read_sequence, simulate, write_npz
+from nrsfm_gui.engine.run_control import RunControl
+from nrsfm_gui.engine.solver_thread import Work, real_work
+from nrsfm_gui.export.export_controller import ExportController
+from nrsfm_gui.export.movie import ViewSources
+from nrsfm_gui.model.log_records import Logbook
 from nrsfm_gui.model.run import Run, RunState
+from nrsfm_gui.model.session import Session
+from nrsfm_gui.panels.background.background_controller import BackgroundController
+from nrsfm_gui.panels.parameters.parameters_controller import ParametersController
+from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
+from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot
+from nrsfm_gui.panels.sequences.sequence_tree import SequenceTree
+from nrsfm_gui.panels.sequences.sequences_controller import SequencesController
+from nrsfm_gui.panels.view2d.tracks_view import TracksView
+from nrsfm_gui.panels.view3d.scene_view import SceneView
+from nrsfm_gui.scene.display import Display
+from nrsfm_gui.sessions.opening import SequenceOpening
 from nrsfm_gui.sessions.session_file import SavedRun, SavedSequence, SavedSession
+from nrsfm_gui.sessions.session_saver import SessionSaver
+from nrsfm_gui.widgets.message_bar import MessageBar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from PyQt6.QtGui import QCloseEvent
+
+    from core import Sequence
+    from nrsfm_gui.model.app_store import AppStore
 
 QUICK = Settings(rank=2, starts=2, rotations="truth")
+
+
+class SessionWindow(QMainWindow):
+    """A session with its files, what draws and changes it, and no other panel."""
+
+    def __init__(self, store: AppStore, *, work: Work = real_work) -> None:
+        super().__init__()
+        self.store, self.session, self.logbook = store, Session(self), Logbook(self)
+        session = self.session
+        self.run_control = control = RunControl(session, work=work, parent=self)
+        self.scene_view, self.tracks_view, tree = SceneView(software=True), TracksView(), SequenceTree()
+        self.parameters_panel, plot, self.message_bar = ParametersPanel(), SpectrumPlot(), MessageBar()
+        center = QWidget()
+        layout = QVBoxLayout(center)
+        for view in (
+            self.message_bar, self.scene_view, self.tracks_view, tree, self.parameters_panel, plot
+        ):  # fmt: skip
+            layout.addWidget(view)
+        self.setCentralWidget(center)
+        self.message_bar.listen_to(session.notifier)
+        self.display = Display(session, (self.scene_view, self.tracks_view), parent=self)
+        self.sequence_opening = SequenceOpening(store, self)
+        sequences = SequencesController(session, control, self.sequence_opening, tree, self)
+        sequences.shown.connect(self.display.refresh)
+        self.parameters_controller = ParametersController(session, control, self.parameters_panel, plot, self)
+        background = BackgroundController(session, self.tracks_view, self)
+        views = ViewSources(session, self.display, self.scene_view, self.tracks_view, background, self)
+        self.export_controller = ExportController(views, store, plots={})
+        self.session_saver = SessionSaver(
+            session, store, control, self.sequence_opening, self.display, view=self.scene_view, window=self,
+            logbook=self.logbook, commit=self.parameters_controller.commit, fit=self.scene_view.fit,
+        )  # fmt: skip
+
+    def closeEvent(self, event: QCloseEvent | None) -> None:
+        self.session.notifier.close()
+        for part in (
+            self.run_control, self.session_saver, self.display, self.sequence_opening, self.export_controller,
+            self.logbook,
+        ):  # fmt: skip
+            part.shut_down()
+
+
+@pytest.fixture
+def make_session_window(qtbot, store) -> Iterator[Callable[..., SessionWindow]]:
+    """Make windows of a session; each is closed after the test."""
+    made: list[SessionWindow] = []
+
+    def make(
+        sequence: Sequence | None = None, *, settings: Settings | None = None, **options: object
+    ) -> SessionWindow:
+        window = SessionWindow(store, **options)
+        made.append(window)
+        window.resize(640, 800)
+        with qtbot.waitExposed(window):
+            window.show()
+        if settings is not None:
+            window.session.set_settings(settings)
+        if sequence is not None:
+            window.sequence_opening.open_sequence(sequence)
+        return window
+
+    yield make
+    for window in made:
+        window.close()
+        window.deleteLater()
+    qtbot.wait(1)
 
 
 @pytest.fixture
@@ -20,11 +115,11 @@ def sequence(tmp_path):
 
 
 @pytest.fixture
-def solved(qtbot, make_window, sequence):
+def solved(qtbot, make_session_window, sequence):
     """Make windows with a run that is done."""
 
     def make(settings=QUICK):
-        window = make_window(sequence, settings=settings)
+        window = make_session_window(sequence, settings=settings)
         run = window.run_control.start(warm=False)
         qtbot.waitUntil(lambda: run.state is RunState.FINISHED, timeout=20_000)
         window.display.refresh()  # a first picture moves the camera to where all is seen
@@ -34,10 +129,10 @@ def solved(qtbot, make_window, sequence):
 
 
 @pytest.fixture
-def kept(sequence):
+def kept(sequence, solve_once):
     """A session with one run, made without a window."""
     run = Run(1, sequence, QUICK, state=RunState.FINISHED)
-    for update in iterate(sequence, QUICK):
+    for update in solve_once(sequence, QUICK):
         run.history.extend([update.record])
         run.last = update
     return SavedSession((SavedSequence(sequence, (SavedRun.of(run),), 1),), 0, QUICK)

@@ -156,24 +156,8 @@ def test_opening_the_last_session_keeps_the_one_that_is_open(qtbot, solved, kept
         assert titles(own_file(window)) == ["closed before"]
 
 
-def test_a_session_that_was_not_saved_can_be_opened_as_the_last_one(qtbot, make_window, kept):
-    window = make_window()
-    window.session_saver.folder.mkdir(parents=True)
-    write_session(kept, window.session_saver.folder / LAST)
-    menu = window.toolbars._recent
-    menu.aboutToShow.emit()
-    action = menu.actions()[0]
-    assert action.text() == "Last session, not saved"
-    assert action.toolTip().startswith("1 run of balloon circle: ")
-    with qtbot.waitSignal(window.sequence_opening.opened):
-        action.trigger()
-    assert window.session.shown.last.best.loss == kept.sequences[0].runs[0].update.best.loss
-    assert window.isWindowModified() and window.session_saver.file is None
-    assert window.store.recent() == []
-
-
-def test_what_was_closed_without_saving_is_offered_once(qtbot, make_window, kept, known):
-    window = make_window()
+def test_what_was_closed_without_saving_is_offered_once(qtbot, make_session_window, kept, known):
+    window = make_session_window()
     window.session_saver.folder.mkdir(parents=True)
     write_session(kept, window.session_saver.folder / LAST)
     for expected in (True, False):
@@ -202,8 +186,8 @@ def lose(saved, folder):
     return write_session(saved, folder / f"{PREFIX}999999999-0.nrsfm")
 
 
-def test_a_lost_session_is_offered_and_recovered(qtbot, make_window, kept, tmp_path):
-    window = make_window()
+def test_a_lost_session_is_offered_and_recovered(qtbot, make_session_window, kept, tmp_path):
+    window = make_session_window()
     path = lose(replace(kept, file=tmp_path / "my.nrsfm"), window.session_saver.folder)
     window.session_saver.begin(scripted=False)
     bar = window.session_saver.recovery.bar
@@ -239,10 +223,10 @@ def test_a_session_that_is_recovered_while_another_is_being_written_is_not_writt
 
 @pytest.mark.parametrize("seconds", [0, 30])
 def test_what_was_recovered_and_not_saved_is_kept_when_the_window_closes(
-    qtbot, make_window, kept, store, seconds
+    qtbot, make_session_window, kept, store, seconds
 ):
     save_every(store, seconds)
-    window = make_window()
+    window = make_session_window()
     lose(renamed(kept, "recovered"), window.session_saver.folder)
     window.session_saver.begin(scripted=False)
     with qtbot.waitSignal(window.sequence_opening.opened):
@@ -254,9 +238,9 @@ def test_what_was_recovered_and_not_saved_is_kept_when_the_window_closes(
 
 
 def test_a_session_that_cannot_be_made_this_windows_own_is_left_where_it_is(
-    qtbot, make_window, kept, monkeypatch
+    qtbot, make_session_window, kept, monkeypatch
 ):
-    window = make_window()
+    window = make_session_window()
     lost = lose(kept, window.session_saver.folder)
     window.session_saver.begin(scripted=False)
     monkeypatch.setattr(QLockFile, "tryLock", lambda *_: False)
@@ -265,8 +249,8 @@ def test_a_session_that_cannot_be_made_this_windows_own_is_left_where_it_is(
     assert lost.exists() and window.isWindowModified()
 
 
-def test_a_lost_session_can_be_discarded_or_left(make_window, kept):
-    window = make_window()
+def test_a_lost_session_can_be_discarded_or_left(make_session_window, kept):
+    window = make_session_window()
     path = lose(kept, window.session_saver.folder)
     bar = window.session_saver.recovery.bar
     window.session_saver.begin(scripted=False)
@@ -295,8 +279,8 @@ def test_what_a_killed_process_was_writing_is_cleared_away(tmp_path):
     assert not other.exists() and far.exists()
 
 
-def test_a_lost_session_that_is_damaged_is_not_in_the_way(qtbot, make_window, known):
-    window = make_window(known.sequence)
+def test_a_lost_session_that_is_damaged_is_not_in_the_way(qtbot, make_session_window, known):
+    window = make_session_window(known.sequence)
     folder = window.session_saver.folder
     folder.mkdir(parents=True)
     path = folder / f"{PREFIX}1-0.nrsfm"

@@ -87,8 +87,8 @@ def test_what_is_copied_of_a_run_that_went_on_from_a_moment_gives_its_loss(qtbot
             assert loss == pytest.approx(seen.best.loss, rel=DIGITS, abs=0)
 
 
-def test_what_is_copied_of_a_stopped_run_stops_there(qtbot, make_window, sequence, tmp_path, text_of):
-    window = make_window(sequence, settings=QUICK.with_changes(method="lm", starts=1))
+def test_what_is_copied_of_a_stopped_run_stops_there(qtbot, make_session_window, sequence, tmp_path, text_of):
+    window = make_session_window(sequence, settings=QUICK.with_changes(method="lm", starts=1))
     window.parameters_controller.step()
     run = window.run_control.current
     for count in range(2, 7):

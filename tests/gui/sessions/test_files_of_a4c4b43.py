@@ -232,10 +232,10 @@ def test_a_session_keeps_its_tracks_or_finds_them_next_to_it(tmp_path):
     assert sources == [tmp_path / "orthogonal.npz", tmp_path / "balloon.npz"]
 
 
-def test_a_session_is_shown_as_it_was(qtbot, make_window, opened):
+def test_a_session_is_shown_as_it_was(qtbot, make_session_window, opened):
     expected = EXPECTED["sessions"]["inside.nrsfm"]
     view, (balloon, paper) = expected["view"], expected["sequences"]
-    window = make_window()
+    window = make_session_window()
     opened(qtbot, window, FOLDER / "inside.nrsfm")
     session = window.session
     assert session.sequence.name == balloon["name"]
@@ -259,8 +259,8 @@ def test_a_session_is_shown_as_it_was(qtbot, make_window, opened):
 
 
 @pytest.mark.parametrize("name", ["recommended", "orthogonal_bmm", "low_rank"])
-def test_a_result_is_shown_as_one_more_run(qtbot, make_window, opened, name):
-    window = make_window()
+def test_a_result_is_shown_as_one_more_run(qtbot, make_session_window, opened, name):
+    window = make_session_window()
     opened(qtbot, window, FOLDER / f"{name}.npz")
     (run,) = window.session.runs
     assert run.title == f"opened: {name}"

@@ -120,13 +120,13 @@ def test_a_result_that_is_broken_gives_its_sentence(make_result):
     ("settings", "there"), [(QUICK, False), (LOW_RANK, True)], ids=["without its file", "low rank, with it"]
 )
 def test_a_result_is_shown_as_a_run_and_gone_on_from(
-    qtbot, make_window, sequence, tmp_path, settings, there, opened
+    qtbot, make_session_window, sequence, tmp_path, settings, there, opened
 ):
     result = reconstruct(sequence, settings)
     path = save_result(result, tmp_path / "result.npz")
     if not there:
         sequence.source.unlink()
-    window = make_window()
+    window = make_session_window()
     opened(qtbot, window, path)
     qtbot.waitUntil(lambda: bool(window.session.runs))
     window.parameters_controller.flush()

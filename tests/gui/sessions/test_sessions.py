@@ -27,7 +27,7 @@ LOW_RANK = PRESETS["lowrank"].with_changes(rank=3, starts=2, penalty=TruncatedNu
 
 @pytest.mark.parametrize("settings", [QUICK, LOW_RANK], ids=["non-rigid", "low rank"])
 def test_a_session_is_the_same_in_another_window(
-    qtbot, make_window, solved, tmp_path, settings, saved_to, opened, text_of
+    qtbot, make_session_window, solved, tmp_path, settings, saved_to, opened, text_of
 ):
     window, run = solved(settings)
     window.session.set_live(False)
@@ -36,12 +36,12 @@ def test_a_session_is_the_same_in_another_window(
     window.session.set_selection((2, 4), 4)
     window.session.set_hidden((7,))
     window.session.set_frame_range((3, 9))
-    window.appearance_controller.change(color_by="error")
+    window.session.set_appearance(window.session.appearance.changed(color_by="error"))
     window.scene_view.set_orbit(window.scene_view.orbit.turned(33.0, 5.0))
     window.parameters_panel.set_settings(settings.with_changes(eta=0.125))
     window.session.set_settings(settings.with_changes(eta=0.125))
     path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
-    other = make_window()
+    other = make_session_window()
     opened(qtbot, other, path)
     session, (again,) = other.session, other.session.runs
     assert again.last.best.loss == run.last.best.loss
@@ -84,7 +84,7 @@ def test_the_title_names_the_session_and_marks_what_is_not_saved(qtbot, solved, 
 
 def test_where_to_save_is_asked_while_everything_goes_on(qtbot, solved, tmp_path):
     window, _run = solved()
-    window.toolbars.actions["save"].trigger()
+    window.session_saver.save()
     dialog = window.findChild(QFileDialog)
     assert Path(dialog.selectedFiles()[0]).name == "balloon-circle.nrsfm"
     window.parameters_controller.run()
@@ -96,8 +96,8 @@ def test_where_to_save_is_asked_while_everything_goes_on(qtbot, solved, tmp_path
     assert len(read_session(tmp_path / "mine.nrsfm").sequences[0].runs) == 2
 
 
-def test_a_window_without_runs_is_not_marked_and_leaves_nothing(qtbot, make_window, sequence):
-    window = make_window(sequence)
+def test_a_window_without_runs_is_not_marked_and_leaves_nothing(qtbot, make_session_window, sequence):
+    window = make_session_window(sequence)
     window.session.set_settings(QUICK)
     window.session_saver.autosave.save()
     assert not window.isWindowModified()
@@ -106,13 +106,13 @@ def test_a_window_without_runs_is_not_marked_and_leaves_nothing(qtbot, make_wind
 
 
 def test_every_sequence_with_runs_is_in_the_session(
-    qtbot, make_window, solved, known, tmp_path, saved_to, opened
+    qtbot, make_session_window, solved, known, tmp_path, saved_to, opened
 ):
     window, run = solved()
     window.sequence_opening.open_sequence(known.sequence)
     path = saved_to(qtbot, window, tmp_path / "two.nrsfm")
     assert session_summary(path) == "1 run of balloon circle"
-    other = make_window()
+    other = make_session_window()
     opened(qtbot, other, path)
     assert other.session.sequence.name == "sheet" and other.session.runs == []
     opened(qtbot, other, run.sequence.source)
@@ -123,7 +123,7 @@ def test_every_sequence_with_runs_is_in_the_session(
 
 
 def test_a_file_that_goes_while_it_is_open_disturbs_nothing(
-    qtbot, make_window, solved, tmp_path, saved_to, opened
+    qtbot, make_session_window, solved, tmp_path, saved_to, opened
 ):
     window, run = solved()
     run.sequence.source.unlink()
@@ -131,7 +131,7 @@ def test_a_file_that_goes_while_it_is_open_disturbs_nothing(
     qtbot.waitUntil(lambda: window.run_control.current is None, timeout=20_000)
     assert [each.state for each in window.session.runs] == [RunState.FINISHED] * 2
     path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
-    other = make_window()
+    other = make_session_window()
     opened(qtbot, other, path)
     assert "small.npz is not there any more: balloon circle is shown as the session keeps it" in (
         other.message_bar.text
@@ -139,10 +139,10 @@ def test_a_file_that_goes_while_it_is_open_disturbs_nothing(
     assert len(other.session.runs) == 2
 
 
-def test_a_file_that_has_changed_is_offered(qtbot, make_window, kept, tmp_path, sequence, opened):
+def test_a_file_that_has_changed_is_offered(qtbot, make_session_window, kept, tmp_path, sequence, opened):
     path = write_session(kept, tmp_path / "my.nrsfm")
     write_npz(replace(sequence, name="newer"), sequence.source)
-    other = make_window()
+    other = make_session_window()
     opened(qtbot, other, path)
     assert "has changed since" in other.message_bar.text
     button = next(
@@ -197,7 +197,7 @@ write_session(saved, Path({str(path)!r}))
 
 
 def test_a_view_that_cannot_be_read_costs_the_view_only(
-    qtbot, make_window, solved, tmp_path, saved_to, opened
+    qtbot, make_session_window, solved, tmp_path, saved_to, opened
 ):
     window, _run = solved()
     path = saved_to(qtbot, window, tmp_path / "my.nrsfm")
@@ -217,10 +217,10 @@ def test_a_session_that_cannot_be_read_leaves_what_is_open(qtbot, solved, tmp_pa
     window, run = solved()
     path = tmp_path / "bad.nrsfm"
     path.write_bytes(b"PK\x03\x04")
-    with qtbot.waitSignal(window.sequence_opening.failed):
+    with qtbot.waitSignal(window.sequence_opening.failed) as failed:
         window.sequence_opening.open(path)
     assert window.session.shown is run
-    assert f"{path}: is not a session" in window.message_bar.text
+    assert f"{path}: is not a session" in failed.args[0]
 
 
 def test_a_session_that_is_opened_while_another_is_saved_keeps_its_file(
@@ -275,9 +275,9 @@ def test_what_waits_to_be_saved_is_saved_before_the_window_closes(solved, tmp_pa
 
 
 def test_a_run_that_opening_has_stopped_does_not_change_the_session_that_was_opened(
-    qtbot, make_window, make_stream, known, kept, tmp_path, opened
+    qtbot, make_session_window, make_stream, known, kept, tmp_path, opened
 ):
-    window = make_window(known.sequence, work=make_stream(pause=0.4))
+    window = make_session_window(known.sequence, work=make_stream(pause=0.4))
     run = window.run_control.start(warm=False)
     qtbot.waitUntil(lambda: len(run.history) > 0)
     write_session(kept, tmp_path / "my.nrsfm")
@@ -287,13 +287,15 @@ def test_a_run_that_opening_has_stopped_does_not_change_the_session_that_was_ope
     assert not window.isWindowModified()
 
 
-def test_a_file_whose_name_is_not_utf_8_is_no_obstacle(qtbot, make_window, tmp_path, saved_to, sequence):
+def test_a_file_whose_name_is_not_utf_8_is_no_obstacle(
+    qtbot, make_session_window, tmp_path, saved_to, sequence
+):
     odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.npz"))
     try:
         write_npz(sequence, odd)
     except OSError:
         pytest.skip("the file system takes UTF-8 only")
-    window = make_window(read_sequence(odd), settings=QUICK)
+    window = make_session_window(read_sequence(odd), settings=QUICK)
     run = window.run_control.start(warm=False)
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED, timeout=20_000)
     path = saved_to(qtbot, window, tmp_path / "my.nrsfm")

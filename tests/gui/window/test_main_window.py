@@ -559,3 +559,22 @@ def test_runs_that_are_forgotten_leave_the_memory(qtbot, make_window):
     del run
     # What is shown last may be kept for as long as nothing else is shown.
     qtbot.waitUntil(lambda: gc.collect() >= 0 and gone[0]() is None and gone[1]() is None, timeout=10_000)
+
+
+def test_a_session_that_was_not_saved_can_be_opened_as_the_last_one(
+    qtbot, make_window, add_solved_run, sequence
+):
+    before = make_window()
+    run = add_solved_run(before.session, sequence, QUICK)
+    before.close()
+    window = make_window()
+    menu = window.toolbars._recent
+    menu.aboutToShow.emit()
+    action = menu.actions()[0]
+    assert action.text() == "Last session, not saved"
+    assert action.toolTip().startswith("1 run of paper circle: ")
+    with qtbot.waitSignal(window.sequence_opening.opened):
+        action.trigger()
+    assert window.session.shown.last.best.loss == run.last.best.loss
+    assert window.isWindowModified() and window.session_saver.file is None
+    assert window.store.recent() == []
