@@ -70,7 +70,7 @@ class ScriptedRun(QObject):
         self._opening.shown.connect(self._on_opened, once)  # type: ignore[call-arg]  # not in the stub
         self._control.ended.connect(self._on_run_ended)
         self._exporting.saved.connect(lambda _sentence: self._next_export())
-        QTimer.singleShot(0, self._check_paths)
+        QTimer.singleShot(0, self._check_paths)  # in the event loop, so that a failure can end it
 
     def _check_paths(self) -> None:
         """Refuse what could not be written before the solver spends its time."""
@@ -143,4 +143,5 @@ class ScriptedRun(QObject):
             QCoreApplication.exit(code)
 
     def _later(self, function: Callable[[], object]) -> None:
+        """Call a function once the window has drawn what it shows."""
         QTimer.singleShot(SETTLE_MILLISECONDS, function)

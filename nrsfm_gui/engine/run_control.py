@@ -74,7 +74,7 @@ class RunControl(QObject):
         # Those that were added for a change that has not come yet, and the moment they go on from.
         self._expectant: dict[Run, int | None] = {}
         self._ticks = _ChangeTicks()
-        self._timer = QTimer(self)
+        self._timer = QTimer(self)  # a clock: threads are polled while there are any
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setInterval(FRAME_MILLISECONDS)
         self._timer.timeout.connect(self._poll)

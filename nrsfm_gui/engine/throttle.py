@@ -1,7 +1,8 @@
 """When work is done for requests that come faster than it can be done, or seen.
 
 `Throttle` calls a function at most once in an interval, `Debounce` once requests have rested. Their speeds
-have names; a `QTimer` is for clocks: playback, polling a run, how long a message stays.
+have names. A `QTimer` is for clocks, which nobody requests: playback, polling a run, how long a message
+stays. Where another one is used, a comment there states why.
 """
 
 from __future__ import annotations
@@ -17,9 +18,12 @@ if TYPE_CHECKING:
 
 State = TypeVar("State")
 
+REFRESH_MILLISECONDS = 8  # changes that come together are drawn together
 FRAME_MILLISECONDS = 33  # every second refresh of a display
+DRAG_MILLISECONDS = 80  # between two pictures of the other views while parameters are dragged
 READING_MILLISECONDS = 100  # numbers that change faster cannot be read
 TYPING_MILLISECONDS = 200  # without another key or movement, after which a value counts
+SERIES_MILLISECONDS = 300  # between two computations over all frames, while a run goes on
 IDLE_MILLISECONDS = 600  # without another change, after which somebody looks, or has left
 
 

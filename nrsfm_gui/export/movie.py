@@ -182,7 +182,7 @@ class MovieTask(Task):
         self.needs_window = True
         self.in_window = options.view != "window"  # a line in the window would be in the pictures
         self._next = 0
-        self._timer = QTimer(self)
+        self._timer = QTimer(self)  # the next picture is painted when the window has served its events
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._paint)
         self.started.connect(self._timer.start)

@@ -93,7 +93,7 @@ class Session(QObject):
         self._kept: dict[Hashable, _Kept] = {}  # of the sequences that were left
         self._derived_penalty: Penalty = self.settings.penalty  # the last one that was not explicit weights
         self._backgrounds: dict[str, Background] = {}  # by the digest of the sequences that were left
-        self._change = QTimer(self)
+        self._change = QTimer(self)  # no Debounce: the model imports nothing of the engine
         self._change.setSingleShot(True)
         self._change.timeout.connect(self.changed)
         for edited in (self.runs_changed, self.settings_changed):

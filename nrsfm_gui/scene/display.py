@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
 from nrsfm_gui.engine.jobs import Job, Jobs
-from nrsfm_gui.engine.throttle import FRAME_MILLISECONDS
+from nrsfm_gui.engine.throttle import DRAG_MILLISECONDS, FRAME_MILLISECONDS, REFRESH_MILLISECONDS
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.run_names import numbered_title
 from nrsfm_gui.scene.run_errors import RunErrors
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from nrsfm_gui.scene.shapes import Shapes
     from nrsfm_gui.scene.summaries import Quality
 
-DRAG_MILLISECONDS = 80  # between two pictures of the other views while parameters are dragged
-REFRESH_MILLISECONDS = 8  # changes that come together are drawn together
 REST = 4.0  # times the duration of the last computation: the solver needs the processor, too
 DRAG_RESTS = 0.25  # seconds without a change by hand, after which what nobody sees is computed
 MANY = 200  # points above which segments cost too much to paint without OpenGL while a run goes on
@@ -88,6 +86,7 @@ class Display(QObject):
         self._drawn: tuple[object, ...] = ()  # what the present scene was built of
         self._drawn_at = 0.0  # when
         self._dispatch = _SceneDispatch(targets, lambda: self._is_dragging, self)
+        # No Throttle: how long drawing waits depends on whether parameters are dragged, and on the picture.
         self._timer, self._later = QTimer(self), QTimer(self)
         for timer in (self._timer, self._later):
             timer.setSingleShot(True)
@@ -314,7 +313,7 @@ class _SceneDispatch(QObject):
         self._is_dragging = is_dragging
         self._scene: Scene | None = None
         self._queue: list[SceneTarget] = []  # views that do not show the newest scene yet
-        self._stage = QTimer(self)
+        self._stage = QTimer(self)  # a clock: one view after the other, with events processed in between
         self._stage.setSingleShot(True)
         self._stage.timeout.connect(self._send_next)
 

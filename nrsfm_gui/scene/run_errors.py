@@ -7,13 +7,13 @@ others between them. The errors of runs that are not shown are computed one by o
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PyQt6.QtCore import QObject, QTimer, pyqtSignal
+from PyQt6.QtCore import QObject, pyqtSignal
 
 from nrsfm_gui.engine.jobs import Job, Jobs
+from nrsfm_gui.engine.throttle import SERIES_MILLISECONDS, Debounce, Throttle
 from nrsfm_gui.scene.sequence_errors import SceneRequest, find_quality
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.scene.sequence_errors import Picture
     from nrsfm_gui.scene.summaries import Quality
-
-SERIES_MILLISECONDS = 300  # between two of the errors of all frames, while a run goes on
 
 
 class Qualities(QObject):
@@ -123,14 +121,11 @@ class RunErrors(QObject):
         self._session = session
         self._newest: tuple[Picture, Run | None] | None = None
         self._published: Picture | None = None
-        self._published_at = 0.0
         self._qualities = Qualities(self)
         self._qualities.found.connect(self.quality_changed)
         self._qualities.failed.connect(self.failed)
-        self._rest, self._numbers = QTimer(self), QTimer(self)
-        for timer, do in ((self._rest, self._on_rest), (self._numbers, self.quality_changed.emit)):
-            timer.setSingleShot(True)
-            timer.timeout.connect(do)
+        self._series = Throttle(self._publish, self, milliseconds=SERIES_MILLISECONDS)
+        self._numbers = Debounce(self.quality_changed.emit, 0, self)
 
     def publish(self, picture: Picture, run: Run | None, *, at_once: bool = False) -> None:
         """Publish the errors of a picture, now or after a pause.
@@ -148,18 +143,13 @@ class RunErrors(QObject):
         shown = self._session.shown
         if picture is self._published:
             return
-        rest = SERIES_MILLISECONDS - round(1000 * (time.perf_counter() - self._published_at))
-        if shown is not None and shown.state.alive and rest > 0 and not at_once:
-            if not self._rest.isActive():
-                self._rest.start(rest)
+        if shown is not None and shown.state.alive and not at_once:
+            self._series.request()
             return
-        self._published, self._published_at = picture, time.perf_counter()
-        self._store(picture, run)
-        self.series_changed.emit(picture.series)
+        self._series.run()
         if at_once:
+            self._numbers.cancel()
             self.quality_changed.emit()
-        else:
-            self._numbers.start()
 
     def of_picture(self, picture: Picture | None) -> Quality | None:
         """Return the errors of the shown reconstruction, or, until they are known, those before."""
@@ -183,13 +173,18 @@ class RunErrors(QObject):
 
     def shut_down(self) -> None:
         """Wait for running jobs, and publish no more."""
-        for timer in (self._rest, self._numbers):
-            timer.stop()
+        self._series.cancel()
+        self._numbers.cancel()
         self._qualities.shut_down()
 
-    def _on_rest(self) -> None:
-        if self._newest is not None:
-            self.publish(*self._newest)
+    def _publish(self) -> None:
+        assert self._newest is not None  # it is what is to be published
+        picture, run = self._newest
+        if picture is not self._published:
+            self._published = picture
+            self._store(picture, run)
+            self.series_changed.emit(picture.series)
+            self._numbers.request()
 
     def _store(self, picture: Picture, run: Run | None) -> None:
         """Store the errors of a picture for its run, which need not be the shown one any more.

@@ -70,7 +70,7 @@ class Autosave(QObject):
         self._changed = self._failing = self._over = False
         self._job: Job | None = None  # that writes the own file
         self._jobs = Jobs(self)
-        self._timer = QTimer(self)
+        self._timer = QTimer(self)  # no Throttle: its interval is a preference, and 0 is never
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.save)
         self._rest = Debounce(self.save, IDLE_MILLISECONDS, self)

@@ -30,7 +30,7 @@ class Collector(QObject):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self._everything_at = time.monotonic()
-        self._timer = QTimer(self)
+        self._timer = QTimer(self)  # a clock, as the one of the freeze
         self._timer.setInterval(LOOK_MILLISECONDS)
         self._timer.timeout.connect(self.look)
         self._freezes = QTimer(self)

@@ -126,7 +126,7 @@ class MemoryLabel(QLabel):
         self.setToolTip("Memory that this application has in RAM, in MB (1 000 000 bytes)")
         # As wide as its widest usual text, so that a reading does not change the layout of the status bar.
         self.setMinimumWidth(self.fontMetrics().horizontalAdvance("8888 MB") + 12)
-        self._timer = QTimer(self)
+        self._timer = QTimer(self)  # the clock of the readings
         self._timer.timeout.connect(self.refresh)
         self._timer.start(0)  # first when the window is shown
 

@@ -33,7 +33,7 @@ class FocusRing(Themed, QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_NoSystemBackground)
         self._color = color
         self._target: QWidget | None = None
-        self._timer = QTimer(self)
+        self._timer = QTimer(self)  # how long it is seen
         self._timer.setSingleShot(True)
         self._timer.setInterval(milliseconds)
         self._timer.timeout.connect(self.hide)

@@ -69,7 +69,7 @@ class MessageBar(QFrame):
         for part in (self._more, copy, close):
             layout.addWidget(part, 0, Qt.AlignmentFlag.AlignVCenter)
         layout.insertLayout(1, self._buttons)
-        self._timer = QTimer(self)
+        self._timer = QTimer(self)  # how long a note is seen
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self.dismiss)
         super().hide()

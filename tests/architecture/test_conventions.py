@@ -55,6 +55,15 @@ def test_core_imports_itself_relatively_and_the_window_never(path):
             assert name.split(".")[0] not in (*GRAPHICS, "core"), f"line {node.lineno}: {name}"
 
 
+def test_every_thread_of_the_window_is_a_job_or_that_of_a_run():
+    window = ROOT / "nrsfm_gui"
+    made = re.compile(r"\bQ(Thread|ThreadPool|Runnable)\b|\bthreading\.Thread\(|ThreadPoolExecutor")
+    found = {path for path in window.rglob("*.py") if made.search(path.read_text(encoding="utf-8"))}
+    assert {path.relative_to(window).as_posix() for path in found} == {
+        "engine/jobs.py", "engine/solver_thread.py"
+    }  # fmt: skip
+
+
 def test_every_public_name_is_there():
     assert len(set(core.__all__)) == len(core.__all__)
     for name in core.__all__:

@@ -48,7 +48,7 @@ class Playback(QObject):
     ) -> None:
         super().__init__(parent)
         self._clock = clock
-        self._timer = QTimer(self)
+        self._timer = QTimer(self)  # the clock of the frames
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._on_timeout)

@@ -44,7 +44,7 @@ class ViewCamera(QObject):
         self.locked = False
         self.fitted = True  # until the user moves it: a resized view fits itself again
         self._turned_at = 0.0
-        self._timer = QTimer(self)
+        self._timer = QTimer(self)  # the clock of the turntable
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setInterval(TICK)
         self._timer.timeout.connect(self._on_turn_timeout)

@@ -32,7 +32,7 @@ def test_errors_of_a_picture_are_not_those_of_a_run_that_was_started_meanwhile(
 ):
     run = session.shown
     run.last = make_update(known, noise=0.2)
-    display._moved_at = display._next_picture_at = display.errors._published_at = 0.0  # nothing has to rest
+    display._moved_at = display._next_picture_at = display.errors._series._called_at = 0.0  # nothing rests
     display._tick()
     assert display._jobs  # its picture is being made
     noted = []
