@@ -5,24 +5,25 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
-from PyQt6.QtCore import QSettings, QSize, Qt
+from PyQt6.QtCore import QSettings, QSize
 from PyQt6.QtGui import QScreen
+from PyQt6.QtWidgets import QApplication, QMainWindow, QWidget
 
-from core import InputError, Settings, simulate
+from core import InputError
 from core.solvers import set_solver_threads, single_threaded
 from core.solvers.solver import _blas
 from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.preferences import PROCESSORS, SIZES, Preferences
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.shell.preferences_controller import PreferencesController
+from nrsfm_gui.widgets.style import apply_theme
 
 if TYPE_CHECKING:
-    from nrsfm_gui.main_window import MainWindow
-
-QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
+    from collections.abc import Iterator
 
 
 @pytest.fixture(autouse=True)
@@ -32,8 +33,22 @@ def one_thread():
 
 
 @pytest.fixture
-def window(make_window) -> MainWindow:
-    return make_window(simulate("paper", frames=6, points=20, seed=2), settings=QUICK)
+def window(show) -> QMainWindow:
+    """Return what the dialog stands over, with a least size."""
+    window, center = QMainWindow(), QWidget()
+    center.setMinimumSize(700, 500)
+    window.setCentralWidget(center)
+    show(window, 800, 600)
+    return window
+
+
+@pytest.fixture
+def preferences(session, store, window) -> Iterator[PreferencesController]:
+    made = PreferencesController(session, store, window, restart_first_steps=list)
+    session.theme_changed.connect(lambda theme: apply_theme(QApplication.instance(), theme))
+    yield made
+    if made.dialog is not None:
+        made.dialog.close()
 
 
 def test_preferences_come_back_as_they_were(tmp_path):
@@ -72,9 +87,9 @@ def test_values_that_are_not_accepted_are_refused_by_name():
         Preferences(autosave_seconds=-1)
 
 
-def test_every_field_of_the_dialog_applies_at_once_and_is_stored(qtbot, window, store):
-    window.toolbars.actions["preferences"].trigger()
-    dialog = window.preferences_controller.dialog
+def test_every_field_of_the_dialog_applies_at_once_and_is_stored(session, preferences, press_action, store):
+    press_action(SimpleNamespace(preferences_controller=preferences), "preferences")
+    dialog = preferences.dialog
     assert dialog.isVisible()
     assert not dialog.isModal()
     dialog.theme.setCurrentIndex(dialog.theme.findData("light"))
@@ -83,21 +98,21 @@ def test_every_field_of_the_dialog_applies_at_once_and_is_stored(qtbot, window, 
     dialog.autosave_seconds.setValue(45)
     dialog.renderer.setCurrentIndex(dialog.renderer.findData("software"))
     dialog.size_of_all.setCurrentIndex(dialog.size_of_all.findData(125))
-    assert window.session.theme is LIGHT
-    assert window.session.appearance.point_size == 2.0
-    assert window.session.appearance.color_map == "magma"
+    assert session.theme is LIGHT
+    assert session.appearance.point_size == 2.0
+    assert session.appearance.color_map == "magma"
     assert store.preferences() == Preferences("light", 125, 2.0, "magma", 1, 45, "software")
 
 
-def test_defaults_are_restored(qtbot, window, store):
-    window.preferences_controller.show()
-    window.preferences_controller.change("theme", "light")
-    window.preferences_controller.change("point_size", 0.5)
-    window.preferences_controller.restore_defaults()
+def test_defaults_are_restored(session, preferences, store):
+    preferences.show()
+    preferences.change("theme", "light")
+    preferences.change("point_size", 0.5)
+    preferences.restore_defaults()
     assert store.preferences() == Preferences()
-    assert window.session.theme is DARK
-    assert window.session.appearance.point_size == 1.0
-    assert window.preferences_controller.dialog.point_size.value() == 1.0
+    assert session.theme is DARK
+    assert session.appearance.point_size == 1.0
+    assert preferences.dialog.point_size.value() == 1.0
 
 
 CUT = """
@@ -130,10 +145,10 @@ def test_no_line_of_the_dialog_is_cut_where_all_is_large():
     assert done.stdout.strip() == "[]"
 
 
-def test_sizes_at_which_the_window_does_not_fit_its_screen_are_not_offered(window, monkeypatch):
+def test_sizes_at_which_the_window_does_not_fit_its_screen_are_not_offered(window, preferences, monkeypatch):
     def offered():
-        window.preferences_controller.show()
-        box = window.preferences_controller.dialog.size_of_all
+        preferences.show()
+        box = preferences.dialog.size_of_all
         return [size for row, size in enumerate(SIZES) if box.model().item(row).isEnabled()]
 
     least = window.minimumSizeHint()
@@ -143,32 +158,22 @@ def test_sizes_at_which_the_window_does_not_fit_its_screen_are_not_offered(windo
         assert offered() == expected
 
 
-def test_a_size_that_makes_the_window_too_large_is_reported(window, store, monkeypatch):
+def test_a_size_that_makes_the_window_too_large_is_reported(
+    session, window, preferences, messages, store, monkeypatch
+):
     monkeypatch.setattr(QScreen, "availableSize", lambda _screen: QSize(640, 480))
-    window.preferences_controller.check_size()
-    assert window.message_bar.text == ""
+    preferences.check_size()
+    assert messages.text == ""
     store.set_preferences(Preferences(size=150))
-    PreferencesController(
-        window.session, store, window, restart_first_steps=window.first_steps.restart
-    ).check_size()
-    assert "does not fit this screen with text and buttons at 150 %" in window.message_bar.text
+    PreferencesController(session, store, window, restart_first_steps=list).check_size()
+    assert "does not fit this screen with text and buttons at 150 %" in messages.text
 
 
-def test_the_next_window_starts_with_them(make_window, store):
+def test_the_next_window_starts_with_them(session, window, store):
     store.set_preferences(Preferences(point_size=3.0, color_map="plasma"))
-    window = make_window()
-    assert window.session.appearance.point_size == 3.0
-    assert window.session.appearance.color_map == "plasma"
-
-
-def test_the_window_is_usable_while_the_dialog_is_open_and_a_run_goes_on(qtbot, window):
-    window.preferences_controller.show()
-    window.parameters_controller.run()
-    window.toolbars.actions["last"].trigger()
-    assert window.session.frame == 5
-    qtbot.waitUntil(lambda: not window.session.shown.state.alive, timeout=30_000)
-    qtbot.keyClick(window.preferences_controller.dialog, Qt.Key.Key_Escape)
-    assert not window.preferences_controller.dialog.isVisible()
+    PreferencesController(session, store, window, restart_first_steps=list)
+    assert session.appearance.point_size == 3.0
+    assert session.appearance.color_map == "plasma"
 
 
 def test_the_solver_uses_as_many_threads_as_are_preferred():

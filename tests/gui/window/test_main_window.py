@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from PyQt6 import sip
-from PyQt6.QtCore import QMimeData, QPointF, Qt, QThread, QUrl
-from PyQt6.QtGui import QAction, QDesktopServices, QDropEvent, QGuiApplication, QKeySequence
-from PyQt6.QtWidgets import QFileDialog, QLabel, QPushButton, QWidget
+from PyQt6.QtCore import QMimeData, QPoint, QPointF, Qt, QThread, QUrl
+from PyQt6.QtGui import QAction, QDesktopServices, QDropEvent, QGuiApplication, QKeySequence, QStatusTipEvent
+from PyQt6.QtWidgets import QApplication, QFileDialog, QLabel, QPushButton, QWidget
 
 from core import (
     PRESETS,
@@ -28,6 +28,7 @@ from core import (
 )
 from core.evaluation import Kind, Mirror
 from core.experiments import write_report
+from nrsfm_gui.engine.solver_thread import real_work
 from nrsfm_gui.model.arguments import Arguments
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK, LIGHT
@@ -578,3 +579,88 @@ def test_a_session_that_was_not_saved_can_be_opened_as_the_last_one(
     assert window.session.shown.last.best.loss == run.last.best.loss
     assert window.isWindowModified() and window.session_saver.file is None
     assert window.store.recent() == []
+
+
+def defect_dialog(qtbot, window):
+    reporter = window.defect_reporter
+    qtbot.waitUntil(lambda: reporter.dialog is not None and reporter.dialog.isVisible())
+    return reporter.dialog
+
+
+def button_texts(dialog) -> set[str]:
+    return {button.text() for button in dialog.findChildren(QPushButton)}
+
+
+def test_a_solver_that_raises_keeps_what_it_had_and_another_run_goes(qtbot, make_window, sequence):
+    broken = [True]
+
+    def work(tracks, settings, start):
+        for number, update in enumerate(real_work(tracks, settings, start)):
+            if broken[0] and number == 3:
+                raise np.linalg.LinAlgError("SVD did not converge")
+            yield update
+
+    window = make_window(sequence, settings=QUICK, work=work)
+    window.parameters_controller.run()
+    dialog = defect_dialog(qtbot, window)
+    run = window.session.shown
+    assert run.state is RunState.FAILED
+    assert run.last is not None
+    assert "LinAlgError" in run.message
+    assert {"Save the reconstruction…", "Copy the details"} <= button_texts(dialog)
+    dialog.close()
+    broken[0] = False
+    window.parameters_controller.run_from_scratch()
+    finished(qtbot, window)
+
+
+def test_nothing_is_offered_to_save_where_there_is_nothing(qtbot, make_window):
+    window = make_window()
+    window.session.notifier.fail("ValueError: early", "Traceback")
+    dialog = defect_dialog(qtbot, window)
+    assert not [title for title in button_texts(dialog) if title.startswith("Save")]
+    dialog.close()
+
+
+def test_neither_tips_nor_messages_nor_a_run_move_their_neighbors(qtbot, window):
+    window.session.set_live(False)
+    window.session.set_theme(DARK)
+    parts = (window.scene_view, window.statusBar(), window.loss_plot, window.timeline)
+    qtbot.wait(20)
+
+    def places():
+        qtbot.wait(10)
+        return [(part.mapTo(window, part.rect().topLeft()), part.size()) for part in parts]
+
+    before = places()
+    for action in window.toolbars.actions.values():
+        action.hover()
+        QApplication.sendEvent(window, QStatusTipEvent(action.statusTip()))
+    assert window.status_controller.activity.isVisible() and window.statusBar().currentMessage() == ""
+    assert places() == before
+    window.message_bar.warn("something went wrong")
+    window.export_controller.strip.show_task(1, "movie", "1 of 8", 0.1)
+    window.session_saver.recovery.bar.offer("A session was not closed properly.")
+    assert places() == before
+    banners, view = window.banners, window.scene_view
+    assert banners.height() >= window.message_bar.height() + window.export_controller.strip.height()
+    top, view_top = (part.mapTo(window, QPoint(0, 0)).y() for part in (banners, view))
+    assert top >= view_top
+    window.message_bar.hide()
+    window.export_controller.strip.remove_task(1)
+    window.session_saver.recovery.bar.hide()
+    assert places() == before and banners.height() == 0
+    window.parameters_controller.run()
+    assert places() == before
+    finished(qtbot, window)
+    assert places() == before
+
+
+def test_the_window_is_usable_while_the_dialog_is_open_and_a_run_goes_on(qtbot, window):
+    window.preferences_controller.show()
+    window.parameters_controller.run()
+    window.toolbars.actions["last"].trigger()
+    assert window.session.frame == window.session.sequence.frame_count - 1
+    qtbot.waitUntil(lambda: not window.session.shown.state.alive, timeout=30_000)
+    qtbot.keyClick(window.preferences_controller.dialog, Qt.Key.Key_Escape)
+    assert not window.preferences_controller.dialog.isVisible()

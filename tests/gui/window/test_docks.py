@@ -1,0 +1,51 @@
+"""Docks that are taken out of the window, closed and put back while it is used."""
+
+from __future__ import annotations
+
+import pytest
+
+from core import Settings, simulate
+from nrsfm_gui.model.run import RunState
+from nrsfm_gui.shell.layout import docks
+
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
+
+
+@pytest.fixture
+def window(make_window):
+    return make_window(simulate("paper", frames=10, points=24, noise=0.3, seed=2), settings=QUICK)
+
+
+def test_docks_are_floated_closed_and_put_back(qtbot, window):
+    window.parameters_controller.run()
+    for dock in docks(window):
+        dock.setFloating(True)
+        qtbot.wait(5)
+        dock.setFloating(False)
+        dock.close()
+        assert not dock.isVisible()
+    window.timeline_controller.go_to(-1)
+    window.session.set_point(3)
+    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
+    window.layout_memory.reset()
+    for dock in docks(window):
+        assert not dock.isHidden(), dock.windowTitle()
+        assert not dock.isFloating(), dock.windowTitle()
+
+
+def test_a_floating_dock_is_remembered_and_put_back(qtbot, window, make_window, store):
+    dock = docks(window)[0]
+    dock.setFloating(True)
+    window.close()
+    again = make_window()
+    assert docks(again)[0].isFloating()
+    again.layout_memory.reset()
+    assert not docks(again)[0].isFloating()
+
+
+def test_keys_of_the_window_work_while_a_dock_floats(qtbot, window):
+    dock = next(dock for dock in docks(window) if dock.windowTitle() == "Numbers")
+    dock.setFloating(True)
+    qtbot.wait(5)
+    window.toolbars.actions["last"].trigger()
+    assert window.session.frame == window.session.sequence.frame_count - 1
