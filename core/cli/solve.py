@@ -83,11 +83,10 @@ def steps_from(args: argparse.Namespace) -> tuple[SolveStep, ...]:
 
 
 def _add_iterates(parser: argparse._ActionsContainer) -> None:
+    # The second name is that in commands which results and sessions hold.
     parser.add_argument(
-        "--iterates", type=int, metavar="N", help="stop after N iterates (default: at the end)"
+        "--iterates", "--updates", type=int, metavar="N", help="stop after N iterates (default: at the end)"
     )
-    # Its name in older commands, which results and sessions hold.
-    parser.add_argument("--updates", type=int, dest="iterates", help=argparse.SUPPRESS)
 
 
 def _step(args: argparse.Namespace) -> SolveStep:

@@ -23,7 +23,7 @@ from ..penalties import PENALTIES, ExplicitWeights, Penalty, penalty_name
 from .settings import DEFAULT_PRESETS, PRESETS, Settings, suited_penalty
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from ..data.sequence import Sequence
 
@@ -110,8 +110,12 @@ def command_for(sequence: Sequence, how: Settings | Provenance, output: str | Pa
 
 
 def step_options(step: SolveStep) -> list[str]:
-    """Return the options of `nrsfm solve` for a step; joined to one word they are the value of `--then`."""
-    return options_for(step.settings) + ([] if step.iterates is None else ["--iterates", str(step.iterates)])
+    """Return the options of `nrsfm solve` for a step; joined to one word they are the value of `--then`.
+
+    Result files hold them, so the number of iterates has the name that every program which reads version 1
+    accepts.
+    """
+    return options_for(step.settings) + ([] if step.iterates is None else ["--updates", str(step.iterates)])
 
 
 def options_for(settings: Settings) -> list[str]:
@@ -124,12 +128,13 @@ def options_for(settings: Settings) -> list[str]:
     if isinstance(settings.penalty, ExplicitWeights):
         changes.pop("rank", None)  # the number of weights is the rank
     changes["penalty"] = settings.penalty  # that of the preset is not what every method begins with
-    base = suited_penalty(settings.method, settings.problem, PRESETS[preset].penalty)
+    own = PRESETS[preset].penalty
+    bases = (own, suited_penalty(settings.method, settings.problem, own))
     for name, value in changes.items():
         if name == "options":
             words += [word for option, number in value for word in (f"--{_dashed(option)}", _word(number))]
         elif name == "penalty":
-            words += _penalty_options(value, base)
+            words += _penalty_options(value, bases)
         else:
             words += [f"--{_dashed(name)}", _word(value)]
     return words
@@ -247,8 +252,11 @@ def penalty_from_dict(values: Mapping[str, Any]) -> Penalty:
 
 
 def steps_to_list(steps: Iterable[SolveStep]) -> list[dict[str, Any]]:
-    """Return steps as values that JSON can hold; `steps_from_list` is the inverse."""
-    return [{"settings": settings_to_dict(step.settings), "iterates": step.iterates} for step in steps]
+    """Return steps as values that JSON can hold; `steps_from_list` is the inverse.
+
+    The number of iterates has the name `updates`, as in every file of version 1.
+    """
+    return [{"settings": settings_to_dict(step.settings), "updates": step.iterates} for step in steps]
 
 
 def steps_from_list(values: Iterable[Mapping[str, Any]]) -> tuple[SolveStep, ...]:
@@ -262,10 +270,10 @@ def steps_from_list(values: Iterable[Mapping[str, Any]]) -> tuple[SolveStep, ...
     steps = []
     for number, value in enumerate(values, start=1):
         if not isinstance(value, dict) or not isinstance(value.get("settings"), dict):
-            raise InputError(f"step {number} holds no settings; accepted are settings and iterates")
-        count = value.get("iterates", value.get("updates"))  # as older files name them
+            raise InputError(f"step {number} holds no settings; accepted are settings and updates")
+        count = value.get("updates")
         if count is not None and (type(count) is not int or count < 1):
-            raise InputError(f"step {number} has {count!r} iterates; accepted is at least 1, or null")
+            raise InputError(f"step {number} has {count!r} updates; accepted is at least 1, or null")
         steps.append(SolveStep(settings_from_dict(value["settings"]), count))
     return tuple(steps)
 
@@ -283,15 +291,19 @@ def _changes(settings: Settings, base: Settings) -> dict[str, Any]:
     }
 
 
-def _penalty_options(penalty: Penalty, base: Penalty) -> list[str]:
+def _penalty_options(penalty: Penalty, bases: Collection[Penalty]) -> list[str]:
+    """Return the options of a penalty that give it whichever of some penalties they change.
+
+    Without `--penalty` some programs that read version 1 begin with the preset's, others with the method's.
+    """
     if isinstance(penalty, ExplicitWeights):
         return ["--weights", _word(penalty.a)]
     name = penalty_name(penalty)
-    words = [] if type(base) is type(penalty) else ["--penalty", name]
-    reference = base if type(base) is type(penalty) else PENALTIES[name]()
+    words = [] if all(type(base) is type(penalty) for base in bases) else ["--penalty", name]
+    references = [base if type(base) is type(penalty) else PENALTIES[name]() for base in bases]
     for entry in fields(PENALTIES[name]):
         value = getattr(penalty, entry.name)
-        if value != getattr(reference, entry.name):
+        if any(value != getattr(reference, entry.name) for reference in references):
             words += [f"--{entry.name}", _word(value)]
     return words
 

@@ -28,7 +28,7 @@ the name of one, letters in brackets are its shape):
                                   tracks (F, 2, P) and visible (F, P) only where they are not the
                                   sequence's, calibrated (best is absent where it is the same)
                 view              what a low-rank solution looks like in three dimensions
-                lineage           steps (settings, iterates) that lead there, from nothing or from `result`
+                lineage           steps (settings, updates) that lead there, from nothing or from `result`
     view                  frame, point, selection, hidden, frame_range, alignment, theme, orbit, appearance,
                           background: its file, opacity and frame offset
     layout                docks: where the panels of the window stand, base64

@@ -87,6 +87,16 @@ def test_the_options_of_a_method_include_its_penalty(method):
             assert settings_from(parser().parse_args(words)) == settings
 
 
+def test_the_options_name_a_penalty_that_is_not_that_of_the_preset():
+    """Programs that read version 1 and know no penalty of a method begin with that of the preset."""
+    settings = PAPER.with_changes(method="bmm", penalty=NuclearNorm(mu=0.3))
+    assert options_for(settings) == [
+        *("--preset", "paper", "--method", "bmm", "--penalty", "nn", "--mu", "0.3")
+    ]
+    settings = PAPER.with_changes(method="bmm", penalty=NuclearNorm())
+    assert options_for(settings)[-2:] == ["--penalty", "nn"]
+
+
 @pytest.mark.parametrize("settings", VARIED, ids=range(len(VARIED)))
 def test_settings_survive_json(settings):
     text = json.dumps(settings_to_dict(settings))

@@ -184,15 +184,23 @@ def test_steering_that_cannot_be_is_refused_with_a_sentence(capsys, tmp_path, wo
     assert not out.exists()
 
 
-def test_the_older_name_of_the_number_of_iterates_is_read():
-    values = steps_to_list([SolveStep(PRESETS["paper"], 4), SolveStep(PRESETS["paper"])])
-    older = [{"settings": each["settings"], "updates": each["iterates"]} for each in values]
-    assert [step.iterates for step in steps_from_list(older)] == [4, None]
-    words = ["solve", "sample:", "-o", "out.npz", "--updates", "4", "--then=--eta 0.1 --updates 2"]
-    assert [step.iterates for step in steps_from(parser().parse_args(words))] == [4, 2]
+def test_a_result_file_holds_the_names_that_every_program_of_its_version_reads(sequence, tmp_path):
+    result, last = steered(sequence, *STEERED["weights changed twice on the way"])
+    meta = load_result(save_result(result, tmp_path / "result.npz")).meta
+    assert [set(step) for step in meta["steps"]] == [{"settings", "updates"}] * 3
+    assert [step["updates"] for step in meta["steps"]] == [5, 2, None]
+    assert steps_from_list(meta["steps"]) == last.provenance.flatten().steps
+    assert "--updates 5" in meta["command"] and "--updates 2" in meta["command"]
+    assert "--iterates" not in meta["command"]
 
 
-@pytest.mark.parametrize("values", [[{}], [{"settings": 3}], [{"settings": {}, "iterates": 0}], ["x"]])
+def test_the_number_of_iterates_has_two_names_in_a_command():
+    for name in ("--updates", "--iterates"):
+        words = ["solve", "sample:", "-o", "out.npz", name, "4", f"--then=--eta 0.1 {name} 2"]
+        assert [step.iterates for step in steps_from(parser().parse_args(words))] == [4, 2]
+
+
+@pytest.mark.parametrize("values", [[{}], [{"settings": 3}], [{"settings": {}, "updates": 0}], ["x"]])
 def test_steps_that_cannot_be_rebuilt_give_their_sentence(values):
     with pytest.raises(InputError, match="step 1 "):
         steps_from_list(values)
