@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..evaluation.cross_validation import (
     FOLDS,
     HIDING,
+    OLDER_HIDING,
     SHARE,
     HoldoutCurve,
     HoldoutPlan,
@@ -49,7 +50,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="A,B,...",
         help="the values (default: a series around the present one)",
     )
-    group.add_argument("--hiding", choices=list(HIDING), default="tracks", help=_table(HIDING))
+    group.add_argument(
+        "--hiding",
+        type=lambda text: OLDER_HIDING.get(text, text),
+        choices=list(HIDING),
+        default="tracks",
+        help=_table(HIDING),
+    )
     group.add_argument(
         "--share", type=float, default=SHARE, metavar="Q", help="share that is hidden (default %(default)s)"
     )

@@ -69,6 +69,7 @@ HIDING = {
     "tracks": "points over half of the frames: their depth has to be predicted",
     "entries": "observations one by one: depth hardly matters",
 }
+OLDER_HIDING = {"runs": "tracks", "single": "entries"}  # names in older commands and programs
 RUN = 0.5  # of the frames, one after the other, in which a point is hidden
 TOLERANCE, GROWING_TOLERANCE = 1e-10, 1e-8
 MOST_ITERATIONS = 200
@@ -104,6 +105,7 @@ class HoldoutPlan:
             raise InputError(f"the values are {self.values}; accepted is at least one, each once")
         if not 0 < self.share <= 0.5:
             raise InputError(f"the held-out share is {self.share:g}; accepted is above 0, at most 0.5")
+        object.__setattr__(self, "hiding", OLDER_HIDING.get(self.hiding, self.hiding))
         if self.hiding not in HIDING:
             raise InputError(f"hiding is {self.hiding!r}; accepted are {', '.join(HIDING)}")
         if self.folds < 1:

@@ -23,6 +23,7 @@ from core import (
     simulate,
     solve,
 )
+from core.cli import parser
 from core.evaluation import (
     SCALE,
     HoldoutPlan,
@@ -412,3 +413,12 @@ def test_trials_do_not_keep_the_data_term(case):
     (trial,) = sweep(sequence, iterates[-1], SETTINGS, HoldoutPlan("xi", (0.5,), folds=1))
     assert "data" not in trial.solution.problem.__dict__
     assert trial.solution.problem.loss(trial.solution.factors) == pytest.approx(trial.solution.loss, rel=1e-9)
+
+
+@pytest.mark.parametrize(("older", "name"), [("runs", "tracks"), ("single", "entries")])
+def test_the_older_names_of_what_is_hidden_are_accepted(older, name):
+    plan = HoldoutPlan("rank", (1.0, 2.0), hiding=older)
+    assert plan == HoldoutPlan("rank", (1.0, 2.0), hiding=name)
+    assert parser().parse_args(["guide", "sample:", "--hiding", older]).hiding == name
+    with pytest.raises(InputError, match="hiding is 'all'; accepted are tracks, entries"):
+        HoldoutPlan("rank", (1.0,), hiding="all")
