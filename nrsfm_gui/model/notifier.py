@@ -16,7 +16,7 @@ class Notifier(QObject):
     Signals
     -------
     status_changed(str)
-        what is going on, for the status bar.
+        what is going on, for the status bar; "" for what the solver does.
     informed(str, object, str)
         a sentence that may disappear by itself, its actions, and the earlier sentence that it replaces or "".
     warned(str, object)
@@ -41,7 +41,7 @@ class Notifier(QObject):
         self._closed = False
 
     def show_status(self, sentence: str) -> None:
-        """Show what is going on, in place of what was shown before."""
+        """Show what is going on, in place of what was shown before; "" shows what the solver does."""
         self.status_changed.emit(sentence)
 
     def inform(self, sentence: str, *, action: Actions = (), replaces: str = "") -> None:

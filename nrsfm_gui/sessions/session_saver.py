@@ -197,6 +197,7 @@ class SessionSaver(QObject):
         self._show_view(saved, path)
         self.file = saved.file if automatic else path
         self._saved_edits = -1 if automatic else session.edits
+        self._autosaved_edits = session.edits
         if automatic and not adopted:
             self.autosave.note_change()
         elif not automatic:

@@ -83,8 +83,7 @@ class FirstSteps(QObject):
         self.bar.dismissed.connect(self.dismiss)
         self.bar.where_requested.connect(self.show_where)
         session.sequence_changed.connect(lambda _sequence: self.begin() if self._begun else None)
-        self._settings = session.settings  # that were seen last
-        session.changed.connect(self._on_changed)
+        session.settings_changed.connect(lambda _settings: self._on_settings_changed())
         control.ended.connect(lambda run: None if run.last is None else self._finish("run"))
         timeline.strip.frame_requested.connect(lambda _frame: self._on_worst_requested())
         timeline.worst_requested.connect(self._on_worst_requested)
@@ -114,15 +113,9 @@ class FirstSteps(QObject):
             self._ring = FocusRing(self._window, "reprojected")
         self._ring.point_out(self._places[step.key]())
 
-    def _on_changed(self) -> None:
-        before, self._settings = self._settings, self._session.settings
+    def _on_settings_changed(self) -> None:
         shown = self._session.shown
-        if (
-            before is not self._settings
-            and self._session.live
-            and shown is not None
-            and shown.last is not None
-        ):
+        if self._session.live and shown is not None and shown.last is not None:
             self._finish("steer")
 
     def _on_worst_requested(self) -> None:

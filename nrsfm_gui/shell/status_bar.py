@@ -52,6 +52,7 @@ class StatusController(QObject):
         for signal in (
             session.runs_changed,
             session.shown_changed,
+            session.compared_changed,
             session.moment_changed,
             session.run_changed,
         ):
@@ -79,8 +80,11 @@ class StatusController(QObject):
             updater.run()
 
     def _on_status_changed(self, sentence: str) -> None:
-        self.activity.set_full_text(sentence)
         self._activity.forget()
+        if sentence:
+            self.activity.set_full_text(sentence)
+        else:
+            self._activity.request()
 
     def _on_sequence_changed(self, sequence: Sequence) -> None:
         self.facts.setText(summaries.sequence_facts(sequence))

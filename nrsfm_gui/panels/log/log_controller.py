@@ -36,7 +36,6 @@ class LogController(QObject):
         self._logbook, self._panel = logbook, panel
         self._states: WeakKeyDictionary[Run, RunState] = WeakKeyDictionary()  # as logged last
         self._settings = settings_to_dict(session.settings)  # as logged last
-        self._seen = session.settings  # that were changed last
         self._settled = Debounce(self.log_settings, IDLE_MILLISECONDS, self)
         logbook.added.connect(panel.add_line)
         logbook.cleared.connect(lambda: panel.set_lines(()))
@@ -45,7 +44,9 @@ class LogController(QObject):
         session.notifier.informed.connect(lambda sentence, *_: self._log_message(Level.INFO, sentence))
         session.notifier.warned.connect(lambda sentence, _action: self._log_message(Level.WARNING, sentence))
         session.sequence_changed.connect(self._log_sequence)
-        session.changed.connect(self._on_changed)
+        # Each change of a run at once: one that was refused is gone when `changed` follows.
+        session.run_changed.connect(self._log_run)
+        session.settings_changed.connect(self._settled.request)
 
     def ask_for_file(self) -> None:
         """Ask where to save the log, and save it."""
@@ -82,13 +83,6 @@ class LogController(QObject):
 
     def _log_sequence(self, sequence: Sequence) -> None:
         self._logbook.add(Level.INFO, "files", f"Opened {summaries.sequence_facts(sequence)}")
-
-    def _on_changed(self) -> None:
-        if self._session.settings is not self._seen:
-            self._seen = self._session.settings
-            self._settled.request()
-        for run in self._session.runs:
-            self._log_run(run)
 
     def _log_run(self, run: Run) -> None:
         before = self._states.get(run)

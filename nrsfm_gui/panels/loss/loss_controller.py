@@ -130,6 +130,7 @@ class LossController(QObject):
     def _return_to_newest(self) -> None:
         session = self._session
         session.set_moment(None)
+        self._notifier.show_status("")
         run, gone, self._gone_back_to = session.shown, self._gone_back_to, None
         if run is not None and gone is not None and gone == (run, session.settings):
             self._set_settings(run.settings)

@@ -11,6 +11,7 @@ from PyQt6.QtCore import QtMsgType, qInstallMessageHandler, qWarning
 from PyQt6.QtGui import QGuiApplication
 
 from core import Settings, simulate
+from nrsfm_gui.engine.run_control import RunControl
 from nrsfm_gui.model import log_records as module
 from nrsfm_gui.model.log_records import Level, Logbook
 from nrsfm_gui.model.run import RunState
@@ -158,6 +159,19 @@ def test_a_session_is_recorded_in_the_log(qtbot, session, control, logbook, log,
     places = [text.index(part) for part in order]
     assert places == sorted(places)
     assert [line.level for line in logbook.lines][-1] is Level.WARNING
+
+
+def test_a_refused_run_leaves_its_reason_as_an_error(qtbot, session, logbook, panel, make_stream, sequence):
+    session.set_settings(QUICK)
+    LogController(session, logbook, panel, session)
+    session.set_sequence(sequence)
+    control = RunControl(session, work=make_stream(refuses=QUICK), parent=session)
+    control.start(warm=False)
+    qtbot.waitUntil(lambda: not session.runs)
+    control.shut_down()
+    errors = [line for line in logbook.lines if line.level is Level.ERROR]
+    assert [line.source for line in errors] == ["run 1"]
+    assert "rank 2 is refused" in errors[0].text
 
 
 def test_dragged_settings_are_one_line(qtbot, session, logbook, log):
