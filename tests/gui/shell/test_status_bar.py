@@ -11,6 +11,8 @@ from PyQt6.QtWidgets import QApplication, QProgressBar, QStatusBar
 
 from core import Settings, simulate
 from nrsfm_gui.model.run import RunState
+from nrsfm_gui.panels.loss.loss_controller import LossController
+from nrsfm_gui.panels.loss.loss_plot import LossPlot
 from nrsfm_gui.shell.status_bar import MemoryLabel, StatusController, resident_bytes
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
@@ -68,6 +70,24 @@ def test_the_bar_shows_solver_point_frame_and_sequence(qtbot, session, control, 
         assert part in status.hover.text()
     status.show_hover(-1)
     assert status.hover.text() == ""
+
+
+def test_what_the_solver_does_is_shown_again_after_other_messages(
+    qtbot, session, control, show, status, add_run, make_update, known
+):
+    session.set_sequence(known.sequence)
+    first, _second = (add_run(session, make_update(known, noise=0.1), QUICK) for _ in range(2))
+    qtbot.waitUntil(lambda: "run 2" in status.activity.full_text.lower())
+    activity = status.activity.full_text
+    session.notifier.show_status("Run 1, which run 2 went on from")
+    plot = LossPlot()
+    show(plot, 400, 200)
+    LossController(session, control, plot, session).show_newest()
+    qtbot.waitUntil(lambda: status.activity.full_text == activity)
+    for compared in (first, None):
+        session.notifier.show_status("something else")
+        session.set_compared(compared)
+        qtbot.waitUntil(lambda: status.activity.full_text == activity)
 
 
 def test_a_bar_that_moves_on_has_nothing_painted_at_once(session, bar, status, make_update, known, paints_of):
