@@ -5,19 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pytest
-from PyQt6.QtCore import QPoint, QRect, Qt, QUrl
+from PyQt6.QtCore import Qt, QUrl
 from PyQt6.QtGui import QGuiApplication, QImage, QWhatsThisClickedEvent
 from PyQt6.QtWidgets import QApplication, QPushButton, QToolButton
 
 from core import Settings, simulate
 from core.foundation import asset_folder
-from nrsfm_gui.model.arguments import Arguments, parse
-from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK, LIGHT
-from nrsfm_gui.panels.timeline.heat_strip import HeatStrip
-from nrsfm_gui.shell.first_steps import KEYS
 from nrsfm_gui.shell.layout import docks
 from nrsfm_gui.text.help_pages import BIBTEX, PANELS, method_page
 
@@ -117,91 +112,6 @@ def test_panels_are_taken_out_put_back_and_closed_by_the_buttons_of_their_title(
     assert dock.isHidden()
 
 
-# -- first steps ----------------------------------------------------------------------------------------
-
-
-def strip(window):
-    return window.first_steps.bar
-
-
-def test_a_new_user_is_led_through_three_steps_once(qtbot, window, store):
-    window.offer_help(Arguments())
-    assert "Run" in strip(window).sentence
-    sequence = window.session.sequence
-    assert f"{sequence.point_count} points" in strip(window).sentence
-    assert f"{sequence.frame_count} pictures" in strip(window).sentence
-    window.parameters_controller.run()
-    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
-    qtbot.waitUntil(lambda: "Live" in strip(window).sentence)
-    window.session.set_live(True)
-    window.session.set_settings(QUICK.with_changes(eta=0.06))
-    qtbot.waitUntil(lambda: "frame that fits worst" in strip(window).sentence)
-    window.timeline.findChild(HeatStrip).frame_requested.emit(3)
-    assert "Ctrl+K" in strip(window).sentence
-    assert store.steps_done() == KEYS
-
-
-def test_steps_count_in_any_order(qtbot, window):
-    window.offer_help(Arguments())
-    window.session.set_live(False)
-    window.parameters_controller.run()
-    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
-    window.timeline.findChild(HeatStrip).frame_requested.emit(3)
-    qtbot.waitUntil(lambda: "Live" in strip(window).sentence)  # the thread ends after its last word
-    assert strip(window)._steps == [("Run", True), ("Steer", False), ("Worst frame", True)]
-
-
-def test_who_has_done_them_or_put_them_away_is_not_asked_again(window, make_window, store):
-    window.offer_help(Arguments())
-    window.first_steps.dismiss()
-    assert strip(window).isHidden()
-    again = make_window()
-    again.offer_help(Arguments())
-    assert strip(again).isHidden()
-    again.toolbars.actions["first_steps"].trigger()
-    assert not strip(again).isHidden()
-
-
-def test_a_script_sees_them_only_where_it_asks(window):
-    window.offer_help(parse(["--exit"]))
-    assert strip(window).isHidden()
-    window.offer_help(parse(["--exit", "--first-steps"]))
-    assert not strip(window).isHidden()
-
-
-def test_the_steps_wait_for_a_sequence(make_window, sequence):
-    window = make_window()
-    window.offer_help(Arguments())
-    assert strip(window).isHidden()
-    window.sequence_opening.open_sequence(sequence)
-    assert "Run" in strip(window).sentence
-
-
-def test_the_strip_covers_nothing(qtbot, window):
-    window.offer_help(Arguments())
-    assert strip(window).isVisible()
-
-    def place(part):
-        return QRect(part.mapTo(window, QPoint(0, 0)), part.size())
-
-    qtbot.waitUntil(lambda: not place(strip(window)).intersects(place(window.scene_view)))
-
-
-def test_the_place_of_a_step_is_pointed_out_and_the_mouse_goes_through(qtbot, window, near):
-    window.session.set_theme(DARK)
-    window.offer_help(Arguments())
-    steps = window.first_steps
-    steps.show_where()
-    ring = steps._ring
-    button = window.toolbars.button_of("run")
-    corner = button.mapTo(window, button.rect().topLeft())
-    assert ring.isVisible()
-    assert ring.geometry().contains(corner)
-    assert ring.testAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-    found = near(window.grab(ring.geometry()).toImage(), DARK.reprojected)
-    assert 60 < np.count_nonzero(found) < 0.5 * found.size
-
-
 def test_the_page_fits_the_screen_and_closes_by_key(qtbot, window):
     for key, held in ((Qt.Key.Key_Escape, NO_KEY), (Qt.Key.Key_W, Qt.KeyboardModifier.ControlModifier)):
         window.toolbars.actions["method"].trigger()
@@ -225,17 +135,3 @@ def test_every_line_of_the_contents_leads_to_its_place(qtbot, window):
         places.append(page.browser.verticalScrollBar().value())
     assert len(places) == 5 and places == sorted(places) and places[0] > 100
     assert len(set(places)) >= 4  # the last ones share the end of the page
-
-
-def test_shorter_sentences_of_the_steps_leave_the_view_where_it_is(qtbot, window):
-    strip = window.first_steps.bar
-    steps = (("Run", False), ("Steer", False))
-    strip.set_steps(steps, "a long sentence of many words " * 8)
-    strip.show()
-    qtbot.wait(20)
-    height, lowest = strip.height(), strip.mapTo(window, strip.rect().bottomLeft()).y()
-    strip.set_steps(steps, "short")
-    qtbot.wait(20)
-    assert strip.height() == height and strip.mapTo(window, strip.rect().bottomLeft()).y() == lowest
-    window.resize(window.width() + 200, window.height())
-    qtbot.waitUntil(lambda: strip.height() < height)

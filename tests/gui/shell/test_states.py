@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING
 
 import pytest
 from PyQt6.QtCore import Qt
 from PyQt6.QtGui import QGuiApplication
-from PyQt6.QtWidgets import QDockWidget, QProgressBar, QPushButton
+from PyQt6.QtWidgets import QProgressBar, QPushButton
 
 from core import Settings, simulate
-from nrsfm_gui.model.arguments import Arguments
+from nrsfm_gui.engine.run_control import RunControl
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.sessions import opening
-
-if TYPE_CHECKING:
-    from nrsfm_gui.main_window import MainWindow
+from nrsfm_gui.panels.sequences.sequence_tree import SequenceTree
+from nrsfm_gui.panels.sequences.sequences_controller import SequencesController
+from nrsfm_gui.sessions import opening as module
+from nrsfm_gui.sessions.opening import SequenceOpening
+from nrsfm_gui.shell.state_cards import StateCards
 
 QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
 
@@ -27,8 +27,38 @@ def sequence():
 
 
 @pytest.fixture
-def window(make_window, sequence) -> MainWindow:
-    return make_window(sequence, settings=QUICK)
+def opening(show, store, session, control) -> SequenceOpening:
+    """Return what reads files, and shows in the session what they hold."""
+    tree = SequenceTree()
+    show(tree, 200, 200)
+    made = SequenceOpening(store, tree)
+    SequencesController(session, control, made, tree, tree)
+    return made
+
+
+@pytest.fixture
+def asked() -> list[str]:
+    """Return what the buttons of messages have led to."""
+    return []
+
+
+@pytest.fixture
+def make_states(session, display, messages, scene_view, opening, asked, show):
+    """Make the cards over the 3-D view, for what starts and stops runs."""
+
+    def make(control: RunControl) -> StateCards:
+        show(messages, 700, 40)
+        return StateCards(
+            session, control, display.errors, opening, messages, place=scene_view,
+            show_log=lambda: asked.append("log"), show_worst=lambda: asked.append("worst"),
+        )  # fmt: skip
+
+    return make
+
+
+@pytest.fixture
+def states(make_states, control) -> StateCards:
+    return make_states(control)
 
 
 def press(qtbot, parent, text):
@@ -39,92 +69,82 @@ def press(qtbot, parent, text):
 
 
 def test_slow_reading_is_shown_with_the_name_of_the_file_and_goes_when_it_is_done(
-    qtbot, make_window, monkeypatch, tmp_path
+    qtbot, monkeypatch, session, opening, states, scene_view
 ):
-    window = make_window()
-    card = window.state_cards.card
+    card = states.card
     go_on = threading.Event()
-    read = opening._read
+    read = module._read
 
     def slow(path):
         go_on.wait(10)
         return read(path)
 
-    monkeypatch.setattr(opening, "_read", slow)
-    window.sequence_opening.open("sample:balloon/circle")
+    monkeypatch.setattr(module, "_read", slow)
+    opening.open("sample:balloon/circle")
     assert card.text == ""  # what is quick needs no word
     qtbot.waitUntil(lambda: "Reading balloon/circle" in card.text)
     assert card.findChild(QProgressBar).isVisible()
-    assert window.scene_view.rect().contains(card.geometry())
+    assert scene_view.rect().contains(card.geometry())
     go_on.set()
-    qtbot.waitUntil(lambda: card.text == "" and window.session.sequence is not None)
+    qtbot.waitUntil(lambda: card.text == "" and session.sequence is not None)
 
 
-def test_a_failure_with_nothing_open_shows_why_and_what_next(qtbot, make_window, tmp_path):
-    window = make_window()
-    card = window.state_cards.card
-    window.sequence_opening.open(tmp_path / "absent.txt")
+def test_a_failure_with_nothing_open_shows_why_and_what_next(
+    qtbot, tmp_path, session, opening, states, messages
+):
+    card = states.card
+    opening.open(tmp_path / "absent.txt")
     qtbot.waitUntil(lambda: "absent.txt" in card.text)
     assert "could not be opened" in card.text
     assert not card.findChild(QProgressBar).isVisible()
-    assert window.message_bar.text == ""  # it is said once
+    assert messages.text == ""  # it is said once
     press(qtbot, card, "Copy")
     assert "absent.txt" in QGuiApplication.clipboard().text()
     press(qtbot, card, "Open the sample")
-    qtbot.waitUntil(lambda: window.session.sequence is not None)
+    qtbot.waitUntil(lambda: session.sequence is not None)
     assert card.text == ""
 
 
-def test_a_failure_next_to_an_open_sequence_offers_another_file_and_the_log(qtbot, window, tmp_path):
-    window.sequence_opening.open(tmp_path / "absent.txt")
-    qtbot.waitUntil(lambda: "absent.txt" in window.message_bar.text)
-    texts = {button.text() for button in window.message_bar.findChildren(QPushButton)}
+def test_a_failure_next_to_an_open_sequence_offers_another_file_and_the_log(
+    qtbot, tmp_path, session, opening, messages, asked, sequence, states
+):
+    session.set_sequence(sequence)
+    opening.open(tmp_path / "absent.txt")
+    qtbot.waitUntil(lambda: "absent.txt" in messages.text)
+    texts = {button.text() for button in messages.findChildren(QPushButton)}
     assert {"Open another…", "Show the log"} <= texts
-    press(qtbot, window.message_bar, "Show the log")
-    assert window.log_panel.isVisible()
-    assert "absent.txt" in window.log_panel.shown_text
+    press(qtbot, messages, "Show the log")
+    assert asked == ["log"]
 
 
-def test_the_result_of_a_run_is_reported_once_in_a_sentence(qtbot, window):
-    window.offer_help(Arguments())
-    window.parameters_controller.run()
-    qtbot.waitUntil(lambda: window.message_bar.text.startswith("Run 1 "), timeout=30_000)
+def test_the_result_of_a_run_is_reported_once_in_a_sentence(
+    qtbot, session, control, states, display, messages, asked, sequence
+):
+    session.set_settings(QUICK)
+    session.set_sequence(sequence)
+    states.announces = True
+    control.start(warm=False)
+    qtbot.waitUntil(lambda: messages.text.startswith("Run 1 "), timeout=30_000)
     for part in ("px from the tracks", "mm from the ground truth", "per-frame similarity"):
-        assert part in window.message_bar.text
-    press(qtbot, window.message_bar, "Go to the worst frame")
-    series = window.display.scene
-    assert series is not None
-    window.message_bar.hide()
-    window.session.set_settings(QUICK.with_changes(eta=0.06))
-    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
+        assert part in messages.text
+    press(qtbot, messages, "Go to the worst frame")
+    assert asked == ["worst"]
+    assert display.scene is not None
+    messages.hide()
+    session.set_settings(QUICK.with_changes(eta=0.06))
+    qtbot.waitUntil(lambda: session.shown.state is RunState.FINISHED, timeout=30_000)
     qtbot.wait(100)
-    assert not window.message_bar.text.startswith("Run 1 ")
+    assert not messages.text.startswith("Run 1 ")
 
 
-def test_a_script_gets_no_results(qtbot, window):
-    window.offer_help(Arguments(exit=True))
-    window.parameters_controller.run()
-    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
-    qtbot.wait(100)
-    assert window.message_bar.text == ""
-
-
-def test_a_refused_run_shows_why_and_shows_the_log(qtbot, make_window, make_stream, sequence):
-    window = make_window(sequence, settings=QUICK, work=make_stream(refuses=QUICK))
-    window.parameters_controller.run()
-    qtbot.waitUntil(lambda: "is refused" in window.message_bar.text)
-    press(qtbot, window.message_bar, "Show the log")
-    assert window.log_panel.isVisible()
-
-
-def test_every_panel_shows_something_before_there_is_anything(qtbot, make_window):
-    from PyQt6.QtWidgets import QLabel
-
-    window = make_window()
-    for title in ("Runs", "Loss", "Weights", "Numbers"):
-        dock = window.findChild(QDockWidget, f"dock {title}")
-        dock.show()
-        dock.raise_()
-        qtbot.wait(5)
-        words = [label.text() for label in dock.widget().findChildren(QLabel) if label.isVisible()]
-        assert any(len(text) > 10 for text in words), title
+def test_a_refused_run_shows_why_and_shows_the_log(
+    qtbot, make_stream, sequence, session, messages, asked, make_states
+):
+    control = RunControl(session, work=make_stream(refuses=QUICK), parent=session)
+    make_states(control)
+    session.set_settings(QUICK)
+    session.set_sequence(sequence)
+    control.start(warm=False)
+    qtbot.waitUntil(lambda: "is refused" in messages.text)
+    press(qtbot, messages, "Show the log")
+    assert asked == ["log"]

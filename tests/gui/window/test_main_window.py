@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from PyQt6 import sip
-from PyQt6.QtCore import QMimeData, QPoint, QPointF, Qt, QThread, QUrl
+from PyQt6.QtCore import QMimeData, QPoint, QPointF, QRect, Qt, QThread, QUrl
 from PyQt6.QtGui import QAction, QDesktopServices, QDropEvent, QGuiApplication, QKeySequence, QStatusTipEvent
-from PyQt6.QtWidgets import QApplication, QFileDialog, QLabel, QPushButton, QWidget
+from PyQt6.QtWidgets import QApplication, QDockWidget, QFileDialog, QLabel, QPushButton, QWidget
 
 from core import (
     PRESETS,
@@ -29,7 +29,7 @@ from core import (
 from core.evaluation import Kind, Mirror
 from core.experiments import write_report
 from nrsfm_gui.engine.solver_thread import real_work
-from nrsfm_gui.model.arguments import Arguments
+from nrsfm_gui.model.arguments import Arguments, parse
 from nrsfm_gui.model.run import RunState
 from nrsfm_gui.model.theme import DARK, LIGHT
 from nrsfm_gui.scene.shapes import Alignment
@@ -664,3 +664,50 @@ def test_the_window_is_usable_while_the_dialog_is_open_and_a_run_goes_on(qtbot, 
     qtbot.waitUntil(lambda: not window.session.shown.state.alive, timeout=30_000)
     qtbot.keyClick(window.preferences_controller.dialog, Qt.Key.Key_Escape)
     assert not window.preferences_controller.dialog.isVisible()
+
+
+def test_a_script_sees_the_first_steps_only_where_it_asks(window):
+    window.offer_help(parse(["--exit"]))
+    assert window.first_steps.bar.isHidden()
+    window.offer_help(parse(["--exit", "--first-steps"]))
+    assert not window.first_steps.bar.isHidden()
+
+
+def test_the_first_steps_cover_nothing(qtbot, window):
+    window.offer_help(Arguments())
+    assert window.first_steps.bar.isVisible()
+
+    def place(part):
+        return QRect(part.mapTo(window, QPoint(0, 0)), part.size())
+
+    qtbot.waitUntil(lambda: not place(window.first_steps.bar).intersects(place(window.scene_view)))
+
+
+def test_a_script_gets_no_results(qtbot, window):
+    window.offer_help(Arguments(exit=True))
+    window.parameters_controller.run()
+    qtbot.waitUntil(lambda: window.session.shown.state is RunState.FINISHED, timeout=30_000)
+    qtbot.wait(100)
+    assert window.message_bar.text == ""
+
+
+def test_every_panel_shows_something_before_there_is_anything(qtbot, make_window):
+    window = make_window()
+    for title in ("Runs", "Loss", "Weights", "Numbers"):
+        dock = window.findChild(QDockWidget, f"dock {title}")
+        dock.show()
+        dock.raise_()
+        qtbot.wait(5)
+        words = [label.text() for label in dock.widget().findChildren(QLabel) if label.isVisible()]
+        assert any(len(text) > 10 for text in words), title
+
+
+def test_the_log_is_shown_from_the_message_on_a_file_that_cannot_be_opened(qtbot, window, tmp_path):
+    window.sequence_opening.open(tmp_path / "absent.txt")
+    qtbot.waitUntil(lambda: "absent.txt" in window.message_bar.text)
+    button = next(
+        each for each in window.message_bar.findChildren(QPushButton) if each.text() == "Show the log"
+    )
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert window.log_panel.isVisible()
+    assert "absent.txt" in window.log_panel.shown_text

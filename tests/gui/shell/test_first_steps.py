@@ -1,0 +1,143 @@
+"""The first steps of a new user: shown once, done in any order, each with its place in the window."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import Qt
+from PyQt6.QtWidgets import QMainWindow, QPushButton, QVBoxLayout, QWidget
+
+from core import Settings, simulate
+from nrsfm_gui.model.run import RunState
+from nrsfm_gui.model.theme import DARK
+from nrsfm_gui.panels.timeline.heat_strip import HeatStrip
+from nrsfm_gui.panels.timeline.timeline import Timeline
+from nrsfm_gui.shell.first_steps import KEYS, FirstSteps
+from nrsfm_gui.widgets.style import apply_theme
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
+
+
+@pytest.fixture(scope="module")
+def sequence():
+    return simulate("paper", frames=10, points=24, noise=0.3, seed=2)
+
+
+@pytest.fixture
+def timeline(show) -> Timeline:
+    timeline = Timeline()
+    show(timeline, 600, 100)
+    return timeline
+
+
+@pytest.fixture
+def window(show) -> QMainWindow:
+    """Return a window with a place for the bar, and a button that a step is about."""
+    window, center = QMainWindow(), QWidget()
+    layout = QVBoxLayout(center)
+    layout.addStretch(1)
+    window.run_button = QPushButton("Run")
+    layout.addWidget(window.run_button)
+    window.setCentralWidget(center)
+    show(window, 640, 400)
+    return window
+
+
+@pytest.fixture
+def make_steps(session, store, control, timeline, window) -> Callable[[], FirstSteps]:
+    """Make what shows the steps that are left according to the stored settings."""
+
+    def make() -> FirstSteps:
+        places = dict.fromkeys(KEYS, lambda: window.run_button)
+        steps = FirstSteps(session, store, control, timeline, places=places, window=window)
+        window.centralWidget().layout().insertWidget(0, steps.bar)
+        return steps
+
+    return make
+
+
+@pytest.fixture
+def steps(session, make_steps, sequence) -> FirstSteps:
+    """Return the steps of a sequence before any run."""
+    steps = make_steps()
+    session.set_settings(QUICK)
+    session.set_sequence(sequence)
+    steps.begin()
+    return steps
+
+
+def solve(qtbot, session, control):
+    control.start(warm=False)
+    qtbot.waitUntil(lambda: session.shown.state is RunState.FINISHED, timeout=30_000)
+
+
+def test_a_new_user_is_led_through_three_steps_once(
+    qtbot, session, control, steps, timeline, store, sequence
+):
+    assert "Run" in steps.bar.sentence
+    assert f"{sequence.point_count} points" in steps.bar.sentence
+    assert f"{sequence.frame_count} pictures" in steps.bar.sentence
+    solve(qtbot, session, control)
+    qtbot.waitUntil(lambda: "Live" in steps.bar.sentence)
+    session.set_live(True)
+    session.set_settings(QUICK.with_changes(eta=0.06))
+    qtbot.waitUntil(lambda: "frame that fits worst" in steps.bar.sentence)
+    timeline.findChild(HeatStrip).frame_requested.emit(3)
+    assert "Ctrl+K" in steps.bar.sentence
+    assert store.steps_done() == KEYS
+
+
+def test_steps_count_in_any_order(qtbot, session, control, steps, timeline):
+    session.set_live(False)
+    solve(qtbot, session, control)
+    timeline.findChild(HeatStrip).frame_requested.emit(3)
+    qtbot.waitUntil(lambda: "Live" in steps.bar.sentence)  # the thread ends after its last word
+    assert steps.bar._steps == [("Run", True), ("Steer", False), ("Worst frame", True)]
+
+
+def test_who_has_done_them_or_put_them_away_is_not_asked_again(steps, make_steps):
+    steps.dismiss()
+    assert steps.bar.isHidden()
+    again = make_steps()
+    again.begin()
+    assert again.bar.isHidden()
+    again.restart()
+    assert not again.bar.isHidden()
+
+
+def test_the_steps_wait_for_a_sequence(session, make_steps, sequence):
+    steps = make_steps()
+    steps.begin()
+    assert steps.bar.isHidden()
+    session.set_sequence(sequence)
+    assert "Run" in steps.bar.sentence
+
+
+def test_the_place_of_a_step_is_pointed_out_and_the_mouse_goes_through(qapp, steps, window, near):
+    apply_theme(qapp, DARK)
+    steps.show_where()
+    ring, button = steps._ring, window.run_button
+    assert ring.isVisible()
+    assert ring.geometry().contains(button.mapTo(window, button.rect().topLeft()))
+    assert ring.testAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+    found = near(window.grab(ring.geometry()).toImage(), DARK.reprojected)
+    assert 60 < np.count_nonzero(found) < 0.5 * found.size
+
+
+def test_shorter_sentences_of_the_steps_leave_the_view_where_it_is(qtbot, steps, window):
+    bar = steps.bar
+    names = (("Run", False), ("Steer", False))
+    bar.set_steps(names, "a long sentence of many words " * 8)
+    bar.show()
+    qtbot.wait(20)
+    height, lowest = bar.height(), bar.mapTo(window, bar.rect().bottomLeft()).y()
+    bar.set_steps(names, "short")
+    qtbot.wait(20)
+    assert bar.height() == height and bar.mapTo(window, bar.rect().bottomLeft()).y() == lowest
+    window.resize(window.width() + 200, window.height())
+    qtbot.waitUntil(lambda: bar.height() < height)
