@@ -92,10 +92,8 @@ class MainWindow(PanelWindow):
         )  # fmt: skip
         self.defect_reporter = DefectReporter(self, session.notifier, self.logbook, saves=self._saves)
         self.experiment_reports = ExperimentReports(store, session.notifier, self)
-        self.panel_navigation = PanelNavigation(self, session, first=self.scene_view, last=self.timeline)
-        self.help_controller = HelpController(
-            self, session, scene_view=self.scene_view, timeline=self.timeline
-        )
+        self.panel_navigation = PanelNavigation(self, first=self.scene_view, last=self.timeline)
+        self.help_controller = HelpController(self, scene_view=self.scene_view, timeline=self.timeline)
         self.first_steps = FirstSteps(
             session, store, control, self.timeline, window=self,
             places={"run": self._run_button, "steer": self._parameters_place, "worst": lambda: self.timeline},
@@ -116,7 +114,7 @@ class MainWindow(PanelWindow):
             self, session, store, self.sequence_opening, owner=self, alignment=self.alignment_controller,
             headline=self.status_controller.headline, last_session=self.session_saver.last_session,
         )  # fmt: skip
-        self.command_palette_controller = CommandPaletteController(session, self.toolbars, self)
+        self.command_palette_controller = CommandPaletteController(self.toolbars, self)
         self._column.insertWidget(0, self.first_steps.bar)
         for banner in (self.message_bar, self.export_controller.strip, self.session_saver.recovery.bar):
             self.banners.add(banner)

@@ -1,1 +1,1 @@
-"""Between the window and the solver: threads, runs, steering, guidance and other long work."""
+"""Between the window and the solver: threads, runs, jobs and the speeds of redrawing."""

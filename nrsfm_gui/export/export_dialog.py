@@ -21,10 +21,9 @@ from PyQt6.QtWidgets import (
 from core.io.writers import ALIGNMENTS, COORDINATES, INTERPOLATIONS
 from nrsfm_gui.export.export_request import KINDS, PLOTS, TURNINGS, WHICH_FRAMES, ExportContext, ExportRequest
 from nrsfm_gui.export.movie_options import VIEWS, MovieOptions
-from nrsfm_gui.widgets.fields import NumberField, push_button
+from nrsfm_gui.widgets.fields import Choice, NumberField, push_button
 from nrsfm_gui.widgets.form import Form
 from nrsfm_gui.widgets.path_dialog import PathKind, ask_for_path
-from nrsfm_gui.widgets.sources import Choice
 
 if TYPE_CHECKING:
     from PyQt6.QtGui import QShowEvent

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PyQt6.QtCore import QObject, QTimer, pyqtSignal
 
@@ -367,6 +367,10 @@ class Session(QObject):
         if appearance != self.appearance:
             self.appearance = appearance
             self.appearance_changed.emit(appearance)
+
+    def change_appearance(self, **changes: Any) -> None:
+        """Choose some fields of the appearance."""
+        self.set_appearance(self.appearance.changed(**changes))
 
     def set_background(self, background: Background | None) -> None:
         """Put pictures behind the tracks, or none."""

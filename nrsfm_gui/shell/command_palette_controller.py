@@ -12,7 +12,6 @@ from nrsfm_gui.widgets.command_palette import CommandPalette, PaletteEntry
 if TYPE_CHECKING:
     from PyQt6.QtWidgets import QMainWindow, QMenu
 
-    from nrsfm_gui.model.session import Session
     from nrsfm_gui.shell.toolbars import Toolbars
 
 STEP = " › "  # between a menu and the menu in it
@@ -21,7 +20,7 @@ STEP = " › "  # between a menu and the menu in it
 class CommandPaletteController(QObject):
     """Owns the palette; the entries are read from the menus each time that it opens."""
 
-    def __init__(self, session: Session, toolbars: Toolbars, window: QMainWindow) -> None:
+    def __init__(self, toolbars: Toolbars, window: QMainWindow) -> None:
         super().__init__(window)
         self._toolbars, self._window = toolbars, window
         self.view = CommandPalette(window)

@@ -30,7 +30,6 @@ from nrsfm_gui.widgets.style import Themed
 if TYPE_CHECKING:
     from PyQt6.QtWidgets import QMainWindow
 
-    from nrsfm_gui.model.session import Session
     from nrsfm_gui.model.theme import Theme
 
 SIZE = QSize(900, 900)
@@ -42,17 +41,15 @@ class HelpController(QObject):
 
     Parameters
     ----------
-    window, session
-        the window has docks, the session the theme.
+    window
+        has the docks.
     scene_view, timeline
         what is explained in addition to the docks.
     """
 
-    def __init__(
-        self, window: QMainWindow, session: Session, *, scene_view: QWidget, timeline: QWidget
-    ) -> None:
+    def __init__(self, window: QMainWindow, *, scene_view: QWidget, timeline: QWidget) -> None:
         super().__init__(window)
-        self._window, self._session = window, session
+        self._window = window
         self.page: MethodWindow | None = None  # made when it is first asked for
         self.formats: FormatsWindow | None = None
         scene_view.setWhatsThis(panel_help(SCENE))

@@ -14,7 +14,6 @@ from nrsfm_gui.widgets.focus_ring import FocusRing
 if TYPE_CHECKING:
     from PyQt6.QtWidgets import QMainWindow
 
-    from nrsfm_gui.model.session import Session
 
 SHOWN_MILLISECONDS = 700
 SHOWN_BY_RING = (QComboBox, QGraphicsView, QScrollArea)  # they look the same with the focus and without
@@ -25,13 +24,13 @@ class PanelNavigation(QObject):
 
     Parameters
     ----------
-    window, session
-        the window has docks, the session the theme.
+    window
+        has the docks.
     first, last
         the widgets before and after the docks.
     """
 
-    def __init__(self, window: QMainWindow, session: Session, *, first: QWidget, last: QWidget) -> None:
+    def __init__(self, window: QMainWindow, *, first: QWidget, last: QWidget) -> None:
         super().__init__(window)
         self._window, self._first, self._last = window, first, last
         self._ring = FocusRing(window, "accent", milliseconds=SHOWN_MILLISECONDS)

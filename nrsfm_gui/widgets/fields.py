@@ -11,6 +11,7 @@ import math
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import Qt, pyqtSignal
+from PyQt6.QtGui import QStandardItem, QStandardItemModel
 from PyQt6.QtWidgets import (
     QComboBox,
     QDoubleSpinBox,
@@ -26,7 +27,7 @@ from PyQt6.QtWidgets import (
 from nrsfm_gui.model.numbers import format_number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from PyQt6.QtGui import QKeyEvent, QWheelEvent
 
@@ -95,6 +96,46 @@ class IgnoresWheel:
 
 class ComboBox(IgnoresWheel, QComboBox):
     """A combo box that the wheel does not change."""
+
+
+class Choice(ComboBox):
+    """A combo box over keys with a line of explanation each; it does not grow with its longest entry."""
+
+    chosen = pyqtSignal(str)
+
+    def __init__(self, entries: Mapping[str, str], *, titles: Mapping[str, str] | None = None) -> None:
+        super().__init__()
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setSizeAdjustPolicy(ComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(10)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        for key, explanation in entries.items():
+            self.add(key, (titles or {}).get(key, key), explanation)
+        self.activated.connect(lambda _index: self.chosen.emit(self.key))
+
+    def add(self, key: str, title: str, explanation: str) -> None:
+        """Append an entry."""
+        self.addItem(title, key)
+        self.setItemData(self.count() - 1, explanation, Qt.ItemDataRole.ToolTipRole)
+
+    @property
+    def key(self) -> str:
+        """The chosen key."""
+        return str(self.currentData())
+
+    def set_key(self, key: str) -> None:
+        """Choose a key."""
+        self.setCurrentIndex(self.findData(key))
+
+    def set_available(self, key: str, available: bool, *, why_not: str) -> None:
+        """Gray an entry out, with the reason as its tip."""
+        model = self.model()
+        item = model.item(self.findData(key)) if isinstance(model, QStandardItemModel) else None
+        if isinstance(item, QStandardItem):
+            item.setEnabled(available)
+            if not hasattr(item, "explanation"):
+                item.explanation = item.toolTip()  # type: ignore[attr-defined]
+            item.setToolTip(item.explanation if available else why_not)  # type: ignore[attr-defined]
 
 
 class SpinBox(IgnoresWheel, QSpinBox):

@@ -65,7 +65,7 @@ class AppearanceController(QObject):
 
     def change(self, **changes: Any) -> None:
         """Change some fields of the appearance."""
-        self._session.set_appearance(self._session.appearance.changed(**changes))
+        self._session.change_appearance(**changes)
 
     def set_layer(self, layer: str, on: bool) -> None:
         """Show a layer or not."""

@@ -33,6 +33,7 @@ TIPS = {
     "difference": "Color every point by its distance from the same point of the other run; "
     "the heat-strip shows these distances",
 }
+LETTERS = 22  # of the name of a run
 SWATCH = 10
 
 
@@ -106,10 +107,9 @@ class ComparePanel(Themed, QFrame):
         """Show the way of comparing, a key of MODES. Emits nothing."""
         self._modes[mode].setChecked(True)
 
-    def set_summary(self, text: str, tip: str = "") -> None:
+    def set_summary(self, text: str) -> None:
         """Show the distance between the two runs."""
         self._summary.set_full_text(text)
-        self._summary.setToolTip(tip)
 
     def _apply_theme(self, theme: Theme) -> None:
         for label, color in zip(self._swatches, (theme.estimate, theme.other), strict=True):
@@ -149,8 +149,8 @@ def _button(text: str, tip: str) -> QToolButton:
     return tool_button(text, tip, f"{text}: {tip}")
 
 
-def _short(name: str, letters: int = 22) -> str:
-    return name if len(name) <= letters else name[: letters - 1] + "…"
+def _short(name: str) -> str:
+    return name if len(name) <= LETTERS else name[: LETTERS - 1] + "…"
 
 
 def _swatch(color: str) -> QPixmap:

@@ -18,9 +18,8 @@ from PyQt6.QtWidgets import (
 from core.evaluation import HIDING, values_in_range
 from nrsfm_gui.panels.guidance.guidance_plot import GuidanceCurves, GuidancePlot
 from nrsfm_gui.text.guidance_text import TITLES
-from nrsfm_gui.widgets.fields import NumberField, push_button
+from nrsfm_gui.widgets.fields import Choice, NumberField, push_button
 from nrsfm_gui.widgets.labels import ClampedLabel
-from nrsfm_gui.widgets.sources import Choice
 from nrsfm_gui.widgets.style import set_property
 
 EMPTY = (

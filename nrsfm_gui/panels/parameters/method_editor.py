@@ -9,9 +9,8 @@ from PyQt6.QtWidgets import QVBoxLayout, QWidget
 
 from core import METHODS, InputError
 from nrsfm_gui.model.numbers import format_number
-from nrsfm_gui.widgets.fields import NumberField
+from nrsfm_gui.widgets.fields import Choice, NumberField
 from nrsfm_gui.widgets.form import Form
-from nrsfm_gui.widgets.sources import Choice
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

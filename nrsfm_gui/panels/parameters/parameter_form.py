@@ -10,10 +10,10 @@ from core.reconstruction import INTRINSICS_SOURCES, LOW_RANK_TIPS, ROTATION_SOUR
 from core.solvers import PROBLEMS
 from nrsfm_gui.panels.parameters.method_editor import METHOD_TIP, MethodEditor
 from nrsfm_gui.panels.parameters.penalty_editor import PenaltyEditor
+from nrsfm_gui.panels.parameters.source_choice import SourceChoice
 from nrsfm_gui.widgets.drag_number import scale_of
-from nrsfm_gui.widgets.fields import NumberField
+from nrsfm_gui.widgets.fields import Choice, NumberField
 from nrsfm_gui.widgets.form import Collapsible, Form
-from nrsfm_gui.widgets.sources import Choice, SourceChoice
 
 PRESET_TIPS = {
     "recommended": "rotation candidates chosen by loss, rigid start, rank grown at the final xi",

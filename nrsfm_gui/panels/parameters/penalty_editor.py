@@ -14,9 +14,8 @@ from core.penalties import EXPLICIT, is_spectral, penalty_name
 from core.reconstruction import RECOMMENDED_PENALTY
 from nrsfm_gui.panels.parameters.weights_editor import WeightsEditor
 from nrsfm_gui.widgets.drag_number import scale_of
-from nrsfm_gui.widgets.fields import NumberField
+from nrsfm_gui.widgets.fields import Choice, NumberField
 from nrsfm_gui.widgets.form import Form
-from nrsfm_gui.widgets.sources import Choice
 
 if TYPE_CHECKING:
     from core.foundation import Floats

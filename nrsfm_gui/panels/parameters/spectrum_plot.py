@@ -26,10 +26,9 @@ from nrsfm_gui.panels.parameters.weights_editor import (
     limit_weight,
     short,
 )
-from nrsfm_gui.widgets.fields import tool_button
+from nrsfm_gui.widgets.fields import Choice, tool_button
 from nrsfm_gui.widgets.labels import EmptyLabel, HintLine
 from nrsfm_gui.widgets.plots.plot_style import apply_plot_theme, log_ticks
-from nrsfm_gui.widgets.sources import Choice
 from nrsfm_gui.widgets.style import Themed, set_property
 
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ class SceneViewController(QObject):
         self._view.fit()
 
     def _change(self, **changes: Any) -> None:
-        self._session.set_appearance(self._session.appearance.changed(**changes))
+        self._session.change_appearance(**changes)
 
     def _on_degraded(self, sentence: str) -> None:
         self._display.without_opengl = True

@@ -11,8 +11,7 @@ from PyQt6.QtWidgets import QLabel, QSlider
 
 from core import Settings, WeightedNuclearNorm
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
-from nrsfm_gui.widgets.fields import NumberField
-from nrsfm_gui.widgets.sources import Choice
+from nrsfm_gui.widgets.fields import Choice, NumberField
 
 if TYPE_CHECKING:
     from pytestqt.qtbot import QtBot

@@ -23,9 +23,8 @@ from core import (
     TruncatedNuclearNorm,
 )
 from nrsfm_gui.model.numbers import format_number
-from nrsfm_gui.widgets.fields import NumberField, stepped
+from nrsfm_gui.widgets.fields import Choice, NumberField, stepped
 from nrsfm_gui.widgets.form import Collapsible
-from nrsfm_gui.widgets.sources import Choice
 
 
 def test_what_is_typed_becomes_settings_a_moment_later(qtbot, panel, form):

@@ -22,8 +22,7 @@ from core.reconstruction import RECOMMENDED_PENALTY
 from core.solvers import PROBLEMS
 from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.panels.parameters.parameters_panel import ParametersPanel
-from nrsfm_gui.widgets.fields import NumberField
-from nrsfm_gui.widgets.sources import Choice
+from nrsfm_gui.widgets.fields import Choice, NumberField
 
 NUMBERS = {  # of every option a value that is not its default, and one that is refused
     "damping": (0.25, "0"),
