@@ -122,7 +122,7 @@ class _Data:
         S: Floats = np.linalg.solve(normal, right[:, :, None])[:, :, 0].T
         return np.ascontiguousarray(S)
 
-    def moments(self, S: Floats) -> _Moments:
+    def moments(self, S: Floats) -> _ShapeMoments:
         """Return the moments that the errors of all poses depend on."""
         s = np.concatenate((S, np.ones((1, S.shape[1]))))
         row, column = np.triu_indices(4)
@@ -133,7 +133,7 @@ class _Data:
         linear = np.zeros((sums.shape[1], 3, 4))
         linear[:, :2] = ETA * (self.m @ s.T)
         constant = ETA * self.v[3].sum(axis=1)
-        return _Moments(quadratic, linear.reshape(-1, 12), constant)
+        return _ShapeMoments(quadratic, linear.reshape(-1, 12), constant)
 
 
 # G = sum_a v_a PARTS[a]
@@ -144,7 +144,7 @@ PARTS[3, 2, 2] = 1.0 - ETA
 
 
 @dataclass(frozen=True, eq=False)
-class _Moments:
+class _ShapeMoments:
     quadratic: Floats  # (F, 12, 12) in the entries of Q, row by row
     linear: Floats  # (F, 12)
     constant: Floats  # (F,)
