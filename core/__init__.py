@@ -10,7 +10,7 @@ A sequence of tracks is reconstructed in one call, or one iterate at a time:
 
 `Sequence(tracks, intrinsics=K)` makes a sequence of arrays. One level below, the parts that the paper names
 are values: `NonRigidProblem(..., penalty=WeightedNuclearNorm(5e-3), rank=2)`, and the methods of
-`core.solvers`. The rooms (`core.penalties`, `core.evaluation`, ...) list what else is public.
+`core.solvers`. The packages (`core.penalties`, `core.evaluation`, ...) list what else is public.
 """
 
 import lazy_loader

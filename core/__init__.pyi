@@ -1,4 +1,4 @@
-"""Public names of the solver, by the room that they are in."""
+"""Public names of the solver, by the package that they are in."""
 
 from .cameras import calibrate
 from .data import (

@@ -103,7 +103,9 @@ def run(args: argparse.Namespace) -> int:
     for alone in ("growth", "pyproximal"):
         for name in COMPARISON_OPTIONS:
             if getattr(args, alone) and getattr(args, name) is not None:
-                raise InputError(f"--{name} has no effect beside --{alone}, which has its own problems")
+                raise InputError(
+                    f"--{name} has no effect together with --{alone}, which has its own problems"
+                )
     if not args.seconds > 0:
         raise InputError(f"--seconds is {args.seconds:g}; accepted is a number above 0")
     if args.output is not None:

@@ -136,8 +136,8 @@ def start_lines(starts: Sequence[Mapping[str, Any]]) -> list[str]:
     if len(starts) > len(ended):
         agreed = sum(bool(start["agrees"]) for start in starts)
         lines.append(
-            f"{joined} more starts joined others on their way, {len(starts) - len(ended) - joined} were left "
-            f"behind; {agreed} of {len(starts)} agree on the lowest loss"
+            f"{joined} more starts joined others before their end, {len(starts) - len(ended) - joined} were "
+            f"given up; {agreed} of {len(starts)} agree on the lowest loss"
         )
     return lines
 

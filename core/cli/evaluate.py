@@ -112,7 +112,7 @@ def aligned_error(result: Result, views: Views, kind: str | None, mirror: str | 
     by_camera = Mirror.AUTOMATIC if result.camera is CameraModel.ORTHOGONAL else Mirror.OFF
     alignment = Alignment(Kind(kind or "per-frame"), Mirror(mirror) if mirror else by_camera)
     errors, mirrored = aligned_mm(result.points, result.truth, alignment, views=views)
-    return errors.mean, alignment.words(mirrored)
+    return errors.mean, alignment.label(mirrored)
 
 
 def optimality(result: Result) -> dict[str, Any]:

@@ -97,7 +97,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Write every output and name the files on stderr."""
     given = {name: getattr(args, name) for name in OPTIONS}
-    _check_heeded(given, args.output)
+    _check_applicable(given, args.output)
     check_outputs([("-o", path) for path in args.output], {args.result: "the input"})
     result = load_result(args.result)
     for path in args.output:
@@ -106,7 +106,7 @@ def run(args: argparse.Namespace) -> None:
         print(f"wrote {written[0]}{last}", file=sys.stderr)
 
 
-def _check_heeded(given: dict[str, Any], paths: list[Path]) -> None:
+def _check_applicable(given: dict[str, Any], paths: list[Path]) -> None:
     """Refuse an option that means nothing for any of the files."""
     heeded = frozenset[str]().union(*(writer_for(path).options for path in paths))
     plain = ExportOptions()

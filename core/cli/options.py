@@ -168,7 +168,7 @@ def settings_from(args: argparse.Namespace) -> Settings:
 
 
 def option_flag(name: str) -> str:
-    """Return what the command line calls a parameter."""
+    """Return the option of a parameter on the command line."""
     return "--" + name.replace("_", "-")
 
 
@@ -227,14 +227,16 @@ def _add_penalties(parser: argparse.ArgumentParser) -> None:
         choices=list(PENALTIES),
         help=f"{titles} (default by the preset, or by a method that takes no other)",
     )
-    for name, takers in _takers({name: parameters_of(kind) for name, kind in PENALTIES.items()}).items():
-        described = next(iter(takers.values()))
+    for name, tables in _tables_by_parameter(
+        {name: parameters_of(kind) for name, kind in PENALTIES.items()}
+    ).items():
+        described = next(iter(tables.values()))
         group.add_argument(
             option_flag(name),
             dest=name,
             type=_type(described),
             metavar=_metavar(described),
-            help=f"{_meanings(takers)} {_defaults(_penalty_defaults(name, list(takers)))}",
+            help=f"{_meanings(tables)} {_defaults(_penalty_defaults(name, list(tables)))}",
         )
     group.add_argument(
         "--weights", metavar="A1,A2,...", help="the weights themselves, non-decreasing; sets K"
@@ -259,7 +261,7 @@ def _penalty_from(args: argparse.Namespace, base: Penalty) -> Penalty:
     if args.weights is not None:
         clash = ["penalty"] if args.penalty else list(given)
         if clash:
-            raise InputError(f"--weights and --{clash[0]} are both given; the weights are the whole penalty")
+            raise InputError(f"--weights and --{clash[0]} are both given; the weights are all of the penalty")
         weights = _numbers(args.weights)
         if not weights:
             raise InputError(
@@ -286,16 +288,16 @@ def _penalty_from(args: argparse.Namespace, base: Penalty) -> Penalty:
 def _add_method_options(parser: argparse.ArgumentParser) -> None:
     """Add one option for every name in the table of methods."""
     group = parser.add_argument_group("options of some methods")
-    for name, takers in _method_options().items():
-        described = next(iter(takers.values()))
+    for name, tables in _method_options().items():
+        described = next(iter(tables.values()))
         accepted = "" if described.choices else f" Accepted: {described.accepted}."
-        defaults = _defaults({method: METHODS[method].default(name) for method in takers})
+        defaults = _defaults({method: METHODS[method].default(name) for method in tables})
         group.add_argument(
             option_flag(name),
             dest=f"option_{name}",
             choices=described.choices or None,
             metavar=None if described.choices else "X",
-            help=f"{described.tip}{accepted} For {', '.join(takers)}. {defaults}",
+            help=f"{described.tip}{accepted} For {', '.join(tables)}. {defaults}",
         )
 
 
@@ -313,7 +315,7 @@ def _options_from(args: argparse.Namespace, method: str) -> tuple[tuple[str, Any
 
 
 def _method_options() -> dict[str, dict[str, Parameter]]:
-    return _takers(
+    return _tables_by_parameter(
         {key: {option.name: option for option in method.options} for key, method in METHODS.items()}
     )
 
@@ -321,7 +323,7 @@ def _method_options() -> dict[str, dict[str, Parameter]]:
 # -- sentences of the help ----------------------------------------------------------------------------------
 
 
-def _takers(tables: Mapping[str, Mapping[str, Parameter]]) -> dict[str, dict[str, Parameter]]:
+def _tables_by_parameter(tables: Mapping[str, Mapping[str, Parameter]]) -> dict[str, dict[str, Parameter]]:
     """Return every parameter of some tables by its name, with the tables that have it."""
     found: dict[str, dict[str, Parameter]] = {}
     for table, entries in tables.items():
@@ -330,10 +332,10 @@ def _takers(tables: Mapping[str, Mapping[str, Parameter]]) -> dict[str, dict[str
     return found
 
 
-def _meanings(takers: Mapping[str, Parameter]) -> str:
+def _meanings(tables: Mapping[str, Parameter]) -> str:
     """Return what a parameter means to each that has it; once where they agree."""
     by_tip: dict[str, list[str]] = {}
-    for key, described in takers.items():
+    for key, described in tables.items():
         by_tip.setdefault(described.tip, []).append(key)
     return " ".join(f"{', '.join(keys)}: {tip}" for tip, keys in by_tip.items())
 

@@ -180,7 +180,7 @@ class Sequence:
     truth_units: str = "mm"
     source: Path | None = None  # the file or folder it was read from
     digest: str = ""  # SHA-256 of the file's bytes (or of the tracks, for a sequence that has no file)
-    provenance: str = ""  # how the tracks came to be, where that needs saying
+    provenance: str = ""  # how the tracks were made, where it is not evident
     reading: Mapping[str, str | int] = field(default_factory=dict)  # options that `read_sequence` was given
 
     def __post_init__(self) -> None:
@@ -269,12 +269,12 @@ class Sequence:
             arrays += _seen(self.companion)
         if self.truth is not None:
             arrays += [self.truth.points, self.truth.frames, [self.truth.reference]]
-        whole = hashlib.sha256(self.camera.value.encode())
+        digest = hashlib.sha256(self.camera.value.encode())
         for array in arrays:
             values = np.ascontiguousarray([] if array is None else array)
-            whole.update(str((values.shape, values.dtype.str)).encode())
-            whole.update(values.data)
-        return whole.hexdigest()
+            digest.update(str((values.shape, values.dtype.str)).encode())
+            digest.update(values.data)
+        return digest.hexdigest()
 
 
 def _seen(observations: Observations) -> list[npt.ArrayLike]:

@@ -49,8 +49,8 @@ class Kind(Enum):
     NONE = "none"
 
     @property
-    def words(self) -> str:
-        """The name that people read."""
+    def label(self) -> str:
+        """The name in sentences and labels."""
         return WORDS[self]
 
     @property
@@ -126,8 +126,8 @@ class Alignment:
             raise InputError(f"the alignment is {key!r}; accepted are {'; '.join(known)}")
         return known[key]
 
-    def words(self, mirrored: bool | None = None) -> str:
-        """Return the name that people read.
+    def label(self, mirrored: bool | None = None) -> str:
+        """Return the name for sentences and labels.
 
         Parameters
         ----------
@@ -135,11 +135,11 @@ class Alignment:
             the result of an automatic choice, where it was made.
         """
         if not self.compares or self.mirror is Mirror.OFF:
-            return self.kind.words
+            return self.kind.label
         if self.mirror is Mirror.ON:
-            return f"{self.kind.words}, mirrored"
+            return f"{self.kind.label}, mirrored"
         found = {None: "mirror automatic", True: "found mirrored", False: "found unmirrored"}
-        return f"{self.kind.words}, {found[mirrored]}"
+        return f"{self.kind.label}, {found[mirrored]}"
 
 
 PER_FRAME = Alignment()

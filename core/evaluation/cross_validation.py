@@ -211,17 +211,17 @@ def sweep(
     """
     if not start.rotations_chosen:
         raise InputError("the rotations are not chosen yet; wait until the run refines its solution")
-    whole = start.displayed.problem
-    if whole.offsets != (settings.problem == "nonrigid"):
+    full = start.displayed.problem
+    if full.offsets != (settings.problem == "nonrigid"):
         raise InputError("the reconstruction is of the other problem; run again first")
     series = {value: with_parameter(settings, plan.parameter, value) for value in plan.values}
     highest = max(each.rank for each in series.values())
     now, began, done = parameter_value(settings, plan.parameter), time.perf_counter(), 0
     for fold in range(plan.folds):
         held = choose_hidden(
-            whole.visible, highest, share=plan.share, hiding=plan.hiding, seed=(plan.seed, fold)
+            full.visible, highest, share=plan.share, hiding=plan.hiding, seed=(plan.seed, fold)
         )
-        base, point = replace(whole, visible=whole.visible & ~held), start.displayed.factors  # type: ignore[type-var]
+        base, point = replace(full, visible=full.visible & ~held), start.displayed.factors  # type: ignore[type-var]
         if again:
             base, point = _choose_rotations_again(sequence, start, settings, held)
         pose = partial(_pose_at, base, series, sequence.camera)
@@ -230,8 +230,8 @@ def sweep(
             yield HoldoutTrial(
                 value=value,
                 fold=fold,
-                held=_measure(solution, held, whole, start.intrinsics, sequence.camera),
-                kept=_measure(solution, base.visible, whole, start.intrinsics, sequence.camera),
+                held=_measure(solution, held, full, start.intrinsics, sequence.camera),
+                kept=_measure(solution, base.visible, full, start.intrinsics, sequence.camera),
                 solution=replace(solution, problem=solution.problem.without_data()),
                 done=done,
                 count=plan.folds * len(plan.values),
@@ -324,10 +324,10 @@ def reproject(solution: Point, intrinsics: Floats, camera: CameraModel) -> Float
 
 
 def _measure(
-    solution: Point, which: Bools, whole: Problem, intrinsics: Floats, camera: CameraModel
+    solution: Point, which: Bools, full: Problem, intrinsics: Floats, camera: CameraModel
 ) -> ReprojectionErrors:
     scale = intrinsics[:2, :2]
-    measured = scale @ whole.tracks + intrinsics[:2, 2:]
+    measured = scale @ full.tracks + intrinsics[:2, 2:]
     distance = np.linalg.norm(reproject(solution, intrinsics, camera) - measured, axis=1)[which]
     return ReprojectionErrors(float(np.sqrt(np.mean(distance**2))), float(np.median(distance)))
 

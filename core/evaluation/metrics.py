@@ -3,7 +3,7 @@
     procrustes_mm         one similarity per frame, distances in the units of the truth
     aligned_mm            the same after any alignment of `core.evaluation.alignment`
     challenge_v02         the NRSfM Challenge's score of one frame: nearest neighbors, outliers clamped
-    e3d_global            one orthogonal alignment of the whole sequence, relative to the spread of the truth
+    e3d_global            one orthogonal alignment of all frames, relative to the spread of the truth
     frobenius_relative    no alignment but the mean and the sign of depth, relative to the size of the truth
     reprojection_px       distance of tracks and reprojections, in the units of the tracks
 
@@ -112,7 +112,7 @@ def aligned_mm(
 def e3d_global(estimate: Floats, truth: GroundTruth) -> Errors:
     r"""Return the error of the PTA and BMM tables (Akhter et al. 2011; Dai et al. 2014).
 
-    Every frame of both is centered; one orthogonal matrix, which may mirror, moves the whole estimate; no
+    Every frame of both is centered; one orthogonal matrix, which may mirror, moves all of the estimate; no
     scale. Distances are divided by the mean over frames and axes of the truth's standard deviation. Both
     must be in the coordinates that the table uses, usually the camera's.
 
@@ -245,7 +245,7 @@ def errors_of(result: Result) -> dict[str, float]:
 
 
 def published_errors(result: Result, camera_truth: GroundTruth | None) -> dict[str, float]:
-    """Return the errors of published tables, as far as the truth allows them.
+    """Return the errors of published tables, where the truth allows them.
 
     The Challenge's score is that of the reference frame, up to 2000 points. The others compare without
     scaling, so that only an orthogonal camera has them, and in the camera's coordinates.

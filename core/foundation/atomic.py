@@ -100,7 +100,7 @@ def check_outputs(outputs: Iterable[tuple[str, Path]], inputs: Mapping[Path, str
     outputs
         the option that names each file to write, and the file.
     inputs
-        what each file that is read is, as a sentence says it: "the input".
+        what each file that is read is, as a sentence has it: "the input".
 
     Raises
     ------

@@ -44,7 +44,7 @@ class Parameter:
     optional: bool = False  # whether None is accepted
     slider: tuple[float, float] | None = None  # from where to where; None for a number that is typed
     logarithmic: bool = True  # of the slider
-    live: bool = False  # whether a run goes on under another value from where it is
+    live: bool = False  # whether a run continues from its point under another value
 
     @property
     def title(self) -> str:

@@ -31,7 +31,7 @@ class Penalty(Protocol):
     """
 
     title: ClassVar[str]  # "weighted nuclear norm"
-    short: ClassVar[str]  # where there is little room: "WNN"
+    short: ClassVar[str]  # for narrow places: "WNN"
     formula: ClassVar[str]  # what it costs
 
     def weights(self, rank: int, reference: Floats) -> Floats:

@@ -1,7 +1,7 @@
 """Concave penalties f(sigma) = sum_k g(sigma_k): g concave, non-decreasing, g(0) = 0.
 
 The theorem of the paper (Section 3) holds for them: f(gamma) over the factors equals f(sigma).  They are
-`SpectralPenalty` as they stand, and their weights are the slopes g'(sigma_k) at a reference.
+`SpectralPenalty` themselves, and their weights are the slopes g'(sigma_k) at a reference.
 
     schatten   mu ((sigma + epsilon)^p - epsilon^p)    epsilon keeps the slope at 0 finite
     log        mu log(1 + sigma / epsilon)
@@ -154,7 +154,7 @@ class PiecewisePenalty(ConcavePenalty):
 
 
 class CappedNorm(PiecewisePenalty):
-    """mu min(sigma, theta): a truncated nuclear norm that finds out how many singular values to free."""
+    """mu min(sigma, theta): a truncated nuclear norm that frees all from theta on."""
 
     title: ClassVar[str] = "capped nuclear norm"
     short: ClassVar[str] = "capped"

@@ -104,7 +104,7 @@ class ExplicitWeights:
 
     title: ClassVar[str] = "explicit weights"
     short: ClassVar[str] = "weights"
-    formula: ClassVar[str] = "one weight per singular value, as the sliders below stand"
+    formula: ClassVar[str] = "one weight per singular value, set by the sliders below"
 
     a: tuple[float, ...]
 

@@ -87,7 +87,7 @@ def _svd_factors(B: Floats, C: Floats) -> tuple[Floats, Floats]:
             root = np.sqrt(sigma)
             return B @ ((R_C.T @ Vt.T) / root), ((U.T @ R_B) / root[:, None]) @ C
     except np.linalg.LinAlgError:
-        pass  # a column of B or C is zero: QR has no trouble with it
+        pass  # a column of B or C is zero: QR accepts it
     Q_B, R_B = np.linalg.qr(B)
     Q_C, R_C = np.linalg.qr(C.T)
     U, sigma, Vt = np.linalg.svd(R_B @ R_C.T)

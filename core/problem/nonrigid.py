@@ -110,10 +110,10 @@ class Problem(ABC):
             names = "min(P, 3F)" if self.shape[1] == len(self.tracks) != self.shape[0] else "min(F, 3P)"
             raise InputError(f"rank {self.rank} exceeds {names} = {most}")
         if tail is not None:
-            whole = checked_weights(np.concatenate((checked, tail)))
-            if len(whole) != most:
-                raise InputError(f"{len(whole)} weights are given in all; there are {most} singular values")
-            tail = read_only(whole[self.rank :])
+            given = checked_weights(np.concatenate((checked, tail)))
+            if len(given) != most:
+                raise InputError(f"{len(given)} weights are given in all; there are {most} singular values")
+            tail = read_only(given[self.rank :])
         object.__setattr__(self, "tail", tail)
 
     @property

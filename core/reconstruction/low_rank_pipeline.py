@@ -7,7 +7,7 @@ singular values, the Frobenius norm 3.
 
     start 1    closed form, cut to rank K: the paper's start, and often the best one
     start 2    grown from rank 1
-    start n    random points beside a column of ones, until three starts have ended in the lowest minimum
+    start n    random points next to a column of ones, until three starts have ended in the lowest minimum
     refine     the best of them, to the tolerance; then the metric view of it (`geometry.metric_view`)
 
 Without a penalty on the leading singular values, missing data make for many minima and long flat valleys:

@@ -274,7 +274,7 @@ def _follow(
 ) -> Iterator[Iterate]:
     """Run one start until it converges, meets a known end, or cannot get below the lowest of them.
 
-    With `to_the_end` the last does not end it: some losses fall slowly before they fall far.
+    With `to_the_end` the last does not end it: some losses fall slowly before they fall by much.
     """
     log = context.log
     losses: list[float] = []

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from .settings import Settings
 
 SHORT_TOLERANCE = 1e-8  # of a start that is only compared with others
-GIVEN_UP = "left behind"  # the note of a start that was not followed to its end
+GIVEN_UP = "given up"  # the note of a start that was not followed to its end
 CONTINUED = "from where it was"  # the only start of a run that continues another one
 
 

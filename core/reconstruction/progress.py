@@ -55,7 +55,7 @@ class StartReport:
     name: str
     loss: float
     agrees: bool  # within a relative 1e-5 of the lowest
-    note: str = ""  # "joined ..." a start of the same minimum, or "left behind" above the lowest; then no end
+    note: str = ""  # "joined ..." a start of the same minimum, or "given up" above the lowest; then no end
 
 
 @dataclass(frozen=True, eq=False)

@@ -96,7 +96,7 @@ def preset_name(settings: Settings) -> str | None:
 def command_for(sequence: Sequence, how: Settings | Provenance, output: str | Path = "result.npz") -> str:
     """Return the shell command that makes this reconstruction.
 
-    A sequence that is in no file is named `sequence.npz`, and a comment says so.
+    A sequence that is in no file is named `sequence.npz`, and a comment notes it.
     """
     provenance = as_provenance(how)
     words = ["nrsfm", "solve", _source(sequence)]
@@ -171,7 +171,7 @@ def _steps_lines(provenance: Provenance) -> list[str]:
         lines += [f"start = load_start({_literal(provenance.start)}, sequence)"]
         start = ", start=start"
     if len(provenance.steps) > 1:
-        lines += ["# The run was steered: each step goes on from where the one before it stood."]
+        lines += ["# The run was steered: each step continues from the end of the one before."]
     lines += ["steps = ["]
     for step in provenance.steps:
         count = "" if step.iterates is None else f", iterates={step.iterates}"

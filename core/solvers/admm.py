@@ -58,7 +58,7 @@ class Response:
     """The response of the data term at one rho, for the X-step."""
 
     rho: float
-    planes: Floats  # (rows, 6 columns): M = H (H + rho/2 I)^-1, laid out like H
+    planes: Floats  # (rows, 6 columns): M = H (H + rho/2 I)^-1, in the order of H
     inverse: Floats  # (rows, 3, 3): (sum_j M_ij)^-1 without directions not measured; 0 without offsets
 
 
@@ -207,11 +207,11 @@ def _response(problem: Problem, rho: float) -> Response:
     return Response(rho, planes.reshape(rows, -1), inverse)
 
 
-def _ratio(part: float | np.floating, whole: float | np.floating) -> float:
-    """Return part / whole; 0 where the part is 0, infinite where only the whole is."""
+def _ratio(part: float | np.floating, total: float | np.floating) -> float:
+    """Return part / total; 0 where the part is 0, infinite where only the total is."""
     if part == 0:
         return 0.0
-    return float(part / whole) if whole > 0 else float("inf")
+    return float(part / total) if total > 0 else float("inf")
 
 
 def _rebalancing(primal: float, change: float) -> float:

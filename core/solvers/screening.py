@@ -78,8 +78,8 @@ def span_distance(B: Floats, other: Floats) -> Floats:
     """Return the share of a balanced B (..., F, K), in norm, that the columns of another one do not span."""
     Q, _ = np.linalg.qr(other)
     rest = B - Q @ (Q.swapaxes(-2, -1) @ B)
-    whole = np.linalg.norm(B, axis=(-2, -1))
-    share: Floats = np.linalg.norm(rest, axis=(-2, -1)) / np.where(whole > 0, whole, 1.0)
+    total = np.linalg.norm(B, axis=(-2, -1))
+    share: Floats = np.linalg.norm(rest, axis=(-2, -1)) / np.where(total > 0, total, 1.0)
     return share
 
 

@@ -11,7 +11,7 @@ I need 1 to 4 products.  Where the data term is streamed every pass forms its bl
 float32.
 
 After a step the gauge is fixed exactly (`factors`), and then C is eliminated.  Balancing the new (B, s)
-with the old C would undo the gauge part of a Newton step, and the quadratic convergence with it; the change
+with the old C would remove the gauge part of a Newton step, and the quadratic convergence with it; the change
 of C that goes with the step, -M^-1 W' x, falls out of the products, so it is balanced with that one.
 """
 

@@ -22,7 +22,7 @@ GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
 
 @dataclass(frozen=True, eq=False)
 class Body:
-    """The shapes of an object over time and how its points hang together."""
+    """The shapes of an object over time and how its points are connected."""
 
     shapes: Floats  # (F, 3, P) mm
     edges: Ints  # (E, 2): a skeleton, or the edges of the faces
@@ -66,8 +66,8 @@ def articulated(frames: int, points: int) -> Body:
         edges.append(np.array(steps) + first)
         occluders.append(_hull(link.T) + first)
         first += count
-    whole = np.concatenate(shapes, axis=2)
-    return Body(whole, np.concatenate(edges), None, np.concatenate(occluders))
+    joined = np.concatenate(shapes, axis=2)
+    return Body(joined, np.concatenate(edges), None, np.concatenate(occluders))
 
 
 def balloon(frames: int, points: int) -> Body:
@@ -76,7 +76,7 @@ def balloon(frames: int, points: int) -> Body:
     height = 1 - 2 * (np.arange(points) + 0.5) / points  # of points spread evenly on a sphere; 1 is the top
     around = GOLDEN_ANGLE * np.arange(points)
     ring = np.sqrt(1 - height**2)
-    # The lower half lags behind: early on the balloon is a pear, at the end nearly a sphere.
+    # The lower half follows later: early on the balloon is a pear, at the end nearly a sphere.
     air = 0.5 * (1 - np.cos(np.pi * np.clip(1.35 * s - 0.35 * (1 - height) / 2, 0, 1)))
     radius = 45 + 50 * air
     wobble = 1 + 0.06 * np.sin(4 * np.pi * s) * np.cos(2 * around)

@@ -85,7 +85,7 @@ def compare_shapes(first: Shapes, second: Shapes) -> RunComparison | None:
             unit=first.unit,
             alignment=NO_ALIGNMENT,
         )
-        words = f"aligned to each other: {alignment.words(is_mirrored(similarity))}"
+        words = f"aligned to each other: {alignment.label(is_mirrored(similarity))}"
     assert laid.points is not None  # as above
     distances = np.linalg.norm(laid.points - first.points, axis=1)
     return RunComparison(replace(laid, extent=first.extent), read_only(distances), first.unit, words)

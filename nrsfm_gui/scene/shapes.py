@@ -80,7 +80,7 @@ class Shapes:
     @property
     def alignment_name(self) -> str:
         """The alignment as text, with the result of an automatic choice of the mirror."""
-        return self.alignment.words(self.mirrored)
+        return self.alignment.label(self.mirrored)
 
     @property
     def rotations(self) -> Floats | None:

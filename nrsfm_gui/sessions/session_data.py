@@ -18,12 +18,12 @@ from core.io.readers import (
     challenge_file,
     digest,
     entries_of,
+    is_self_contained,
     naming,
     read_bytes,
     resolve,
     sample_name,
     sequence_from,
-    stands_alone,
 )
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def _change(path: Path, recorded: Recorded, name: str) -> str:
         if digest(content) != recorded.digest:
             return f"{path} has changed since: {shown}"
         # Reading a large table takes seconds, and what stands alone has not changed with these bytes.
-        if recorded.content and not stands_alone(content) and not recorded.is_of(recorded.read(path)):
+        if recorded.content and not is_self_contained(content) and not recorded.is_of(recorded.read(path)):
             return f"What is read with {path} has changed since: {shown}"
     except InputError as error:
         return f"{error}: {shown}"

@@ -93,7 +93,7 @@ class PeakMemory:
         try:
             Path("/proc/self/clear_refs").write_text(RESET_PEAK)
         except OSError:
-            pass  # another system, or not allowed: the peak so far stands
+            pass  # another system, or not allowed: the peak so far is used
         self._before = peak_megabytes()
 
     def rise(self) -> float | None:

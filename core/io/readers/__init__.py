@@ -9,12 +9,12 @@ from .read import (
     READERS,
     Reader,
     bundled_samples,
+    is_self_contained,
     list_sequences,
     read_sequence,
     resolve,
     sample_name,
     sample_path,
-    stands_alone,
 )
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "check_unpacked",
     "digest",
     "entries_of",
+    "is_self_contained",
     "list_sequences",
     "load_arrays",
     "naming",
@@ -36,7 +37,6 @@ __all__ = [
     "sample_name",
     "sample_path",
     "sequence_from",
-    "stands_alone",
     "write_csv",
     "write_npz",
 ]

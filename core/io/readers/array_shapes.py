@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Shape:
-    """A layout of one array, recognized by its shape; NaN stands for a missing point."""
+    """A layout of one array, recognized by its shape; NaN marks a missing point."""
 
     summary: str
     dimensions: int

@@ -212,7 +212,7 @@ def _observations(item: ChallengeFile, content: bytes) -> Observations:
         row, column = np.argwhere(bad)[0]
         raise InputError(
             f"{item.file}: row {row + 1}, column {column + 1} is {matrix[row, column]}; accepted are finite "
-            "numbers, and NaN only where the visibility file says 0"
+            "numbers, and NaN only where the visibility file has 0"
         )
     with naming(item.file):
         return Observations(tracks, visible)
@@ -221,7 +221,7 @@ def _observations(item: ChallengeFile, content: bytes) -> Observations:
 def _truth(
     item: ChallengeFile, frames: int, points: int, base: int
 ) -> tuple[GroundTruth | None, Floats | None, Floats | None]:
-    """Return the ground truth and the true cameras, as far as the files give them."""
+    """Return the ground truth and the true cameras, where the files give them."""
     one = truth_file(item.root)
     shape, reference = None, None
     if one is not None:
@@ -272,8 +272,8 @@ def _indices(file: Path, columns: int, points: int) -> Ints | None:
     if not file.is_file():
         return None
     matrix = parse_matrix(read_bytes(file), file)
-    whole = np.isfinite(matrix).all() and (matrix == np.floor(matrix)).all()
-    if matrix.shape[1] != columns or not whole or matrix.min() < 0 or matrix.max() >= points:
+    integral = np.isfinite(matrix).all() and (matrix == np.floor(matrix)).all()
+    if matrix.shape[1] != columns or not integral or matrix.min() < 0 or matrix.max() >= points:
         raise InputError(f"{file}: accepted are {columns} point indices per row, from 0 to {points - 1}")
     return matrix.astype(np.int64)
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ...data.sequence import CameraModel
     from ...foundation.types import Bools, Floats
 
-# Names of files that say nothing of what is in them, without their suffix and in small letters.
+# Names of files that do not describe what is in them, without their suffix and in small letters.
 GENERIC = frozenset(
     "data dataset file input mat matrix measurements observations points sequence tracks".split()
 )
@@ -65,7 +65,7 @@ def digest(content: bytes) -> str:
 
 
 def check_camera(stated: CameraModel, wanted: CameraModel | None, path: Path) -> None:
-    """Refuse to read a file as what it says it is not."""
+    """Refuse to read a file under another camera model than its own."""
     if wanted not in (None, stated):
         raise InputError(f"{path}: holds {stated.value} tracks; accepted are that camera or none")
 
@@ -88,7 +88,7 @@ def naming(path: Path) -> Iterator[None]:
 def parse_matrix(content: bytes, path: Path) -> Floats:
     """Return the matrix that a text holds.
 
-    Blank lines are skipped. NaN and infinities are numbers here: whether they may stand is for the caller.
+    Blank lines are skipped. NaN and infinities are numbers here: whether they are accepted is for the caller.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def _what_is_wrong(content: bytes, path: Path) -> str | None:
 
 # -- arrays of an .npz file ----------------------------------------------------------------------------------
 
-LEAST_ROOM = 64_000_000  # bytes that any file may unpack to
+LEAST_SIZE_LIMIT = 64_000_000  # bytes that any file may unpack to
 LARGEST_RATIO = 200  # above that, so many times its own size; mostly hidden tracks are nearly all zeros
 MOST_MEMBERS = 100_000
 _ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")  # of an archive, and of an empty one
@@ -166,14 +166,14 @@ def is_zip(content: bytes) -> bool:
 def check_unpacked(
     archive: zipfile.ZipFile, stored: int, path: Path, *, ratio: float = LARGEST_RATIO
 ) -> None:
-    """Refuse an archive by what it says of its own sizes, before any of it is unpacked.
+    """Refuse an archive by the sizes that it states, before any of it is unpacked.
 
     Parameters
     ----------
     archive, stored, path
         the archive, the bytes that it takes as it is, and its name.
     ratio
-        how many times as large it may become, above `LEAST_ROOM`.
+        how many times as large it may become, above `LEAST_SIZE_LIMIT`.
 
     Raises
     ------
@@ -183,11 +183,11 @@ def check_unpacked(
     members = archive.infolist()
     if len(members) > MOST_MEMBERS:
         raise InputError(f"{path}: holds {len(members)} parts; accepted are up to {MOST_MEMBERS}")
-    size, room = sum(member.file_size for member in members), LEAST_ROOM + ratio * stored
-    if size > room:
+    size, limit = sum(member.file_size for member in members), LEAST_SIZE_LIMIT + ratio * stored
+    if size > limit:
         raise InputError(
             f"{path}: would unpack to {size / 1e6:.0f} MB; accepted of a file of this size are "
-            f"{room / 1e6:.0f} MB"
+            f"{limit / 1e6:.0f} MB"
         )
 
 

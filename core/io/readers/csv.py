@@ -1,4 +1,4 @@
-"""Tracks as a table: one line per observation, `frame,point,x,y` and, where wanted, `visible`.
+"""Tracks as a table: one line per observation, `frame,point,x,y` and optionally `visible`.
 
     frame,point,x,y,visible
     0,0,612.25,480.5,1
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 _COLUMNS = ["frame", "point", "x", "y"]
-LARGEST = 2**53 - 1  # floats tell all whole numbers up to it apart
+LARGEST = 2**53 - 1  # up to it all whole numbers are exact as floats
 ACCEPTED = "accepted is frame,point,x,y or frame,point,x,y,visible"
 
 
@@ -40,7 +40,7 @@ def _header(content: bytes) -> list[str]:
 
 
 def read_csv(path: Path, *, camera: CameraModel | None = None) -> Sequence:
-    """Return the tracks of a table, orthogonal unless `camera` says otherwise.
+    """Return the tracks of a table, orthogonal unless `camera` is another model.
 
     Raises
     ------

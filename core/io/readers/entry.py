@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 class SequenceEntry:
     """A sequence found in a folder or file. `read_sequence(entry.file)` reads it.
 
-    Where the file is broken, `problem` says how in one sentence and the facts are zero.
+    Where the file is broken, `problem` is a sentence on it and the facts are zero.
     """
 
     object_name: str  # "balloon"
-    camera: CameraModel | None  # None where the file is broken and does not say
+    camera: CameraModel | None  # None where the file is broken and does not state it
     path_name: str  # "circle"; empty where the file holds one sequence that has no path
     file: Path
     frames: int = 0

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ...foundation.types import Bools, Floats, Ints
     from .variables import Variables
 
-CAMERA_FILE = "mdh_camcalib.mat"  # KK of the Kinect sequences beside it
+CAMERA_FILE = "mdh_camcalib.mat"  # KK of the Kinect sequences in its folder
 PERSPECTIVE, ORTHOGONAL = CameraModel.PERSPECTIVE, CameraModel.ORTHOGONAL
 
 
@@ -133,7 +133,7 @@ def read_back(variables: Variables, path: Path, camera: CameraModel | None) -> P
 def read_kinect(variables: Variables, path: Path, camera: CameraModel | None) -> Parts:
     """Kinect sequences: cells 3 x P in camera coordinates (res.Pg or Pgth), projected here.
 
-    K is in the file, or is KK of `CAMERA_FILE` beside it. Asked for an orthogonal camera, x and y of
+    K is in the file, or is KK of `CAMERA_FILE` in its folder. Asked for an orthogonal camera, x and y of
     the shapes are the tracks and no K is needed.
     """
     name = "Pgth" if "Pgth" in variables else "res.Pg"
@@ -144,14 +144,14 @@ def read_kinect(variables: Variables, path: Path, camera: CameraModel | None) ->
             shapes[:, :2], ORTHOGONAL, shapes=shapes, units="mm", provenance=tracks, read=("Pgth", "res")
         )
     intrinsics, origin = intrinsics_of(variables), "K of the file"
-    beside = path.parent / CAMERA_FILE
-    if intrinsics is None and beside.is_file():
-        intrinsics = intrinsics_of(load_variables(read_bytes(beside), beside))
+    camera_file = path.parent / CAMERA_FILE
+    if intrinsics is None and camera_file.is_file():
+        intrinsics = intrinsics_of(load_variables(read_bytes(camera_file), camera_file))
         origin = f"KK of {CAMERA_FILE}"
     if intrinsics is None:
         raise InputError(
             f"{name} must be projected to give tracks, and there is no K in the file and no KK in "
-            f"{CAMERA_FILE} beside it"
+            f"{CAMERA_FILE} in its folder"
         )
     return Parts(
         pixels(shapes, intrinsics, name),

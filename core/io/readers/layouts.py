@@ -86,18 +86,18 @@ def sequence_of(
     variables
         by name, from `path`, whose bytes are `content`.
     path, content
-        for sentences, for what lies beside the file, and for the digest.
+        for sentences, for the other files of its folder, and for the digest.
     camera
-        the model to assume where the file does not say.
+        the model to assume where the file does not state it.
     layout
         a key of `LAYOUTS`, or of `SHAPES`, with ":" and the name of the array where several fit, and after
-        another ":" what says which points are seen, as `with_visibility` takes it.
+        another ":" the visibility, as `with_visibility` takes it.
 
     Raises
     ------
     InputError
         where the variables fit no layout, or two, or break the one that they fit, and where it is not clear
-        whether or how one of them says which points are seen.
+        whether or how one of them is the visibility.
     """
     layout, _, rest = (layout or "").partition(":")
     variable, _, mask = rest.partition(":")
@@ -215,4 +215,4 @@ def _read_shape(variables: Variables, shape: str, name: str) -> Parts:
 def _known() -> str:
     table = [f"{name} ({layout.summary})" for name, layout in LAYOUTS.items()]
     table += [f"{name}:VARIABLE ({shape.summary})" for name, shape in SHAPES.items()]
-    return f"{'; '.join(table)}; with :MASK appended, what says which points are seen"
+    return f"{'; '.join(table)}; with :MASK appended, the visibility"

@@ -64,7 +64,7 @@ def read_npz(path: Path, *, camera: CameraModel | None = None, layout: str | Non
 
 
 def sequence_from(arrays: Mapping[str, Any]) -> Sequence:
-    """Return the sequence that `entries_of` took apart; it names no file.
+    """Return the sequence of the entries that `entries_of` returned; it names no file.
 
     Raises
     ------
@@ -158,7 +158,7 @@ def entries_of(sequence: Sequence) -> dict[str, Any]:
 
 
 def write_npz(sequence: Sequence, path: str | Path) -> None:
-    """Write a sequence whole; `read_npz` returns the same values, bit for bit.
+    """Write all of a sequence; `read_npz` returns the same values, bit for bit.
 
     Raises
     ------

@@ -44,7 +44,7 @@ def read_sequence(
     frame_base: int = 1,
     path_name: str | None = None,
 ) -> Sequence:
-    """Read the tracks of one camera, and everything that lies beside them.
+    """Read the tracks of one camera, and what files next to theirs hold about them.
 
     Parameters
     ----------
@@ -53,12 +53,12 @@ def read_sequence(
         with a name that `sample_path` accepts.
     camera
         which of an object's cameras to read (the default: perspective where it is there). For a file that
-        does not say what camera it is of: the model to assume (the default: perspective where the file gives
-        intrinsics, else orthogonal; `provenance` says so).
+        does not state its camera model: the model to assume (the default: perspective where the file gives
+        intrinsics, else orthogonal; `provenance` records it).
     layout
         name of the layout of a `.mat`, `.npz` or single `.txt`, where its variables fit several or none: a
         key of `core.io.readers.layouts.LAYOUTS`, or of `array_shapes.SHAPES` with ":" and the variable. After
-        another ":", the variable that says which points are seen: "frames-points-xy:tracks:visible".
+        another ":", the variable that holds the visibility: "frames-points-xy:tracks:visible".
     frame_base
         number of the first frame in the Challenge's `gt_frame_N`: 1 or 0.
     path_name
@@ -102,7 +102,7 @@ def _with_options(
 
 
 def _read_file(path: Path, camera: CameraModel | None, layout: str | None) -> Sequence:
-    """Read a file that holds one sequence, by its first bytes, and by its suffix where they do not tell."""
+    """Read a file that holds one sequence, by its first bytes, or by its suffix where these do not decide."""
     content = read_bytes(path)
     suffix = path.suffix.lower()
     for reader in READERS.values():
@@ -147,30 +147,30 @@ class Reader:
     label: str  # for a file dialog
     read: Callable[[Path, bytes, CameraModel | None, str | None], Sequence]
     recognizes: Callable[[bytes], bool] = _never  # whether bytes are of this format, whatever the suffix
-    stands_alone: bool = False  # whether nothing beside the file (visibility, truth, camera) is read with it
+    self_contained: bool = False  # whether no other file (visibility, truth, camera) is read with it
 
 
 # In the order in which first bytes are tried.
 READERS: dict[str, Reader] = {
     reader.suffix: reader
     for reader in (
-        Reader(".npz", "NumPy arrays", _read_npz, is_zip, stands_alone=True),
+        Reader(".npz", "NumPy arrays", _read_npz, is_zip, self_contained=True),
         Reader(".mat", "MATLAB variables", _read_mat, is_mat),
-        Reader(".csv", "Table of observations", _read_csv, is_csv, stands_alone=True),
+        Reader(".csv", "Table of observations", _read_csv, is_csv, self_contained=True),
         Reader(".txt", "Matrix as text", _read_text),
     )
 }
 
 
-LISTED = frozenset(READERS) - {".txt"}  # in folders: text files lie beside many things that are no tracks
+LISTED = frozenset(READERS) - {".txt"}  # in folders: many text files are no tracks
 
 
-def stands_alone(content: bytes) -> bool:
-    """Return whether a file of these bytes is read without what lies beside it, as npz and csv are.
+def is_self_contained(content: bytes) -> bool:
+    """Return whether a file of these bytes is read without other files, as npz and csv are.
 
-    The others may have visibility, truth, a companion or a camera there.
+    The others may have visibility, truth, a companion or a camera in files next to them.
     """
-    return any(reader.stands_alone and reader.recognizes(content) for reader in READERS.values())
+    return any(reader.self_contained and reader.recognizes(content) for reader in READERS.values())
 
 
 def list_sequences(path: str | os.PathLike[str], *, frame_base: int = 1) -> tuple[SequenceEntry, ...]:
@@ -231,7 +231,7 @@ def _entries(files: list[Path]) -> list[SequenceEntry]:
 
 
 def _entry(path: Path) -> tuple[SequenceEntry, bool]:
-    """Return the entry of a file, and whether its sequence took K from the camera's file beside it."""
+    """Return the entry of a file, and whether its sequence has K from the camera's file in its folder."""
     try:
         sequence = _read_file(path, None, None)
     except InputError as error:
@@ -301,7 +301,7 @@ def sample_name(path: Path) -> str | None:
 
 
 def resolve(path: Path) -> Path:
-    """Return the file that "sample:NAME" stands for, and any other path as it is."""
+    """Return the file of "sample:NAME", and any other path as it is."""
     name = path.as_posix()
     return sample_path(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else path
 

@@ -43,7 +43,7 @@ class Parts:
 
 
 class PythonObjects:
-    """Stands for an array that would need unpickling."""
+    """The mark of an array that would need unpickling."""
 
 
 def describe(variables: Variables) -> str:
@@ -52,7 +52,7 @@ def describe(variables: Variables) -> str:
 
 
 def size_of(value: Any) -> str:
-    """Return the shape of a variable, as a sentence says it."""
+    """Return the shape of a variable, as sentences have it."""
     if isinstance(value, PythonObjects):
         return "Python objects, which are not read"
     if isinstance(value, dict):
@@ -99,7 +99,7 @@ def numbers(variables: Variables, name: str, *, dimensions: int = 2, missing: bo
 
 
 def check_finite(array: Floats, name: str, *, missing: bool = False) -> None:
-    """Refuse infinities, and NaN unless it is `missing` values that it stands for."""
+    """Refuse infinities, and NaN unless it marks `missing` values."""
     bad = np.isinf(array) if missing else ~np.isfinite(array)
     if bad.any():
         where = tuple(np.argwhere(bad)[0])

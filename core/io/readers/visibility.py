@@ -1,8 +1,8 @@
-"""Which array of a foreign file says which points are seen: paired by its name, or asked for.
+"""Which array of a foreign file is the visibility: paired by its name, or asked for.
 
-An array that could be such a mask is never left out without a word. It is used where it is the only one, its
-name says what its numbers mean, and it holds only 0 and 1; else the file is refused with what settles it. A
-mask is F x P or P x F, with further axes of length 1, or has the shape of the tracks.
+An array that could be such a mask is never ignored silently. It is used where it is the only one, its name
+defines what its numbers mean, and it holds only 0 and 1; else the file is refused, and the message names the
+option that decides. A mask is F x P or P x F, with further axes of length 1, or has the shape of the tracks.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ...foundation.types import Bools, Floats
     from .variables import Parts, Variables
 
-# The words of a name that say that 1 is a point that is seen, or one that is hidden. "mask" is neither: in
+# The words of a name by which 1 is a point that is seen, or one that is hidden. "mask" is neither: in
 # some programs it marks what is valid, in others what is not.
 SEEN = frozenset(
     "visibility visibilities visible visibles vis seen observed valid validity confidence confidences conf "
@@ -42,7 +42,7 @@ def could_be_tracks(name: str, value: Any) -> bool:
 
 
 def with_visibility(variables: Variables, parts: Parts, asked: str = "") -> Parts:
-    """Return what a layout made of a file's variables, with the mask among the others that says what is seen.
+    """Return what a layout made of a file's variables, with the visibility that is among the others.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def with_visibility(variables: Variables, parts: Parts, asked: str = "") -> Part
     asked
         the array that is the mask: "NAME" where 1 is a point that is seen, "~NAME" where 1 is one that is
         hidden, "NAME@0.5" where it is seen from 0.5 on; "none" for the visibility that the layout gives; ""
-        for what the names tell.
+        for what the names decide.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def with_visibility(variables: Variables, parts: Parts, asked: str = "") -> Part
     mask = "" if asked == NO_MASK else asked or _paired(others, parts)
     name = _split(mask)[0]
     visible = _visible(variables, parts, mask) if mask else parts.visible
-    notes = [parts.provenance, f"{name} says which points are seen" if mask else ""]
+    notes = [parts.provenance, f"{name} is the visibility mask" if mask else ""]
     left_out = [f"{n} ({size_of(v)})" for n, v in sorted(others.items()) if n != name and _fits(v, parts)]
     if left_out:
         notes.append(f"not read: {', '.join(left_out)}")
@@ -77,12 +77,12 @@ def with_visibility(variables: Variables, parts: Parts, asked: str = "") -> Part
 
 
 def _masked(tracks: Floats, visible: Bools, names: tuple[str, str]) -> Floats:
-    """Return tracks with NaN for a hidden (0, 0): that says there is nothing, not where it is."""
+    """Return tracks with NaN for a hidden (0, 0): that marks a missing point, not a position."""
     unknown: Bools = np.isnan(tracks).any(axis=1) & visible
     if unknown.any():
         frame, point = np.argwhere(unknown)[0]
         raise InputError(
-            f"{names[0]} is NaN at frame {frame + 1}, point {point + 1}, which {names[1]} says is seen; "
+            f"{names[0]} is NaN at frame {frame + 1}, point {point + 1}, which {names[1]} marks as seen; "
             "accepted is NaN only where a point is hidden"
         )
     nowhere: Bools = (tracks == 0).all(axis=1) & ~visible
@@ -101,13 +101,13 @@ def _paired(others: Variables, parts: Parts) -> str:
     name = suspects[0]
     listed = ", ".join(f"{each} ({size_of(others[each])})" for each in suspects)
     if len(suspects) > 1 or _meaning(name) is None:
-        found = f"{listed} could say which points are seen"
+        found = f"{listed} could be the visibility mask"
     elif not _fits(others[name], parts):
-        found = f"{listed} is named as what says which points are seen; accepted is {_accepted(parts)}"
+        found = f"{listed} is named as a visibility mask; accepted is {_accepted(parts)}"
     elif not _is_binary(others[name]):
-        found = f"{listed} says which points are seen, and holds not only 0 and 1"
+        found = f"{listed} is the visibility mask, and holds not only 0 and 1"
     elif parts.visible is not None:
-        found = f"{listed} could say which points are seen, and so does {parts.read[-1]}"
+        found = f"{listed} could be the visibility mask, and so could {parts.read[-1]}"
     else:
         return name if _meaning(name) else f"~{name}"
     layout = parts.layout
@@ -123,7 +123,7 @@ def _could_be_mask(name: str, value: Any, parts: Parts) -> bool:
         return isinstance(value, list | PythonObjects) or (isinstance(value, np.ndarray) and value.size > 1)
     if not _fits(value, parts) or _is_binary(value):
         return _fits(value, parts)
-    # Confidences; a NaN may stand for a point that has none.
+    # Confidences; a NaN may mark a point that has none.
     return not _is_of_tracks(value, parts) and not ((value < 0) | (value > 1)).any()
 
 
@@ -164,7 +164,7 @@ def _visible(variables: Variables, parts: Parts, mask: str) -> Bools:
 
 
 def _meaning(name: str) -> bool | None:
-    """Return whether 1 is a point that is seen, by the words of a name; None where they do not tell."""
+    """Return whether 1 is a point that is seen, by the words of a name; None where they do not decide."""
     words = set(_words(name))
     seen, hidden = bool(words & SEEN), bool(words & HIDDEN)
     return None if seen == hidden or words & NEGATIONS else seen

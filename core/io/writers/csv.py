@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...foundation.atomic import replacing
-from .options import laid, shapes, unit_of, watched
+from .options import aligned_shapes, shapes, unit_of, with_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -53,7 +53,7 @@ def _write_table(
     with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
         table = csv.writer(stream, lineterminator="\n")
         table.writerow(("frame", "point", *names))
-        for frame, points in watched(chosen, options):
+        for frame, points in with_progress(chosen, options):
             rows = zip(*(column.tolist() for column in columns(frame, points)), strict=True)
             table.writerows([frame, point, *map(_cell, row)] for point, row in enumerate(rows))
     return [path]
@@ -68,7 +68,7 @@ def _cell(value: float | bool) -> str:
 
 def write_trajectories(result: Result, path: Path, options: ExportOptions) -> list[Path]:
     """Write the paths of all points through the frames."""
-    points = laid(result, options)
+    points = aligned_shapes(result, options)
     distances = np.linalg.norm(result.observations() - result.reprojections(), axis=1)  # (F, P)
     errors = _errors(result, points, options)
     unit = unit_of(result, options)
@@ -84,7 +84,7 @@ def write_trajectories(result: Result, path: Path, options: ExportOptions) -> li
 
 
 def _errors(result: Result, points: Floats, options: ExportOptions) -> Floats:
-    """Return (F, P) distances to the truth, NaN where there is none or nothing was laid over it."""
+    """Return (F, P) distances to the truth, NaN where there is none or no alignment with it."""
     errors = np.full((result.frame_count, result.point_count), np.nan)
     if options.align in ("truth", "sequence") and result.truth is not None:
         frames = result.truth.frames

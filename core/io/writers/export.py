@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ...foundation.atomic import check_writable
 from ...foundation.exceptions import InputError
 from . import arrays, csv, gltf, meshes
-from .options import ExportOptions, unwatched
+from .options import ExportOptions, ignore_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,18 +84,18 @@ def export(
     text: bool = False,
     fps: float = 15.0,
     interpolation: str = "linear",
-    progress: Callable[[int, int], None] = unwatched,
+    progress: Callable[[int, int], None] = ignore_progress,
 ) -> list[Path]:
     """Write a result in the format that the suffix of `path` names, and return the files written.
 
-    `.npz` and `.mat` hold the whole result. `.csv` is a table of shapes, tracks and reprojections,
+    `.npz` and `.mat` hold all of the result. `.csv` is a table of shapes, tracks and reprojections,
     `.trajectories.csv` one of trajectories with their errors; `.ply` and `.obj` hold shapes, `.gltf` and
     `.glb` the deformation as an animation.
 
     Parameters
     ----------
     result, path
-        what is written, and where; each file appears whole or not at all, and so do numbered files together.
+        what is written, and where; each file, or numbered series, is written completely or not at all.
     frame
         0-based frame to write; None is all frames for csv and glTF, and the first one for ply and obj.
     frames
@@ -109,7 +109,7 @@ def export(
         glTF hold all frames: the others take the similarity of the nearest that has one); or "sequence", all
         frames moved by one similarity.
     mirror
-        whether the mirror image stands for the shape where that is nearer to the truth, in all frames.
+        whether the mirror image replaces the shape where that is nearer to the truth, in all frames.
     text
         whether a ply file is text and not binary.
     fps

@@ -28,7 +28,7 @@ import numpy as np
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError
 from ...foundation.version import VERSION
-from .options import laid, shapes, unit_of, watched
+from .options import aligned_shapes, shapes, unit_of, with_progress
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,13 +47,13 @@ COLOR = (0.353, 0.663, 1.0, 1.0)
 
 
 def write(result: Result, path: Path, options: ExportOptions) -> list[Path]:
-    """Write all frames as an animation, or the one chosen as it stands."""
+    """Write all frames as an animation, or the chosen one without an animation."""
     if options.frames != "one":
         raise InputError(
             f"{path}: glTF holds all frames as an animation; numbered files are for .ply and .obj"
         )
     if options.frame is None:
-        points = laid(result, options)
+        points = aligned_shapes(result, options)
     else:
         points = np.stack([chosen for _frame, chosen in shapes(result, options)])
     unit = unit_of(result, options)
@@ -80,7 +80,7 @@ def morph_targets(points: Floats) -> tuple[Floats, Floats]:
     frames, _, count = points.shape
     displacements = (points - points[0]).reshape(frames, -1)
     size = float(np.ptp(points[0], axis=1).max()) or 1.0
-    # Frames are few: the factor beside their Gram matrix is small, and the targets follow by projection.
+    # Frames are few: the factor of their Gram matrix is small, and the targets follow by projection.
     U, s, _ = np.linalg.svd(np.linalg.qr(displacements.T)[1].T)
     rank = int((s > NEGLIGIBLE * size).sum())
     U = U[:, :rank]
@@ -165,7 +165,7 @@ def _build(asset: _Asset, result: Result, points: Floats, options: ExportOptions
     weights, displacements = morph_targets(points)
     targets = [
         {"POSITION": asset.add(target.T, "VEC3", use=VERTICES, bounds=True)}
-        for _index, target in watched(list(enumerate(displacements)), options)
+        for _index, target in with_progress(list(enumerate(displacements)), options)
     ]
     mesh: dict[str, Any] = {"name": "shape", "primitives": []}
     for mode, items in _primitives(result):

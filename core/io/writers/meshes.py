@@ -12,7 +12,7 @@ import numpy as np
 
 from ...foundation.atomic import replacing
 from ...foundation.exceptions import InputError
-from .options import shapes, watched, write_each
+from .options import shapes, with_progress, write_each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +30,7 @@ def write_obj(result: Result, path: Path, options: ExportOptions) -> list[Path]:
     Raises
     ------
     InputError
-        where all frames are asked for in one file: OBJ cannot tell which frame a point belongs to.
+        where all frames are asked for in one file: OBJ does not store the frame of a point.
     """
     if options.frames == "stacked":
         raise InputError(f"{path}: OBJ cannot hold all frames in one file; write numbered files, or a .ply")
@@ -62,7 +62,7 @@ def write_ply(result: Result, path: Path, options: ExportOptions) -> list[Path]:
     """Write one frame, a numbered file for every frame, or all frames stacked in one file."""
     if options.frames == "stacked":
         with replacing(path) as temporary:
-            _write_ply_file(result, temporary, list(watched(shapes(result, options), options)), options)
+            _write_ply_file(result, temporary, list(with_progress(shapes(result, options), options)), options)
         return [path]
     return write_each(
         result,

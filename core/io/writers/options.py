@@ -42,12 +42,12 @@ ALIGNMENTS = {
 }
 INTERPOLATIONS = {
     "linear": "points move along straight lines from frame to frame",
-    "step": "every frame stands until the next one",
+    "step": "every frame is shown until the next one",
 }
 
 
-def unwatched(done: int, total: int) -> None:
-    """Tell nobody."""
+def ignore_progress(done: int, total: int) -> None:
+    """Do not report the progress."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +68,7 @@ class ExportOptions:
     text: bool = False
     fps: float = 15.0  # frames per second of an animation
     interpolation: str = "linear"  # a key of INTERPOLATIONS
-    progress: Callable[[int, int], None] = field(default=unwatched, compare=False)  # (done, total)
+    progress: Callable[[int, int], None] = field(default=ignore_progress, compare=False)  # (done, total)
 
     def __post_init__(self) -> None:
         for name, table in (
@@ -89,9 +89,9 @@ class ExportOptions:
 
     @property
     def alignment(self) -> str:
-        """What is done to lay the estimate over the truth, in words."""
+        """The alignment with the truth, as a phrase."""
         if self.align in ("truth", "sequence"):
-            return _alignment(self).words()
+            return _alignment(self).label()
         return {"none": "none, calibrated units", "scale": "one size for all frames"}[self.align]
 
 
@@ -114,11 +114,11 @@ def shapes(result: Result, options: ExportOptions, *, every: bool = False) -> li
                 raise InputError(
                     f"only {known} points of the frame have a ground truth; alignment needs {MIN_ALIGNED}"
                 )
-    points = laid(result, options)
+    points = aligned_shapes(result, options)
     return [(frame, points[frame]) for frame in chosen]
 
 
-def laid(result: Result, options: ExportOptions) -> Floats:
+def aligned_shapes(result: Result, options: ExportOptions) -> Floats:
     """Return all frames (F, 3, P) in the coordinates and under the alignment chosen.
 
     Where every frame is aligned by itself, those without enough truth take the similarity of the nearest
@@ -144,7 +144,7 @@ def _alignment(options: ExportOptions) -> Alignment:
 
 
 def unit_of(result: Result, options: ExportOptions) -> str:
-    """Return the unit of `laid`: that of the ground truth, "" for calibrated units."""
+    """Return the unit of `aligned_shapes`: that of the ground truth, "" for calibrated units."""
     return "" if options.align == "none" else str(result.meta.get("truth_units", "mm"))
 
 
@@ -202,13 +202,13 @@ def write_each(
             write(temporary, frame, points)
         return [path]
     with replacing_many(path) as folder:
-        for frame, points in watched(chosen, options):
+        for frame, points in with_progress(chosen, options):
             write(folder / numbered(path, frame).name, frame, points)
     return [numbered(path, frame) for frame, _points in chosen]
 
 
-def watched(chosen: list[tuple[int, Floats]], options: ExportOptions) -> Iterator[tuple[int, Floats]]:
-    """Yield what is given, and tell the progress before and after each."""
+def with_progress(chosen: list[tuple[int, Floats]], options: ExportOptions) -> Iterator[tuple[int, Floats]]:
+    """Yield what is given, and report the progress before and after each."""
     options.progress(0, len(chosen))
     for done, item in enumerate(chosen, start=1):
         yield item

@@ -42,7 +42,7 @@ class AlignmentMenu(QMenu):
         self._mirrors: dict[Mirror, QAction] = {}
         group = QActionGroup(self)
         for kind in Kind:
-            self._kinds[kind] = self._radio(self, group, f"&{kind.words.capitalize()}", kind.meaning)
+            self._kinds[kind] = self._radio(self, group, f"&{kind.label.capitalize()}", kind.meaning)
             self._kinds[kind].triggered.connect(lambda _on, kind=kind: self._request(kind=kind))
         self.addSeparator()
         submenu = QMenu("&Mirror image", self)
@@ -132,7 +132,7 @@ class AlignmentController(QObject):
         self.choose(chosen)
         before, self._explanation = (
             self._explanation,
-            f"{chosen.words().capitalize()}: {chosen.kind.meaning}.",
+            f"{chosen.label().capitalize()}: {chosen.kind.meaning}.",
         )
         self._notifier.inform(self._explanation, replaces=before)
 
@@ -142,11 +142,11 @@ class AlignmentController(QObject):
         obstacles = self._obstacles()
         self.menu.set_state(session.alignment, obstacles)
         why_not = obstacles.get(session.alignment.kind, "")
-        tip = f"{session.alignment.words()}: {why_not or session.alignment.kind.meaning}"
+        tip = f"{session.alignment.label()}: {why_not or session.alignment.kind.meaning}"
         self.button.setToolTip(f"How the estimate is laid over the ground truth (A): {tip}.")
         self._possible = any(not obstacles.get(kind) for kind in Kind)
         self._show_button()
-        self.button.setAccessibleName(f"Alignment: {session.alignment.words()}")
+        self.button.setAccessibleName(f"Alignment: {session.alignment.label()}")
 
     def _show_button(self) -> None:
         """Show the button where there is a truth and an estimate: alone, an arrow says nothing."""

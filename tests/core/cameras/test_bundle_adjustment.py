@@ -87,14 +87,14 @@ def test_a_step_solves_the_damped_normal_equations_of_the_dense_jacobian(focal_f
     assert predicted == pytest.approx(scaled - float(expected @ J.T @ r))
 
 
-def test_the_truth_comes_back_from_a_disturbed_start():
+def test_the_truth_is_recovered_from_a_perturbed_start():
     true, used = scene(), seen()
     end = adjust_bundle(disturbed(true, 0.03), pictured(true), used, tolerance=1e-14)
     moved = procrustes(end.points, true.points).apply(end.points)
     assert moved == pytest.approx(true.points, abs=1e-6)
 
 
-def test_a_free_focal_length_comes_back():
+def test_a_free_focal_length_is_recovered():
     true, used = scene(views=10), seen(views=10)
     wrong = K.copy()
     wrong[:2, :2] *= 1.15

@@ -24,7 +24,7 @@ def seen(count: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("count", [6, 7, 40])
-def test_exact_projections_give_back_the_camera(count):
+def test_exact_projections_recover_the_camera(count):
     points = cloud(count)
     found = estimate_intrinsics(points, view(points), seen(count))
     np.testing.assert_allclose(found.K, K, rtol=1e-7)

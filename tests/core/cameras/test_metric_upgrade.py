@@ -77,7 +77,7 @@ def scene():
 
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize("seed", range(4))
-def test_a_projective_copy_of_a_scene_comes_back_up_to_a_similarity(scene, seed, known):
+def test_a_projective_copy_of_a_scene_is_recovered_up_to_a_similarity(scene, seed, known):
     truth = scene(seed=seed, focal=700.0 * (seed + 1))
     found = truth.upgraded(known=known, seed=seed)
     assert truth.distance(found) < 1e-9
@@ -139,7 +139,7 @@ def test_two_views_are_refused(scene):
         scene(views=2).upgraded(known=True)
 
 
-def test_a_shift_without_turning_leaves_the_focal_length_open_but_not_the_known_camera(scene):
+def test_a_translation_without_rotation_upgrades_with_a_known_focal_length_only(scene):
     truth = scene()
     truth.rotations = np.broadcast_to(np.eye(3), truth.rotations.shape)
     truth.translations = truth.translations + np.random.default_rng(4).standard_normal((7, 3))
@@ -205,7 +205,7 @@ def test_shapes_that_disagree_are_named():
         metric_upgrade(np.zeros((4, 3, 4)), np.zeros((4, 9)), tracks=tracks, visible=visible)
 
 
-def test_the_doors_cameras_come_back_from_a_random_frame(data):
+def test_the_cameras_of_door_are_recovered_from_a_random_frame(data):
     path = data / "real" / "door" / "data.mat"
     sequence = read_sequence(path)
     content = scipy.io.loadmat(path)

@@ -65,7 +65,7 @@ def angles(R: np.ndarray, truth: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("rank", "tolerance"), [(1, 1e-6), (2, 1e-6), (3, 1e-5)])
-def test_orthographic_tracks_give_back_the_rotations(rank, tolerance):
+def test_orthographic_tracks_recover_the_rotations(rank, tolerance):
     scene = world(rank)
     tracks = orthographic(scene)
     found = estimate_rotations(tracks, everything(tracks), rank=rank)
@@ -183,7 +183,7 @@ def test_rotations_do_not_depend_on_the_kernel_of_the_processor(tmp_path, noise)
         np.testing.assert_allclose(other, here, atol=1e-5)
 
 
-def test_rotations_that_the_tracks_cannot_tell_apart_have_one_canonical_form():
+def test_rotations_that_explain_the_same_tracks_have_one_canonical_form():
     R = canonical(world(1).R)
     np.testing.assert_allclose(R[0], np.eye(3), atol=1e-14)
     turn = rotation_from_vector(np.array([0.4, -1.0, 2.0]))
@@ -298,7 +298,7 @@ def names(candidates) -> list[str]:
     return [candidate.name for candidate in candidates]
 
 
-def test_a_rigid_object_in_perspective_gives_back_its_rotations():
+def test_a_rigid_object_in_perspective_recovers_its_rotations():
     scene = world(1)
     sequence, tracks = perspective_sequence(scene)
     turn = rotation_from_vector(0.2 * np.random.default_rng(9).normal(size=(30, 3)))
@@ -405,7 +405,7 @@ def test_ranks_that_cannot_be_are_skipped_or_refused():
     assert names(rotation_candidates(few, tracks, source="tracks"))[0] == "tracks, rank 1"
 
 
-def test_a_source_that_is_not_there_is_refused():
+def test_a_source_that_does_not_exist_is_refused():
     sequence, tracks = perspective_sequence(world(1))
     for source, message in (
         ("truth", "world: the true rotations are not known"),

@@ -14,7 +14,7 @@ from core.cameras.calibration import orthogonal_intrinsics
 from core.cli import main
 
 
-def test_evaluate_agrees_with_the_loss_and_finds_no_slope(solved, capsys):
+def test_evaluate_agrees_with_the_loss_and_finds_a_zero_gradient(solved, capsys):
     assert main(["evaluate", str(solved), "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["loss_difference"] < 1e-10
@@ -88,7 +88,7 @@ def test_evaluate_adds_the_errors_of_published_tables_where_the_truth_allows_the
     assert "e3d_global" not in capsys.readouterr().out
 
 
-def test_evaluate_aligns_as_it_is_told_and_says_how(tmp_path, capsys):
+def test_evaluate_aligns_as_asked_and_prints_the_alignment(tmp_path, capsys):
     """The depth of an exact orthogonal reconstruction is inverted, and it is 5 mm beside its place."""
     sequence = simulate("stretch", camera=CameraModel.ORTHOGONAL, frames=8, points=25, noise=0, occlusion=0)
     K, S, R, t = (
@@ -130,7 +130,7 @@ def test_evaluate_aligns_as_it_is_told_and_says_how(tmp_path, capsys):
     assert "needs the true rotations and translations" in capsys.readouterr().err
 
 
-def test_evaluate_takes_another_truth(solved, tmp_path, capsys):
+def test_evaluate_accepts_another_truth(solved, tmp_path, capsys):
     result = load_result(solved)
     truth = tmp_path / "truth.npz"
     np.savez(truth, S=300.0 * result.points + 7.0)

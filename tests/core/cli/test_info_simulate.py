@@ -45,7 +45,7 @@ def test_simulate_refuses_with_one_sentence(tmp_path: Path, capsys: pytest.Captu
     assert list(tmp_path.iterdir()) == []
 
 
-def test_info_prints_a_table_of_all_that_is_there(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_info_prints_a_table_of_all_sequences(written: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     assert main(["info", str(written)]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -72,7 +72,7 @@ def test_info_as_json_has_the_same_facts(written: Path, capsys: pytest.CaptureFi
     assert (first["truth_frame"], first["truth_frames"], first["companion"]) == (4, 7, True)
 
 
-def test_info_goes_on_past_a_broken_file_and_says_what_is_wrong(
+def test_info_continues_after_a_broken_file_and_prints_the_problem(
     written: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (written / "paper" / "sequence" / "orthogonal" / "zigzag.txt").write_text("")

@@ -22,7 +22,7 @@ def tracks(tmp_path_factory):
     return str(path)
 
 
-def test_every_penalty_and_every_number_has_its_words():
+def test_every_penalty_and_every_number_is_described():
     for kind in PENALTIES.values():
         described = parameters_of(kind)
         assert list(described) == [entry.name for entry in fields(kind)]
@@ -80,7 +80,7 @@ def test_what_does_not_fit_a_penalty_gets_a_sentence(words, sentence, tracks, tm
     assert said.count("\n") == 1
 
 
-def test_the_help_says_what_each_number_is_for(capsys):
+def test_the_help_describes_each_number(capsys):
     assert main(["solve", "--help"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "schatten, log: Singular values well below it" in said

@@ -128,7 +128,7 @@ def test_an_unwritable_output_is_refused_before_anything_is_read(tmp_path, capsy
         ("export {solved} -o a.ply -o a.ply", "is another output (-o)"),
     ],
 )
-def test_an_output_never_takes_the_place_of_an_input_or_of_another_output(
+def test_an_output_never_replaces_an_input_or_another_output(
     words, sentence, tracks, folder, solved, tmp_path, capsys, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)

@@ -47,7 +47,7 @@ def test_solve_gives_the_numbers_of_python(solved, tracks):
     assert same(load_result(solved), reconstruct(sequence, Settings(rank=2, rotations="truth")))
 
 
-def test_solve_writes_every_output_and_says_so_in_one_json_object(tracks, tmp_path, capsys):
+def test_solve_writes_every_output_and_prints_one_json_object(tracks, tmp_path, capsys):
     outputs = [tmp_path / name for name in ("a.npz", "a.mat", "a.csv", "a.ply", "a.obj")]
     history = tmp_path / "loss.csv"
     words = ["solve", tracks, *FAST, "--json", "--history", str(history)]
@@ -84,7 +84,7 @@ def test_the_summary_is_for_people_unless_quiet(tracks, tmp_path, capsys):
     assert capsys.readouterr() == ("", "")
 
 
-def test_the_command_in_a_result_makes_it_again(solved, tmp_path, monkeypatch):
+def test_the_command_in_a_result_reproduces_it(solved, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = load_result(solved)
     words = shlex.split(result.meta["command"])
@@ -93,7 +93,7 @@ def test_the_command_in_a_result_makes_it_again(solved, tmp_path, monkeypatch):
     assert same(load_result("again.npz"), result)
 
 
-def test_the_python_in_a_result_makes_it_again(solved, tmp_path):
+def test_the_python_in_a_result_reproduces_it(solved, tmp_path):
     result = load_result(solved)
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", result.meta["python"]],
@@ -103,7 +103,7 @@ def test_the_python_in_a_result_makes_it_again(solved, tmp_path):
     assert same(load_result(tmp_path / "result.npz"), result)
 
 
-def test_a_result_says_what_it_was_made_of(solved, tracks):
+def test_a_result_names_what_it_was_made_of(solved, tracks):
     meta = load_result(solved).meta
     assert meta["source"] == str(Path(tracks).resolve()) and len(meta["digest"]) == 64
     assert meta["digest"] == read_sequence(tracks).digest
@@ -236,7 +236,7 @@ def test_rotations_and_intrinsics_come_from_files_and_numbers(tracks, folder, tm
 @pytest.mark.parametrize(
     ("given", "warned"), [(["calibrated"], True), (["gt"], False), (["calibrated", "--camera"], False)]
 )
-def test_pixels_that_are_taken_as_calibrated_are_solved_with_a_warning(
+def test_pixels_that_are_treated_as_calibrated_are_solved_with_a_warning(
     given, warned, tracks, folder, tmp_path, capsys
 ):
     path = tmp_path / "a.npz"
@@ -260,7 +260,7 @@ def long_run(tmp_path_factory):
     return path
 
 
-def test_ctrl_c_keeps_the_best_so_far_and_says_where(long_run, tmp_path):
+def test_ctrl_c_writes_the_best_so_far_and_prints_where(long_run, tmp_path):
     output = tmp_path / "kept.npz"
     words = ["solve", str(long_run), "--rotations", "truth", "--starts", "500", "--json", "-o", str(output)]
     terminal, theirs = pty.openpty()
@@ -288,7 +288,7 @@ def test_ctrl_c_keeps_the_best_so_far_and_says_where(long_run, tmp_path):
     assert "Traceback" not in shown
 
 
-def test_a_reader_that_goes_away_is_no_error(solved):
+def test_a_closed_pipe_is_no_error(solved):
     done = subprocess.run(
         f"{shlex.quote(sys.executable)} -m core export --help | head -n 1",
         shell=True, capture_output=True, text=True, timeout=60,
@@ -296,7 +296,7 @@ def test_a_reader_that_goes_away_is_no_error(solved):
     assert done.stdout.startswith("usage: nrsfm export") and done.stderr == ""
 
 
-def test_version_says_where_core_is_from(capsys):
+def test_version_prints_where_core_was_loaded_from(capsys):
     assert main(["--version"]) == 0
     said = capsys.readouterr().out
     assert said.startswith("nrsfm ") and str(Path(__file__).resolve().parents[3] / "core") in said

@@ -21,7 +21,7 @@ def test_nan_is_hidden_where_no_visibility_is_given(tracks):
     assert not sequence.tracks.flags.writeable and not sequence.visible.flags.writeable
 
 
-def test_visibility_that_is_given_is_kept(tracks):
+def test_given_visibility_is_kept(tracks):
     visible = np.ones((4, 6), dtype=bool)
     visible[0, 0] = False
     assert np.array_equal(Sequence(tracks, visible).visible, visible)

@@ -111,7 +111,7 @@ def test_one_motion_for_all_frames_and_one_size_are_the_same_in_all(shapes):
     assert np.ptp(rigid.rotation, axis=0).max() > 0.1
 
 
-def test_the_more_an_alignment_may_do_the_less_is_left(shapes):
+def test_an_alignment_with_more_freedom_leaves_a_smaller_error(shapes):
     estimate = motion(shapes, Kind.SEQUENCE) + np.random.default_rng(4).normal(size=shapes.shape)
     squares = {
         kind: float((aligned_mm(estimate, truth_of(shapes), Alignment(kind))[0].per_point ** 2).sum())
@@ -147,7 +147,7 @@ def test_a_mirror_image_is_chosen_by_the_sum_and_not_by_the_largest_distance(sha
     assert errors.mean == plain.mean
 
 
-def test_frames_with_too_few_known_points_take_the_motion_of_the_nearest_that_has_enough(shapes):
+def test_frames_with_too_few_known_points_use_the_motion_of_the_nearest_that_has_enough(shapes):
     estimate = motion(shapes, Kind.PER_FRAME)
     chosen = [0, 2, 4]
     points = shapes[chosen]
@@ -280,15 +280,15 @@ def test_a_missing_requirement_of_an_alignment_is_named(shapes):
         align(shapes[:, :, 1:], truth_of(shapes))
 
 
-def test_keys_and_names_tell_alignments_apart():
+def test_keys_and_names_of_alignments_differ():
     assert [Alignment.from_key(each.key) for each in ALIGNMENTS] == list(ALIGNMENTS)
     with pytest.raises(InputError, match="'upside down'"):
         Alignment.from_key("upside down")
-    said = {each.words(found) for each in ALIGNMENTS if each.compares for found in (True, False)}
+    said = {each.label(found) for each in ALIGNMENTS if each.compares for found in (True, False)}
     assert len(said) == 4 * (len(Kind) - 1)
     automatic = Alignment(Kind.RIGID, Mirror.AUTOMATIC)
-    assert automatic.words(True) == "rigid motion per frame, found mirrored"
-    assert automatic.words() == "rigid motion per frame, mirror automatic"
+    assert automatic.label(True) == "rigid motion per frame, found mirrored"
+    assert automatic.label() == "rigid motion per frame, mirror automatic"
 
 
 def test_the_depth_is_what_a_mirror_inverts():

@@ -84,7 +84,7 @@ def test_runs_on_other_problems_are_not_compared():
     assert [row.times_fastest for row in rows] == [1.0, 1.0]
 
 
-def test_the_table_tells_bounds_from_what_is_never_reached():
+def test_the_table_distinguishes_bounds_from_what_is_never_reached():
     rows = benchmark_rows(
         [
             method_run("bilinear", "converged", (0.02, 1.0)),
@@ -333,7 +333,7 @@ def test_a_scene_is_read_without_what_needs_pickle(tmp_path, scene):
         read_scene(path)
 
 
-def test_where_pyproximal_is_absent_ours_is_told_and_then_why_it_is_alone(scene, monkeypatch):
+def test_where_pyproximal_is_absent_ours_is_reported_and_then_why_it_is_the_only_one(scene, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyproximal", None)
     curves = pyproximal.compare_with_pyproximal(scene, 5.0)
     assert next(curves).method == BILINEAR_TITLE
@@ -363,4 +363,4 @@ def test_the_tutorial_has_the_optimum_that_others_found(data):
 
 def test_options_that_growth_would_ignore_are_refused(capsys):
     assert main(["benchmark", "--growth", "--rank", "3"]) == 2
-    assert "--rank has no effect beside --growth" in capsys.readouterr().err
+    assert "--rank has no effect together with --growth" in capsys.readouterr().err

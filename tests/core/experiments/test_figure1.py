@@ -25,7 +25,7 @@ def curves():
 
 
 @pytest.mark.slow
-def test_a_panel_says_whether_the_bilinear_method_ends_lowest(curves, tmp_path):
+def test_a_panel_reports_whether_the_bilinear_method_ends_lowest(curves, tmp_path):
     found = run_jobs(curves, JobStore(tmp_path))
     (panel,) = figure_panels(curves, found)
     assert set(panel.curves) == set(CURVE_METHODS)

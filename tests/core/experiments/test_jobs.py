@@ -33,7 +33,7 @@ def has_workers(process):
 
 
 @pytest.mark.parametrize("moment", ["workers begin", "a job is done"])
-def test_a_stopped_run_keeps_what_is_done_and_goes_on(moment, folder, tmp_path):
+def test_a_stopped_run_keeps_what_is_done_and_continues(moment, folder, tmp_path):
     """Ctrl-C as a terminal sends it, to all processes of the group."""
     if moment == "workers begin" and not sys.platform.startswith("linux"):
         pytest.skip("the workers are found in /proc")
@@ -70,7 +70,7 @@ def stop_after_one(standing):
 
 
 @pytest.mark.parametrize("workers", ["sequential", "threading", "loky"])
-def test_a_run_that_is_stopped_between_two_ends_says_nothing_else(workers, folder, tmp_path):
+def test_a_run_that_is_stopped_between_two_ends_reports_nothing_else(workers, folder, tmp_path):
     """joblib would warn of results that nobody waited for."""
     items = load_table_data(folder).items
     jobs = [TableJob(i.object_name, i.path_name, i.sequence, "NN") for i in items]
@@ -129,7 +129,7 @@ class Ending:
         return JobResult({"found": 1})
 
 
-def test_a_job_that_comes_to_no_end_keeps_no_other_from_it(tmp_path):
+def test_a_job_that_never_ends_does_not_delay_the_others(tmp_path):
     errors = [np.linalg.LinAlgError("SVD did not converge"), MemoryError()]
     jobs = [*(Ending(type(error).__name__, error) for error in errors), Ending("good")]
     store = JobStore(tmp_path)

@@ -49,7 +49,7 @@ def test_with_true_rotations_a_rank_two_body_is_recovered_by_both_methods(tmp_pa
     assert rows["R-BMM", "true"].camera < 0.1 * rows["BMM", "true"].camera
 
 
-def test_rotations_that_are_off_show_in_the_coordinates_of_the_object_alone(tmp_path, monkeypatch):
+def test_errors_of_rotations_appear_in_the_coordinates_of_the_object_only(tmp_path, monkeypatch):
     S, R = moving_object()
     path = save(tmp_path / "pickup.mat", S, (R @ S)[:, :2], R)
     wobble = rotation_from_vector(0.1 * np.random.default_rng(3).standard_normal((FRAMES, 3)))

@@ -55,7 +55,7 @@ def test_the_slips_are_in_the_numbers():
     assert np.mean(tables.tableA2["ADMM-WNN"]["articulated"]) == pytest.approx(18.24, abs=5e-3)
 
 
-def test_the_challenges_own_sequences_have_the_published_numbers_beside_them(tmp_path, cells):
+def test_the_challenges_own_sequences_have_the_published_numbers_next_to_them(tmp_path, cells):
     """Files as the Challenge has them: its names and numbers, and the truth of one frame."""
     root = write_challenge(tmp_path, "stretch", frames=22, points=16)
     for file in (root / "truth").iterdir():
@@ -78,14 +78,14 @@ def test_the_challenges_own_sequences_have_the_published_numbers_beside_them(tmp
     ]
 
 
-def test_simulated_objects_of_the_same_names_are_stand_ins():
+def test_simulated_objects_of_the_same_names_are_marked_as_substitutes():
     sequence = simulate("paper", frames=6, points=16)
     assert not TableData("here", (TableSequence("paper", "circle", sequence, False),)).real
     assert not load_table_data(None).real  # the bundled samples
     assert load_table_data(None).objects == published_tables().objects
 
 
-def test_motion_capture_stands_beside_the_published_numbers(tmp_path, cells):
+def test_motion_capture_is_next_to_the_published_numbers(tmp_path, cells):
     (tmp_path / "mocap").mkdir()
     (tmp_path / "mocap" / "pickup.mat").write_bytes(b"only its digest is asked for")
     (tmp_path / "mocap" / "other.mat").write_bytes(b"")

@@ -97,7 +97,7 @@ def test_a_number_is_made_again_by_its_command(report, tmp_path):
 
 
 @pytest.mark.slow
-def test_stand_ins_are_said_to_be_and_have_no_published_numbers(report, cells):
+def test_substitutes_are_marked_and_have_no_published_numbers(report, cells):
     for name in ("report.md", "report.html"):
         text = (report / name).read_text(encoding="utf-8")
         assert "Stand-ins" in text and "not the NRSfM Challenge's" in text
@@ -107,7 +107,7 @@ def test_stand_ins_are_said_to_be_and_have_no_published_numbers(report, cells):
 
 
 @pytest.mark.slow
-def test_table_2_goes_on_from_table_1_and_pictures_every_sequence(folder, report, monkeypatch, cells):
+def test_table_2_continues_table_1_and_shows_every_sequence(folder, report, monkeypatch, cells):
     def refuse(job, caller):
         raise AssertionError(f"{job.label} is computed again")
 
@@ -163,7 +163,7 @@ def test_pictures_of_shapes_are_titled_with_the_error_they_show(folder, report, 
     assert any(e["procrustes_mm_reference"] > e["procrustes_mm_reference_mirror"] + 1 for e in errors)
 
 
-def test_a_sequence_that_cannot_be_solved_is_named_and_the_others_go_on(tmp_path):
+def test_a_sequence_that_cannot_be_solved_is_named_and_the_others_continue(tmp_path):
     root = write_challenge(tmp_path / "data", "paper", paths=("circle", "line"), frames=9, points=16)
     (root / "sequence" / "orthogonal" / "line.txt").unlink()  # then line has no companion
     output = tmp_path / "report"
@@ -210,7 +210,7 @@ def test_what_is_not_installed_is_named(name, monkeypatch, capsys):
     assert name in said and "nrsfm-gui[experiments]" in said and said.count("\n") == 1
 
 
-def test_markdown_and_html_say_the_same(tmp_path):
+def test_markdown_and_html_have_the_same_content(tmp_path):
     table = ReportTable(
         "a < b", ("name", "x | y"), (TableRow((TableCell("`m`"), TableCell("1.0", strong=True)), rule=True),)
     )

@@ -235,16 +235,16 @@ def test_every_start_is_reported_with_what_became_of_it(frames):
     iterates = list(iterate(sequence, replace(TRUE_CAMERAS, starts=12)))
     reports = iterates[-1].starts
     assert len({report.name for report in reports}) == len(reports) == 12
-    lowest = min(report.loss for report in reports if report.note != "left behind")
+    lowest = min(report.loss for report in reports if report.note != "given up")
     assert iterates[-1].best.loss == pytest.approx(lowest, rel=1e-6)
     by_name = {report.name: report for report in reports}
     for report in reports:
-        kept = report.note != "left behind"
+        kept = report.note != "given up"
         assert report.agrees == (kept and report.loss <= lowest * (1 + 1e-5))
         if report.note.startswith("joined"):
             assert report.loss == pytest.approx(by_name[report.note.removeprefix("joined ")].loss, rel=1e-7)
     assert any(report.agrees and not report.note for report in reports)
-    assert not any(report.agrees for report in reports if report.note == "left behind")
+    assert not any(report.agrees for report in reports if report.note == "given up")
     phase_names = {each.phase.split(":")[0] for each in iterates}
     assert {"start 1 of 12", "start 2 of 12", "starts 3 to 11", "start 12 of 12", "refine"} <= phase_names
 

@@ -171,6 +171,6 @@ def test_the_command_of_a_sequence_in_no_file_has_a_comment():
         ({"rank": 0}, "rank is 0"),
     ],
 )
-def test_settings_that_cannot_be_rebuilt_give_their_sentence(values, sentence):
+def test_settings_that_cannot_be_rebuilt_are_refused_with_a_sentence(values, sentence):
     with pytest.raises(InputError, match=sentence):
         settings_from_dict(values)

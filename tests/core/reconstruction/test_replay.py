@@ -74,7 +74,7 @@ STEERED = {
 
 
 @pytest.mark.parametrize("parts", STEERED.values(), ids=STEERED)
-def test_the_way_to_an_update_gives_it_again(sequence, parts):
+def test_the_provenance_of_an_iterate_reproduces_it(sequence, parts):
     result, last = steered(sequence, *parts)
     recipe = last.provenance.flatten()
     assert [(step.settings, step.iterates) for step in recipe.steps] == parts
@@ -201,7 +201,7 @@ def test_the_number_of_iterates_has_two_names_in_a_command():
 
 
 @pytest.mark.parametrize("values", [[{}], [{"settings": 3}], [{"settings": {}, "updates": 0}], ["x"]])
-def test_steps_that_cannot_be_rebuilt_give_their_sentence(values):
+def test_steps_that_cannot_be_rebuilt_are_refused_with_a_sentence(values):
     with pytest.raises(InputError, match="step 1 "):
         steps_from_list(values)
 

@@ -154,7 +154,7 @@ def test_a_missing_array_is_named(small_result, tmp_path, name):
         ),
     ],
 )
-def test_a_broken_file_gives_its_sentence(small_result, tmp_path, changes, sentence):
+def test_a_broken_file_is_refused_with_a_sentence(small_result, tmp_path, changes, sentence):
     path = rewritten(save_result(small_result, tmp_path / "result.npz"), **changes)
     with pytest.raises(InputError, match=sentence) as caught:
         load_result(path)

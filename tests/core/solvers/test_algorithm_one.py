@@ -41,7 +41,7 @@ def test_it_reaches_the_loss_of_levenberg_marquardt_from_the_same_balanced_start
     assert problem.loss(method.factors(problem, end.state)) == pytest.approx(end.progress.loss, rel=1e-11)
 
 
-def test_an_unbalanced_start_leaves_it_creeping_where_the_exact_gauge_does_not(simulated):
+def test_an_unbalanced_start_converges_slowly_where_the_exact_gauge_does_not(simulated):
     problem, true = simulated(weights=(0.02, 0.05))
     start, lowest = near_the_optimum(problem, true, balanced=False)
     creeping = solve(problem, AlgorithmOne(damping=1e-6, alpha=10.0, max_iterations=100), start)

@@ -101,7 +101,7 @@ def test_the_key_for_the_next_alignment_shows_its_name_and_the_button_has_the_me
     for _ in range(5):
         window.toolbars.actions["alignment"].trigger()
         window.display.refresh()
-        names.append(session.alignment.words())
+        names.append(session.alignment.label())
         assert window.message_bar.text.lower().startswith(names[-1].lower())
         assert names[-1] in window.status_controller.headline.full_text
         if session.alignment.compares:

@@ -107,7 +107,7 @@ def infinity_in_text(folder: Path) -> Path:
     return challenge(folder, tracks)
 
 
-@case(r"line\.txt: row 4, column 3 is nan; .*NaN only where the visibility file says 0")
+@case(r"line\.txt: row 4, column 3 is nan; .*NaN only where the visibility file has 0")
 def nan_in_text(folder: Path) -> Path:
     tracks = numbers()
     tracks[3, 2] = np.nan
@@ -320,7 +320,7 @@ def skeleton_that_counts_from_0(folder: Path) -> Path:
     return mat(folder, W=numbers(), S=numbers(3 * F), list=np.array([[0, 1]]))
 
 
-@case(r"data\.mat: M is NaN at frame 2, point 3, which W says is seen; .*only where a point is hidden")
+@case(r"data\.mat: M is NaN at frame 2, point 3, which W marks as seen; .*only where a point is hidden")
 def nan_where_the_mask_says_seen(folder: Path) -> Path:
     tracks = numbers()
     tracks[3, 2] = np.nan

@@ -41,7 +41,7 @@ def balloon(written: Path, tmp_path: Path) -> Path:
     return tmp_path / "balloon"
 
 
-def test_everything_that_was_simulated_comes_back(written: Path) -> None:
+def test_everything_that_was_simulated_is_read_back(written: Path) -> None:
     true = simulate("balloon", path="flyby", frames=FRAMES, points=POINTS, seed=3)
     read = read_sequence(written / "balloon" / "sequence" / "perspective" / "flyby.txt")
     assert read.camera is CameraModel.PERSPECTIVE
@@ -120,7 +120,7 @@ def test_the_content_follows_every_file_that_a_reconstruction_is_of(balloon: Pat
         assert len(found) == count
 
 
-def test_what_a_file_says_of_hidden_points_is_no_content(balloon: Path) -> None:
+def test_values_of_hidden_points_are_no_content(balloon: Path) -> None:
     known = read_sequence(balloon)
     assert not known.visible.all()
     tracks = np.where(known.visible[:, None], known.tracks, 7.0)
@@ -130,7 +130,7 @@ def test_what_a_file_says_of_hidden_points_is_no_content(balloon: Path) -> None:
     assert moved.content != known.content
 
 
-def test_a_point_is_seen_only_where_both_its_rows_say_so(balloon: Path) -> None:
+def test_a_point_is_seen_only_where_both_its_rows_are_nonzero(balloon: Path) -> None:
     mask = np.ones((2 * FRAMES, POINTS), dtype=int)
     mask[0, 3] = mask[5, 7] = mask[2, 9] = mask[3, 9] = 0
     np.savetxt(balloon / "visibility" / "perspective" / "circle.txt", mask, fmt="%d")

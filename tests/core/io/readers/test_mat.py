@@ -79,7 +79,7 @@ def test_blocked_shapes_are_seen_from_the_front(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "filler"), [("X", 0.0), ("M", np.nan)])
-def test_the_mask_says_what_is_missing(tmp_path: Path, name: str, filler: float) -> None:
+def test_the_mask_marks_what_is_missing(tmp_path: Path, name: str, filler: float) -> None:
     W = shapes()[:, :2].copy()
     seen = np.random.default_rng(2).random((F, P)) < 0.8
     W[np.repeat(~seen[:, None], 2, axis=1)] = filler
@@ -126,7 +126,7 @@ def test_back_takes_zero_columns_for_missing_truth(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("variant", ["Pgth", "res"])
-def test_kinect_points_are_projected_and_it_says_so(tmp_path: Path, variant: str) -> None:
+def test_kinect_points_are_projected_and_the_provenance_names_it(tmp_path: Path, variant: str) -> None:
     S = shapes()
     if variant == "Pgth":
         file = save(tmp_path / "mat.mat", {"Pgth": cell(list(S)), "K": K})
@@ -259,7 +259,7 @@ def test_importing_the_readers_does_not_import_scipy_io() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_a_listing_of_a_folder_of_files_goes_on_past_broken_ones(tmp_path: Path) -> None:
+def test_a_listing_of_a_folder_of_files_continues_after_broken_ones(tmp_path: Path) -> None:
     save(tmp_path / "good.mat", {"P3_gt": stacked(shapes())})
     (tmp_path / "bad.mat").write_bytes(b"MATLAB 5.0 MAT-file" + bytes(200))
     bad, good = list_sequences(tmp_path)
@@ -278,7 +278,7 @@ def test_a_folder_without_files_of_its_own_lists_those_two_levels_below(tmp_path
     assert found == [("paper", False), ("paper", False), ("two", False), ("broken", True), ("one", False)]
 
 
-def test_the_camera_file_of_a_sequence_beside_it_is_no_entry(tmp_path: Path) -> None:
+def test_the_camera_file_next_to_a_sequence_is_no_entry(tmp_path: Path) -> None:
     save(tmp_path / "mdh_camcalib.mat", {"KK": K})
     alone = list_sequences(tmp_path)
     assert len(alone) == 1 and "mdh_camcalib.mat" in alone[0].problem

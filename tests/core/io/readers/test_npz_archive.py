@@ -26,7 +26,7 @@ def test_a_small_file_that_would_fill_the_memory_is_refused_before_it_is_unpacke
 
 def test_arrays_that_are_mostly_zero_are_read(tmp_path, monkeypatch):
     """Of tracks that are nearly all hidden a compressed file keeps little."""
-    monkeypatch.setattr(contents, "LEAST_ROOM", 0)
+    monkeypatch.setattr(contents, "LEAST_SIZE_LIMIT", 0)
     rng = np.random.default_rng(0)
     tracks = np.where(rng.random((200, 2, 1000)) < 0.02, rng.normal(size=(200, 2, 1000)), 0.0)
     content = io.BytesIO()

@@ -126,7 +126,7 @@ def test_csv_round_trip_keeps_every_digit_and_what_is_missing(tmp_path: Path) ->
     assert read.camera is CameraModel.PERSPECTIVE and read.reading == {"camera": "perspective"}
 
 
-def test_csv_without_a_visible_column_takes_absent_lines_for_missing(tmp_path: Path) -> None:
+def test_csv_without_a_visible_column_treats_absent_lines_as_missing(tmp_path: Path) -> None:
     lines = ["frame,point,x,y"]
     lines += [f"{f},{p},{f + 0.5},{p}" for f in (2, 1) for p in (70, 7, 12, 30) if (f, p) != (2, 12)]
     (tmp_path / "t.csv").write_text("\r\n".join(lines) + "\r\n\r\n")
@@ -136,7 +136,7 @@ def test_csv_without_a_visible_column_takes_absent_lines_for_missing(tmp_path: P
     assert read.camera is CameraModel.ORTHOGONAL and "orthogonal is assumed" in read.provenance
 
 
-def test_a_single_text_file_is_interleaved_unless_the_layout_says_otherwise(tmp_path: Path) -> None:
+def test_a_single_text_file_is_interleaved_unless_another_layout_is_given(tmp_path: Path) -> None:
     tracks = np.random.default_rng(0).normal(size=(5, 2, 7))
     np.savetxt(tmp_path / "w.txt", tracks.reshape(-1, 7), fmt="%.17g")
     assert_equal(read_sequence(tmp_path / "w.txt").tracks, tracks)

@@ -72,7 +72,7 @@ def test_a_mask_is_paired_with_the_tracks_by_its_name(save: Save, tracks: str, m
     read = read_sequence(save({tracks: xy(), mask: SEEN.astype(kind)}))
     np.testing.assert_array_equal(read.visible, SEEN)
     np.testing.assert_array_equal(read.tracks, TRACKS)
-    assert f"{mask} says which points are seen" in read.provenance
+    assert f"{mask} is the visibility mask" in read.provenance
 
 
 @pytest.mark.parametrize("name", ["occluded", "pred_occlusion", "hidden", "Missing"])
@@ -142,30 +142,30 @@ CONFIDENCES = np.where(SEEN, 0.9, 0.2)
 REFUSED = {
     "confidences": (
         {"confidence": CONFIDENCES},
-        "confidence (6 x 9) says which points are seen, and",
+        "confidence (6 x 9) is the visibility mask, and",
     ),
-    "unnamed confidences": ({"certain": CONFIDENCES}, "certain (6 x 9) could say which points are seen"),
+    "unnamed confidences": ({"certain": CONFIDENCES}, "certain (6 x 9) could be the visibility mask"),
     "confidences with gaps": (
         {"a": np.where(SEEN, 0.5, np.nan)},
-        "a (6 x 9) could say which points are seen",
+        "a (6 x 9) could be the visibility mask",
     ),
-    "unnamed": ({"flags": SEEN}, "flags (6 x 9) could say which points are seen"),
-    "mask, which may be either": ({"mask": SEEN}, "mask (6 x 9) could say which points are seen"),
-    "negated": ({"not_visible": ~SEEN}, "not_visible (6 x 9) could say which points are seen"),
+    "unnamed": ({"flags": SEEN}, "flags (6 x 9) could be the visibility mask"),
+    "mask, which may be either": ({"mask": SEEN}, "mask (6 x 9) could be the visibility mask"),
+    "negated": ({"not_visible": ~SEEN}, "not_visible (6 x 9) could be the visibility mask"),
     "both": (
         {"visibility": SEEN, "confidence": CONFIDENCES},
-        "confidence (6 x 9), visibility (6 x 9) could say which points are seen",
+        "confidence (6 x 9), visibility (6 x 9) could be the visibility mask",
     ),
     "of pictures": (
         {"visibility": SEEN * np.uint8(255)},
-        "visibility (6 x 9) says which points are seen",
+        "visibility (6 x 9) is the visibility mask",
     ),
     "another size": (
         {"visibility": SEEN[1:]},
-        "visibility (5 x 9) is named as what says which",
+        "visibility (5 x 9) is named as a visibility mask",
     ),
-    "one per point": ({"valid": SEEN[:1]}, "valid (1 x 9) is named as what says which points are seen"),
-    "of the tracks' shape": ({"on": xy() * 0 + 1}, "on (6 x 9 x 2) could say which points are seen"),
+    "one per point": ({"valid": SEEN[:1]}, "valid (1 x 9) is named as a visibility mask"),
+    "of the tracks' shape": ({"on": xy() * 0 + 1}, "on (6 x 9 x 2) could be the visibility mask"),
 }
 
 
@@ -228,7 +228,7 @@ def test_a_mask_that_cannot_be_one_is_refused(save: Save, mask: str, sentence: s
 def test_a_point_that_is_seen_needs_a_place(save: Save) -> None:
     tracks = TRACKS.copy()
     tracks[2, 0, 0] = np.nan
-    with pytest.raises(InputError, match="tracks is NaN at frame 3, point 1, which visibility says is seen"):
+    with pytest.raises(InputError, match="tracks is NaN at frame 3, point 1, which visibility marks as seen"):
         read_sequence(save({"tracks": xy(tracks), "visibility": SEEN}))
 
 
@@ -259,7 +259,7 @@ def test_a_mask_of_a_known_layout_counts_too(save: Save, layout: str | None) -> 
 def test_a_second_mask_next_to_that_of_the_layout_is_refused(save: Save) -> None:
     W = np.repeat(SEEN[:, None], 2, axis=1).reshape(-1, P)
     file = save({"M": TRACKS.reshape(-1, P), "W": W, "visibility": np.ones((F, P))})
-    with pytest.raises(InputError, match=r"visibility \(6 x 9\) could say .*, and so does W"):
+    with pytest.raises(InputError, match=r"visibility \(6 x 9\) could be .*, and so could W"):
         read_sequence(file)
     np.testing.assert_array_equal(read_sequence(file, layout="masked::none").visible, SEEN)
     assert read_sequence(file, layout="masked::visibility").visible.all()
@@ -281,7 +281,7 @@ def test_cells_are_no_mask(tmp_path: Path) -> None:
     for frame in range(F):
         box[0, frame] = SEEN[frame]
     savemat(tmp_path / "tracks.mat", {"tracks": xy(), "visibility": box})
-    with pytest.raises(InputError, match=r"visibility \(6 cells of 1 x 9\) is named as what says"):
+    with pytest.raises(InputError, match=r"visibility \(6 cells of 1 x 9\) is named as a visibility mask"):
         read_sequence(tmp_path / "tracks.mat")
 
 

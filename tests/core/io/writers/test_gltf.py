@@ -12,7 +12,7 @@ import pytest
 
 from core import ExportOptions, InputError, export
 from core.io.writers.gltf import morph_targets
-from core.io.writers.options import laid
+from core.io.writers.options import aligned_shapes
 
 COMPONENTS = {5120: "i1", 5121: "u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 SIZES = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
@@ -129,7 +129,7 @@ def turned(points):
 
 @pytest.mark.parametrize("suffix", [".gltf", ".glb"])
 @pytest.mark.parametrize("drawn", ["faces", "edges", "points"])
-def test_files_keep_to_the_specification(small_result, tmp_path, suffix, drawn):
+def test_files_follow_the_specification(small_result, tmp_path, suffix, drawn):
     changes = {"faces": {}, "edges": {"faces": None}, "points": {"faces": None, "edges": None}}
     result = replace(small_result, **changes[drawn])
     (path,) = export(result, tmp_path / f"a{suffix}")
@@ -146,7 +146,7 @@ def test_files_keep_to_the_specification(small_result, tmp_path, suffix, drawn):
 def test_every_frame_is_shown_at_its_time(small_result, tmp_path, align):
     (path,) = export(small_result, tmp_path / "a.glb", fps=10, align=align)
     tree, buffer = read_gltf(path)
-    expected = turned(laid(small_result, ExportOptions(align=align)))
+    expected = turned(aligned_shapes(small_result, ExportOptions(align=align)))
     expected *= 1.0 if align == "none" else 1e-3  # the truth is in millimeters, glTF in meters
     size = np.abs(expected).max()
     for frame in range(5):
@@ -178,7 +178,7 @@ def test_frames_that_do_not_share_a_basis_are_reproduced_too():
     assert np.abs(points[0] + np.einsum("fk,kcp->fcp", weights, targets) - points).max() < 1e-12
 
 
-def test_a_shape_that_stands_still_has_no_animation(small_result, tmp_path):
+def test_a_constant_shape_has_no_animation(small_result, tmp_path):
     still = replace(small_result, B=np.ones((5, 2)))
     for name, options in (("a.glb", {}), ("b.glb", {"frame": 3})):
         (path,) = export(still if name == "a.glb" else small_result, tmp_path / name, **options)
@@ -211,7 +211,7 @@ def test_only_units_of_length_become_meters(small_result, tmp_path, unit, size, 
     (path,) = export(result, tmp_path / "a.glb", frame=0, align="sequence")
     tree, buffer = read_gltf(path)
     got = array(tree, buffer, tree["meshes"][0]["primitives"][0]["attributes"]["POSITION"])
-    laid_over = laid(result, ExportOptions(align="sequence"))[0]
+    laid_over = aligned_shapes(result, ExportOptions(align="sequence"))[0]
     assert np.allclose(got, turned(size * laid_over), rtol=1e-6, atol=1e-7 * np.abs(size * laid_over).max())
     assert tree["asset"]["extras"]["unit"] == said
 
@@ -230,6 +230,6 @@ def test_another_library_loads_the_mesh(small_result, tmp_path, suffix):
     (path,) = export(small_result, tmp_path / f"a{suffix}", align="truth")
     scene = trimesh.load(path, process=False)
     (mesh,) = scene.geometry.values()
-    expected = 1e-3 * turned(laid(small_result, ExportOptions(align="truth"))[0])
+    expected = 1e-3 * turned(aligned_shapes(small_result, ExportOptions(align="truth"))[0])
     assert np.array_equal(mesh.faces, small_result.faces)
     assert np.abs(mesh.vertices - expected).max() < 1e-6 * np.abs(expected).max()

@@ -11,7 +11,7 @@ from scipy.io import loadmat
 
 from core import WRITERS, ExportOptions, InputError, export, load_result
 from core.foundation import procrustes
-from core.io.writers.options import common_scale, laid
+from core.io.writers.options import aligned_shapes, common_scale
 from core.reconstruction.result import arrays_of
 
 
@@ -128,7 +128,7 @@ def test_ply_without_faces_holds_the_skeleton(small_result, tmp_path, text):
     assert set(read_ply(path)) == {"vertex"}
 
 
-def test_stacked_ply_tells_the_frame_of_every_point(small_result, tmp_path):
+def test_stacked_ply_holds_the_frame_of_every_point(small_result, tmp_path):
     (path,) = export(small_result, tmp_path / "a.ply", frames="stacked")
     read = read_ply(path)
     assert np.array_equal(read["vertex"][:, 4], np.repeat(np.arange(5), 7))
@@ -198,7 +198,7 @@ def test_a_mirror_image_is_laid_over_the_truth_only_where_it_may_be(small_result
     mirrored = replace(small_result, C=small_result.C * depth_inverted)
     frames = small_result.truth.frames
     far = [
-        np.nanmean(np.linalg.norm(laid(each, options)[frames] - small_result.truth.points, axis=1))
+        np.nanmean(np.linalg.norm(aligned_shapes(each, options)[frames] - small_result.truth.points, axis=1))
         for each in (small_result, mirrored)
         for options in (ExportOptions(align=align, mirror=mirror) for mirror in (False, True))
     ]
@@ -250,7 +250,7 @@ def test_common_scale_is_the_least_squares_factor(small_result):
         ("absent/a.ply", {}, "absent does not exist"),
     ],
 )
-def test_what_cannot_be_exported_gives_its_sentence(small_result, tmp_path, name, options, sentence):
+def test_what_cannot_be_exported_is_refused_with_a_sentence(small_result, tmp_path, name, options, sentence):
     with pytest.raises(InputError, match=sentence):
         export(small_result, tmp_path / name, **options)
     assert not list(tmp_path.iterdir())
@@ -326,7 +326,7 @@ class Stop(Exception):
 
 
 @pytest.mark.parametrize("name", ["a.ply", "a.obj", "a.csv", "a.trajectories.csv", "a.glb", "a.gltf"])
-def test_progress_is_told_and_what_it_raises_leaves_nothing(small_result, tmp_path, name):
+def test_progress_is_reported_and_an_error_in_it_leaves_no_file(small_result, tmp_path, name):
     frames = "numbered" if name in ("a.ply", "a.obj") else "one"
     told = []
 
@@ -362,7 +362,7 @@ def small_disk():
 
 
 @pytest.mark.parametrize("suffix", WRITERS)
-def test_a_disk_that_refuses_the_bytes_leaves_nothing_and_says_so(small_result, tmp_path, small_disk, suffix):
+def test_a_full_disk_leaves_no_file_and_is_reported(small_result, tmp_path, small_disk, suffix):
     frames = "numbered" if suffix in (".ply", ".obj") else "one"
     path = tmp_path / f"a{suffix}"
     small_disk(200)

@@ -34,7 +34,7 @@ def test_the_menu_of_alignments_offers_what_is_possible_and_mirrors(
     kinds["Rigid motion per frame"].trigger()
     mirror = kinds["Mirror image"].menu()
     next(action for action in mirror.actions() if action.text().replace("&", "") == "On").trigger()
-    assert session.alignment.words() == "rigid motion per frame, mirrored"
+    assert session.alignment.label() == "rigid motion per frame, mirrored"
     qtbot.waitUntil(alignment.button.isVisible)
     bare = replace(known.sequence, rotations=None, translations=None, digest="bare")
     session.set_sequence(bare)
@@ -51,7 +51,7 @@ def test_the_key_goes_through_all_alignments_and_names_each(session, alignment, 
     names = []
     for _ in range(5):
         alignment.cycle()
-        names.append(session.alignment.words())
+        names.append(session.alignment.label())
         assert messages.text.lower().startswith(names[-1].lower())
     assert names == [
         "one similarity for all frames", "rigid motion per frame", "as is, by the cameras", "no alignment",
