@@ -6,6 +6,7 @@ import gc
 import random
 import runpy
 import weakref
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -711,3 +712,8 @@ def test_the_log_is_shown_from_the_message_on_a_file_that_cannot_be_opened(qtbot
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert window.log_panel.isVisible()
     assert "absent.txt" in window.log_panel.shown_text
+
+
+def test_every_row_of_the_table_names_a_method(window):
+    for spec in ACTIONS:
+        assert callable(attrgetter(spec.target)(window)), spec.name
