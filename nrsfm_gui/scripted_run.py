@@ -91,7 +91,7 @@ class ScriptedRun(QObject):
             return
         settings = self._arguments.settings
         if settings is not None:  # a session or a result has brought its own
-            self._control.leave(settings)  # they are set for the run that follows
+            self._control.ignore_settings(settings)  # they are set for the run that follows
             self._session.set_settings(settings)
         if self._arguments.run:
             refusal = self._parameters.refusal

@@ -38,11 +38,11 @@ class Change:
 
 
 @dataclass(frozen=True, eq=False)
-class Mail:
+class MailboxContent:
     """What happened since the mailbox was last emptied."""
 
     records: tuple[HistoryEntry, ...] = ()  # every one, oldest first
-    update: Iterate | None = None  # the newest
+    iterate: Iterate | None = None  # the newest
     seen: tuple[tuple[int, Iterate], ...] = ()  # some of all, oldest first, with the number of their record
     changes: tuple[Change, ...] = ()
     refusal: str = ""  # why changed settings were not taken; the run goes on under the old ones

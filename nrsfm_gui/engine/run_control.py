@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import QObject, Qt, QTimer, pyqtSignal
 
-from nrsfm_gui.engine.mailbox import Mail, Outcome
+from nrsfm_gui.engine.mailbox import MailboxContent, Outcome
 from nrsfm_gui.engine.solver_thread import SolverThread, Work, real_work
 from nrsfm_gui.engine.throttle import FRAME_MILLISECONDS
-from nrsfm_gui.model.changes import followed, named, one_gesture, parameters, waiting
+from nrsfm_gui.model.changes import live_settings, named, one_gesture, parameters, waiting_sentence
 from nrsfm_gui.model.run import Run, RunState
 from nrsfm_gui.model.snapshots import LEAST
 
@@ -69,11 +69,11 @@ class RunControl(QObject):
         self._threads: dict[Run, SolverThread] = {}
         self._delay = 0.0
         self._stopped: dict[Run, Settings] = {}  # those of the session when a run was told to stop
-        self._left: Settings | None = None  # settings that were refused, or only gone back to
+        self._ignored_settings: Settings | None = None  # settings that were refused, or only gone back to
         self._following: set[Run] = set()  # those whose threads take up cheap settings only
         # Those that were added for a change that has not come yet, and the moment they go on from.
         self._expectant: dict[Run, int | None] = {}
-        self._ticks = _ChangeTicks()
+        self._ticks = _TickRecorder()
         self._timer = QTimer(self)  # a clock: threads are polled while there are any
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.setInterval(FRAME_MILLISECONDS)
@@ -81,7 +81,7 @@ class RunControl(QObject):
         session.live_changed.connect(self._on_live_changed)
         session.settings_changed.connect(self._apply_settings)
         # Queued: once everyone knows of the change, and before anything is painted.
-        session.settings_changed.connect(self._show_answer, QUEUED)  # type: ignore[call-arg]  # not in the stub
+        session.settings_changed.connect(self._on_settings_applied, QUEUED)  # type: ignore[call-arg]  # not in the stub
 
     @property
     def current(self) -> Run | None:
@@ -145,9 +145,9 @@ class RunControl(QObject):
         elif live and run is not None and run.settings != self._session.settings:
             self._apply_settings(self._session.settings)
 
-    def leave(self, settings: Settings) -> None:
+    def ignore_settings(self, settings: Settings) -> None:
         """Follow other settings than these, which are those of a moment that is only looked at."""
-        self._left = settings
+        self._ignored_settings = settings
 
     def set_slow(self, slow: bool) -> None:
         """Wait after every iteration, so that an eye can follow."""
@@ -178,7 +178,7 @@ class RunControl(QObject):
             return
         if run in self._following:
             self._show_waiting(run, settings)
-            settings = followed(run.settings, settings)
+            settings = live_settings(run.settings, settings)
         if run is None or not self._threads[run].change(settings):
             self._follow(self._session.shown)
             run = self.current
@@ -187,7 +187,7 @@ class RunControl(QObject):
             # while the solver answers, the window has nothing to do that could not wait.
             self._threads[run].await_answer(ANSWER_SECONDS)
 
-    def _show_answer(self, _settings: Settings) -> None:
+    def _on_settings_applied(self, _settings: Settings) -> None:
         """Show what changed settings come to where it is there already."""
         run = self.current
         if run is not None and self._threads[run].await_answer(0.0):
@@ -203,12 +203,12 @@ class RunControl(QObject):
         seen, moment = session.seen, session.moment
         if not session.live or run is None or run is not session.shown or run in self._threads:
             return
-        if seen is None or not seen.rotations_chosen or session.settings == self._left:
+        if seen is None or not seen.rotations_chosen or session.settings == self._ignored_settings:
             return
         self._show_waiting(run, session.settings)
         under = run.settings if moment is None else seen.settings
-        settings = followed(under, session.settings)
-        if settings in (under, self._left):
+        settings = live_settings(under, session.settings)
+        if settings in (under, self._ignored_settings):
             return
         place = "" if moment is None else f"from iteration {seen.record.iteration}"
         source, continued = run, run.steered
@@ -227,7 +227,7 @@ class RunControl(QObject):
             run.sequence, under, start=seen, continued=continued, linger=LINGER, work=self._work
         )
         thread.change(settings)
-        self._left = None
+        self._ignored_settings = None
         self._following.add(run)
         self._launch(run, thread)
         if not continued:
@@ -239,7 +239,7 @@ class RunControl(QObject):
             if over:
                 self._threads.pop(run, None)
                 self._following.discard(run)
-            self._apply(run, thread.take())
+            self._apply(run, thread.read_mailbox())
             if over:
                 self._expectant.pop(run, None)
                 self._thin_moments()
@@ -251,37 +251,37 @@ class RunControl(QObject):
         if not self._threads:
             self._timer.stop()
 
-    def _apply(self, run: Run, mail: Mail) -> None:
+    def _apply(self, run: Run, content: MailboxContent) -> None:
         first = len(run.history)
-        run.history.extend(mail.records)
-        for record, update in mail.seen:
-            run.moments.add(first + record, update)
-        for change in mail.changes:
+        run.history.extend(content.records)
+        for record, iterate in content.seen:
+            run.snapshots.add(first + record, iterate)
+        for change in content.changes:
             self._expectant.pop(run, None)
             self._ticks.add(run, change)
-        if mail.update is not None:
-            run.last = mail.update
-            run.message = mail.update.phase
-        if mail.ending is not None:
-            run.state = ENDINGS[mail.ending.outcome]
-            run.message = mail.ending.sentence or run.message
-        if mail.update is not None or mail.ending is not None or mail.refusal:
+        if content.iterate is not None:
+            run.last = content.iterate
+            run.message = content.iterate.phase
+        if content.ending is not None:
+            run.state = ENDINGS[content.ending.outcome]
+            run.message = content.ending.sentence or run.message
+        if content.iterate is not None or content.ending is not None or content.refusal:
             self._session.report_run(run)
-        if mail.refusal:
-            self._left = self._session.settings
+        if content.refusal:
+            self._ignored_settings = self._session.settings
             if run in self._expectant:
                 self._withdraw(run)
-            self.refused.emit(mail.refusal)
-        if mail.ending is not None and mail.ending.outcome is Outcome.REFUSED:
+            self.refused.emit(content.refusal)
+        if content.ending is not None and content.ending.outcome is Outcome.REFUSED:
             if not len(run.history):
                 self._session.drop_run(run)
-            self.refused.emit(mail.ending.sentence)
-        if mail.ending is not None and mail.ending.outcome is Outcome.CRASHED:
-            self.crashed.emit(mail.ending.sentence, mail.ending.details)
+            self.refused.emit(content.ending.sentence)
+        if content.ending is not None and content.ending.outcome is Outcome.CRASHED:
+            self.crashed.emit(content.ending.sentence, content.ending.details)
 
     def _show_waiting(self, run: Run, settings: Settings) -> None:
         """Show which parameters a live run does not follow."""
-        sentence = waiting(run.settings, settings)
+        sentence = waiting_sentence(run.settings, settings)
         if sentence:
             self._session.notifier.show_status(sentence)
 
@@ -300,11 +300,11 @@ class RunControl(QObject):
         """Let runs that are not shown keep fewer moments, the largest first, where all take too much."""
         everything = [run for _sequence, runs, _shown in self._session.everything() for run in runs]
         runs = [run for run in everything if run is not self._session.shown]
-        while runs and sum(run.moments.size for run in everything) > ALL_MOMENTS:
-            fattest = max(runs, key=lambda run: run.moments.size)
-            if len(fattest.moments) <= LEAST:
+        while runs and sum(run.snapshots.size for run in everything) > ALL_MOMENTS:
+            fattest = max(runs, key=lambda run: run.snapshots.size)
+            if len(fattest.snapshots) <= LEAST:
                 runs.remove(fattest)
-            fattest.moments.shrink()
+            fattest.snapshots.shrink()
 
 
 @dataclass(frozen=True)
@@ -322,7 +322,7 @@ class _Gesture:
         return run is self.run and one_gesture(self.keys, keys, now - self.at)
 
 
-class _ChangeTicks:
+class _TickRecorder:
     """Adds a tick to the history of a run where its settings changed: one tick per gesture."""
 
     def __init__(self) -> None:
@@ -342,6 +342,6 @@ class _ChangeTicks:
             prefix = last.prefix if last is not None and last.run is run and not last.keys else ""
             text = prefix + named(run.settings, change.settings)
             tick = run.history.tick(change.iteration, text, before=run.settings, restarts=change.restarts)
-            run.moments.hold(tick.first - 1)
+            run.snapshots.protect(tick.first - 1)
             self._gesture = None if change.restarts else _Gesture(run, keys, now, run.settings, prefix)
         run.settings = change.settings

@@ -1,8 +1,8 @@
 """The one module in which two threads meet.
 
-`SolverThread` drains the stream of a reconstruction into a mailbox: the newest update, a few of those before
+`SolverThread` drains the stream of a reconstruction into a mailbox: the newest iterate, a few of those before
 it, and every record since the last look. The window empties it at display rate (`take`), so that a run of
-20 000 iterations costs it no more than one of 20; the first update under changed settings is announced at
+20 000 iterations costs it no more than one of 20; the first iterate under changed settings is announced at
 once, for a hand waits for it. A pause is a condition on which the thread waits between two iterations; a
 cancel wakes it. A thread is never terminated: its owner cancels it, waits, and only then lets go of it.
 
@@ -24,17 +24,17 @@ from PyQt6.QtCore import QThread, pyqtSignal
 
 from core import InputError
 from core.reconstruction import count_shift, shift_counts
-from nrsfm_gui.engine.mailbox import Change, Ending, Mail, Outcome
+from nrsfm_gui.engine.mailbox import Change, Ending, MailboxContent, Outcome
 
 if TYPE_CHECKING:
     from core import HistoryEntry, Iterate, Sequence, Settings
 
 # While a hand moves: the seconds without a step, at least, and at least so many times what a step takes.
 STEP_EVERY, STEP_SHARE = 0.1, 40.0
-STEP_ANSWERS = 5.0  # what a step takes, in first updates, as long as none was taken
+STEP_ANSWERS = 5.0  # what a step takes, in first iterates, as long as none was taken
 # Seconds that a step waits for a hand that may go on: a large picture keeps the window from its mouse.
-HAND_PAUSE = 0.1
-MOST_SEEN = 12  # updates that the mailbox holds for those who look back
+DRAG_PAUSE = 0.1
+MOST_SEEN = 12  # iterates that the mailbox holds for those who look back
 
 Work = Callable[["Sequence", "Settings", "Iterate | None"], Iterator["Iterate"]]
 
@@ -47,14 +47,14 @@ def real_work(sequence: Sequence, settings: Settings, start: Iterate | None) -> 
 
 
 class SolverThread(QThread):
-    """Drains one stream of updates; see the module's docstring.
+    """Drains one stream of iterates; see the module's docstring.
 
     Parameters
     ----------
     sequence, settings
         what is reconstructed, and how.
     start
-        an update to go on from.
+        an iterate to go on from.
     continued
         whether the history of `start` goes on: iterations and seconds are then counted from its record.
     linger
@@ -65,7 +65,7 @@ class SolverThread(QThread):
     Signals
     -------
     arrived()
-        the mailbox has the first update under changed settings.
+        the mailbox has the first iterate under changed settings.
     """
 
     arrived = pyqtSignal()
@@ -95,7 +95,7 @@ class SolverThread(QThread):
         self._records: list[HistoryEntry] = []
         self._changes: list[Change] = []
         self._seen: list[tuple[int, Iterate]] = []
-        self._update: Iterate | None = None
+        self._iterate: Iterate | None = None
         self._refusal = ""
         self._ending: Ending | None = None
         self._answering = False  # whether changed settings were taken and nothing is known of them yet
@@ -103,20 +103,20 @@ class SolverThread(QThread):
         self._answer_seconds = 0.0
         # Only the thread itself touches these.
         self._last = start if continued else None
-        self._owes_step = False  # whether all there is under the present settings is where it starts
+        self._step_pending = False  # whether all there is under the present settings is where it starts
         self._step_seconds, self._stepped_at = 0.0, time.perf_counter()
-        self._shift: tuple[int, float] | None = None  # unknown before the first update
+        self._shift: tuple[int, float] | None = None  # unknown before the first iterate
 
     # -- called by the window -------------------------------------------------------------------------------
 
-    def take(self) -> Mail:
+    def read_mailbox(self) -> MailboxContent:
         """Empty the mailbox."""
         with self._condition:
             records, changes, seen = tuple(self._records), tuple(self._changes), tuple(self._seen)
-            mail = Mail(records, self._update, seen, changes, self._refusal, self._ending)
-            self._records, self._changes, self._seen, self._update = [], [], [], None
+            content = MailboxContent(records, self._iterate, seen, changes, self._refusal, self._ending)
+            self._records, self._changes, self._seen, self._iterate = [], [], [], None
             self._refusal, self._ending = "", None
-        return mail
+        return content
 
     def set_paused(self, paused: bool) -> None:
         """Hold the run between two iterations, or let it go on."""
@@ -138,7 +138,7 @@ class SolverThread(QThread):
             self._condition.notify_all()
 
     def change(self, settings: Settings) -> bool:
-        """Go on from the current update under other settings; False where the run is already over."""
+        """Go on from the current iterate under other settings; False where the run is already over."""
         with self._condition:
             if self._over:
                 return False
@@ -147,7 +147,7 @@ class SolverThread(QThread):
             return True
 
     def await_answer(self, seconds: float) -> bool:
-        """Wait for the first update under changed settings, so that no other thread disturbs it.
+        """Wait for the first iterate under changed settings, so that no other thread disturbs it.
 
         Returns whether the mailbox has one. Where the last one took longer than so many seconds, or a step
         has to be ended first, it is not waited for: `arrived` tells of it.
@@ -186,36 +186,36 @@ class SolverThread(QThread):
     def _drain(self) -> Outcome:
         stream = self._work(self._sequence, self._settings, self._start)
         try:
-            while self._may_go_on():
-                settings = self._take_change()
+            while self._wait_while_paused():
+                settings = self._pop_change()
                 if settings is not None:
                     stream = self._redirected(stream, settings)
                     with self._condition:
                         self._answering = False
                         self._condition.notify_all()
                     continue
-                if self._hand_goes_on():
+                if self._wait_for_change():
                     continue
-                self._note_step(True)
+                self._set_stepping(True)
                 began = time.perf_counter()
-                update = next(stream, None)
-                self._note_step(False)
-                self._stepped_at, self._owes_step = time.perf_counter(), False
-                if update is not None:
+                iterate = next(stream, None)
+                self._set_stepping(False)
+                self._stepped_at, self._step_pending = time.perf_counter(), False
+                if iterate is not None:
                     self._step_seconds = self._stepped_at - began
-                    self._post(update)
+                    self._post(iterate)
                 elif self._is_over():
                     return Outcome.FINISHED
             return Outcome.STOPPED
         finally:
             _close(stream)
 
-    def _note_step(self, stepping: bool) -> None:
+    def _set_stepping(self, stepping: bool) -> None:
         with self._condition:
             self._stepping = stepping
             self._condition.notify_all()
 
-    def _may_go_on(self) -> bool:
+    def _wait_while_paused(self) -> bool:
         """Wait while paused; return False once cancelled."""
         with self._condition:
             if self._delay and not self._paused:
@@ -231,10 +231,10 @@ class SolverThread(QThread):
             self._over = self._cancelled or self._pending is None
             return self._over
 
-    def _take_change(self) -> Settings | None:
+    def _pop_change(self) -> Settings | None:
         """Return changed settings that are to be taken now.
 
-        While a hand moves there are always newer ones: a step now and then must go on from the first update
+        While a hand moves there are always newer ones: a step now and then must go on from the first iterate
         under each, or the point would never follow further than that.
         """
         if self._step_is_due():
@@ -247,19 +247,19 @@ class SolverThread(QThread):
     def _step_is_due(self) -> bool:
         step = self._step_seconds or STEP_ANSWERS * self._answer_seconds
         rest = max(STEP_EVERY, STEP_SHARE * step)
-        return self._owes_step and time.perf_counter() - self._stepped_at > rest
+        return self._step_pending and time.perf_counter() - self._stepped_at > rest
 
-    def _hand_goes_on(self) -> bool:
+    def _wait_for_change(self) -> bool:
         """Wait a moment before a step that the next change of a moving hand would have to wait for."""
-        if not self._owes_step or self._step_is_due():
+        if not self._step_pending or self._step_is_due():
             return False
         with self._condition:
             return self._condition.wait_for(
-                lambda: self._cancelled or self._pending is not None, timeout=HAND_PAUSE
+                lambda: self._cancelled or self._pending is not None, timeout=DRAG_PAUSE
             )
 
     def _redirected(self, stream: Iterator[Iterate], settings: Settings) -> Iterator[Iterate]:
-        """Return a stream from the current update under other settings, or the old one where refused."""
+        """Return a stream from the current iterate under other settings, or the old one where refused."""
         before, began = self._last or self._start, time.thread_time()
         try:
             other = self._work(self._sequence, settings, before)
@@ -272,36 +272,36 @@ class SolverThread(QThread):
         self._settings = settings
         with self._condition:
             self._answer_seconds = time.thread_time() - began  # of its own: what a wait for it would take
-        if not self._owes_step:  # a hand begins to move, or goes on after a step
+        if not self._step_pending:  # a hand begins to move, or goes on after a step
             self._stepped_at = time.perf_counter()
-        self._owes_step = first is not None and not first.status.finished
+        self._step_pending = first is not None and not first.status.finished
         if first is not None:
             self._post(first, Change(first.record.iteration, settings, restarts=_restarts(before, first)))
         return other
 
-    def _post(self, update: Iterate, change: Change | None = None) -> None:
-        """Put an update into the mailbox; a change comes with the first one under changed settings."""
+    def _post(self, iterate: Iterate, change: Change | None = None) -> None:
+        """Put an iterate into the mailbox; a change comes with the first one under changed settings."""
         if self._last is not None and (change is not None or self._shift is None):
-            self._shift = count_shift(self._last.record, update.record)
+            self._shift = count_shift(self._last.record, iterate.record)
         if self._shift is not None:
-            update = shift_counts(update, self._shift)
+            iterate = shift_counts(iterate, self._shift)
         else:
             self._shift = (0, 0.0)
-        self._last = update
+        self._last = iterate
         with self._condition:
-            self._records.append(update.record)
-            self._update = update
+            self._records.append(iterate.record)
+            self._iterate = iterate
             if len(self._seen) == MOST_SEEN:
                 del self._seen[1::2]
-            self._seen.append((len(self._records) - 1, update))
+            self._seen.append((len(self._records) - 1, iterate))
             if change is not None:
-                self._changes.append(replace(change, iteration=update.record.iteration))
+                self._changes.append(replace(change, iteration=iterate.record.iteration))
         if change is not None:
             self.arrived.emit()
 
 
 def _restarts(before: Iterate | None, first: Iterate) -> bool:
-    """Whether the first update under changed settings makes nothing of the one before."""
+    """Whether the first iterate under changed settings makes nothing of the one before."""
     if before is None:
         return False  # there was nothing yet
     return not (before.rotations_chosen and first.rotations_chosen) or before.rotations != first.rotations

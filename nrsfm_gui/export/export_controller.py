@@ -277,11 +277,11 @@ class ExportController(QObject):
     def _ask(self, title: str, name: str, filters: str, then: Callable[[Path], object]) -> None:
         """Ask for a path to write, and remember its folder."""
 
-        def take(path: Path) -> None:
+        def use_path(path: Path) -> None:
             self._store.set_writing_folder(path.parent)
             then(path)
 
-        ask_for_path(self._window, title, take, kind=PathKind.NEW_FILE, start=name, filters=filters)
+        ask_for_path(self._window, title, use_path, kind=PathKind.NEW_FILE, start=name, filters=filters)
 
 
 def _recipe_text(

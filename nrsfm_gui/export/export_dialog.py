@@ -55,7 +55,7 @@ class PairField(QWidget):
 
     def __init__(self, between: str, names: tuple[str, str]) -> None:
         super().__init__()
-        self.first, self.second = NumberField(whole=True), NumberField(whole=True)
+        self.first, self.second = NumberField(integer=True), NumberField(integer=True)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(6)
@@ -120,10 +120,15 @@ class PathField(QWidget):
 
     def _ask(self) -> None:
         ask_for_path(
-            self, "Export", self._take, kind=PathKind.NEW_FILE, start=self.line.text(), filters=self.filter
+            self,
+            "Export",
+            self._set_path,
+            kind=PathKind.NEW_FILE,
+            start=self.line.text(),
+            filters=self.filter,
         )
 
-    def _take(self, path: Path) -> None:
+    def _set_path(self, path: Path) -> None:
         self.line.setText(str(path))
         self.edited.emit()
 
@@ -287,9 +292,9 @@ class ExportDialog(QDialog):
         form = self.form
         form.what.chosen.connect(self.choose)
         for choice in (form.format, form.view, form.plot, form.frames, form.align, form.turning):
-            choice.chosen.connect(lambda _key: self._show_rows())
+            choice.chosen.connect(lambda _key: self._update_rows())
         for field in (form.range, form.size_field):
-            field.edited.connect(self._show_rows)
+            field.edited.connect(self._update_rows)
         form.path.edited.connect(self._on_path_edited)
         for number in (form.seconds, form.fps, form.speed):
             number.textChanged.connect(lambda _text: self._check())
@@ -305,9 +310,9 @@ class ExportDialog(QDialog):
             self.form.format.add(suffix, f"{label} (*{suffix})", label)
         if known in KINDS[kind].formats:
             self.form.format.set_key(str(known))
-        self._show_rows()
+        self._update_rows()
 
-    def _show_rows(self) -> None:
+    def _update_rows(self) -> None:
         """Show the rows that apply, and propose a name unless the user typed one."""
         form = self.form
         kind, suffix = form.what.key, form.format.key
@@ -376,7 +381,7 @@ class ExportDialog(QDialog):
         for name, refusal in self._refusals().items():
             notes[name] = refusal
         for name, sentence in notes.items():
-            self.form.set_note(name, sentence)
+            self.form.set_message(name, sentence)
         self._export.setEnabled(not any(notes.values()))
         replaced = "The file is there already, and is replaced. " if os.path.isfile(path) else ""
         self._note.setText(f"{replaced}{KINDS[self.form.what.key].tip}.")

@@ -22,7 +22,7 @@ from core.io.readers import sample_name
 from nrsfm_gui.export.movie import ScenePainter
 from nrsfm_gui.export.movie_options import MovieOptions
 from nrsfm_gui.model.numbers import NONE
-from nrsfm_gui.model.run_names import penalty_words, run_title
+from nrsfm_gui.model.run_names import penalty_text, run_title
 from nrsfm_gui.model.theme import LIGHT
 from nrsfm_gui.panels.loss.loss_plot import LossPlot
 from nrsfm_gui.panels.parameters.spectrum_plot import SpectrumPlot, SpectrumState
@@ -112,7 +112,7 @@ footer { border-top: 1px solid var(--line); padding-top: 10px; font-size: 12px; 
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """A table with a heading for every column."""
 
     headings: tuple[str, ...]
@@ -135,7 +135,7 @@ class RunReport:
     spectrum: str
     errors: str
     errors_title: str
-    worst: Table
+    worst: ReportTable
     worst_title: str
     picture: bytes  # PNG
     picture_title: str
@@ -231,7 +231,7 @@ def worst_frames(per_frame: Floats, count: int = WORST) -> list[int]:
     return [int(frame) for frame in worst_first(per_frame)[:count] if np.isfinite(per_frame[frame])]
 
 
-def _worst_table(shapes: Shapes, sequence: Sequence, per_frame: Floats) -> Table:
+def _worst_table(shapes: Shapes, sequence: Sequence, per_frame: Floats) -> ReportTable:
     """Return frame, 3-D error, reprojection error and visible points of the worst frames."""
     residuals, errors = shapes.residuals, shapes.errors
     assert residuals is not None  # there is a reconstruction
@@ -249,7 +249,7 @@ def _worst_table(shapes: Shapes, sequence: Sequence, per_frame: Floats) -> Table
         row += [summaries.measure(squared, sequence.units), NONE if worst is None else str(worst)]
         rows.append((*row, f"{int(sequence.visible[frame].sum())} of {sequence.point_count}"))
     middle = ("mean 3-D error",) if errors is not None else ()
-    return Table(("frame", *middle, "reprojection RMS", "worst point", "visible"), tuple(rows))
+    return ReportTable(("frame", *middle, "reprojection RMS", "worst point", "visible"), tuple(rows))
 
 
 def _loss_chart(run: Run) -> str:
@@ -307,19 +307,19 @@ def error_chart(series: ErrorSeries) -> str:
 
 def _settings(settings: Settings) -> Rows:
     method = METHODS[settings.method]
-    rows = [("method", method.title), ("penalty", penalty_words(settings.penalty))]
-    rows += [(option, _word(value)) for option, value in settings.options]
+    rows = [("method", method.title), ("penalty", penalty_text(settings.penalty))]
+    rows += [(option, _format_value(value)) for option, value in settings.options]
     if settings.problem != "nonrigid":
         rows.insert(0, ("problem", "low rank"))
     for entry in fields(settings):
         value = getattr(settings, entry.name)
         if entry.name in LEFT_OUT or value is None:
             continue
-        rows.append((TITLES.get(entry.name, entry.name), _word(value)))
+        rows.append((TITLES.get(entry.name, entry.name), _format_value(value)))
     return tuple(rows)
 
 
-def _word(value: object) -> str:
+def _format_value(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -389,7 +389,7 @@ def _pairs(rows: Rows) -> str:
     return f'<table class="pairs">{"".join(lines)}</table>'
 
 
-def _table(table: Table) -> str:
+def _table(table: ReportTable) -> str:
     head = "".join(f"<th>{html.escape(name)}</th>" for name in table.headings)
     body = "".join(
         "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in table.rows

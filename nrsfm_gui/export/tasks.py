@@ -104,15 +104,15 @@ class Tasks(QObject):
             return
         elapsed = time.monotonic() - task.began
         key, strip = id(task), self._strips[task.in_window]
-        if 1000 * elapsed >= SHOW_MILLISECONDS and (total > 1 or not strip.shows(key)):
-            strip.show_task(key, task.title, progress_words(done, total, elapsed), _share(done, total))
+        if 1000 * elapsed >= SHOW_MILLISECONDS and (total > 1 or not strip.has_task(key)):
+            strip.show_task(key, task.title, progress_text(done, total, elapsed), _share(done, total))
 
     def _end(self, task: Task) -> None:
         self._tasks.remove(task)
         self._strips[task.in_window].remove_task(id(task))
 
 
-def progress_words(done: int, total: int, elapsed: float) -> str:
+def progress_text(done: int, total: int, elapsed: float) -> str:
     """Return "34 of 100 · about 12 s left"; "" where nothing is known."""
     if total <= 1:
         return ""

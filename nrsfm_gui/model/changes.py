@@ -43,7 +43,11 @@ def differences(old: Settings, new: Settings) -> tuple[Difference, ...]:
             found += _penalties(before, after)
         else:
             words = entry.name.replace("_", " ")
-            found.append(Difference(entry.name, words, _word(entry.name, before), _word(entry.name, after)))
+            found.append(
+                Difference(
+                    entry.name, words, _format_value(entry.name, before), _format_value(entry.name, after)
+                )
+            )
     return tuple(found)
 
 
@@ -62,19 +66,21 @@ def one_gesture(last: frozenset[str], now: frozenset[str], seconds: float) -> bo
     return seconds < GESTURE and bool(last & now)
 
 
-def followed(run: Settings, wanted: Settings) -> Settings:
+def live_settings(run: Settings, requested: Settings) -> Settings:
     """Return what a run can go on under at once: its own settings with the cheap ones of those wanted.
 
     Rank and penalty are of a problem and its method: under another one all of it waits.
     """
-    if (run.problem, run.method) != (wanted.problem, wanted.method):
+    if (run.problem, run.method) != (requested.problem, requested.method):
         return run
-    return run.with_changes(**{name: getattr(wanted, name) for name in LIVE})
+    return run.with_changes(**{name: getattr(requested, name) for name in LIVE})
 
 
-def waiting(run: Settings, wanted: Settings) -> str:
+def waiting_sentence(run: Settings, requested: Settings) -> str:
     """Return what of the wanted settings waits for a run of its own, as a sentence; "" for nothing."""
-    names = dict.fromkeys(difference.name for difference in differences(followed(run, wanted), wanted))
+    names = dict.fromkeys(
+        difference.name for difference in differences(live_settings(run, requested), requested)
+    )
     if not names:
         return ""
     what = ", ".join(names)
@@ -116,14 +122,14 @@ def _options(old: Settings, new: Settings) -> list[Difference]:
     method, after = METHODS[new.method], dict(new.options)
     before = dict(old.options) if old.method == new.method else {}
     return [
-        Difference(f"option {name}", name, _word(name, old_value), _word(name, new_value))
+        Difference(f"option {name}", name, _format_value(name, old_value), _format_value(name, new_value))
         for name in sorted(before.keys() | after.keys())
         if (old_value := before.get(name, method.default(name)))
         != (new_value := after.get(name, method.default(name)))
     ]
 
 
-def _word(name: str, value: object) -> str:
+def _format_value(name: str, value: object) -> str:
     if name == "method":
         return METHODS[str(value)].title
     if value is None:

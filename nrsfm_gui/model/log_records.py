@@ -33,7 +33,7 @@ class Level(IntEnum):
 
 
 @dataclass(frozen=True)
-class Line:
+class LogLine:
     """One line of the log."""
 
     level: Level
@@ -66,7 +66,7 @@ class Logbook(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.lines: deque[Line] = deque(maxlen=LINES)
+        self.lines: deque[LogLine] = deque(maxlen=LINES)
         self._handler: _Handler | None = None
         self._levels: dict[str, int] = {}
         self._qt_before: Callable[[QtMsgType, QMessageLogContext, str | None], None] | None = None
@@ -74,7 +74,7 @@ class Logbook(QObject):
 
     def add(self, level: Level, source: str, text: str, details: str = "") -> None:
         """Add a line; from any thread."""
-        self._arrived.emit(Line(level, source, text, details[-LONGEST:]))
+        self._arrived.emit(LogLine(level, source, text, details[-LONGEST:]))
 
     def clear(self) -> None:
         """Forget all lines."""
@@ -97,7 +97,7 @@ class Logbook(QObject):
             if logger.level == logging.NOTSET:
                 logger.setLevel(logging.INFO)
         logging.captureWarnings(True)
-        self._qt_before = qInstallMessageHandler(self._hear_qt)
+        self._qt_before = qInstallMessageHandler(self._on_qt_message)
 
     def shut_down(self) -> None:
         """Leave `logging`, `warnings` and Qt as they were."""
@@ -110,15 +110,15 @@ class Logbook(QObject):
         self._handler = None
         logging.captureWarnings(False)
         now = qInstallMessageHandler(self._qt_before)
-        if now != self._hear_qt:  # another one came since, and stays
+        if now != self._on_qt_message:  # another one came since, and stays
             qInstallMessageHandler(now)
         self._qt_before = None
 
-    def _add(self, line: Line) -> None:
+    def _add(self, line: LogLine) -> None:
         self.lines.append(line)
         self.added.emit(line)
 
-    def _hear_qt(self, kind: QtMsgType, context: QMessageLogContext, message: str | None) -> None:
+    def _on_qt_message(self, kind: QtMsgType, context: QMessageLogContext, message: str | None) -> None:
         levels = {
             QtMsgType.QtDebugMsg: Level.DETAIL,
             QtMsgType.QtInfoMsg: Level.INFO,

@@ -10,7 +10,7 @@ MINUS = "−"
 
 
 @dataclass(frozen=True)
-class Number:
+class LabeledValue:
     """A labeled value: what it is, its value as text, and a tip that defines it."""
 
     label: str

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from nrsfm_gui.model.history import History
-from nrsfm_gui.model.snapshots import Moments
+from nrsfm_gui.model.snapshots import Snapshots
 
 if TYPE_CHECKING:
     from core import Iterate, Sequence, Settings
@@ -40,7 +40,7 @@ class Run:
     state: RunState = RunState.RUNNING
     history: History = field(default_factory=History)
     last: Iterate | None = None
-    moments: Moments = field(default_factory=Moments)  # kept updates of its history
+    snapshots: Snapshots = field(default_factory=Snapshots)  # kept iterates of its history
     message: str = ""
     title: str = ""  # what the user calls it, "" for its settings in words
     note: str = ""
@@ -48,16 +48,16 @@ class Run:
 
     def as_of(self, moment: int | None) -> Run:
         """Return a copy that nobody writes any more: as it was at a kept moment, or with None as it is."""
-        if moment is None or not len(self.moments):
-            return replace(self, history=self.history.until(len(self.history)), moments=Moments())
-        index, update = self.moments.at(moment)
+        if moment is None or not len(self.snapshots):
+            return replace(self, history=self.history.until(len(self.history)), snapshots=Snapshots())
+        index, iterate = self.snapshots.at(moment)
         return replace(
             self,
-            settings=update.settings,
+            settings=iterate.settings,
             state=RunState.STOPPED,
             history=self.history.until(index + 1),
-            last=update,
-            moments=Moments(),
+            last=iterate,
+            snapshots=Snapshots(),
         )
 
     @property

@@ -23,14 +23,14 @@ SHORT_METHODS = {name: method.title for name, method in METHODS.items()} | {
 
 def run_name(settings: Settings) -> str:
     """Return a preset's name, or the method with its own numbers, the penalty, and an unusual problem."""
-    method = " ".join([SHORT_METHODS[settings.method], *option_words(settings)])
+    method = " ".join([SHORT_METHODS[settings.method], *option_texts(settings)])
     words = [method, settings.penalty.short]
     if settings.problem == "lowrank":
         words.append("low rank")  # last: a narrow list cuts what is the same for all runs of a comparison
     return preset_name(settings) or ", ".join(words)
 
 
-def penalty_words(penalty: Penalty) -> str:
+def penalty_text(penalty: Penalty) -> str:
     """Return a penalty with its numbers: "WNN, xi 0.5, gamma 1e-06", "weights 0, 0.1, 0.2"."""
     word = penalty.short
     if isinstance(penalty, ExplicitWeights):
@@ -39,14 +39,14 @@ def penalty_words(penalty: Penalty) -> str:
     return ", ".join((word, *(f"{name} {value:g}" for name, value in numbers)))
 
 
-def option_words(settings: Settings) -> list[str]:
+def option_texts(settings: Settings) -> list[str]:
     """Return "rho 0.1", ... of the options that are not the method's defaults."""
     return [f"{name} {value if isinstance(value, str) else f'{value:g}'}" for name, value in settings.options]
 
 
-def settings_words(settings: Settings) -> str:
+def settings_text(settings: Settings) -> str:
     """Return what a run is asked for, in a line: "recommended, rank 6, eta 0.05, WNN, xi 0.5"."""
-    numbers = f"rank {settings.rank}, eta {settings.eta:g}, {penalty_words(settings.penalty)}"
+    numbers = f"rank {settings.rank}, eta {settings.eta:g}, {penalty_text(settings.penalty)}"
     return f"{preset_name(settings) or METHODS[settings.method].title}, {numbers}"
 
 

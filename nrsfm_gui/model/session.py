@@ -50,7 +50,7 @@ class Session(QObject):
     sequence_changed = pyqtSignal(object)  # Sequence
     settings_changed = pyqtSignal(object)  # Settings
     runs_changed = pyqtSignal()  # there are others: one was added, or some were dropped
-    run_changed = pyqtSignal(object)  # Run: it has new records, a new update, or another state
+    run_changed = pyqtSignal(object)  # Run: it has new records, a new iterate, or another state
     shown_changed = pyqtSignal(object)  # Run or None
     frame_changed = pyqtSignal(int)
     point_changed = pyqtSignal(int)  # the one of the selection that was chosen last, -1 for none
@@ -197,7 +197,7 @@ class Session(QObject):
         self.set_shown(run)
         return run
 
-    def take_run(self, run: Run) -> None:
+    def append_run(self, run: Run) -> None:
         """Append a run of this sequence that was made elsewhere, under a new number, and show it."""
         self._made += 1
         run.number = self._made
@@ -259,9 +259,9 @@ class Session(QObject):
         """What is looked at: a kept moment of the run that is shown, or the newest."""
         if self.shown is None:
             return None
-        if self.moment is None or not len(self.shown.moments):
+        if self.moment is None or not len(self.shown.snapshots):
             return self.shown.last
-        return self.shown.moments.at(self.moment)[1]
+        return self.shown.snapshots.at(self.moment)[1]
 
     @property
     def seen_run(self) -> Run | None:
@@ -284,7 +284,7 @@ class Session(QObject):
         self.runs_changed.emit()
 
     def report_run(self, run: Run) -> None:
-        """Signal that a run has new records, a new update, or another state."""
+        """Signal that a run has new records, a new iterate, or another state."""
         if any(run in runs for _sequence, runs, _shown in self.everything()):
             self.edits += 1  # one that was stopped by opening another session still ends
         self.run_changed.emit(run)

@@ -23,7 +23,7 @@ LARGEST = 64_000_000  # bytes of their points
 LEAST = 2  # the first and the newest, whatever their size
 
 
-class _Worth(IntEnum):
+class _Priority(IntEnum):
     """Why a moment is kept; the least goes first."""
 
     NONE = 0
@@ -32,13 +32,13 @@ class _Worth(IntEnum):
 
 
 @dataclass(eq=False)
-class _Moment:
+class _Snapshot:
     index: int
-    update: Iterate
-    worth: _Worth = _Worth.NONE
+    iterate: Iterate
+    priority: _Priority = _Priority.NONE
 
 
-class Moments:
+class Snapshots:
     """Snapshots of a run by the index of their record, ascending.
 
     Parameters
@@ -49,7 +49,7 @@ class Moments:
 
     def __init__(self, *, most: int = MOST, largest: int = LARGEST) -> None:
         self._most, self._largest = most, largest
-        self._kept: list[_Moment] = []
+        self._kept: list[_Snapshot] = []
         self._size = 0
 
     def __len__(self) -> int:
@@ -65,14 +65,14 @@ class Moments:
         """The bytes of all points, as if none of them were shared."""
         return self._size
 
-    def add(self, index: int, update: Iterate) -> None:
-        """Keep an update as the newest moment.
+    def add(self, index: int, iterate: Iterate) -> None:
+        """Keep an iterate as the newest moment.
 
         Parameters
         ----------
         index
-            of the update's record in the history of its run, above those of all moments before.
-        update
+            of the iterate's record in the history of its run, above those of all moments before.
+        iterate
             what was seen of the run.
 
         Raises
@@ -82,17 +82,17 @@ class Moments:
         """
         if self._kept and index <= self._kept[-1].index:
             raise ValueError(f"a moment of record {self._kept[-1].index} is kept; {index} does not follow it")
-        if self._kept and self._kept[-1].update.phase != update.phase:
-            self._kept[-1].worth = max(self._kept[-1].worth, _Worth.PHASE)
-        self._kept.append(_Moment(index, _as_seen(update)))
-        self._size += _size(update)
+        if self._kept and self._kept[-1].iterate.phase != iterate.phase:
+            self._kept[-1].priority = max(self._kept[-1].priority, _Priority.PHASE)
+        self._kept.append(_Snapshot(index, _as_seen(iterate)))
+        self._size += _size(iterate)
         self._thin(self._most, self._largest)
 
-    def hold(self, index: int) -> None:
+    def protect(self, index: int) -> None:
         """Let the moment at a record, or the last one before it, be among the last to go."""
         place = bisect_right(self.indices, index) - 1
         if place >= 0:
-            self._kept[place].worth = _Worth.HELD
+            self._kept[place].priority = _Priority.HELD
 
     def at(self, index: int) -> tuple[int, Iterate]:
         """Return the record nearest to a record of which a moment is kept, and that moment.
@@ -107,7 +107,7 @@ class Moments:
         place = bisect_left(self.indices, index)
         near = self._kept[max(place - 1, 0) : place + 1]
         moment = min(near, key=lambda kept: abs(kept.index - index))
-        return moment.index, moment.update
+        return moment.index, moment.iterate
 
     def shrink(self) -> None:
         """Keep half as many: of a run that nobody looks at, to make room for others."""
@@ -118,17 +118,17 @@ class Moments:
             kept = self._kept
             least = min(
                 range(1, len(kept) - 1),
-                key=lambda place: (kept[place].worth, kept[place + 1].index - kept[place - 1].index),
+                key=lambda place: (kept[place].priority, kept[place + 1].index - kept[place - 1].index),
             )
-            self._size -= _size(kept.pop(least).update)
+            self._size -= _size(kept.pop(least).iterate)
 
 
-def _as_seen(update: Iterate) -> Iterate:
-    """Return an update as it is kept: without the data term, and of the point of its own record."""
-    current = _light(update.current)
-    if update.status.finished and update.best is not update.current:
-        return replace(update, current=current, best=_light(update.best))
-    return replace(update, current=current, best=current)
+def _as_seen(iterate: Iterate) -> Iterate:
+    """Return an iterate as it is kept: without the data term, and of the point of its own record."""
+    current = _light(iterate.current)
+    if iterate.status.finished and iterate.best is not iterate.current:
+        return replace(iterate, current=current, best=_light(iterate.best))
+    return replace(iterate, current=current, best=current)
 
 
 def _light(candidate: Point) -> Point:
@@ -136,7 +136,7 @@ def _light(candidate: Point) -> Point:
     return replace(candidate, problem=candidate.problem.without_data())
 
 
-def _size(update: Iterate) -> int:
+def _size(iterate: Iterate) -> int:
     """Return the bytes of the point that a moment shows; the end of a run, which may have two, is one."""
-    point = update.current.factors
+    point = iterate.current.factors
     return point.B.nbytes + point.C.nbytes + point.s.nbytes

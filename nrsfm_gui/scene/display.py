@@ -1,6 +1,6 @@
-"""From the session to the views: shapes once per solver update, a scene once per frame, at display rate.
+"""From the session to the views: shapes once per iterate, a scene once per frame, at display rate.
 
-Changes are only noted when they happen; a timer draws what they come to, so that a thousand updates between
+Changes are only noted when they happen; a timer draws what they come to, so that a thousand iterates between
 two pictures cost one picture. The shapes of all frames take tens of milliseconds for a large sequence: they
 are computed beside the window. Until they are there, the frame that is looked at is made anew by itself where
 its geometry is known, so that it follows a hand that drags a parameter or scrubs through iterations; while
@@ -111,12 +111,12 @@ class Display(QObject):
 
     @property
     def drawn(self) -> Iterate | None:
-        """The update that the present scene is of."""
+        """The iterate that the present scene is of."""
         if self.scene is None or self._picture is None:
             return None
         if self._mixed is not None and self.scene.shapes is self._mixed.shapes:
-            return self._mixed.wanted.update
-        return self._picture.of.update
+            return self._mixed.request.iterate
+        return self._picture.of.iterate
 
     @property
     def together(self) -> RunComparison | None:
@@ -135,10 +135,10 @@ class Display(QObject):
 
     def refresh(self) -> None:
         """Draw the session as it is now, before returning."""
-        wanted = self._wanted()
-        if wanted is not None:
-            if self._picture is None or not self._picture.of.same_as(wanted):
-                self._picture, self._pictured = make_picture(wanted, self._picture), self._newest_of
+        request = self._scene_request()
+        if request is not None:
+            if self._picture is None or not self._picture.of.same_as(request):
+                self._picture, self._pictured = make_picture(request, self._picture), self._newest_of
             self._draw()
             self.errors.publish(self._picture, self._pictured, at_once=True)
         self.refreshed.emit()
@@ -187,7 +187,7 @@ class Display(QObject):
     def _is_dragging(self) -> bool:
         return time.perf_counter() - self._moved_at < DRAG_RESTS
 
-    def _wanted(self) -> SceneRequest | None:
+    def _scene_request(self) -> SceneRequest | None:
         session = self._session
         if session.sequence is None:
             return None
@@ -200,18 +200,18 @@ class Display(QObject):
         return self._session.shown if self._session.moment is None else None
 
     def _tick(self) -> None:
-        wanted, picture = self._wanted(), self._picture
-        if wanted is None or self._over:
+        request, picture = self._scene_request(), self._picture
+        if request is None or self._over:
             return
-        if picture is None or picture.of.sequence is not wanted.sequence:
+        if picture is None or picture.of.sequence is not request.sequence:
             self.refresh()
             return
-        if not picture.of.same_as(wanted) and not self._jobs:
-            self._compute(wanted, picture)
+        if not picture.of.same_as(request) and not self._jobs:
+            self._compute(request, picture)
         self._draw()
         self.errors.publish(picture, self._pictured)
 
-    def _compute(self, wanted: SceneRequest, before: Picture) -> None:
+    def _compute(self, request: SceneRequest, before: Picture) -> None:
         """Compute the picture beside the window, unless one frame does for the moment."""
         now = time.perf_counter()
         due = max(self._next_picture_at, self._moved_at + DRAG_RESTS if self._ahead() is not None else 0.0)
@@ -221,17 +221,17 @@ class Display(QObject):
         run = self._newest_of
         self._jobs.start(
             Job(
-                lambda _job: (time.perf_counter(), make_picture(wanted, before)),
+                lambda _job: (time.perf_counter(), make_picture(request, before)),
                 done=lambda made: self._on_picture_made(made[0], made[1], run),
                 failed=self.failed,
             )
         )
 
     def _on_picture_made(self, began: float, picture: Picture, run: Run | None) -> None:
-        wanted = self._wanted()
-        if wanted is None or picture.of.sequence is not wanted.sequence:
+        request = self._scene_request()
+        if request is None or picture.of.sequence is not request.sequence:
             return
-        if self._picture is not None and self._picture.of.same_as(wanted):
+        if self._picture is not None and self._picture.of.same_as(request):
             return  # `refresh` was faster
         self._picture, self._pictured = picture, run
         # Drawn at once, its numbers when the events that came meanwhile were served; the next one is
@@ -242,11 +242,11 @@ class Display(QObject):
 
     def _ahead(self) -> Shapes | None:
         """Return the picture's shapes with the frame that is looked at as it is wanted, where it is not."""
-        picture, wanted, frame = self._picture, self._wanted(), self._session.frame
-        if picture is None or wanted is None or not wanted.follows(picture.of):
+        picture, request, frame = self._picture, self._scene_request(), self._session.frame
+        if picture is None or request is None or not request.follows(picture.of):
             return None
-        if self._mixed is None or not self._mixed.serves(picture, wanted, frame):
-            self._mixed, self._spent = ahead_of(picture, wanted, frame, self._spent), self._mixed
+        if self._mixed is None or not self._mixed.serves(picture, request, frame):
+            self._mixed, self._spent = ahead_of(picture, request, frame, self._spent), self._mixed
         return None if self._mixed is None else self._mixed.shapes
 
     def _draw(self) -> None:

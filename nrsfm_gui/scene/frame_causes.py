@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from nrsfm_gui.model.numbers import NONE, Number
+from nrsfm_gui.model.numbers import NONE, LabeledValue
 from nrsfm_gui.scene.summaries import measure
 
 if TYPE_CHECKING:
@@ -77,13 +77,13 @@ def cause_of(findings: Findings, frame: int) -> Cause | None:
     return None
 
 
-def why(findings: Findings | None, frame: int) -> str:
+def cause_sentence(findings: Findings | None, frame: int) -> str:
     """Return the sentence on a frame, "" where no cause applies."""
     found = None if findings is None else cause_of(findings, frame)
     return "" if found is None else found.sentence
 
 
-def frame_numbers(findings: Findings | None, frame: int) -> list[Number]:
+def frame_numbers(findings: Findings | None, frame: int) -> list[LabeledValue]:
     """Return the lines of the panel of numbers on a frame, the likely cause of its error first."""
     if findings is None or not 0 <= frame < len(findings.tracks):
         return []
@@ -92,17 +92,17 @@ def frame_numbers(findings: Findings | None, frame: int) -> list[Number]:
         rows += _error_numbers(findings, frame)
     hidden = percent(findings.hidden[frame])
     if findings.hidden[frame] > 0 and np.isfinite(findings.hidden_error[frame]):
-        hidden += f", off by {_whole(findings.hidden_error[frame], findings.unit)}"
+        hidden += f", off by {_length_text(findings.hidden_error[frame], findings.unit)}"
     turn, usual = _with_median(findings.turn, frame)
     return [
         *rows,
-        Number(
+        LabeledValue(
             "tracks",
-            _beside(findings.tracks, frame, findings.track_unit),
+            _value_and_median(findings.tracks, frame, findings.track_unit),
             "Mean reprojection error of the points that are seen, and the median frame.",
         ),
-        Number("hidden points", hidden, "Share of the points, and their mean 3-D error."),
-        Number(
+        LabeledValue("hidden points", hidden, "Share of the points, and their mean 3-D error."),
+        LabeledValue(
             "camera turns",
             f"{turn:.2g}° (median {usual:.2g}°)",
             "Largest angle, about the object, to the cameras of up to 5 frames before and after: "
@@ -111,35 +111,37 @@ def frame_numbers(findings: Findings | None, frame: int) -> list[Number]:
     ]
 
 
-def _cause_numbers(findings: Findings, frame: int) -> list[Number]:
+def _cause_numbers(findings: Findings, frame: int) -> list[LabeledValue]:
     found = cause_of(findings, frame)
     if found is not None:
         sentence = f"{found.sentence[:1].upper()}{found.sentence[1:]}."
-        return [Number("likely cause", found.name, sentence)]
+        return [LabeledValue("likely cause", found.name, sentence)]
     if not np.isfinite(findings.error[frame]):
         return []
     bad = findings.error[frame] > WORSE * np.nanmedian(findings.error)
-    return [Number("likely cause", UNKNOWN if bad else NONE_BETTER, "Nothing stands out.")]
+    return [LabeledValue("likely cause", UNKNOWN if bad else NONE_BETTER, "Nothing stands out.")]
 
 
-def _error_numbers(findings: Findings, frame: int) -> list[Number]:
+def _error_numbers(findings: Findings, frame: int) -> list[LabeledValue]:
     unit, share = findings.unit, findings.depth_share[frame]
     split = "Share of the squared 3-D error {} of the aligned camera; root mean square of that part: {}."
     return [
-        Number("3-D error", _beside(findings.error, frame, unit), "Mean; and the median frame."),
-        Number(
+        LabeledValue(
+            "3-D error", _value_and_median(findings.error, frame, unit), "Mean; and the median frame."
+        ),
+        LabeledValue(
             "of it in depth",
             percent(share),
-            split.format("along the rays", _whole(findings.depth[frame], unit)),
+            split.format("along the rays", _length_text(findings.depth[frame], unit)),
         ),
-        Number(
+        LabeledValue(
             "of it sideways",
             percent(1 - share),
-            split.format("across the rays", _whole(findings.sideways[frame], unit)),
+            split.format("across the rays", _length_text(findings.sideways[frame], unit)),
         ),
-        Number(
+        LabeledValue(
             "mirror image",
-            _whole(findings.mirrored[frame], unit),
+            _length_text(findings.mirrored[frame], unit),
             "Mean 3-D error of the mirror image of what is shown, this frame alone moved onto its truth; "
             f"as it is, the same gives {measure(float(findings.plain[frame]), unit)}.",
         ),
@@ -179,12 +181,12 @@ def _misfit(findings: Findings, frame: int) -> str:
     )
 
 
-def _beside(values: Floats, frame: int, unit: str) -> str:
+def _value_and_median(values: Floats, frame: int, unit: str) -> str:
     value, middle = _with_median(values, frame)
-    return f"{_whole(value, unit)} (median{SPACE}{_whole(middle, unit)})"
+    return f"{_length_text(value, unit)} (median{SPACE}{_length_text(middle, unit)})"
 
 
-def _whole(value: float, unit: str) -> str:
+def _length_text(value: float, unit: str) -> str:
     """Return a length whose unit stays on its line."""
     return measure(float(value), unit).replace(" ", SPACE)
 

@@ -181,7 +181,7 @@ def _ascii_rows(body: bytes) -> Callable[[int, list[Property], bool], list[list[
 def _binary_rows(body: bytes, order: str) -> Callable[[int, list[Property], bool], list[list[int]]]:
     place = 0
 
-    def take(code: str, length: int = 1) -> tuple[float, ...]:
+    def read_values(code: str, length: int = 1) -> tuple[float, ...]:
         nonlocal place
         values = struct.unpack_from(f"{order}{length}{code}", body, place)
         place += struct.calcsize(f"{order}{length}{code}")
@@ -197,10 +197,10 @@ def _binary_rows(body: bytes, order: str) -> Callable[[int, list[Property], bool
         found = []
         for _ in range(count):
             for name, many, kind in properties:
-                length = int(take(many)[0]) if many else 1
+                length = int(read_values(many)[0]) if many else 1
                 if not 0 <= length <= len(body):
                     raise IndexError
-                values = take(kind, length)
+                values = read_values(kind, length)
                 if wanted and _is_corners(name):
                     found.append([int(value) for value in values])
         return found

@@ -49,9 +49,9 @@ class Qualities(QObject):
         self._jobs.ended.connect(self._on_job_finished)
         self._over = False
 
-    def set_known(self, run: Run, wanted: SceneRequest, quality: Quality) -> None:
+    def set_known(self, run: Run, request: SceneRequest, quality: Quality) -> None:
         """Set the errors of a run."""
-        self._known[run] = wanted, quality
+        self._known[run] = request, quality
 
     def of(self, run: Run, alignment: Alignment, *, compute: bool, exact: bool = False) -> Quality | None:
         """Return the errors of a run, or those it had before; None where it had none in this alignment.
@@ -61,11 +61,11 @@ class Qualities(QObject):
         """
         if run.last is None:
             return None
-        known, wanted = self._known.get(run), SceneRequest(run.sequence, run.last, alignment)
-        if known is not None and known[0].shapes_as(wanted):
+        known, request = self._known.get(run), SceneRequest(run.sequence, run.last, alignment)
+        if known is not None and known[0].shapes_as(request):
             return known[1]
         if compute:
-            self._asked[run] = wanted
+            self._asked[run] = request
             self._start_next()
         return None if exact or known is None or known[0].alignment != alignment else known[1]
 
@@ -73,7 +73,7 @@ class Qualities(QObject):
         """Forget all runs but these."""
         kept = set(runs)
         self._known = {run: known for run, known in self._known.items() if run in kept}
-        self._asked = {run: wanted for run, wanted in self._asked.items() if run in kept}
+        self._asked = {run: request for run, request in self._asked.items() if run in kept}
 
     def shut_down(self) -> None:
         """Wait for running jobs, and start no more."""
@@ -84,11 +84,11 @@ class Qualities(QObject):
         if self._over or self._jobs or not self._asked:
             return
         run = next(iter(self._asked))
-        wanted = self._asked.pop(run)
+        request = self._asked.pop(run)
         self._jobs.start(
             Job(
-                lambda _job: find_quality(wanted),
-                done=lambda quality: self.set_known(run, wanted, quality),
+                lambda _job: find_quality(request),
+                done=lambda quality: self.set_known(run, request, quality),
                 failed=self.failed,
             )
         )
@@ -192,9 +192,9 @@ class RunErrors(QObject):
         Where a run that continues another one was added, the picture is of both.
         """
         shown = self._session.shown
-        if picture.of.update is None:
+        if picture.of.iterate is None:
             return
-        both = shown is not None and replace(picture.of, update=shown.last).shapes_as(picture.of)
+        both = shown is not None and replace(picture.of, iterate=shown.last).shapes_as(picture.of)
         for each in (run, shown if both else None):
             if each is not None:
                 self._qualities.set_known(each, picture.of, picture.quality)

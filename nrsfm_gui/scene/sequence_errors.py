@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class SceneRequest:
-    """What is to be shown: an update, or with None the sequence alone, and that of a second run or None."""
+    """What is to be shown: an iterate, or with None the sequence alone, and that of a second run or None."""
 
     sequence: Sequence
-    update: Iterate | None
+    iterate: Iterate | None
     alignment: Alignment
     compared: Iterate | None = None
 
     def shapes_as(self, other: SceneRequest) -> bool:
         """Whether the same shapes show it, with any second run."""
-        same = _point(self.update) == _point(other.update)
+        same = _point(self.iterate) == _point(other.iterate)
         return self.sequence is other.sequence and same and self.alignment == other.alignment
 
     def same_as(self, other: SceneRequest) -> bool:
@@ -34,15 +34,15 @@ class SceneRequest:
         return self.shapes_as(other) and _point(self.compared) == _point(other.compared)
 
     def follows(self, before: SceneRequest) -> bool:
-        """Whether only the update is another one, so that a frame of it fits among those before."""
-        if self.update is None or before.update is None or before.shapes_as(self):
+        """Whether only the iterate is another one, so that a frame of it fits among those before."""
+        if self.iterate is None or before.iterate is None or before.shapes_as(self):
             return False
         return before.sequence is self.sequence and before.alignment == self.alignment
 
 
-def _point(update: Iterate | None) -> tuple[int, int]:
+def _point(iterate: Iterate | None) -> tuple[int, int]:
     # The same point may be seen in another way at the end of a run.
-    return (0, 0) if update is None else (id(update.displayed), id(update.view))
+    return (0, 0) if iterate is None else (id(iterate.displayed), id(iterate.view))
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,51 +62,51 @@ class Ahead:
     """A picture in which one frame is ahead of all others."""
 
     picture: Picture
-    wanted: SceneRequest  # what the frame is of
+    request: SceneRequest  # what the frame is of
     frame: int
     shapes: Shapes  # of the picture, but for the frame
 
-    def serves(self, picture: Picture, wanted: SceneRequest, frame: int) -> bool:
+    def serves(self, picture: Picture, request: SceneRequest, frame: int) -> bool:
         """Whether `ahead_of` would give the same."""
-        return self.picture is picture and self.frame == frame and self.wanted.shapes_as(wanted)
+        return self.picture is picture and self.frame == frame and self.request.shapes_as(request)
 
 
-def ahead_of(picture: Picture, wanted: SceneRequest, frame: int, spent: Ahead | None = None) -> Ahead | None:
+def ahead_of(picture: Picture, request: SceneRequest, frame: int, spent: Ahead | None = None) -> Ahead | None:
     """Return a picture with one frame of what `follows` it; None where a single frame has no meaning.
 
     Where `spent`, which is not used any more, is of the same picture and frame, its arrays are written over.
     """
-    assert wanted.update is not None  # what follows has one
+    assert request.iterate is not None  # what follows has one
     same = spent is not None and spent.picture is picture and spent.frame == frame
     over = spent.shapes if spent is not None and same else None
-    shapes = with_frame(picture.shapes, wanted.sequence, wanted.update, frame, over)
-    return None if shapes is None else Ahead(picture, wanted, frame, shapes)
+    shapes = with_frame(picture.shapes, request.sequence, request.iterate, frame, over)
+    return None if shapes is None else Ahead(picture, request, frame, shapes)
 
 
-def make_picture(wanted: SceneRequest, before: Picture | None = None) -> Picture:
+def make_picture(request: SceneRequest, before: Picture | None = None) -> Picture:
     """Compute what is drawn, reusing what an earlier picture has in common."""
     compared = None
-    if wanted.compared is not None:
-        other = SceneRequest(wanted.sequence, wanted.compared, wanted.alignment)
+    if request.compared is not None:
+        other = SceneRequest(request.sequence, request.compared, request.alignment)
         known = None if before is None else before.compared
-        compared = known if known is not None and known.of.same_as(other) else _alone(other)
-    if before is not None and before.of.shapes_as(wanted):
+        compared = known if known is not None and known.of.same_as(other) else _picture_of(other)
+    if before is not None and before.of.shapes_as(request):
         alone = before
     else:
-        alone = _alone(wanted)
+        alone = _picture_of(request)
     together = None if compared is None else compare_shapes(alone.shapes, compared.shapes)
-    return Picture(wanted, alone.shapes, alone.series, alone.quality, compared, together)
+    return Picture(request, alone.shapes, alone.series, alone.quality, compared, together)
 
 
-def _alone(wanted: SceneRequest) -> Picture:
-    shapes = build_shapes(wanted.sequence, wanted.update, wanted.alignment)
-    return Picture(wanted, shapes, error_series(wanted.sequence, shapes), _quality(wanted, shapes))
+def _picture_of(request: SceneRequest) -> Picture:
+    shapes = build_shapes(request.sequence, request.iterate, request.alignment)
+    return Picture(request, shapes, error_series(request.sequence, shapes), _quality(request, shapes))
 
 
-def find_quality(wanted: SceneRequest) -> Quality:
+def find_quality(request: SceneRequest) -> Quality:
     """Return the errors of what a picture would show, without making it."""
-    return _quality(wanted, build_shapes(wanted.sequence, wanted.update, wanted.alignment))
+    return _quality(request, build_shapes(request.sequence, request.iterate, request.alignment))
 
 
-def _quality(wanted: SceneRequest, shapes: Shapes) -> Quality:
-    return quality(shapes, None if wanted.update is None else wanted.update.displayed.loss)
+def _quality(request: SceneRequest, shapes: Shapes) -> Quality:
+    return quality(shapes, None if request.iterate is None else request.iterate.displayed.loss)

@@ -1,4 +1,4 @@
-"""All frames of a sequence in the coordinates that they are drawn in, built once per solver update. No Qt.
+"""All frames of a sequence in the coordinates that they are drawn in, built once per iterate. No Qt.
 
 A reconstruction has its own object frame and calibrated units. Where ground truth is known, every frame S
 is moved onto it by Q = s A S + b (see `alignment`), so that the truth does not move and is shown in its own
@@ -22,7 +22,7 @@ from core import Alignment, CameraModel
 from core.data import known_points
 from core.evaluation import MIN_ALIGNED, PER_FRAME, Kind, Views, align_all, is_mirrored
 from core.foundation import Similarity, read_only
-from nrsfm_gui.scene.solver_geometry import Solved, solved
+from nrsfm_gui.scene.solver_geometry import SolverGeometry, solved
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -103,7 +103,7 @@ def build_shapes(
     sequence
         tracks and what is known about them.
     source
-        the solver's update (its best point is shown), a result, or None before any reconstruction.
+        an iterate of the solver (its best point is shown), a result, or None before any reconstruction.
     alignment
         how the estimate is moved onto the truth; without any, the estimate is shown by itself.
     """
@@ -185,7 +185,7 @@ def project(cameras: Cameras, points: Floats) -> Floats:
     return picture
 
 
-def _views(sequence: Sequence, found: Solved) -> Views:
+def _views(sequence: Sequence, found: SolverGeometry) -> Views:
     """Return the cameras as an alignment needs them."""
     in_units_of_truth = sequence.camera is CameraModel.ORTHOGONAL and sequence.units == sequence.truth_units
     return Views(
@@ -210,7 +210,7 @@ def _unit_size(points: Floats, rotations: Floats) -> Similarity:
     return Similarity(np.full(frames, scale), np.repeat(A[None], frames, axis=0), offset)
 
 
-def moved_cameras(found: Solved, similarity: Similarity) -> Cameras:
+def moved_cameras(found: SolverGeometry, similarity: Similarity) -> Cameras:
     """Return the cameras that see what a similarity of every frame has moved as they saw it before."""
     K = np.repeat(found.intrinsics[None], len(found.rotations), axis=0)
     return Cameras(found.rotations, found.translations, K, found.affine).moved(similarity)
@@ -228,8 +228,8 @@ def _true_cameras(sequence: Sequence) -> Cameras | None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Background:
-    """What no update changes."""
+class _FixedGeometry:
+    """What is the same for all iterates."""
 
     truth: Floats | None  # (F, 3, P)
     corners: Floats | None  # (3, 2) lowest and highest coordinates of the truth
@@ -238,14 +238,14 @@ class _Background:
 
 
 @lru_cache(maxsize=4)
-def _background(sequence: Sequence) -> _Background:
+def _background(sequence: Sequence) -> _FixedGeometry:
     truth = _spread_truth(sequence)
     image_extent = read_only(_padded(_span(np.moveaxis(sequence.tracks, 1, 0)[:, sequence.visible])))
     if truth is None:
-        return _Background(None, None, False, image_extent)
+        return _FixedGeometry(None, None, False, image_extent)
     known = known_points(truth)
     corners = _span(np.moveaxis(truth, 1, 0)[:, known])
-    return _Background(truth, corners, bool(known.any(axis=1).all()), image_extent)
+    return _FixedGeometry(truth, corners, bool(known.any(axis=1).all()), image_extent)
 
 
 def _spread_truth(sequence: Sequence) -> Floats | None:
@@ -276,7 +276,7 @@ def _padded(spans: Floats) -> Floats:
     return np.stack([low - thin / 2 - PAD * size, high + thin / 2 + PAD * size])
 
 
-def _extent(background: _Background, points: Floats | None) -> Floats | None:
+def _extent(background: _FixedGeometry, points: Floats | None) -> Floats | None:
     """Bounds of the truth where every frame has one, else of truth and estimate."""
     corners = [] if background.corners is None else [background.corners]
     if points is not None and not background.covered:

@@ -22,7 +22,7 @@ from core.evaluation import MIN_ALIGNED, Kind, Mirror
 from core.foundation import Similarity
 from nrsfm_gui.scene.coloring import share_scales
 from nrsfm_gui.scene.shapes import Cameras, moved_cameras, project
-from nrsfm_gui.scene.solver_geometry import Solved
+from nrsfm_gui.scene.solver_geometry import SolverGeometry
 
 if TYPE_CHECKING:
     from core import Iterate, Sequence
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 
 
 def with_frame(
-    whole: Shapes, sequence: Sequence, update: Iterate, frame: int, spent: Shapes | None = None
+    whole: Shapes, sequence: Sequence, iterate: Iterate, frame: int, spent: Shapes | None = None
 ) -> Shapes | None:
-    """Return shapes in which one frame is of another update.
+    """Return shapes in which one frame is of another iterate.
 
     Parameters
     ----------
     whole
-        `build_shapes` of the sequence and any update of it.
-    sequence, update
-        the sequence, and the update that the frame is taken of.
+        `build_shapes` of the sequence and any iterate of it.
+    sequence, iterate
+        the sequence, and the iterate that the frame is taken of.
     frame
         0-based.
     spent
@@ -54,9 +54,9 @@ def with_frame(
         shown in coordinates of a scene. None, too, where cameras would have to be found for all frames first:
         whoever waits for one frame does not wait for that.
     """
-    if update.settings.problem == "lowrank" and not update.geometry_known:
+    if iterate.settings.problem == "lowrank" and not iterate.geometry_known:
         return None
-    found = _solved_frame(update, frame)
+    found = _solved_frame(iterate, frame)
     if whole.points is None or whole.similarity is None or found is None:
         return None
     if not whole.figures.get("metric", True) or whole.still != bool(found.figures):
@@ -84,15 +84,15 @@ def with_frame(
     return shapes
 
 
-def _solved_frame(update: Iterate, frame: int) -> Solved | None:
+def _solved_frame(iterate: Iterate, frame: int) -> SolverGeometry | None:
     """Return one frame before it is moved to where it is drawn, with a leading axis of size 1."""
-    seen, one = update.geometry, slice(frame, frame + 1)
+    seen, one = iterate.geometry, slice(frame, frame + 1)
     if not seen.figures.get("metric", True):
         return None
     points = (seen.B[one] @ seen.C.T).reshape(1, 3, -1)
     own = None if seen.projective is None else seen.projective.reprojections()[one]
     R, t = seen.rotations[one], seen.translations[one]
-    return Solved(points, R, t, seen.intrinsics, seen.affine, own, dict(seen.figures))
+    return SolverGeometry(points, R, t, seen.intrinsics, seen.affine, own, dict(seen.figures))
 
 
 def _aligned(whole: Shapes, points: Floats, frame: int) -> Similarity:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Solved:
+class SolverGeometry:
     """Shapes and cameras in the coordinates of the solver."""
 
     points: Floats  # (F, 3, P)
@@ -44,12 +44,12 @@ class Solved:
         return bool(self.figures) and self.metric and bool(np.array_equal(*self.points[[0, -1]]))
 
 
-def solved(sequence: Sequence, source: Iterate | Result) -> Solved:
-    """Return what is drawn of an update (of its best point) or of a result."""
+def solved(sequence: Sequence, source: Iterate | Result) -> SolverGeometry:
+    """Return what is drawn of an iterate (of its best point) or of a result."""
     if isinstance(source, Result):
         figures = dict(source.meta.get("low_rank") or {})
         own = source.reprojections() if source.low_rank else None
-        found = Solved(
+        found = SolverGeometry(
             source.points,
             source.rotations,
             source.translations,
@@ -62,7 +62,7 @@ def solved(sequence: Sequence, source: Iterate | Result) -> Solved:
     else:
         seen, calibration = source.geometry, source.calibration
         own = None if seen.projective is None else seen.projective.reprojections()
-        found = Solved(
+        found = SolverGeometry(
             seen.points,
             seen.rotations,
             seen.translations,
@@ -74,10 +74,14 @@ def solved(sequence: Sequence, source: Iterate | Result) -> Solved:
     return found if found.metric else _in_camera_coordinates(found, sequence, calibration)
 
 
-def _in_camera_coordinates(found: Solved, sequence: Sequence, calibration: Floats | None) -> Solved:
+def _in_camera_coordinates(
+    found: SolverGeometry, sequence: Sequence, calibration: Floats | None
+) -> SolverGeometry:
     K = _as_wide_as_the_picture(sequence) if calibration is None else calibration
     points = np.linalg.solve(K, found.intrinsics) @ found.points
-    return Solved(points, found.rotations, found.translations, K, False, found.reprojected, found.figures)
+    return SolverGeometry(
+        points, found.rotations, found.translations, K, False, found.reprojected, found.figures
+    )
 
 
 def _as_wide_as_the_picture(sequence: Sequence) -> Floats:

@@ -47,7 +47,7 @@ def quality(shapes: Shapes, loss: float | None = None) -> Quality:
     return Quality(reprojection, error, shapes.unit, shapes.alignment_name, shapes.figures, loss)
 
 
-def loss_beside(known: Quality | None, last: Iterate) -> float:
+def matching_loss(known: Quality | None, last: Iterate) -> float:
     """Return the loss of the point whose errors are known, so that both belong to one point."""
     return last.displayed.loss if known is None or known.loss is None else known.loss
 
@@ -150,7 +150,7 @@ def activity(run: Run | None, *, past: Iterate | None = None) -> str:
     return " · ".join(parts)
 
 
-def left_behind(stopped: Run | None, penalty: Penalty | None) -> str:
+def switch_summary(stopped: Run | None, penalty: Penalty | None) -> str:
     """Return what opening another sequence did, "" if nothing.
 
     Parameters

@@ -75,7 +75,7 @@ class Autosave(QObject):
         self._timer.timeout.connect(self.save)
         self._rest = Debounce(self.save, IDLE_MILLISECONDS, self)
 
-    def note_change(self) -> None:
+    def schedule_save(self) -> None:
         """Let what changed be saved in time."""
         self._changed = True
         if self._timer.isActive() or self._over:
@@ -84,7 +84,7 @@ class Autosave(QObject):
         if seconds > 0:
             self._timer.start(round(1000 * seconds))
 
-    def note_end(self) -> None:
+    def save_when_idle(self) -> None:
         """Let a run that has ended be saved as soon as nothing follows it."""
         self._changed = True
         if self._seconds() > 0 and not self._over:
@@ -106,7 +106,7 @@ class Autosave(QObject):
         self._job.finished.connect(self._end_job)
         self._jobs.start(self._job)
 
-    def keep_as_last(self) -> None:
+    def save_as_last(self) -> None:
         """Let the session as it is now be found as the last one: it is about to be closed."""
         saved = self._snapshot()
         if saved is not None:
@@ -122,7 +122,7 @@ class Autosave(QObject):
         self._rest.cancel()
         self._jobs.wait()  # what is being written yet is of before
         try:
-            self._take_lock()
+            self._acquire_lock()
             path.replace(self._path)
         except (InputError, OSError):
             return False
@@ -145,7 +145,7 @@ class Autosave(QObject):
         self._jobs.wait()
         self._over = True
         if keep:
-            self.keep_as_last()
+            self.save_as_last()
             self._jobs.wait()
         self._path.unlink(missing_ok=True)
         if self._lock is not None:
@@ -155,10 +155,10 @@ class Autosave(QObject):
         return Job(lambda _job: function(), done=lambda _value: self._succeed(), failed=self._fail)
 
     def _write_own(self, saved: SavedSession) -> Path:
-        self._take_lock()
+        self._acquire_lock()
         return self._write(saved, self._path)
 
-    def _take_lock(self) -> None:
+    def _acquire_lock(self) -> None:
         """Come before the file, in whatever thread, so that no other process takes that for a lost one."""
         if self._lock is None:
             self._make_folder()
@@ -193,7 +193,7 @@ class Autosave(QObject):
     def _end_job(self) -> None:
         self._job = None
         if self._changed:
-            self.note_change()
+            self.schedule_save()
 
 
 def lock_of(path: Path) -> QLockFile:

@@ -87,7 +87,7 @@ class Node:
             raise self.refused("true or false")
         return self.value
 
-    def whole(self, least: int = 0, most: int | None = None) -> int:
+    def integer(self, least: int = 0, most: int | None = None) -> int:
         """Return a whole number in a range."""
         fits = type(self.value) is int and least <= self.value and (most is None or self.value <= most)
         if not fits:

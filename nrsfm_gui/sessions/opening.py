@@ -186,10 +186,10 @@ def _read(path: str | Path) -> Read:
         return entries, next(entry for entry in entries if entry.file == sequence.source), sequence
     if Path(path).suffix.lower() == SUFFIX:
         session = read_session(Path(path))
-        return _listed_beside(session.sequences[session.current].sequence), None, session
+        return _entries_of_source(session.sequences[session.current].sequence), None, session
     if is_result(Path(path)):
         result = read_opened_result(Path(path))
-        return _listed_beside(result.sequence), None, result
+        return _entries_of_source(result.sequence), None, result
     entries = list_sequences(path)
     readable = [entry for entry in entries if not entry.problem]
     if not readable:
@@ -211,7 +211,7 @@ def _hashed(read: Read) -> Read:
     return read
 
 
-def _listed_beside(sequence: Sequence) -> tuple[SequenceEntry, ...]:
+def _entries_of_source(sequence: Sequence) -> tuple[SequenceEntry, ...]:
     """Return what opening the file of a sequence would list, nothing where it is gone."""
     if sequence.source is None:
         return ()
@@ -249,22 +249,22 @@ def read_opened_result(path: Path) -> OpenedResult:
     """
     result = load_result(path)
     sequence = _from_its_file(result) or _from_itself(result, path)
-    update = start_from(result, sequence, path)
+    iterate = start_from(result, sequence, path)
     lines = result.history.tolist()
-    records = tuple(HistoryEntry(int(line[0]), line[1], line[2], update.phase) for line in lines)
+    records = tuple(HistoryEntry(int(line[0]), line[1], line[2], iterate.phase) for line in lines)
     run = SavedRun(
         number=1,
-        settings=update.settings,
+        settings=iterate.settings,
         warm_from=None,
         shown_before=None,
         state=RunState.FINISHED,
-        message=update.phase,
+        message=iterate.phase,
         title=f"opened: {path.stem}",
         note="",
         pinned=False,
         records=records,
         ticks=(),
-        update=update,
+        iterate=iterate,
     )
     return OpenedResult(sequence, run)
 

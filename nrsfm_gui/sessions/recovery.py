@@ -67,7 +67,7 @@ class Recovery(QObject):
         self._lost.pop(0).discard()
         self._update_bar()
 
-    def on_session_shown(self, path: Path) -> None:
+    def report_recovered(self, path: Path) -> None:
         """Report that a recovered session is open; its file belongs to this window now."""
         if self._chosen is not None and path == self._chosen[0].path:
             self._notifier.inform(f"Recovered {self._chosen[1]}.")

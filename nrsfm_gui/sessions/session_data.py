@@ -173,7 +173,7 @@ def _reading(node: Node) -> dict[str, str | int]:
         if key == "camera":
             reading[key] = value.one_of(model.value for model in CameraModel)
         elif key == "frame_base":
-            reading[key] = value.whole(0, 1)
+            reading[key] = value.integer(0, 1)
         elif key == "layout":
             reading[key] = value.text()
         else:

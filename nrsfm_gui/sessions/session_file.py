@@ -53,10 +53,10 @@ from nrsfm_gui.sessions.json_reader import Node
 from nrsfm_gui.sessions.session_data import read_sequence_entry, sequence_entry
 from nrsfm_gui.sessions.session_parts import (
     history_entry,
+    iterate_entry,
     read_history,
+    read_iterate,
     read_settings,
-    read_update,
-    update_entry,
 )
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class SavedRun:
     pinned: bool
     records: tuple[HistoryEntry, ...]
     ticks: tuple[Tick, ...]
-    update: Iterate | None
+    iterate: Iterate | None
 
     @classmethod
     def of(cls, run: Run) -> SavedRun:
@@ -100,7 +100,7 @@ class SavedRun:
             pinned=run.pinned,
             records=tuple(run.history.records),
             ticks=tuple(run.history.ticks),
-            update=run.last,
+            iterate=run.last,
         )
 
     def run(self, sequence: Sequence) -> Run:
@@ -108,9 +108,9 @@ class SavedRun:
         run = Run(self.number, sequence, self.settings, self.warm_from, self.shown_before, self.state)
         run.history.extend(self.records)
         run.history.ticks.extend(self.ticks)
-        run.last, run.message = self.update, self.message
-        if self.update is not None and self.records:
-            run.moments.add(len(self.records) - 1, self.update)
+        run.last, run.message = self.iterate, self.message
+        if self.iterate is not None and self.records:
+            run.snapshots.add(len(self.records) - 1, self.iterate)
         run.title, run.note, run.pinned = self.title, self.note, self.pinned
         return run
 
@@ -179,7 +179,7 @@ def _run_entry(run: SavedRun, sequence: Sequence, archive: ArchiveWriter) -> dic
         "state": run.state.value,
         "settings": settings_to_dict(run.settings),
         "history": history,
-        "update": None if run.update is None else update_entry(run.update, sequence, archive),
+        "update": None if run.iterate is None else iterate_entry(run.iterate, sequence, archive),
     }
 
 
@@ -201,7 +201,7 @@ def read_session(path: Path) -> SavedSession:
         sequence to a file that is gone or has changed.
     """
     with ArchiveReader(path) as archive:
-        whole = Node(archive, "", archive.document)
+        document = Node(archive, "", archive.document)
         if archive.document.get("format") != FORMAT:
             raise InputError(f"{path}: is not a session: its format is not {FORMAT!r}")
         if archive.document.get("version") != VERSION:
@@ -209,16 +209,16 @@ def read_session(path: Path) -> SavedSession:
             raise InputError(
                 f"{path}: is a session of version {found!r}; this program reads version {VERSION}"
             )
-        sequences = tuple(_read_saved(node) for node in whole.child("sequences").items())
+        sequences = tuple(_read_saved(node) for node in document.child("sequences").items())
         if not sequences:
-            raise whole.child("sequences").refused("at least one sequence")
-        file = whole.optional("file")
+            raise document.child("sequences").refused("at least one sequence")
+        file = document.optional("file")
         return SavedSession(
             sequences,
-            whole.child("current").whole(0, len(sequences) - 1),
-            read_settings(whole.child("settings")),
-            whole.child("view").mapping(),
-            {key: whole.child("layout").child(key).text() for key in whole.child("layout").keys()},
+            document.child("current").integer(0, len(sequences) - 1),
+            read_settings(document.child("settings")),
+            document.child("view").mapping(),
+            {key: document.child("layout").child(key).text() for key in document.child("layout").keys()},
             None if file is None else Path(file.text()),
         )
 
@@ -230,19 +230,19 @@ def _read_saved(node: Node) -> SavedSequence:
     if len(set(numbers)) < len(numbers):
         raise InputError(f"{node.archive.path}: {node.where}.runs holds two runs of the same number")
     shown = node.optional("shown")
-    number = None if shown is None else shown.whole(1)
+    number = None if shown is None else shown.integer(1)
     return SavedSequence(sequence, runs, number if number in numbers else None, change)
 
 
 def _read_run(node: Node, sequence: Sequence) -> SavedRun:
     before, warm = node.optional("shown_before"), node.optional("warm_from")
-    history, update = node.child("history"), node.optional("update")
+    history, iterate = node.child("history"), node.optional("update")
     records = read_history(history)
     return SavedRun(
-        number=node.child("number").whole(1),
+        number=node.child("number").integer(1),
         settings=read_settings(node.child("settings")),
-        warm_from=None if warm is None else warm.whole(1),
-        shown_before=None if before is None else before.whole(1),
+        warm_from=None if warm is None else warm.integer(1),
+        shown_before=None if before is None else before.integer(1),
         state=RunState(node.child("state").one_of(ENDED)),
         message=node.child("message").text(),
         title=node.child("title").text(),
@@ -250,12 +250,12 @@ def _read_run(node: Node, sequence: Sequence) -> SavedRun:
         pinned=node.child("pinned").flag(),
         records=records,
         ticks=tuple(_read_tick(tick, len(records)) for tick in history.child("ticks").items()),
-        update=None if update is None else read_update(update, sequence),
+        iterate=None if iterate is None else read_iterate(iterate, sequence),
     )
 
 
 def _read_tick(node: Node, records: int) -> Tick:
-    first = node.child("first").whole(0, max(records - 1, 0))
+    first = node.child("first").integer(0, max(records - 1, 0))
     before = node.optional("before")
     settings = None if before is None else read_settings(before)
     return Tick(first, node.child("text").text(), node.child("restarts").flag(), settings)

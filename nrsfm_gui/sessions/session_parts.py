@@ -77,7 +77,7 @@ def read_history(node: Node) -> tuple[HistoryEntry, ...]:
     names = [""] * len(columns)
     for phase in node.child("phases").items():
         first, name = _pair(phase)
-        first_record = first.whole(0, max(len(columns) - 1, 0))
+        first_record = first.integer(0, max(len(columns) - 1, 0))
         names[first_record:] = [name.text()] * (len(columns) - first_record)
     if not np.isfinite(columns[:, :2]).all():
         raise InputError(
@@ -100,34 +100,34 @@ def _number(residual: float) -> float | None:
     return None if np.isnan(residual) else residual
 
 
-# -- updates --------------------------------------------------------------------------------------------
+# -- iterates --------------------------------------------------------------------------------------------
 
 
-def update_entry(update: Iterate, sequence: Sequence, archive: ArchiveWriter) -> dict[str, Any]:
-    """Return everything that a run needs to go on from an update."""
-    record = update.record
+def iterate_entry(iterate: Iterate, sequence: Sequence, archive: ArchiveWriter) -> dict[str, Any]:
+    """Return everything that a run needs to go on from an iterate."""
+    record = iterate.record
     entry: dict[str, Any] = {
-        "settings": settings_to_dict(update.settings),
+        "settings": settings_to_dict(iterate.settings),
         "record": asdict(record),
-        "status": update.status.value,
-        "phase": update.phase,
-        "fraction": update.fraction,
-        "intrinsics": archive.name(update.intrinsics),
-        "rotations": update.rotations,
-        "settled": update.rotations_chosen,
-        "current": _candidate_entry(update.current, update, sequence, archive),
-        "starts": [asdict(start) for start in update.starts],
-        "calibration": None if update.calibration is None else archive.name(update.calibration),
-        "view": None if update.view is None else _view_entry(update.view, archive),
-        "lineage": _lineage_entry(update.provenance),
+        "status": iterate.status.value,
+        "phase": iterate.phase,
+        "fraction": iterate.fraction,
+        "intrinsics": archive.name(iterate.intrinsics),
+        "rotations": iterate.rotations,
+        "settled": iterate.rotations_chosen,
+        "current": _candidate_entry(iterate.current, iterate, sequence, archive),
+        "starts": [asdict(start) for start in iterate.starts],
+        "calibration": None if iterate.calibration is None else archive.name(iterate.calibration),
+        "view": None if iterate.view is None else _view_entry(iterate.view, archive),
+        "lineage": _lineage_entry(iterate.provenance),
     }
-    if update.best is not update.current:
-        entry["best"] = _candidate_entry(update.best, update, sequence, archive)
+    if iterate.best is not iterate.current:
+        entry["best"] = _candidate_entry(iterate.best, iterate, sequence, archive)
     return entry
 
 
-def read_update(node: Node, sequence: Sequence) -> Iterate:
-    """Return an update of a sequence."""
+def read_iterate(node: Node, sequence: Sequence) -> Iterate:
+    """Return an iterate of a sequence."""
     record, intrinsics = node.child("record"), node.child("intrinsics").finite(3, 3)
     current = _read_candidate(node.child("current"), intrinsics, sequence)
     best, calibration = node.optional("best"), node.optional("calibration")
@@ -135,7 +135,7 @@ def read_update(node: Node, sequence: Sequence) -> Iterate:
     return Iterate(
         settings=read_settings(node.child("settings")),
         record=HistoryEntry(
-            record.child("iteration").whole(),
+            record.child("iteration").integer(),
             record.child("seconds").number(),
             record.child("loss").number(),
             record.child("phase").text(),
@@ -165,11 +165,11 @@ def _read_start(node: Node) -> StartReport:
 
 
 def _candidate_entry(
-    candidate: Point, update: Iterate, sequence: Sequence, archive: ArchiveWriter
+    candidate: Point, iterate: Iterate, sequence: Sequence, archive: ArchiveWriter
 ) -> dict[str, Any]:
     problem, factors = candidate.problem, candidate.factors
     entry: dict[str, Any] = {"kind": "lowrank" if isinstance(problem, LowRankProblem) else "nonrigid"}
-    posed = _posed_tracks(entry["kind"], update.intrinsics, sequence)
+    posed = _posed_tracks(entry["kind"], iterate.intrinsics, sequence)
     if not (np.array_equal(posed, problem.tracks) and np.array_equal(sequence.visible, problem.visible)):
         entry["tracks"] = archive.name(problem.tracks)
         entry["visible"] = archive.name(problem.visible)

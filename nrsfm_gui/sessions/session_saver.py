@@ -117,11 +117,11 @@ class SessionSaver(QObject):
         )
         session.changed.connect(self._on_changed)
         session.sequence_changed.connect(lambda _sequence: self.show_title())
-        control.ended.connect(lambda run: self.autosave.note_end() if self._holds(run) else None)
+        control.ended.connect(lambda run: self.autosave.save_when_idle() if self._contains(run) else None)
         opening.session_read.connect(self.show)
         opening.result_read.connect(self.show_result)
         self.recovery = Recovery(self._notifier, opening, self.folder, self)
-        self.session_shown.connect(self.recovery.on_session_shown)
+        self.session_shown.connect(self.recovery.report_recovered)
         self.show_title()
 
     @property
@@ -132,7 +132,7 @@ class SessionSaver(QObject):
     @property
     def modified(self) -> bool:
         """Whether there are runs that differ from what was saved."""
-        return self._session.edits != self._saved_edits and self._worth_keeping
+        return self._session.edits != self._saved_edits and self._has_runs
 
     # -- what the actions call ------------------------------------------------------------------------------
 
@@ -186,8 +186,8 @@ class SessionSaver(QObject):
         self._commit()
         self._control.cancel()
         adopted = automatic and self._enabled and self.autosave.adopt(path)
-        if self.modified and self._keeps:
-            self.autosave.keep_as_last()
+        if self.modified and self._saves_automatically:
+            self.autosave.save_as_last()
         self._opened += 1
         self._recovered = automatic
         session.replace_everything(_with_runs(each) for each in saved.sequences)
@@ -199,7 +199,7 @@ class SessionSaver(QObject):
         self._saved_edits = -1 if automatic else session.edits
         self._autosaved_edits = session.edits
         if automatic and not adopted:
-            self.autosave.note_change()
+            self.autosave.schedule_save()
         elif not automatic:
             self.autosave.forget()
             self._store.add_recent(path)
@@ -212,7 +212,7 @@ class SessionSaver(QObject):
     def show_result(self, sequence: Sequence, saved: SavedRun, path: Path) -> None:
         """Show a result that was read, as one more run of its sequence."""
         self._opening.open_sequence(sequence)
-        self._session.take_run(saved.run(sequence))
+        self._session.append_run(saved.run(sequence))
         self._session.set_settings(saved.settings)
         self._display.refresh()
         self._fit()
@@ -265,7 +265,7 @@ class SessionSaver(QObject):
         """Wait for what is being written, and keep what was not saved as the last session."""
         self._jobs.wait()
         self.recovery.shut_down()
-        self.autosave.shut_down(keep=self.modified and self._keeps)
+        self.autosave.shut_down(keep=self.modified and self._saves_automatically)
 
     def show_title(self) -> None:
         """Name the session and its sequence in the title bar, with a mark where it is not saved."""
@@ -282,20 +282,20 @@ class SessionSaver(QObject):
             self._window.setWindowModified(self.modified)
         if self._session.edits != self._autosaved_edits:
             self._autosaved_edits = self._session.edits
-            if self._worth_keeping:
-                self.autosave.note_change()
+            if self._has_runs:
+                self.autosave.schedule_save()
 
-    def _holds(self, run: Run) -> bool:
+    def _contains(self, run: Run) -> bool:
         """Whether a run is of this session; one that was stopped by opening another still has mail."""
         return any(run in runs for _sequence, runs, _shown in self._session.everything())
 
     @property
-    def _keeps(self) -> bool:
+    def _saves_automatically(self) -> bool:
         """Whether what is open is kept though nobody saves it: by preference, or as it was kept before."""
         return self._seconds() > 0 or (self._recovered and self._enabled)
 
     @property
-    def _worth_keeping(self) -> bool:
+    def _has_runs(self) -> bool:
         return any(runs for _sequence, runs, _shown in self._session.everything())
 
     def _seconds(self) -> float:

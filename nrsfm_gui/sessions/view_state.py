@@ -84,11 +84,11 @@ class ViewState:
             if values["theme"] not in THEMES:
                 raise InputError(f"theme is {values['theme']!r}; accepted are {', '.join(THEMES)}")
             return cls(
-                _whole(values["frame"]),
-                _whole(values["point"]),
-                tuple(_whole(point) for point in values["selection"]),
-                tuple(_whole(point) for point in values["hidden"]),
-                None if frames is None else (_whole(frames[0]), _whole(frames[1])),
+                _integer(values["frame"]),
+                _integer(values["point"]),
+                tuple(_integer(point) for point in values["selection"]),
+                tuple(_integer(point) for point in values["hidden"]),
+                None if frames is None else (_integer(frames[0]), _integer(frames[1])),
                 Alignment.from_key(values["alignment"]),
                 values["theme"],
                 _orbit(values["orbit"]),
@@ -128,7 +128,7 @@ def show_layout(window: QMainWindow, layout: Mapping[str, str]) -> None:
         window.restoreState(QByteArray.fromBase64(layout["docks"].encode("ascii", "replace")))
 
 
-def _whole(value: object) -> int:
+def _integer(value: object) -> int:
     if type(value) is not int:
         raise InputError(f"the view holds {value!r}; accepted is a whole number there")
     return value

@@ -321,7 +321,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
 )  # fmt: skip
 
 
-def with_own_letters(titles: Collection[str]) -> list[str]:
+def with_unique_mnemonics(titles: Collection[str]) -> list[str]:
     """Return titles of a menu with the mark & moved wherever two of them had the same letter."""
     wanted = [title[title.index("&") + 1].lower() if "&" in title else "" for title in titles]
     taken = set(wanted)

@@ -32,7 +32,7 @@ class Collector(QObject):
         self._everything_at = time.monotonic()
         self._timer = QTimer(self)  # a clock, as the one of the freeze
         self._timer.setInterval(LOOK_MILLISECONDS)
-        self._timer.timeout.connect(self.look)
+        self._timer.timeout.connect(self.collect_due)
         self._freezes = QTimer(self)
         self._freezes.setSingleShot(True)
         self._freezes.timeout.connect(self.freeze)
@@ -44,7 +44,7 @@ class Collector(QObject):
         gc.disable()
         self._timer.start()
 
-    def look(self) -> None:
+    def collect_due(self) -> None:
         """Collect the generation whose threshold has been passed."""
         passed = [count > most > 0 for count, most in zip(gc.get_count(), gc.get_threshold(), strict=True)]
         now = time.monotonic()

@@ -37,7 +37,7 @@ class PanelNavigation(QObject):
         self._focus_ring = FocusRing(window, "accent", milliseconds=0)
         app = QApplication.instance()
         assert isinstance(app, QApplication)
-        app.focusChanged.connect(self._show_focus)
+        app.focusChanged.connect(self._on_focus_changed)
 
     def current(self) -> QWidget | None:
         """Return the panel that has the focus, None where none has."""
@@ -55,7 +55,7 @@ class PanelNavigation(QObject):
         if panel.window() is self._window:
             self._ring.point_out(panel)
 
-    def _show_focus(self, _before: QWidget | None, now: QWidget | None) -> None:
+    def _on_focus_changed(self, _before: QWidget | None, now: QWidget | None) -> None:
         """Frame what has the focus where it does not show that itself, and no mouse button put it there."""
         by_mouse = QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton
         if isinstance(now, SHOWN_BY_RING) and now.window() is self._window and not by_mouse:

@@ -57,7 +57,7 @@ class PreferencesController(QObject):
         self._apply("threads", now)
         hints = QGuiApplication.styleHints()
         if hints is not None:
-            hints.colorSchemeChanged.connect(self._follow_system)
+            hints.colorSchemeChanged.connect(self._on_color_scheme_changed)
 
     def show(self) -> None:
         """Show the dialog, and leave everything else usable."""
@@ -109,7 +109,7 @@ class PreferencesController(QObject):
         if self._dialog is not None:
             self._dialog.set_preferences(usual)
 
-    def _follow_system(self, _scheme: object) -> None:
+    def _on_color_scheme_changed(self, _scheme: object) -> None:
         """Take the desktop's light or dark where that is what the person wants."""
         if self._store.theme() == SYSTEM:
             self._apply("theme", self._store.preferences())

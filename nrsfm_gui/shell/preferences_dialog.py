@@ -125,7 +125,7 @@ class PreferencesDialog(QDialog):
         self.threads.setValue(preferences.threads)
         self._showing = False
 
-    def _tell(self, name: str, value: object) -> None:
+    def _on_edited(self, name: str, value: object) -> None:
         if not self._showing:
             self.changed.emit(name, value)
 
@@ -144,7 +144,7 @@ class PreferencesDialog(QDialog):
         box = ComboBox()
         for key, text in choices.items():
             box.addItem(text, key)
-        box.currentIndexChanged.connect(lambda _index: self._tell(name, box.currentData()))
+        box.currentIndexChanged.connect(lambda _index: self._on_edited(name, box.currentData()))
         self._add(box, title, tip)
         return box
 
@@ -153,7 +153,7 @@ class PreferencesDialog(QDialog):
         box.setRange(*span)
         box.setSuffix(unit)
         box.setKeyboardTracking(False)
-        box.valueChanged.connect(lambda value: self._tell(name, value))
+        box.valueChanged.connect(lambda value: self._on_edited(name, value))
         self._add(box, title, tip)
         return box
 
@@ -163,7 +163,7 @@ class PreferencesDialog(QDialog):
         box.setSingleStep(0.25)
         box.setPrefix("× ")
         box.setKeyboardTracking(False)
-        box.valueChanged.connect(lambda value: self._tell("point_size", value))
+        box.valueChanged.connect(lambda value: self._on_edited("point_size", value))
         self._add(box, "Size of points", "Times the size that suits the number of points")
         return box
 

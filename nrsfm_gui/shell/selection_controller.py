@@ -69,18 +69,18 @@ class SelectionController(QObject):
 
     def hide(self) -> None:
         """Draw the selected points no longer; they are not selected any more."""
-        if self._some_are_selected():
+        if self._check_selection():
             self._session.set_hidden(self._session.hidden | set(self._session.selection))
             self._session.set_point(-1)
             self._report_hidden()
 
     def isolate(self) -> None:
         """Draw the selected points only."""
-        if self._some_are_selected():
+        if self._check_selection():
             self._session.set_hidden(self._all - set(self._session.selection))
             self._report_hidden()
 
-    def _some_are_selected(self) -> bool:
+    def _check_selection(self) -> bool:
         """Return whether there are selected points; say how points are selected where there are none."""
         if not self._session.selection:
             self._notifier.show_status(

@@ -74,7 +74,7 @@ class StatusController(QObject):
         for updater in (self._activity, self._fraction, self._numbers):
             updater.flush()
 
-    def update(self) -> None:
+    def refresh(self) -> None:
         """Show everything now."""
         for updater in (self._activity, self._fraction, self._numbers):
             updater.run()

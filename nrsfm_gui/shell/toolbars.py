@@ -10,7 +10,14 @@ from PyQt6.QtGui import QAction
 from PyQt6.QtWidgets import QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from nrsfm_gui.model.appearance import LAYERS
-from nrsfm_gui.shell.actions import ACTIONS, Situation, bind, make_action, resolve_situation, with_own_letters
+from nrsfm_gui.shell.actions import (
+    ACTIONS,
+    Situation,
+    bind,
+    make_action,
+    resolve_situation,
+    with_unique_mnemonics,
+)
 from nrsfm_gui.shell.layout import docks
 
 if TYPE_CHECKING:
@@ -122,7 +129,9 @@ class Toolbars(QObject):
         self._make_view_menus()
         for holder in (bar, *self._menus.values()):
             items = [item for item in holder.actions() if not item.isSeparator()]
-            for item, title in zip(items, with_own_letters([item.text() for item in items]), strict=True):
+            for item, title in zip(
+                items, with_unique_mnemonics([item.text() for item in items]), strict=True
+            ):
                 item.setText(title)
 
     def _make_file_menus(self) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from nrsfm_gui.model.changes import differences
 from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.scene.comparison import why_losses_differ
-from nrsfm_gui.scene.summaries import Quality, iterations, log_loss, loss_beside, measure, seconds
+from nrsfm_gui.scene.summaries import Quality, iterations, log_loss, matching_loss, measure, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -49,7 +49,7 @@ def compare_rows(
 
 def _loss(first: Run, second: Run, qualities: tuple[Quality | None, Quality | None]) -> CompareRow:
     losses = [
-        None if run.last is None else loss_beside(known, run.last)
+        None if run.last is None else matching_loss(known, run.last)
         for run, known in zip((first, second), qualities, strict=True)
     ]
     one, two = (NONE if loss is None else log_loss(loss) for loss in losses)

@@ -9,11 +9,11 @@ import numpy as np
 from core.problem import AGREEMENT
 from core.reconstruction import CONTINUED, ENOUGH_AGREEING, NEGLIGIBLE, remarks
 from nrsfm_gui.model.changes import differences
-from nrsfm_gui.model.numbers import NONE, Number
+from nrsfm_gui.model.numbers import NONE, LabeledValue
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.run_names import settings_words
+from nrsfm_gui.model.run_names import settings_text
 from nrsfm_gui.scene.frame_analysis import along_view_in
-from nrsfm_gui.scene.summaries import iterations, log_loss, loss_beside, measure, pair, seconds, signed
+from nrsfm_gui.scene.summaries import iterations, log_loss, matching_loss, measure, pair, seconds, signed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,10 +38,10 @@ STARTS_TIP = (
 
 def numbers(
     run: Run | None, known: Quality | None, sequence: Sequence | None, settings: Settings | None = None
-) -> list[Number]:
+) -> list[LabeledValue]:
     """Return the lines of the panel of numbers; with the settings of the next run, whether they are these."""
     last = None if run is None else run.last
-    lost = None if last is None else loss_beside(known, last)
+    lost = None if last is None else matching_loss(known, last)
     loss = NONE if lost is None else f"{lost:.4g} (log10 {log_loss(lost)})"
     reprojection = measure(known.reprojection, sequence.units) if known and sequence else NONE
     error = NONE
@@ -51,59 +51,69 @@ def numbers(
         why_not = why_not if known.figures.get("metric", True) else "needs a metric upgrade"
         error = measure(known.error, known.unit) if known.error is not None else why_not
     rows = [
-        Number("loss", loss, "The objective: squared pOSE residuals plus the weighted singular values."),
-        Number("reprojection RMS", reprojection, "Root mean square over all visible points of all frames."),
-        Number(
+        LabeledValue(
+            "loss", loss, "The objective: squared pOSE residuals plus the weighted singular values."
+        ),
+        LabeledValue(
+            "reprojection RMS", reprojection, "Root mean square over all visible points of all frames."
+        ),
+        LabeledValue(
             "mean 3-D error",
             error,
             "Mean distance to the ground truth, over all points and frames that have one.",
         ),
     ]
     if known is not None and known.error is not None:
-        rows.append(Number("alignment", known.alignment, "How the estimate was laid over the ground truth."))
+        rows.append(
+            LabeledValue("alignment", known.alignment, "How the estimate was laid over the ground truth.")
+        )
     if last is not None and known is not None and known.figures and sequence is not None:
         running = run is not None and run.state is RunState.RUNNING
         rows += _low_rank_numbers(last, known.figures, sequence.units, running=running)
     rows += [
-        Number(
+        LabeledValue(
             "rank",
             NONE if last is None else str(last.displayed.factors.rank),
             "Basis shapes, or the rank of the matrix, of the best point so far.",
         ),
-        Number("iterations", NONE if run is None else iterations(run), "Of all phases of this run together."),
-        Number(
+        LabeledValue(
+            "iterations", NONE if run is None else iterations(run), "Of all phases of this run together."
+        ),
+        LabeledValue(
             "computing time",
             NONE if run is None else seconds(run),
             "Of all phases of this run together; pauses are not counted.",
         ),
         *_residual_numbers(run),
-        Number("starts that agree", NONE if last is None else starts_that_agree(last), _starts_tip(last)),
+        LabeledValue(
+            "starts that agree", NONE if last is None else starts_that_agree(last), _starts_tip(last)
+        ),
     ]
     if run is not None and settings is not None:
         rows.append(_parameters(run, settings))
-    rows += [Number("remark", remark, REMARK_TIP) for remark in remarks_on(run)]
+    rows += [LabeledValue("remark", remark, REMARK_TIP) for remark in remarks_on(run)]
     if last is not None and last.rotations:
-        rows.append(Number("rotations", last.rotations, "Where the rotation of every frame came from."))
+        rows.append(LabeledValue("rotations", last.rotations, "Where the rotation of every frame came from."))
     return rows
 
 
-def _parameters(run: Run, settings: Settings) -> Number:
+def _parameters(run: Run, settings: Settings) -> LabeledValue:
     """Return whether a run was made with the parameters of the panel, or which of them were others."""
     names = dict.fromkeys(each.name for each in differences(run.settings, settings))
     value = f"not those of the panel: {', '.join(names)}" if names else "those of the panel"
-    tip = (
-        f"Of run {run.number}: {settings_words(run.settings)}. The list of runs can put them into the panel."
-    )
-    return Number("parameters", value, tip)
+    tip = f"Of run {run.number}: {settings_text(run.settings)}. The list of runs can put them into the panel."
+    return LabeledValue("parameters", value, tip)
 
 
-def _low_rank_numbers(last: Iterate, figures: Mapping[str, Any], unit: str, *, running: bool) -> list[Number]:
+def _low_rank_numbers(
+    last: Iterate, figures: Mapping[str, Any], unit: str, *, running: bool
+) -> list[LabeledValue]:
     """Return what is special about a low-rank solution: its singular values, and how it became metric."""
     values = np.sort(last.displayed.factors.gamma())[::-1]
     values = np.where(values > NEGLIGIBLE * values[0], values, 0.0)  # a zero but for rounding
     shown = ", ".join(f"{value:.3g}" for value in values[:MOST_VALUES])
     rows = [
-        Number(
+        LabeledValue(
             "singular values",
             shown + (", …" if len(values) > MOST_VALUES else ""),
             "Of the matrix, divided by the norm of the measurements. 4 are those of a rigid scene.",
@@ -111,8 +121,10 @@ def _low_rank_numbers(last: Iterate, figures: Mapping[str, Any], unit: str, *, r
     ]
     if figures["metric"]:
         rows += [
-            Number("metric upgrade", str(figures["assumed"]), "Where K of the metric upgrade came from."),
-            Number(
+            LabeledValue(
+                "metric upgrade", str(figures["assumed"]), "Where K of the metric upgrade came from."
+            ),
+            LabeledValue(
                 "metric RMS",
                 measure(figures.get("metric_rms"), unit),
                 "Reprojection of the metric cameras that the 3-D view shows; above, of the projective ones.",
@@ -122,7 +134,7 @@ def _low_rank_numbers(last: Iterate, figures: Mapping[str, Any], unit: str, *, r
         # What an unfinished point lacks is no finding on the data.
         reason = str(figures.get("reason", "")).replace(LABELED, "")
         words = "none yet" if running else f"none: {reason}"
-        rows.append(Number("metric upgrade", words, "Why the scene is shown as its cameras see it."))
+        rows.append(LabeledValue("metric upgrade", words, "Why the scene is shown as its cameras see it."))
     return rows
 
 
@@ -137,14 +149,14 @@ def remarks_on(run: Run | None) -> list[str]:
     ]
 
 
-def _residual_numbers(run: Run | None) -> list[Number]:
+def _residual_numbers(run: Run | None) -> list[LabeledValue]:
     """Return the last residuals of ADMM, where the run has come to some."""
     history = None if run is None else run.history
     if history is None or not history.has_residuals:
         return []
     row = history.log_residuals[0]
     record = history.records[int(np.flatnonzero(np.isfinite(row))[-1])]
-    return [Number("residuals", f"{record.primal:.2g}, {record.dual:.2g}", RESIDUALS_TIP)]
+    return [LabeledValue("residuals", f"{record.primal:.2g}, {record.dual:.2g}", RESIDUALS_TIP)]
 
 
 def starts_that_agree(last: Iterate) -> str:
@@ -182,29 +194,31 @@ def _starts_tip(last: Iterate | None) -> str:
     return "\n".join([head, *lines])
 
 
-def point_numbers(scene: Scene | None, point: int) -> list[Number]:
+def point_numbers(scene: Scene | None, point: int) -> list[LabeledValue]:
     """Return the lines for a selected point in the frame that is shown; none where nothing is selected."""
     if scene is None or point < 0 or point >= len(scene.measured):
         return []
-    rows = [Number("measured", pair(scene.measured[point], scene.track_unit))]
+    rows = [LabeledValue("measured", pair(scene.measured[point], scene.track_unit))]
     if not scene.visible[point]:
-        rows[0] = Number("measured", "hidden in this frame")
+        rows[0] = LabeledValue("measured", "hidden in this frame")
     if scene.reprojected is not None:
-        rows.append(Number("reprojected", pair(scene.reprojected[point], scene.track_unit)))
+        rows.append(LabeledValue("reprojected", pair(scene.reprojected[point], scene.track_unit)))
     if scene.residuals_px is not None:
-        rows.append(Number("reprojection error", measure(float(scene.residuals_px[point]), scene.track_unit)))
+        rows.append(
+            LabeledValue("reprojection error", measure(float(scene.residuals_px[point]), scene.track_unit))
+        )
     if scene.estimate is not None:
-        rows.append(Number("estimate", _triple(scene.estimate[point], scene.unit)))
+        rows.append(LabeledValue("estimate", _triple(scene.estimate[point], scene.unit)))
     if scene.truth is not None:
-        rows.append(Number("ground truth", _triple(scene.truth[point], scene.unit)))
+        rows.append(LabeledValue("ground truth", _triple(scene.truth[point], scene.unit)))
     if scene.errors is not None:
         tip = f"Distance to the ground truth: {scene.shapes.alignment_name}."
-        rows.append(Number("3-D error", measure(float(scene.errors[point]), scene.error_unit), tip))
+        rows.append(LabeledValue("3-D error", measure(float(scene.errors[point]), scene.error_unit), tip))
         along = along_view_in(scene.shapes, scene.frame)
         if along is not None and np.isfinite(along[point]):
             way = "too far" if along[point] > 0 else "too near"
             of_depth = measure(abs(float(along[point])), scene.error_unit)
-            rows.append(Number("of it in depth", f"{of_depth} {way}", DEPTH_TIP))
+            rows.append(LabeledValue("of it in depth", f"{of_depth} {way}", DEPTH_TIP))
     return rows
 
 
@@ -224,7 +238,7 @@ def selection_title(scene: Scene | None) -> str:
     return f"{len(scene.selection)} points, {where}"
 
 
-def selection_numbers(scene: Scene | None) -> list[Number]:
+def selection_numbers(scene: Scene | None) -> list[LabeledValue]:
     """Return the lines for the selected points in the frame that is shown; none where nothing is selected."""
     if scene is None or not scene.selection:
         return []
@@ -232,7 +246,7 @@ def selection_numbers(scene: Scene | None) -> list[Number]:
         return point_numbers(scene, scene.selection[0])
     chosen = np.array(scene.selection)
     rows = [
-        Number(
+        LabeledValue(
             "measured",
             f"{int(scene.visible[chosen].sum())} of {len(chosen)}",
             "Selected points that are seen in this frame.",
@@ -247,14 +261,14 @@ def selection_numbers(scene: Scene | None) -> list[Number]:
     return rows
 
 
-def _mean_and_worst(name: str, points: np.ndarray, values: Floats, unit: str, how: str) -> list[Number]:
+def _mean_and_worst(name: str, points: np.ndarray, values: Floats, unit: str, how: str) -> list[LabeledValue]:
     known = np.isfinite(values)
     if not known.any():
-        return [Number(f"mean {name}", NONE)]
+        return [LabeledValue(f"mean {name}", NONE)]
     worst = int(np.argmax(np.where(known, values, -np.inf)))
     mean = measure(float(values[known].mean()), unit)
     largest = f"{measure(float(values[worst]), unit)} (point {points[worst] + 1})"
     return [
-        Number(f"mean {name}", mean, f"Over the selected points of this frame that have one.{how}"),
-        Number(f"worst {name}", largest, f"Of the selected points in this frame.{how}"),
+        LabeledValue(f"mean {name}", mean, f"Over the selected points of this frame that have one.{how}"),
+        LabeledValue(f"worst {name}", largest, f"Of the selected points in this frame.{how}"),
     ]

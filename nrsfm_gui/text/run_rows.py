@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from core import METHODS
 from nrsfm_gui.model.numbers import NONE
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.run_names import option_words, penalty_words, run_title
+from nrsfm_gui.model.run_names import option_texts, penalty_text, run_title
 from nrsfm_gui.scene.comparison import why_losses_differ
 from nrsfm_gui.scene.summaries import log_loss, measure
 
@@ -80,8 +80,8 @@ def _run_tip(run: Run, known: Quality | None, shown: Run | None, why_other_loss:
     lines = [
         *([f"{run.title}"] if run.title else []),
         *([f"Note: {run.note}"] if run.note else []),
-        ", ".join((meaning, *option_words(run.settings))),
-        f"rank {run.settings.rank}, eta {run.settings.eta:g}, {penalty_words(run.settings.penalty)}",
+        ", ".join((meaning, *option_texts(run.settings))),
+        f"rank {run.settings.rank}, eta {run.settings.eta:g}, {penalty_text(run.settings.penalty)}",
         f"{run.state.value}, {len(run.history)} records" + (", pinned" if run.pinned else ""),
     ]
     if run.warm_from is not None:

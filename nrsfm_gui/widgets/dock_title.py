@@ -59,10 +59,10 @@ class DockTitle(QWidget):
         for button in (self.question, self._float, self._close):
             row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         # A method is let go with the title; a function would be called while the window is taken apart.
-        dock.visibilityChanged.connect(self._show_name)
-        dock.topLevelChanged.connect(self._show_name)
+        dock.visibilityChanged.connect(self._update_name)
+        dock.topLevelChanged.connect(self._update_name)
 
-    def _show_name(self, _changed: bool = False) -> None:
+    def _update_name(self, _changed: bool = False) -> None:
         """Leave the name out where a tab shows it."""
         window = self._dock.parentWidget()
         tabbed = isinstance(window, QMainWindow) and bool(window.tabifiedDockWidgets(self._dock))

@@ -38,12 +38,12 @@ class Scale:
     highest: float
     logarithmic: bool = True
     zero: bool = False  # whether the leftmost step is 0, below the lowest
-    whole: bool = False  # then it is linear, one step for each number
+    integer: bool = False  # then it is linear, one step for each number
 
     @property
     def steps(self) -> int:
         """The rightmost step; the leftmost is 0."""
-        if self.whole:
+        if self.integer:
             return round(self.highest - self.lowest)
         if not self.logarithmic:
             return LINEAR_STEPS
@@ -52,7 +52,7 @@ class Scale:
     @property
     def steps_per_pixel(self) -> float:
         """The number of steps per pixel of a drag on the label."""
-        if self.whole:
+        if self.integer:
             return 1 / PIXELS_PER_UNIT
         if not self.logarithmic:
             return self.steps / 2 / LABEL_PIXELS
@@ -60,7 +60,7 @@ class Scale:
 
     def position(self, value: float) -> float:
         """Return the position of a number, 0 to `steps`; numbers outside are at the ends."""
-        if self.logarithmic and not self.whole:
+        if self.logarithmic and not self.integer:
             if value <= 0:
                 return 0.0
             share = math.log(value / self.lowest) / math.log(self.highest / self.lowest)
@@ -70,7 +70,7 @@ class Scale:
 
     def value(self, position: float) -> float:
         """Return the number at a position, to four digits; half a step from the left of a zero it is 0."""
-        if self.whole:
+        if self.integer:
             return float(round(self.lowest + position))
         if self.zero and position < 0.5:
             return 0.0
@@ -87,7 +87,7 @@ def scale_of(described: Parameter) -> Scale:
     zero = (
         described.logarithmic and not described.integer and described.least == 0 and not described.open_below
     )
-    return Scale(lowest, highest, described.logarithmic, zero=zero, whole=described.integer)
+    return Scale(lowest, highest, described.logarithmic, zero=zero, integer=described.integer)
 
 
 class DragSlider(Slider):

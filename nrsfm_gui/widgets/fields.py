@@ -164,9 +164,11 @@ class NumberField(QLineEdit):
     edited = pyqtSignal()
     dragged = pyqtSignal()
 
-    def __init__(self, *, whole: bool = False, optional: bool = False, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, *, integer: bool = False, optional: bool = False, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
-        self._whole = whole
+        self._integer = integer
         self._optional = optional
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setMinimumWidth(56)
@@ -179,7 +181,7 @@ class NumberField(QLineEdit):
                 return
         except ValueError:
             pass
-        self.setText("" if value is None else str(int(value)) if self._whole else format_number(value))
+        self.setText("" if value is None else str(int(value)) if self._integer else format_number(value))
 
     def value(self) -> float | int | None:
         """Return the number; None where the field is optional and empty.
@@ -192,9 +194,9 @@ class NumberField(QLineEdit):
         text = self.text().strip().replace(",", ".")
         if not text and self._optional:
             return None
-        kind = "a whole number" if self._whole else "a number"
+        kind = "a whole number" if self._integer else "a number"
         try:
-            return int(text) if self._whole else float(text)
+            return int(text) if self._integer else float(text)
         except ValueError:
             found = f"{text!r} is not {kind}" if text else f"empty; accepted is {kind}"
             raise ValueError(found) from None
@@ -205,7 +207,7 @@ class NumberField(QLineEdit):
             value = self.value()
         except ValueError:
             return
-        if self._whole:
+        if self._integer:
             stepped_value: float = (0 if value is None else int(value)) + steps
         elif value is None or not 0 < value < math.inf:  # a NaN is neither
             return

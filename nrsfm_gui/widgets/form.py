@@ -72,12 +72,12 @@ class Form(QWidget):
         caption.setObjectName(f"drag label {name}")
         field.setFixedWidth(DRAG_FIELD_WIDTH)
 
-        def take(number: float) -> None:
+        def set_value(number: float) -> None:
             field.set_value(number)
             field.dragged.emit()
 
-        slider.moved.connect(take)
-        caption.reset.connect(lambda: take(self._defaults[name]))
+        slider.moved.connect(set_value)
+        caption.reset.connect(lambda: set_value(self._defaults[name]))
         field.textChanged.connect(lambda _text: _follow(slider, field))
         self._defaults[name] = default
         self._append(name, label, caption, field, slider)
@@ -133,7 +133,7 @@ class Form(QWidget):
         for part in self._rows[name].parts:
             part.setEnabled(enabled)
 
-    def set_note(self, name: str, sentence: str, *, refused: bool = True) -> None:
+    def set_message(self, name: str, sentence: str, *, refused: bool = True) -> None:
         """Show a sentence below an editor, and mark both where a value is refused."""
         row = self._rows[name]
         if row.note.text() != sentence:

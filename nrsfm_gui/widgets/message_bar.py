@@ -120,7 +120,7 @@ class MessageBar(QFrame):
         super().leaveEvent(event)
 
     def _add(self, message: _Message) -> None:
-        self._count_reading()
+        self._add_reading_time()
         before = next((other for other in self._messages if other.sentence == message.sentence), None)
         if before is not None and not message.actions:
             message.actions = before.actions  # the same sentence keeps what it offered
@@ -132,7 +132,7 @@ class MessageBar(QFrame):
         self._messages.append(message)
         self._show()
 
-    def _count_reading(self) -> None:
+    def _add_reading_time(self) -> None:
         """Add to the message on view the time that it was there."""
         if self._messages and self._on_view.isValid():
             self._messages[-1].seconds_read += self._on_view.elapsed() / 1000
@@ -159,7 +159,9 @@ class MessageBar(QFrame):
             button.setAccessibleName(text)
             button.setToolTip(f"{text}: {message.sentence}")
             button.clicked.connect(
-                lambda _checked, message=message, callback=callback: self._act(message, callback)
+                lambda _checked, message=message, callback=callback: self._on_action_clicked(
+                    message, callback
+                )
             )
             self._buttons.addWidget(button)
             button.show()
@@ -168,7 +170,7 @@ class MessageBar(QFrame):
         self.show()
         self._start_timer()
 
-    def _act(self, message: _Message, callback: Callable[[], object]) -> None:
+    def _on_action_clicked(self, message: _Message, callback: Callable[[], object]) -> None:
         if message in self._messages:
             self._messages.remove(message)
             self._show()

@@ -36,7 +36,7 @@ class TaskBar(QFrame):
         self._layout.setSpacing(2)
         self.hide()
 
-    def shows(self, key: int) -> bool:
+    def has_task(self, key: int) -> bool:
         """Return whether a task has its line."""
         return key in self._rows
 

@@ -203,7 +203,7 @@ def noisy_update(known: Known, *, noise: float, seed: int = 0) -> Iterate:
 
 
 @pytest.fixture
-def make_update() -> Callable[..., Iterate]:
+def make_iterate() -> Callable[..., Iterate]:
     """Return `noisy_update`."""
     return noisy_update
 
@@ -297,13 +297,13 @@ def paints_of() -> Callable[[QWidget], Paints]:
 
 
 class Stream:
-    """A reconstruction without arithmetic: updates that only count, each after a pause."""
+    """A reconstruction without arithmetic: iterates that only count, each after a pause."""
 
     def __init__(
         self, *, length: int | None = None, pause: float = 0.0, refuses: Settings | None = None
     ) -> None:
         self.length, self.pause, self.refuses = length, pause, refuses
-        self.given = 0  # updates, over all streams
+        self.given = 0  # iterates, over all streams
         self.closed = 0  # streams that were closed or came to their end
         self.starts: list[Iterate | None] = []
         seen = np.ones((3, 4), dtype=bool)
@@ -508,9 +508,9 @@ def add_run() -> Callable[..., Run]:
     """Add a run that is over to a session, without a solver."""
     from nrsfm_gui.model.run import RunState
 
-    def add(session: Session, update: Iterate, settings: Settings, *, noise: float = 0.0) -> Run:
+    def add(session: Session, state: Iterate, settings: Settings, *, noise: float = 0.0) -> Run:
         run = session.add_run(settings)
-        run.last, run.state = update, RunState.FINISHED
+        run.last, run.state = state, RunState.FINISHED
         run.history.extend([HistoryEntry(k, 0.01 * k, 2.0 - 0.1 * k + noise, "refine") for k in range(9)])
         session.report_run(run)
         return run
@@ -531,8 +531,8 @@ def solve_once() -> Callable[[Sequence, Settings], tuple[Iterate, ...]]:
         key = (sequence.content, settings)
         if key not in solved:
             solved[key] = tuple(iterate(sequence, settings))
-            for update in solved[key]:
-                make_read_only(update)
+            for state in solved[key]:
+                make_read_only(state)
         return solved[key]
 
     return solve
@@ -565,10 +565,10 @@ def add_solved_run(
         session.set_settings(settings)
         session.set_sequence(sequence)
         run = session.add_run(settings)
-        for index, update in enumerate(solve_once(sequence, settings)):
-            run.history.extend([update.record])
-            run.moments.add(index, update)
-            run.last = update
+        for index, state in enumerate(solve_once(sequence, settings)):
+            run.history.extend([state.record])
+            run.snapshots.add(index, state)
+            run.last = state
         run.state = RunState.FINISHED
         session.report_run(run)
         return run
@@ -578,7 +578,7 @@ def add_solved_run(
 
 @pytest.fixture
 def add_three_runs(
-    add_run: Callable[..., Run], known: Known, make_update: Callable[..., Iterate]
+    add_run: Callable[..., Run], known: Known, make_iterate: Callable[..., Iterate]
 ) -> Callable[[Session], None]:
     """Show a sequence in a session, with runs of two ranks and of another penalty; the last one is shown."""
 
@@ -588,7 +588,7 @@ def add_three_runs(
         session.set_sequence(known.sequence)
         for number, changes in enumerate(({}, {"rank": 3}, {"penalty": NuclearNorm()}), 1):
             settings = quick.with_changes(**changes)
-            add_run(session, make_update(known, noise=0.01 * number), settings)
+            add_run(session, make_iterate(known, noise=0.01 * number), settings)
         session.set_settings(settings)
 
     return add
@@ -602,7 +602,7 @@ def wait_for_comparison(qtbot: QtBot) -> Callable[[Session, Display], None]:
         def drawn() -> bool:
             picture, compared = display.compared_picture, session.compared
             known = display.together is not None and picture is not None and compared is not None
-            return known and picture.of.update is compared.last
+            return known and picture.of.iterate is compared.last
 
         qtbot.waitUntil(drawn)
         display.refresh()

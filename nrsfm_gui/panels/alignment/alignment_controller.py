@@ -105,7 +105,7 @@ class AlignmentController(QObject):
         self.button.setStyleSheet("QToolButton::menu-indicator { image: none; }")  # it is an arrow already
         for signal in (session.alignment_changed, session.sequence_changed):
             signal.connect(lambda _: self.show())
-        session.changed.connect(self._show_button)
+        session.changed.connect(self._update_button)
         self.show()
 
     def place_in(self, bar: QToolBar) -> None:
@@ -145,10 +145,10 @@ class AlignmentController(QObject):
         tip = f"{session.alignment.label()}: {why_not or session.alignment.kind.meaning}"
         self.button.setToolTip(f"How the estimate is laid over the ground truth (A): {tip}.")
         self._possible = any(not obstacles.get(kind) for kind in Kind)
-        self._show_button()
+        self._update_button()
         self.button.setAccessibleName(f"Alignment: {session.alignment.label()}")
 
-    def _show_button(self) -> None:
+    def _update_button(self) -> None:
         """Show the button where there is a truth and an estimate: alone, an arrow says nothing."""
         if self._place is not None:
             self._place.setVisible(self._possible and self._session.seen is not None)

@@ -58,7 +58,7 @@ class AppearanceController(QObject):
         panel.appearance_requested.connect(session.set_appearance)
         panel.load_requested.connect(self.ask_for_triangulation)
         session.appearance_changed.connect(panel.set_appearance)
-        session.sequence_changed.connect(self._show_sources)
+        session.sequence_changed.connect(self._update_sources)
         display.scene_shown.connect(panel.set_scene)
 
     # -- what the actions call ------------------------------------------------------------------------------
@@ -137,12 +137,12 @@ class AppearanceController(QObject):
         mode = self._session.appearance.mesh_mode
         appearance = self._session.appearance.changed(mesh_source="loaded", triangulation=found)
         self._session.set_appearance(appearance.with_mesh_mode("both" if mode == "off" else mode))
-        self._show_sources(sequence)
+        self._update_sources(sequence)
         self._notifier.inform(f"{len(found.faces)} triangles of {path.name} are drawn.")
 
     # -- what the session has come to -----------------------------------------------------------------------
 
-    def _show_sources(self, sequence: Sequence) -> None:
+    def _update_sources(self, sequence: Sequence) -> None:
         loaded = self._session.appearance.triangulation
         fits = loaded is not None and loaded.points == sequence.point_count
         self._panel.set_sources(

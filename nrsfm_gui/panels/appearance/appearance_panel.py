@@ -127,7 +127,7 @@ class AppearancePanel(QFrame):
     def set_appearance(self, appearance: Appearance) -> None:
         """Show an appearance. Emits nothing."""
         self._appearance = appearance
-        with _silent(self._fields()):
+        with _blocked_signals(self._fields()):
             for box, value in (
                 (self.color_by, appearance.color_by),
                 (self.color_map, appearance.color_map),
@@ -151,7 +151,7 @@ class AppearancePanel(QFrame):
         if shown == self._shown:  # as it is from frame to frame
             return
         self._shown = shown
-        with _silent(self._fields()):
+        with _blocked_signals(self._fields()):
             for box, value in zip((self.low, self.high), limits or (0.0, 1.0), strict=True):
                 if limits is not None and not box.hasFocus():
                     span = limits[1] - limits[0]
@@ -298,7 +298,7 @@ def _swatch(name: str) -> QIcon:
 
 
 @contextmanager
-def _silent(widgets: Iterable[QWidget]) -> Iterator[None]:
+def _blocked_signals(widgets: Iterable[QWidget]) -> Iterator[None]:
     """Block the signals of several widgets."""
     blockers = [QSignalBlocker(widget) for widget in widgets]
     try:

@@ -162,10 +162,10 @@ class BackgroundController(QObject):
         if background is not None:
             self._session.set_background(replace(background, offset=offset))
 
-    def still(self) -> Still:
+    def still(self) -> FrozenBackground:
         """Return the background as of now; for movies."""
         pictures = self._reader.pictures if self._reader is not None else None
-        return Still(self._session.background, pictures if self._count else None)
+        return FrozenBackground(self._session.background, pictures if self._count else None)
 
     def shut_down(self) -> None:
         """Close the file."""
@@ -256,7 +256,7 @@ class BackgroundController(QObject):
             reader.cancel()  # it may still be opening a long video
 
 
-class Still:
+class FrozenBackground:
     """A background as it was at one moment, whatever becomes of it in the window; to be closed."""
 
     def __init__(self, background: Background | None, pictures: ImageCache | None) -> None:

@@ -87,7 +87,7 @@ def open_source(path: Path, stopped: Callable[[], bool] = lambda: False) -> Imag
         where there is none, or they cannot be read, or the system refuses to look for them.
     """
     try:
-        return _found(path, stopped)
+        return _source_of(path, stopped)
     except OSError as error:
         raise InputError.of(error) from error
 
@@ -105,7 +105,7 @@ def natural(path: Path) -> list[tuple[int, int, str]]:
     return [(1, int(part), part) if part.isdigit() else (0, 0, part) for part in parts]
 
 
-def _found(path: Path, stopped: Callable[[], bool]) -> ImageSource:
+def _source_of(path: Path, stopped: Callable[[], bool]) -> ImageSource:
     if path.is_dir():
         files = [file for file in path.iterdir() if file.suffix.lower() in image_suffixes()]
         if not files:

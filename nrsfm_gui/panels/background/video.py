@@ -159,10 +159,10 @@ class Video:
         if index not in self._lost:
             if self._frames is None or not self._next <= index < self._next + PATIENCE:
                 self._seek(index)
-            frame = self._go_on(index)
+            frame = self._decode_up_to(index)
             if frame is None:
                 self._restart()
-                frame = self._go_on(index)
+                frame = self._decode_up_to(index)
             if frame is not None:
                 return frame
             self._lost.add(index)
@@ -170,7 +170,7 @@ class Video:
             f"{self.path}: frame {index + 1} cannot be read: it is damaged, or the file is cut off"
         )
 
-    def _go_on(self, index: int) -> Any:
+    def _decode_up_to(self, index: int) -> Any:
         """Decode up to a frame, None where it does not come."""
         for packet, frame in self._frames or ():
             number = self._numbers.get(packet, -1)

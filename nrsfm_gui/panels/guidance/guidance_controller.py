@@ -311,7 +311,7 @@ def _curves_of(series: HeldOutSeries, sequence: Sequence) -> GuidanceCurves:
         best=line.best,
         name=TITLES[name],
         unit=sequence.units,
-        whole=line.integer,
+        integer=line.integer,
         truth=truth if np.isfinite(truth).any() else None,
         truth_unit=sequence.truth_units,
         advised=advised(line, name),

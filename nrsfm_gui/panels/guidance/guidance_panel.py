@@ -272,9 +272,9 @@ def _row() -> tuple[QWidget, QHBoxLayout]:
 
 
 def _field(name: str, tip: str) -> NumberField:
-    whole = name == "number of values"
-    field = NumberField(whole=whole)
-    field.setFixedWidth(COUNT_WIDTH if whole else FIELD_WIDTH)
+    integer = name == "number of values"
+    field = NumberField(integer=integer)
+    field.setFixedWidth(COUNT_WIDTH if integer else FIELD_WIDTH)
     field.setAlignment(Qt.AlignmentFlag.AlignLeft)
     field.setObjectName(f"guidance {name}")
     field.setAccessibleName(name)

@@ -41,7 +41,7 @@ class GuidanceCurves:
     best: int  # index of the lowest
     name: str  # of the parameter
     unit: str
-    whole: bool  # whether values are counts: then the axis is linear
+    integer: bool  # whether values are counts: then the axis is linear
     truth: Floats | None = None  # (N,) 3-D errors, NaN where unknown
     truth_unit: str = "mm"
     advised: int | None = None  # index of the value to use, where that is not the lowest
@@ -140,7 +140,7 @@ class GuidancePlot(Themed, QWidget):
             item.setVisible(curves is not None)
         if curves is None:
             return
-        x = curves.values if curves.whole else np.log10(curves.values)
+        x = curves.values if curves.integer else np.log10(curves.values)
         held, deviation = _log(curves.held), np.nan_to_num(curves.deviation)
         low = _log(np.maximum(curves.held - deviation, 0.3 * curves.held))
         high = _log(curves.held + deviation)
@@ -163,11 +163,11 @@ class GuidancePlot(Themed, QWidget):
     def _place_now(self, x: Floats, curves: GuidanceCurves) -> tuple[float, float]:
         """Mark where one is now; return the horizontal range, which has it where it is not far outside."""
         left, right = float(x[0]), float(x[-1])
-        width = max(right - left, 1.0 if curves.whole else 0.1)
+        width = max(right - left, 1.0 if curves.integer else 0.1)
         now = self._present
-        there = now is not None and (curves.whole or now > 0)
+        there = now is not None and (curves.integer or now > 0)
         if now is not None and there:
-            place = now if curves.whole else float(np.log10(now))
+            place = now if curves.integer else float(np.log10(now))
             there = left - width < place < right + width
             if there:
                 self._now.setValue(place)
@@ -189,7 +189,7 @@ class GuidancePlot(Themed, QWidget):
         )
         plot.setLabel("left", f"hidden ({curves.unit})")
         plot.getAxis("left").setTicks([_ticks(*plot.getViewBox().viewRange()[1])])
-        if curves.whole:
+        if curves.integer:
             ticks = [(float(value), f"{value:g}") for value in curves.values]
         else:
             ticks = log_ticks(*plot.getViewBox().viewRange()[0])

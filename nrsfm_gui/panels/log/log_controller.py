@@ -43,7 +43,7 @@ class LogController(QObject):
         panel.save_requested.connect(self.ask_for_file)
         session.notifier.informed.connect(lambda sentence, *_: self._log_message(Level.INFO, sentence))
         session.notifier.warned.connect(lambda sentence, _action: self._log_message(Level.WARNING, sentence))
-        session.sequence_changed.connect(self._log_sequence)
+        session.sequence_changed.connect(self._on_sequence_changed)
         # Each change of a run at once: one that was refused is gone when `changed` follows.
         session.run_changed.connect(self._log_run)
         session.settings_changed.connect(self._settled.request)
@@ -81,7 +81,7 @@ class LogController(QObject):
     def _log_message(self, level: Level, sentence: str) -> None:
         self._logbook.add(level, "message", sentence)
 
-    def _log_sequence(self, sequence: Sequence) -> None:
+    def _on_sequence_changed(self, sequence: Sequence) -> None:
         self._logbook.add(Level.INFO, "files", f"Opened {summaries.sequence_facts(sequence)}")
 
     def _log_run(self, run: Run) -> None:

@@ -16,7 +16,7 @@ from PyQt6.QtWidgets import (
     QWidget,
 )
 
-from nrsfm_gui.model.log_records import LINES, Level, Line
+from nrsfm_gui.model.log_records import LINES, Level, LogLine
 from nrsfm_gui.widgets.fields import ComboBox, tool_button
 from nrsfm_gui.widgets.style import Themed
 
@@ -54,7 +54,7 @@ class LogPanel(Themed, QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._lines: list[Line] = []
+        self._lines: list[LogLine] = []
         self._stale = False  # lines came while the panel could not be seen
         self._level = ComboBox()
         self._level.addItems(LEVELS)
@@ -106,7 +106,7 @@ class LogPanel(Themed, QWidget):
         """The lines that pass the filter, as text."""
         return "\n".join(str(line) for line in self._lines if self._passes(line))
 
-    def add_line(self, line: Line) -> None:
+    def add_line(self, line: LogLine) -> None:
         """Append a line; the view stays at the end where it was there."""
         self._lines.append(line)
         del self._lines[:-LINES]
@@ -115,7 +115,7 @@ class LogPanel(Themed, QWidget):
         elif self._passes(line):
             self._text.appendHtml(self._as_html(line))
 
-    def set_lines(self, lines: Iterable[Line]) -> None:
+    def set_lines(self, lines: Iterable[LogLine]) -> None:
         """Show these lines instead of those before."""
         self._lines = list(lines)
         self._rebuild()
@@ -129,7 +129,7 @@ class LogPanel(Themed, QWidget):
         if self._stale:
             self._rebuild()
 
-    def _passes(self, line: Line) -> bool:
+    def _passes(self, line: LogLine) -> bool:
         terms = self._filter.text().lower().split()
         said = f"{line.source} {line.text} {line.details}".lower()
         return line.level >= LEVELS[self._level.currentText()] and all(word in said for word in terms)
@@ -146,7 +146,7 @@ class LogPanel(Themed, QWidget):
         if bar is not None:
             bar.setValue(bar.maximum())
 
-    def _as_html(self, line: Line) -> str:
+    def _as_html(self, line: LogLine) -> str:
         """Return a line as rich text in the color of its level."""
         theme = self._theme
         color = {Level.DETAIL: theme.muted, Level.INFO: theme.text}.get(line.level, theme.warning)

@@ -57,13 +57,13 @@ class LossController(QObject):
             signal.connect(self._updater.request)
         session.moment_changed.connect(plot.set_moment)
         session.compared_changed.connect(self._on_compared_changed)
-        plot.moment_requested.connect(self.look_at)
-        plot.change_chosen.connect(self.go_back)
+        plot.moment_requested.connect(self.show_record)
+        plot.change_chosen.connect(self.show_before_change)
         self._comparing = False
 
     # -- what is asked for ----------------------------------------------------------------------------------
 
-    def look_at(self, record: int | None) -> None:
+    def show_record(self, record: int | None) -> None:
         """Show the run as it was about a record of its history; None is the newest, with its parameters."""
         session = self._session
         run = session.shown
@@ -78,7 +78,7 @@ class LossController(QObject):
 
     def show_newest(self) -> None:
         """Show the run as it is now."""
-        self.look_at(None)
+        self.show_record(None)
 
     def step_iteration(self, by: int) -> None:
         """Go back by so many kept iterations, or on."""
@@ -87,12 +87,12 @@ class LossController(QObject):
         if run is None or _kept(run, 0) is None:
             self._notifier.show_status("Run the solver first" if run is None else NOT_KEPT)
             return
-        kept = run.moments.indices
-        here = len(kept) - 1 if session.moment is None else kept.index(run.moments.at(session.moment)[0])
+        kept = run.snapshots.indices
+        here = len(kept) - 1 if session.moment is None else kept.index(run.snapshots.at(session.moment)[0])
         there = min(max(here + by, 0), len(kept) - 1)
-        self.look_at(None if there == len(kept) - 1 else kept[there])
+        self.show_record(None if there == len(kept) - 1 else kept[there])
 
-    def go_back(self, change: int) -> None:
+    def show_before_change(self, change: int) -> None:
         """Show the shown run as it was before a change of its parameters, and these as they were."""
         session = self._session
         run = session.shown
@@ -100,7 +100,7 @@ class LossController(QObject):
             return
         tick = run.history.ticks[change]
         if tick.first == 0 and run.warm_from is not None and tick.before is not None:
-            self._go_back_to_source(run, tick.before)
+            self._show_source_run(run, tick.before)
             return
         kept = _kept(run, max(tick.first - 1, 0))
         if kept is None or tick.before is None:
@@ -112,7 +112,7 @@ class LossController(QObject):
         session.set_moment(kept)
         self._notifier.show_status(f"As it was before: {tick.text}. What you change or run goes on from here")
 
-    def _go_back_to_source(self, run: Run, before: Settings) -> None:
+    def _show_source_run(self, run: Run, before: Settings) -> None:
         """Show the run that a run went on from under other parameters, and these."""
         session = self._session
         source = next((other for other in session.runs if other.number == run.warm_from), None)
@@ -122,7 +122,7 @@ class LossController(QObject):
             )
             return
         self._control.cancel()
-        self._control.leave(before)
+        self._control.ignore_settings(before)
         session.set_shown(source)
         self._set_settings(before)
         self._notifier.show_status(f"Run {source.number}, which run {run.number} went on from")
@@ -137,7 +137,7 @@ class LossController(QObject):
 
     def _set_settings(self, settings: Settings) -> None:
         """Show settings that no live run is to follow."""
-        self._control.leave(settings)
+        self._control.ignore_settings(settings)
         self._session.set_settings(settings)
 
     def flush(self) -> None:
@@ -175,5 +175,5 @@ class LossController(QObject):
 
 def _kept(run: Run, record: int) -> int | None:
     """Return the record that stands for another one, None where the newest alone is kept."""
-    several = any(index < len(run.history) - 1 for index in run.moments.indices)
-    return run.moments.at(record)[0] if several else None
+    several = any(index < len(run.history) - 1 for index in run.snapshots.indices)
+    return run.snapshots.at(record)[0] if several else None

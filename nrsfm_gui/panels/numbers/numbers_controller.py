@@ -13,13 +13,13 @@ from nrsfm_gui.text import run_numbers
 from nrsfm_gui.text.run_numbers import selection_numbers, selection_title
 
 if TYPE_CHECKING:
-    from nrsfm_gui.model.numbers import Number
+    from nrsfm_gui.model.numbers import LabeledValue
     from nrsfm_gui.model.session import Session
     from nrsfm_gui.panels.numbers.numbers_panel import NumbersPanel
     from nrsfm_gui.scene.display import Display
     from nrsfm_gui.scene.shapes import Shapes
 
-Block = tuple[str, tuple["Number", ...]]  # a title, and the numbers below it
+Block = tuple[str, tuple["LabeledValue", ...]]  # a title, and the numbers below it
 
 
 class NumbersController(QObject):
@@ -67,7 +67,7 @@ class NumbersController(QObject):
         run = self._session.shown
         return run is not None and run.state.alive
 
-    def _resolve_run(self) -> tuple[Number, ...]:
+    def _resolve_run(self) -> tuple[LabeledValue, ...]:
         session = self._session
         run = session.shown
         known = None if run is None else self._display.errors.of_run(run)

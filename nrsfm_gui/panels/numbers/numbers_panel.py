@@ -8,7 +8,7 @@ from PyQt6.QtCore import Qt
 from PyQt6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
 if TYPE_CHECKING:
-    from nrsfm_gui.model.numbers import Number
+    from nrsfm_gui.model.numbers import LabeledValue
 
 
 class NumbersPanel(QScrollArea):
@@ -35,17 +35,17 @@ class NumbersPanel(QScrollArea):
         self.setMinimumHeight(90)
         self._title_main()
 
-    def set_numbers(self, numbers: list[Number] | tuple[Number, ...]) -> None:
+    def set_numbers(self, numbers: list[LabeledValue] | tuple[LabeledValue, ...]) -> None:
         """Show the numbers of the reconstruction."""
         self._main.set_rows(numbers)
 
-    def set_frame(self, title: str, numbers: list[Number] | tuple[Number, ...]) -> None:
+    def set_frame(self, title: str, numbers: list[LabeledValue] | tuple[LabeledValue, ...]) -> None:
         """Show the numbers of the frame that is shown; none are given where nothing is known of it."""
         self._frame.set_title(title)
         self._frame.set_rows(numbers)
         self._title_main()
 
-    def set_point(self, title: str, numbers: list[Number] | tuple[Number, ...]) -> None:
+    def set_point(self, title: str, numbers: list[LabeledValue] | tuple[LabeledValue, ...]) -> None:
         """Show the numbers of a point; none are given where no point is selected."""
         appears = bool(numbers) and self._point.isHidden()
         self._point.set_title(title)
@@ -71,7 +71,7 @@ class _Block(QWidget):
         self._heading.setProperty("role", "heading")
         self._line = QFrame()
         self._line.setProperty("role", "line")
-        self._table = _Table()
+        self._table = _NumbersTable()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(6)
@@ -86,12 +86,12 @@ class _Block(QWidget):
         self._heading.setVisible(on)
         self._line.setVisible(on)
 
-    def set_rows(self, numbers: list[Number] | tuple[Number, ...]) -> None:
+    def set_rows(self, numbers: list[LabeledValue] | tuple[LabeledValue, ...]) -> None:
         self._table.set_rows(numbers)
         self.setVisible(bool(numbers))
 
 
-class _Table(QWidget):
+class _NumbersTable(QWidget):
     """Label and value pairs; widgets are kept as long as the labels stay."""
 
     def __init__(self) -> None:
@@ -103,7 +103,7 @@ class _Table(QWidget):
         self._grid.setColumnStretch(1, 1)
         self._rows: list[tuple[QLabel, QLabel]] = []
 
-    def set_rows(self, numbers: list[Number] | tuple[Number, ...]) -> None:
+    def set_rows(self, numbers: list[LabeledValue] | tuple[LabeledValue, ...]) -> None:
         while len(self._rows) < len(numbers):
             row = len(self._rows)
             label, value = QLabel(), QLabel()

@@ -66,9 +66,9 @@ class MethodEditor(QWidget):
         self._choice.set_key(method)
         self._show_options(dict(options))
 
-    def set_note(self, sentence: str, *, refused: bool) -> None:
+    def set_message(self, sentence: str, *, refused: bool) -> None:
         """Show below the method why it is not offered, or what else it changed; "" for neither."""
-        self._form.set_note("method", sentence, refused=refused)
+        self._form.set_message("method", sentence, refused=refused)
 
     def read(self) -> Options:
         """Return the options that are not empty.
@@ -82,10 +82,10 @@ class MethodEditor(QWidget):
         for option in METHODS[self.method].options:
             try:
                 value = self._value(option)
-                self._form.set_note(option.name, "")
+                self._form.set_message(option.name, "")
             except ValueError as error:  # InputError is one
                 refusal = str(error)
-                self._form.set_note(option.name, refusal)
+                self._form.set_message(option.name, refusal)
                 continue
             if value is not None:
                 values.append((option.name, value))
@@ -98,7 +98,7 @@ class MethodEditor(QWidget):
             choice = Choice(dict.fromkeys(option.choices, option.tip))
             choice.chosen.connect(lambda _key: self.chosen.emit())
             return choice
-        field = NumberField(whole=option.integer, optional=True)
+        field = NumberField(integer=option.integer, optional=True)
         field.edited.connect(self.edited)
         return field
 
@@ -128,7 +128,7 @@ class MethodEditor(QWidget):
         for name, editor in self._editors.items():
             self._form.set_row_visible(name, name in own)
             if name not in own:
-                self._form.set_note(name, "")
+                self._form.set_message(name, "")
                 continue
             default = method.default(name)
             value = given.get(name, default)

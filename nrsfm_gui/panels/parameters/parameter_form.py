@@ -153,7 +153,7 @@ class ParameterForm(QWidget):
 
     def _add_number(self, form: Form, name: str) -> None:
         described = NUMBERS[name]
-        field = NumberField(whole=described.integer, optional=described.optional)
+        field = NumberField(integer=described.integer, optional=described.optional)
         if described.optional:
             field.setPlaceholderText("several, chosen by loss")
         field.edited.connect(self.edited)

@@ -69,7 +69,7 @@ class DifferenceBar(QFrame):
 
 
 @dataclass(frozen=True)
-class Replaced:
+class ReplacedPenalty:
     """A penalty that a method does not support, and the one that replaced it."""
 
     given: Penalty
@@ -95,7 +95,7 @@ class ParametersPanel(QScrollArea):
         self._settings = Settings()
         self._refusal = ""
         self._sequence: Sequence | None = None
-        self._replaced: Replaced | None = None  # penalty, while a method has another one in its place
+        self._replaced: ReplacedPenalty | None = None  # penalty, while a method has another one in its place
         self._models = dict(FIRST_MODELS)  # of each problem, as they were when another was chosen
         self._timer = Debounce(self.flush, TYPING_MILLISECONDS, self)
         self._next = Debounce(self.flush, 0, self)
@@ -140,7 +140,7 @@ class ParametersPanel(QScrollArea):
         self._settings = settings
         for name, field in self._fields.items():
             field.set_value(getattr(settings, name))
-            self._note(name, "")
+            self._set_message(name, "")
         self._form.problem.set_key(settings.problem)
         self._form.method.set_method(settings.method, settings.options)
         self._form.rotations.set_value(settings.rotations)
@@ -240,8 +240,8 @@ class ParametersPanel(QScrollArea):
 
     # -- what happens in it ---------------------------------------------------------------------------------
 
-    def _note(self, name: str, sentence: str) -> None:
-        self._forms[name].set_note(name, sentence)
+    def _set_message(self, name: str, sentence: str) -> None:
+        self._forms[name].set_message(name, sentence)
         if sentence and name in ADVANCED:
             self._form.advanced.set_expanded(True)
 
@@ -266,9 +266,9 @@ class ParametersPanel(QScrollArea):
                 if name == "rank":
                     self._check_rank(value)
                 changes[name] = value
-                self._note(name, "")
+                self._set_message(name, "")
             except ValueError as refusal:  # InputError is one
-                self._note(name, str(refusal))
+                self._set_message(name, str(refusal))
                 refusals.append(str(refusal))
         rank = changes.get("rank") or self._settings.rank
         editors: dict[str, Callable[[], object]] = {
@@ -295,9 +295,9 @@ class ParametersPanel(QScrollArea):
         refusal = None if camera is None else settings.refusal(camera)
         if refusal:
             note = f"{refusal[0].upper()}{refusal[1:]}."
-            self._form.method.set_note(note, refused=True)
+            self._form.method.set_message(note, refused=True)
             return [note]
-        self._form.method.set_note(self._replacement(settings), refused=False)
+        self._form.method.set_message(self._replacement(settings), refused=False)
         return []
 
     def _replacement(self, settings: Settings) -> str:
@@ -345,7 +345,7 @@ class ParametersPanel(QScrollArea):
         replaced = self._replaced
         given = replaced.given if replaced is not None and replaced.brought == present else present
         suited = suited_penalty(method, self._form.problem.key, given)
-        self._replaced = Replaced(given, suited) if suited != given else None
+        self._replaced = ReplacedPenalty(given, suited) if suited != given else None
         if suited != present:
             self._penalty.set_penalty(suited, rank)
         self.flush()

@@ -60,7 +60,7 @@ class PenaltyEditor(QWidget):
         self._form.add("penalty", "penalty", self._choice, tip="What the singular values of X# cost.")
         self._fields: dict[str, NumberField] = {}
         for name, described in NUMBERS.items():
-            field = NumberField(whole=described.integer)
+            field = NumberField(integer=described.integer)
             field.edited.connect(self.edited)
             field.dragged.connect(self.moved)
             self._fields[name] = field
@@ -164,9 +164,9 @@ class PenaltyEditor(QWidget):
             PENALTIES[self._choice.key](**{name: value})
         except ValueError as refusal:
             sentence = str(refusal)
-            self._form.set_note(name, sentence)
+            self._form.set_message(name, sentence)
             raise InputError(sentence) from None
-        self._form.set_note(name, "")
+        self._form.set_message(name, "")
         return value
 
     def show_weights(self, penalty: Penalty, rank: int) -> None:
@@ -202,7 +202,7 @@ class PenaltyEditor(QWidget):
         for name in NUMBERS:
             self._form.set_row_visible(name, name in shown)
             self._form.set_row_enabled(name, kind != EXPLICIT)
-            self._form.set_note(name, "")
+            self._form.set_message(name, "")
             if name in shown:
                 self._fields[name].set_value(getattr(known, name))
                 self._form.set_tip(name, shown[name].tip)

@@ -234,7 +234,7 @@ class WeightsEditor(QWidget):
         """Move one weight (0-based) and the others with it, as its slider does."""
         weights = list(self._weights)
         weights[k] = weight
-        self._say("")
+        self._set_warning("")
         self._weights = enforce_order(weights, k)
         others = sum(now != before for now, before in zip(self._weights, weights, strict=True))
         self._brought = BROUGHT_ALONG if others else ""
@@ -250,20 +250,20 @@ class WeightsEditor(QWidget):
         try:
             weight = float(field.value() or 0.0)
         except ValueError as refusal:
-            self._say(f"weight {k + 1}: {refusal}")
+            self._set_warning(f"weight {k + 1}: {refusal}")
             return
         weights = list(self._weights)
         weights[k] = weight
         self._weights = tuple(weights)
         self.weights_edited.emit(self._weights)
 
-    def _say(self, sentence: str) -> None:
+    def _set_warning(self, sentence: str) -> None:
         self._warning.setText(sentence)
         self._warning.setVisible(bool(sentence))
 
     def set_warning(self, sentence: str) -> None:
         """Show why the weights are refused, "" where they are not."""
-        self._say(sentence)
+        self._set_warning(sentence)
 
 
 def _write(field: NumberField, text: str) -> None:

@@ -9,7 +9,7 @@ from PyQt6.QtCore import QObject
 from core.reconstruction import is_collapsed
 from nrsfm_gui.engine.throttle import IDLE_MILLISECONDS, Debounce, PanelUpdater
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.run_names import run_name, settings_words
+from nrsfm_gui.model.run_names import run_name, settings_text
 from nrsfm_gui.model.undo import UndoEntry
 from nrsfm_gui.text.run_numbers import remarks_on
 from nrsfm_gui.text.run_rows import run_row
@@ -116,7 +116,7 @@ class RunsController(QObject):
             session.set_settings(before)
 
         self._notifier.inform(
-            f"The parameters are those of run {run.number} now: {settings_words(settings)}.",
+            f"The parameters are those of run {run.number} now: {settings_text(settings)}.",
             action=("Undo", undo),
         )
 
@@ -151,7 +151,7 @@ class RunsController(QObject):
             elif session.shown is None and session.runs:
                 session.set_shown(session.runs[-1])
 
-        def take_back() -> None:
+        def restore() -> None:
             if session.sequence is not sequence:
                 self._notifier.inform("These runs are of another sequence: open it to take them back.")
                 return
@@ -168,12 +168,12 @@ class RunsController(QObject):
         if front is None and kept:
             words += f" {kept} {'stays' if kept == 1 else 'stay'}, pinned."
         what = f"run {runs[0].number}" if len(runs) == 1 else f"{len(runs)} runs"
-        entry = UndoEntry(f"{what} forgotten", undo=take_back, redo=forget)
+        entry = UndoEntry(f"{what} forgotten", undo=restore, redo=forget)
         session.undo_stack.push(entry)
 
         def undo() -> None:
             session.undo_stack.drop(entry)
-            take_back()
+            restore()
 
         self._notifier.inform(
             f"{words} Ctrl+Z takes {'it' if len(runs) == 1 else 'them'} back.", action=("Undo", undo)

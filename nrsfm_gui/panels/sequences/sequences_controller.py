@@ -63,7 +63,7 @@ class SequencesController(QObject):
         self._notifier.clear()
         session.set_sequence(sequence)
         penalty = session.settings.penalty
-        left = summaries.left_behind(stopped, None if penalty == before else penalty)
+        left = summaries.switch_summary(stopped, None if penalty == before else penalty)
         if left:
             self._notifier.inform(left)
         self._tree.set_current(entry)

@@ -54,7 +54,7 @@ class Transport(QWidget):
         self._frame = 0
         self._playing = False
         self._loop = Loop.AGAIN
-        self._field = NumberField(whole=True)
+        self._field = NumberField(integer=True)
         self._label = QLabel()
         self._rate = QLabel()
         self._buttons = {name: self._button(name, tip, self._pressing(name)) for name, tip in TIPS.items()}

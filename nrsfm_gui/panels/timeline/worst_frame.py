@@ -111,13 +111,13 @@ def frame_heading(series: ErrorSeries, frame: int) -> str:
     )
 
 
-def frame_sentence(series: ErrorSeries, frame: int, why: str = "") -> str:
+def frame_sentence(series: ErrorSeries, frame: int, cause: str = "") -> str:
     """Return how bad a frame is, why if that is known, and from how many points most of it comes."""
     errors = series.per_point[frame]
     errors = np.sort(errors[np.isfinite(errors)])[::-1]
     sums = np.cumsum(errors)
     few = int(np.searchsorted(sums, SHARE * sums[-1])) + 1
-    because = f"; {why}" if why else ""
+    because = f"; {cause}" if cause else ""
     return (
         f"{frame_heading(series, frame)}{because}; half of it from {few} of {len(errors)} points"
         f" (Shift+W: the worst)"

@@ -25,7 +25,7 @@ Rectangle = tuple[float, float, float, float]  # left, top, right, bottom, pixel
 
 
 @dataclass(frozen=True)
-class Label:
+class AxisLabel:
     """A text at a pixel."""
 
     x: float
@@ -40,7 +40,7 @@ class Ruler:
 
     start: Floats  # (2,) pixels
     end: Floats  # (2,) pixels
-    labels: tuple[Label, ...]
+    labels: tuple[AxisLabel, ...]
 
 
 def floor_box(extent: Floats) -> tuple[Floats, float]:
@@ -122,14 +122,14 @@ def _ruler(
     where[:, axis] = values
     marks, _ = projection.pixels(where)
     labels = [
-        Label(float(x), float(y), number(value, step), False)
+        AxisLabel(float(x), float(y), number(value, step), False)
         for (x, y), value in zip(marks + LABEL_OFFSET * outward, values, strict=True)
     ]
     if axis == 1:  # above the upper end, where there is space at any position of the ruler
         title = ends[int(np.argmin(ends[:, 1]))] - (0.0, 1.2 * LABEL_OFFSET)
     else:
         title = ends.mean(axis=0) + 2.7 * LABEL_OFFSET * outward
-    labels.append(Label(float(title[0]), float(title[1]), f"{AXES[axis]} ({unit})", True))
+    labels.append(AxisLabel(float(title[0]), float(title[1]), f"{AXES[axis]} ({unit})", True))
     return Ruler(ends[0], ends[1], tuple(labels))
 
 
@@ -149,11 +149,11 @@ def without_overlaps(
     covered
         left, top, right and bottom of what is already painted.
     """
-    taken: list[Label] = []
+    taken: list[AxisLabel] = []
     order = sorted(
         (not label.title, k, m) for k, ruler in enumerate(found) for m, label in enumerate(ruler.labels)
     )
-    kept: list[list[Label]] = [[] for _ in found]
+    kept: list[list[AxisLabel]] = [[] for _ in found]
     for _, k, m in order:
         label = found[k].labels[m]
         across, up = character * (len(label.text) + 1) / 2, height / 2

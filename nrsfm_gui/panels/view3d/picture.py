@@ -194,7 +194,7 @@ class SceneRenderer(QObject):
         locked: bool,
         full: bool,
     ) -> tuple[dict[str, Part], RenderRequest]:
-        parts = self._at_rest() if full else self.parts
+        parts = self._complete_parts() if full else self.parts
         if locked:
             parts = {name: part for name, part in parts.items() if name != "camera"}
         return parts, RenderRequest(
@@ -208,7 +208,7 @@ class SceneRenderer(QObject):
             self.degraded.emit(self.renderer.sentence)
         return image
 
-    def _at_rest(self) -> dict[str, Part]:
+    def _complete_parts(self) -> dict[str, Part]:
         """Return all parts, where some are left out while the picture moves."""
         if self._all_parts is None:
             assert self._scene is not None  # it is what has too many parts

@@ -143,11 +143,11 @@ def test_a_run_that_is_added_for_refused_settings_is_taken_back(qtbot, controls,
     session, control = controls(make_stream(length=10, refuses=Settings(rank=3)))
     run = control.start(warm=False)
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED and control.current is None)
-    session.set_moment(run.moments.indices[0])
+    session.set_moment(run.snapshots.indices[0])
     with qtbot.waitSignal(control.refused):
         session.set_settings(Settings(rank=3))
     assert session.runs == [run] and session.shown is run
-    assert session.moment == run.moments.indices[0]
+    assert session.moment == run.snapshots.indices[0]
 
 
 def test_run_right_after_a_change_goes_on_from_what_was_looked_at(qtbot, controls, make_stream):
@@ -155,12 +155,12 @@ def test_run_right_after_a_change_goes_on_from_what_was_looked_at(qtbot, control
     session, control = controls(make_stream(length=10))
     run = control.start(warm=False)
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED and control.current is None)
-    moment = run.moments.indices[0]
+    moment = run.snapshots.indices[0]
     session.set_moment(moment)
     session.set_settings(Settings(rank=3))
     further = control.start(warm=True)
     assert session.runs == [run, further]
-    assert further.warm_from == run.number and further.last is run.moments.at(moment)[1]
+    assert further.warm_from == run.number and further.last is run.snapshots.at(moment)[1]
 
 
 def test_a_drag_is_one_tick_with_its_first_and_last_value(qtbot, controls, make_stream):
@@ -181,7 +181,7 @@ def test_a_drag_is_one_tick_with_its_first_and_last_value(qtbot, controls, make_
         (first, "rank 6 → 3"),
     ]
     assert live.history.ticks[0].before == Settings()
-    assert live.moments.at(first - 1)[0] == first - 1
+    assert live.snapshots.at(first - 1)[0] == first - 1
     assert session.runs == [run, live]
 
 
@@ -219,17 +219,17 @@ def test_a_run_keeps_moments_and_goes_on_from_the_one_that_is_looked_at(qtbot, c
     session, control = controls(stream)
     run = control.start(warm=False)
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
-    assert 2 < len(run.moments) <= 30
-    assert run.moments.indices[-1] == 29
-    index = run.moments.indices[1]
+    assert 2 < len(run.snapshots) <= 30
+    assert run.snapshots.indices[-1] == 29
+    index = run.snapshots.indices[1]
     session.set_moment(index)
     assert session.seen.record == run.history.records[index]
     session.set_settings(Settings(eta=0.2))
     live = session.shown
-    assert session.moment is None and live.last is run.moments.at(index)[1]
+    assert session.moment is None and live.last is run.snapshots.at(index)[1]
     qtbot.waitUntil(lambda: len(live.history) == 30 and live.state is RunState.FINISHED)
     assert [tick.text for tick in live.history.ticks] == [f"from iteration {index} of run 1: eta 0.05 → 0.2"]
-    index = live.moments.indices[1]
+    index = live.snapshots.indices[1]
     session.set_moment(index)
     session.set_settings(Settings(eta=0.3))
     assert session.moment is None
@@ -238,7 +238,7 @@ def test_a_run_keeps_moments_and_goes_on_from_the_one_that_is_looked_at(qtbot, c
     assert live.history.ticks[1].text == f"from iteration {index}: eta 0.2 → 0.3"
     session.set_moment(index)
     again = control.start(warm=True)
-    assert again.last is live.moments.at(index)[1]
+    assert again.last is live.snapshots.at(index)[1]
     assert session.moment is None
 
 
@@ -246,7 +246,7 @@ def test_settings_that_are_only_gone_back_to_are_not_followed(qtbot, controls, m
     session, control = controls(make_stream(length=10))
     run = control.start(warm=False)
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
-    control.leave(Settings(eta=0.3))
+    control.ignore_settings(Settings(eta=0.3))
     session.set_settings(Settings(eta=0.3))
     qtbot.wait(30)
     assert session.runs == [run]
@@ -260,13 +260,13 @@ def test_runs_that_are_not_shown_give_their_moments_up_first(qtbot, controls, ma
     for _ in range(3):
         runs.append(control.start(warm=False))
         qtbot.waitUntil(lambda: runs[-1].state is RunState.FINISHED and control.current is None)
-    assert all(len(run.moments) > 2 for run in runs)
+    assert all(len(run.snapshots) > 2 for run in runs)
     monkeypatch.setattr("nrsfm_gui.engine.run_control.ALL_MOMENTS", 1)
     session.set_settings(Settings(eta=0.3))
     with qtbot.waitSignal(control.ended):
         pass
-    assert [len(run.moments) for run in runs] == [2, 2, 2]
-    assert len(session.shown.moments) > 2
+    assert [len(run.snapshots) for run in runs] == [2, 2, 2]
+    assert len(session.shown.snapshots) > 2
 
 
 def test_without_live_parameters_a_run_that_was_done_stays_so(qtbot, controls, make_stream):
@@ -338,17 +338,17 @@ def test_shutting_down_waits_for_every_thread(qtbot, controls, make_stream):
 
 @pytest.fixture
 def compare(make_stream):
-    """Return work that chooses rotations for so many updates, unless it goes on from chosen ones."""
+    """Return work that chooses rotations for so many iterates, unless it goes on from chosen ones."""
 
     def make(*, unsettled: int):
         stream = make_stream(pause=0.001)
 
         def work(sequence, settings, start):
             chosen = start is not None and start.rotations_chosen
-            for count, update in enumerate(stream(sequence, settings, start)):
+            for count, iterate in enumerate(stream(sequence, settings, start)):
                 settled = chosen or count >= unsettled
                 yield replace(
-                    update, rotations_chosen=settled, phase="refine" if settled else "rotations 1 of 2: x"
+                    iterate, rotations_chosen=settled, phase="refine" if settled else "rotations 1 of 2: x"
                 )
 
         return work

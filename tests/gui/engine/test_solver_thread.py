@@ -29,16 +29,16 @@ def threads():
 
 
 def drained(thread):
-    """Take mail until the run has ended; return all records, changes, the last update and the ending."""
+    """Read the mailbox until the run has ended; return records, changes, the last iterate and the ending."""
     records, changes, last, ending = [], [], None, None
     deadline = time.monotonic() + 20
     while ending is None:
         assert time.monotonic() < deadline, "the run did not end"
-        mail = thread.take()
-        records += mail.records
-        changes += mail.changes
-        last = mail.update or last
-        ending = mail.ending
+        content = thread.read_mailbox()
+        records += content.records
+        changes += content.changes
+        last = content.iterate or last
+        ending = content.ending
         time.sleep(0.001)
     return records, changes, last, ending
 
@@ -124,7 +124,7 @@ def test_refused_settings_leave_the_run_as_it_was(threads, make_stream):
     refusals = []
     deadline = time.monotonic() + 10
     while thread.isRunning() and time.monotonic() < deadline:
-        refusals.append(thread.take().refusal)
+        refusals.append(thread.read_mailbox().refusal)
         time.sleep(0.001)
     assert "rank 3 is refused" in refusals
     assert stream.given == 200
@@ -189,14 +189,14 @@ def test_an_update_is_never_changed_in_place(threads, make_stream):
 def test_the_answer_to_a_change_is_waited_for(threads, make_stream):
     thread = threads(make_stream(length=4, pause=0.05), linger=10.0)
     thread.start()
-    wait_until(lambda: thread.take().update is not None)
+    wait_until(lambda: thread.read_mailbox().iterate is not None)
     time.sleep(0.4)  # the stream is over, and the thread waits for a change
     assert not thread.await_answer(10.0)  # nothing was changed
     thread.change(Settings(rank=3))
     assert thread.await_answer(10.0)
-    mail = thread.take()
-    assert mail.update.settings == Settings(rank=3)
-    assert [change.settings for change in mail.changes] == [Settings(rank=3)]
+    content = thread.read_mailbox()
+    assert content.iterate.settings == Settings(rank=3)
+    assert [change.settings for change in content.changes] == [Settings(rank=3)]
 
 
 def test_an_answer_is_not_waited_for_where_the_last_one_took_too_long(threads, make_stream):
@@ -210,14 +210,14 @@ def test_an_answer_is_not_waited_for_where_the_last_one_took_too_long(threads, m
 
     thread = threads(slow, linger=10.0)
     thread.start()
-    wait_until(lambda: thread.take().update is not None)
+    wait_until(lambda: thread.read_mailbox().iterate is not None)
     thread.change(Settings(rank=3))
-    wait_until(lambda: thread.take().changes)
+    wait_until(lambda: thread.read_mailbox().changes)
     thread.change(Settings(rank=2))
     began = time.monotonic()
     assert not thread.await_answer(0.35)
     assert time.monotonic() - began < 0.3  # at once
-    wait_until(lambda: thread.take().changes)
+    wait_until(lambda: thread.read_mailbox().changes)
 
 
 def test_who_waits_for_an_answer_is_not_left_waiting(threads, make_stream):
@@ -227,7 +227,7 @@ def test_who_waits_for_an_answer_is_not_left_waiting(threads, make_stream):
     wait_until(lambda: stream.given > 5)
     thread.change(Settings(rank=2))
     wait_until(lambda: thread.await_answer(10.0))  # not while an iteration is being done
-    thread.take()
+    thread.read_mailbox()
     began = time.monotonic()
     thread.await_answer(10.0)  # nothing more is to come
     thread.cancel()

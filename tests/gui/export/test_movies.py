@@ -16,7 +16,7 @@ from nrsfm_gui.export import movie_files
 from nrsfm_gui.export.movie import ScenePainter, WindowPainter, fitted
 from nrsfm_gui.export.movie_files import FORMATS, format_for, pixels
 from nrsfm_gui.export.movie_options import MovieOptions
-from nrsfm_gui.export.tasks import Task, progress_words
+from nrsfm_gui.export.tasks import Task, progress_text
 
 
 @pytest.fixture
@@ -346,10 +346,10 @@ def test_frames_that_are_not_there_are_refused(qtbot, parts, folder):
 
 
 def test_progress_is_shown_with_the_time_left():
-    assert progress_words(0, 0, 3.0) == ""
-    assert progress_words(2, 100, 0.5) == "2 of 100"
-    assert progress_words(20, 100, 5.0) == "20 of 100 · about 20 s left"
-    assert progress_words(99, 100, 50.0) == "99 of 100"
+    assert progress_text(0, 0, 3.0) == ""
+    assert progress_text(2, 100, 0.5) == "2 of 100"
+    assert progress_text(20, 100, 5.0) == "20 of 100 · about 20 s left"
+    assert progress_text(99, 100, 50.0) == "99 of 100"
 
 
 def test_a_task_that_raises_is_reported_and_forgotten(qtbot, parts, folder):

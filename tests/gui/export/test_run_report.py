@@ -136,7 +136,7 @@ def test_code_of_a_page_is_never_cut(solved):
 
 def test_a_report_at_an_earlier_moment_is_of_that_moment(solved):
     run = solved.session.shown
-    index, seen = run.moments.at(0)
+    index, seen = run.snapshots.at(0)
     assert index < len(run.history) - 1
     shapes = build_shapes(run.sequence, seen)
     report = make_report(run.as_of(0), shapes, b"", "nothing")
@@ -149,13 +149,13 @@ def test_a_report_at_an_earlier_moment_is_of_that_moment(solved):
 def test_what_is_saved_of_an_earlier_moment_is_of_the_parameters_of_then(qtbot, show, solved, tmp_path):
     session, settings = solved.session, solved.session.settings
     session.set_settings(settings.with_changes(eta=0.3))
-    qtbot.waitUntil(lambda: solved.control.current is None and session.shown.settings.eta == 0.3)
+    qtbot.waitUntil(lambda: solved.run_control.current is None and session.shown.settings.eta == 0.3)
     run = session.shown
     tick = next(tick for tick in run.history.ticks if tick.first == 0)
     assert tick.before.eta == settings.eta
     session.set_settings(settings.with_changes(eta=0.1))
-    qtbot.waitUntil(lambda: solved.control.current is None and run.settings.eta == 0.1)
-    solved.loss_controller.look_at(run.moments.indices[0])
+    qtbot.waitUntil(lambda: solved.run_control.current is None and run.settings.eta == 0.1)
+    solved.loss_controller.show_record(run.snapshots.indices[0])
     seen = session.seen
     assert session.moment is not None and seen.settings.eta == 0.3
     for name in ("r.npz", "r.html"):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from core import ExplicitWeights, NuclearNorm, Settings, WeightedNuclearNorm
-from nrsfm_gui.model.changes import GESTURE, followed, named, one_gesture, parameters, waiting
+from nrsfm_gui.model.changes import GESTURE, live_settings, named, one_gesture, parameters, waiting_sentence
 
 WEIGHTS = Settings(rank=4, penalty=ExplicitWeights((0.0, 0.1, 0.2, 0.4)))
 
@@ -53,13 +53,13 @@ def test_a_movement_is_of_one_parameter_and_without_a_rest():
 def test_live_mode_applies_only_weights_eta_and_rank():
     run = Settings(starts=1)
     wanted = Settings(starts=8, eta=0.2, rank=3, rotations="truth", penalty=NuclearNorm())
-    assert followed(run, wanted) == Settings(starts=1, eta=0.2, rank=3, penalty=NuclearNorm())
-    assert waiting(run, wanted) == "Rotations, starts: press Run to take them up (Ctrl+R)"
-    assert waiting(run, Settings(starts=1, eta=0.2)) == ""
+    assert live_settings(run, wanted) == Settings(starts=1, eta=0.2, rank=3, penalty=NuclearNorm())
+    assert waiting_sentence(run, wanted) == "Rotations, starts: press Run to take them up (Ctrl+R)"
+    assert waiting_sentence(run, Settings(starts=1, eta=0.2)) == ""
 
 
 def test_under_another_method_or_problem_all_waits():
     wanted = Settings(method="admm", eta=0.2)
-    assert followed(Settings(), wanted) == Settings()
-    assert waiting(Settings(), wanted) == "Method, eta: press Run to take them up (Ctrl+R)"
-    assert followed(Settings(), Settings(problem="lowrank", rank=4)) == Settings()
+    assert live_settings(Settings(), wanted) == Settings()
+    assert waiting_sentence(Settings(), wanted) == "Method, eta: press Run to take them up (Ctrl+R)"
+    assert live_settings(Settings(), Settings(problem="lowrank", rank=4)) == Settings()

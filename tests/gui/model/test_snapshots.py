@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core import Factors, HistoryEntry, Iterate, NonRigidProblem, Point, Settings, Status, iterate, simulate
-from nrsfm_gui.model.snapshots import LARGEST, MOST, Moments
+from nrsfm_gui.model.snapshots import LARGEST, MOST, Snapshots
 
 FRAMES, POINTS, RANK = 3, 4, 2
 
@@ -21,8 +21,8 @@ def problem():
 
 
 @pytest.fixture
-def make_update(problem):
-    """Make updates whose points are told apart by their loss."""
+def make_iterate(problem):
+    """Make iterates whose points differ in their loss."""
 
     def make(index, phase="counting", *, best=None, status=Status.RUNNING, points=POINTS):
         point = Factors(np.ones((FRAMES, RANK)), np.full((RANK, 3, points), index), np.zeros((FRAMES, 3)))
@@ -47,136 +47,136 @@ def largest_gap(indices):
     return max(b - a for a, b in itertools.pairwise(indices))
 
 
-def test_few_updates_are_all_kept(make_update):
-    moments = Moments()
+def test_few_updates_are_all_kept(make_iterate):
+    snapshots = Snapshots()
     for index in range(0, 300, 5):  # as the window sees them, several records at a time
-        moments.add(index, make_update(index))
-    assert moments.indices == tuple(range(0, 300, 5))
-    assert moments.at(37) == (35, moments.at(35)[1])
-    assert moments.at(38)[0] == 40
-    assert moments.at(-3)[0] == 0
-    assert moments.at(10_000)[0] == 295
+        snapshots.add(index, make_iterate(index))
+    assert snapshots.indices == tuple(range(0, 300, 5))
+    assert snapshots.at(37) == (35, snapshots.at(35)[1])
+    assert snapshots.at(38)[0] == 40
+    assert snapshots.at(-3)[0] == 0
+    assert snapshots.at(10_000)[0] == 295
 
 
 @pytest.mark.parametrize("count", [121, 1000, 20_011])
-def test_many_are_thinned_evenly(make_update, count):
-    moments = Moments()
+def test_many_are_thinned_evenly(make_iterate, count):
+    snapshots = Snapshots()
     for index in range(count):
-        moments.add(index, make_update(index))
-        assert len(moments) <= MOST
-    assert moments.indices[0] == 0
-    assert moments.indices[-1] == count - 1
-    assert len(moments) == MOST
-    assert largest_gap(moments.indices) <= 2.1 * count / MOST
-    for index in moments.indices:
-        assert moments.at(index)[1].record.iteration == index
+        snapshots.add(index, make_iterate(index))
+        assert len(snapshots) <= MOST
+    assert snapshots.indices[0] == 0
+    assert snapshots.indices[-1] == count - 1
+    assert len(snapshots) == MOST
+    assert largest_gap(snapshots.indices) <= 2.1 * count / MOST
+    for index in snapshots.indices:
+        assert snapshots.at(index)[1].record.iteration == index
 
 
-def test_bytes_are_bounded_at_the_largest_size(make_update):
+def test_bytes_are_bounded_at_the_largest_size(make_iterate):
     """99 x 28 880 at rank 10 has points of 7 MB: some moments, no more than the bound."""
     points, rank = 28_880, 10
     one = 8 * (99 * rank + rank * 3 * points + 99 * 3)
     assert 5 < LARGEST // one < MOST
     largest = 20_000
-    moments = Moments(largest=largest)
+    snapshots = Snapshots(largest=largest)
     for index in range(200):
-        moments.add(index, make_update(index, points=50))
-        assert moments.size <= largest
-    one = moments.at(0)[1].current.factors
+        snapshots.add(index, make_iterate(index, points=50))
+        assert snapshots.size <= largest
+    one = snapshots.at(0)[1].current.factors
     fitting = largest // (one.B.nbytes + one.C.nbytes + one.s.nbytes)
-    assert len(moments) == fitting
+    assert len(snapshots) == fitting
 
 
-def test_two_are_kept_though_each_is_too_large(make_update):
-    moments = Moments(largest=10)
+def test_two_are_kept_though_each_is_too_large(make_iterate):
+    snapshots = Snapshots(largest=10)
     for index in range(9):
-        moments.add(index, make_update(index))
-    assert moments.indices == (0, 8)
+        snapshots.add(index, make_iterate(index))
+    assert snapshots.indices == (0, 8)
 
 
-def test_ends_of_phases_outlive_the_rest(make_update):
-    moments = Moments(most=10)
+def test_ends_of_phases_outlive_the_rest(make_iterate):
+    snapshots = Snapshots(most=10)
     for index in range(400):
-        moments.add(index, make_update(index, f"phase {index // 100}"))
-    assert {0, 99, 199, 299, 399} <= set(moments.indices)
-    assert len(moments) <= 10
+        snapshots.add(index, make_iterate(index, f"phase {index // 100}"))
+    assert {0, 99, 199, 299, 399} <= set(snapshots.indices)
+    assert len(snapshots) <= 10
 
 
-def test_more_phases_than_moments_are_thinned_too(make_update):
-    moments = Moments(most=10)
+def test_more_phases_than_moments_are_thinned_too(make_iterate):
+    snapshots = Snapshots(most=10)
     for index in range(100):
-        moments.add(index, make_update(index, f"phase {index}"))
-    assert len(moments) <= 10
-    assert moments.indices[0] == 0
-    assert moments.indices[-1] == 99
-    assert largest_gap(moments.indices) <= 32
+        snapshots.add(index, make_iterate(index, f"phase {index}"))
+    assert len(snapshots) <= 10
+    assert snapshots.indices[0] == 0
+    assert snapshots.indices[-1] == 99
+    assert largest_gap(snapshots.indices) <= 32
 
 
-def test_what_is_held_outlives_ends_of_phases(make_update):
-    moments = Moments(most=10)
+def test_what_is_held_outlives_ends_of_phases(make_iterate):
+    snapshots = Snapshots(most=10)
     for index in range(100):
-        moments.add(index, make_update(index, f"phase {index}"))
+        snapshots.add(index, make_iterate(index, f"phase {index}"))
         if index == 50:
-            moments.hold(50)
-    assert 50 in moments.indices
+            snapshots.protect(50)
+    assert 50 in snapshots.indices
 
 
-def test_what_is_held_is_the_last_one_before(make_update):
-    moments = Moments(most=6)
+def test_what_is_held_is_the_last_one_before(make_iterate):
+    snapshots = Snapshots(most=6)
     for index in range(0, 200, 7):
         if index == 49:
-            moments.hold(44)  # 42 was seen, 44 was not
-        moments.add(index, make_update(index))
-    assert 42 in moments.indices
-    Moments().hold(3)  # nothing there is nothing to hold
+            snapshots.protect(44)  # 42 was seen, 44 was not
+        snapshots.add(index, make_iterate(index))
+    assert 42 in snapshots.indices
+    Snapshots().protect(3)  # nothing there is nothing to hold
 
 
-def test_records_must_follow_each_other(make_update):
-    moments = Moments()
-    moments.add(4, make_update(4))
+def test_records_must_follow_each_other(make_iterate):
+    snapshots = Snapshots()
+    snapshots.add(4, make_iterate(4))
     with pytest.raises(ValueError, match="record 4 is kept; 4 does not follow"):
-        moments.add(4, make_update(4))
+        snapshots.add(4, make_iterate(4))
     with pytest.raises(IndexError, match="no moment"):
-        Moments().at(0)
+        Snapshots().at(0)
 
 
-def test_a_run_that_nobody_looks_at_can_shrink(make_update):
-    moments = Moments()
+def test_a_run_that_nobody_looks_at_can_shrink(make_iterate):
+    snapshots = Snapshots()
     for index in range(100):
-        moments.add(index, make_update(index))
+        snapshots.add(index, make_iterate(index))
     for most in (50, 25, 12):
-        moments.shrink()
-        assert len(moments) <= most
-        assert moments.indices[0] == 0
-        assert moments.indices[-1] == 99
+        snapshots.shrink()
+        assert len(snapshots) <= most
+        assert snapshots.indices[0] == 0
+        assert snapshots.indices[-1] == 99
     for _ in range(9):
-        moments.shrink()
-    assert moments.indices == (0, 99)
+        snapshots.shrink()
+    assert snapshots.indices == (0, 99)
 
 
-def test_a_moment_shows_its_own_point_and_the_last_one_the_best(make_update):
-    best = make_update(1).current
-    moments = Moments()
-    moments.add(7, make_update(7, best=best))
-    moments.add(8, make_update(8, best=best, status=Status.CONVERGED))
-    assert moments.at(7)[1].displayed.loss == 7.0
-    assert moments.at(8)[1].displayed.loss == 1.0
+def test_a_moment_shows_its_own_point_and_the_last_one_the_best(make_iterate):
+    best = make_iterate(1).current
+    snapshots = Snapshots()
+    snapshots.add(7, make_iterate(7, best=best))
+    snapshots.add(8, make_iterate(8, best=best, status=Status.CONVERGED))
+    assert snapshots.at(7)[1].displayed.loss == 7.0
+    assert snapshots.at(8)[1].displayed.loss == 1.0
 
 
 def test_a_moment_of_a_real_run_can_be_gone_on_from_and_holds_no_data_term():
     sequence = simulate("paper", frames=12, points=20, seed=0)
     settings = Settings(rank=2, starts=1, rotations="truth")
-    updates = list(iterate(sequence, settings))
-    moments = Moments()
-    for index, update in enumerate(updates):
-        moments.add(index, update)
-    index, moment = moments.at(len(updates) // 2)
-    assert "data" in updates[index].current.problem.__dict__
+    iterates = list(iterate(sequence, settings))
+    snapshots = Snapshots()
+    for index, state in enumerate(iterates):
+        snapshots.add(index, state)
+    index, moment = snapshots.at(len(iterates) // 2)
+    assert "data" in iterates[index].current.problem.__dict__
     assert "data" not in moment.current.problem.__dict__
-    assert moment.current.problem.tracks is updates[index].current.problem.tracks
-    assert moment.displayed.loss == updates[index].current.loss
+    assert moment.current.problem.tracks is iterates[index].current.problem.tracks
+    assert moment.displayed.loss == iterates[index].current.loss
     assert moment.current.problem.loss(moment.current.factors) == pytest.approx(
         moment.displayed.loss, rel=1e-9
     )
     *_, end = iterate(sequence, settings, start=moment)
-    assert end.best.loss == pytest.approx(updates[-1].best.loss, rel=1e-9)
+    assert end.best.loss == pytest.approx(iterates[-1].best.loss, rel=1e-9)

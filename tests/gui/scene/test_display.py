@@ -28,35 +28,35 @@ def test_errors_of_a_picture_are_of_the_run_that_it_shows_where_another_was_chos
 
 
 def test_errors_of_a_picture_are_not_those_of_a_run_that_was_started_meanwhile(
-    qtbot, session, display, make_update, known
+    qtbot, session, display, make_iterate, known
 ):
     run = session.shown
-    run.last = make_update(known, noise=0.2)
+    run.last = make_iterate(known, noise=0.2)
     display._moved_at = display._next_picture_at = display.errors._series._called_at = 0.0  # nothing rests
     display._tick()
     assert display._jobs  # its picture is being made
     noted = []
-    display.errors._qualities.set_known = lambda run, wanted, _quality: noted.append((run, wanted.update))
-    update, run.last = run.last, make_update(known, noise=0.1)
+    display.errors._qualities.set_known = lambda run, wanted, _quality: noted.append((run, wanted.iterate))
+    iterate, run.last = run.last, make_iterate(known, noise=0.1)
     started = session.add_run(Settings())
     started.state = RunState.RUNNING
-    qtbot.waitUntil(lambda: (run, update) in noted)
+    qtbot.waitUntil(lambda: (run, iterate) in noted)
     assert started not in {run for run, _ in noted}
 
 
 def test_a_picture_that_was_made_meanwhile_does_not_replace_a_newer_one(
-    qtbot, session, display, make_update, known
+    qtbot, session, display, make_iterate, known
 ):
     run = session.shown
-    run.last = make_update(known, noise=0.2)
+    run.last = make_iterate(known, noise=0.2)
     display._moved_at = display._next_picture_at = 0.0  # nothing has to rest
     display._tick()
     assert display._jobs  # the picture of this point is being made
-    newest = run.last = make_update(known, noise=0.1)
+    newest = run.last = make_iterate(known, noise=0.1)
     display.refresh()
     drawn = []
-    display.scene_shown.connect(lambda _scene: drawn.append(display._picture.of.update))
+    display.scene_shown.connect(lambda _scene: drawn.append(display._picture.of.iterate))
     qtbot.waitUntil(lambda: not display._jobs)
     qtbot.wait(60)
-    assert display._picture.of.update is newest
-    assert all(update is newest for update in drawn)
+    assert display._picture.of.iterate is newest
+    assert all(iterate is newest for iterate in drawn)

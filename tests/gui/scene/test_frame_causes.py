@@ -10,7 +10,7 @@ import pytest
 from core import Alignment
 from core.evaluation import Mirror
 from nrsfm_gui.scene.frame_analysis import along_view, along_view_in, find, moved_error, turns
-from nrsfm_gui.scene.frame_causes import cause_of, frame_numbers, why
+from nrsfm_gui.scene.frame_causes import cause_of, cause_sentence, frame_numbers
 from nrsfm_gui.scene.scene import build_shapes
 from nrsfm_gui.scene.shapes import Cameras
 
@@ -79,7 +79,7 @@ def test_depth_that_the_picture_leaves_open_is_named(case, shapes):
     assert cause.name.startswith("depth")
     assert "100\xa0% of the error is along the view" in cause.sentence
     assert "the tracks fit as elsewhere" in cause.sentence
-    assert why(found, int(np.argmin(found.error))) == ""
+    assert cause_sentence(found, int(np.argmin(found.error))) == ""
 
 
 def test_a_camera_that_hardly_turns_is_named_with_depth(case, shapes):
@@ -135,7 +135,7 @@ def test_tracks_that_do_not_fit_are_named_and_nothing_of_the_kind_where_they_do(
     unit = case.sequence.units
     assert f"the tracks do not fit here (9.00 {unit}, median frame 1.00 {unit})" in cause.sentence
     fitting = replace(found, tracks=np.ones(len(found.tracks)))
-    assert "fit" not in why(fitting, BAD) or "the tracks fit" in why(fitting, BAD)
+    assert "fit" not in cause_sentence(fitting, BAD) or "the tracks fit" in cause_sentence(fitting, BAD)
     unknown = replace(found, error=np.full(len(found.error), np.nan))  # no truth: the tracks still tell
     assert cause_of(unknown, BAD).name == "tracks do not fit"
     assert cause_of(unknown, 0) is None
@@ -155,7 +155,7 @@ def test_hidden_points_are_named_where_they_are_what_is_off(case, shapes):
     assert cause.name == "hidden points"
     assert cause.sentence.startswith("10\xa0% of the points are hidden here, and off by")
     few = replace(found, hidden=np.full(len(found.hidden), 0.01))
-    assert why(few, BAD) == "" or "hidden" not in why(few, BAD)
+    assert cause_sentence(few, BAD) == "" or "hidden" not in cause_sentence(few, BAD)
 
 
 def test_an_error_to_all_sides_has_no_cause_that_is_made_up(case, shapes):
@@ -204,4 +204,4 @@ def test_the_turn_does_not_depend_on_where_the_object_is_drawn(make_known):
 def test_before_any_reconstruction_nothing_is_found(known):
     assert find(known.sequence, build_shapes(known.sequence, None)) is None
     assert frame_numbers(None, 0) == []
-    assert why(None, 0) == ""
+    assert cause_sentence(None, 0) == ""

@@ -15,8 +15,8 @@ from nrsfm_gui.scene.sequence_errors import SceneRequest, make_picture
 class Run:
     """What of a run errors are of."""
 
-    def __init__(self, known, update):
-        self.sequence, self.last = known.sequence, update
+    def __init__(self, known, iterate):
+        self.sequence, self.last = known.sequence, iterate
 
 
 @pytest.fixture
@@ -30,8 +30,8 @@ def error(run, alignment):
     return make_picture(SceneRequest(run.sequence, run.last, alignment)).quality.error
 
 
-def test_errors_are_found_one_after_the_other_and_kept(qtbot, qualities, make_update, known):
-    runs = [Run(known, make_update(known, noise=noise)) for noise in (0.01, 0.02, 0.03)]
+def test_errors_are_found_one_after_the_other_and_kept(qtbot, qualities, make_iterate, known):
+    runs = [Run(known, make_iterate(known, noise=noise)) for noise in (0.01, 0.02, 0.03)]
     assert [qualities.of(run, PER_FRAME, compute=True) for run in runs] == [None] * 3
     qtbot.waitUntil(lambda: all(qualities.of(run, PER_FRAME, compute=False) for run in runs))
     assert [qualities.of(run, PER_FRAME, compute=False).error for run in runs] == [
@@ -44,12 +44,12 @@ def test_errors_are_found_one_after_the_other_and_kept(qtbot, qualities, make_up
     assert qualities.of(runs[0], PER_FRAME, compute=False) is None
 
 
-def test_until_newer_errors_are_known_those_before_stand(qtbot, qualities, make_update, known):
-    run = Run(known, make_update(known, noise=0.01))
+def test_until_newer_errors_are_known_those_before_stand(qtbot, qualities, make_iterate, known):
+    run = Run(known, make_iterate(known, noise=0.01))
     qualities.of(run, PER_FRAME, compute=True)
     qtbot.waitUntil(lambda: qualities.of(run, PER_FRAME, compute=False) is not None)
     before = qualities.of(run, PER_FRAME, compute=False)
-    run.last = make_update(known, noise=0.2, seed=2)
+    run.last = make_iterate(known, noise=0.2, seed=2)
     assert qualities.of(run, PER_FRAME, compute=False) is before
     qualities.of(run, PER_FRAME, compute=True)
     # Not until `found`: that of the first errors may still be on its way.
@@ -57,8 +57,8 @@ def test_until_newer_errors_are_known_those_before_stand(qtbot, qualities, make_
     assert qualities.of(run, PER_FRAME, compute=False).error == error(run, PER_FRAME) > before.error
 
 
-def test_a_defect_is_reported_and_does_not_stop_the_others(qtbot, qualities, make_update, known):
-    good, bad = Run(known, make_update(known, noise=0.01)), Run(known, make_update(known, noise=0.01))
+def test_a_defect_is_reported_and_does_not_stop_the_others(qtbot, qualities, make_iterate, known):
+    good, bad = Run(known, make_iterate(known, noise=0.01)), Run(known, make_iterate(known, noise=0.01))
     bad.last = SimpleNamespace(shown=None, view=None)
     with qtbot.waitSignal(qualities.failed):
         qualities.of(bad, PER_FRAME, compute=True)
@@ -66,9 +66,9 @@ def test_a_defect_is_reported_and_does_not_stop_the_others(qtbot, qualities, mak
     qtbot.waitUntil(lambda: qualities.of(good, PER_FRAME, compute=False) is not None)
 
 
-def test_nothing_is_computed_any_more_once_it_is_over(qtbot, qualities, make_update, known):
+def test_nothing_is_computed_any_more_once_it_is_over(qtbot, qualities, make_iterate, known):
     """Whoever hears that errors are found asks for more: a thread that begins after the end would be torn."""
-    runs = [Run(known, make_update(known, noise=noise)) for noise in (0.01, 0.02)]
+    runs = [Run(known, make_iterate(known, noise=noise)) for noise in (0.01, 0.02)]
     qualities.found.connect(lambda: qualities.of(runs[1], PER_FRAME, compute=True))
     qualities.of(runs[0], PER_FRAME, compute=True)
     qualities.shut_down()

@@ -1,4 +1,4 @@
-"""One frame of a newer update among older shapes: the same as if all had been made anew."""
+"""One frame of a newer iterate among older shapes: the same as if all were computed again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ARRAYS = ("points", "reprojected", "errors", "residuals")
 
 @pytest.fixture(scope="module", params=[CameraModel.PERSPECTIVE, CameraModel.ORTHOGONAL])
 def case(request):
-    """Return a sequence with an early update and the last one."""
+    """Return a sequence with an early iterate and the last one."""
     sequence = simulate("paper", frames=12, points=20, seed=2, camera=request.param)
     settings = Settings(rank=2, starts=1, rotations="truth", eta=0.1)
     *_, early = iterate(sequence, settings)

@@ -132,9 +132,9 @@ def solved(qtbot, make_session_window, sequence):
 def kept(sequence, solve_once):
     """A session with one run, made without a window."""
     run = Run(1, sequence, QUICK, state=RunState.FINISHED)
-    for update in solve_once(sequence, QUICK):
-        run.history.extend([update.record])
-        run.last = update
+    for iterate in solve_once(sequence, QUICK):
+        run.history.extend([iterate.record])
+        run.last = iterate
     return SavedSession((SavedSequence(sequence, (SavedRun.of(run),), 1),), 0, QUICK)
 
 

@@ -35,13 +35,13 @@ def test_a_run_is_saved_by_itself_when_it_has_ended(qtbot, solved):
     window, run = solved()
     qtbot.waitUntil(lambda: own_file(window) is not None)
     saved = read_session(own_file(window))
-    assert saved.sequences[0].runs[0].update.best.loss == run.last.best.loss
+    assert saved.sequences[0].runs[0].iterate.best.loss == run.last.best.loss
     assert lost_sessions(window.session_saver.folder) == []  # its lock is held
     window.close()
     assert own_file(window) is None
     last, holds = window.session_saver.last_session()
     assert holds == "1 run of balloon circle"
-    assert read_session(last).sequences[0].runs[0].update.best.loss == run.last.best.loss
+    assert read_session(last).sequences[0].runs[0].iterate.best.loss == run.last.best.loss
 
 
 @pytest.fixture
@@ -56,13 +56,13 @@ def autosave(qapp, kept, tmp_path):
 def test_a_change_is_saved_by_itself_after_the_interval(qtbot, autosave):
     began = time.monotonic()
     with qtbot.waitSignal(autosave.saved):
-        autosave.note_change()
-        autosave.note_change()
+        autosave.schedule_save()
+        autosave.schedule_save()
     assert time.monotonic() - began >= 0.3  # a coarse timer may be early
     with qtbot.assertNotEmitted(autosave.saved, wait=700):  # nothing has changed since
         pass
     with qtbot.waitSignal(autosave.saved):
-        autosave.note_end()
+        autosave.save_when_idle()
 
 
 def test_what_is_saved_by_itself_is_in_the_log(qtbot, solved):
@@ -97,7 +97,7 @@ def test_a_full_disk_is_reported_once_and_saving_works_again_after_it(qtbot, aut
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
-        autosave.note_change()
+        autosave.schedule_save()
         qtbot.waitUntil(lambda: len(tried) > 2, timeout=6000)
         assert len(said) == 1 and "No space left on device" in said[0]
     with qtbot.waitSignal(autosave.works_again, timeout=4000):
@@ -196,7 +196,7 @@ def test_a_lost_session_is_offered_and_recovered(qtbot, make_session_window, kep
     with qtbot.waitSignal(window.sequence_opening.opened):
         bar.buttons["Recover"].click()
     assert bar.text == "" and "Recovered 1 run of balloon circle" in window.message_bar.text
-    assert window.session.shown.last.best.loss == kept.sequences[0].runs[0].update.best.loss
+    assert window.session.shown.last.best.loss == kept.sequences[0].runs[0].iterate.best.loss
     assert window.isWindowModified() and window.session_saver.file == tmp_path / "my.nrsfm"
     assert not path.exists()
     assert read_session(own_file(window)).sequences[0].runs[0].state is RunState.FINISHED

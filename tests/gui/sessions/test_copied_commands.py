@@ -77,7 +77,7 @@ def test_what_is_copied_of_a_run_that_went_on_from_a_moment_gives_its_loss(qtbot
         qtbot.waitUntil(
             lambda run=run, wanted=wanted: run.settings == wanted and not run.state.alive, timeout=20_000
         )
-        window.session.set_moment(run.moments.indices[0])  # the next change goes on from there
+        window.session.set_moment(run.snapshots.indices[0])  # the next change goes on from there
     assert len(run.last.provenance.flatten().steps) == 3
     for moment in (window.session.moment, None):
         window.session.set_moment(moment)

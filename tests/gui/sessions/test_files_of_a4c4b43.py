@@ -105,16 +105,16 @@ def numbers_of_run(sequence, run):
             [tick.first, tick.text, tick.restarts, tick.before and plain(tick.before)] for tick in run.ticks
         ],
     }
-    update = run.update
+    state = run.iterate
     numbers["update"] = {
-        "phase": update.phase,
-        "status": update.status.value,
-        "rotations": update.rotations,
-        "settings": plain(update.settings),
-        "current": update.current.loss,
-        "starts": [start.name for start in update.starts],
-        "result": numbers_of(finish(sequence, update.settings, update, run.records)),
-        "recipe": plain_recipe(update.provenance and update.provenance.flatten()),
+        "phase": state.phase,
+        "status": state.status.value,
+        "rotations": state.rotations,
+        "settings": plain(state.settings),
+        "current": state.current.loss,
+        "starts": [start.name for start in state.starts],
+        "result": numbers_of(finish(sequence, state.settings, state, run.records)),
+        "recipe": plain_recipe(state.provenance and state.provenance.flatten()),
     }
     return numbers
 
@@ -123,15 +123,15 @@ def assert_run_is(sequence, run, expected):
     """Compare a run; its command and program are those of today, and must lead to the same steps."""
     expected = expected | {"update": dict(expected["update"])}
     steps = recorded_steps(expected["update"])
-    for text in (expected["update"].pop("command"), command_for(sequence, run.update.provenance.flatten())):
+    for text in (expected["update"].pop("command"), command_for(sequence, run.iterate.provenance.flatten())):
         assert steps_of_command(text) == steps
     assert ast.parse(expected["update"].pop("python"))
-    assert steps_of_program(python_for(sequence, run.update.provenance.flatten())) == steps
+    assert steps_of_program(python_for(sequence, run.iterate.provenance.flatten())) == steps
     assert_same(numbers_of_run(sequence, run), expected, f"run {run.number}")
 
 
-def recorded_steps(update):
-    return steps_from_list(update["recipe"]["steps"])
+def recorded_steps(state):
+    return steps_from_list(state["recipe"]["steps"])
 
 
 def steps_of_command(text):
@@ -176,7 +176,7 @@ def test_a_result_holds_the_same_numbers(name):
     assert result.meta == meta
     assert is_result(path)
     read = read_opened_result(path)
-    assert_same(plain_recipe(read.run.update.provenance.flatten()), recipe)
+    assert_same(plain_recipe(read.run.iterate.provenance.flatten()), recipe)
     if recipe is None:  # a run that was stopped says no steps
         assert meta["status"] == "stopped"
         opened["update"] = {
@@ -272,7 +272,7 @@ def test_opening_a_session_is_no_change_of_it(qtbot, make_window, store, tmp_pat
     window = make_window()
     window.first_steps.begin()
     changes = []
-    monkeypatch.setattr(window.session_saver.autosave, "note_change", lambda: changes.append(1))
+    monkeypatch.setattr(window.session_saver.autosave, "schedule_save", lambda: changes.append(1))
     with qtbot.waitSignal(window.session_saver.session_shown):
         window.sequence_opening.open(path)
     qtbot.wait(100)

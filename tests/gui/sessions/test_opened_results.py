@@ -68,14 +68,14 @@ def test_without_its_file_the_tracks_come_from_the_result(make_result, settings)
     assert there == pytest.approx(np.moveaxis(sequence.tracks, 1, 0)[:, seen], rel=1e-12, abs=1e-9)
     assert np.array_equal(opened.sequence.truth.points, sequence.truth.points)
     assert (opened.sequence.intrinsics is None) == (settings is RANK_3)
-    update = opened.run.update
+    state = opened.run.iterate
     result = load_result(path)
-    assert update.best.loss == result.loss
-    assert update.best.problem.loss(update.best.factors) == pytest.approx(result.loss, rel=1e-9)
-    assert np.array_equal(update.geometry.points, result.points)
+    assert state.best.loss == result.loss
+    assert state.best.problem.loss(state.best.factors) == pytest.approx(result.loss, rel=1e-9)
+    assert np.array_equal(state.geometry.points, result.points)
     changed = settings.with_changes(eta=0.2)
-    *_, last = iterate(opened.sequence, changed, start=update)
-    *_, other = iterate(sequence, changed, start=update)
+    *_, last = iterate(opened.sequence, changed, start=state)
+    *_, other = iterate(sequence, changed, start=state)
     assert last.best.loss == pytest.approx(other.best.loss, rel=1e-8)
 
 
@@ -84,7 +84,7 @@ def test_orthogonal_tracks_are_orthogonal_again(make_result):
     sequence.source.unlink()
     opened = read_opened_result(path)
     assert (opened.sequence.camera, opened.sequence.intrinsics) == (CameraModel.ORTHOGONAL, None)
-    assert opened.run.update.best.problem.affine
+    assert opened.run.iterate.best.problem.affine
 
 
 def test_a_file_that_has_changed_is_not_taken_for_the_sequence(make_result):

@@ -59,9 +59,9 @@ def sequence(tmp_path_factory):
 def made(sequence, parts):
     run, start = Run(3, sequence, parts[-1][0], title="mine", note="a\nb", pinned=True), None
     for settings, count in parts:
-        for update in islice(iterate(sequence, settings, start=start), count):
-            start = update
-            run.history.extend([update.record])
+        for state in islice(iterate(sequence, settings, start=start), count):
+            start = state
+            run.history.extend([state.record])
     run.last, run.state = start, RunState.FINISHED if start.status.finished else RunState.RUNNING
     run.history.ticks.append(Tick(2, "eta 0.2", restarts=True, before=QUICK))
     return run
@@ -112,7 +112,7 @@ def test_a_run_comes_back_to_the_last_bit_and_goes_on_as_it_would(sequence, tmp_
     assert best.problem.loss(best.factors) == run.last.best.problem.loss(run.last.best.factors)
     changed = run.settings.with_changes(eta=0.3, max_iterations=8)
     ours, theirs = (
-        [update.record.loss for update in islice(iterate(which.sequence, changed, start=which.last), 12)]
+        [state.record.loss for state in islice(iterate(which.sequence, changed, start=which.last), 12)]
         for which in (run, again)
     )
     assert ours == theirs
@@ -156,7 +156,7 @@ def test_a_large_sequence_is_read_from_its_file_wherever_that_is(sequence, tmp_p
     path = write_session(saved(run.sequence, run), tmp_path / "a.nrsfm")
     with zipfile.ZipFile(path) as archive:
         assert json.loads(archive.read(DOCUMENT))["sequences"][0]["arrays"] is None
-    assert_same(run.last, read_session(path).sequences[0].runs[0].update)
+    assert_same(run.last, read_session(path).sequences[0].runs[0].iterate)
     data.rename(tmp_path / "tracks.npz")  # beside the session now
     assert read_session(path).sequences[0].sequence.source == tmp_path / "tracks.npz"
     write_npz(replace(sequence, name="other"), data)
@@ -202,13 +202,13 @@ def test_a_large_sequence_is_refused_where_what_is_read_with_its_file_has_change
     sequence, visibility = challenge
     run = made(sequence, CASES["bilinear"])
     path = write_session(saved(sequence, run), tmp_path / "a.nrsfm")
-    assert_same(run.last, read_session(path).sequences[0].runs[0].update)
+    assert_same(run.last, read_session(path).sequences[0].runs[0].iterate)
     before = visibility.read_bytes()
     see_everything_but(3, visibility)
     with pytest.raises(InputError, match=r"a\.nrsfm: keeps no copy .*, beside which something .* as it was$"):
         read_session(path)
     visibility.write_bytes(before)
-    assert_same(run.last, read_session(path).sequences[0].runs[0].update)
+    assert_same(run.last, read_session(path).sequences[0].runs[0].iterate)
     sequence.source.rename(tmp_path / "circle.txt")  # where nothing says what is seen, or by which camera
     with pytest.raises(InputError, match=r"which is not there; put the file as it was \(SHA-256 .*\) there$"):
         read_session(path)

@@ -18,7 +18,7 @@ from nrsfm_gui.panels.timeline.timeline_controller import TimelineController
 from nrsfm_gui.panels.view3d.scene_view import SceneView
 from nrsfm_gui.scene.display import Display
 from nrsfm_gui.sessions.opening import SequenceOpening
-from nrsfm_gui.shell.actions import ACTIONS, Condition, with_own_letters
+from nrsfm_gui.shell.actions import ACTIONS, Condition, with_unique_mnemonics
 from nrsfm_gui.shell.command_palette_controller import CommandPaletteController
 from nrsfm_gui.shell.toolbars import Toolbars
 from nrsfm_gui.widgets.fuzzy import match
@@ -130,8 +130,8 @@ def test_letters_of_a_menu_are_used_once(window):
 
 
 def test_letters_that_are_taken_are_replaced_by_free_ones():
-    assert with_own_letters(["&Run", "&Reset", "Stop"]) == ["&Run", "R&eset", "Stop"]
-    assert with_own_letters(["&a", "&aa", "&ab", "&b"]) == ["&a", "aa", "ab", "&b"]
+    assert with_unique_mnemonics(["&Run", "&Reset", "Stop"]) == ["&Run", "R&eset", "Stop"]
+    assert with_unique_mnemonics(["&a", "&aa", "&ab", "&b"]) == ["&a", "aa", "ab", "&b"]
 
 
 # -- finding ----------------------------------------------------------------------------------------------

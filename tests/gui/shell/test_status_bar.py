@@ -73,10 +73,10 @@ def test_the_bar_shows_solver_point_frame_and_sequence(qtbot, session, control, 
 
 
 def test_what_the_solver_does_is_shown_again_after_other_messages(
-    qtbot, session, control, show, status, add_run, make_update, known
+    qtbot, session, control, show, status, add_run, make_iterate, known
 ):
     session.set_sequence(known.sequence)
-    first, _second = (add_run(session, make_update(known, noise=0.1), QUICK) for _ in range(2))
+    first, _second = (add_run(session, make_iterate(known, noise=0.1), QUICK) for _ in range(2))
     qtbot.waitUntil(lambda: "run 2" in status.activity.full_text.lower())
     activity = status.activity.full_text
     session.notifier.show_status("Run 1, which run 2 went on from")
@@ -90,11 +90,13 @@ def test_what_the_solver_does_is_shown_again_after_other_messages(
         qtbot.waitUntil(lambda: status.activity.full_text == activity)
 
 
-def test_a_bar_that_moves_on_has_nothing_painted_at_once(session, bar, status, make_update, known, paints_of):
+def test_a_bar_that_moves_on_has_nothing_painted_at_once(
+    session, bar, status, make_iterate, known, paints_of
+):
     """A progress bar has all painted that waits for it, in the midst of what else is to be shown."""
     session.set_sequence(known.sequence)
     run = session.add_run(QUICK)
-    run.state, run.last = RunState.RUNNING, make_update(known, noise=0.1)
+    run.state, run.last = RunState.RUNNING, make_iterate(known, noise=0.1)
     status.flush()
     QApplication.processEvents()
     progress = bar.findChild(QProgressBar)

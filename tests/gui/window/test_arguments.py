@@ -164,9 +164,9 @@ def test_parameters_of_the_command_line_go_before_those_of_what_it_opens(tmp_pat
     sequence = simulate("balloon", frames=14, points=16, seed=3)
     before = Settings(rank=2, starts=1, rotations="truth")
     run = Run(1, sequence, before, state=RunState.FINISHED)
-    for update in iterate(sequence, before):
-        run.history.extend([update.record])
-        run.last = update
+    for state in iterate(sequence, before):
+        run.history.extend([state.record])
+        run.last = state
     path, made = tmp_path / opened, tmp_path / "made.npz"
     if path.suffix == ".npz":
         save_result(finish(sequence, before, run.last, run.history.records), path)

@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def window(make_window, make_update, add_run, known) -> MainWindow:
+def window(make_window, make_iterate, add_run, known) -> MainWindow:
     """Return a window with three runs of different noise; the last one is shown."""
     window = make_window(known.sequence)
     window.session.set_live(False)
     for number, noise in enumerate((0.0, 0.02, 0.05)):
-        update = make_update(known, noise=noise, seed=number)
-        add_run(window.session, update, Settings(rank=3 + number), noise=noise)
+        iterate = make_iterate(known, noise=noise, seed=number)
+        add_run(window.session, iterate, Settings(rank=3 + number), noise=noise)
     window.display.refresh()
     return window
 

@@ -20,7 +20,7 @@ def window(qtbot, make_window, known):
     window = make_window(known.sequence, settings=QUICK)
     window.parameters_controller.run()
     qtbot.waitUntil(lambda: window.run_control.current is None, timeout=30_000)
-    qtbot.waitUntil(lambda: window.display._picture.of.update is window.session.shown.last)
+    qtbot.waitUntil(lambda: window.display._picture.of.iterate is window.session.shown.last)
     return window
 
 
@@ -70,7 +70,7 @@ def test_the_frame_is_drawn_ahead_of_the_others_and_all_follow(qtbot, window, kn
     window.session.set_settings(QUICK.with_changes(eta=0.3))
     run = window.session.shown  # the one that follows
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED and window.run_control.current is None)
-    qtbot.waitUntil(lambda: window.display._picture.of.update is run.last)
+    qtbot.waitUntil(lambda: window.display._picture.of.iterate is run.last)
     before = window.display._picture
     window.session.set_settings(QUICK.with_changes(eta=0.4))
     qtbot.waitUntil(lambda: window.display.drawn.settings.eta == 0.4)
@@ -80,7 +80,7 @@ def test_the_frame_is_drawn_ahead_of_the_others_and_all_follow(qtbot, window, kn
     np.testing.assert_allclose(scene.estimate, shapes.points[3].T, atol=1e-9)
     np.testing.assert_allclose(scene.reprojected, shapes.reprojected[3].T, atol=1e-9)
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
-    qtbot.waitUntil(lambda: window.display._picture.of.update is run.last)
+    qtbot.waitUntil(lambda: window.display._picture.of.iterate is run.last)
     assert window.display.drawn is run.last
     assert window.display.errors.of_run(run).loss == run.last.best.loss
     shapes = build_shapes(known.sequence, run.last, window.session.alignment)
@@ -94,7 +94,9 @@ def test_only_the_newest_settings_are_solved_to_the_end(qtbot, window):
     run = window.session.shown
     qtbot.waitUntil(lambda: run.state is RunState.FINISHED)
     assert run.settings == window.session.settings == run.last.settings
-    finished = [update for update in map(run.moments.at, run.moments.indices) if update[1].status.finished]
+    finished = [
+        iterate for iterate in map(run.snapshots.at, run.snapshots.indices) if iterate[1].status.finished
+    ]
     assert finished[-1][1].settings.eta == 0.3
 
 

@@ -61,7 +61,7 @@ def scene() -> Sequence:
 
 
 @pytest.fixture(scope="module")
-def update(scene):
+def state(scene):
     *_, last = iterate(scene, LOW_RANK)
     return last
 
@@ -107,8 +107,8 @@ def test_a_low_rank_run_is_solved_shown_and_exported(qtbot, make_window, scene, 
             window.export_controller.save_reconstruction(tmp_path / f"scene{suffix}")
 
 
-def test_all_cameras_stand_around_a_scene_that_is_still(scene, update, flat):
-    shapes = build_shapes(scene, update, Alignment())
+def test_all_cameras_stand_around_a_scene_that_is_still(scene, state, flat):
+    shapes = build_shapes(scene, state, Alignment())
     drawn = build_scene(scene, shapes, frame=3)
     assert len(drawn.other_cameras) == FRAMES - 1
     true_R = rotation_from_vector(
@@ -120,19 +120,19 @@ def test_all_cameras_stand_around_a_scene_that_is_still(scene, update, flat):
     assert build_scene(scene, build_shapes(scene, flat), frame=3).other_cameras == ()
 
 
-def test_the_view_that_a_run_ends_with_is_the_one_that_is_shown(scene, update):
-    plain = replace(update, view=None)  # the same point, as it was shown before the end
+def test_the_view_that_a_run_ends_with_is_the_one_that_is_shown(scene, state):
+    plain = replace(state, view=None)  # the same point, as it was shown before the end
     picture = make_picture(SceneRequest(scene, plain, Alignment()))
-    assert update.view is not None
+    assert state.view is not None
     assert picture.of.shapes_as(SceneRequest(scene, plain, Alignment()))
-    assert not picture.of.shapes_as(SceneRequest(scene, update, Alignment()))
-    adjusted = make_picture(SceneRequest(scene, update, Alignment()))
+    assert not picture.of.shapes_as(SceneRequest(scene, state, Alignment()))
+    adjusted = make_picture(SceneRequest(scene, state, Alignment()))
     assert adjusted.quality.error < picture.quality.error
     assert adjusted.quality.reprojection == picture.quality.reprojection  # that of what was solved for
 
 
-def test_a_long_still_scene_draws_a_limited_number_of_cameras(scene, update):
-    shapes = build_shapes(scene, update)
+def test_a_long_still_scene_draws_a_limited_number_of_cameras(scene, state):
+    shapes = build_shapes(scene, state)
     count = 5 * MOST_CAMERAS
     cameras = replace(
         shapes.cameras,
@@ -159,10 +159,10 @@ def test_without_a_metric_upgrade_the_matrix_is_shown_as_its_cameras_see_it(scen
     np.testing.assert_allclose(project(shapes.cameras, shapes.points), shapes.reprojected, rtol=1e-9)
 
 
-def test_the_numbers_show_the_result_of_the_metric_upgrade(qapp, scene, update, flat):
+def test_the_numbers_show_the_result_of_the_metric_upgrade(qapp, scene, state, flat):
     session = Session()
     session.set_sequence(scene)
-    for last in (update, flat):
+    for last in (state, flat):
         shown = session.add_run(last.settings)
         shown.last, shown.state = last, RunState.FINISHED
         known = quality(build_shapes(scene, last))
@@ -172,7 +172,7 @@ def test_the_numbers_show_the_result_of_the_metric_upgrade(qapp, scene, update, 
         assert sorted(line.split(":")[0] for line in tip[1:]) == sorted(start.name for start in last.starts)
         gamma = np.sort(last.best.factors.gamma())[::-1]
         assert value(rows, "singular values") == ", ".join(f"{number:.3g}" for number in gamma)
-        if last is update:
+        if last is state:
             assert value(rows, "metric upgrade") == "K as given"
             assert float(value(rows, "metric RMS").split()[0]) < 3 * NOISE
             assert known.error < 0.02
@@ -187,17 +187,17 @@ def test_the_numbers_show_the_result_of_the_metric_upgrade(qapp, scene, update, 
             assert value(numbers(shown, known, scene), "metric upgrade") == "none yet"
 
 
-def test_the_loss_shown_with_the_errors_is_that_of_the_same_point(scene, update, flat):
+def test_the_loss_shown_with_the_errors_is_that_of_the_same_point(scene, state, flat):
     session = Session()
     session.set_sequence(scene)
-    shown = session.add_run(update.settings)
-    shown.last, shown.state = update, RunState.RUNNING  # the solver is ahead of what is drawn
+    shown = session.add_run(state.settings)
+    shown.last, shown.state = state, RunState.RUNNING  # the solver is ahead of what is drawn
     known = make_picture(SceneRequest(scene, flat, Alignment())).quality
     loss = flat.displayed.loss
-    assert loss != update.displayed.loss
+    assert loss != state.displayed.loss
     assert value(numbers(shown, known, scene), "loss") == f"{loss:.4g} (log10 {log_loss(loss)})"
-    told = headline(update, known, scene)  # has the newest loss, and says that the errors follow
-    assert told.startswith(f"log10 loss {log_loss(update.displayed.loss)} ")
+    told = headline(state, known, scene)  # has the newest loss, and says that the errors follow
+    assert told.startswith(f"log10 loss {log_loss(state.displayed.loss)} ")
     assert f"{measure(known.reprojection, scene.units)} …" in told
     assert "…" not in headline(flat, known, scene)
     assert headline(flat, None, scene) == f"log10 loss {log_loss(loss)}"

@@ -596,10 +596,10 @@ def test_a_solver_that_raises_keeps_what_it_had_and_another_run_goes(qtbot, make
     broken = [True]
 
     def work(tracks, settings, start):
-        for number, update in enumerate(real_work(tracks, settings, start)):
+        for number, iterate in enumerate(real_work(tracks, settings, start)):
             if broken[0] and number == 3:
                 raise np.linalg.LinAlgError("SVD did not converge")
-            yield update
+            yield iterate
 
     window = make_window(sequence, settings=QUICK, work=work)
     window.parameters_controller.run()

@@ -28,7 +28,7 @@ def sequence():
 
 @pytest.fixture(scope="module")
 def end(sequence):
-    """The last update of a real run."""
+    """The last iterate of a real run."""
     return list(real_work(sequence, QUICK, None))[-1]
 
 

@@ -62,7 +62,7 @@ def store(tmp_path) -> AppStore:
 
 @pytest.fixture
 def make_window(qtbot, store):
-    """Make shown windows with a given stream of updates; each is closed after the test."""
+    """Make shown windows with a given stream of iterates; each is closed after the test."""
     made = []
 
     def make(stream) -> MainWindow:

@@ -139,7 +139,7 @@ def test_going_back_to_the_first_change_shows_the_run_before_it(qtbot, window):
     live = window.session.shown
     wait(qtbot, window)
     count = len(live.history)
-    window.loss_controller.go_back(0)
+    window.loss_controller.show_before_change(0)
     assert (
         window.session.shown is run and window.session.settings == window.parameters_panel.settings == QUICK
     )
@@ -148,7 +148,7 @@ def test_going_back_to_the_first_change_shows_the_run_before_it(qtbot, window):
     assert window.session.runs == [run, live] and len(live.history) == count
     window.session.set_shown(live)
     window.session.drop_run(run)
-    window.loss_controller.go_back(0)
+    window.loss_controller.show_before_change(0)
     assert said(window) == "Run 1, which run 2 went on from, is forgotten"
 
 
@@ -159,7 +159,7 @@ def test_after_going_back_a_change_goes_on_from_there(qtbot, window):
     dragged(window, eta=0.3)
     wait(qtbot, window)
     count = len(run.history)
-    window.loss_controller.go_back(1)
+    window.loss_controller.show_before_change(1)
     iteration = window.session.seen.record.iteration
     dragged(window, penalty=WeightedNuclearNorm(0.4))
     wait(qtbot, window)
@@ -174,13 +174,13 @@ def test_after_going_back_a_change_goes_on_from_there(qtbot, window):
 def test_run_goes_on_from_the_moment_that_is_looked_at(qtbot, window):
     run = window.session.shown
     window.loss_controller.step_iteration(-1)
-    kept = run.moments.indices
+    kept = run.snapshots.indices
     assert window.session.moment == kept[-2]
     moment = window.session.seen
     window.loss_controller.step_iteration(-100)
     assert window.session.moment == kept[0] == 0
     window.loss_controller.step_iteration(1)
-    window.loss_controller.look_at(kept[-2])
+    window.loss_controller.show_record(kept[-2])
     window.parameters_controller.run()
     second = window.session.shown
     assert second is not run
@@ -193,11 +193,11 @@ def test_run_goes_on_from_the_moment_that_is_looked_at(qtbot, window):
 
 def test_all_views_show_the_moment(qtbot, window):
     run = window.session.shown
-    window.loss_controller.look_at(0)
-    qtbot.waitUntil(lambda: window.display.drawn is run.moments.at(0)[1])
-    qtbot.waitUntil(lambda: window.display.seen_quality.loss == run.moments.at(0)[1].displayed.loss)
+    window.loss_controller.show_record(0)
+    qtbot.waitUntil(lambda: window.display.drawn is run.snapshots.at(0)[1])
+    qtbot.waitUntil(lambda: window.display.seen_quality.loss == run.snapshots.at(0)[1].displayed.loss)
     estimate = window.display.scene.estimate
-    window.loss_controller.look_at(None)
+    window.loss_controller.show_record(None)
     qtbot.waitUntil(lambda: window.display.drawn is run.last)
     assert not np.allclose(window.display.scene.estimate, estimate)
 
@@ -222,8 +222,8 @@ def test_the_cursor_is_dragged_through_the_iterations(qtbot, window):
 
 def test_a_run_from_a_file_has_no_iterations_to_look_at(qtbot, window):
     run = window.session.shown
-    run.moments = type(run.moments)()
-    window.loss_controller.look_at(0)
+    run.snapshots = type(run.snapshots)()
+    window.loss_controller.show_record(0)
     assert window.session.moment is None
     assert said(window) == NOT_KEPT
     window.loss_controller.step_iteration(-1)
@@ -244,8 +244,8 @@ def test_a_change_of_a_run_from_a_file_cannot_be_gone_back_to(qtbot, window, tmp
         window.sequence_opening.open(path)
     (change,) = (k for k, tick in enumerate(session.shown.history.ticks) if tick.first > 0)
     for ask in (
-        lambda: window.loss_controller.go_back(change),
-        lambda: window.loss_controller.look_at(0),
+        lambda: window.loss_controller.show_before_change(change),
+        lambda: window.loss_controller.show_record(0),
         lambda: window.loss_controller.step_iteration(-1),
     ):
         window.session.notifier.show_status("")
@@ -262,7 +262,7 @@ def test_going_back_stops_a_run_that_goes_on(qtbot, make_window, known, make_str
     window.session.set_settings(changed(eta=0.3))
     qtbot.waitUntil(lambda: bool(run.history.ticks) and len(run.history) > run.history.ticks[0].first + 5)
     window.display.shut_down()  # this stream's points are not of the sequence
-    window.loss_controller.go_back(0)
+    window.loss_controller.show_before_change(0)
     assert run.state is RunState.STOPPED
     assert window.session.settings == QUICK
 

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def alignment(show, session, add_run, make_update, known) -> Iterator[AlignmentController]:
+def alignment(show, session, add_run, make_iterate, known) -> Iterator[AlignmentController]:
     """Return a controller whose button is in a tool bar, with a run that is over."""
     bar = QToolBar()
     made = AlignmentController(session, bar)
     made.place_in(bar)
     show(bar, 200, 40)
     session.set_sequence(known.sequence)
-    add_run(session, make_update(known, noise=0.0), Settings())
+    add_run(session, make_iterate(known, noise=0.0), Settings())
     yield made
 
 

@@ -40,7 +40,7 @@ class Parts:
 
 @pytest.fixture
 def parts(
-    show, session, display, scene_view, messages, press_action, add_run, make_update, known
+    show, session, display, scene_view, messages, press_action, add_run, make_iterate, known
 ) -> Iterator[Parts]:
     """Return the parts with three runs of different noise; the last one is shown."""
     panel, splitter, around = ComparePanel(), CompareSplitter(scene_view), QWidget()
@@ -54,7 +54,7 @@ def parts(
     show(around, 900, 600)
     session.set_sequence(known.sequence)
     for number, noise in enumerate((0.0, 0.02, 0.05)):
-        update = make_update(known, noise=noise, seed=number)
-        add_run(session, update, Settings(rank=3 + number), noise=noise)
+        iterate = make_iterate(known, noise=noise, seed=number)
+        add_run(session, iterate, Settings(rank=3 + number), noise=noise)
     display.refresh()
     yield Parts(session, display, scene_view, controller, panel, splitter, messages, press_action)

@@ -87,9 +87,9 @@ def test_the_table_lists_parameters_that_differ_and_the_numbers_of_both(parts, w
     assert not table.isVisible()
 
 
-def test_losses_of_other_objectives_are_not_ranked(parts, add_run, make_update, known, wait_for_comparison):
-    update, settings = make_update(known, noise=0.3, seed=7), Settings(rank=3, penalty=NuclearNorm())
-    add_run(parts.session, update, settings, noise=0.3)
+def test_losses_of_other_objectives_are_not_ranked(parts, add_run, make_iterate, known, wait_for_comparison):
+    iterate, settings = make_iterate(known, noise=0.3, seed=7), Settings(rank=3, penalty=NuclearNorm())
+    add_run(parts.session, iterate, settings, noise=0.3)
     parts.compare_controller.toggle()
     wait_for_comparison(parts.session, parts.display)
     rows = {row.name: row for row in parts.compare_splitter.table._rows}

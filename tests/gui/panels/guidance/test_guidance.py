@@ -45,7 +45,7 @@ def curves(**changes) -> GuidanceCurves:
         "best": 1,
         "name": "xi",
         "unit": "px",
-        "whole": False,
+        "integer": False,
     }
     return GuidanceCurves(**(values | changes))
 
@@ -131,7 +131,9 @@ def test_the_curve_its_minimum_and_the_present_value_are_drawn(qapp, panel, near
 
 def test_curves_of_one_value_and_of_nothing_finite_are_drawn(panel):
     one = np.array([2.0])
-    panel.set_curves(curves(values=one, held=one, deviation=np.array([np.nan]), kept=one, best=0, whole=True))
+    panel.set_curves(
+        curves(values=one, held=one, deviation=np.array([np.nan]), kept=one, best=0, integer=True)
+    )
     QApplication.processEvents()
     assert marked(panel) == ["xi 2"]
     nothing = np.full(4, np.nan)
@@ -281,12 +283,12 @@ def test_3d_errors_are_of_the_folds_that_the_curve_is_of(qtbot, solved, panel):
     panel.compute_requested.emit("xi", (0.1, 1.0), "entries")
     qtbot.waitUntil(lambda: not solved.computing, timeout=30_000)
     series = solved._series
-    whole = gather_curve(series.trials, "xi")
-    assert len(whole.folds) == FOLDS
+    complete = gather_curve(series.trials, "xi")
+    assert len(complete.folds) == FOLDS
     first = series.trials[0].fold
     part = gather_curve([trial for trial in series.trials if trial.fold == first], "xi")
     expected = [series.truth[first, value] for value in part.values]
-    assert series.truth_of(part) == pytest.approx(expected) != pytest.approx(series.truth_of(whole))
+    assert series.truth_of(part) == pytest.approx(expected) != pytest.approx(series.truth_of(complete))
 
 
 def test_series_that_are_not_shown_any_more_are_let_go_of(qtbot, session, solved, panel, known):

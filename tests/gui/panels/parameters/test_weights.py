@@ -66,9 +66,9 @@ def test_a_scale_spans_its_range_and_zero_and_gives_back_what_it_is_given():
     for weight in (1e-5, 3e-3, 0.4, 27.0):
         assert WEIGHTS.value(WEIGHTS.position(weight)) == pytest.approx(weight, rel=1e-3)
         assert WEIGHTS.value(round(WEIGHTS.position(weight)) + 1) / weight == pytest.approx(1.01, abs=0.006)
-    for scale in (Scale(0.01, 0.99, logarithmic=False), Scale(1e-3, 1.0), Scale(0, 12, whole=True)):
+    for scale in (Scale(0.01, 0.99, logarithmic=False), Scale(1e-3, 1.0), Scale(0, 12, integer=True)):
         assert (scale.value(0), scale.value(scale.steps)) == (scale.lowest, scale.highest)
-        for value in (0.02, 0.5, 0.75) if not scale.whole else (3.0, 7.0):
+        for value in (0.02, 0.5, 0.75) if not scale.integer else (3.0, 7.0):
             assert scale.value(scale.position(value)) == pytest.approx(value, rel=1e-3)
 
 

@@ -10,13 +10,13 @@ from nrsfm_gui.panels.points.points_panel import PointsPanel
 
 
 @pytest.fixture
-def panel(qtbot, session, display, add_run, make_update, known):
+def panel(qtbot, session, display, add_run, make_iterate, known):
     """The panel, not shown yet, of a session with a run that is over."""
     made = PointsPanel()
     qtbot.addWidget(made)
     made.controller = PointsController(session, display, made)
     session.set_sequence(known.sequence)
-    add_run(session, make_update(known, noise=0.0), Settings())
+    add_run(session, make_iterate(known, noise=0.0), Settings())
     display.refresh()
     return made
 
