@@ -1,26 +1,29 @@
-"""The numbers of the run that is shown."""
+"""The numbers of the run and of the points that are shown."""
 
 from __future__ import annotations
 
 import pytest
 from PyQt6.QtWidgets import QLabel
 
+from core import Settings, simulate
 from nrsfm_gui.panels.numbers.numbers_controller import NumbersController
 from nrsfm_gui.panels.numbers.numbers_panel import NumbersPanel
 
 
 @pytest.fixture
-def numbers(show, session, display, add_three_runs) -> NumbersPanel:
-    """Return the panel of a session with three runs that are over."""
+def numbers(show, session, display) -> NumbersPanel:
     panel = NumbersPanel()
     show(panel, 300, 400)
-    controller = NumbersController(session, display, panel, panel)
-    add_three_runs(session)
-    controller.flush()
+    NumbersController(session, display, panel, session)
     return panel
 
 
-def test_numbers_show_whether_the_run_was_made_with_the_parameters_of_the_panel(qtbot, session, numbers):
+def test_numbers_show_whether_the_run_was_made_with_the_parameters_of_the_panel(
+    qtbot, session, display, numbers, add_three_runs
+):
+    add_three_runs(session)
+    display.refresh()
+
     def said():
         texts = [label.text() for label in numbers.findChildren(QLabel)]
         return next(text for text in texts if "of the panel" in text)
@@ -30,3 +33,25 @@ def test_numbers_show_whether_the_run_was_made_with_the_parameters_of_the_panel(
     qtbot.waitUntil(lambda: said() == "not those of the panel: rank, eta")
     session.set_settings(session.shown.settings)
     qtbot.waitUntil(lambda: said() == "those of the panel")
+
+
+def test_the_numbers_of_several_points_are_their_mean_and_their_worst(
+    qtbot, session, display, numbers, add_solved_run
+):
+    sequence = simulate("paper", frames=14, points=30, noise=0.3, seed=2)
+    add_solved_run(session, sequence, Settings(rank=2, rotations="companion", rotation_rank=2))
+    session.set_frame(5)
+    session.set_selection((2, 9, 14))
+    display.refresh()
+    scene = display.scene
+
+    def texts():
+        return [label.text() for label in numbers.findChildren(QLabel)]
+
+    qtbot.waitUntil(lambda: "3 points, frame 6" in texts())
+    errors = scene.errors[[2, 9, 14]]
+    assert f"{errors.mean():.2f} mm" in texts() or f"{errors.mean():.3f} mm" in texts()
+    assert any(text.endswith(f"(point {(2, 9, 14)[int(errors.argmax())] + 1})") for text in texts())
+    session.set_point(2)
+    display.refresh()
+    qtbot.waitUntil(lambda: "Point 3, frame 6" in texts())

@@ -1,0 +1,149 @@
+"""The panel of points: the table, the curves, and what a click into either does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import QItemSelectionModel, QPoint, QPointF, Qt
+
+from core import Settings, simulate
+from nrsfm_gui.panels.points.points_controller import PointsController
+from nrsfm_gui.panels.points.points_panel import PointsPanel
+from nrsfm_gui.panels.points.points_table import PointsTable
+from nrsfm_gui.scene.ranking import known_means
+from nrsfm_gui.shell.selection_controller import SelectionController
+from nrsfm_gui.text.point_table import PointTable
+
+LEFT = Qt.MouseButton.LeftButton
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
+
+
+@pytest.fixture(scope="module")
+def sequence():
+    return simulate("paper", frames=14, points=30, noise=0.3, seed=2)
+
+
+@pytest.fixture
+def panel(show, session, display, sequence) -> PointsPanel:
+    """Return the panel of a sequence before any run."""
+    panel = PointsPanel()
+    show(panel, 700, 300)
+    PointsController(session, display, panel, session)
+    SelectionController(session, panel, session)
+    session.set_sequence(sequence)
+    display.refresh()
+    return panel
+
+
+@pytest.fixture
+def solved(session, display, panel, add_solved_run, sequence) -> PointsPanel:
+    """Return the panel after a run."""
+    add_solved_run(session, sequence, QUICK)
+    display.refresh()
+    return panel
+
+
+def rows(panel):
+    """Return the points of the selected rows of the table."""
+    model = panel.table.selectionModel()
+    return sorted(int(panel.table.model().order[index.row()]) for index in model.selectedRows())
+
+
+def test_rows_of_the_table_are_the_selection_in_whatever_order_they_stand(session, display, solved):
+    table = solved.table
+    table.sortByColumn(2, Qt.SortOrder.DescendingOrder)
+    means = known_means(display.scene.shapes.errors, 0)
+    worst = np.argsort(-means)
+    flags = QItemSelectionModel.SelectionFlag
+    for row in (0, 3):
+        table.selectionModel().select(table.model().index(row, 0), flags.Select | flags.Rows)
+    assert session.selection == tuple(sorted(int(worst[row]) for row in (0, 3)))
+    before = session.selection
+    table.sortByColumn(0, Qt.SortOrder.AscendingOrder)
+    assert tuple(rows(solved)) == before == session.selection
+    assert table.model().data(table.model().index(0, 0)) == "1"
+    shown = float(table.model().data(table.model().index(5, 2)))
+    assert shown == pytest.approx(means[5], rel=5e-3)
+
+
+def test_the_curves_are_the_errors_and_paths_of_the_selected_points(session, display, solved):
+    shapes = display.scene.shapes
+    session.set_selection((4, 11))
+    display.refresh()
+    solved.header.findChild(type(solved._buttons["errors"]), "errors").click()
+    plots = solved.curves.plots
+    assert [plot.unit for plot in plots] == ["px", shapes.unit]
+    np.testing.assert_array_equal(plots[0].curves[0], shapes.residuals[:, 4])
+    np.testing.assert_array_equal(plots[1].curves[1], shapes.errors[:, 11])
+    solved._buttons["paths"].click()
+    plots = solved.curves.plots
+    assert [plot.title for plot in plots] == ["x", "y", "z"]
+    np.testing.assert_array_equal(plots[2].curves[1], shapes.points[:, 2, 11])
+    np.testing.assert_array_equal(plots[2].dashed[0], shapes.truth[:, 2, 4])
+    assert [widget.isVisibleTo(solved) for widget in solved.curves._charts] == [True] * 3
+    session.set_frame(8)
+    display.refresh()
+    assert {cursor.value() for cursor in [chart._cursor for chart in solved.curves._charts]} == {9}
+    session.set_selection(range(20))
+    display.refresh()
+    assert len(solved.curves.plots[0].curves) == 8
+    assert "(8 of 20)" in solved.curves._names.text()
+    session.set_selection(())
+    display.refresh()
+    assert solved.curves._empty.isVisibleTo(solved)
+
+
+def test_a_click_into_the_curves_goes_to_the_frame(qtbot, session, display, solved):
+    session.set_point(4)
+    display.refresh()
+    solved._buttons["errors"].click()
+    plot = solved.curves._charts[0]
+    qtbot.waitUntil(plot.isVisible)
+    box = plot.getPlotItem().getViewBox()
+    middle = np.mean(box.viewRange()[1])
+    where = plot.mapFromScene(box.mapViewToScene(QPointF(9.0, middle)))
+    qtbot.mouseClick(plot.viewport(), LEFT, pos=where)
+    qtbot.waitUntil(lambda: session.frame == 8)
+
+
+def test_a_double_click_on_a_row_goes_to_the_worst_frame_of_the_point(session, display, solved):
+    table = solved.table
+    worst = int(np.argmax(display.scene.shapes.errors[:, 6]))
+    table.doubleClicked.emit(table.model().index(6, 0))
+    assert session.frame == worst
+
+
+def test_the_panel_shows_what_to_do_while_there_is_nothing(session, display, panel):
+    assert panel.table.model().rowCount() == 30
+    assert panel.table.model().data(panel.table.model().index(0, 1)) == "–"
+    panel._buttons["errors"].click()
+    assert "Select points" in panel.curves._empty.text()
+    session.set_point(3)
+    display.refresh()
+    assert "press Run" in panel.curves._empty.text()
+
+
+def test_the_table_selects_and_sorts_very_many_points(qtbot, show):
+    count = 28_880
+    rng = np.random.default_rng(0)
+    values = rng.exponential(1.0, (3, count))
+    table = PointsTable()
+    show(table, 300, 250)
+    content = PointTable(values[0], values[1], np.floor(values[2]), rng.uniform(0, 1, count), "px", "mm")
+    table.set_table(content)
+    table.sortByColumn(1, Qt.SortOrder.DescendingOrder)
+    table.set_selection(range(0, count, 40), 40)
+    table.grab()
+    table.set_selection(range(count), -1)
+    table.sortByColumn(2, Qt.SortOrder.DescendingOrder)
+    table.grab()
+    assert len(table._selected()) == count
+    table.set_selection(range(0, count, 2), 0)  # every other one, all over the table
+    with qtbot.waitSignal(table.points_selected) as caught:
+        qtbot.mouseClick(table.viewport(), LEFT, pos=QPoint(60, 40))
+    assert len(caught.args[0]) == 1
+    table.set_selection(range(0, count, 2), 0)
+    table.sortByColumn(1, Qt.SortOrder.DescendingOrder)
+    assert table._selected().tolist() == list(range(0, count, 2))
+    table.sortByColumn(2, Qt.SortOrder.DescendingOrder)
+    assert table.model().data(table.model().index(0, 2)) == f"{values[1].max():.3g}"

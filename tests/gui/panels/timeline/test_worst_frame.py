@@ -1,0 +1,85 @@
+"""The worst frame and the worst point in it, one after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core import Settings, simulate
+from nrsfm_gui.panels.timeline.timeline import Timeline
+from nrsfm_gui.panels.timeline.timeline_controller import TimelineController
+from nrsfm_gui.panels.timeline.worst_frame import WorstFrame, frame_sentence, ordinal
+from nrsfm_gui.scene.ranking import known_means
+from nrsfm_gui.scene.scene import ErrorSeries
+
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
+
+
+@pytest.fixture(scope="module")
+def sequence():
+    return simulate("paper", frames=14, points=30, noise=0.3, seed=2)
+
+
+@pytest.fixture
+def timeline(qtbot, show, session, display, add_solved_run, sequence) -> Timeline:
+    """Return the timeline of a sequence after a run, with its errors."""
+    timeline = Timeline()
+    show(timeline, 900, 140)
+    TimelineController(session, display, timeline, session)
+    add_solved_run(session, sequence, QUICK)
+    display.refresh()
+    qtbot.waitUntil(lambda: timeline.series is not None)
+    return timeline
+
+
+@pytest.fixture
+def worst_frame(session, timeline) -> WorstFrame:
+    return WorstFrame(session, timeline, findings=lambda: None, parent=session)
+
+
+@pytest.fixture
+def statuses(session) -> list[str]:
+    """Return what the status bar is asked to show."""
+    statuses: list[str] = []
+    session.notifier.status_changed.connect(statuses.append)
+    return statuses
+
+
+def test_w_goes_to_the_worst_frame_and_on_and_shows_how_bad_it_is(session, timeline, worst_frame, statuses):
+    order = np.argsort(-timeline.series.per_frame)
+    session.set_frame(int(order[-1]))
+    for place in range(3):
+        worst_frame.go_to_frame()
+        assert session.frame == order[place]
+        words = "Worst frame" if place == 0 else f"{place + 1}"
+        assert words in statuses[-1]
+    session.set_frame(int(order[5]))
+    worst_frame.go_to_frame()
+    assert session.frame == order[0]  # begins again where the person went elsewhere
+
+
+def test_shift_w_selects_the_worst_points_of_the_frame_one_by_one(session, timeline, worst_frame):
+    session.set_frame(6)
+    order = np.argsort(-timeline.series.per_point[6])
+    worst_frame.go_to_point()
+    assert session.selection == (order[0],)
+    session.set_hidden((int(order[1]),))
+    worst_frame.go_to_point()
+    assert session.selection == (order[2],)
+    session.set_frame(9)
+    session.set_point(-1)
+    worst_frame.go_to_point()
+    errors = timeline.series.per_point[9].copy()
+    errors[order[1]] = -1.0  # it is hidden
+    assert session.selection == (int(errors.argmax()),)
+
+
+def test_the_sentence_on_a_frame_shows_what_its_error_comes_from():
+    errors = np.ones((4, 10))
+    errors[2] = [50.0] + [1.0] * 9
+    series = ErrorSeries(known_means(errors, 1), errors, "mm", "3-D error")
+    sentence = frame_sentence(series, 2)
+    assert sentence.startswith("Worst frame: 3, mean 3-D error 5.90 mm (median frame 1.00 mm)")
+    assert "half of it from 1 of 10 points" in sentence
+    assert "half of it from 5 of 10 points" in frame_sentence(series, 0)
+    assert [ordinal(n) for n in (1, 2, 3, 4, 11, 22)] == ["1st", "2nd", "3rd", "4th", "11th", "22nd"]

@@ -1,0 +1,113 @@
+"""What is selected and hidden, by the views and by the actions."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import QCoreApplication, QEvent, QPoint, QPointF, Qt
+from PyQt6.QtGui import QMouseEvent
+
+from core import Settings, simulate
+from nrsfm_gui.panels.points.points_panel import PointsPanel
+from nrsfm_gui.shell.selection_controller import SelectionController
+
+LEFT, CONTROL = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier
+QUICK = Settings(rank=2, rotations="companion", rotation_rank=2)
+
+
+@pytest.fixture(scope="module")
+def sequence():
+    return simulate("paper", frames=14, points=30, noise=0.3, seed=2)
+
+
+@pytest.fixture
+def selection(
+    show, session, display, scene_view, tracks_view, add_solved_run, sequence
+) -> SelectionController:
+    """Return the controller of both views of a sequence after a run."""
+    panel = PointsPanel()
+    show(panel, 400, 300)
+    controller = SelectionController(session, panel, session)
+    for view in (scene_view, tracks_view):
+        controller.add_view(view)
+    add_solved_run(session, sequence, QUICK)
+    display.refresh()
+    return controller
+
+
+@pytest.fixture
+def trigger(selection, press_action):
+    """Return a function that triggers actions on points."""
+
+    def trigger(*names):
+        for name in names:
+            press_action(SimpleNamespace(selection_controller=selection), name)
+
+    return trigger
+
+
+@pytest.fixture
+def statuses(session) -> list[str]:
+    """Return what the status bar is asked to show."""
+    statuses: list[str] = []
+    session.notifier.status_changed.connect(statuses.append)
+    return statuses
+
+
+def test_points_are_hidden_isolated_and_shown_again(
+    session, display, scene_view, tracks_view, trigger, statuses
+):
+    trigger("hide_points")
+    assert "Select points first" in statuses[-1]
+    session.set_selection((2, 5, 6))
+    trigger("hide_points")
+    assert session.hidden == {2, 5, 6}
+    assert session.selection == ()
+    display.refresh()
+    assert tracks_view._dots.measured.positions.shape[0] <= 27
+    trigger("select_all")
+    assert session.selection == tuple(p for p in range(30) if p not in (2, 5, 6))
+    trigger("show_points")
+    session.set_selection((1, 8))
+    trigger("isolate_points")
+    assert session.hidden == set(range(30)) - {1, 8}
+    assert session.selection == (1, 8)
+    trigger("show_points", "invert_selection")
+    assert set(session.selection) == set(range(30)) - {1, 8}
+    trigger("hide_points")
+    display.refresh()
+    drawn = display.scene.drawn
+    assert np.flatnonzero(drawn).tolist() == [1, 8]
+    assert scene_view.point_at(QPoint(-500, -500)) == -1
+
+
+def test_a_lasso_in_the_3d_view_selects_what_is_drawn_inside(session, display, scene_view, selection):
+    view = scene_view
+    session.set_hidden((4, 5))
+    display.refresh()
+    pixels = view._projection().pixels(view._scene.estimate)[0]
+    right = pixels[:, 0] > np.median(pixels[:, 0])
+    middle, top = int(np.median(pixels[:, 0])), 2
+    corners = [
+        (middle, top),
+        (view.width() - 2, top),
+        (view.width() - 2, view.height() - 2),
+        (middle, view.height() - 2),
+    ]
+    kind = QEvent.Type
+    before = view._projection().clip_matrix()
+    for place, corner in enumerate([corners[0], *corners, corners[-1]]):
+        what = (
+            kind.MouseButtonPress if place == 0 else kind.MouseButtonRelease if place == 5 else kind.MouseMove
+        )
+        button = Qt.MouseButton.NoButton if what is kind.MouseMove else LEFT
+        where = QPointF(*corner)
+        event = QMouseEvent(what, where, view.mapToGlobal(where), button, LEFT, CONTROL)
+        QCoreApplication.sendEvent(view, event)
+    chosen = set(session.selection)
+    assert {int(point) for point in np.flatnonzero(right)} - {4, 5} <= chosen
+    assert not chosen & {4, 5}
+    assert len(chosen) < 28
+    np.testing.assert_array_equal(view._projection().clip_matrix(), before)  # the camera stays
