@@ -51,6 +51,7 @@ def test_differences_color_the_points_and_fill_the_heat_strip(window, known, wai
     np.testing.assert_array_equal(window.timeline.strip._errors, together.distances)
     window.compare_controller.stop()
     assert window.session.appearance.color_by == "role"
+    window.display.refresh()
     assert window.timeline.series is errors
     np.testing.assert_array_equal(window.timeline.strip._errors, errors.per_point)
 
@@ -71,6 +72,7 @@ def test_w_goes_to_where_two_runs_differ_most_at_the_first_press(window, wait_fo
     caption = window.display.scene.caption
     assert caption.endswith(f"{apart.max():.3g} {together.unit} between the runs")
     window.compare_controller.stop()
+    window.display.refresh()
     assert window.timeline.transport.findChild(QToolButton, "worst").text() == "Worst"
 
 
