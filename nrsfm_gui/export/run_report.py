@@ -112,7 +112,7 @@ footer { border-top: 1px solid var(--line); padding-top: 10px; font-size: 12px; 
 
 
 @dataclass(frozen=True)
-class ReportTable:
+class WorstFrameTable:
     """A table with a heading for every column."""
 
     headings: tuple[str, ...]
@@ -135,7 +135,7 @@ class RunReport:
     spectrum: str
     errors: str
     errors_title: str
-    worst: ReportTable
+    worst: WorstFrameTable
     worst_title: str
     picture: bytes  # PNG
     picture_title: str
@@ -231,7 +231,7 @@ def worst_frames(per_frame: Floats, count: int = WORST) -> list[int]:
     return [int(frame) for frame in worst_first(per_frame)[:count] if np.isfinite(per_frame[frame])]
 
 
-def _worst_table(shapes: Shapes, sequence: Sequence, per_frame: Floats) -> ReportTable:
+def _worst_table(shapes: Shapes, sequence: Sequence, per_frame: Floats) -> WorstFrameTable:
     """Return frame, 3-D error, reprojection error and visible points of the worst frames."""
     residuals, errors = shapes.residuals, shapes.errors
     assert residuals is not None  # there is a reconstruction
@@ -249,7 +249,7 @@ def _worst_table(shapes: Shapes, sequence: Sequence, per_frame: Floats) -> Repor
         row += [summaries.measure(squared, sequence.units), NONE if worst is None else str(worst)]
         rows.append((*row, f"{int(sequence.visible[frame].sum())} of {sequence.point_count}"))
     middle = ("mean 3-D error",) if errors is not None else ()
-    return ReportTable(("frame", *middle, "reprojection RMS", "worst point", "visible"), tuple(rows))
+    return WorstFrameTable(("frame", *middle, "reprojection RMS", "worst point", "visible"), tuple(rows))
 
 
 def _loss_chart(run: Run) -> str:
@@ -389,7 +389,7 @@ def _pairs(rows: Rows) -> str:
     return f'<table class="pairs">{"".join(lines)}</table>'
 
 
-def _table(table: ReportTable) -> str:
+def _table(table: WorstFrameTable) -> str:
     head = "".join(f"<th>{html.escape(name)}</th>" for name in table.headings)
     body = "".join(
         "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in table.rows

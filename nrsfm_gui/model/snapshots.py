@@ -32,7 +32,7 @@ class _Priority(IntEnum):
 
 
 @dataclass(eq=False)
-class _Snapshot:
+class _KeptIterate:
     index: int
     iterate: Iterate
     priority: _Priority = _Priority.NONE
@@ -49,7 +49,7 @@ class Snapshots:
 
     def __init__(self, *, most: int = MOST, largest: int = LARGEST) -> None:
         self._most, self._largest = most, largest
-        self._kept: list[_Snapshot] = []
+        self._kept: list[_KeptIterate] = []
         self._size = 0
 
     def __len__(self) -> int:
@@ -84,7 +84,7 @@ class Snapshots:
             raise ValueError(f"a moment of record {self._kept[-1].index} is kept; {index} does not follow it")
         if self._kept and self._kept[-1].iterate.phase != iterate.phase:
             self._kept[-1].priority = max(self._kept[-1].priority, _Priority.PHASE)
-        self._kept.append(_Snapshot(index, _as_seen(iterate)))
+        self._kept.append(_KeptIterate(index, _as_seen(iterate)))
         self._size += _size(iterate)
         self._thin(self._most, self._largest)
 

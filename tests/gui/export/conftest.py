@@ -31,7 +31,7 @@ class Parts:
     """A session, what draws it, and the controller that exports it."""
 
     session: Session
-    control: RunControl
+    run_control: RunControl
     display: Display
     scene_view: SceneView
     tracks_view: TracksView

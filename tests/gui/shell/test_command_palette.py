@@ -55,7 +55,7 @@ class ActionWindow(QMainWindow):
             self, session, store, self.sequence_opening, owner=self,
             alignment=AlignmentController(session, self), headline=QLabel(), last_session=lambda: None,
         )  # fmt: skip
-        self.command_palette_controller = CommandPaletteController(session, self.toolbars, self)
+        self.command_palette_controller = CommandPaletteController(self.toolbars, self)
 
 
 @pytest.fixture
