@@ -258,3 +258,11 @@ def test_whatever_a_run_comes_to_is_drawn(plot, sigma, weights):
     parts = plot.canvas.parts
     for shares in (parts.shares, parts.heights):
         assert np.isfinite(shares).all() and (shares >= 0).all() and (shares <= 1).all()
+
+
+def test_bars_are_as_high_as_the_logarithms(plot):
+    plot.set_state(SpectrumState("mcp", "mcp", (), (100.0, 10.0, 1.0, 0.0), (0.0, 0.1, 1.0, 1.0)))
+    QApplication.processEvents()
+    heights = plot.canvas.parts.heights
+    assert heights[0] - heights[1] == pytest.approx(heights[1] - heights[2]) != pytest.approx(0.0)
+    assert heights[3] == 0

@@ -1,0 +1,203 @@
+"""Going back to a change on the curve of the loss, and looking at a run as it was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from PyQt6.QtCore import QPointF
+
+from core import Settings, WeightedNuclearNorm
+from nrsfm_gui.model.run import RunState
+from nrsfm_gui.panels.loss.loss_controller import NOT_KEPT, LossController
+
+if TYPE_CHECKING:
+    from nrsfm_gui.engine.run_control import RunControl
+    from nrsfm_gui.model.session import Session
+    from nrsfm_gui.panels.loss.loss_plot import LossPlot
+    from nrsfm_gui.scene.display import Display
+
+QUICK = Settings(rank=2, starts=1, rotations="truth")
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A session with a live run, and the controller of its loss."""
+
+    session: Session
+    run_control: RunControl
+    display: Display
+    loss_plot: LossPlot
+    loss_controller: LossController
+    statuses: list[str]  # that the status bar was asked to show
+
+    def change(self, **changes) -> None:
+        """Change parameters, which the run follows."""
+        self.session.set_settings(self.session.settings.with_changes(**changes))
+
+    def wait(self, qtbot) -> None:
+        """Wait until nothing is solved any more."""
+        control = self.run_control
+        qtbot.waitUntil(lambda: control.current is None and not control._threads, timeout=30_000)
+
+
+@pytest.fixture
+def parts(session, control, display, plot, add_solved_run, known) -> Parts:
+    """Return the parts with a run that is over."""
+    controller = LossController(session, control, plot, session)
+    display.refreshed.connect(controller.flush)
+    statuses: list[str] = []
+    session.notifier.status_changed.connect(statuses.append)
+    add_solved_run(session, known.sequence, QUICK)
+    display.refresh()
+    return Parts(session, control, display, plot, controller, statuses)
+
+
+def test_going_back_to_a_change_shows_the_run_and_the_parameters_before_it(qtbot, parts):
+    parts.change(rank=3)
+    run = parts.session.shown
+    parts.wait(qtbot)
+    first, before = run.last.best.loss, parts.session.settings
+    parts.change(eta=0.3)
+    parts.wait(qtbot)
+    count = len(run.history)
+    tick = run.history.ticks[1]
+    parts.loss_plot.change_chosen.emit(1)
+    assert parts.session.settings == before
+    assert parts.session.moment == tick.first - 1
+    assert parts.session.seen.displayed.loss == pytest.approx(first)
+    qtbot.wait(50)
+    assert len(run.history) == count  # it is only looked at
+    qtbot.waitUntil(lambda: parts.display.drawn is parts.session.seen)
+    assert "eta 0.05 → 0.3" in parts.statuses[-1]
+    assert parts.loss_plot.header._newest.isVisibleTo(parts.loss_plot.header)
+    parts.loss_plot.header._newest.click()
+    assert parts.session.moment is None
+    assert parts.session.settings.eta == 0.3
+    qtbot.wait(50)
+    assert len(run.history) == count
+
+
+def test_going_back_to_the_first_change_shows_the_run_before_it(qtbot, parts):
+    run = parts.session.shown
+    parts.change(eta=0.3)
+    live = parts.session.shown
+    parts.wait(qtbot)
+    count = len(live.history)
+    parts.loss_controller.show_before_change(0)
+    assert parts.session.shown is run and parts.session.settings == QUICK
+    assert parts.statuses[-1] == "Run 1, which run 2 went on from"
+    qtbot.wait(50)
+    assert parts.session.runs == [run, live] and len(live.history) == count
+    parts.session.set_shown(live)
+    parts.session.drop_run(run)
+    parts.loss_controller.show_before_change(0)
+    assert parts.statuses[-1] == "Run 1, which run 2 went on from, is forgotten"
+
+
+def test_after_going_back_a_change_goes_on_from_there(qtbot, parts):
+    parts.change(rank=3)
+    run = parts.session.shown
+    parts.wait(qtbot)
+    parts.change(eta=0.3)
+    parts.wait(qtbot)
+    count = len(run.history)
+    parts.loss_controller.show_before_change(1)
+    iteration = parts.session.seen.record.iteration
+    parts.change(penalty=WeightedNuclearNorm(0.4))
+    parts.wait(qtbot)
+    assert parts.session.moment is None
+    iterations = [record.iteration for record in run.history.records]
+    assert iterations == sorted(iterations)  # a phase begins with the number that the one before ended with
+    assert len(iterations) > count
+    assert run.history.ticks[2].text == f"from iteration {iteration}: xi 0.5 → 0.4"
+    assert run.settings == QUICK.with_changes(rank=3, penalty=WeightedNuclearNorm(0.4))
+
+
+def test_run_goes_on_from_the_moment_that_is_looked_at(qtbot, parts):
+    run = parts.session.shown
+    parts.loss_controller.step_iteration(-1)
+    kept = run.snapshots.indices
+    assert parts.session.moment == kept[-2]
+    moment = parts.session.seen
+    parts.loss_controller.step_iteration(-100)
+    assert parts.session.moment == kept[0] == 0
+    parts.loss_controller.step_iteration(1)
+    parts.loss_controller.show_record(kept[-2])
+    parts.run_control.start(warm=True)
+    second = parts.session.shown
+    assert second is not run
+    assert parts.session.moment is None
+    parts.wait(qtbot)
+    assert second.warm_from == run.number
+    # A column that the penalty has left nothing of begins anew, small.
+    assert second.history.records[0].loss == pytest.approx(moment.record.loss, rel=1e-3)
+
+
+def test_all_views_show_the_moment(qtbot, parts):
+    run = parts.session.shown
+    parts.loss_controller.show_record(0)
+    qtbot.waitUntil(lambda: parts.display.drawn is run.snapshots.at(0)[1])
+    qtbot.waitUntil(lambda: parts.display.seen_quality.loss == run.snapshots.at(0)[1].displayed.loss)
+    estimate = parts.display.scene.estimate
+    parts.loss_controller.show_record(None)
+    qtbot.waitUntil(lambda: parts.display.drawn is run.last)
+    assert not np.allclose(parts.display.scene.estimate, estimate)
+
+
+def test_the_cursor_is_dragged_through_the_iterations(qtbot, parts):
+    run, plot = parts.session.shown, parts.loss_plot
+    line = plot._cursor.line
+    qtbot.waitUntil(lambda: line.value() == run.history.iterations[-1] > 0)
+    line.moving = True  # as while the mouse holds it
+    line.setPos(QPointF(float(run.history.iterations[0]) + 0.2, 0))
+    line.sigDragged.emit(line)
+    assert parts.session.moment == 0
+    assert plot.header.reading.full_text == f"0 of {run.history.records[-1].iteration}"
+    line.setPos(QPointF(1e6, 0))
+    line.sigDragged.emit(line)
+    assert parts.session.moment is None
+    line.moving = False
+    line.sigPositionChangeFinished.emit(line)
+    assert line.value() == run.history.iterations[-1]
+    assert plot.header.reading.full_text.endswith(": newest")
+
+
+def test_a_run_from_a_file_has_no_iterations_to_look_at(qtbot, parts):
+    run = parts.session.shown
+    run.snapshots = type(run.snapshots)()
+    parts.loss_controller.show_record(0)
+    assert parts.session.moment is None
+    assert parts.statuses[-1] == NOT_KEPT
+    parts.loss_controller.step_iteration(-1)
+    assert parts.session.seen is run.last
+
+
+def test_going_back_stops_a_run_that_goes_on(qtbot, parts, make_stream):
+    parts.run_control._work = make_stream(pause=0.002)
+    run = parts.run_control.start(warm=False)
+    qtbot.waitUntil(lambda: len(run.history) > 20)
+    parts.session.set_settings(QUICK.with_changes(eta=0.3))
+    qtbot.waitUntil(lambda: bool(run.history.ticks) and len(run.history) > run.history.ticks[0].first + 5)
+    parts.display.shut_down()  # this stream's points are not of the sequence
+    parts.loss_controller.show_before_change(0)
+    assert run.state is RunState.STOPPED
+    assert parts.session.settings == QUICK
+
+
+def test_minus_signs_are_those_of_all_numbers(parts):
+    axis = parts.loss_plot.plot_widget.getPlotItem().getAxis("left")
+    assert axis.tickStrings([-0.5, 0.5], 1, 0.5) == ["−0.5", "0.5"]
+
+
+def test_a_tick_shows_what_changed(qtbot, parts):
+    parts.change(eta=0.3)
+    parts.wait(qtbot)
+    qtbot.waitUntil(lambda: parts.loss_plot._ticks.texts == ["from run 1: eta 0.05 → 0.3"])
+    chosen = []
+    parts.loss_plot.change_chosen.connect(chosen.append)
+    item = parts.loss_plot._ticks._item
+    item.sigClicked.emit(item, item.points(), None)
+    assert chosen == [0]
