@@ -71,7 +71,7 @@ def cause_of(findings: Findings, frame: int) -> Cause | None:
             return Cause(
                 "depth, camera nearly still",
                 f"{said}: the camera turns little around this frame"
-                f" ({turn:.2g}°, median {usual_turn:.2g}°), which leaves depth open",
+                f" ({turn:.3g}°, median {usual_turn:.3g}°), which leaves depth open",
             )
         return Cause("depth", f"{said}: the picture alone leaves this depth open" if fit else said)
     return None
@@ -104,7 +104,7 @@ def frame_numbers(findings: Findings | None, frame: int) -> list[LabeledValue]:
         LabeledValue("hidden points", hidden, "Share of the points, and their mean 3-D error."),
         LabeledValue(
             "camera turns",
-            f"{turn:.2g}° (median {usual:.2g}°)",
+            f"{turn:.3g}° (median {usual:.3g}°)",
             "Largest angle, about the object, to the cameras of up to 5 frames before and after: "
             "a small one says little of depth.",
         ),

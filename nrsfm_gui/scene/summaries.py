@@ -143,7 +143,8 @@ def activity(run: Run | None, *, past: Iterate | None = None) -> str:
     ticks = run.history.ticks
     if ticks and ticks[-1].restarts and not last.rotations_chosen:
         parts.append(f"starts again ({ticks[-1].text.removesuffix(STARTS_AGAIN)})")
-    parts.append(f"{iterations(run)} iterations in {seconds(run)}")
+    many = "" if run.history.records[-1].iteration == 1 else "s"
+    parts.append(f"{iterations(run)} iteration{many} in {seconds(run)}")
     left = seconds_left(run)
     if run.state is RunState.RUNNING and left is not None and left > ETA_FROM_SECONDS:
         parts.append(f"about {duration(round(left))} left")

@@ -49,7 +49,7 @@ class ExperimentReports(QObject):
         if pages:
             self.open(max(pages, key=os.path.getmtime))
             return
-        self._notifier.warn(
+        self._notifier.inform(
             f"{Path.cwd()} holds no report of the paper's experiments. This command makes one: {COMMAND}",
             action=(("Copy the command", self._copy_command), ("Open a report…", self.ask)),
         )

@@ -6,7 +6,16 @@ import html
 from typing import TYPE_CHECKING
 
 from PyQt6.QtCore import PYQT_VERSION_STR, QEvent, QObject, QSize, Qt, QUrl, qVersion
-from PyQt6.QtGui import QGuiApplication, QKeySequence, QShortcut, QWhatsThisClickedEvent
+from PyQt6.QtGui import (
+    QColor,
+    QGuiApplication,
+    QKeySequence,
+    QShortcut,
+    QTextCursor,
+    QTextTable,
+    QTextTableFormat,
+    QWhatsThisClickedEvent,
+)
 from PyQt6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -28,11 +37,14 @@ from nrsfm_gui.widgets.fit_to_screen import resize_within_screen
 from nrsfm_gui.widgets.style import Themed
 
 if TYPE_CHECKING:
+    from PyQt6.QtGui import QTextDocument
     from PyQt6.QtWidgets import QMainWindow
 
     from nrsfm_gui.model.theme import Theme
 
 SIZE = QSize(900, 900)
+HEADING_MARGINS = 22.0, 8.0  # above and below, pixels
+CELL_PADDING = 6.0
 COPY_BIBTEX = "copy:bibtex"
 
 
@@ -196,6 +208,30 @@ class FormatsWindow(HelpWindow):
         self.browser.setMarkdown(
             missing if folder is None else (folder / "formats.md").read_text(encoding="utf-8")
         )
+        document = self.browser.document()
+        assert document is not None
+        _space_and_color(document, theme)
+
+
+def _space_and_color(document: QTextDocument, theme: Theme) -> None:
+    """Give Markdown what Qt leaves out: space above headings and around cells, and lines in a quiet color."""
+    block = document.begin()
+    while block.isValid():
+        if block.blockFormat().headingLevel() > 1:
+            shape = block.blockFormat()
+            shape.setTopMargin(HEADING_MARGINS[0])
+            shape.setBottomMargin(HEADING_MARGINS[1])
+            QTextCursor(block).setBlockFormat(shape)
+        block = block.next()
+    root = document.rootFrame()
+    assert root is not None
+    for table in (frame for frame in root.childFrames() if isinstance(frame, QTextTable)):
+        lines = table.format()
+        lines.setBorderBrush(QColor(theme.border))
+        lines.setBorderStyle(QTextTableFormat.BorderStyle.BorderStyle_Solid)
+        lines.setCellPadding(CELL_PADDING)
+        lines.setTopMargin(CELL_PADDING)
+        table.setFormat(lines)
 
 
 def about_text() -> str:

@@ -28,6 +28,7 @@ class SelectionController(QObject):
     def __init__(self, session: Session, points: PointsPanel, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session, self._notifier = session, session.notifier
+        self._announced = False  # whether the status bar has been given the keys of a selection
         points.points_selected.connect(self.select)
         session.selection_changed.connect(lambda _points: self._on_selection_changed())
 
@@ -110,6 +111,10 @@ class SelectionController(QObject):
             self._notifier.show_status(
                 f"{len(selection)} points selected: H hides, I isolates, N numbers them, Escape deselects"
             )
+            self._announced = True
+        elif self._announced:
+            self._notifier.show_status("")
+            self._announced = False
 
     def _report_hidden(self) -> None:
         hidden = len(self._session.hidden)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from itertools import pairwise
 
-from PyQt6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer
+from PyQt6.QtCore import QEvent, QObject, Qt, QTimer
 from PyQt6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PyQt6.QtWidgets import QWidget
 
@@ -33,6 +34,7 @@ class FocusRing(Themed, QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_NoSystemBackground)
         self._color = color
         self._target: QWidget | None = None
+        self._watched: list[QWidget] = []  # the target and what it stands in: any of them may move it
         self._timer = QTimer(self)  # how long it is seen
         self._timer.setSingleShot(True)
         self._timer.setInterval(milliseconds)
@@ -43,11 +45,14 @@ class FocusRing(Themed, QWidget):
         """Draw the frame around a widget."""
         window = self.parentWidget()
         assert window is not None
-        if self._target is not None:
+        for widget in self._watched:
             with suppress(RuntimeError):  # it was deleted since
-                self._target.removeEventFilter(self)
-        self._target = target
-        target.installEventFilter(self)
+                widget.removeEventFilter(self)
+        self._target, self._watched = target, [target]
+        while self._watched[-1] is not window and (around := self._watched[-1].parentWidget()) is not None:
+            self._watched.append(around)
+        for widget in self._watched:
+            widget.installEventFilter(self)
         self._place()
         self.show()
         self.raise_()
@@ -55,11 +60,11 @@ class FocusRing(Themed, QWidget):
             self._timer.start()
 
     def eventFilter(self, watched: QObject | None, event: QEvent | None) -> bool:
-        """Stay around the widget where it moves."""
-        if event is not None and watched is self._target and self.isVisible():
+        """Stay around the widget where it moves, also with a panel that is scrolled."""
+        if event is not None and watched in self._watched and self.isVisible():
             if event.type() in (QEvent.Type.Move, QEvent.Type.Resize):
                 self._place()
-            elif event.type() is QEvent.Type.Hide:
+            elif event.type() is QEvent.Type.Hide and watched is self._target:
                 self.hide()
         return super().eventFilter(watched, event)
 
@@ -67,9 +72,11 @@ class FocusRing(Themed, QWidget):
         window, target = self.parentWidget(), self._target
         assert window is not None
         assert target is not None
-        corner = target.mapTo(window, QPoint(0, 0)) if window.isAncestorOf(target) else QPoint(0, 0)
-        around = QRect(corner, target.size()).adjusted(-MARGIN, -MARGIN, MARGIN, MARGIN)
-        self.setGeometry(around.intersected(window.rect()))
+        around = target.rect().adjusted(-MARGIN, -MARGIN, MARGIN, MARGIN)
+        for widget, outer in pairwise(self._watched):
+            around.translate(widget.pos())
+            around &= outer.rect()  # what a scrolled panel does not show has no frame
+        self.setGeometry(around)
 
     def paintEvent(self, event: QPaintEvent | None) -> None:
         """Draw the frame."""

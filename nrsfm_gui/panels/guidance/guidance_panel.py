@@ -34,7 +34,7 @@ MEANINGS = {
     "rank": "the number of basis shapes",
     "eta": "the pOSE weight",
 }
-HIDING_TITLES = {"tracks": "hide stretches", "entries": "hide points"}
+HIDING_TITLES = {"tracks": "hide tracks", "entries": "hide entries"}
 USE_TIP = (
     "Put the value with the ring into Parameters: among those that predict equally well, the strongest.\n"
     "It is judged by hidden tracks, which say little of depth: look at the shapes as well"

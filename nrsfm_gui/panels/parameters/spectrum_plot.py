@@ -344,7 +344,9 @@ class SpectrumPlot(Themed, QWidget):
         elif target.kind == "more":
             self._set_hint(f"Click to add one: rank {target.index + 1}.")
         elif target.index + 1 == len(self.weights):
-            self._set_hint(f"All {target.index + 1} are kept. Click in a bar to the left to keep fewer.")
+            kept = "The only one is" if target.index == 0 else f"All {target.index + 1} are"
+            fewer = "" if target.index == 0 else " Click in a bar to the left to keep fewer."
+            self._set_hint(f"{kept} kept.{fewer}")
         else:
             these = "this one alone" if target.index == 0 else f"these {target.index + 1}"
             self._set_hint(f"Click to keep {these}: rank {target.index + 1}.")
