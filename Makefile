@@ -37,12 +37,13 @@ test-all: test  ## Run the slow tests, too: experiments from end to end, long ra
 	$(MAKE) --no-print-directory wheel-check
 
 test-kernels: $(INSTALLED)  ## Run all tests under the linear algebra of other processors, one after the other
+	@.ci/system-packages
 	@for kernel in $(KERNELS); do \
 	    if [ "$$kernel" = SkylakeX ] && ! grep -qw avx512f /proc/cpuinfo; then \
 	        echo "$$kernel needs AVX-512, which this processor does not have: left out"; continue; \
 	    fi; \
 	    echo "OPENBLAS_CORETYPE=$$kernel"; \
-	    OPENBLAS_CORETYPE=$$kernel $(MAKE) --no-print-directory test || exit 1; \
+	    OPENBLAS_CORETYPE=$$kernel $(PYTEST) -n $(WORKERS) --dist loadfile $(TESTS) || exit 1; \
 	done
 
 soak: $(INSTALLED)  ## Send random input to the window for ten minutes, then watch its memory for an hour

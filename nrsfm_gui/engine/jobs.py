@@ -47,7 +47,7 @@ class Job(QThread):
     progressed(int, int)
         steps that are done, and all of them.
     found(object)
-        a part of the result, as the function emits it.
+        a part of the result, as the function reports it.
     done(object), failed(str, str), cancelled()
         how it ended: with a value; with a sentence and the traceback of a defect ("" for bad input); or by a
         cancel. `finished()` follows each.
@@ -98,6 +98,10 @@ class Job(QThread):
         if total and (now - self._progress_at >= PROGRESS_SECONDS or done == total):
             self._progress_at = now
             self.progressed.emit(done, total)
+
+    def report(self, part: object) -> None:
+        """Send a part of the result; called in the thread of the function."""
+        self.found.emit(part)
 
     def run(self) -> None:
         """Call the function and report."""

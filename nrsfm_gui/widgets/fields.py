@@ -183,6 +183,11 @@ class NumberField(QLineEdit):
             pass
         self.setText("" if value is None else str(int(value)) if self._integer else format_number(value))
 
+    def drag_to(self, value: float) -> None:
+        """Put a number in that applies at once."""
+        self.set_value(value)
+        self.dragged.emit()
+
     def value(self) -> float | int | None:
         """Return the number; None where the field is optional and empty.
 

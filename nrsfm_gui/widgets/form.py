@@ -72,12 +72,8 @@ class Form(QWidget):
         caption.setObjectName(f"drag label {name}")
         field.setFixedWidth(DRAG_FIELD_WIDTH)
 
-        def set_value(number: float) -> None:
-            field.set_value(number)
-            field.dragged.emit()
-
-        slider.moved.connect(set_value)
-        caption.reset.connect(lambda: set_value(self._defaults[name]))
+        slider.moved.connect(field.drag_to)
+        caption.reset.connect(lambda: field.drag_to(self._defaults[name]))
         field.textChanged.connect(lambda _text: _follow(slider, field))
         self._defaults[name] = default
         self._append(name, label, caption, field, slider)

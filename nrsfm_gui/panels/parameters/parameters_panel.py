@@ -219,8 +219,7 @@ class ParametersPanel(QScrollArea):
     def set_value(self, name: str, value: float) -> None:
         """Put a number into the field of a setting or of the penalty, as if it were dragged there."""
         field = self._fields.get(name) or self._penalty.field(name)
-        field.set_value(value)
-        field.dragged.emit()
+        field.drag_to(value)
 
     def choose_penalty(self, kind: str) -> None:
         """Choose a penalty: a key of `core.PENALTIES`, or "weights"."""
