@@ -166,6 +166,29 @@ def pictured(Y: Floats, K: Floats, *, affine: bool) -> Floats:
     return np.stack([K[0, 0] * u + K[0, 2], K[1, 1] * v + K[1, 2]], axis=1)
 
 
+@pytest.fixture(scope="session")
+def rigid_scene() -> Sequence:
+    """A rigid scene, with a fifth of the observations missing."""
+    frames, points = 9, 40
+    K = np.array([[900.0, 0, 400], [0, 900.0, 300], [0, 0, 1]])
+    rng = np.random.default_rng(7)
+    S = rng.uniform(-1, 1, (3, points)) * [[1.0], [1.0], [0.8]]
+    turn = np.linspace(-0.6, 0.6, frames)
+    R = rotation_from_vector(np.stack([0.2 * np.sin(3 * turn), turn, 0.1 * turn], axis=1))
+    t = np.stack([0.1 * turn, 0.2 * turn**2, 4.5 + turn], axis=1)
+    Y = K @ (R @ S + t[:, :, None])
+    tracks = Y[:, :2] / Y[:, 2:] + rng.normal(0, 0.3, (frames, 2, points))
+    visible = rng.uniform(size=(frames, points)) > 0.2
+    return Sequence(
+        np.where(visible[:, None], tracks, np.nan),
+        visible,
+        CameraModel.PERSPECTIVE,
+        "scene",
+        intrinsics=K,
+        truth=GroundTruth(np.arange(frames), np.repeat(S[None], frames, axis=0), 0),
+    )
+
+
 def _near(image: QImage, color: str, *, tolerance: int = 40) -> npt.NDArray[np.bool_]:
     """Return which pixels (height, width) of a picture have about a "#rrggbb" color."""
     picture = image.convertToFormat(QImage.Format.Format_RGB32)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -17,16 +16,13 @@ from core import (
     Sequence,
     Settings,
     WeightedNuclearNorm,
-    read_sequence,
     simulate,
-    write_challenge,
 )
 from nrsfm_gui.engine.solver_thread import real_work
 from nrsfm_gui.main_window import MainWindow
 from nrsfm_gui.model.app_store import AppStore
 from nrsfm_gui.model.arguments import Arguments
 from nrsfm_gui.model.run import RunState
-from nrsfm_gui.model.session import Session
 from nrsfm_gui.panels.parameters.weights_editor import WeightsEditor
 from nrsfm_gui.widgets.fields import NumberField
 
@@ -48,11 +44,6 @@ def first() -> Sequence:
 @pytest.fixture
 def second() -> Sequence:
     return tracked("second", "2")
-
-
-@pytest.fixture
-def session(qapp) -> Session:
-    return Session()
 
 
 @pytest.fixture
@@ -125,27 +116,6 @@ def test_runs_are_shown_again_with_their_sequence(qtbot, make_window, make_strea
     assert [len(run.history) for run in runs] == [10, 10]
 
 
-def test_the_same_tracks_read_in_another_way_are_another_sequence(session, first):
-    session.set_sequence(first)
-    run = session.add_run(Settings())
-    session.set_sequence(replace(first, reading={"frames": 7}))
-    assert session.runs == []
-    session.set_sequence(reads(first))
-    assert session.runs == [run]
-
-
-def test_the_same_tracks_seen_otherwise_are_another_sequence(session, tmp_path):
-    """The visibility of a Challenge sequence lies in a file of its own."""
-    folder = write_challenge(tmp_path, "balloon", paths=("circle",), frames=9, points=16, seed=3)
-    session.set_sequence(read_sequence(folder))
-    run = session.add_run(Settings())
-    session.set_sequence(read_sequence(folder))
-    assert session.runs == [run]
-    shutil.rmtree(folder / "visibility")
-    session.set_sequence(read_sequence(folder))
-    assert session.runs == []
-
-
 def test_a_run_that_goes_on_is_stopped_with_its_sequence_and_keeps_what_it_has(
     qtbot, make_window, make_stream, first, second
 ):
@@ -162,15 +132,6 @@ def test_a_run_that_goes_on_is_stopped_with_its_sequence_and_keeps_what_it_has(
     assert window.session.shown is run
     assert [record.iteration for record in run.history.records] == list(range(len(run.history)))
     assert run.last.record == run.history.records[-1]
-
-
-def test_forgetting_a_run_leaves_those_of_other_sequences(session, first, second):
-    session.set_sequence(first)
-    run = session.add_run(Settings())
-    session.set_sequence(second)
-    session.drop_run(session.add_run(Settings()))
-    session.set_sequence(first)
-    assert session.runs == [run]
 
 
 def test_explicit_weights_stay_with_their_sequence(qtbot, make_window, make_stream, first, second):
@@ -248,17 +209,6 @@ def test_a_refused_run_gives_way_to_the_one_before(qtbot, make_window, make_stre
         window.runs_controller.flush()
         assert listed(window) == [2, 1]
         assert window.message_bar.text == "rank 3 is refused"
-
-
-def test_a_run_that_is_refused_after_its_sequence_was_left_is_not_kept(session, first, second):
-    session.set_sequence(first)
-    good = session.add_run(Settings())
-    bad = session.add_run(Settings())
-    session.set_sequence(second)
-    session.drop_run(bad)
-    session.set_sequence(first)
-    assert session.runs == [good]
-    assert session.shown is good
 
 
 def test_weights_can_be_moved_while_a_second_run_compares_rotations(qtbot, make_window):

@@ -1,0 +1,66 @@
+"""A session goes from one sequence to another and back, and keeps the runs of each."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+
+import pytest
+
+from core import Sequence, Settings, read_sequence, write_challenge
+
+
+@pytest.fixture
+def first(known) -> Sequence:
+    return replace(known.sequence, name="first", digest="1")
+
+
+@pytest.fixture
+def second(known) -> Sequence:
+    return replace(known.sequence, name="second", digest="2")
+
+
+def reads(sequence):
+    """Return the same sequence as another reading of its file gives it."""
+    return replace(sequence)
+
+
+def test_the_same_tracks_read_in_another_way_are_another_sequence(session, first):
+    session.set_sequence(first)
+    run = session.add_run(Settings())
+    session.set_sequence(replace(first, reading={"frames": 7}))
+    assert session.runs == []
+    session.set_sequence(reads(first))
+    assert session.runs == [run]
+
+
+def test_the_same_tracks_seen_otherwise_are_another_sequence(session, tmp_path):
+    """The visibility of a Challenge sequence lies in a file of its own."""
+    folder = write_challenge(tmp_path, "balloon", paths=("circle",), frames=9, points=16, seed=3)
+    session.set_sequence(read_sequence(folder))
+    run = session.add_run(Settings())
+    session.set_sequence(read_sequence(folder))
+    assert session.runs == [run]
+    shutil.rmtree(folder / "visibility")
+    session.set_sequence(read_sequence(folder))
+    assert session.runs == []
+
+
+def test_forgetting_a_run_leaves_those_of_other_sequences(session, first, second):
+    session.set_sequence(first)
+    run = session.add_run(Settings())
+    session.set_sequence(second)
+    session.drop_run(session.add_run(Settings()))
+    session.set_sequence(first)
+    assert session.runs == [run]
+
+
+def test_a_run_that_is_refused_after_its_sequence_was_left_is_not_kept(session, first, second):
+    session.set_sequence(first)
+    good = session.add_run(Settings())
+    bad = session.add_run(Settings())
+    session.set_sequence(second)
+    session.drop_run(bad)
+    session.set_sequence(first)
+    assert session.runs == [good]
+    assert session.shown is good
