@@ -128,12 +128,12 @@ class Order(Enum):
 
 
 class Jobs(QObject):
-    """The jobs of one owner, each held until its thread is over: none may be dropped before.
+    """The jobs of one owner, each held until its thread is over and Qt has deleted it.
 
     Signals
     -------
     ended()
-        a job is over, all its signals have arrived, and it is not held any more.
+        a job is over, and all its signals have arrived.
     """
 
     ended = pyqtSignal()
