@@ -41,10 +41,31 @@ ORTHOGONAL_SPREAD = 0.25  # root mean square distance of calibrated tracks from 
 def calibrate(observations: Observations, intrinsics: Floats, camera: CameraModel) -> Floats:
     """Return the calibrated tracks, (F, 2, P); hidden entries without a value stay NaN.
 
+    Parameters
+    ----------
+    observations
+        tracks in the units of the sequence.
+    intrinsics
+        (3, 3) K.
+    camera
+        the camera model; K of an orthogonal camera has no skew.
+
+    Returns
+    -------
+    Floats
+        (F, 2, P) m of equation 5.1: K^-1 (x, y, 1) without its last entry.
+
     Raises
     ------
     InputError
         where K is not an upper triangular matrix with positive focal lengths.
+
+    Examples
+    --------
+    >>> import core
+    >>> sequence = core.simulate("paper", frames=12, points=20)
+    >>> core.calibrate(sequence.observations, sequence.intrinsics, sequence.camera).shape
+    (12, 2, 20)
     """
     K = checked_intrinsics(intrinsics)
     if camera is CameraModel.ORTHOGONAL and K[0, 1] != 0:

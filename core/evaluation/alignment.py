@@ -195,6 +195,15 @@ def align(
     ------
     InputError
         where the estimate does not have the truth's frames or points, or the alignment needs cameras.
+
+    Examples
+    --------
+    >>> import core
+    >>> sequence = core.simulate("paper", frames=12, points=20)
+    >>> result = core.reconstruct(sequence, rank=2, starts=1, rotations="truth")
+    >>> similarity = core.align(result.points, sequence.truth)
+    >>> similarity.apply(result.points).shape
+    (12, 3, 20)
     """
     source, target = frames_of(estimate, truth), truth.points
     if alignment.kind is Kind.NONE:

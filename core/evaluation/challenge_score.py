@@ -33,10 +33,23 @@ def challenge_v02(estimate: Floats, truth: Floats) -> float:
     truth
         (3, P) the same points; those that are not finite are left out of both sets.
 
+    Returns
+    -------
+    float
+        the score, in the unit of the truth.
+
     Raises
     ------
     InputError
         where the shapes disagree or fewer than 4 points are known.
+
+    Examples
+    --------
+    >>> import core
+    >>> sequence = core.simulate("paper", frames=12, points=20)
+    >>> shape = sequence.truth.at(0)
+    >>> core.challenge_v02(2.0 * shape + 1.0, shape) < 1e-9
+    True
     """
     estimate, truth = np.asarray(estimate, dtype=float), np.asarray(truth, dtype=float)
     if estimate.shape != truth.shape or estimate.ndim != 2 or len(estimate) != 3:

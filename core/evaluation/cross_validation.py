@@ -437,7 +437,7 @@ def cross_validate(
     ----------
     sequence
         the tracks.
-    settings, changes
+    settings, **changes
         everything but the parameter, as `reconstruct` takes them.
     over
         the parameter, one of `parameters_of`: the penalty's strength (the default), "rank" or "eta".

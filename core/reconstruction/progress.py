@@ -161,6 +161,32 @@ def finish(sequence: Sequence, settings: Settings, last: Iterate, history: Itera
     """Return the best point so far of a run, whether it is done or was stopped, as a result.
 
     `history` are the records of all iterates up to `last`, in their order.
+
+    Parameters
+    ----------
+    sequence
+        the sequence of the tracks.
+    settings
+        those of the last step.
+    last
+        the last iterate.
+    history
+        the records of all iterates up to `last`, in their order.
+
+    Returns
+    -------
+    Result
+        the lowest point, with its history and how it was made.
+
+    Examples
+    --------
+    >>> import core
+    >>> sequence = core.simulate("paper", frames=12, points=20)
+    >>> settings = core.Settings(rank=2, starts=1, rotations="truth")
+    >>> iterates = list(core.iterate(sequence, settings))
+    >>> result = core.finish(sequence, settings, iterates[-1], [each.record for each in iterates])
+    >>> result.loss == iterates[-1].loss
+    True
     """
     best = last.best
     problem, factors = best.problem, best.factors

@@ -97,6 +97,27 @@ def command_for(sequence: Sequence, how: Settings | Provenance, output: str | Pa
     """Return the shell command that makes this reconstruction.
 
     A sequence that is in no file is named `sequence.npz`, and a comment notes it.
+
+    Parameters
+    ----------
+    sequence
+        the sequence of the tracks.
+    how
+        the settings of one step, or all steps and their start.
+    output
+        the file that the command writes.
+
+    Returns
+    -------
+    str
+        one line for a POSIX shell.
+
+    Examples
+    --------
+    >>> import core
+    >>> sequence = core.simulate("paper", frames=12, points=20)
+    >>> core.command_for(sequence, core.Settings(rank=2))
+    'nrsfm solve sequence.npz --rank 2 -o result.npz  # ...'
     """
     provenance = as_provenance(how)
     words = ["nrsfm", "solve", _source(sequence)]
@@ -141,7 +162,36 @@ def options_for(settings: Settings) -> list[str]:
 
 
 def python_for(sequence: Sequence, how: Settings | Provenance, output: str | Path = "result.npz") -> str:
-    """Return the Python program that makes this reconstruction and saves it."""
+    """Return the Python program that makes this reconstruction and saves it.
+
+    Parameters
+    ----------
+    sequence
+        the sequence of the tracks.
+    how
+        the settings of one step, or all steps and their start.
+    output
+        the file that the program writes.
+
+    Returns
+    -------
+    str
+        the text of the program.
+
+    Examples
+    --------
+    >>> import core
+    >>> sequence = core.simulate("paper", frames=12, points=20)
+    >>> print(core.python_for(sequence, core.Settings(rank=2)))
+    from core import Settings, read_sequence, reconstruct, save_result
+    # The sequence is in no file yet: save it as sequence.npz first.
+    <BLANKLINE>
+    sequence = read_sequence('sequence.npz')
+    settings = Settings(rank=2)
+    result = reconstruct(sequence, settings)
+    save_result(result, 'result.npz')
+    <BLANKLINE>
+    """
     provenance, source = as_provenance(how), _source(sequence)
     reading = {
         name: f"CameraModel({value!r})" if name == "camera" else repr(value)

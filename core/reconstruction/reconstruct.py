@@ -50,7 +50,7 @@ def reconstruct(
         in place of settings: several steps, each continuing from the last iterate of the one before.
     start
         an iterate of an earlier run of the same sequence to continue from, see `iterate`.
-    changes
+    **changes
         fields of `Settings` that differ from `settings`: `rank=4, penalty=NuclearNorm(0.01)`.
 
     Returns
@@ -111,7 +111,7 @@ def iterate(
         that govern rotations and intrinsics did not change, the run continues from its current point, the
         rank padded or cut; otherwise it does not use the iterate. Of a problem, factors or a snapshot; by
         default its closed form.
-    steps, changes
+    steps, **changes
         as in `reconstruct`.
 
     Returns

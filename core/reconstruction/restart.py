@@ -32,10 +32,32 @@ SAME_TRACKS = 1e-9  # how far two tracks of one sequence may be apart, relative 
 def load_start(path: str | Path, sequence: Sequence) -> Iterate:
     """Return a result file of a sequence as an iterate that `iterate` and `reconstruct` can continue from.
 
+    Parameters
+    ----------
+    path
+        a result file.
+    sequence
+        the sequence that the result is of.
+
+    Returns
+    -------
+    Iterate
+        with the point of the result as its current and best one.
+
     Raises
     ------
     InputError
         where the file is no result that can be read, or is of other tracks.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, core
+    >>> sequence = core.simulate("paper", frames=12, points=20)
+    >>> result = core.reconstruct(sequence, rank=2, starts=1, rotations="truth")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     start = core.load_start(result.save(pathlib.Path(folder, "result.npz")), sequence)
+    >>> core.reconstruct(sequence, start.settings.with_changes(rank=3), start=start).rank
+    3
     """
     return start_from(load_result(path), sequence, Path(path))
 

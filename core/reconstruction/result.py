@@ -279,10 +279,31 @@ def arrays_of(result: Result) -> dict[str, Any]:
 def save_result(result: Result, path: str | Path) -> Path:
     """Write a result file (version 1, see above) atomically and return its path.
 
+    Parameters
+    ----------
+    result
+        a reconstruction.
+    path
+        the file, which is replaced where it exists.
+
+    Returns
+    -------
+    Path
+        the same path.
+
     Raises
     ------
     InputError
         where the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, core
+    >>> sequence = core.simulate("paper", frames=12, points=20)
+    >>> result = core.reconstruct(sequence, rank=2, starts=1, rotations="truth")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     core.save_result(result, pathlib.Path(folder, "result.npz")).name
+    'result.npz'
     """
     path = Path(path)
     with replacing(path) as temporary, temporary.open("wb") as stream:
@@ -293,11 +314,31 @@ def save_result(result: Result, path: str | Path) -> Path:
 def load_result(path: str | Path) -> Result:
     """Read a result file.
 
+    Parameters
+    ----------
+    path
+        an .npz file that `save_result` wrote.
+
+    Returns
+    -------
+    Result
+        with the same arrays, bit for bit.
+
     Raises
     ------
     InputError
         where the file is absent, is not a result, is of another version, lacks an array, or holds one of
         `FINITE` with a value that is not.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, core
+    >>> sequence = core.simulate("paper", frames=12, points=20)
+    >>> result = core.reconstruct(sequence, rank=2, starts=1, rotations="truth")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     loaded = core.load_result(core.save_result(result, pathlib.Path(folder, "result.npz")))
+    >>> loaded.loss == result.loss
+    True
     """
     path = Path(path)
     arrays = _read_arrays(path)

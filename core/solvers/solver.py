@@ -180,7 +180,32 @@ def iterate(
 
 
 def solve(problem: Problem, algorithm: Algorithm[State], start: Factors | Snapshot[State]) -> Snapshot[State]:
-    """Drain `iterate` and return the last snapshot."""
+    """Drain `iterate` and return the last snapshot.
+
+    Parameters
+    ----------
+    problem
+        what is minimized.
+    algorithm
+        how.
+    start
+        a point to start from, or a snapshot of an earlier run of the same problem to resume.
+
+    Returns
+    -------
+    Snapshot[State]
+        the last one; its status is why the run ended.
+
+    Examples
+    --------
+    >>> import core
+    >>> scene = core.simulate("paper", frames=8, points=15, camera=core.CameraModel.ORTHOGONAL)
+    >>> problem = core.NonRigidProblem(
+    ...     scene.tracks, scene.visible, scene.rotations, 1.0, penalty=core.NuclearNorm(1.0), rank=2
+    ... )
+    >>> core.solve(problem, core.VariableProjection(), problem.closed_form()).status
+    <Status.CONVERGED: 'converged'>
+    """
     last = start if isinstance(start, Snapshot) else None
     for snapshot in iterate(problem, algorithm, start):
         last = snapshot

@@ -53,10 +53,21 @@ def simulate(
     seed
         of the noise and of the choice of missing observations.
 
+    Returns
+    -------
+    Sequence
+        with its true shapes, rotations and translations, in millimeters.
+
     Raises
     ------
     InputError
         where an argument is outside its range.
+
+    Examples
+    --------
+    >>> import core
+    >>> core.simulate("balloon", path="line", frames=10, points=30, seed=1)
+    Sequence('balloon line', perspective, 10 frames, 30 points)
     """
     _check(kind, path, frames, points, noise, occlusion, seed)
     body = KINDS[kind](frames, points)

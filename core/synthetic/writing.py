@@ -59,11 +59,23 @@ def write_challenge(
     decimals
         digits after the point of the tracks (px or mm).
 
+    Returns
+    -------
+    Path
+        the folder of the object.
+
     Raises
     ------
     InputError
         where an argument is outside its range, the folder cannot be written, or it holds another object of
         that name.
+
+    Examples
+    --------
+    >>> import tempfile, core
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     core.list_sequences(core.write_challenge(folder, "paper", paths=["line"], frames=5))[0].points
+    120
     """
     root = Path(folder) / kind
     for path in paths:

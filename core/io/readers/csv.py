@@ -150,10 +150,26 @@ def _seen(table: Floats, lines: list[int]) -> Bools:
 def write_csv(sequence: Sequence, path: str | Path) -> None:
     """Write the tracks of a sequence, every digit of them; hidden ones keep their values where they have any.
 
+    Parameters
+    ----------
+    sequence
+        the sequence of the tracks.
+    path
+        the file, which is replaced where it exists.
+
     Raises
     ------
     InputError
         where the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, core
+    >>> sequence = core.simulate("paper", frames=12, points=20)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     core.write_csv(sequence, pathlib.Path(folder, "tracks.csv"))
+    ...     core.read_sequence(pathlib.Path(folder, "tracks.csv")).frame_count
+    12
     """
     lines = [",".join([*_COLUMNS, "visible"])]
     for frame, (rows, seen) in enumerate(zip(sequence.tracks, sequence.visible, strict=True)):

@@ -160,10 +160,26 @@ def entries_of(sequence: Sequence) -> dict[str, Any]:
 def write_npz(sequence: Sequence, path: str | Path) -> None:
     """Write all of a sequence; `read_npz` returns the same values, bit for bit.
 
+    Parameters
+    ----------
+    sequence
+        the sequence of the tracks.
+    path
+        the file, which is replaced where it exists.
+
     Raises
     ------
     InputError
         where the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, core
+    >>> sequence = core.simulate("paper", frames=12, points=20)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     core.write_npz(sequence, pathlib.Path(folder, "paper.npz"))
+    ...     core.read_sequence(pathlib.Path(folder, "paper.npz"))
+    Sequence('paper circle', perspective, 12 frames, 20 points)
     """
     entries = {"format": FORMAT} | entries_of(sequence)
     with replacing(Path(path)) as temporary, temporary.open("wb") as stream:

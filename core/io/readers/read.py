@@ -64,10 +64,21 @@ def read_sequence(
     path_name
         which of an object's camera paths to read; the default is the first there, "circle" in the Challenge.
 
+    Returns
+    -------
+    Sequence
+        with everything that the files give.
+
     Raises
     ------
     InputError
         one sentence with the file, the variable or row, what was found and what is accepted.
+
+    Examples
+    --------
+    >>> import core
+    >>> core.read_sequence("sample:balloon/circle")
+    Sequence('balloon circle', perspective, 45 frames, 96 points)
     """
     path = resolve(Path(path))
     if frame_base not in (0, 1):
@@ -188,10 +199,21 @@ def list_sequences(path: str | os.PathLike[str], *, frame_base: int = 1) -> tupl
     frame_base
         as in `read_sequence`.
 
+    Returns
+    -------
+    tuple[SequenceEntry, ...]
+        one entry for each sequence.
+
     Raises
     ------
     InputError
         where there is no such path, or nothing in it that can be read.
+
+    Examples
+    --------
+    >>> import core
+    >>> [entry.path_name for entry in core.list_sequences("sample:balloon/circle")]
+    ['circle']
     """
     if str(path) == PREFIX:
         return bundled_samples()
@@ -262,7 +284,19 @@ PREFIX = "sample:"
 
 
 def bundled_samples() -> tuple[SequenceEntry, ...]:
-    """Return the bundled sequences, objects by name, perspective before orthogonal; none where none are."""
+    """Return the bundled sequences, objects by name, perspective before orthogonal; none where none are.
+
+    Returns
+    -------
+    tuple[SequenceEntry, ...]
+        objects by name, perspective before orthogonal; empty where none are installed.
+
+    Examples
+    --------
+    >>> import core
+    >>> core.bundled_samples()[0].object_name
+    'articulated'
+    """
     return tuple(challenge.entry(item, 1) for item in _files())
 
 
@@ -275,10 +309,21 @@ def sample_path(name: str) -> Path:
         "balloon/circle" for its perspective tracks, "balloon/circle/orthogonal" for the others; "balloon" for
         the first of an object, and "" for the first of all.
 
+    Returns
+    -------
+    Path
+        the text file of its tracks.
+
     Raises
     ------
     InputError
         where there is no such sample.
+
+    Examples
+    --------
+    >>> import core
+    >>> core.sample_path("balloon/circle").name
+    'circle.txt'
     """
     files = _files()
     for item in files:

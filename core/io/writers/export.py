@@ -119,11 +119,26 @@ def export(
     progress
         called with (done, total) as the work goes on; what it raises ends the export, and nothing is written.
 
+    Returns
+    -------
+    list[Path]
+        the files that were written.
+
     Raises
     ------
     InputError
         where an option is out of range, the ground truth that it needs is absent, or the file cannot be
         written.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, core
+    >>> sequence = core.simulate("paper", frames=12, points=20)
+    >>> result = core.reconstruct(sequence, rank=2, starts=1, rotations="truth")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     files = core.export(result, pathlib.Path(folder, "shape.ply"), frame=3)
+    >>> files[0].name
+    'shape.ply'
     """
     path = Path(path)
     writer = writer_for(path)
